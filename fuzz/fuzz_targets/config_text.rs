@@ -3,7 +3,7 @@
 
 use std::io;
 
-use config::parse::{self, Source};
+use config::parse::{self, ParserSource};
 use config::{Config, Facts};
 use libfuzzer_sys::fuzz_target;
 
@@ -21,12 +21,12 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn source() -> Source<'static> {
-    Source {
+fn source() -> ParserSource<'static> {
+    ParserSource {
         defines: vec!["TEST".into()],
         read: &|_| Err(io::ErrorKind::NotFound.into()),
         exists: &|_| false,
         list: &|_| Err(io::ErrorKind::NotFound.into()),
-        ..Source::disk("/srv", &|name| (name == "HOME").then(|| "/home/camel".into()))
+        ..ParserSource::disk("/srv", &|name| (name == "HOME").then(|| "/home/camel".into()))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::io;
 use std::rc::Rc;
 
-use apache::{Client, Incoming, Place};
+use apache::{ResponseReceiver, Incoming, PlaceConfig};
 use libfuzzer_sys::fuzz_target;
 use wire::frame::{Field, Flags, Frame, Request};
 use wire::reply::Outgoing;
@@ -26,7 +26,7 @@ const FIELDS: [Field; 9] = [
 
 struct Nobody;
 
-impl Client for Nobody {
+impl ResponseReceiver for Nobody {
     fn send(&mut self, _: &Outgoing<'_>) -> io::Result<()> {
         Ok(())
     }
@@ -76,7 +76,7 @@ fn of_psgi(frame: Frame) -> Environment {
 }
 
 fn collected(frame: Frame, fill: fn(&mut dyn FnMut(&[u8], &[u8]))) -> Environment {
-    let place = Place { location: "/app".into(), ..Place::default() };
+    let place = PlaceConfig { location: "/app".into(), ..PlaceConfig::default() };
     apache::begin(Incoming { frame, place: Rc::new(place), client: Box::new(Nobody) });
     let mut pairs = Vec::new();
     fill(&mut |key, value| pairs.push((key.to_vec(), value.to_vec())));

@@ -2,7 +2,7 @@
 //! finds what a browser has sent.
 #![no_main]
 
-use form::multipart::{Event, MAX_HEADER, Multipart};
+use form::multipart::{MultipartEvent, MAX_HEADER, Multipart};
 use libfuzzer_sys::fuzz_target;
 
 const TYPE: &[u8] = b"multipart/form-data; boundary=b";
@@ -37,17 +37,17 @@ fn told(bytes: &[u8], size: usize) -> Vec<Told> {
         body.feed(piece);
         while let Some(event) = body.event() {
             match event {
-                Event::Part(part) => {
+                MultipartEvent::Part(part) => {
                     assert!(part.headers.iter().all(|(name, value)| name.len() + value.len() <= MAX_HEADER));
                     told.push(Told::Part(part.name, part.filename, Vec::new()));
                 }
-                Event::Data(data) => match told.last_mut() {
+                MultipartEvent::Data(data) => match told.last_mut() {
                     Some(Told::Part(_, _, whole)) => whole.extend_from_slice(data),
                     other => panic!("data behind {other:?}"),
                 },
-                Event::PartEnd => {}
-                Event::End => told.push(Told::End),
-                Event::Bad(why) => told.push(Told::Bad(why)),
+                MultipartEvent::PartEnd => {}
+                MultipartEvent::End => told.push(Told::End),
+                MultipartEvent::Bad(why) => told.push(Told::Bad(why)),
             }
         }
     }

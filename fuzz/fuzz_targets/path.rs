@@ -4,7 +4,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Component;
 
-use config::parse::{self, Source};
+use config::parse::{self, ParserSource};
 use config::{Config, Facts};
 use base::path::{Text, normalise, ways};
 use libfuzzer_sys::fuzz_target;
@@ -14,7 +14,7 @@ const SITE: &str = "Listen 80\nDocumentRoot /srv/www\nAlias /docs /srv/docs\nAli
                     <Files ~ \"^a.*b\">\nForceType a/b\n</Files>\n<LocationMatch \"/x.*/y.*/z\">\nForceType a/b\n</LocationMatch>";
 
 thread_local!(static CONFIG: Config = {
-    let tree = parse::text(SITE, "site.conf", &Source::disk("/", &|_| None)).expect("understood");
+    let tree = parse::text(SITE, "site.conf", &ParserSource::disk("/", &|_| None)).expect("understood");
     Config::build(&tree, &Facts { server_root: "/".into(), ..Facts::default() }).expect("a configuration")
 });
 

@@ -6,16 +6,16 @@ use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 
-use apache::{Client, Incoming, Outcome, Place};
+use apache::{ResponseReceiver, Incoming, HandlerOutcome, PlaceConfig};
 use libfuzzer_sys::fuzz_target;
 use wire::frame::{Frame, Request};
-use wire::reply::{Head, MAX_PAYLOAD, Outgoing, Packet, Reply};
+use wire::reply::{Head, MAX_PAYLOAD, Outgoing, PacketMessages, Reply};
 use wire::transport::Presence;
 
 #[derive(Clone, Default)]
 struct Kept(Rc<RefCell<Vec<u8>>>);
 
-impl Client for Kept {
+impl ResponseReceiver for Kept {
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
         let mut kept = self.0.borrow_mut();
         kept.extend_from_slice(said.before);
@@ -57,18 +57,18 @@ fuzz_target!(|asked: (u8, &[u8])| {
 /// The messages that the worker sends for a script with this output.
 fn answered(printed: &[u8], size: usize) -> Answer {
     let kept = Kept::default();
-    let place = Place { send_header: true, ..Place::default() };
+    let place = PlaceConfig { send_header: true, ..PlaceConfig::default() };
     let request = apache::begin(Incoming { frame: frame(), place: Rc::new(place), client: Box::new(kept.clone()) });
     printed.chunks(size.max(1)).for_each(apache::output);
     let outcome = apache::outcome(request, 0);
-    if outcome == Outcome::Answered {
+    if outcome == HandlerOutcome::Answered {
         apache::finish();
     }
     apache::end();
     match outcome {
-        Outcome::Error(status) => Answer::Error(status),
-        Outcome::File(file) => panic!("no file was asked for: {file:?}"),
-        Outcome::Answered => read(&kept.0.borrow()),
+        HandlerOutcome::Error(status) => Answer::Error(status),
+        HandlerOutcome::File(file) => panic!("no file was asked for: {file:?}"),
+        HandlerOutcome::Answered => read(&kept.0.borrow()),
     }
 }
 
@@ -79,7 +79,7 @@ fn frame() -> Frame {
 }
 
 fn read(sent: &[u8]) -> Answer {
-    let replies: Vec<Reply<'_>> = Packet::new(sent).map(|message| message.expect("our own").1).collect();
+    let replies: Vec<Reply<'_>> = PacketMessages::new(sent).map(|message| message.expect("our own").1).collect();
     match &replies[..] {
         [Reply::Elsewhere(path), Reply::End(_)] => Answer::Elsewhere(path.to_vec()),
         [Reply::Head(head), bodies @ .., Reply::End(_)] => {

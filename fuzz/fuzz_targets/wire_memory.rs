@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use libfuzzer_sys::fuzz_target;
 use wire::memory::{FrontMemory, Memory, SharedMemory, WORDS, ring_at};
-use wire::reply::{MAX_PACKET, Packet, Reply};
+use wire::reply::{MAX_PACKET, PacketMessages, Reply};
 
 struct Heap(Vec<AtomicU64>);
 
@@ -46,7 +46,7 @@ fn read_all(bytes: &[u8]) {
             Ok(false) => continue,
             Err(_) => return,
         }
-        for message in Packet::new(&packet) {
+        for message in PacketMessages::new(&packet) {
             let Ok((_, reply)) = message else { return };
             if let Reply::Lent { block, length } = reply {
                 let Ok(block) = front.lender().take(block, length) else { return };

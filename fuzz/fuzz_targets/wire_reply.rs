@@ -2,17 +2,17 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::reply::{MAX_PAYLOAD, Packet, Reply};
+use wire::reply::{MAX_PAYLOAD, PacketMessages, Reply};
 
 fuzz_target!(|bytes: &[u8]| {
-    slope::watch(bytes, |bytes| Packet::new(bytes).take_while(Result::is_ok).for_each(drop));
-    for message in Packet::new(bytes) {
+    slope::watch(bytes, |bytes| PacketMessages::new(bytes).take_while(Result::is_ok).for_each(drop));
+    for message in PacketMessages::new(bytes) {
         let Ok((id, reply)) = message else { break };
         if let Reply::Body(body) = &reply {
             assert!(body.len() <= MAX_PAYLOAD);
         }
         let mut again = Vec::new();
         reply.put(id, &mut again);
-        assert_eq!(Packet::new(&again).next(), Some(Ok((id, reply))));
+        assert_eq!(PacketMessages::new(&again).next(), Some(Ok((id, reply))));
     }
 });

@@ -10,9 +10,9 @@ use clap::Args;
 use http::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 
 use base::printable;
-use bench::plan::{End, Endpoint, Expected, Pace, Plan, Transport};
+use bench::plan::{ConnectionPlan, Endpoint, Expected, RequestPace, RunLimits, RunPlan};
 use bench::report::{self, Comparison, Report};
-use bench::{self, Target, Template, Workload};
+use bench::{self, RequestTarget, RequestTemplate, Workload};
 use toolkit::{Misuse, print};
 
 const HINT: &str = "\
@@ -118,8 +118,8 @@ pub struct Bench {
 
 impl Bench {
     pub fn run(self) -> anyhow::Result<()> {
-        let target = Target::parse(&self.url).map_err(Misuse)?;
-        let other = self.vs.as_deref().map(Target::parse).transpose().map_err(Misuse)?;
+        let target = RequestTarget::parse(&self.url).map_err(Misuse)?;
+        let other = self.vs.as_deref().map(RequestTarget::parse).transpose().map_err(Misuse)?;
         let workload = self.workload(&target)?;
         let plan = self.plan(&target, &workload)?;
         let page = self.html.as_deref().map(Page::create).transpose()?;
@@ -138,7 +138,7 @@ impl Bench {
     }
 
     /// Runs one plan. Returns the report, the number of requests, and the number of failures.
-    fn one(&self, plan: &Plan, page: Option<Page>) -> anyhow::Result<(String, u64, u64)> {
+    fn one(&self, plan: &RunPlan, page: Option<Page>) -> anyhow::Result<(String, u64, u64)> {
         let outcome = bench::run(plan)?;
         clear_progress(plan);
         let report = Report::new(plan, &outcome);
@@ -151,7 +151,7 @@ impl Bench {
         Ok((text, report.requests, report.failed))
     }
 
-    fn both(&self, a: &Plan, b: &Plan, page: Option<Page>) -> anyhow::Result<(String, u64, u64)> {
+    fn both(&self, a: &RunPlan, b: &RunPlan, page: Option<Page>) -> anyhow::Result<(String, u64, u64)> {
         let versus = bench::versus(a, b)?;
         clear_progress(a);
         let comparison = Comparison::new(a, b, &versus);
@@ -168,7 +168,7 @@ impl Bench {
         self.urls.is_some() || self.log.is_some()
     }
 
-    fn workload(&self, target: &Target) -> anyhow::Result<Workload> {
+    fn workload(&self, target: &RequestTarget) -> anyhow::Result<Workload> {
         match (&self.urls, &self.log) {
             (Some(file), _) => Workload::of_list(file, target).context("--urls"),
             (_, Some(file)) => Workload::of_log(file, &[http::Method::GET]).context("--log"),
@@ -176,9 +176,9 @@ impl Bench {
         }
     }
 
-    fn plan(&self, target: &Target, workload: &Workload) -> anyhow::Result<Plan> {
+    fn plan(&self, target: &RequestTarget, workload: &Workload) -> anyhow::Result<RunPlan> {
         let most = self.requests.unwrap_or(u64::MAX);
-        Ok(Plan {
+        Ok(RunPlan {
             requests: workload.requests(&self.template()?, target),
             order: workload.order(),
             first: 0,
@@ -188,10 +188,10 @@ impl Bench {
             threads: usize::from(self.threads),
             phase: Duration::ZERO,
             pace: match (self.rate, self.log_rate) {
-                (_, Some(faster)) => Pace::Times(workload.times(faster)),
-                (Some(rate), _) if self.poisson => Pace::Poisson(rate),
-                (Some(rate), _) => Pace::Constant(rate),
-                _ => Pace::Closed,
+                (_, Some(faster)) => RequestPace::Times(workload.times(faster)),
+                (Some(rate), _) if self.poisson => RequestPace::Poisson(rate),
+                (Some(rate), _) => RequestPace::Constant(rate),
+                _ => RequestPace::Closed,
             },
             end: self.end(),
             cuts: false,
@@ -207,18 +207,18 @@ impl Bench {
         })
     }
 
-    fn end(&self) -> End {
+    fn end(&self) -> RunLimits {
         let after = match (self.requests, self.time) {
             // A log replayed at its own times ends by itself.
             (None, None) if self.log_rate.is_some() => None,
             (None, None) => Some(Duration::from_secs_f64(SECONDS)),
             (_, time) => time,
         };
-        End { requests: self.requests, after }
+        RunLimits { requests: self.requests, after }
     }
 
-    fn transport(&self) -> Transport {
-        Transport {
+    fn transport(&self) -> ConnectionPlan {
+        ConnectionPlan {
             to: self.unix.clone().map(Endpoint::Unix),
             close: self.close,
             http2: self.http2,
@@ -228,7 +228,7 @@ impl Bench {
         }
     }
 
-    fn template(&self) -> anyhow::Result<Template> {
+    fn template(&self) -> anyhow::Result<RequestTemplate> {
         let mut headers = HeaderMap::new();
         for (name, value) in &self.header {
             headers.append(name.clone(), value.clone());
@@ -239,7 +239,12 @@ impl Bench {
                 .append(COOKIE, HeaderValue::from_str(&cookies).map_err(|_| Misuse(format!("--cookie: {cookies:?}")))?);
         }
         let body = self.body.as_deref().map(read_body).transpose()?.unwrap_or_default();
-        Ok(Template { method: self.method.clone(), headers, body: body.into(), close: self.close && !self.http2 })
+        Ok(RequestTemplate {
+            method: self.method.clone(),
+            headers,
+            body: body.into(),
+            close: self.close && !self.http2,
+        })
     }
 }
 
@@ -261,7 +266,7 @@ impl Page {
 }
 
 /// Clears the progress line before the report.
-fn clear_progress(plan: &Plan) {
+fn clear_progress(plan: &RunPlan) {
     if plan.progress {
         eprint!("\r\x1b[K");
     }

@@ -1,6 +1,6 @@
 //! Report of `check` about the CGI programs of a site.
 
-use compat::programs::{Program, Programs};
+use compat::programs::{CgiProgram, Programs};
 use config::program::CgiMode;
 
 /// Maximum of lines per kind.
@@ -25,13 +25,13 @@ pub fn report(programs: &Programs) -> Vec<String> {
 }
 
 /// Risks of a program in its own CgiMode.
-fn risks(program: &Program) -> impl Iterator<Item = String> {
+fn risks(program: &CgiProgram) -> impl Iterator<Item = String> {
     let line = |line: u32, text: String| format!("{}:{line}: {text}", program.file.display());
     program.risks_of(program.mode).map(move |risk| line(risk.line, format!("{}: {}", risk.what, risk.note)))
 }
 
 fn not_compiled(programs: &Programs) -> Option<String> {
-    let is_started = |program: &&Program| program.is_perl && program.mode == CgiMode::Program;
+    let is_started = |program: &&CgiProgram| program.is_perl && program.mode == CgiMode::Program;
     let (count, gain) = (programs.all.iter().filter(is_started).count(), programs.that_would_gain().count());
     let scripts = if count == 1 { "1 CGI script".to_owned() } else { format!("{count} CGI scripts") };
     let verb = if count == 1 { "was" } else { "were" };

@@ -7,10 +7,10 @@ use nix::fcntl::{OFlag, open};
 use nix::sys::stat::{Mode, SFlag, fstat};
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, pipe2, setsid};
 
-use super::ready::Then;
+use super::ready::AfterReady;
 
 /// Runs `serve` in a background session. Returns or exits when it is ready or has failed.
-pub fn run(serve: impl FnOnce(Then) -> anyhow::Result<()>) -> anyhow::Result<()> {
+pub fn run(serve: impl FnOnce(AfterReady) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let (reads, writes) = pipe2(OFlag::O_CLOEXEC)?;
     if sys::fork()?.is_some() {
         drop(writes);

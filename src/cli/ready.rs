@@ -8,10 +8,10 @@ use config::{Listen, Spoken};
 use master::OnReady;
 
 /// Further action when the server is ready.
-pub type Then = Box<dyn FnOnce()>;
+pub type AfterReady = Box<dyn FnOnce()>;
 
 /// Prints the name and addresses when the server is ready, then runs `more`.
-pub fn announce(name: String, more: Then) -> OnReady {
+pub fn announce(name: String, more: AfterReady) -> OnReady {
     Box::new(move |addresses| {
         say(&mut std::io::stdout(), &name, addresses);
         more();

@@ -17,7 +17,7 @@ pub fn run(run: Run) -> anyhow::Result<()> {
     if run.daemonize {
         origin.before.extend(daemon::error_log());
     }
-    let serve = |in_background: ready::Then| {
+    let serve = |in_background: ready::AfterReady| {
         let on_ready = ready::announce(name, in_background);
         master::run(Options { origin, on_ready, in_background: run.daemonize })
     };

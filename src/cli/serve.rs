@@ -5,7 +5,7 @@ use nix::unistd::Pid;
 
 use super::{Unfit, built_in, check, daemon, ready, report, single};
 use admin::{reload, stop};
-use config::Shadow;
+use config::ShadowChanges;
 use master::configuration::{ConfigOrigin, From};
 use master::sockets::control_socket::How;
 use master::{self, Options};
@@ -41,10 +41,10 @@ pub struct Serve {
     verb: Option<Verb>,
     /// Internal: serve a second instance of the site, with changes in JSON
     #[arg(long, hide = true, value_parser = shadow)]
-    shadow: Option<Shadow>,
+    shadow: Option<ShadowChanges>,
 }
 
-fn shadow(json: &str) -> Result<Shadow, serde_json::Error> {
+fn shadow(json: &str) -> Result<ShadowChanges, serde_json::Error> {
     serde_json::from_str(json)
 }
 
@@ -108,7 +108,7 @@ impl Serve {
     }
 }
 
-fn options(origin: ConfigOrigin, in_background: ready::Then) -> Options {
+fn options(origin: ConfigOrigin, in_background: ready::AfterReady) -> Options {
     let name = match &origin.from {
         From::File(path) => path.display().to_string(),
         From::Options(_) => "the command line".to_string(),

@@ -17,9 +17,9 @@ use base::log;
 use config::{ConfigError, Listen, LogTarget, pools};
 use master::configuration::expansion;
 use master::configuration::{CheckedConfig, ConfigOrigin, Mistakes, address_name};
-use master::logs::{Logs, Opened};
+use master::logs::{Logs, OpenedLogs};
 use master::pid_file::PidFile;
-use master::sockets::listeners::{Bound, Listeners};
+use master::sockets::listeners::{BoundSocket, Listeners};
 
 /// Numbers of the only generation and the only worker.
 const GENERATION: u32 = 1;
@@ -52,7 +52,12 @@ pub fn run(origin: &ConfigOrigin) -> anyhow::Result<()> {
     })
 }
 
-fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opened: Opened) -> anyhow::Result<()> {
+fn serve(
+    origin: &ConfigOrigin,
+    checked: CheckedConfig,
+    bound: Vec<BoundSocket>,
+    opened: OpenedLogs,
+) -> anyhow::Result<()> {
     let pid_file = PidFile::of(&checked.config)?;
 
     let (masters, fronts) = wire::channel::pair()?;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use compat::rows::{self, Row};
+use compat::rows::{self, CompatRow};
 
 /// The chapter whose rows are sentences.
 const SENTENCES: &str = "What the documents do and calculate";
@@ -21,18 +21,18 @@ fn every_row_names_a_test_that_is_there() {
 
 #[test]
 fn the_test_of_a_row_contains_its_name() {
-    let named = |row: &&Row| row.section != SENTENCES;
+    let named = |row: &&CompatRow| row.section != SENTENCES;
     let silent = rows::all().iter().filter(named).filter(|row| !row.tests.split(", ").any(|test| has(row, test)));
     let silent: Vec<String> = silent.map(|row| format!("{} {}: {}", row.section, row.name, row.tests)).collect();
     assert!(silent.is_empty(), "none of the tests named calls, sets or loads it:\n{}", silent.join("\n"));
 }
 
-fn missing(row: &Row) -> Option<String> {
+fn missing(row: &CompatRow) -> Option<String> {
     let not_there = row.tests.split(", ").find(|test| text_of(test).is_none())?;
     Some(format!("{} {}: {not_there}", row.section, row.name))
 }
 
-fn has(row: &Row, test: &str) -> bool {
+fn has(row: &CompatRow, test: &str) -> bool {
     let Some(text) = text_of(test) else { return false };
     let name = row.name.trim_matches(['<', '>']);
     let words = words(&text, name);

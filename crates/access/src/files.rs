@@ -1,5 +1,5 @@
 //! Password and group files. Each is checked for changes once a second at most, and its parsed contents are cached while it
-//! stays unchanged. File access happens on another thread: see [`Reading`].
+//! stays unchanged. File access happens on another thread: see [`FileReading`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -30,50 +30,50 @@ pub trait Contents: Sized {
 }
 
 /// Parsed contents, or an error message.
-pub type Held<T> = Result<Arc<T>, String>;
+pub type FileContents<T> = Result<Arc<T>, String>;
 
 /// Cache of files of one kind.
-pub struct Files<T>(RefCell<HashMap<PathBuf, CachedFile<T>>>);
+pub struct FileCache<T>(RefCell<HashMap<PathBuf, CachedFile<T>>>);
 
 struct CachedFile<T> {
     checked: Instant,
     stamp: Option<Stamp>,
-    held: Held<T>,
+    held: FileContents<T>,
 }
 
 /// A file that has to be checked or read.
-pub struct Reading<T> {
+pub struct FileReading<T> {
     path: PathBuf,
     before: Option<(Stamp, Arc<T>)>,
 }
 
 /// Result of checking or reading a file.
-pub struct Look<T> {
+pub struct FileLook<T> {
     path: PathBuf,
     stamp: Option<Stamp>,
-    held: Held<T>,
+    held: FileContents<T>,
 }
 
-impl<T> Default for Files<T> {
-    fn default() -> Files<T> {
-        Files(RefCell::default())
+impl<T> Default for FileCache<T> {
+    fn default() -> FileCache<T> {
+        FileCache(RefCell::default())
     }
 }
 
-impl<T: Contents> Files<T> {
+impl<T: Contents> FileCache<T> {
     /// The cached contents, if the file was checked after `since` or within the last second.
-    pub fn ask(&self, path: &Path, since: Instant) -> Result<Held<T>, Reading<T>> {
+    pub fn ask(&self, path: &Path, since: Instant) -> Result<FileContents<T>, FileReading<T>> {
         let files = self.0.borrow();
         let known = files.get(path);
         if let Some(known) = known.filter(|known| known.checked >= since || known.checked.elapsed() < CHECK_INTERVAL) {
             return Ok(known.held.clone());
         }
         let before = known.and_then(|known| Some((known.stamp?, known.held.clone().ok()?)));
-        Err(Reading { path: path.to_owned(), before })
+        Err(FileReading { path: path.to_owned(), before })
     }
 
     /// Stores a result. The least recently checked files are dropped if the cache is full.
-    pub fn learn(&self, look: Look<T>) {
+    pub fn learn(&self, look: FileLook<T>) {
         let mut files = self.0.borrow_mut();
         files.remove(&look.path);
         let mut free = MOST_BYTES.saturating_sub(size(&look.held));
@@ -90,29 +90,29 @@ impl<T: Contents> Files<T> {
     }
 }
 
-fn size<T: Contents>(held: &Held<T>) -> usize {
+fn size<T: Contents>(held: &FileContents<T>) -> usize {
     held.as_ref().map_or(0, |contents| contents.size())
 }
 
-impl<T: Contents> Reading<T> {
+impl<T: Contents> FileReading<T> {
     /// Checks whether the file has changed since it was cached. `Err`: it must be read, which takes longer.
-    pub fn glance(self) -> Result<Look<T>, Reading<T>> {
+    pub fn glance(self) -> Result<FileLook<T>, FileReading<T>> {
         let now = std::fs::metadata(&self.path).ok().map(|it| Stamp::of(&it));
         match self.before {
             Some((known, contents)) if now == Some(known) => {
-                Ok(Look { path: self.path, stamp: now, held: Ok(contents) })
+                Ok(FileLook { path: self.path, stamp: now, held: Ok(contents) })
             }
             _ => Err(self),
         }
     }
 
     /// Checks or reads the file, which may take long.
-    pub fn take(self) -> Look<T> {
-        let Reading { path, before } = self;
+    pub fn take(self) -> FileLook<T> {
+        let FileReading { path, before } = self;
         let found = look(&path, before).map_err(|error| format!("{}: {error}", path.display()));
         match found {
-            Ok((stamp, contents)) => Look { path, stamp: Some(stamp), held: Ok(contents) },
-            Err(error) => Look { path, stamp: None, held: Err(error) },
+            Ok((stamp, contents)) => FileLook { path, stamp: Some(stamp), held: Ok(contents) },
+            Err(error) => FileLook { path, stamp: None, held: Err(error) },
         }
     }
 }
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    fn cached(files: &Files<Text>) -> (usize, usize) {
+    fn cached(files: &FileCache<Text>) -> (usize, usize) {
         let known = files.0.borrow();
         (known.len(), known.values().map(|known| size(&known.held)).sum())
     }
@@ -169,7 +169,7 @@ mod tests {
     fn an_unchanged_file_is_not_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let files = Files::<Text>::default();
+        let files = FileCache::<Text>::default();
         std::fs::write(&path, "one").unwrap();
         let look = || {
             // Makes the last check appear old.
@@ -193,8 +193,8 @@ mod tests {
 
     #[test]
     fn the_cache_is_bounded_in_number_and_bytes() {
-        let files = Files::<Text>::default();
-        let look = |name: String, size: usize| Look {
+        let files = FileCache::<Text>::default();
+        let look = |name: String, size: usize| FileLook {
             path: name.into(),
             stamp: None,
             held: Ok(Arc::new(Text("x".repeat(size)))),

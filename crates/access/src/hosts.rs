@@ -1,10 +1,10 @@
 //! Evaluation of `Order`, `Allow` and `Deny`. `None`: the result depends on a host name that is not known yet.
 
-use super::{Facts, Name};
+use super::{ClientName, RequestFacts};
 use config::access::{AccessOrigin, HostRules, Limited, Methods, Order};
 
 /// Whether the client's address is permitted.
-pub fn permits(rules: &HostRules, facts: &Facts<'_>) -> Option<bool> {
+pub fn permits(rules: &HostRules, facts: &RequestFacts<'_>) -> Option<bool> {
     let order = rules.orders.iter().rev().find(|order| order.methods.has(facts.methods));
     let (allowed, denied) = (any(&rules.allow, facts), any(&rules.deny, facts));
     let not_denied = denied.map(|denied| !denied);
@@ -20,12 +20,12 @@ pub fn has_host_names(rules: &HostRules, methods: Methods) -> bool {
     lines.any(|line| line.methods.has(methods) && matches!(line.what, AccessOrigin::Name(_)))
 }
 
-fn any(lines: &[Limited<AccessOrigin>], facts: &Facts<'_>) -> Option<bool> {
+fn any(lines: &[Limited<AccessOrigin>], facts: &RequestFacts<'_>) -> Option<bool> {
     let lines = lines.iter().filter(|line| line.methods.has(facts.methods));
     lines.map(|line| fits(&line.what, facts)).fold(Some(false), either)
 }
 
-fn fits(origin: &AccessOrigin, facts: &Facts<'_>) -> Option<bool> {
+fn fits(origin: &AccessOrigin, facts: &RequestFacts<'_>) -> Option<bool> {
     match origin {
         AccessOrigin::All => Some(true),
         AccessOrigin::Network(network) => Some(network.contains(facts.client)),
@@ -36,11 +36,11 @@ fn fits(origin: &AccessOrigin, facts: &Facts<'_>) -> Option<bool> {
 }
 
 /// Whether a name is in a domain: `example.com` includes the host itself, `.example.com` does not. `None`: the name is not known yet.
-pub fn is_in_domain(name: Name<'_>, domain: &str) -> Option<bool> {
+pub fn is_in_domain(name: ClientName<'_>, domain: &str) -> Option<bool> {
     let name = match name {
-        Name::NotAsked => return None,
-        Name::Nameless => return Some(false),
-        Name::Is(name) => name.trim_end_matches('.').to_ascii_lowercase(),
+        ClientName::NotAsked => return None,
+        ClientName::Nameless => return Some(false),
+        ClientName::Is(name) => name.trim_end_matches('.').to_ascii_lowercase(),
     };
     let before = name.strip_suffix(domain);
     Some(before.is_some_and(|before| before.is_empty() || domain.starts_with('.') || before.ends_with('.')))

@@ -26,15 +26,15 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 pub use basic::challenge;
-pub use password::Check;
+pub use password::PasswordCheck;
 pub use requires::{RequirementAnswer, is_about_users};
-pub use users::{Asked, Attempt, Look, Proof, Reading, Users};
+pub use users::{AuthAttempt, AuthSubject, Proof, UserFileLook, UserFileReading, Users};
 
 use config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
 use config::response::expr::Expr;
 
 /// Facts about a request.
-pub struct Facts<'a> {
+pub struct RequestFacts<'a> {
     /// Method of the request.
     pub methods: Methods,
     /// Address of the client.
@@ -42,7 +42,7 @@ pub struct Facts<'a> {
     /// Local address of the connection.
     pub local: IpAddr,
     /// Host name of the client, verified by a forward lookup.
-    pub name: Name<'a>,
+    pub name: ClientName<'a>,
     /// Authenticated user.
     pub user: Option<&'a User>,
     /// Whether a variable is set for the request.
@@ -55,7 +55,7 @@ pub struct Facts<'a> {
 
 /// Host name of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Name<'a> {
+pub enum ClientName<'a> {
     /// Not looked up yet.
     NotAsked,
     /// The client has no name that resolves to its address.
@@ -75,41 +75,41 @@ pub struct User {
 
 /// Result of access control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AccessVerdict {
     /// The request may proceed.
     Allowed,
     /// 403: the address, or another property of the request, is not permitted.
     Forbidden,
-    /// The result depends on [`Facts::name`].
+    /// The result depends on [`RequestFacts::name`].
     NeedsName,
-    /// The result depends on [`Facts::user`]; without one the response is 401.
+    /// The result depends on [`RequestFacts::user`]; without one the response is 401.
     NeedsUser,
     /// 401: the user is authenticated, but not permitted.
     WrongUser,
 }
 
 /// Evaluates the rules for a request.
-pub fn judge(rules: &AccessRules, facts: &Facts<'_>) -> Verdict {
+pub fn judge(rules: &AccessRules, facts: &RequestFacts<'_>) -> AccessVerdict {
     let permitted = hosts::permits(&rules.hosts, facts);
     let answer = requires::answer(&rules.requires, facts);
     match (rules.satisfy.unwrap_or_default(), permitted, answer) {
-        (Satisfy::All, Some(false), _) => Verdict::Forbidden,
-        (Satisfy::Any, Some(true), _) => Verdict::Allowed,
-        (Satisfy::Any, _, Some(RequirementAnswer::Granted)) => Verdict::Allowed,
-        (_, None, _) => Verdict::NeedsName,
-        (Satisfy::All, Some(true), None) => Verdict::Allowed,
-        (Satisfy::Any, Some(false), None) => Verdict::Forbidden,
+        (Satisfy::All, Some(false), _) => AccessVerdict::Forbidden,
+        (Satisfy::Any, Some(true), _) => AccessVerdict::Allowed,
+        (Satisfy::Any, _, Some(RequirementAnswer::Granted)) => AccessVerdict::Allowed,
+        (_, None, _) => AccessVerdict::NeedsName,
+        (Satisfy::All, Some(true), None) => AccessVerdict::Allowed,
+        (Satisfy::Any, Some(false), None) => AccessVerdict::Forbidden,
         (_, _, Some(answer)) => verdict(answer, facts),
     }
 }
 
-fn verdict(answer: RequirementAnswer, facts: &Facts<'_>) -> Verdict {
+fn verdict(answer: RequirementAnswer, facts: &RequestFacts<'_>) -> AccessVerdict {
     match answer {
-        RequirementAnswer::Granted => Verdict::Allowed,
-        RequirementAnswer::NeedsName => Verdict::NeedsName,
-        RequirementAnswer::NeedsUser => Verdict::NeedsUser,
-        RequirementAnswer::Denied | RequirementAnswer::Neutral if facts.user.is_some() => Verdict::WrongUser,
-        RequirementAnswer::Denied | RequirementAnswer::Neutral => Verdict::Forbidden,
+        RequirementAnswer::Granted => AccessVerdict::Allowed,
+        RequirementAnswer::NeedsName => AccessVerdict::NeedsName,
+        RequirementAnswer::NeedsUser => AccessVerdict::NeedsUser,
+        RequirementAnswer::Denied | RequirementAnswer::Neutral if facts.user.is_some() => AccessVerdict::WrongUser,
+        RequirementAnswer::Denied | RequirementAnswer::Neutral => AccessVerdict::Forbidden,
     }
 }
 

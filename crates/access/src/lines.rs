@@ -5,7 +5,7 @@ use super::files::Contents;
 
 /// A `.htpasswd` file: users and their password hashes.
 #[derive(Debug)]
-pub struct Passwords {
+pub struct PasswordFile {
     text: String,
     /// Lines with a colon, sorted by name, then by position.
     lines: Vec<UserLine>,
@@ -33,7 +33,7 @@ const MOST_LINES: usize = 1 << 20;
 
 /// A group file: groups and their users.
 #[derive(Debug)]
-pub struct Groups {
+pub struct GroupFile {
     text: String,
     /// Offsets of group names in the text: start, and colon.
     groups: Vec<(u32, u32)>,
@@ -41,14 +41,14 @@ pub struct Groups {
     members: Vec<(u32, u32)>,
 }
 
-impl Contents for Passwords {
+impl Contents for PasswordFile {
     const LONGEST: u64 = 16 << 20;
 
-    fn parse(text: String) -> Result<Passwords, String> {
+    fn parse(text: String) -> Result<PasswordFile, String> {
         let mut lines = Vec::with_capacity(few(pairs(&text).count(), "lines")?);
         lines.extend(pairs(&text).map(|pair| UserLine { from: pair.from, number: pair.number }));
         lines.sort_unstable_by_key(|line| (line.name(&text), line.from));
-        Ok(Passwords { lines, text })
+        Ok(PasswordFile { lines, text })
     }
 
     fn size(&self) -> usize {
@@ -56,7 +56,7 @@ impl Contents for Passwords {
     }
 }
 
-impl Passwords {
+impl PasswordFile {
     /// The hash of a user: the text up to the next colon of the user's first line.
     pub fn hash_of(&self, user: &str) -> Option<UserHash<'_>> {
         let first = self.lines.partition_point(|line| line.name(&self.text) < user);
@@ -79,10 +79,10 @@ fn few(count: usize, what: &str) -> Result<usize, String> {
     if count <= MOST_LINES { Ok(count) } else { Err(format!("it has more than {MOST_LINES} {what}")) }
 }
 
-impl Contents for Groups {
+impl Contents for GroupFile {
     const LONGEST: u64 = 4 << 20;
 
-    fn parse(text: String) -> Result<Groups, String> {
+    fn parse(text: String) -> Result<GroupFile, String> {
         let mut groups = Vec::with_capacity(few(pairs(&text).count(), "lines")?);
         groups.extend(pairs(&text).map(|pair| (pair.from, pair.colon)));
         let names = |colon: u32| {
@@ -97,7 +97,7 @@ impl Contents for Groups {
         }
         members.sort_unstable_by_key(|(from, group)| (word(&text, *from), *group));
         members.dedup_by_key(|(from, group)| (word(&text, *from), *group));
-        Ok(Groups { groups, members, text })
+        Ok(GroupFile { groups, members, text })
     }
 
     fn size(&self) -> usize {
@@ -105,7 +105,7 @@ impl Contents for Groups {
     }
 }
 
-impl Groups {
+impl GroupFile {
     /// Groups of a user.
     pub fn of(&self, user: &str) -> impl Iterator<Item = &str> {
         let first = self.members.partition_point(|(from, _)| word(&self.text, *from) < user);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn lines_are_parsed_as_in_httpd() {
-        let passwords = |text: &str| Passwords::parse(text.to_owned()).expect("few lines");
+        let passwords = |text: &str| PasswordFile::parse(text.to_owned()).expect("few lines");
         let of = |text: &str, user: &str| passwords(text).hash_of(user).map(|hash| (hash.text.to_owned(), hash.line));
         let hash = |text: &str, line: u32| Some((text.to_owned(), line));
         assert_eq!(of(TEXT, "ana"), hash("$1$a$b", 2));
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(of(TEXT, "staff"), hash("ana  ben", 6));
         assert_eq!(of("a:b", "a"), hash("b", 1), "without an end of line");
         assert_eq!(of("a:\nb", "a"), hash("", 1), "nothing");
-        let groups = Groups::parse(TEXT.to_owned()).expect("few lines");
+        let groups = GroupFile::parse(TEXT.to_owned()).expect("few lines");
         assert_eq!(groups.of("ana").collect::<Vec<_>>(), ["staff", "all"]);
         assert_eq!(groups.of("ben").collect::<Vec<_>>(), ["staff"]);
         assert_eq!((groups.of("an").count(), groups.of("").count()), (0, 0));
@@ -167,8 +167,8 @@ mod tests {
     fn each_of_many_users_is_found() {
         let users: Vec<String> = (0..1000).map(|n| format!("user{n}")).collect();
         let text: String = users.iter().map(|user| format!("{user}:hash of {user}\n")).collect();
-        let passwords = Passwords::parse(text).expect("few lines");
-        let groups = Groups::parse(format!("all: {}\n", users.join(" "))).expect("few members");
+        let passwords = PasswordFile::parse(text).expect("few lines");
+        let groups = GroupFile::parse(format!("all: {}\n", users.join(" "))).expect("few members");
         for user in &users {
             assert_eq!(passwords.hash_of(user).map(|hash| hash.text), Some(&*format!("hash of {user}")));
             assert_eq!(groups.of(user).collect::<Vec<_>>(), ["all"]);
@@ -179,7 +179,7 @@ mod tests {
     fn a_file_with_too_many_lines_or_members_is_refused() {
         let lines = "a:\n".repeat(MOST_LINES + 1);
         let members = format!("all:{}", " a".repeat(MOST_LINES + 1));
-        assert_eq!(Passwords::parse(lines).map(|_| ()), Err("it has more than 1048576 lines".to_owned()));
-        assert_eq!(Groups::parse(members).map(|_| ()), Err("it has more than 1048576 members of groups".to_owned()));
+        assert_eq!(PasswordFile::parse(lines).map(|_| ()), Err("it has more than 1048576 lines".to_owned()));
+        assert_eq!(GroupFile::parse(members).map(|_| ()), Err("it has more than 1048576 members of groups".to_owned()));
     }
 }

@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 
 /// A password and a hash whose cost is within the limits. The comparison may take about a second.
 #[derive(Clone)]
-pub struct Check {
+pub struct PasswordCheck {
     pub(super) user: String,
     pub(super) password: Vec<u8>,
     pub(super) hash: String,
@@ -16,7 +16,7 @@ pub struct Check {
     pub(super) memory: usize,
 }
 
-impl Check {
+impl PasswordCheck {
     /// The user name that the client sent.
     pub fn user(&self) -> &str {
         &self.user

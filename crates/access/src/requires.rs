@@ -1,7 +1,7 @@
 //! Evaluation of `Require` and of sections of it, as in httpd's mod_auth and, since 2.4, mod_authz_core.
 
 use super::hosts::is_in_domain;
-use super::{Facts, Name};
+use super::{ClientName, RequestFacts};
 use config::access::{Require, Requirement};
 
 /// Result of a requirement.
@@ -20,7 +20,7 @@ pub enum RequirementAnswer {
 }
 
 /// Evaluates the lines of a place, of which one must be met. `None`: no line applies to this method.
-pub fn answer(lines: &[Requirement], facts: &Facts<'_>) -> Option<RequirementAnswer> {
+pub fn answer(lines: &[Requirement], facts: &RequestFacts<'_>) -> Option<RequirementAnswer> {
     let lines = lines.iter().filter(|line| line.methods.has(facts.methods));
     lines.map(|line| ask(&line.what, facts)).reduce(any)
 }
@@ -43,7 +43,7 @@ pub fn is_about_names(what: &Require) -> bool {
     }
 }
 
-fn ask(what: &Require, facts: &Facts<'_>) -> RequirementAnswer {
+fn ask(what: &Require, facts: &RequestFacts<'_>) -> RequirementAnswer {
     match what {
         Require::All(granted) => granted_if(*granted),
         Require::Ip(networks) => granted_if(networks.iter().any(|network| network.contains(facts.client))),
@@ -51,7 +51,7 @@ fn ask(what: &Require, facts: &Facts<'_>) -> RequirementAnswer {
         Require::Env(names) => granted_if(names.iter().any(|name| (facts.env)(name))),
         Require::Expr(expr) => granted_if((facts.expr)(expr)),
         Require::Method(methods) => granted_if(methods.has(facts.methods)),
-        Require::Host(_) if facts.name == Name::NotAsked => RequirementAnswer::NeedsName,
+        Require::Host(_) if facts.name == ClientName::NotAsked => RequirementAnswer::NeedsName,
         Require::Host(domains) => {
             granted_if(domains.iter().any(|domain| is_in_domain(facts.name, domain) == Some(true)))
         }
@@ -83,7 +83,7 @@ fn granted_if(met: bool) -> RequirementAnswer {
     if met { RequirementAnswer::Granted } else { RequirementAnswer::Denied }
 }
 
-fn user(facts: &Facts<'_>, is_meant: impl FnOnce(&super::User) -> bool) -> RequirementAnswer {
+fn user(facts: &RequestFacts<'_>, is_meant: impl FnOnce(&super::User) -> bool) -> RequirementAnswer {
     facts.user.map_or(RequirementAnswer::NeedsUser, |user| granted_if(is_meant(user)))
 }
 

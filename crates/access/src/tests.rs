@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::*;
-use config::response::variables::{Seen, Variables};
+use config::response::variables::{ExprInput, Variables};
 use config::{Config, Facts as ConfigFacts, parse};
 
 /// Parses the rules of a place with these lines.
 fn rules(lines: &str) -> AccessRules {
-    let source = parse::Source::disk("/srv", &|_| None);
+    let source = parse::ParserSource::disk("/srv", &|_| None);
     let text = format!("Listen 80\n<Location />\n{lines}\n</Location>");
     let tree = parse::text(&text, "test", &source).expect("lines that can be read");
     let facts = ConfigFacts { server_root: Path::new("/srv").into(), ..Default::default() };
@@ -26,20 +26,20 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    fn of(&self, rules: &AccessRules) -> Verdict {
-        let facts = Facts {
+    fn of(&self, rules: &AccessRules) -> AccessVerdict {
+        let facts = RequestFacts {
             methods: Methods::of(self.method),
             client: self.client.parse().expect("an address"),
             local: "192.0.2.80".parse().expect("an address"),
             name: match self.name {
-                "" => Name::NotAsked,
-                "-" => Name::Nameless,
-                name => Name::Is(name),
+                "" => ClientName::NotAsked,
+                "-" => ClientName::Nameless,
+                name => ClientName::Is(name),
             },
             user: self.user.as_ref(),
             env: &|name| name == "SET",
             expr: &|expr| {
-                expr.holds(Seen { variables: &Variables::default(), look: &|_| Some(self.client.to_owned()) })
+                expr.holds(ExprInput { variables: &Variables::default(), look: &|_| Some(self.client.to_owned()) })
             },
             provider: &|_| RequirementAnswer::Denied,
         };
@@ -51,11 +51,11 @@ fn user(name: &str, groups: &[&str]) -> Option<User> {
     Some(User { name: name.to_owned(), groups: groups.iter().map(|group| (*group).to_owned()).collect() })
 }
 
-use Verdict::{Allowed, Forbidden, NeedsName, NeedsUser, WrongUser};
+use AccessVerdict::{Allowed, Forbidden, NeedsName, NeedsUser, WrongUser};
 
 #[test]
 fn order_allow_and_deny() {
-    let table: &[(&str, &str, Verdict)] = &[
+    let table: &[(&str, &str, AccessVerdict)] = &[
         ("", "10.0.0.1", Allowed),
         // Order Deny,Allow is the default.
         ("Deny from all", "10.0.0.1", Forbidden),
@@ -93,7 +93,7 @@ fn order_allow_and_deny() {
 
 #[test]
 fn names_match_whole_labels() {
-    let table: &[(&str, &str, Verdict)] = &[
+    let table: &[(&str, &str, AccessVerdict)] = &[
         ("example.com", "example.com", Allowed),
         ("example.com", "www.EXAMPLE.com.", Allowed),
         ("example.com", "badexample.com", Forbidden),
@@ -111,7 +111,7 @@ fn names_match_whole_labels() {
 
 #[test]
 fn satisfy_combines_users_and_addresses() {
-    let table: &[(&str, &str, Option<User>, Verdict)] = &[
+    let table: &[(&str, &str, Option<User>, AccessVerdict)] = &[
         ("Require valid-user", "10.0.0.1", None, NeedsUser),
         ("Require valid-user", "10.0.0.1", user("ana", &[]), Allowed),
         ("Require user ben \"eve adams\"", "10.0.0.1", user("ana", &[]), WrongUser),
@@ -142,7 +142,7 @@ fn requirements_of_httpd_2_4() {
     let both = "<RequireAll>\nRequire valid-user\nRequire not user eve\n</RequireAll>";
     let nested = "<RequireAll>\nRequire ip 10\n<RequireAny>\nRequire local\nRequire user ana\n</RequireAny>\n<RequireNone>\nRequire \
                   ip 10.9\n</RequireNone>\n</RequireAll>";
-    let table: &[(&str, &str, Option<User>, Verdict)] = &[
+    let table: &[(&str, &str, Option<User>, AccessVerdict)] = &[
         ("Require all granted", "10.0.0.1", None, Allowed),
         ("Require all denied", "10.0.0.1", None, Forbidden),
         ("Require all granted\nDeny from all", "10.0.0.1", None, Forbidden),
@@ -177,7 +177,7 @@ fn requirements_of_httpd_2_4() {
 fn rules_in_a_limit_apply_to_its_methods() {
     let limit = "<Limit POST PUT>\nRequire valid-user\nOrder Deny,Allow\nDeny from 10\n</Limit>";
     let except = "<LimitExcept GET>\nOrder Deny,Allow\nDeny from all\n</LimitExcept>";
-    let table: &[(&str, &str, &str, Verdict)] = &[
+    let table: &[(&str, &str, &str, AccessVerdict)] = &[
         (limit, "GET", "10.0.0.1", Allowed),
         (limit, "HEAD", "10.0.0.1", Allowed),
         (limit, "POST", "10.0.0.1", Forbidden),

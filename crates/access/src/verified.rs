@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-use super::password::Check;
-use base::cache::Cache;
+use super::password::PasswordCheck;
+use base::cache::BoundedCache;
 
 const VALIDITY: Duration = Duration::from_secs(60);
 const MOST: usize = 4096;
@@ -15,21 +15,21 @@ const MOST: usize = 4096;
 pub struct Verified {
     /// Two keys, because one digest has only 64 bits.
     keys: [RandomState; 2],
-    since: RefCell<Cache<[u64; 2], Instant, MOST>>,
+    since: RefCell<BoundedCache<[u64; 2], Instant, MOST>>,
 }
 
 impl Verified {
     /// Whether the password was verified recently, with the same hash.
-    pub fn knows(&self, check: &Check) -> bool {
+    pub fn knows(&self, check: &PasswordCheck) -> bool {
         self.since.borrow_mut().get(&self.digest(check)).is_some_and(|since| since.elapsed() < VALIDITY)
     }
 
     /// Records a verified password.
-    pub fn remember(&self, check: &Check) {
+    pub fn remember(&self, check: &PasswordCheck) {
         self.since.borrow_mut().put(self.digest(check), Instant::now());
     }
 
-    fn digest(&self, Check { user, password, hash, .. }: &Check) -> [u64; 2] {
+    fn digest(&self, PasswordCheck { user, password, hash, .. }: &PasswordCheck) -> [u64; 2] {
         self.keys.each_ref().map(|key| key.hash_one((user, password, hash)))
     }
 }
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn another_password_or_a_changed_hash_is_not_verified() {
-        let check = |password: &[u8], hash: &str| Check {
+        let check = |password: &[u8], hash: &str| PasswordCheck {
             user: "ana".to_owned(),
             password: password.to_owned(),
             hash: hash.to_owned(),

@@ -2,7 +2,7 @@
 
 /// The content of a page for a status.
 #[derive(Debug, Clone, Copy)]
-pub enum Page<'a> {
+pub enum ErrorPage<'a> {
     /// The standard text of the status, followed by HTML.
     Ours(&'a str),
     /// A text that is sent instead of the standard page.

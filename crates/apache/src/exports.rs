@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use base::log::{Context, LogLevel as Level};
+use base::log::{ContextPosition, LogLevel as Level};
 
 use crate::log::{log_in, print, set_level};
 use crate::request_rec::field::{Number, Text};
@@ -374,7 +374,7 @@ extern "C" fn apache_set_log_level(level: u32) {
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_log(level: u32, context: u32, text: Given<'_>) {
-    log_in(Level::from_number(level).unwrap_or(Level::Error), Context::from_number(context), text.bytes());
+    log_in(Level::from_number(level).unwrap_or(Level::Error), ContextPosition::from_number(context), text.bytes());
 }
 
 /// Hook for output on STDOUT.

@@ -7,13 +7,13 @@ use wire::frame::Field;
 use wire::reply::Outgoing;
 use wire::transport::Presence;
 
-use crate::Client;
+use crate::ResponseReceiver;
 use crate::output::{Filtering, Output};
 use crate::request_rec::environment::{self, Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::redirected;
 use crate::request_rec::tables::{Id, Tables};
-use crate::request_rec::target::{Target, frame};
+use crate::request_rec::target::{InternalTarget, frame};
 use crate::request_rec::{Incoming, Links, RequestRec};
 use crate::request_stack::{RequestStack, with_stack};
 use crate::tied_env;
@@ -34,7 +34,7 @@ const MAX_DEPTH: usize = 10;
 
 /// Makes the record of an internal request of `from`. `None`: the chain exceeds [`MAX_DEPTH`], or the request has
 /// ended.
-pub fn begin_internal(from: u64, kind: InternalRequest, to: &Target) -> Option<u64> {
+pub fn begin_internal(from: u64, kind: InternalRequest, to: &InternalTarget) -> Option<u64> {
     tied_env::bring(from, Id::SubprocessEnv as u32);
     let made = with_stack(|stack| {
         let at = stack.at(from)?;
@@ -73,7 +73,7 @@ fn depth(stack: &RequestStack, mut at: usize) -> usize {
     depth
 }
 
-fn follower(r: &mut RequestRec, generation: u64, kind: InternalRequest, to: &Target) -> RequestRec {
+fn follower(r: &mut RequestRec, generation: u64, kind: InternalRequest, to: &InternalTarget) -> RequestRec {
     let env = match kind {
         InternalRequest::Sub => environment::handed_on(r),
         InternalRequest::Redirect => redirected::variables(r),
@@ -127,7 +127,7 @@ impl RequestRec {
 /// The client of a subrequest; output is taken from the subrequest's record instead.
 struct Nobody;
 
-impl Client for Nobody {
+impl ResponseReceiver for Nobody {
     fn send(&mut self, _: &Outgoing<'_>) -> io::Result<()> {
         Ok(())
     }

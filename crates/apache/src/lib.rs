@@ -14,7 +14,7 @@ pub use form::urlencoded::{path_encoded, percent_decoded};
 
 // The configuration of a location.
 mod place;
-pub use place::{FactOf, Logged, OPT_EXECCGI, PassedAlias, Place, Requirement, Satisfies};
+pub use place::{FactOf, Logged, OPT_EXECCGI, PassedAlias, PlaceConfig, RequireLine, Satisfies};
 
 // Lines for the error log.
 mod log;
@@ -25,9 +25,9 @@ pub use log::{complain, log_to, on_level, say};
 mod request_rec;
 pub use request_rec::cgi_program::is_handed_on;
 pub use request_rec::environment::{Api, api, speak};
-pub use request_rec::handler_stacks::Stack;
-pub use request_rec::target::Target;
-pub use request_rec::{Ended, Finished, Incoming};
+pub use request_rec::handler_stacks::HandlerStack;
+pub use request_rec::target::InternalTarget;
+pub use request_rec::{EndedRequest, FinishedRequest, Incoming};
 
 // The records of the request that this process answers.
 mod request_stack;
@@ -57,7 +57,7 @@ mod response;
 
 // Output on its way to the front.
 mod output;
-pub use output::Client;
+pub use output::ResponseReceiver;
 
 // Decoding of chunked bodies that a PSGI application has framed itself.
 mod unchunk;
@@ -71,7 +71,7 @@ pub use filters::{
 
 // The standard error page.
 mod error_page;
-pub use error_page::Page;
+pub use error_page::ErrorPage;
 
 // The C ABI that XS code calls.
 mod exports;

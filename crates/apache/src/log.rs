@@ -1,12 +1,12 @@
 use std::cell::{Cell, RefCell};
 
-use base::log::{Context, LogLevel as Level};
+use base::log::{ContextPosition, LogLevel as Level};
 
-type Sink = fn(Level, Context, &[u8]);
+type Sink = fn(Level, ContextPosition, &[u8]);
 
 thread_local!(static SINK: Cell<Sink> = const { Cell::new(to_stderr) });
 
-fn to_stderr(level: Level, _: Context, text: &[u8]) {
+fn to_stderr(level: Level, _: ContextPosition, text: &[u8]) {
     eprintln!("[{}] {}", level.name(), String::from_utf8_lossy(text));
 }
 
@@ -74,9 +74,9 @@ pub(crate) fn end_line() {
 }
 
 pub(crate) fn log(level: Level, text: &[u8]) {
-    log_in(level, Context::default(), text);
+    log_in(level, ContextPosition::default(), text);
 }
 
-pub(crate) fn log_in(level: Level, context: Context, text: &[u8]) {
+pub(crate) fn log_in(level: Level, context: ContextPosition, text: &[u8]) {
     SINK.get()(level, context, text.trim_ascii_end());
 }

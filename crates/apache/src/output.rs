@@ -6,7 +6,7 @@ use wire::transport::Presence;
 use crate::unchunk::Unchunk;
 
 /// The receiver of a response: the connection to the front, or the main request.
-pub trait Client {
+pub trait ResponseReceiver {
     /// Sends a part of a request's response.
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()>;
     /// Whether the client still wants the response, as far as is known.
@@ -198,7 +198,7 @@ impl Output {
         self.is_part || self.body.len() + length <= room
     }
 
-    pub fn send_info(&mut self, id: u64, client: &mut dyn Client) {
+    pub fn send_info(&mut self, id: u64, client: &mut dyn ResponseReceiver) {
         if let Some(head) = self.info.take() {
             self.packet.clear();
             Reply::Info(head).put(id, &mut self.packet);
@@ -214,14 +214,14 @@ impl Output {
     }
 
     /// Sends the gathered head and body.
-    pub fn send_gathered(&mut self, id: u64, client: &mut dyn Client) {
+    pub fn send_gathered(&mut self, id: u64, client: &mut dyn ResponseReceiver) {
         let body = std::mem::take(&mut self.body);
         self.send(id, &body, None, client);
         self.put_back(body);
     }
 
     /// Sends the buffered output, followed by `last`; a small response is one packet.
-    pub fn send_rest(&mut self, id: u64, last: Option<&Reply<'_>>, client: &mut dyn Client) {
+    pub fn send_rest(&mut self, id: u64, last: Option<&Reply<'_>>, client: &mut dyn ResponseReceiver) {
         let body = std::mem::take(&mut self.body);
         self.send(id, &body, last, client);
         self.put_back(body);
@@ -229,19 +229,26 @@ impl Output {
     }
 
     /// Sends the end that waited for the cleanup handlers.
-    pub fn send_end(&mut self, id: u64, end: End, client: &mut dyn Client) {
+    pub fn send_end(&mut self, id: u64, end: End, client: &mut dyn ResponseReceiver) {
         self.packet.clear();
         Reply::End(end).put(id, &mut self.packet);
         self.send_packet(id, client);
     }
 
     /// Sends a piece too large to be gathered, without copying it, after the head if that is still here.
-    pub fn send_through(&mut self, id: u64, bytes: &[u8], client: &mut dyn Client) {
+    pub fn send_through(&mut self, id: u64, bytes: &[u8], client: &mut dyn ResponseReceiver) {
         self.send(id, bytes, None, client);
     }
 
     /// Makes the front respond with a file, or with another path of the site.
-    pub fn send_reference(&mut self, id: u64, head: Head, to: &Reply<'_>, last: &Reply<'_>, client: &mut dyn Client) {
+    pub fn send_reference(
+        &mut self,
+        id: u64,
+        head: Head,
+        to: &Reply<'_>,
+        last: &Reply<'_>,
+        client: &mut dyn ResponseReceiver,
+    ) {
         self.packet.clear();
         self.say_moved(id);
         if head.status != 200 || !head.reason.is_empty() || !head.headers.is_empty() {
@@ -264,7 +271,7 @@ impl Output {
         self.body = body;
     }
 
-    fn send(&mut self, id: u64, body: &[u8], end: Option<&Reply<'_>>, client: &mut dyn Client) {
+    fn send(&mut self, id: u64, body: &[u8], end: Option<&Reply<'_>>, client: &mut dyn ResponseReceiver) {
         self.sent += body.len() as u64;
         self.packet.clear();
         self.tail.clear();
@@ -283,7 +290,7 @@ impl Output {
     }
 
     /// Sends messages as one packet.
-    fn send_packet(&mut self, id: u64, client: &mut dyn Client) {
+    fn send_packet(&mut self, id: u64, client: &mut dyn ResponseReceiver) {
         let said = Outgoing { id, before: &self.packet, ..Outgoing::default() };
         self.front_is_gone |= client.send(&said).is_err();
     }

@@ -60,7 +60,7 @@ macro_rules! with_defaults {
 with_defaults! {
     /// The merged configuration of the place that a request goes to. The worker builds and caches it.
     #[derive(Debug, Clone)]
-    pub struct Place {
+    pub struct PlaceConfig {
         /// `DocumentRoot`
         pub document_root: String,
         /// `ServerRoot`
@@ -124,7 +124,7 @@ with_defaults! {
         /// `Satisfy`
         pub satisfies: Satisfies = Satisfies::NoSpec,
         /// `Require`, in order.
-        pub requires: Vec<Requirement>,
+        pub requires: Vec<RequireLine>,
         /// `DefaultType`: the type of a response that sets none.
         pub default_type: String = "text/html".into(),
         /// The MIME types by file name: `TypesConfig`, `AddType` and similar directives.
@@ -160,7 +160,7 @@ pub enum Satisfies {
 
 /// A line of `Require`: an element of `$r->requires`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Requirement {
+pub struct RequireLine {
     /// Bit set of the methods that the line applies to; −1: every method.
     pub method_mask: i64,
     /// The requirement as written, such as `user ana ben`.
@@ -169,7 +169,7 @@ pub struct Requirement {
     pub of_user: bool,
 }
 
-impl Place {
+impl PlaceConfig {
     /// `Options ExecCGI`
     pub fn exec_cgi(&self) -> bool {
         self.options & OPT_EXECCGI != 0

@@ -16,11 +16,11 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 use wire::reply::{LeaveReason, Outgoing, Reply};
 
-use crate::Place;
+use crate::PlaceConfig;
 use crate::output::Output;
 use crate::request_rec::field::Number;
 use crate::request_rec::tables::Tables;
-use crate::request_rec::{Ended, Finished, Incoming, RequestRec};
+use crate::request_rec::{EndedRequest, FinishedRequest, Incoming, RequestRec};
 use crate::request_rec::{cgi_program, environment};
 
 #[derive(Default)]
@@ -35,7 +35,7 @@ pub(crate) struct RequestStack {
     generation: u64,
     /// Buffers of the last request, for reuse.
     spare: (Tables, Output),
-    servers: Vec<Rc<Place>>,
+    servers: Vec<Rc<PlaceConfig>>,
     /// Components that start-up code has added to the `Server` header.
     components: Vec<String>,
 }
@@ -104,7 +104,7 @@ pub fn run(request: u64) -> u64 {
 }
 
 /// Sets the main server and its virtual hosts, for `Apache->server` in start-up files and `$s->next`.
-pub fn servers(places: Vec<Rc<Place>>) {
+pub fn servers(places: Vec<Rc<PlaceConfig>>) {
     STACK.with_borrow_mut(|stack| stack.servers = places);
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn flush_answer(generation: u64) -> Result<(), Stale> {
 }
 
 /// Sends the rest of the response; a small one is one packet.
-pub fn finish() -> Option<Finished> {
+pub fn finish() -> Option<FinishedRequest> {
     STACK.with_borrow_mut(|stack| stack.records.get_mut(stack.answering).map(RequestRec::finish))
 }
 
@@ -167,9 +167,9 @@ pub fn want_cleanup() {
 }
 
 /// Ends the request: `$r` is stale from now on.
-pub fn end() -> Ended {
+pub fn end() -> EndedRequest {
     STACK.with_borrow_mut(|stack| {
-        let Some(mut answered) = stack.records.get_mut(stack.answering) else { return Ended::default() };
+        let Some(mut answered) = stack.records.get_mut(stack.answering) else { return EndedRequest::default() };
         crate::log::end_line();
         answered.close();
         let (leaving, front_is_gone) = (answered.leaving, answered.output.front_is_gone());
@@ -180,7 +180,7 @@ pub fn end() -> Ended {
         stack.spare.0 = std::mem::take(&mut answered.tables);
         let buffer = std::mem::take(&mut answered.frame).into_buffer();
         stack.records.clear();
-        Ended { leaving, front_is_gone, buffer }
+        EndedRequest { leaving, front_is_gone, buffer }
     })
 }
 
@@ -195,7 +195,7 @@ pub(crate) fn fill_env() {
 }
 
 /// The environment of a CGI program for the running record.
-pub fn cgi_env() -> cgi_program::Variables {
+pub fn cgi_env() -> cgi_program::VariableList {
     current(cgi_program::variables).unwrap_or_default()
 }
 
@@ -268,7 +268,7 @@ pub(crate) fn for_each(act: impl FnMut(&mut RequestRec)) {
 }
 
 /// The configuration of the running record, or else the main server's.
-pub(crate) fn place() -> Option<Rc<Place>> {
+pub(crate) fn place() -> Option<Rc<PlaceConfig>> {
     STACK.with_borrow(|stack| {
         let running = stack.records.get(stack.running).map(|r| r.place.clone());
         running.or_else(|| stack.servers.first().cloned())
@@ -293,7 +293,7 @@ pub fn version_components() -> Vec<String> {
 }
 
 /// The server with that index.
-pub(crate) fn server(host: u32) -> Option<Rc<Place>> {
+pub(crate) fn server(host: u32) -> Option<Rc<PlaceConfig>> {
     STACK.with_borrow(|stack| stack.servers.get(host as usize).cloned())
 }
 

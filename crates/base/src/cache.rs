@@ -7,18 +7,18 @@ use std::hash::Hash;
 /// A cache of at most `MOST` values. After every `MOST / 2` insertions or uses, entries that were not used since the
 /// previous such point are dropped. Entries in use stay, whatever else clients request.
 #[derive(Debug)]
-pub struct Cache<K, V, const MOST: usize> {
+pub struct BoundedCache<K, V, const MOST: usize> {
     recent: HashMap<K, V>,
     older: HashMap<K, V>,
 }
 
-impl<K, V, const MOST: usize> Default for Cache<K, V, MOST> {
+impl<K, V, const MOST: usize> Default for BoundedCache<K, V, MOST> {
     fn default() -> Self {
-        Cache { recent: HashMap::new(), older: HashMap::new() }
+        BoundedCache { recent: HashMap::new(), older: HashMap::new() }
     }
 }
 
-impl<K: Eq + Hash, V, const MOST: usize> Cache<K, V, MOST> {
+impl<K: Eq + Hash, V, const MOST: usize> BoundedCache<K, V, MOST> {
     /// The cached value of `key`.
     pub fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&V>
     where
@@ -54,17 +54,17 @@ impl<K: Eq + Hash, V, const MOST: usize> Cache<K, V, MOST> {
 
     /// Removes all values.
     pub fn clear(&mut self) {
-        *self = Cache::default();
+        *self = BoundedCache::default();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Cache;
+    use super::BoundedCache;
 
     #[test]
     fn used_values_stay_and_the_size_is_bounded() {
-        let mut cache = Cache::<u32, u32, 100>::default();
+        let mut cache = BoundedCache::<u32, u32, 100>::default();
         cache.put(0, 7);
         for n in 1..10_000 {
             cache.put(n, n);

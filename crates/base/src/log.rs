@@ -67,7 +67,7 @@ impl LogLevel {
 
 /// Where a line of the error log names its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Context {
+pub enum ContextPosition {
     /// Before the message, as httpd does.
     #[default]
     Leads,
@@ -93,10 +93,13 @@ impl LogLevel {
     }
 }
 
-impl Context {
-    /// From the number that the C functions of the API pass; an unknown one is [`Context::Leads`].
-    pub fn from_number(n: u32) -> Context {
-        [Context::Leads, Context::Follows, Context::None, Context::Bare].get(n as usize).copied().unwrap_or_default()
+impl ContextPosition {
+    /// From the number that the C functions of the API pass; an unknown one is [`ContextPosition::Leads`].
+    pub fn from_number(n: u32) -> ContextPosition {
+        [ContextPosition::Leads, ContextPosition::Follows, ContextPosition::None, ContextPosition::Bare]
+            .get(n as usize)
+            .copied()
+            .unwrap_or_default()
     }
 }
 
@@ -118,7 +121,7 @@ pub fn write_as_json(is_json: bool) {
 #[derive(Default)]
 pub struct Subject<'a> {
     /// Position of the subject in httpd's format.
-    pub context: Context,
+    pub context: ContextPosition,
     /// Address of the client.
     pub client: Option<&'a dyn Display>,
     /// Slot of the worker.
@@ -153,8 +156,8 @@ impl Subject<'_> {
         let subject = [worker, request].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let mark = if self.request.is_some() { ":" } else { "" };
         match self.context {
-            Context::Leads if !subject.is_empty() => format!("{subject}{mark} {message}"),
-            Context::Follows => {
+            ContextPosition::Leads if !subject.is_empty() => format!("{subject}{mark} {message}"),
+            ContextPosition::Follows => {
                 let client = self.client.map(|client| format!("client {client}"));
                 let subject = [client, Some(subject).filter(|subject| !subject.is_empty())];
                 [Some(message.to_string())].into_iter().chain(subject).flatten().collect::<Vec<_>>().join(", ")
@@ -164,7 +167,7 @@ impl Subject<'_> {
     }
 
     fn client_in_front(&self) -> Option<&dyn Display> {
-        self.client.filter(|_| self.context == Context::Leads)
+        self.client.filter(|_| self.context == ContextPosition::Leads)
     }
 }
 
@@ -276,7 +279,7 @@ pub fn write_to(
 fn line(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) -> String {
     let now = chrono::Local::now().format("%a %b %d %H:%M:%S%.6f %Y");
     let mut line = match about.context {
-        Context::Bare => String::new(),
+        ContextPosition::Bare => String::new(),
         _ => format!("[{now}] [{module}:{}] [pid {}] ", level.name(), std::process::id()),
     };
     if let Some(client) = about.client_in_front() {

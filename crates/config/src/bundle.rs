@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::config::{Config, Facts};
-use crate::model::perl::api::Generation;
-use crate::syntax::parse::Reader;
+use crate::model::perl::api::PerlGeneration;
+use crate::syntax::parse::ConfigReader;
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table;
 use crate::table::is_elsewhere;
@@ -21,7 +21,7 @@ pub struct Bundle {
 impl Bundle {
     /// Parses a configuration. The errors include semantic errors in the readable part of the text, so that all mistakes
     /// are reported at once.
-    pub fn read(reader: Reader<'_>, facts: Facts) -> Result<Bundle, Vec<ConfigError>> {
+    pub fn read(reader: ConfigReader<'_>, facts: Facts) -> Result<Bundle, Vec<ConfigError>> {
         let (tree, mut errors) = reader.into_parts();
         let bundle = Bundle { tree, facts };
         if errors.is_empty() {
@@ -36,7 +36,7 @@ impl Bundle {
         Err(errors)
     }
 
-    /// The configuration without the blocks of other modules that [`Reader::surveying`] retains.
+    /// The configuration without the blocks of other modules that [`ConfigReader::surveying`] retains.
     pub fn without_skipped(&self) -> Bundle {
         Bundle { tree: without_skipped(&self.tree), facts: self.facts.clone() }
     }
@@ -50,7 +50,7 @@ impl Bundle {
         }
         let is =
             |directive: &Directive, names: &[&str]| names.iter().any(|name| directive.name.eq_ignore_ascii_case(name));
-        if self.facts.generation() == Generation::Two && all.iter().any(|directive| is(directive, LOADS)) {
+        if self.facts.generation() == PerlGeneration::Two && all.iter().any(|directive| is(directive, LOADS)) {
             return true;
         }
         let Some(last) = all.iter().rposition(|directive| !table::is_known(&directive.name)) else { return false };
@@ -72,7 +72,7 @@ impl Bundle {
 
 /// The API that the text implies for the default pool. Directives of other pools are ignored, except those of hosts with
 /// `PerlOptions +Parent`, which only mod_perl 2 has.
-pub fn speaks_of(reader: &Reader<'_>) -> Option<Generation> {
+pub fn speaks_of(reader: &ConfigReader<'_>) -> Option<PerlGeneration> {
     table::speaks_of(own(reader.tree())).map(|(generation, _)| generation)
 }
 

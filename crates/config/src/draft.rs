@@ -7,12 +7,12 @@ use wire::control::PoolNumber;
 
 use crate::model::access::Methods;
 use crate::model::config::{Config, Facts};
-use crate::model::context::{Context, Rank, Scope};
+use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::host::{Host, HostAddress};
 use crate::model::overrides::HtaccessRules;
 use crate::model::pools::DEFAULT;
-use crate::model::response::setenv::Condition;
-use crate::model::server::{LogTarget, PerlSwitches, Pool};
+use crate::model::response::setenv::EnvCondition;
+use crate::model::server::{LogTarget, PerlSwitches, PoolSettings};
 use crate::model::settings::{PartialSettings, Section};
 use crate::model::start_up::warm_up::{WarmUp, WarmUpSource};
 use crate::model::start_up::{StartUp, StartUpStep};
@@ -29,7 +29,7 @@ pub struct Draft {
     pub config: Config,
     /// Inputs besides the text.
     pub facts: Facts,
-    pub logs: Logs,
+    pub logs: LogDirectives,
     pub errors: Vec<ConfigError>,
     /// Base of relative document paths.
     pub documents_root: PathBuf,
@@ -70,7 +70,7 @@ pub struct Draft {
 #[derive(Clone, Copy)]
 pub struct Position {
     /// Kind of the section.
-    pub context: Context,
+    pub context: SectionContext,
     pub section: u16,
     /// Index of the host; 0 is the main server.
     pub host: u16,
@@ -81,11 +81,11 @@ pub struct Position {
 }
 
 /// Position for the contents of a section. `None`: the contents have been processed. The error concerns its arguments.
-pub type Opened = Result<Option<Position>, String>;
+pub type OpenedSection = Result<Option<Position>, String>;
 
 /// Log directives.
 #[derive(Default)]
-pub struct Logs {
+pub struct LogDirectives {
     /// Host, nickname, format; the nickname is empty for TransferLog's format.
     pub formats: Vec<(u16, String, String)>,
     pub access: Vec<CustomLog>,
@@ -99,7 +99,7 @@ pub struct CustomLog {
     /// A nickname or a format.
     pub format: String,
     /// Requests that are logged; `None`: all.
-    pub condition: Option<Condition>,
+    pub condition: Option<EnvCondition>,
     pub at: At,
 }
 
@@ -110,11 +110,17 @@ impl Draft {
             documents_root: server_root.clone(),
             config: Config::empty(server_root, facts),
             facts: facts.clone(),
-            logs: Logs::default(),
+            logs: LogDirectives::default(),
             errors: Vec::new(),
             at,
             port: None,
-            position: Position { context: Context::Server, section: 0, host: 0, methods: Methods::ALL, pool: DEFAULT },
+            position: Position {
+                context: SectionContext::Server,
+                section: 0,
+                host: 0,
+                methods: Methods::ALL,
+                pool: DEFAULT,
+            },
             counts: 0,
             guesses: GUESSES,
             name: String::new(),
@@ -163,11 +169,11 @@ impl Draft {
 
     /// Whether the current section is a container.
     pub fn is_in_container(&self) -> bool {
-        !matches!(self.position.context, Context::Server | Context::VirtualHost)
+        !matches!(self.position.context, SectionContext::Server | SectionContext::VirtualHost)
     }
 
     /// Settings of the current pool.
-    pub fn pool(&mut self) -> &mut Pool {
+    pub fn pool(&mut self) -> &mut PoolSettings {
         match self.config.more_pools.get_mut(usize::from(self.position.pool).wrapping_sub(1)) {
             Some(named) => &mut named.pool,
             None => &mut self.config.pool,
@@ -218,7 +224,7 @@ impl Draft {
 
     /// Whether the current section is a whole host.
     pub fn is_outside_containers(&self) -> bool {
-        matches!(self.position.context, Context::Server | Context::VirtualHost)
+        matches!(self.position.context, SectionContext::Server | SectionContext::VirtualHost)
     }
 
     /// Whether the current section is a `<DirectoryMatch>`, and not a `<Directory>` with wildcards.
@@ -235,7 +241,7 @@ impl Draft {
     /// Rank of `<Files>`. Within `<Directory>` it follows `<Files>` outside, in the order of the directories.
     pub fn files_rank(&self) -> Rank {
         match self.position.context {
-            Context::Directory | Context::Htaccess => {
+            SectionContext::Directory | SectionContext::Htaccess => {
                 Rank(1, self.config.sections[usize::from(self.position.section)].rank.1)
             }
             _ => Rank(1, 0),
@@ -243,23 +249,23 @@ impl Draft {
     }
 
     /// Opens a container of the current host.
-    pub fn container(&mut self, context: Context, scope: Scope, rank: Rank) -> Opened {
-        let outer =
-            matches!(self.position.context, Context::Directory | Context::Htaccess).then_some(self.position.section);
+    pub fn container(&mut self, context: SectionContext, scope: Scope, rank: Rank) -> OpenedSection {
+        let outer = matches!(self.position.context, SectionContext::Directory | SectionContext::Htaccess)
+            .then_some(self.position.section);
         let section = self.new_section(scope, outer, rank)?;
         self.containers[usize::from(self.position.host)].push((rank, section));
         Ok(Some(Position { context, section, ..self.position }))
     }
 
     /// Opens a `<Limit>`: the same section, for fewer methods.
-    pub fn limited(&self, methods: Methods) -> Opened {
+    pub fn limited(&self, methods: Methods) -> OpenedSection {
         match self.position.methods == Methods::ALL {
             true => Ok(Some(Position { methods, ..self.position })),
             false => Err("is not allowed in another such section: list all methods in one".to_owned()),
         }
     }
 
-    pub fn virtual_host(&mut self, addresses: Vec<HostAddress>) -> Opened {
+    pub fn virtual_host(&mut self, addresses: Vec<HostAddress>) -> OpenedSection {
         let base = self.new_section(Scope::Host, None, Rank::HOST)?;
         let host = u16::try_from(self.config.hosts.len()).map_err(|_| "there are more than 65535 virtual hosts")?;
         if self.position.pool != DEFAULT {
@@ -267,7 +273,7 @@ impl Draft {
         }
         self.config.hosts.push(Host { addresses, base, ..Host::default() });
         self.containers.push(Vec::new());
-        Ok(Some(Position { context: Context::VirtualHost, section: base, host, ..self.position }))
+        Ok(Some(Position { context: SectionContext::VirtualHost, section: base, host, ..self.position }))
     }
 
     /// A unique number for a directive that counts its requests.

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use crate::Bundle;
 use crate::dump::dump;
 use crate::model::config::{Config, Facts};
-use crate::syntax::parse::Reader;
-use crate::syntax::source::Source;
+use crate::syntax::parse::ConfigReader;
+use crate::syntax::source::ParserSource;
 use crate::syntax::tree::ConfigError;
 
 /// Compares a file of the repository with its expected contents, or rewrites it if CAMELEER_BLESS is set.
@@ -81,7 +81,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
     let env = |name: &str| (name == "HOME").then(|| "/home/camel".to_owned());
     let (read, list) = (|path: &Path| files.read(path), |path: &Path| files.list(path));
     let exists = |path: &Path| files.read(path).is_ok();
-    let source = Source {
+    let source = ParserSource {
         defines: vec!["TEST".into()],
         env: &env,
         read: &read,
@@ -91,7 +91,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
         server_root: "/srv".into(),
         started_in: "/home/camel".into(),
     };
-    let mut reader = Reader::new(&source);
+    let mut reader = ConfigReader::new(&source);
     reader.load(Path::new("httpd.conf"));
     let env = vec![("HOME".into(), "/home/camel".into())];
     let facts = Facts { server_root: "/srv".into(), started_in: "/home/camel".into(), env, ..Facts::default() };

@@ -27,18 +27,20 @@ pub use base::log::LogLevel;
 
 pub use build::server_root;
 pub use bundle::{Bundle, is_skipped, speaks_of, without_skipped};
-pub use model::clients::{Clients, KeepAlive, Pace, ReadTimeouts, Spooling};
-pub use model::config::{Config, Expanded, Facts, Shadow};
+pub use model::clients::{Clients, KeepAlive, ReadTimeouts, ReceivePace, Spooling};
+pub use model::config::{Config, Expanded, Facts, ShadowChanges};
 pub use model::context::{Scope, depth};
 pub use model::handler::Handler;
 pub use model::host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use model::identity::{CanonicalName, Named, Signature, Tokens};
-pub use model::options::{Options, PartialOptions};
+pub use model::options::{DirectoryOptions, PartialOptions};
 pub use model::overrides::{Overrides, PerlHtaccess};
-pub use model::perl::api::{self as perl_api, Generation, PerlFilters, PerlOptions};
+pub use model::perl::api::{self as perl_api, PerlFilters, PerlGeneration, PerlOptions};
 pub use model::perl::phases::{self, Phase, Phases};
 pub use model::pools;
-pub use model::server::{AdminAddress, History, Listen, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
+pub use model::server::{
+    AdminAddress, HistorySetting, Listen, LogTarget, Pages, PerlSwitches, PoolSettings, RequestLimits, Timeouts,
+};
 pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{PsgiApp, StartUp, StartUpStep, in_order_of_mod_perl_2};

@@ -1,4 +1,4 @@
-//! `multipart/form-data` (RFC 7578), parsed in pieces: [`Multipart::feed`] a piece, take [`Event`]s until there
+//! `multipart/form-data` (RFC 7578), parsed in pieces: [`Multipart::feed`] a piece, take [`MultipartEvent`]s until there
 //! are none, repeat. The parser buffers at most a piece, a delimiter and a part's header.
 //!
 //! ```text
@@ -19,9 +19,9 @@ const MAX_PADDING: usize = 100;
 
 /// The next event of the parser.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum MultipartEvent<'a> {
     /// A part begins.
-    Part(Part),
+    Part(PartHeader),
     /// A piece of the part's data.
     Data(&'a [u8]),
     /// The part is complete.
@@ -34,7 +34,7 @@ pub enum Event<'a> {
 
 /// The parsed header of a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct PartHeader {
     /// The field's name.
     pub name: Vec<u8>,
     /// The file's name; `None` for a plain field.
@@ -99,7 +99,7 @@ impl Multipart {
     }
 
     /// The next event. `None`: feed the next piece.
-    pub fn event(&mut self) -> Option<Event<'_>> {
+    pub fn event(&mut self) -> Option<MultipartEvent<'_>> {
         loop {
             match self.state {
                 ParserState::Preamble => self.skip_preamble()?,
@@ -119,10 +119,10 @@ impl Multipart {
         self.buffer.get(self.start..).unwrap_or_default()
     }
 
-    fn fail(&mut self, reason: &'static str) -> Event<'static> {
+    fn fail(&mut self, reason: &'static str) -> MultipartEvent<'static> {
         self.state = ParserState::Failed;
         self.start = self.buffer.len();
-        Event::Bad(reason)
+        MultipartEvent::Bad(reason)
     }
 
     fn skip_preamble(&mut self) -> Option<()> {
@@ -141,11 +141,11 @@ impl Multipart {
     }
 
     /// Parses the text behind a delimiter: `--` after the last part, or the end of the line before a header.
-    fn end_of_delimiter(&mut self) -> Option<Option<Event<'static>>> {
+    fn end_of_delimiter(&mut self) -> Option<Option<MultipartEvent<'static>>> {
         let rest = self.rest();
         if rest.starts_with(b"--") {
             self.state = ParserState::Epilogue;
-            return Some(Some(Event::End));
+            return Some(Some(MultipartEvent::End));
         }
         let padding = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         match &rest[padding..] {
@@ -160,14 +160,14 @@ impl Multipart {
         }
     }
 
-    fn header(&mut self) -> Option<Event<'static>> {
+    fn header(&mut self) -> Option<MultipartEvent<'static>> {
         let rest = self.rest();
         let found = memchr::memmem::find(rest, b"\r\n\r\n");
         if found.unwrap_or(rest.len()) > MAX_HEADER {
             return Some(self.fail("a part's header is longer than 16 KiB"));
         }
         let length = found?;
-        let part = Part::of(&rest[..length]);
+        let part = PartHeader::of(&rest[..length]);
         self.parts += 1;
         if self.parts > MAX_FIELDS {
             return Some(self.fail("there are more than 10000 parts"));
@@ -175,21 +175,21 @@ impl Multipart {
         let Some(part) = part else { return Some(self.fail("a part has no name")) };
         self.start += length + 4;
         self.state = ParserState::Body;
-        Some(Event::Part(part))
+        Some(MultipartEvent::Part(part))
     }
 
-    fn data(&mut self) -> Option<Event<'_>> {
+    fn data(&mut self) -> Option<MultipartEvent<'_>> {
         let length = self.delimiter.needle().len();
         let from = self.start;
         match self.delimiter.find(self.rest()) {
             Some(0) => {
                 self.start += length;
                 self.state = ParserState::Line;
-                Some(Event::PartEnd)
+                Some(MultipartEvent::PartEnd)
             }
             Some(at) => {
                 self.start += at;
-                Some(Event::Data(&self.buffer[from..from + at]))
+                Some(MultipartEvent::Data(&self.buffer[from..from + at]))
             }
             None => {
                 // The end of the buffer may be the beginning of a delimiter.
@@ -198,15 +198,15 @@ impl Multipart {
                     return None;
                 }
                 self.start = until;
-                Some(Event::Data(&self.buffer[from..until]))
+                Some(MultipartEvent::Data(&self.buffer[from..until]))
             }
         }
     }
 }
 
-impl Part {
+impl PartHeader {
     /// Parses a part's header. `None`: there is no `Content-Disposition` that names the field.
-    fn of(header: &[u8]) -> Option<Part> {
+    fn of(header: &[u8]) -> Option<PartHeader> {
         let mut headers = Vec::new();
         for line in header.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end) {
             if let Some(colon) = memchr::memchr(b':', line) {
@@ -218,7 +218,7 @@ impl Part {
         let disposition = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(b"content-disposition"));
         let disposition = disposition.map(|(_, value)| value.clone())?;
         let name = parameter(&disposition, b"name")?;
-        Some(Part { name, filename: parameter(&disposition, b"filename"), headers })
+        Some(PartHeader { name, filename: parameter(&disposition, b"filename"), headers })
     }
 }
 

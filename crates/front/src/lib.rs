@@ -82,7 +82,7 @@ use tokio::sync::Notify;
 use wire::control::FromFront;
 
 use accept::Acceptor;
-use accept::listener::Listeners;
+use accept::listener::AcceptLoops;
 use base::master::Master;
 use base::shared::Shared;
 use generation::Generations;
@@ -132,7 +132,7 @@ struct Front {
     /// Services for requests of this thread.
     services: Rc<Services>,
     /// The accept loops.
-    listeners: Listeners,
+    listeners: AcceptLoops,
     /// Distributes accepted connections; shared by all accept loops.
     acceptor: Rc<Acceptor>,
     /// Keys and sessions for TLS resumption.
@@ -152,7 +152,7 @@ impl Front {
             acceptor: Rc::new(Acceptor::new(services.clone(), descriptors)),
             common,
             services,
-            listeners: Listeners::default(),
+            listeners: AcceptLoops::default(),
             sessions: Sessions::new()?,
             mailboxes: Mailboxes::default(),
             drained: Notify::new(),

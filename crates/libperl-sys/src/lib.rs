@@ -4,15 +4,15 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `cml_status`
-pub type Status = c_int;
+pub type RawStatus = c_int;
 /// The call returned normally.
-pub const OK: Status = 0;
+pub const OK: RawStatus = 0;
 /// The code died; [`cml_error`] has the text.
-pub const DIED: Status = 1;
+pub const DIED: RawStatus = 1;
 /// The code called `exit`.
-pub const EXITED: Status = 2;
+pub const EXITED: RawStatus = 2;
 /// Was ended: it went on printing for a client that had left.
-pub const UNHEARD: Status = 3;
+pub const UNHEARD: RawStatus = 3;
 
 /// `cml_audience`: the client waits for the answer.
 pub const HERE: c_int = 0;
@@ -101,7 +101,7 @@ pub type Naming = c_int;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "documented in shim.h")]
-pub struct Memory {
+pub struct RawMemory {
     pub read: unsafe extern "C" fn(from: *mut c_void, address: usize, into: *mut c_void, length: usize) -> c_int,
     pub from: *mut c_void,
 }
@@ -113,7 +113,7 @@ pub type TellStatement = unsafe extern "C" fn(*mut c_void, *const c_char, u64, u
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "documented in shim.h")]
-pub struct Activity {
+pub struct RawActivity {
     pub request: u64,
     pub received_us: u64,
     pub begun_us: u64,
@@ -128,7 +128,7 @@ pub struct Activity {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "documented in shim.h")]
-pub struct Frame {
+pub struct RawFrame {
     pub kind: c_int,
     pub sub: usize,
     pub place: usize,
@@ -162,29 +162,34 @@ mod declarations {
         pub fn cml_end(what: c_int);
         pub fn cml_set_title(title: *const c_char);
         pub fn cml_version(out: *mut Bytes);
-        pub fn cml_eval(code: *const c_char, length: usize, file: *const c_char, line: c_uint) -> Status;
-        pub fn cml_require(file: *const c_char, length: usize) -> Status;
-        pub fn cml_require_module(name: *const c_char, length: usize) -> Status;
-        pub fn cml_call_name(sub: *const c_char, argument: *const c_char, length: usize) -> Status;
-        pub fn cml_call_aside(sub: *const c_char, bytes: *const c_char, length: usize) -> Status;
-        pub fn cml_ask_name(sub: *const c_char, argument: *const c_char, length: usize, out: *mut Bytes) -> Status;
+        pub fn cml_eval(code: *const c_char, length: usize, file: *const c_char, line: c_uint) -> RawStatus;
+        pub fn cml_require(file: *const c_char, length: usize) -> RawStatus;
+        pub fn cml_require_module(name: *const c_char, length: usize) -> RawStatus;
+        pub fn cml_call_name(sub: *const c_char, argument: *const c_char, length: usize) -> RawStatus;
+        pub fn cml_call_aside(sub: *const c_char, bytes: *const c_char, length: usize) -> RawStatus;
+        pub fn cml_ask_name(sub: *const c_char, argument: *const c_char, length: usize, out: *mut Bytes) -> RawStatus;
         pub fn cml_resolve_handler(
             name: *const c_char,
             length: usize,
             code: *mut *mut c_void,
             invocant: *mut *mut c_void,
-        ) -> Status;
+        ) -> RawStatus;
         pub fn cml_request_class(name: *const c_char);
         pub safe fn cml_keep_autoflush();
-        pub fn cml_call_handler(code: *mut c_void, invocant: *mut c_void, request: u64, result: *mut c_int) -> Status;
-        pub fn cml_load_psgi(source: *const c_char, length: usize, is_file: c_int, app: *mut *mut c_void) -> Status;
+        pub fn cml_call_handler(
+            code: *mut c_void,
+            invocant: *mut c_void,
+            request: u64,
+            result: *mut c_int,
+        ) -> RawStatus;
+        pub fn cml_load_psgi(source: *const c_char, length: usize, is_file: c_int, app: *mut *mut c_void) -> RawStatus;
         pub fn cml_error(out: *mut Bytes);
         pub safe fn cml_exit_code() -> c_int;
         pub fn cml_release(sv: *mut c_void);
         pub fn cml_psgi_begin(https: c_int, entries: c_int);
         pub fn cml_psgi_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
-        pub fn cml_psgi_run(app: *mut c_void, needs_cleanup: *mut c_int, leave: *mut c_int) -> Status;
-        pub fn cml_psgi_cleanup(leave: *mut c_int) -> Status;
+        pub fn cml_psgi_run(app: *mut c_void, needs_cleanup: *mut c_int, leave: *mut c_int) -> RawStatus;
+        pub fn cml_psgi_cleanup(leave: *mut c_int) -> RawStatus;
         pub fn cml_stdin_is(fd: c_int) -> c_int;
         pub fn cml_flush_stdout();
         pub fn cml_drain_fd1();
@@ -228,12 +233,12 @@ mod declarations {
         pub safe fn cml_activity_ends();
         pub safe fn cml_activity_phase(phase: u16) -> u16;
         pub safe fn cml_activity_address() -> usize;
-        pub fn cml_activity_of(memory: *const Memory, address: usize, out: *mut Activity) -> c_int;
-        pub fn cml_stack_of(memory: *const Memory, perl: usize, frames: *mut Frame, room: usize) -> usize;
-        pub fn cml_sub_name_of(memory: *const Memory, sub: usize, into: *mut c_char, room: usize) -> usize;
-        pub fn cml_method_name_of(memory: *const Memory, name: usize, into: *mut c_char, room: usize) -> usize;
+        pub fn cml_activity_of(memory: *const RawMemory, address: usize, out: *mut RawActivity) -> c_int;
+        pub fn cml_stack_of(memory: *const RawMemory, perl: usize, frames: *mut RawFrame, room: usize) -> usize;
+        pub fn cml_sub_name_of(memory: *const RawMemory, sub: usize, into: *mut c_char, room: usize) -> usize;
+        pub fn cml_method_name_of(memory: *const RawMemory, name: usize, into: *mut c_char, room: usize) -> usize;
         pub fn cml_place_of(
-            memory: *const Memory,
+            memory: *const RawMemory,
             place: usize,
             into: *mut c_char,
             room: usize,

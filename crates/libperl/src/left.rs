@@ -2,9 +2,9 @@
 
 /// State that a request left behind, and that the worker has restored; one bit per entry of the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left(pub u32);
+pub struct LeftState(pub u32);
 
-impl Left {
+impl LeftState {
     const NAMES: [&str; 23] = [
         "the working directory",
         "the umask",

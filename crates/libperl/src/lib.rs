@@ -28,19 +28,19 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use census::{Census, Living};
-pub use left::Left;
+pub use left::LeftState;
 use libperl_sys as sys;
 pub use libperl_sys::{GONE, HERE, Hooks, NOT_WANTED};
 pub use observe::{
-    Activity, Frame, FrameCode, Memory, StackReader, activity, activity_address, activity_begins, activity_ends,
-    activity_phase,
+    FrameCode, MemoryReader, PerlActivity, PerlFrame, StackReader, activity, activity_address, activity_begins,
+    activity_ends, activity_phase,
 };
 pub use process::{
     EnvChanges, deadline_signal, env_changes, env_follow, env_forget, env_put, env_tie, gave_up, has_children,
     is_forked_child, is_late, keep_from_children, may_have_children, next_fork_speaks, request_is, request_is_answered,
     request_is_in_time, set_title, timed_out,
 };
-pub use spans::{Owned, Span};
+pub use spans::{Owned, ValueSpan};
 pub use statements::{Statement, statements, trace_statements};
 
 /// Why a call into Perl did not return.
@@ -409,9 +409,9 @@ impl Interpreter {
     }
 
     /// Restores the state that the request changed; returns the changes.
-    pub fn restore_state(&self) -> Left {
+    pub fn restore_state(&self) -> LeftState {
         // SAFETY: runs no request's code except destructors, which are guarded.
-        Left(unsafe { sys::cml_restore_state() })
+        LeftState(unsafe { sys::cml_restore_state() })
     }
 }
 
@@ -436,7 +436,7 @@ fn own<T>(code: *mut T, invocant: *mut T) -> Result<Code> {
     Ok(Code { code, invocant: NonNull::new(invocant.cast()) })
 }
 
-fn done(status: sys::Status) -> Result {
+fn done(status: sys::RawStatus) -> Result {
     match status {
         sys::OK => Ok(()),
         sys::EXITED => Err(Interrupted::Exited(sys::cml_exit_code())),

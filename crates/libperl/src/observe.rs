@@ -12,14 +12,14 @@ const MOST_FRAMES: usize = 128;
 const MOST_BYTES: usize = 512;
 
 /// The memory of another process.
-pub trait Memory {
+pub trait MemoryReader {
     /// Reads from `address`. Returns false unless all of it could be read.
     fn read(&self, address: usize, into: &mut [u8]) -> bool;
 }
 
 /// The current activity of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Activity {
+pub struct PerlActivity {
     /// The number of the request.
     pub request: u64,
     /// When the front had the complete head, in µs since 1970.
@@ -60,8 +60,8 @@ pub fn activity_address() -> usize {
 }
 
 /// Reads the activity of the process with that `memory`. `None`: the process has no request.
-pub fn activity(memory: &dyn Memory, address: usize) -> Option<Activity> {
-    let mut told = sys::Activity {
+pub fn activity(memory: &dyn MemoryReader, address: usize) -> Option<PerlActivity> {
+    let mut told = sys::RawActivity {
         request: 0,
         received_us: 0,
         begun_us: 0,
@@ -83,13 +83,13 @@ pub fn activity(memory: &dyn Memory, address: usize) -> Option<Activity> {
     };
     let [method, host, target] = told.lengths;
     let (method, host, target) = (text(method), text(host), text(target));
-    let sys::Activity { request, received_us, begun_us, perl, phase, .. } = told;
-    Some(Activity { request, received_us, begun_us, method, host, target, phase, perl })
+    let sys::RawActivity { request, received_us, begun_us, perl, phase, .. } = told;
+    Some(PerlActivity { request, received_us, begun_us, method, host, target, phase, perl })
 }
 
 /// A stack frame of a perl.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Frame {
+pub struct PerlFrame {
     /// The code that runs in the frame.
     pub code: FrameCode,
     /// The file of the current statement.
@@ -129,14 +129,19 @@ impl StackReader {
 
     /// The stack, innermost frame first. `None`: it changed while it was read, or the process has another
     /// request or none.
-    pub fn stack(&mut self, memory: &dyn Memory, address: usize, activity: &Activity) -> Option<Vec<Frame>> {
+    pub fn stack(
+        &mut self,
+        memory: &dyn MemoryReader,
+        address: usize,
+        activity: &PerlActivity,
+    ) -> Option<Vec<PerlFrame>> {
         let frames = frames(memory, activity.perl);
-        let stack: Option<Vec<Frame>> = frames.iter().map(|frame| self.named(memory, frame)).collect();
+        let stack: Option<Vec<PerlFrame>> = frames.iter().map(|frame| self.named(memory, frame)).collect();
         let is_the_same = self::activity(memory, address).is_some_and(|now| now.request == activity.request);
         stack.filter(|stack| is_the_same && !stack.is_empty())
     }
 
-    fn named(&mut self, memory: &dyn Memory, frame: &sys::Frame) -> Option<Frame> {
+    fn named(&mut self, memory: &dyn MemoryReader, frame: &sys::RawFrame) -> Option<PerlFrame> {
         let code = match frame.kind {
             SUB => FrameCode::Sub(self.sub(memory, frame.sub)?),
             NATIVE => FrameCode::Native(self.sub(memory, frame.sub)?),
@@ -146,11 +151,11 @@ impl StackReader {
             _ => FrameCode::Operator(operator(frame.sub)),
         };
         let (file, line) = self.place(memory, frame.place)?;
-        Some(Frame { code, file, line })
+        Some(PerlFrame { code, file, line })
     }
 
     /// `->name`: the stack does not show the class.
-    fn method(&mut self, memory: &dyn Memory, name: usize) -> Option<String> {
+    fn method(&mut self, memory: &dyn MemoryReader, name: usize) -> Option<String> {
         let name = text(|into, room| {
             // SAFETY: at most `room` bytes go into `into`; the hook and its argument live during the call.
             unsafe { sys::cml_method_name_of(&hook(&memory), name, into, room) }
@@ -158,7 +163,7 @@ impl StackReader {
         Some(format!("->{name}"))
     }
 
-    fn sub(&mut self, memory: &dyn Memory, sub: usize) -> Option<String> {
+    fn sub(&mut self, memory: &dyn MemoryReader, sub: usize) -> Option<String> {
         if let Some(name) = self.subs.get(&sub) {
             return Some(name.clone());
         }
@@ -170,7 +175,7 @@ impl StackReader {
         Some(name)
     }
 
-    fn place(&mut self, memory: &dyn Memory, place: usize) -> Option<(String, u32)> {
+    fn place(&mut self, memory: &dyn MemoryReader, place: usize) -> Option<(String, u32)> {
         if let Some(known) = self.places.get(&place) {
             return Some(known.clone());
         }
@@ -190,8 +195,8 @@ const EVAL: c_int = 2;
 const FILE: c_int = 3;
 const METHOD: c_int = 4;
 
-fn frames(memory: &dyn Memory, perl: usize) -> Vec<sys::Frame> {
-    let mut frames = vec![sys::Frame { kind: 0, sub: 0, place: 0 }; MOST_FRAMES];
+fn frames(memory: &dyn MemoryReader, perl: usize) -> Vec<sys::RawFrame> {
+    let mut frames = vec![sys::RawFrame { kind: 0, sub: 0, place: 0 }; MOST_FRAMES];
     // SAFETY: at most `frames.len()` frames are written; the hook and its argument live during the call.
     let count = unsafe { sys::cml_stack_of(&hook(&memory), perl, frames.as_mut_ptr(), frames.len()) };
     frames.truncate(count);
@@ -211,13 +216,13 @@ fn text(write: impl FnOnce(*mut c_char, usize) -> usize) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-fn hook(memory: &&dyn Memory) -> sys::Memory {
-    sys::Memory { read, from: std::ptr::from_ref(memory).cast_mut().cast() }
+fn hook(memory: &&dyn MemoryReader) -> sys::RawMemory {
+    sys::RawMemory { read, from: std::ptr::from_ref(memory).cast_mut().cast() }
 }
 
 unsafe extern "C" fn read(from: *mut c_void, address: usize, into: *mut c_void, length: usize) -> c_int {
     // SAFETY: `hook` lends it during the call.
-    let memory = unsafe { *from.cast::<&dyn Memory>() };
+    let memory = unsafe { *from.cast::<&dyn MemoryReader>() };
     // SAFETY: the shim passes its own buffer of that length, which it reads only after this call.
     let into = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), length) };
     c_int::from(memory.read(address, into))

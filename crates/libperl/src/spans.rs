@@ -13,7 +13,7 @@ use crate::Interpreter;
 
 /// A range of memory that belongs to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct ValueSpan {
     /// Start address.
     pub start: usize,
     /// Length in bytes.
@@ -32,7 +32,7 @@ pub struct Owned {
     /// $text`.
     pub names: Vec<String>,
     /// Sorted by address; ranges do not overlap.
-    pub spans: Vec<Span>,
+    pub spans: Vec<ValueSpan>,
 }
 
 type Value = *const c_void;
@@ -220,7 +220,7 @@ extern "C" fn span(to: *mut c_void, start: *const c_void, length: usize) {
     let walk = unsafe { &mut *to.cast::<Walk<'_>>() };
     let start = start as usize;
     if (walk.wanted)(start, length) {
-        walk.owned.spans.push(Span { start, length, owner: walk.owner, is_head: false });
+        walk.owned.spans.push(ValueSpan { start, length, owner: walk.owner, is_head: false });
     }
 }
 
@@ -232,7 +232,7 @@ extern "C" fn child(to: *mut c_void, value: Value) {
 
 /// Sorts the ranges, and ends each where the next begins: closures share operators, and some lengths are
 /// estimates.
-fn set_apart(spans: &mut Vec<Span>) {
+fn set_apart(spans: &mut Vec<ValueSpan>) {
     spans.sort_by_key(|span| span.start);
     spans.dedup_by_key(|span| span.start);
     let mut next = usize::MAX;
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn overlapping_ranges_are_cut() {
-        let span = |start, length, owner| Span { start, length, owner, is_head: false };
+        let span = |start, length, owner| ValueSpan { start, length, owner, is_head: false };
         let mut spans = vec![span(500, usize::MAX - 500, 3), span(100, 50, 1), span(100, 10, 2), span(120, 10, 4)];
         set_apart(&mut spans);
         assert_eq!(spans, [span(100, 20, 1), span(120, 10, 4), span(500, usize::MAX - 500, 3)]);

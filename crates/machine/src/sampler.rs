@@ -10,7 +10,7 @@ use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use wire::channel::Channel;
 
-use crate::memory::{Available, Machine, Sizes};
+use crate::memory::{Available, Machine, MemorySizes};
 
 /// Message of the master to the sampler.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Sampled {
     /// Process id.
     pub pid: i32,
     /// Memory of the process; `None`: it has ended.
-    pub sizes: Option<Sizes>,
+    pub sizes: Option<MemorySizes>,
     /// Memory that is still available to the process.
     pub available: Option<Available>,
     /// CPU time of the measurement, in microseconds.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use wire::control::{Exit, ExitReason, GenerationNumber, GenerationState, ServerCounts};
 use wire::reply::LeaveReason;
 
-use super::pool::worker::Worker;
+use super::pool::worker::WorkerEntry;
 
 /// Maximum delay between the mold's report of an exit and the front's report of its reason.
 const FRONT_REPORTS: Duration = Duration::from_secs(1);
@@ -61,7 +61,7 @@ impl Circumstances {
 impl Exits {
     /// Counts the end of a worker. A reason known before takes precedence over the exit status. Returns whether the end
     /// was counted now.
-    pub fn ended(&mut self, worker: &Worker, exit: Exit, was_out_of_memory: bool, now: Instant) -> bool {
+    pub fn ended(&mut self, worker: &WorkerEntry, exit: Exit, was_out_of_memory: bool, now: Instant) -> bool {
         let reason = match exit {
             Exit::Signal(_) if worker.killed.is_some() => worker.why.unwrap_or(ExitReason::Stop),
             Exit::Signal(_) if was_out_of_memory => ExitReason::OutOfMemory,
@@ -130,11 +130,11 @@ mod tests {
 
     use super::*;
     use crate::children::MoldId;
-    use crate::pool::workers::Workers;
+    use crate::pool::workers::WorkerRegister;
 
     const SERVING: Circumstances = Circumstances { generation: Some(GenerationState::Serving), is_stopping: false };
 
-    fn worker(workers: &mut Workers, now: Instant) -> WorkerId {
+    fn worker(workers: &mut WorkerRegister, now: Instant) -> WorkerId {
         workers.add(MoldId { pool: PoolId { generation: 1, pool: 0 }, refork: 0 }, now)
     }
 
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_reason_that_comes_after_the_end_counts() {
-        let (mut exits, mut workers, now) = (Exits::default(), Workers::default(), Instant::now());
+        let (mut exits, mut workers, now) = (Exits::default(), WorkerRegister::default(), Instant::now());
         let id = worker(&mut workers, now);
         let ended = workers.remove(id.slot).expect("there");
         assert!(!exits.ended(&ended, Exit::Code(0), false, now));
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn an_end_without_a_reason_is_counted_after_a_second() {
-        let (mut exits, mut workers, now) = (Exits::default(), Workers::default(), Instant::now());
+        let (mut exits, mut workers, now) = (Exits::default(), WorkerRegister::default(), Instant::now());
         for circumstances in [SERVING, Circumstances { generation: None, ..SERVING }] {
             let id = worker(&mut workers, now);
             let ended = workers.remove(id.slot).expect("there");
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_the_master_killed_is_no_fault() {
-        let (mut exits, mut workers, now) = (Exits::default(), Workers::default(), Instant::now());
+        let (mut exits, mut workers, now) = (Exits::default(), WorkerRegister::default(), Instant::now());
         let id = worker(&mut workers, now);
         workers.note_killed(id.slot, "test", ExitReason::StartTimeout);
         let ended = workers.remove(id.slot).expect("there");

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::sockets::control_socket::Client;
+use super::sockets::control_socket::ControlClient;
 
 /// Timeout for the front's part of the status.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -20,21 +20,21 @@ pub enum Detail {
 /// Clients that wait for the status.
 #[derive(Debug, Default)]
 pub struct FrontRequests {
-    status: Vec<(Client, Detail)>,
+    status: Vec<(ControlClient, Detail)>,
     /// Deadline after which the status is sent without the front's part.
     status_by: Option<Instant>,
-    purges: Vec<Client>,
+    purges: Vec<ControlClient>,
 }
 
 impl FrontRequests {
     /// Adds a client that waits for the status.
-    pub fn ask_status(&mut self, client: Client, detail: Detail, now: Instant) {
+    pub fn ask_status(&mut self, client: ControlClient, detail: Detail, now: Instant) {
         self.status.push((client, detail));
         self.status_by.get_or_insert(now + PATIENCE);
     }
 
     /// Takes the clients that wait for the status, to be answered now.
-    pub fn take_status(&mut self) -> Vec<(Client, Detail)> {
+    pub fn take_status(&mut self) -> Vec<(ControlClient, Detail)> {
         self.status_by = None;
         std::mem::take(&mut self.status)
     }
@@ -50,18 +50,18 @@ impl FrontRequests {
     }
 
     /// Adds a client that waits for a purge of the cache.
-    pub fn ask_purge(&mut self, client: Client) {
+    pub fn ask_purge(&mut self, client: ControlClient) {
         self.purges.push(client);
     }
 
     /// The front has answered a client's purge. Returns whether the client waits for that.
-    pub fn purged(&mut self, client: Client) -> bool {
+    pub fn purged(&mut self, client: ControlClient) -> bool {
         let at = self.purges.iter().position(|waiting| *waiting == client);
         at.map(|at| self.purges.swap_remove(at)).is_some()
     }
 
     /// The front has ended, and its cache with it. Takes the clients that wait for a purge.
-    pub fn take_purges(&mut self) -> Vec<Client> {
+    pub fn take_purges(&mut self) -> Vec<ControlClient> {
         std::mem::take(&mut self.purges)
     }
 }

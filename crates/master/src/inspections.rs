@@ -11,7 +11,7 @@ use wire::control::Slot;
 use wire::transport::{in_memory, read_told};
 
 use super::children::peer::Fd;
-use super::sockets::control_socket::{Client, Told};
+use super::sockets::control_socket::{ControlClient, Told};
 use base::log;
 
 /// A process that reports.
@@ -52,7 +52,7 @@ pub fn pipe() -> io::Result<(OwnedFd, Fd)> {
 #[derive(Debug)]
 pub struct PendingInspection {
     /// The waiting client; `None`: a reload, which needs the list of code for its molds to load.
-    pub client: Option<Client>,
+    pub client: Option<ControlClient>,
     /// The processes.
     pub reporters: Vec<Reporter>,
     /// Read end of a pipe that is closed when all processes have reported or ended.
@@ -81,18 +81,18 @@ impl Inspections {
     }
 
     /// The client of each inspection, and a descriptor that is readable when all processes have reported.
-    pub fn watched(&self) -> impl Iterator<Item = (Option<Client>, BorrowedFd<'_>)> {
+    pub fn watched(&self) -> impl Iterator<Item = (Option<ControlClient>, BorrowedFd<'_>)> {
         self.pending.iter().map(|inspection| (inspection.client, inspection.done.as_fd()))
     }
 
     /// Takes the first inspection of a client.
-    pub fn take(&mut self, client: Option<Client>) -> Option<PendingInspection> {
+    pub fn take(&mut self, client: Option<ControlClient>) -> Option<PendingInspection> {
         let at = self.pending.iter().position(|inspection| inspection.client == client)?;
         Some(self.pending.swap_remove(at))
     }
 
     /// The clients of the inspections whose time is over.
-    pub fn late(&self, now: Instant) -> Vec<Option<Client>> {
+    pub fn late(&self, now: Instant) -> Vec<Option<ControlClient>> {
         self.pending.iter().filter(|inspection| inspection.by <= now).map(|inspection| inspection.client).collect()
     }
 

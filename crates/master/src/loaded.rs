@@ -14,7 +14,7 @@ const LONGEST: usize = 48 * 1024;
 /// A process's report of its loaded code: names, and the files that they came from. The site's code could have forged it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Loaded {
+pub struct LoadedCode {
     /// Entries of `%INC`.
     pub modules: BTreeMap<String, String>,
     /// Scripts that Registry has compiled.
@@ -24,7 +24,7 @@ pub struct Loaded {
 /// The kinds of code that workers report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum CodeKind {
     /// A module, loaded by `require`.
     Module,
     /// A script that Registry has compiled.
@@ -32,16 +32,16 @@ pub enum Kind {
 }
 
 /// Pieces of code, each with the number of workers that have it.
-pub type LateCounts = HashMap<(Kind, String), usize>;
+pub type LateCounts = HashMap<(CodeKind, String), usize>;
 
 /// Code that workers have and the mold has not.
-pub fn late(mold: &Loaded, workers: &[Loaded]) -> LateCounts {
+pub fn late(mold: &LoadedCode, workers: &[LoadedCode]) -> LateCounts {
     let mut counts = LateCounts::new();
     for worker in workers {
         let modules = worker.modules.keys().filter(|name| !mold.modules.contains_key(*name) && is_module(name));
         let scripts = worker.scripts.keys().filter(|key| !mold.scripts.contains_key(*key));
-        let modules = modules.map(|name| (Kind::Module, name.clone()));
-        for piece in modules.chain(scripts.map(|key| (Kind::Script, key.clone()))) {
+        let modules = modules.map(|name| (CodeKind::Module, name.clone()));
+        for piece in modules.chain(scripts.map(|key| (CodeKind::Script, key.clone()))) {
             *counts.entry(piece).or_default() += 1;
         }
     }
@@ -58,8 +58,8 @@ fn is_module(name: &str) -> bool {
 }
 
 /// The code that at least `least` workers have.
-pub fn code(counts: &LateCounts, workers: &[Loaded], least: usize) -> LateCode {
-    let mut pieces: Vec<(&(Kind, String), &usize)> = counts.iter().filter(|(_, count)| **count >= least).collect();
+pub fn code(counts: &LateCounts, workers: &[LoadedCode], least: usize) -> LateCode {
+    let mut pieces: Vec<(&(CodeKind, String), &usize)> = counts.iter().filter(|(_, count)| **count >= least).collect();
     pieces.sort_by_key(|(piece, count)| (std::cmp::Reverse(**count), *piece));
     let (mut code, mut length) = (LateCode::default(), 0);
     for ((kind, name), _) in pieces.into_iter().take(MOST) {
@@ -67,8 +67,8 @@ pub fn code(counts: &LateCounts, workers: &[Loaded], least: usize) -> LateCode {
         length += name.len() + file.len();
         match kind {
             _ if length > LONGEST => break,
-            Kind::Module => code.modules.push(name.clone()),
-            Kind::Script => code.scripts.push((name.clone(), file)),
+            CodeKind::Module => code.modules.push(name.clone()),
+            CodeKind::Script => code.scripts.push((name.clone(), file)),
         }
     }
     code
@@ -76,11 +76,11 @@ pub fn code(counts: &LateCounts, workers: &[Loaded], least: usize) -> LateCode {
 
 /// The code that a new mold is to load: pieces that at least half of the workers have.
 pub fn wanted(told: &[Told]) -> LateCode {
-    let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<Loaded>) else {
+    let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<LoadedCode>) else {
         return LateCode::default();
     };
-    let workers: Vec<Loaded> =
-        told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read::<Loaded>).collect();
+    let workers: Vec<LoadedCode> =
+        told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read::<LoadedCode>).collect();
     code(&late(&mold, &workers), &workers, workers.len().div_ceil(2))
 }
 
@@ -88,9 +88,9 @@ pub fn wanted(told: &[Told]) -> LateCode {
 mod tests {
     use super::*;
 
-    fn with(modules: &[&str], scripts: &[(&str, &str)]) -> Loaded {
+    fn with(modules: &[&str], scripts: &[(&str, &str)]) -> LoadedCode {
         let pair = |(name, file): &(&str, &str)| ((*name).to_owned(), (*file).to_owned());
-        Loaded {
+        LoadedCode {
             modules: modules.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
             scripts: scripts.iter().map(pair).collect(),
         }
@@ -103,7 +103,7 @@ mod tests {
         let workers = [with(&odd, &[("/a.pl", "/a.pl"), ("/b.pl", "/b.pl")]), with(&["B/C.pm"], &[])];
         let counts = late(&mold, &workers);
         assert_eq!(counts.len(), 2, "{counts:?}");
-        assert_eq!(counts[&(Kind::Module, "B/C.pm".to_owned())], 2);
+        assert_eq!(counts[&(CodeKind::Module, "B/C.pm".to_owned())], 2);
         let code = code(&counts, &workers, 1);
         assert_eq!(code.modules, ["B/C.pm"]);
         assert_eq!(code.scripts, [("/b.pl".to_owned(), "/b.pl".to_owned())]);
@@ -113,7 +113,7 @@ mod tests {
     fn a_command_holds_what_most_workers_have() {
         let names: Vec<String> = (0..400).map(|number| format!("{}{number}.pm", "X".repeat(400))).collect();
         let all = with(&names.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
-        let counts = late(&Loaded::default(), &[all, with(&["Common.pm"], &[]), with(&["Common.pm"], &[])]);
+        let counts = late(&LoadedCode::default(), &[all, with(&["Common.pm"], &[]), with(&["Common.pm"], &[])]);
         let code = code(&counts, &[], 1);
         assert_eq!(code.modules[0], "Common.pm");
         assert!(serde_json::to_string(&code).unwrap().len() < 64 * 1024);

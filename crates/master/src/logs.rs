@@ -38,7 +38,7 @@ pub struct Logs {
     /// Standard error of piped loggers. Not the error log: that may be one of them.
     complaints: Fd,
     /// The logs in use; `None` until the first generation serves.
-    in_use: Option<Opened>,
+    in_use: Option<OpenedLogs>,
 }
 
 /// An open file or piped logger.
@@ -61,7 +61,7 @@ struct Logger {
 
 /// The descriptors that one configuration logs to.
 #[derive(Debug, Clone)]
-pub struct Opened {
+pub struct OpenedLogs {
     /// The log of `ErrorLog`.
     pub error: Fd,
     /// The access logs: [`Config::logs`], in its order.
@@ -86,25 +86,25 @@ impl Logs {
     pub fn renew_standard(&mut self) -> io::Result<()> {
         (self.stdout, self.stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
         // The program may have left the terminal, and with it descriptor 2.
-        self.in_use.iter().try_for_each(Opened::take_stderr)
+        self.in_use.iter().try_for_each(OpenedLogs::take_stderr)
     }
 
     /// Opens the logs of `config` that are not open yet.
-    pub fn open(&mut self, config: &Config) -> anyhow::Result<Opened> {
+    pub fn open(&mut self, config: &Config) -> anyhow::Result<OpenedLogs> {
         let error = self.descriptor("ErrorLog", &config.error_log, |logs| logs.stderr.clone())?;
         let access = config.logs.iter().map(|log| self.descriptor("CustomLog", log, |logs| logs.stdout.clone()));
         let access = access.collect::<anyhow::Result<_>>()?;
         let hosts = config.error_logs.iter().map(|log| self.descriptor("ErrorLog", log, |logs| logs.stderr.clone()));
-        Ok(Opened { error, access, hosts: hosts.collect::<anyhow::Result<_>>()? })
+        Ok(OpenedLogs { error, access, hosts: hosts.collect::<anyhow::Result<_>>()? })
     }
 
     /// The logs in use; `None` until the first generation serves.
-    pub fn in_use(&self) -> Option<&Opened> {
+    pub fn in_use(&self) -> Option<&OpenedLogs> {
         self.in_use.as_ref()
     }
 
     /// These logs are in use from now on, by the master's standard error too.
-    pub fn switch_to(&mut self, opened: Opened) -> io::Result<()> {
+    pub fn switch_to(&mut self, opened: OpenedLogs) -> io::Result<()> {
         self.in_use.insert(opened).take_stderr()
     }
 
@@ -148,7 +148,7 @@ impl Logs {
         due.filter_map(|logger| logger.start().err()).collect()
     }
 
-    /// Reverts [`Opened::take_stderr`].
+    /// Reverts [`OpenedLogs::take_stderr`].
     pub fn give_stderr_back(&self) {
         let _ = dup2_stderr(&*self.stderr);
     }
@@ -192,7 +192,7 @@ impl Logs {
     }
 }
 
-impl Opened {
+impl OpenedLogs {
     /// Makes the error log the master's standard error: libraries and panics write there too.
     pub fn take_stderr(&self) -> io::Result<()> {
         Ok(dup2_stderr(&*self.error)?)

@@ -11,7 +11,7 @@
 
 use wire::control::LateCode;
 
-use super::sockets::control_socket::Client;
+use super::sockets::control_socket::ControlClient;
 
 /// Phase of the server when a reload is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,24 +30,24 @@ pub enum ReloadAction {
     /// Start a reload.
     Begin,
     /// Refuse the client's request, for this reason.
-    Refuse(Client, &'static str),
+    Refuse(ControlClient, &'static str),
     /// Send the result of the reload to the clients.
-    Answer(Vec<Client>),
+    Answer(Vec<ControlClient>),
 }
 
 /// The reload under way, and the next one: requests during a reload become a single one after it.
 #[derive(Debug, Default)]
 pub struct Reloads {
     is_running: bool,
-    waiting: Vec<Client>,
-    again: Option<Vec<Client>>,
+    waiting: Vec<ControlClient>,
+    again: Option<Vec<ControlClient>>,
     /// Code that molds load in addition to the configuration's; grows with each reload (`PerlPreload auto`).
     preload: LateCode,
 }
 
 impl Reloads {
     /// Requests a reload; `client` is `None` for a signal.
-    pub fn ask(&mut self, client: Option<Client>, phase: ServerPhase) -> Option<ReloadAction> {
+    pub fn ask(&mut self, client: Option<ControlClient>, phase: ServerPhase) -> Option<ReloadAction> {
         let refuse = |why| client.map(|client| ReloadAction::Refuse(client, why));
         match phase {
             ServerPhase::Stopping => refuse("the server is stopping"),

@@ -8,7 +8,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 /// Requests that signals stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+pub enum SignalRequest {
     /// CHLD: a process has ended or was stopped.
     Reap,
     /// TERM, QUIT, WINCH: finish the requests under way, then end.
@@ -29,18 +29,18 @@ pub enum Request {
     Nothing,
 }
 
-const OBEYED: [(Signal, Request); 11] = [
-    (Signal::SIGCHLD, Request::Reap),
-    (Signal::SIGTERM, Request::StopGracefully),
-    (Signal::SIGQUIT, Request::StopGracefully),
-    (Signal::SIGWINCH, Request::StopGracefully),
-    (Signal::SIGINT, Request::StopFast),
-    (Signal::SIGHUP, Request::Reload),
-    (Signal::SIGUSR1, Request::ReopenLogs),
-    (Signal::SIGUSR2, Request::Nothing),
-    (Signal::SIGURG, Request::Refork),
-    (Signal::SIGTTIN, Request::OneMore),
-    (Signal::SIGTTOU, Request::OneFewer),
+const OBEYED: [(Signal, SignalRequest); 11] = [
+    (Signal::SIGCHLD, SignalRequest::Reap),
+    (Signal::SIGTERM, SignalRequest::StopGracefully),
+    (Signal::SIGQUIT, SignalRequest::StopGracefully),
+    (Signal::SIGWINCH, SignalRequest::StopGracefully),
+    (Signal::SIGINT, SignalRequest::StopFast),
+    (Signal::SIGHUP, SignalRequest::Reload),
+    (Signal::SIGUSR1, SignalRequest::ReopenLogs),
+    (Signal::SIGUSR2, SignalRequest::Nothing),
+    (Signal::SIGURG, SignalRequest::Refork),
+    (Signal::SIGTTIN, SignalRequest::OneMore),
+    (Signal::SIGTTOU, SignalRequest::OneFewer),
 ];
 
 /// The signalfd of the master.
@@ -61,7 +61,7 @@ impl Signals {
     }
 
     /// The next signal that has arrived.
-    pub fn next(&self) -> Option<Request> {
+    pub fn next(&self) -> Option<SignalRequest> {
         let arrived = self.0.read_signal().ok().flatten()?;
         OBEYED.iter().find(|(signal, _)| *signal as u32 == arrived.ssi_signo).map(|(_, request)| *request)
     }

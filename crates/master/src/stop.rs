@@ -31,7 +31,7 @@ pub enum StopAction {
 
 /// State of the stop; `None` until a stop is requested.
 #[derive(Debug, Default)]
-pub struct Stop(Option<Stopping>);
+pub struct ServerStop(Option<Stopping>);
 
 #[derive(Debug)]
 struct Stopping {
@@ -42,7 +42,7 @@ struct Stopping {
     result: anyhow::Result<()>,
 }
 
-impl Stop {
+impl ServerStop {
     /// Requests a stop; a second request escalates it. `graceful` is GracefulShutdownTimeout; 0 means no limit.
     pub fn ask(&mut self, how: How, graceful: Duration, now: Instant) -> Vec<StopAction> {
         match (&mut self.0, how) {
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_graceful_stop_becomes_fast_and_then_a_kill() {
-        let (mut stop, now) = (Stop::default(), Instant::now());
+        let (mut stop, now) = (ServerStop::default(), Instant::now());
         assert_eq!(stop.ask(How::Graceful, GRACEFUL, now), [Begin, Drain]);
         assert_eq!((stop.tick(now), stop.wakes()), (vec![], Some(now + GRACEFUL)));
         assert_eq!(stop.tick(now + GRACEFUL), [Hurry]);
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn each_further_request_makes_a_stop_harder() {
-        let (mut stop, now) = (Stop::default(), Instant::now());
+        let (mut stop, now) = (ServerStop::default(), Instant::now());
         assert_eq!(stop.ask(How::Graceful, Duration::ZERO, now), [Begin, Drain]);
         assert_eq!(stop.wakes(), None, "without GracefulShutdownTimeout there is no limit");
         assert_eq!(stop.ask(How::Graceful, Duration::ZERO, now), [Hurry]);
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_first_error_is_what_the_program_ends_with() {
-        let (mut stop, now) = (Stop::default(), Instant::now());
+        let (mut stop, now) = (ServerStop::default(), Instant::now());
         assert_eq!(stop.fail(anyhow::anyhow!("first"), now), [Begin, Hurry]);
         assert_eq!(stop.fail(anyhow::anyhow!("second"), now), []);
         assert_eq!(stop.ask(How::Fast, GRACEFUL, now), [Kill("asked to stop twice")]);

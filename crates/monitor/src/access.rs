@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use http::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
 use subtle::ConstantTimeEq;
 
-use status::monitor::{Address, AddressKind};
+use status::monitor::{AddressKind, MonitorAddress};
 
 /// The rules of one address.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub enum Denied {
 
 impl Access {
     /// The rules of an address.
-    pub fn new(address: &Address, token: Option<String>) -> Access {
+    pub fn new(address: &MonitorAddress, token: Option<String>) -> Access {
         let host = without_port(&address.name).to_ascii_lowercase();
         Access { kind: address.kind, host, token }
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn check(kind: AddressKind, token: Option<&str>, headers: &[(&'static str, &str)]) -> Result<(), Denied> {
-        let address = Address { name: "127.0.0.2:9180".into(), kind };
+        let address = MonitorAddress { name: "127.0.0.2:9180".into(), kind };
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(*name, value.parse().expect("a value"));

@@ -20,7 +20,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::access::Access;
 use super::hub::Hub;
 use super::pages;
-use status::monitor::{Address, AddressKind};
+use status::monitor::{AddressKind, MonitorAddress};
 
 /// Maximum number of connections. Further ones wait in the kernel's queue.
 const MOST: usize = 200;
@@ -32,7 +32,7 @@ const LONGEST_HEAD: usize = 16 * 1024;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves the connections of the listening socket `fd`.
-pub fn listen(fd: OwnedFd, address: &Address, access: Access, hub: Rc<Hub>) -> io::Result<()> {
+pub fn listen(fd: OwnedFd, address: &MonitorAddress, access: Access, hub: Rc<Hub>) -> io::Result<()> {
     let service = Rc::new(Service { access, hub, permits: Semaphore::new(MOST) });
     match address.kind {
         AddressKind::Unix => {

@@ -13,17 +13,17 @@ use wire::board;
 use wire::control::FrontStatus;
 
 use super::warn;
-use status::history::{Recorder, Ring, Second};
-use status::{Status, Usages};
+use status::history::{HistoryRing, Recorder, Second};
+use status::{ServerStatus, Usages};
 
 /// The contents of `status.json`, and of each event.
 #[derive(Debug, Serialize)]
-pub struct View {
+pub struct StatusView {
     /// The last second.
     pub second: Second,
     /// The status.
     #[serde(flatten)]
-    pub status: Status,
+    pub status: ServerStatus,
     /// The kernel's counters of the workers.
     #[serde(skip)]
     usages: Usages,
@@ -31,11 +31,11 @@ pub struct View {
 
 /// The status and its listeners.
 pub struct Hub {
-    ring: Arc<Ring>,
+    ring: Arc<HistoryRing>,
     /// The board that the profiler writes.
     slow: File,
     recorder: RefCell<Recorder>,
-    latest: RefCell<Option<Rc<View>>>,
+    latest: RefCell<Option<Rc<StatusView>>>,
     /// Each channel holds one event: a client that has not read the last one misses the next.
     listeners: RefCell<Vec<Sender<Bytes>>>,
     /// Whether a failure to write the history was logged.
@@ -44,7 +44,7 @@ pub struct Hub {
 
 impl Hub {
     /// A hub without a status.
-    pub fn new(ring: Ring, slow: File) -> Hub {
+    pub fn new(ring: HistoryRing, slow: File) -> Hub {
         Hub {
             ring: Arc::new(ring),
             slow,
@@ -56,17 +56,17 @@ impl Hub {
     }
 
     /// Stores a status from the master, and sends it to the listeners.
-    pub fn take(&self, time: u32, status: Status) {
+    pub fn take(&self, time: u32, status: ServerStatus) {
         let second = self.recorder.borrow_mut().second(time, &status);
         self.keep(&second);
         let usages = Usages::of(status.workers(), |pid| Some(status.memory.processes.get(&pid)?.private));
-        let view = Rc::new(View { second, status, usages });
+        let view = Rc::new(StatusView { second, status, usages });
         *self.latest.borrow_mut() = Some(view.clone());
         self.tell(&view);
     }
 
     /// The last status.
-    pub fn latest(&self) -> Option<Rc<View>> {
+    pub fn latest(&self) -> Option<Rc<StatusView>> {
         self.latest.borrow().clone()
     }
 
@@ -78,7 +78,7 @@ impl Hub {
     }
 
     /// The ring with the history.
-    pub fn ring(&self) -> Arc<Ring> {
+    pub fn ring(&self) -> Arc<HistoryRing> {
         self.ring.clone()
     }
 
@@ -93,7 +93,7 @@ impl Hub {
         receiver
     }
 
-    fn tell(&self, view: &View) {
+    fn tell(&self, view: &StatusView) {
         let mut listeners = self.listeners.borrow_mut();
         listeners.retain(|listener| !listener.is_closed());
         if listeners.is_empty() {
@@ -113,12 +113,12 @@ impl Hub {
     }
 }
 
-impl View {
+impl StatusView {
     /// The view as one line of JSON, without the counted times.
     pub fn json(&self) -> String {
         let front = self.status.front.as_ref().map(|front| FrontStatus { spreads: None, ..front.clone() });
-        let status = Status { front, ..self.status.clone() };
-        let shown = View { second: self.second, status, usages: Usages::default() };
+        let status = ServerStatus { front, ..self.status.clone() };
+        let shown = StatusView { second: self.second, status, usages: Usages::default() };
         let mut json = serde_json::to_value(&shown).unwrap_or_default();
         self.usages.add_to(&mut json);
         json.to_string()

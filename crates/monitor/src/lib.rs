@@ -44,7 +44,7 @@ use wire::channel::Channel;
 use self::access::Access;
 use self::hub::Hub;
 use base::log;
-use status::history::{Ring, SECONDS_IN_MEMORY};
+use status::history::{HistoryRing, SECONDS_IN_MEMORY};
 use status::monitor::{Settings, ToMonitor};
 use sys::privileges;
 
@@ -104,10 +104,10 @@ async fn hear(master: &Master) -> std::io::Result<Option<(ToMonitor, Vec<OwnedFd
 }
 
 /// The history file opened by the master, or an unnamed one that ends with this process.
-fn ring(settings: &Settings, fds: &mut impl Iterator<Item = OwnedFd>) -> anyhow::Result<Ring> {
+fn ring(settings: &Settings, fds: &mut impl Iterator<Item = OwnedFd>) -> anyhow::Result<HistoryRing> {
     let opened = match settings.has_history_file {
-        true => Ring::read(File::from(fds.next().context("Configure came without the history file")?)),
-        false => Ring::open(tempfile::tempfile().context("the history's last hour")?, SECONDS_IN_MEMORY),
+        true => HistoryRing::read(File::from(fds.next().context("Configure came without the history file")?)),
+        false => HistoryRing::open(tempfile::tempfile().context("the history's last hour")?, SECONDS_IN_MEMORY),
     };
     opened.map_err(|damage| anyhow::anyhow!("the history {damage}"))
 }

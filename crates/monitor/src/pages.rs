@@ -14,11 +14,11 @@ use tokio::sync::mpsc::Receiver;
 use tokio::task::spawn_blocking;
 
 use super::access::{Access, Denied};
-use super::hub::{Hub, View};
+use super::hub::{Hub, StatusView};
 use super::{dashboard, now};
-use status::auto::Facts;
+use status::auto::StatusFacts;
 use status::history::points;
-use status::metrics::{Format, write};
+use status::metrics::{MetricsFormat, write};
 
 /// Maximum number of points in a response.
 const MOST_POINTS: u32 = 20_000;
@@ -31,32 +31,34 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// A response.
-type Answer = Response<Page>;
+type Answer = Response<MonitorPage>;
 
 /// The body of a response.
-pub enum Page {
+pub enum MonitorPage {
     /// A whole body.
     Whole(Option<Bytes>),
     /// A stream of events.
     Events(Receiver<Bytes>),
 }
 
-impl Body for Page {
+impl Body for MonitorPage {
     type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match &mut *self {
-            Page::Whole(bytes) => Poll::Ready(bytes.take()),
-            Page::Events(events) => events.poll_recv(cx),
+            MonitorPage::Whole(bytes) => Poll::Ready(bytes.take()),
+            MonitorPage::Events(events) => events.poll_recv(cx),
         };
         next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn size_hint(&self) -> http_body::SizeHint {
         match self {
-            Page::Whole(bytes) => http_body::SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            Page::Events(_) => http_body::SizeHint::default(),
+            MonitorPage::Whole(bytes) => {
+                http_body::SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            MonitorPage::Events(_) => http_body::SizeHint::default(),
         }
     }
 }
@@ -94,14 +96,14 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
         "/status.json" => of(hub, |view| whole("application/json", view.json())),
         "/metrics" => {
             let accepted = request.headers().get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-            let format = Format::accepted(accepted);
+            let format = MetricsFormat::accepted(accepted);
             of(hub, |view| metrics(format, view))
         }
         "/server-status" if query.split('&').any(|option| option == "auto") => of(hub, auto),
         "/server-status" => {
             say(StatusCode::NOT_FOUND, "only server-status?auto is available; the page for people is /\n")
         }
-        "/events" => with(Response::new(Page::Events(hub.listen())), CONTENT_TYPE, plain("text/event-stream")),
+        "/events" => with(Response::new(MonitorPage::Events(hub.listen())), CONTENT_TYPE, plain("text/event-stream")),
         "/history.json" => history(hub, query).await,
         "/slow.json" => match hub.slow() {
             Ok(text) => whole("application/json", text),
@@ -115,22 +117,22 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
 }
 
 /// A page from the last status.
-fn of(hub: &Hub, make: impl FnOnce(&View) -> Answer) -> Answer {
+fn of(hub: &Hub, make: impl FnOnce(&StatusView) -> Answer) -> Answer {
     match hub.latest() {
         Some(view) => make(&view),
         None => say(StatusCode::SERVICE_UNAVAILABLE, "the monitor has just started: retry in a second\n"),
     }
 }
 
-fn metrics(format: Format, view: &View) -> Answer {
+fn metrics(format: MetricsFormat, view: &StatusView) -> Answer {
     match &view.status.front {
         Some(front) => whole(format.media_type(), write(format, front, &view.status.counts, Some(&view.status.memory))),
         None => say(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
     }
 }
 
-fn auto(view: &View) -> Answer {
-    match Facts::of(&view.status) {
+fn auto(view: &StatusView) -> Answer {
+    match StatusFacts::of(&view.status) {
         Some(facts) => whole("text/plain; charset=utf-8", facts.auto()),
         None => say(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
     }
@@ -205,7 +207,7 @@ fn say(status: StatusCode, text: &'static str) -> Answer {
 }
 
 fn whole(media_type: &'static str, text: impl Into<Bytes>) -> Answer {
-    with(Response::new(Page::Whole(Some(text.into()))), CONTENT_TYPE, plain(media_type))
+    with(Response::new(MonitorPage::Whole(Some(text.into()))), CONTENT_TYPE, plain(media_type))
 }
 
 fn plain(value: &'static str) -> HeaderValue {

@@ -25,13 +25,13 @@ use wire::channel::Channel;
 use wire::control::{GenerationNumber, Slot};
 
 pub use self::look::{Looked, LookedRequest};
-pub use self::profile::{Code, Frame, Profile, RequestProfile, Stack};
+pub use self::profile::{PerlStack, RequestProfile, StackCode, StackFrame, StackProfile};
 pub use self::recording::MOST_SECONDS;
-pub use self::slow::{SlowRequest, SlowStack};
+pub use self::slow::{SlowRecord, SlowStack};
 
 use self::recording::Recording;
 use self::slow::SlowLog;
-use self::watched::Watched;
+use self::watched::WatchedWorker;
 use base::log;
 
 /// Interval after which addresses read from a worker's memory are discarded: the memory may hold other data.
@@ -65,14 +65,14 @@ pub enum ToProfiler {
     },
     /// Show slow requests to the monitor. Descriptor: the board for them.
     Show,
-    /// Sample all workers. Descriptors: a memfd for the [`Profile`], and one that is closed when that is written.
+    /// Sample all workers. Descriptors: a memfd for the [`StackProfile`], and one that is closed when that is written.
     Record {
         /// Length of the recording.
         seconds: f64,
         /// Samples per second.
         hertz: f64,
     },
-    /// Report the last slow requests, as a list of [`SlowRequest`]. Descriptors: as for `Record`.
+    /// Report the last slow requests, as a list of [`SlowRecord`]. Descriptors: as for `Record`.
     Recall,
     /// Report the current activity of a worker, as a [`Looked`], or `null` without a worker in the slot. Descriptors:
     /// as for `Record`.
@@ -96,7 +96,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
 
 struct Profiler {
     master: Channel<FromProfiler, ToProfiler>,
-    workers: Vec<Watched>,
+    workers: Vec<WatchedWorker>,
     recordings: Vec<Recording>,
     slow: SlowLog,
     forgets: Instant,
@@ -133,7 +133,7 @@ impl Profiler {
         let mut next = || fds.next().context("a message came without its descriptor");
         match message {
             ToProfiler::Worker { slot, generation, pid, activity } => {
-                self.workers.push(Watched::new(slot, generation, pid, next()?, activity));
+                self.workers.push(WatchedWorker::new(slot, generation, pid, next()?, activity));
             }
             ToProfiler::Gone { pid } => {
                 for gone in self.workers.extract_if(.., |worker| worker.pid == pid) {
@@ -166,7 +166,7 @@ impl Profiler {
 
     fn sample(&mut self, now: Instant) {
         if self.forgets <= now {
-            self.workers.iter_mut().for_each(Watched::forget);
+            self.workers.iter_mut().for_each(WatchedWorker::forget);
             self.forgets = now + FORGETS;
         }
         self.slow.look(now, &mut self.workers);

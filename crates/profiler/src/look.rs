@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use wire::control::Slot;
 
-use super::profile::Frame;
-use super::watched::Watched;
+use super::profile::StackFrame;
+use super::watched::WatchedWorker;
 
 /// Maximum number of reads of a stack that changes during the read.
 const TRIES: usize = 50;
@@ -34,12 +34,12 @@ pub struct LookedRequest {
     /// Time since the worker began the request.
     pub took_ms: u64,
     /// The stack, innermost frame first; `None`: it changed during each read.
-    pub frames: Option<Vec<Frame>>,
+    pub frames: Option<Vec<StackFrame>>,
 }
 
 impl Looked {
     /// Reads the request and stack of a worker.
-    pub fn at(worker: &mut Watched) -> Looked {
+    pub fn at(worker: &mut WatchedWorker) -> Looked {
         let request = worker.activity().map(|activity| {
             let frames = (0..TRIES).find_map(|_| worker.stack(&activity));
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

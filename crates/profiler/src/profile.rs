@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// All samples of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Profile {
+pub struct StackProfile {
     /// Length of the recording.
     pub seconds: f64,
     /// Number of rounds over all workers.
@@ -15,7 +15,7 @@ pub struct Profile {
     /// Samples that could not be read, because the stack changed meanwhile.
     pub torn: u64,
     /// All frames without duplicates. Stacks refer to them by index.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<StackFrame>,
     /// The samples of each request path.
     pub requests: Vec<RequestProfile>,
 }
@@ -26,12 +26,12 @@ pub struct RequestProfile {
     /// Method, host and path, such as `GET www.example.com/page`
     pub request: String,
     /// The different stacks.
-    pub stacks: Vec<Stack>,
+    pub stacks: Vec<PerlStack>,
 }
 
 /// A stack.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stack {
+pub struct PerlStack {
     /// Indices of the frames, outermost first.
     pub frames: Vec<u32>,
     /// Number of samples.
@@ -42,9 +42,9 @@ pub struct Stack {
 
 /// A place in Perl code, as part of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Frame {
+pub struct StackFrame {
     /// Kind of code.
-    pub code: Code,
+    pub code: StackCode,
     /// `My::Page::handler`, or the operator.
     pub name: String,
     /// File of the statement.
@@ -56,7 +56,7 @@ pub struct Frame {
 /// The code of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Code {
+pub enum StackCode {
     /// A sub.
     Sub,
     /// A sub that is written in C.
@@ -81,19 +81,21 @@ const OF_DBI: &str = "do execute selectrow_array selectrow_arrayref selectall_ar
     selectcol_arrayref selectrow_hashref fetchrow_array fetchrow_arrayref fetchrow_hashref fetchall_arrayref \
     fetchall_hashref prepare commit rollback disconnect ping";
 
-impl Frame {
+impl StackFrame {
     /// Converts a frame; `None`: an operator that is too fast to matter.
-    pub fn of(frame: libperl::Frame) -> Option<Frame> {
-        let libperl::Frame { code, file, line } = frame;
+    pub fn of(frame: libperl::PerlFrame) -> Option<StackFrame> {
+        let libperl::PerlFrame { code, file, line } = frame;
         let (code, name) = match code {
-            FrameCode::Sub(name) => (Code::Sub, name),
-            FrameCode::Native(name) => (Code::Native, name),
-            FrameCode::Eval => (Code::Eval, "eval".to_owned()),
-            FrameCode::File => (Code::File, "require".to_owned()),
-            FrameCode::Operator(name) if TELLING.split(' ').any(|telling| telling == name) => (Code::Operator, name),
+            FrameCode::Sub(name) => (StackCode::Sub, name),
+            FrameCode::Native(name) => (StackCode::Native, name),
+            FrameCode::Eval => (StackCode::Eval, "eval".to_owned()),
+            FrameCode::File => (StackCode::File, "require".to_owned()),
+            FrameCode::Operator(name) if TELLING.split(' ').any(|telling| telling == name) => {
+                (StackCode::Operator, name)
+            }
             FrameCode::Operator(_) => return None,
         };
-        Some(Frame { code, name, file, line })
+        Some(StackFrame { code, name, file, line })
     }
 
     /// Whether it belongs to a database client: DBI, or a driver of it.
@@ -105,10 +107,10 @@ impl Frame {
     }
 }
 
-impl std::fmt::Display for Frame {
+impl std::fmt::Display for StackFrame {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.code {
-            Code::Operator => write!(f, "({}) at {} line {}", self.name, self.file, self.line),
+            StackCode::Operator => write!(f, "({}) at {} line {}", self.name, self.file, self.line),
             _ => write!(f, "{} at {} line {}", self.name, self.file, self.line),
         }
     }

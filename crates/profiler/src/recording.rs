@@ -6,10 +6,10 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use libperl::Activity;
+use libperl::PerlActivity;
 
-use super::profile::{Frame, Profile, RequestProfile, Stack};
-use super::watched::Watched;
+use super::profile::{PerlStack, RequestProfile, StackFrame, StackProfile};
+use super::watched::WatchedWorker;
 use base::log;
 
 /// Number of requests that are distinguished by method, host and path.
@@ -50,12 +50,12 @@ struct Weight {
 /// Frames without duplicates.
 #[derive(Debug, Default)]
 struct Places {
-    numbers: HashMap<Frame, u32>,
-    all: Vec<Frame>,
+    numbers: HashMap<StackFrame, u32>,
+    all: Vec<StackFrame>,
 }
 
 impl Places {
-    fn number(&mut self, frame: Frame) -> u32 {
+    fn number(&mut self, frame: StackFrame) -> u32 {
         let next = self.all.len() as u32;
         *self.numbers.entry(frame).or_insert_with_key(|frame| {
             self.all.push(frame.clone());
@@ -65,7 +65,7 @@ impl Places {
 }
 
 impl Recording {
-    pub fn new(seconds: f64, hertz: f64, into: OwnedFd, done: OwnedFd, workers: &[Watched]) -> Recording {
+    pub fn new(seconds: f64, hertz: f64, into: OwnedFd, done: OwnedFd, workers: &[WatchedWorker]) -> Recording {
         let now = Instant::now();
         let used = workers.iter().map(|worker| (worker.pid, worker.processor_time())).collect();
         let bounded = |value: f64, least: f64, most: f64| if value.is_nan() { least } else { value.clamp(least, most) };
@@ -86,7 +86,7 @@ impl Recording {
     }
 
     /// Samples all workers, if that is due. A round that comes late replaces the ones that it missed.
-    pub fn sample(&mut self, now: Instant, workers: &mut [Watched]) {
+    pub fn sample(&mut self, now: Instant, workers: &mut [WatchedWorker]) {
         if self.due > now {
             return;
         }
@@ -99,7 +99,7 @@ impl Recording {
         }
     }
 
-    fn look_at(&mut self, worker: &mut Watched) {
+    fn look_at(&mut self, worker: &mut WatchedWorker) {
         let used = worker.processor_time();
         // A worker that was forked since the last round has used all of its CPU time meanwhile.
         let before = self.used.insert(worker.pid, used).unwrap_or_default();
@@ -119,11 +119,11 @@ impl Recording {
         weight.cpu += cpu;
     }
 
-    fn numbered(&mut self, frames: Vec<Frame>) -> Vec<u32> {
+    fn numbered(&mut self, frames: Vec<StackFrame>) -> Vec<u32> {
         frames.into_iter().rev().map(|frame| self.frames.number(frame)).collect()
     }
 
-    fn request(&self, activity: &Activity) -> String {
+    fn request(&self, activity: &PerlActivity) -> String {
         let path = activity.target.split('?').next().unwrap_or_default();
         let request = format!("{} {}{path}", activity.method, activity.host);
         let is_one_more = self.requests.len() >= MOST_REQUESTS && !self.requests.contains_key(&request);
@@ -137,7 +137,7 @@ impl Recording {
         requests.sort_by(|a, b| a.request.cmp(&b.request));
         let samples = requests.iter().flat_map(|request| &request.stacks).map(|stack| stack.samples).sum();
         let seconds = (now - began).as_secs_f64();
-        let profile = Profile { seconds, rounds, samples, torn, frames: frames.all, requests };
+        let profile = StackProfile { seconds, rounds, samples, torn, frames: frames.all, requests };
         let written = serde_json::to_vec(&profile).map_err(std::io::Error::from);
         if let Err(error) = written.and_then(|text| File::from(into).write_all(&text)) {
             log::error("profiler", format_args!("cannot write the recording: {error}"));
@@ -149,9 +149,9 @@ impl Recording {
 fn by_stacks((request, stacks): (String, HashMap<Vec<u32>, Weight>)) -> RequestProfile {
     let stack = |(frames, weight): (Vec<u32>, Weight)| {
         let cpu_us = u64::try_from(weight.cpu.as_micros()).unwrap_or(u64::MAX);
-        Stack { frames, samples: weight.samples, cpu_us }
+        PerlStack { frames, samples: weight.samples, cpu_us }
     };
-    let mut stacks: Vec<Stack> = stacks.into_iter().map(stack).collect();
+    let mut stacks: Vec<PerlStack> = stacks.into_iter().map(stack).collect();
     stacks.sort_by(|a, b| a.frames.cmp(&b.frames));
     RequestProfile { request, stacks }
 }

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use libperl::Activity;
+use libperl::PerlActivity;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use wire::board;
 use wire::control::{GenerationNumber, Slot};
 
-use super::profile::Frame;
-use super::watched::Watched;
+use super::profile::StackFrame;
+use super::watched::WatchedWorker;
 use base::log;
 use config::Phase;
 
@@ -31,7 +31,7 @@ const FRAMES_IN_LOG: usize = 6;
 
 /// A request that took longer than `SlowLog`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SlowRequest {
+pub struct SlowRecord {
     /// When the front had received the request's head, in µs since 1970.
     pub received_us: u64,
     /// `GET`
@@ -73,7 +73,7 @@ pub struct SlowStack {
     /// Number of samples.
     pub looks: u64,
     /// Frames, innermost first.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<StackFrame>,
 }
 
 /// A phase of a slow request.
@@ -88,7 +88,7 @@ pub struct SlowPhase {
 /// A request under way.
 #[derive(Debug)]
 struct Observed {
-    activity: Activity,
+    activity: PerlActivity,
     /// CPU time and memory of the worker when the request was first sampled.
     used: Duration,
     memory: u64,
@@ -99,7 +99,7 @@ struct Observed {
 }
 
 impl Observed {
-    fn begin(activity: Activity, worker: &Watched) -> Observed {
+    fn begin(activity: PerlActivity, worker: &WatchedWorker) -> Observed {
         let (used, memory) = (worker.processor_time(), worker.anonymous_memory());
         let phases = BTreeMap::from([(activity.phase, 1)]);
         Observed { activity, used, memory, looks: 0, stacks: BTreeMap::new(), phases }
@@ -121,22 +121,22 @@ impl Observed {
         Duration::from_micros(now_us.saturating_sub(self.activity.begun_us))
     }
 
-    fn add(&mut self, frames: Option<Vec<Frame>>) {
+    fn add(&mut self, frames: Option<Vec<StackFrame>>) {
         self.looks += 1;
         let Some(frames) = frames else { return };
-        let key = frames.iter().map(Frame::to_string).collect::<Vec<_>>().join("\n");
+        let key = frames.iter().map(StackFrame::to_string).collect::<Vec<_>>().join("\n");
         if self.stacks.len() < MOST_STACKS || self.stacks.contains_key(&key) {
             self.stacks.entry(key).or_insert(SlowStack { looks: 0, frames }).looks += 1;
         }
     }
 
-    fn told(&self, worker: &Watched, now_us: u64) -> SlowRequest {
-        let Activity { received_us, begun_us, method, host, target, .. } = self.activity.clone();
+    fn told(&self, worker: &WatchedWorker, now_us: u64) -> SlowRecord {
+        let PerlActivity { received_us, begun_us, method, host, target, .. } = self.activity.clone();
         let mut stacks: Vec<SlowStack> = self.stacks.values().cloned().collect();
         stacks.sort_by_key(|stack| std::cmp::Reverse(stack.looks));
         let took_ms = millis(self.age(now_us));
         let cpu = worker.processor_time().saturating_sub(self.used);
-        SlowRequest {
+        SlowRecord {
             received_us,
             method,
             host,
@@ -165,11 +165,11 @@ pub struct SlowLog {
     due: Instant,
     /// Requests under way, by process.
     under_way: HashMap<i32, Observed>,
-    last: VecDeque<SlowRequest>,
+    last: VecDeque<SlowRecord>,
     /// Slow requests that are not over, as sampled last.
-    going_on: Vec<SlowRequest>,
+    going_on: Vec<SlowRecord>,
     /// The board that the monitor reads, if there is one.
-    board: Option<board::Writer>,
+    board: Option<board::BoardWriter>,
     /// Whether the board is outdated.
     has_news: bool,
     /// Earliest time of the next write to the board.
@@ -199,7 +199,7 @@ impl SlowLog {
 
     /// Sets the board that the monitor reads.
     pub fn shows_on(&mut self, board: OwnedFd) {
-        self.board = board::Writer::new(board)
+        self.board = board::BoardWriter::new(board)
             .inspect_err(|error| {
                 log::error("profiler", format_args!("cannot pass slow requests to the monitor: {error}"))
             })
@@ -222,7 +222,7 @@ impl SlowLog {
     }
 
     /// Samples all workers, if that is due.
-    pub fn look(&mut self, now: Instant, workers: &mut [Watched]) {
+    pub fn look(&mut self, now: Instant, workers: &mut [WatchedWorker]) {
         let Some(after) = self.after.filter(|_| self.due <= now) else { return };
         self.due = now + PERIOD;
         let now_us = since_1970();
@@ -235,7 +235,7 @@ impl SlowLog {
         self.show(now);
     }
 
-    fn look_at(&mut self, worker: &mut Watched, after: Duration, now_us: u64) {
+    fn look_at(&mut self, worker: &mut WatchedWorker, after: Duration, now_us: u64) {
         let activity = worker.activity();
         let seen = self.under_way.remove(&worker.pid);
         let is_the_same = |seen: &Observed| activity.as_ref().is_some_and(|now| now.request == seen.activity.request);
@@ -255,27 +255,27 @@ impl SlowLog {
         };
         if let Some(observed) = observed {
             if observed.looks > 0 {
-                self.going_on.push(SlowRequest { is_over: false, ..observed.told(worker, now_us) });
+                self.going_on.push(SlowRecord { is_over: false, ..observed.told(worker, now_us) });
             }
             self.under_way.insert(worker.pid, observed);
         }
     }
 
     /// The request of a worker has ended; a slow one is logged.
-    fn is_over(&mut self, observed: &Observed, worker: &Watched, at_us: u64, worker_ended: bool) {
+    fn is_over(&mut self, observed: &Observed, worker: &WatchedWorker, at_us: u64, worker_ended: bool) {
         if observed.looks > 0 {
-            self.keep(SlowRequest { worker_ended, ..observed.told(worker, at_us) });
+            self.keep(SlowRecord { worker_ended, ..observed.told(worker, at_us) });
         }
     }
 
     /// A worker has ended, and its request with it.
-    pub fn ended_with(&mut self, worker: &Watched) {
+    pub fn ended_with(&mut self, worker: &WatchedWorker) {
         if let Some(observed) = self.under_way.remove(&worker.pid) {
             self.is_over(&observed, worker, since_1970(), true);
         }
     }
 
-    fn keep(&mut self, slow: SlowRequest) {
+    fn keep(&mut self, slow: SlowRecord) {
         log::warn("slow", line(&slow));
         if self.last.len() == KEPT {
             self.last.pop_front();
@@ -291,7 +291,7 @@ impl SlowLog {
 }
 
 /// As many requests as fit on a board, as JSON: `{"after_ms": 2000, "requests": [...]}`.
-fn shown<'a>(after: Option<Duration>, requests: impl Iterator<Item = &'a SlowRequest>) -> String {
+fn shown<'a>(after: Option<Duration>, requests: impl Iterator<Item = &'a SlowRecord>) -> String {
     let mut room = board::MOST - AROUND;
     let texts = requests.filter_map(|slow| serde_json::to_string(slow).ok());
     let fitting: Vec<String> = texts
@@ -305,8 +305,8 @@ fn shown<'a>(after: Option<Duration>, requests: impl Iterator<Item = &'a SlowReq
 }
 
 /// The line for the error log.
-fn line(slow: &SlowRequest) -> String {
-    let SlowRequest { method, host, target, worker, pid, generation, queued_ms, cpu_ms, .. } = slow;
+fn line(slow: &SlowRecord) -> String {
+    let SlowRecord { method, host, target, worker, pid, generation, queued_ms, cpu_ms, .. } = slow;
     let seconds = |ms: u64| format!("{:.1} s", ms as f64 / 1000.0);
     let waited = slow.took_ms.saturating_sub(*cpu_ms);
     let ended = if slow.worker_ended { ", and its worker ended" } else { "" };

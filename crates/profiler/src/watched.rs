@@ -5,16 +5,16 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use libperl::{Activity, Memory, StackReader};
+use libperl::{MemoryReader, PerlActivity, StackReader};
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use wire::control::{GenerationNumber, Slot};
 
-use super::profile::Frame;
+use super::profile::StackFrame;
 
 /// A worker that is observed.
 #[derive(Debug)]
-pub struct Watched {
+pub struct WatchedWorker {
     pub slot: Slot,
     pub generation: GenerationNumber,
     pub pid: i32,
@@ -23,21 +23,21 @@ pub struct Watched {
     reader: StackReader,
 }
 
-impl Watched {
-    pub fn new(slot: Slot, generation: GenerationNumber, pid: i32, memory: OwnedFd, activity: usize) -> Watched {
+impl WatchedWorker {
+    pub fn new(slot: Slot, generation: GenerationNumber, pid: i32, memory: OwnedFd, activity: usize) -> WatchedWorker {
         let memory = ProcessMemory(File::from(memory));
-        Watched { slot, generation, pid, memory, activity, reader: StackReader::default() }
+        WatchedWorker { slot, generation, pid, memory, activity, reader: StackReader::default() }
     }
 
     /// Reads the activity of the worker; `None`: it has no request.
-    pub fn activity(&self) -> Option<Activity> {
+    pub fn activity(&self) -> Option<PerlActivity> {
         libperl::activity(&self.memory, self.activity)
     }
 
     /// Reads the stack of this activity, innermost frame first; `None`: it changed during the read.
-    pub fn stack(&mut self, activity: &Activity) -> Option<Vec<Frame>> {
+    pub fn stack(&mut self, activity: &PerlActivity) -> Option<Vec<StackFrame>> {
         let stack = self.reader.stack(&self.memory, self.activity, activity)?;
-        Some(stack.into_iter().filter_map(Frame::of).collect())
+        Some(stack.into_iter().filter_map(StackFrame::of).collect())
     }
 
     /// CPU time of the worker.
@@ -64,7 +64,7 @@ impl Watched {
 #[derive(Debug)]
 struct ProcessMemory(File);
 
-impl Memory for ProcessMemory {
+impl MemoryReader for ProcessMemory {
     fn read(&self, address: usize, into: &mut [u8]) -> bool {
         u64::try_from(address).is_ok_and(|at| self.0.read_exact_at(into, at).is_ok())
     }

@@ -18,7 +18,7 @@ use hyper_util::rt::TokioIo;
 use tokio::task::spawn_local;
 use tokio::time::Instant;
 
-use crate::body::{BackendBody, RequestBody};
+use crate::body::{BackendBody, ProxiedBody};
 use crate::connect::connect;
 use crate::failure::BackendFailure;
 use crate::idle::{Idle, Key};
@@ -41,7 +41,7 @@ pub struct Backends {
 struct Unsent {
     failure: BackendFailure,
     /// The body, if none of it was read.
-    body: Option<RequestBody>,
+    body: Option<ProxiedBody>,
     /// The connection had been idle: the backend may have closed it before it saw the request.
     was_idle: bool,
 }
@@ -61,7 +61,7 @@ impl Backends {
     ) -> Result<Response<BackendBody>, BackendFailure> {
         let progress = Progress::begin();
         let may_repeat = body.is_none() && head.method.is_idempotent();
-        let mut body = RequestBody::new(body, progress.clone());
+        let mut body = ProxiedBody::new(body, progress.clone());
         loop {
             let request = Request::from_parts(head.clone(), body);
             let unsent = match self.attempt(to, waits, &progress, request).await {
@@ -70,7 +70,7 @@ impl Backends {
             };
             body = match unsent.body {
                 Some(body) if unsent.was_idle => body,
-                None if unsent.was_idle && may_repeat => RequestBody::new(None, progress.clone()),
+                None if unsent.was_idle && may_repeat => ProxiedBody::new(None, progress.clone()),
                 _ => return Err(unsent.failure),
             };
         }
@@ -81,7 +81,7 @@ impl Backends {
         to: &Passed,
         waits: Waits,
         progress: &Progress,
-        request: Request<RequestBody>,
+        request: Request<ProxiedBody>,
     ) -> Result<Response<BackendBody>, Unsent> {
         let key = (to.url.scheme, to.url.address.clone());
         let idle = self.idle.take(&key);
@@ -108,7 +108,7 @@ impl Backends {
         parameters: &BackendParameters,
         key: &Key,
         waits: Waits,
-    ) -> Result<SendRequest<RequestBody>, BackendFailure> {
+    ) -> Result<SendRequest<ProxiedBody>, BackendFailure> {
         let until = self.down.borrow().get(key).copied();
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(BackendFailure::Down(left));
@@ -137,7 +137,7 @@ impl Backends {
     fn wrap(
         &self,
         response: Response<Incoming>,
-        sender: SendRequest<RequestBody>,
+        sender: SendRequest<ProxiedBody>,
         key: Key,
         to: &Passed,
         piece: Duration,
@@ -155,7 +155,7 @@ impl Backends {
 }
 
 /// Keeps a connection as soon as it can take another request.
-async fn keep(idle: Rc<Idle>, key: Key, mut sender: SendRequest<RequestBody>, ttl: Option<Duration>) {
+async fn keep(idle: Rc<Idle>, key: Key, mut sender: SendRequest<ProxiedBody>, ttl: Option<Duration>) {
     if sender.ready().await.is_ok() {
         idle.put(key, sender, ttl);
     }

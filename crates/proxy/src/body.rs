@@ -16,7 +16,7 @@ use crate::waits::Progress;
 type Source = Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>;
 
 /// The body of a request to a backend.
-pub struct RequestBody {
+pub struct ProxiedBody {
     source: Option<Source>,
     progress: Progress,
 }
@@ -31,13 +31,13 @@ pub struct BackendBody {
     at_end: Option<Box<dyn FnOnce()>>,
 }
 
-impl RequestBody {
-    pub(crate) fn new(source: Option<Source>, progress: Progress) -> RequestBody {
-        RequestBody { source, progress }
+impl ProxiedBody {
+    pub(crate) fn new(source: Option<Source>, progress: Progress) -> ProxiedBody {
+        ProxiedBody { source, progress }
     }
 }
 
-impl Body for RequestBody {
+impl Body for ProxiedBody {
     type Data = Bytes;
     type Error = io::Error;
 

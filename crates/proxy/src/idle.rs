@@ -10,7 +10,7 @@ use hyper::client::conn::http1::SendRequest;
 use tokio::task::spawn_local;
 use tokio::time::{Instant, sleep};
 
-use crate::body::RequestBody;
+use crate::body::ProxiedBody;
 
 /// Most idle connections to one backend.
 const MOST: usize = 64;
@@ -27,13 +27,13 @@ pub(crate) struct Idle {
 }
 
 struct Waiting {
-    sender: SendRequest<RequestBody>,
+    sender: SendRequest<ProxiedBody>,
     until: Instant,
 }
 
 impl Idle {
     /// The connection to the backend that was used last.
-    pub fn take(&self, key: &Key) -> Option<SendRequest<RequestBody>> {
+    pub fn take(&self, key: &Key) -> Option<SendRequest<ProxiedBody>> {
         let mut connections = self.connections.borrow_mut();
         let waiting = connections.get_mut(key)?;
         let now = Instant::now();
@@ -46,7 +46,7 @@ impl Idle {
     }
 
     /// Keeps a connection that can take a request.
-    pub fn put(self: &Rc<Idle>, key: Key, sender: SendRequest<RequestBody>, ttl: Option<Duration>) {
+    pub fn put(self: &Rc<Idle>, key: Key, sender: SendRequest<ProxiedBody>, ttl: Option<Duration>) {
         let mut connections = self.connections.borrow_mut();
         if connections.is_empty() {
             spawn_local(close_in_time(Rc::downgrade(self)));

@@ -19,6 +19,6 @@ mod idle;
 mod waits;
 
 pub use backends::Backends;
-pub use body::{BackendBody, RequestBody};
+pub use body::{BackendBody, ProxiedBody};
 pub use failure::BackendFailure;
 pub use waits::Waits;

@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use chrono::{DateTime, Utc};
 use wire::control::{FrontStatus, GenerationNumber, WorkerState};
 
-use super::{Cpu, Status, short, span};
+use super::{Cpu, ServerStatus, short, span};
 
 /// Data of the status page and of `?auto`, taken at one moment.
 #[derive(Debug)]
-pub struct Facts {
+pub struct StatusFacts {
     /// Name of the host that was requested, or of the main server.
     pub name: String,
     /// Software with a version, regardless of `ServerTokens`.
@@ -33,12 +33,12 @@ pub struct Facts {
     pub front: FrontStatus,
 }
 
-impl Facts {
+impl StatusFacts {
     /// Data for a status of the front with this process id.
-    pub fn new(front: FrontStatus, front_pid: i32, generation: GenerationNumber, most_workers: usize) -> Facts {
+    pub fn new(front: FrontStatus, front_pid: i32, generation: GenerationNumber, most_workers: usize) -> StatusFacts {
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let started = UNIX_EPOCH + Duration::from_secs(front.started_s);
-        Facts {
+        StatusFacts {
             name: front.name.clone(),
             software: software(&front.software),
             now: SystemTime::now(),
@@ -53,9 +53,9 @@ impl Facts {
     }
 
     /// Data for a status. `None`: the front has not answered.
-    pub fn of(status: &Status) -> Option<Facts> {
+    pub fn of(status: &ServerStatus) -> Option<StatusFacts> {
         let front = status.front.clone()?;
-        Some(Facts::new(front, status.front_pid, status.generation, status.max_clients as usize))
+        Some(StatusFacts::new(front, status.front_pid, status.generation, status.max_clients as usize))
     }
 
     /// Number of workers in a state.

@@ -23,11 +23,11 @@ pub use cpu::Cpu;
 pub use number::{short, span};
 pub use usage::{Usage, Usages};
 
-use machine::memory::Sizes;
+use machine::memory::MemorySizes;
 
 /// Status of the whole server at one moment.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Status {
+pub struct ServerStatus {
     /// Version of Cameleer.
     pub version: String,
     /// Process id of the master.
@@ -133,7 +133,7 @@ pub struct MemoryStatus {
     /// Bytes that count against the budget.
     pub used: Option<u64>,
     /// Last measurements of workers, molds and the front, by process id.
-    pub processes: BTreeMap<i32, Sizes>,
+    pub processes: BTreeMap<i32, MemorySizes>,
 }
 
 impl MemoryStatus {
@@ -143,7 +143,7 @@ impl MemoryStatus {
     }
 }
 
-impl Status {
+impl ServerStatus {
     /// The workers, when the front has answered.
     pub fn workers(&self) -> &[WorkerStatus] {
         self.front.as_ref().map_or(&[], |front| &front.workers)

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use wire::control::{ExitReason, FrontStatus, ServerCounts, ShareStatus, Spread, Spreads, WorkerState, WorkerStatus};
 
 use super::MemoryStatus;
-use machine::memory::Sizes;
+use machine::memory::MemorySizes;
 use strum::VariantArray;
 
 /// Upper bounds of histogram buckets, in microseconds, and as text in seconds.
@@ -32,33 +32,38 @@ const BOUNDS: [(u64, &str); 16] = [
 
 /// The text format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum MetricsFormat {
     /// 1.0
     OpenMetrics,
     /// 0.0.4
     Prometheus,
 }
 
-impl Format {
+impl MetricsFormat {
     /// The format by the values of a request's `Accept`.
-    pub fn accepted<'a>(mut accepted: impl Iterator<Item = &'a str>) -> Format {
+    pub fn accepted<'a>(mut accepted: impl Iterator<Item = &'a str>) -> MetricsFormat {
         match accepted.any(|value| value.contains("application/openmetrics-text")) {
-            true => Format::OpenMetrics,
-            false => Format::Prometheus,
+            true => MetricsFormat::OpenMetrics,
+            false => MetricsFormat::Prometheus,
         }
     }
 
     /// `Content-Type` of the format.
     pub fn media_type(self) -> &'static str {
         match self {
-            Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
-            Format::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
+            MetricsFormat::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            MetricsFormat::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
         }
     }
 }
 
 /// Formats the counters of front and master, and the memory if it was measured.
-pub fn write(format: Format, front: &FrontStatus, counts: &ServerCounts, memory: Option<&MemoryStatus>) -> String {
+pub fn write(
+    format: MetricsFormat,
+    front: &FrontStatus,
+    counts: &ServerCounts,
+    memory: Option<&MemoryStatus>,
+) -> String {
     let mut families = Families { text: String::new(), format };
     families.requests(front);
     families.state(front);
@@ -67,15 +72,15 @@ pub fn write(format: Format, front: &FrontStatus, counts: &ServerCounts, memory:
         families.memory(front, memory);
     }
     match format {
-        Format::OpenMetrics => families.text + "# EOF\n",
-        Format::Prometheus => families.text,
+        MetricsFormat::OpenMetrics => families.text + "# EOF\n",
+        MetricsFormat::Prometheus => families.text,
     }
 }
 
 /// Output so far.
 struct Families {
     text: String,
-    format: Format,
+    format: MetricsFormat,
 }
 
 /// A sample without labels.
@@ -178,7 +183,7 @@ impl Families {
 
     /// Memory as last measured. Processes without a measurement are omitted.
     fn memory(&mut self, front: &FrontStatus, memory: &MemoryStatus) {
-        let workers: Vec<(&WorkerStatus, &Sizes)> =
+        let workers: Vec<(&WorkerStatus, &MemorySizes)> =
             front.workers.iter().filter_map(|w| Some((w, memory.processes.get(&w.pid)?))).collect();
         let private: Vec<_> = workers.iter().map(|(w, sizes)| (place(w), sizes.private as f64)).collect();
         self.gauge("cameleer_worker_private_bytes", "Private memory by worker.", &private);
@@ -204,8 +209,8 @@ impl Families {
     /// Writes a counter. In Prometheus' older format the family name has the suffix, too.
     fn counter(&mut self, name: &str, help: &str, samples: &[(String, u64)]) {
         let family = match self.format {
-            Format::OpenMetrics => name.to_owned(),
-            Format::Prometheus => format!("{name}_total"),
+            MetricsFormat::OpenMetrics => name.to_owned(),
+            MetricsFormat::Prometheus => format!("{name}_total"),
         };
         self.head(&family, "counter", help);
         for (labels, count) in samples {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Status;
+use super::ServerStatus;
 use sys::privileges::Account;
 
 /// A message to the monitor.
@@ -11,14 +11,14 @@ pub enum ToMonitor {
     /// The first message. Its descriptors: the history file if there is one, the table of slow requests, then the listening sockets.
     Configure(Settings),
     /// The current status, once per second.
-    Status(Box<Status>),
+    Status(Box<ServerStatus>),
 }
 
 /// The settings of the monitor.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// The addresses of the listening sockets.
-    pub listen: Vec<Address>,
+    pub listen: Vec<MonitorAddress>,
     /// The secret of `AdminToken`.
     pub token: Option<String>,
     /// Whether there is a history file. Without one, the monitor stores the last hour in memory.
@@ -29,7 +29,7 @@ pub struct Settings {
 
 /// An address of `AdminListen`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Address {
+pub struct MonitorAddress {
     /// `127.0.0.1:9180`, `[::1]:9180`, `/run/cameleer/admin.sock`
     pub name: String,
     /// Who can connect to the address.

@@ -59,12 +59,13 @@ mod tests {
     use wire::control::FrontStatus;
 
     use super::*;
-    use crate::Status;
+    use crate::ServerStatus;
 
     #[test]
     fn json_shows_the_usage_of_each_worker_that_has_one() {
         let workers = [7, 8].map(|pid| WorkerStatus { pid, ..WorkerStatus::default() }).into();
-        let status = Status { front: Some(FrontStatus { workers, ..FrontStatus::default() }), ..Status::default() };
+        let status =
+            ServerStatus { front: Some(FrontStatus { workers, ..FrontStatus::default() }), ..ServerStatus::default() };
         let mut json = serde_json::to_value(&status).expect("JSON");
         let usage = Usage { private_bytes: Some(4096), cpu_ms: None };
         Usages::from_iter([(8, usage)]).add_to(&mut json);

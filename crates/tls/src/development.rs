@@ -23,7 +23,7 @@ const VALID: u32 = 396;
 const LEAST_LEFT: u32 = 30;
 
 /// Paths of certificate and key.
-pub struct Files {
+pub struct CertificateFiles {
     /// Path of the certificate (PEM).
     pub certificate: PathBuf,
     /// Path of the key (PEM), which only the owner can read.
@@ -34,8 +34,9 @@ pub struct Files {
 
 /// Returns a certificate for `names` and its key in `folder`, which is created if missing. An existing certificate is reused,
 /// so that users need not trust it again, unless it cannot be used.
-pub fn write(folder: &Path, names: &[String]) -> anyhow::Result<Files> {
-    let mut files = Files { certificate: folder.join("certificate.pem"), key: folder.join("key.pem"), made: None };
+pub fn write(folder: &Path, names: &[String]) -> anyhow::Result<CertificateFiles> {
+    let mut files =
+        CertificateFiles { certificate: folder.join("certificate.pem"), key: folder.join("key.pem"), made: None };
     let Some(why) = unfit(&files, names) else { return Ok(files) };
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let now = SystemTime::now();
@@ -58,7 +59,7 @@ pub fn can_be_for(name: &str) -> bool {
 }
 
 /// Reason why the existing files cannot be used; `None`: they can be used.
-fn unfit(files: &Files, names: &[String]) -> Option<&'static str> {
+fn unfit(files: &CertificateFiles, names: &[String]) -> Option<&'static str> {
     let (Ok(chain), Ok(key)) = (fs::read_to_string(&files.certificate), fs::read_to_string(&files.key)) else {
         return Some("there was no certificate");
     };

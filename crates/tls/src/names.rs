@@ -49,10 +49,10 @@ const ALGORITHMS: [(&str, &str); 9] = [
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Variables and their values. Empty for an invalid certificate.
-pub type Variables = Vec<(String, String)>;
+pub type CertificateVariables = Vec<(String, String)>;
 
 /// The `SSL_SERVER_…` variables of a certificate.
-pub fn variables(certificate: &CertificateDer<'_>) -> Variables {
+pub fn variables(certificate: &CertificateDer<'_>) -> CertificateVariables {
     let Ok(certificate) = Certificate::from_der(certificate) else { return Vec::new() };
     let body = certificate.tbs_certificate();
     let mut found = Vec::new();
@@ -112,8 +112,8 @@ fn label(part: &AttributeTypeAndValue) -> String {
 }
 
 /// Attributes of a name. The first of a kind has no number, further ones are numbered from 1.
-fn parts(name: &Name) -> Variables {
-    let mut found: Variables = Vec::new();
+fn parts(name: &Name) -> CertificateVariables {
+    let mut found: CertificateVariables = Vec::new();
     for (oid, _, variable) in PARTS {
         let Some(variable) = variable else { continue };
         let all = name.iter().filter(|part| part.oid.to_string() == oid);
@@ -126,7 +126,7 @@ fn parts(name: &Name) -> Variables {
 }
 
 /// Alternative names, numbered from 0.
-fn alternatives(body: &TbsCertificate) -> Variables {
+fn alternatives(body: &TbsCertificate) -> CertificateVariables {
     let Ok(Some((_, SubjectAltName(names)))) = body.get_extension::<SubjectAltName>() else { return Vec::new() };
     let hosts = names.iter().filter_map(|name| if let GeneralName::DnsName(name) = name { Some(name) } else { None });
     let mails =

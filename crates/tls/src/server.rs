@@ -12,7 +12,7 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion};
 
 use super::identity::Wrong;
-use super::names::{self, Variables};
+use super::names::{self, CertificateVariables};
 use super::staple::Good;
 use super::{Identity, Sessions};
 use config::protocols::Protocol;
@@ -26,21 +26,21 @@ const QUICK: &[SignatureScheme] = &[SignatureScheme::ECDSA_NISTP256_SHA256, Sign
 
 /// TLS settings of all hosts with a certificate, by host index.
 #[derive(Default)]
-pub struct Servers(HashMap<u16, Server>);
+pub struct Servers(HashMap<u16, HostTls>);
 
 /// TLS settings of a host.
-pub struct Server {
+pub struct HostTls {
     config: Arc<ServerConfig>,
     keys: Vec<Key>,
     /// Variables of each certificate.
-    certificates: Vec<Arc<Variables>>,
+    certificates: Vec<Arc<CertificateVariables>>,
 }
 
 /// A handshake with a host.
 pub struct Handshake<'a> {
     /// Settings of the handshake.
     pub config: Arc<ServerConfig>,
-    server: &'a Server,
+    server: &'a HostTls,
     chosen: Option<Arc<Chosen>>,
 }
 
@@ -58,19 +58,19 @@ impl Servers {
         let cached = config.hosts.first().is_none_or(|main| main.tls.cache != Some(false));
         let made = keys.into_iter().filter_map(|(index, keys)| {
             let host = config.hosts.get(usize::from(index))?;
-            Some(Server::new(host, keys, sessions, cached).map(|server| (index, server)))
+            Some(HostTls::new(host, keys, sessions, cached).map(|server| (index, server)))
         });
         Ok(Servers(made.collect::<Result<_, _>>()?))
     }
 
     /// Settings of a host.
-    pub fn of(&self, host: u16) -> Option<&Server> {
+    pub fn of(&self, host: u16) -> Option<&HostTls> {
         self.0.get(&host)
     }
 }
 
-impl Server {
-    fn new(host: &Host, keys: Vec<Key>, sessions: &Sessions, cached: bool) -> Result<Server, rustls::Error> {
+impl HostTls {
+    fn new(host: &Host, keys: Vec<Key>, sessions: &Sessions, cached: bool) -> Result<HostTls, rustls::Error> {
         let tls = &host.tls;
         let provider = CryptoProvider { cipher_suites: suites(tls), ..ring::default_provider() };
         let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
@@ -85,7 +85,7 @@ impl Server {
             config.ticketer = sessions.tickets(life);
         }
         let leaves = keys.iter().map(|key| key.bare.cert.first().map(names::variables).unwrap_or_default());
-        Ok(Server { config: Arc::new(config), certificates: leaves.map(Arc::new).collect(), keys })
+        Ok(HostTls { config: Arc::new(config), certificates: leaves.map(Arc::new).collect(), keys })
     }
 
     /// Whether a signature may take more than 0.1 ms: with all keys except Ed25519 and P-256.
@@ -108,7 +108,7 @@ impl Server {
 
 impl Handshake<'_> {
     /// Variables of the certificate that the client got.
-    pub fn certificate(&self) -> Option<Arc<Variables>> {
+    pub fn certificate(&self) -> Option<Arc<CertificateVariables>> {
         let number = self.chosen.as_ref().map_or(0, |chosen| chosen.number.load(Ordering::Relaxed));
         self.server.certificates.get(number).cloned()
     }

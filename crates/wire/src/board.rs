@@ -28,17 +28,17 @@ pub fn create(name: &str) -> io::Result<(OwnedFd, OwnedFd)> {
 
 /// The writing end; a board has one writer at a time.
 #[derive(Debug)]
-pub struct Writer {
+pub struct BoardWriter {
     file: File,
     version: u64,
 }
 
-impl Writer {
+impl BoardWriter {
     /// Takes over a board, which an earlier writer may have left in mid-write.
-    pub fn new(file: OwnedFd) -> io::Result<Writer> {
+    pub fn new(file: OwnedFd) -> io::Result<BoardWriter> {
         let file = File::from(file);
         let version = number(&file, 0)?;
-        Ok(Writer { file, version: version.wrapping_add(version % 2) })
+        Ok(BoardWriter { file, version: version.wrapping_add(version % 2) })
     }
 
     /// Replaces the text.
@@ -59,7 +59,7 @@ impl Writer {
     }
 }
 
-/// Returns the text; empty before the first [`Writer::write`].
+/// Returns the text; empty before the first [`BoardWriter::write`].
 pub fn read(file: &File) -> io::Result<String> {
     for _ in 0..TRIES {
         let version = number(file, 0)?;
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_reader_sees_whole_texts_only() {
         let (writer, reader) = create("board").expect("memory");
-        let mut writer = Writer::new(writer).expect("a board");
+        let mut writer = BoardWriter::new(writer).expect("a board");
         let reader = File::from(reader);
         assert_eq!(read(&reader).expect("nothing yet"), "");
         assert!(reader.write_all_at(b"x", 0).is_err(), "who reads cannot write");
@@ -116,11 +116,11 @@ mod tests {
     fn a_new_writer_repairs_a_board_left_in_mid_write() {
         let (writer, reader) = create("board").expect("memory");
         let again = writer.try_clone().expect("a descriptor");
-        let first = Writer::new(writer).expect("a board");
+        let first = BoardWriter::new(writer).expect("a board");
         first.mark(1).expect("begun");
         let reader = File::from(reader);
         assert!(read(&reader).is_err());
-        let mut next = Writer::new(again).expect("the same board");
+        let mut next = BoardWriter::new(again).expect("the same board");
         next.write("whole").expect("written");
         assert_eq!(read(&reader).expect("whole"), "whole");
         assert!(next.write(&"x".repeat(MOST + 1)).is_err());

@@ -269,12 +269,12 @@ impl Outgoing<'_> {
 }
 
 /// An iterator over the messages of one packet.
-pub struct Packet<'a>(&'a [u8]);
+pub struct PacketMessages<'a>(&'a [u8]);
 
-impl<'a> Packet<'a> {
+impl<'a> PacketMessages<'a> {
     /// Begins to read `bytes`, one whole packet.
-    pub fn new(bytes: &'a [u8]) -> Packet<'a> {
-        Packet(bytes)
+    pub fn new(bytes: &'a [u8]) -> PacketMessages<'a> {
+        PacketMessages(bytes)
     }
 
     fn read(&mut self) -> Result<(u64, Reply<'a>), Malformed> {
@@ -314,7 +314,7 @@ impl<'a> Packet<'a> {
     }
 }
 
-impl<'a> Iterator for Packet<'a> {
+impl<'a> Iterator for PacketMessages<'a> {
     type Item = Result<(u64, Reply<'a>), Malformed>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -353,7 +353,7 @@ mod tests {
         ];
         let mut packet = Vec::new();
         said.iter().for_each(|reply| reply.put(9, &mut packet));
-        let heard: Vec<_> = Packet::new(&packet).collect::<Result<_, _>>().expect("well formed");
+        let heard: Vec<_> = PacketMessages::new(&packet).collect::<Result<_, _>>().expect("well formed");
         assert_eq!(heard, said.map(|reply| (9, reply)));
     }
 
@@ -363,12 +363,12 @@ mod tests {
         Reply::Head(Head { status: 200, headers: vec![(b"name".to_vec(), b"value".to_vec())], ..Head::default() })
             .put(1, &mut packet);
         for length in 1..packet.len() {
-            assert!(Packet::new(&packet[..length]).any(|m| m.is_err()));
+            assert!(PacketMessages::new(&packet[..length]).any(|m| m.is_err()));
         }
         for at in 0..packet.len() {
             let mut bad = packet.clone();
             bad[at] ^= 0xff;
-            Packet::new(&bad).for_each(drop);
+            PacketMessages::new(&bad).for_each(drop);
         }
     }
 }

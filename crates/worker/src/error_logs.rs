@@ -7,20 +7,20 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use config::{Config, Host};
 
 #[derive(Default)]
-pub struct ErrorLogs {
+pub struct StderrLogs {
     /// Copy of the main server's log. `None`: no host has its own log.
     main: Option<OwnedFd>,
     /// Logs of [`Config::error_logs`], in the same order.
     own: Vec<OwnedFd>,
 }
 
-impl ErrorLogs {
+impl StderrLogs {
     /// Takes the current descriptor 2 as the main server's log.
-    pub fn new(own: Vec<OwnedFd>) -> io::Result<ErrorLogs> {
+    pub fn new(own: Vec<OwnedFd>) -> io::Result<StderrLogs> {
         let main = (!own.is_empty()).then(|| io::stderr().as_fd().try_clone_to_owned()).transpose()?;
         let main = main.map(sys::out_of_the_way).transpose()?;
         let own = own.into_iter().map(sys::out_of_the_way).collect::<io::Result<_>>()?;
-        Ok(ErrorLogs { main, own })
+        Ok(StderrLogs { main, own })
     }
 
     /// Descriptors held in addition to descriptor 2.

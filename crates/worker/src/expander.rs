@@ -13,9 +13,9 @@ use wire::control::{FromExpander, ToExpander};
 use wire::transport::{in_memory, read_configuration};
 
 use super::start_up::{self, Within};
-use config::parse::{Reader, Source};
+use config::parse::{ConfigReader, ParserSource};
 use config::{
-    At, Bundle, Config, ConfigError, Directive, Facts, Generation, StartUp, StartUpStep, in_order_of_mod_perl_2,
+    At, Bundle, Config, ConfigError, Directive, Facts, PerlGeneration, StartUp, StartUpStep, in_order_of_mod_perl_2,
     is_elsewhere, pools, table,
 };
 use sys::privileges;
@@ -38,8 +38,8 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let facts = Facts { server_root: known.server_root, ..bundle.facts };
     let within = Within { section: 1, server: 1, ..Within::default() };
     let waiting = match facts.generation() {
-        Generation::One => Waiting::Never,
-        Generation::Two => Waiting::Steps(Vec::new()),
+        PerlGeneration::One => Waiting::Never,
+        PerlGeneration::Two => Waiting::Steps(Vec::new()),
     };
     let mut expander = Expander {
         master,
@@ -240,8 +240,8 @@ impl Expander {
     fn take(&mut self, step: &StartUp) -> libperl::Result<String> {
         if let StartUpStep::Section { code, .. } = &step.step {
             let api = match self.facts.generation() {
-                Generation::One => apache::Api::One,
-                Generation::Two => apache::Api::Two,
+                PerlGeneration::One => apache::Api::One,
+                PerlGeneration::Two => apache::Api::Two,
             };
             return start_up::section(&self.perl, code, &step.at, self.within.host, api);
         }
@@ -261,9 +261,9 @@ impl Expander {
             return Ok(Vec::new());
         }
         let env = |name: &str| self.facts.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        let mut source = Source::disk(&self.facts.server_root, &env);
+        let mut source = ParserSource::disk(&self.facts.server_root, &env);
         source.started_in.clone_from(&self.facts.started_in);
-        let mut reader = Reader::new(&source);
+        let mut reader = ConfigReader::new(&source);
         reader.define(&self.facts.defined);
         reader.made(said, at);
         reader.finish()

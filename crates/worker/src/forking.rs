@@ -16,7 +16,7 @@ use super::{Wire, WorkerIdentity};
 use base::log;
 
 /// The channel to the master, from the mold's side.
-pub type Master = Channel<FromMold, ToMold>;
+pub type MasterChannel = Channel<FromMold, ToMold>;
 
 /// Time that children have for END blocks after the master has gone; then they get SIGKILL.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -55,7 +55,7 @@ pub trait Home {
 
 /// The workers of a mold, and its channel to the master.
 pub struct Forks {
-    master: Master,
+    master: MasterChannel,
     generation: GenerationNumber,
     children: Vec<Child>,
     retiring: bool,
@@ -71,7 +71,7 @@ pub struct Birth {
 
 impl Forks {
     /// A mold of `generation` without workers.
-    pub fn new(master: Master, generation: GenerationNumber) -> Forks {
+    pub fn new(master: MasterChannel, generation: GenerationNumber) -> Forks {
         Forks { master, generation, children: Vec::new(), retiring: false }
     }
 

@@ -1,6 +1,6 @@
 //! The Perl side: the mold, which loads the site's code and then only forks, and the workers, which answer requests.
 //!
-//! `site` loads, [`mold`] forks, [`Worker`] loops, `request` answers. Each process has one interpreter and handles
+//! `site` loads, [`mold`] forks, [`PerlWorker`] loops, `request` answers. Each process has one interpreter and handles
 //! one request at a time, blocking; nothing here knows client sockets or async.
 
 #![forbid(unsafe_code)]
@@ -116,7 +116,7 @@ impl Wire {
 }
 
 /// A forked worker.
-pub struct Worker {
+pub struct PerlWorker {
     site: Rc<Site>,
     port: Port,
     identity: WorkerIdentity,
@@ -147,14 +147,14 @@ enum Next {
 }
 
 impl Next {
-    fn of(ended: &apache::Ended) -> Next {
+    fn of(ended: &apache::EndedRequest) -> Next {
         if ended.leaving.is_some() || ended.front_is_gone { Next::Leave } else { Next::Stay }
     }
 }
 
-impl Worker {
+impl PerlWorker {
     /// Creates a worker for `site` that answers on `port`. Runs the ChildInit handlers.
-    pub fn new(site: Rc<Site>, port: WorkerPort, identity: WorkerIdentity, words: Rc<Words>) -> Worker {
+    pub fn new(site: Rc<Site>, port: WorkerPort, identity: WorkerIdentity, words: Rc<Words>) -> PerlWorker {
         if let Err(error) = sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} cannot change its scheduling policy: {error}", identity.slot));
         }
@@ -170,7 +170,7 @@ impl Worker {
         let port = Rc::new(port.into());
         let (growth, record) = (Growth::default(), Record::default());
         let is_forked = identity.master != std::process::id();
-        Worker { site, port, identity, is_forked, limit, memory, growth, has_children: false, fork_us: 0, record }
+        PerlWorker { site, port, identity, is_forked, limit, memory, growth, has_children: false, fork_us: 0, record }
     }
 
     /// Answers requests until the front orders the worker to exit, its limit is reached, or the front has ended; then

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::rc::Rc;
 
 use apache::Level;
-use base::log::Context;
+use base::log::ContextPosition;
 use libperl::Interrupted;
 use wire::frame::{Field, Frame, name_in_logs};
 
@@ -99,7 +99,7 @@ pub fn report(text: &str) {
     apache::say(apache::Level::Error, text.trim_end());
 }
 
-fn write(level: Level, context: Context, text: &[u8]) {
+fn write(level: Level, context: ContextPosition, text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     CURRENT.with_borrow(|current| {
         let request = current.request.as_deref();

@@ -10,13 +10,13 @@ use wire::control::{FromMold, GenerationNumber, LateCode, PoolId, ToMold};
 use wire::transport::{packet_buffer, read_configuration};
 
 use super::cgi;
-use super::error_logs::ErrorLogs;
-use super::forking::{Birth, Forks, Home, Master};
+use super::error_logs::StderrLogs;
+use super::forking::{Birth, Forks, Home, MasterChannel};
 use super::growth::Growth;
 use super::inspection;
 use super::memory_pages;
 use super::site::Site;
-use super::{Worker, warm_up};
+use super::{PerlWorker, warm_up};
 use config::{Bundle, Config, Facts};
 use sys::Words;
 use sys::privileges;
@@ -25,12 +25,12 @@ use sys::privileges;
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: mold");
     sys::default_faults()?;
-    let master = Master::new(control);
+    let master = MasterChannel::new(control);
     let Configured { generation, preload, config, facts, words, logs } = configuration(&master)?;
     if config.is_of_programs(config.own_pool) {
         return cgi::run(master, generation, config, logs);
     }
-    let warm_up = warm_up::Plan::of(&config);
+    let warm_up = warm_up::WarmUpPlan::of(&config);
     privileges::become_user(config.user.as_deref(), config.group.as_deref())?;
     sys::allow_profiling()?;
     memory_pages::set(&config.pages);
@@ -51,7 +51,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     };
     inspection::load_late(&site, &preload, by);
     let load_ms = started.elapsed().as_millis() as u64;
-    site.error_logs.replace(ErrorLogs::new(logs)?);
+    site.error_logs.replace(StderrLogs::new(logs)?);
     if !facts.check {
         warm_up.run(&site, generation, by);
     }
@@ -65,7 +65,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
 /// Forks workers. A fork becomes a worker and, after promotion, a mold again. The loop replaces recursion, so that
 /// the stack depth stays constant.
 fn be_mold(
-    mut master: Master,
+    mut master: MasterChannel,
     generation: GenerationNumber,
     mut site: Rc<Site>,
     words: Rc<Words>,
@@ -81,7 +81,7 @@ fn be_mold(
         };
         drop(forks);
         let port = wire.port(packet, &site.config)?;
-        let successor = Worker::new(site, port, identity, words.clone()).run();
+        let successor = PerlWorker::new(site, port, identity, words.clone()).run();
         if !successor.settle()? {
             return Ok(());
         }
@@ -101,7 +101,7 @@ struct Configured {
     logs: Vec<OwnedFd>,
 }
 
-fn configuration(master: &Master) -> anyhow::Result<Configured> {
+fn configuration(master: &MasterChannel) -> anyhow::Result<Configured> {
     let Some((ToMold::Configure { pool: PoolId { generation, pool }, preload }, fds)) = master.receive()? else {
         bail!("the master's first message was no configuration");
     };

@@ -7,23 +7,23 @@ use std::rc::Rc;
 
 use base::path::Text;
 use config::access::{Requirement, Satisfy};
-use config::{AliasFrom, Config, Generation, Handler, Host, Listen, LogTarget, Settings, perl_api};
+use config::{AliasFrom, Config, Handler, Host, Listen, LogTarget, PerlGeneration, Settings, perl_api};
 use files::mime;
 
 /// Content type that httpd gives folders.
 const FOLDER: &str = "httpd/unix-directory";
 
 /// Settings that `Apache::Server` shows of a host, independent of the location.
-pub(super) fn server(config: &Config, host: u16) -> apache::Place {
+pub(super) fn server(config: &Config, host: u16) -> apache::PlaceConfig {
     let bases: Vec<u16> =
         [0, usize::from(host)].iter().filter_map(|at| config.hosts.get(*at)).map(|h| h.base).collect();
     place(config, host, &config.settings(if host == 0 { &bases[..1] } else { &bases }, false))
 }
 
 /// Settings that the API shows of a location.
-pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
+pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::PlaceConfig {
     let server = config.hosts.get(usize::from(host)).or(config.hosts.first());
-    apache::Place {
+    apache::PlaceConfig {
         document_root: server.map(|h| h.document_root.to_string_lossy().into_owned()).unwrap_or_default(),
         server_root: config.server_root.to_string_lossy().into_owned(),
         server_name: server.and_then(|h| h.server_name.clone()).unwrap_or_default(),
@@ -92,7 +92,7 @@ pub(super) fn language_of(config: &Config, settings: &Settings, request: u64) ->
 
 /// Names of the PerlOptions that are on, by default as in mod_perl 2.
 fn perl_options(config: &Config, settings: &Settings) -> String {
-    if config.perl.generation == Generation::One {
+    if config.perl.generation == PerlGeneration::One {
         return String::new();
     }
     let is_usual = |name: &str| match name {
@@ -113,8 +113,8 @@ fn error_log(config: &Config) -> String {
     }
 }
 
-fn requirement(line: &Requirement) -> apache::Requirement {
-    apache::Requirement {
+fn requirement(line: &Requirement) -> apache::RequireLine {
+    apache::RequireLine {
         method_mask: line.methods.mask(),
         text: line.text.clone(),
         of_user: access::is_about_users(&line.what),

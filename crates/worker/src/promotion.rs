@@ -12,7 +12,7 @@ use std::time::Instant;
 use libperl::Interrupted;
 use wire::control::{FromMold, GenerationNumber};
 
-use super::forking::Master;
+use super::forking::MasterChannel;
 use super::site::Site;
 use super::{WorkerIdentity, log_context};
 use base::log;
@@ -48,7 +48,7 @@ impl Record {
 
 /// A promoted worker, before it reports to the master.
 pub struct Successor {
-    pub master: Master,
+    pub master: MasterChannel,
     pub generation: GenerationNumber,
     pub site: Rc<Site>,
     requests: u64,
@@ -58,7 +58,7 @@ pub struct Successor {
 /// Forks a mold with `control` as its channel to the master, or reports there why not. Returns `Some` in the new
 /// mold.
 pub fn promote(site: Rc<Site>, control: OwnedFd, worker: WorkerIdentity, record: Record) -> Option<Successor> {
-    let master = Master::new(control);
+    let master = MasterChannel::new(control);
     let forked = Instant::now();
     match prepare(&site, record).and_then(|()| fork(&site)) {
         Ok(false) => None,
@@ -115,7 +115,7 @@ impl Successor {
 }
 
 /// Sends a message. A master that no longer wants the mold has closed the channel.
-fn tell(master: &Master, message: &FromMold) {
+fn tell(master: &MasterChannel, message: &FromMold) {
     if let Err(error) = master.send(message, &[]) {
         log::info("perl", format_args!("the promotion was cancelled: {error}"));
     }

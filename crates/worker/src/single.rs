@@ -8,22 +8,22 @@ use std::time::Instant;
 use wire::memory_words;
 use wire::transport::packet_buffer;
 
-use super::error_logs::ErrorLogs;
+use super::error_logs::StderrLogs;
 use super::site::Site;
-use super::{Wire, Worker, WorkerIdentity, start_up};
+use super::{PerlWorker, Wire, WorkerIdentity, start_up};
 use config::{Config, Facts};
 use sys::{map_words, new_words};
 
 /// Loads the site and answers on `wire` until the front ends; then exits.
 pub fn run(config: Config, facts: &Facts, wire: Wire, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
     let mut site = Site::load(config, facts)?;
-    site.error_logs = ErrorLogs::new(logs)?.into();
+    site.error_logs = StderrLogs::new(logs)?.into();
     let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
     let port = wire.port(packet_buffer(), &site.config)?;
     site.remember_master(identity.master);
     // No master measures this process, so the words remain 0.
     let (_, words) = new_words(memory_words::COUNT)?;
-    Worker::new(site.into(), port, identity, Rc::new(map_words(&words)?)).run();
+    PerlWorker::new(site.into(), port, identity, Rc::new(map_words(&words)?)).run();
     Ok(())
 }
 

@@ -20,7 +20,7 @@ const SECTIONS: [&str; 9] = [
 ];
 
 /// All lines of a report, by section.
-pub struct Lines<'a> {
+pub struct SectionLines<'a> {
     config: &'a Config,
     /// Lines of each section, by the file and line where it begins.
     sections: HashMap<(&'a str, u32), Vec<&'a Directive>>,
@@ -28,10 +28,10 @@ pub struct Lines<'a> {
     outside: Vec<&'a Directive>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> SectionLines<'a> {
     /// Collects the lines of a configuration's tree.
-    pub fn of(config: &'a Config, tree: &'a [Directive]) -> Lines<'a> {
-        let mut lines = Lines { config, sections: HashMap::new(), outside: Vec::new() };
+    pub fn of(config: &'a Config, tree: &'a [Directive]) -> SectionLines<'a> {
+        let mut lines = SectionLines { config, sections: HashMap::new(), outside: Vec::new() };
         lines.outside = lines.own(tree);
         lines
     }

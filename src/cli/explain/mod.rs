@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use self::lines::Lines;
+use self::lines::SectionLines;
 use base::printable;
 use config::Listen;
 use front::{Address, ExplainedRequest, port_of, route_of};
@@ -35,7 +35,7 @@ pub struct Explain {
 
 /// The request to explain.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ExplainInput {
     pub method: String,
     /// The host, with its port if given.
     pub host: String,
@@ -55,14 +55,14 @@ impl Explain {
         let text = match found {
             Ok(route) => {
                 let rewriting = front::explain(&config, asked.explained())?;
-                report::text(&asked, &config, &route, &Lines::of(&config, &tree), &rewriting)
+                report::text(&asked, &config, &route, &SectionLines::of(&config, &tree), &rewriting)
             }
             Err(status) => format!("{} {}: refused with {status}, before anything else\n", asked.method, asked.path),
         };
         print(&printable::lines(&text))
     }
 
-    fn asked(&self, listen: Option<&Listen>) -> anyhow::Result<Asked> {
+    fn asked(&self, listen: Option<&Listen>) -> anyhow::Result<ExplainInput> {
         let (host, target) = match self.url.split_once("://") {
             Some((_, rest)) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
             None => ("", self.url.as_str()),
@@ -83,11 +83,11 @@ impl Explain {
         };
         let (method, host, path) = (self.method.to_ascii_uppercase(), host.to_owned(), path.to_owned());
         let is_secure = self.url.starts_with("https:");
-        Ok(Asked { method, host, path, query, is_secure, local })
+        Ok(ExplainInput { method, host, path, query, is_secure, local })
     }
 }
 
-impl Asked {
+impl ExplainInput {
     fn explained(&self) -> ExplainedRequest<'_> {
         ExplainedRequest {
             local: &self.local,

@@ -2,13 +2,19 @@
 
 use std::fmt::Write;
 
-use super::Asked;
-use super::lines::Lines;
+use super::ExplainInput;
+use super::lines::SectionLines;
 use config::{Config, Handler, Phase, PsgiApp};
 use front::Route;
 
 /// The report. `rewriting` is what rewrite rules do, line by line.
-pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>, rewriting: &[String]) -> String {
+pub fn text(
+    asked: &ExplainInput,
+    config: &Config,
+    route: &Route,
+    lines: &SectionLines<'_>,
+    rewriting: &[String],
+) -> String {
     let mut text = format!("{} {}{}\n\n", asked.method, asked.host, asked.path);
     row(&mut text, "virtual host", &host(config, route));
     row(&mut text, "file", &file(route));
@@ -69,7 +75,7 @@ fn file(route: &Route) -> String {
     format!("{} ({exists}{by})", route.filename.display())
 }
 
-fn answered_by(route: &Route, lines: &Lines<'_>) -> String {
+fn answered_by(route: &Route, lines: &SectionLines<'_>) -> String {
     if let Some(status) = route.refusal {
         return format!("the front, with {}", status.as_u16());
     }
@@ -108,7 +114,7 @@ fn answered_by(route: &Route, lines: &Lines<'_>) -> String {
 
 const REDIRECTS: [&str; 4] = ["Redirect", "RedirectMatch", "RedirectTemp", "RedirectPermanent"];
 
-fn at(route: &Route, lines: &Lines<'_>, names: &[&str]) -> String {
+fn at(route: &Route, lines: &SectionLines<'_>, names: &[&str]) -> String {
     lines.last(route, names).map_or_else(String::new, |at| format!("  {at}"))
 }
 

@@ -11,7 +11,7 @@ use clap::Args;
 
 use config::duration;
 use master::sockets::control_socket::Command;
-use status::history::{Point, Ring, points};
+use status::history::{HistoryPoint, HistoryRing, points};
 use toolkit::Misuse;
 use toolkit::client::Which;
 use toolkit::print;
@@ -68,7 +68,7 @@ impl History {
             None => self.file_of_server()?,
         };
         let file = File::open(&path).with_context(|| path.display().to_string())?;
-        let ring = Ring::read(file).map_err(|damage| anyhow!("{} {damage}", path.display()))?;
+        let ring = HistoryRing::read(file).map_err(|damage| anyhow!("{} {damage}", path.display()))?;
         let points = points(&ring, times, step).with_context(|| path.display().to_string())?;
         match self.json {
             true => print(&(serde_json::to_string_pretty(&points)? + "\n")),
@@ -146,7 +146,7 @@ fn at(day: NaiveDate, clock: NaiveTime) -> Option<DateTime<Local>> {
     Local.from_local_datetime(&NaiveDateTime::new(day, clock)).earliest()
 }
 
-fn table(points: &[Point], step: u32) -> String {
+fn table(points: &[HistoryPoint], step: u32) -> String {
     let mut text = String::new();
     if points.is_empty() {
         return "no records of that time: the server did not run, or it is more than seven days ago\n".to_owned();
@@ -180,7 +180,7 @@ fn table(points: &[Point], step: u32) -> String {
     text
 }
 
-fn line(point: &Point) -> String {
+fn line(point: &HistoryPoint) -> String {
     let time = Local.timestamp_opt(i64::from(point.time), 0).earliest();
     let time = time.map_or_else(String::new, |time| time.format("%Y-%m-%d %H:%M:%S").to_string());
     format!(
@@ -203,7 +203,7 @@ fn line(point: &Point) -> String {
 }
 
 /// Other events of the interval, as text.
-fn events(point: &Point) -> String {
+fn events(point: &HistoryPoint) -> String {
     let events = [
         (point.faults, "fault"),
         (point.reloads, "reload"),
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_seen() {
-        let point = |time| Point { time, ok: 2.5, p99_us: 2_500_000, p50_us: 850, ..Point::default() };
+        let point = |time| HistoryPoint { time, ok: 2.5, p99_us: 2_500_000, p50_us: 850, ..HistoryPoint::default() };
         let table = table(&[point(60), point(120), point(600)], 60);
         assert_eq!(table.lines().count(), 5);
         assert!(table.lines().nth(3) == Some("…") && table.contains("850 µs   2.50 s"), "{table}");

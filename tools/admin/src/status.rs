@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use clap::Args;
-use wire::control::{FrontStatus, ServerCounts, ShareStatus, Times, WorkerState, WorkerStatus};
+use wire::control::{FrontStatus, ResponseTimes, ServerCounts, ShareStatus, WorkerState, WorkerStatus};
 
 use base::printable;
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
-use status::auto::Facts;
+use status::auto::StatusFacts;
 use status::{MoldStatus, Usages};
 use toolkit::client::{Server, Which};
 use toolkit::units::{duration, size};
@@ -44,12 +44,12 @@ impl Status {
     }
 }
 
-fn auto(status: &status::Status) -> anyhow::Result<String> {
-    Ok(Facts::of(status).ok_or_else(|| anyhow::anyhow!("the front does not answer"))?.auto())
+fn auto(status: &status::ServerStatus) -> anyhow::Result<String> {
+    Ok(StatusFacts::of(status).ok_or_else(|| anyhow::anyhow!("the front does not answer"))?.auto())
 }
 
 /// Reads the usage of each worker from the kernel, unless the server's process ids are of another container.
-fn usages(server: &Server, status: &status::Status) -> Usages {
+fn usages(server: &Server, status: &status::ServerStatus) -> Usages {
     if !server.shares_our_numbers() {
         return Usages::default();
     }
@@ -57,13 +57,13 @@ fn usages(server: &Server, status: &status::Status) -> Usages {
     Usages::of(status.workers(), |pid| Some(machine.sizes(pid)?.private))
 }
 
-fn json(status: &status::Status, usages: &Usages) -> serde_json::Result<String> {
+fn json(status: &status::ServerStatus, usages: &Usages) -> serde_json::Result<String> {
     let mut json = serde_json::to_value(status)?;
     usages.add_to(&mut json);
     serde_json::to_string_pretty(&json)
 }
 
-fn table(status: &status::Status, usages: &Usages) -> String {
+fn table(status: &status::ServerStatus, usages: &Usages) -> String {
     let mut text = String::new();
     let up = duration(status.uptime_ms.max(status.uptime_s * 1000).max(1));
     let origin = printable::line(&status.origin);
@@ -104,7 +104,7 @@ fn reforked(refork: u32) -> String {
 }
 
 /// One line for each pool, with its load if it serves.
-fn pool(mold: &status::MoldStatus, status: &status::Status, text: &mut String) {
+fn pool(mold: &status::MoldStatus, status: &status::ServerStatus, text: &mut String) {
     let MoldStatus { pool, perl_generation, pid, refork, workers } = mold;
     let (pool, reforked) = (printable::line(pool), reforked(*refork));
     let busy = status.front.iter().flat_map(|front| &front.pools).find(|it| it.name == mold.pool);
@@ -121,7 +121,7 @@ fn pool(mold: &status::MoldStatus, status: &status::Status, text: &mut String) {
 
 /// Response times and error counts, after the first responses.
 fn times(front: &FrontStatus, text: &mut String) {
-    let Times { request, queue, service } = &front.times;
+    let ResponseTimes { request, queue, service } = &front.times;
     for (name, of) in [("requests", request), ("queue", queue), ("workers", service)] {
         if of.count > 0 {
             let [p50, p90, p99, max] =
@@ -226,7 +226,7 @@ fn request(w: &WorkerStatus) -> String {
 mod tests {
     use super::*;
     use status::Usage;
-    use wire::control::{Activity, GenerationState};
+    use wire::control::{GenerationState, WorkerActivity};
 
     #[test]
     fn the_columns_fit_eighty_and_each_worker_has_what_it_does() {
@@ -235,7 +235,7 @@ mod tests {
             generation: 2,
             pid: 812 + slot as i32,
             state,
-            activity: if slot == 1 { Activity::Working } else { Activity::Waiting },
+            activity: if slot == 1 { WorkerActivity::Working } else { WorkerActivity::Waiting },
             host: if slot == 1 { "example.org".to_string() } else { String::new() },
             queue_wait_us: (slot == 1).then_some(3_456),
             requests: 4310,
@@ -243,7 +243,7 @@ mod tests {
             since_ms: 61_000,
             ..WorkerStatus::default()
         };
-        let status = status::Status {
+        let status = status::ServerStatus {
             version: "0.1.0".into(),
             pid: 800,
             uptime_s: 7300,
@@ -265,7 +265,7 @@ mod tests {
                 workers: vec![worker(0, WorkerState::Idle, ""), worker(1, WorkerState::Busy, "GET /report")],
                 ..FrontStatus::default()
             }),
-            ..status::Status::default()
+            ..status::ServerStatus::default()
         };
         let usage = Usage { private_bytes: Some(5_400_000), cpu_ms: Some(12_345) };
         let usages = Usages::from_iter([(813, usage)]);

@@ -7,7 +7,7 @@ use clap::Args;
 
 use base::printable;
 use master::sockets::control_socket::Command;
-use profiler::{SlowRequest, SlowStack};
+use profiler::{SlowRecord, SlowStack};
 use toolkit::client::Which;
 use toolkit::path_pattern::is_meant;
 use toolkit::print;
@@ -31,7 +31,7 @@ pub struct Why {
 impl Why {
     /// Prints the last slow requests with their stacks.
     pub fn run(self) -> anyhow::Result<()> {
-        let mut slow: Vec<SlowRequest> = self.which.connect()?.told_by_profiler(Command::SlowRequests)?;
+        let mut slow: Vec<SlowRecord> = self.which.connect()?.told_by_profiler(Command::SlowRequests)?;
         slow.retain(|slow| self.url.as_ref().is_none_or(|url| matches(&slow.target, url)));
         slow.drain(..slow.len().saturating_sub(self.count));
         print(&match self.json {
@@ -46,15 +46,15 @@ fn matches(target: &str, url: &str) -> bool {
     is_meant(path, url)
 }
 
-fn text(slow: &[SlowRequest]) -> String {
+fn text(slow: &[SlowRecord]) -> String {
     if slow.is_empty() {
         return "no request was slower than SlowLog\n".to_owned();
     }
     slow.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-fn one(slow: &SlowRequest) -> String {
-    let SlowRequest { method, host, target, worker, pid, generation, queued_ms, took_ms, cpu_ms, .. } = slow;
+fn one(slow: &SlowRecord) -> String {
+    let SlowRecord { method, host, target, worker, pid, generation, queued_ms, took_ms, cpu_ms, .. } = slow;
     let state = match (slow.is_over, slow.worker_ended) {
         (false, _) => "so far",
         (true, false) => "",

@@ -6,7 +6,7 @@ use super::times::Moments;
 
 /// A complete response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
+pub struct CompleteResponse {
     /// 200
     pub status: u16,
     /// Number of bytes received.
@@ -16,16 +16,16 @@ pub struct Answer {
 }
 
 /// Searches for a text in a body that comes in pieces.
-pub struct Body<'t> {
+pub struct BodySearch<'t> {
     text: Option<&'t Finder<'t>>,
     /// The end of the pieces so far, in which the text may have begun.
     tail: Vec<u8>,
 }
 
-impl<'t> Body<'t> {
+impl<'t> BodySearch<'t> {
     /// A search for `text`; without a text it succeeds immediately.
-    pub fn with(text: Option<&'t Finder<'t>>) -> Body<'t> {
-        Body { text: text.filter(|text| !text.needle().is_empty()), tail: Vec::new() }
+    pub fn with(text: Option<&'t Finder<'t>>) -> BodySearch<'t> {
+        BodySearch { text: text.filter(|text| !text.needle().is_empty()), tail: Vec::new() }
     }
 
     /// Searches the next piece.
@@ -55,14 +55,14 @@ mod tests {
         let finder = Finder::new("hello");
         for cut in 0..=11 {
             let (head, tail) = "say hellohe".split_at(cut);
-            let mut body = Body::with(Some(&finder));
+            let mut body = BodySearch::with(Some(&finder));
             body.see(head.as_bytes());
             body.see(tail.as_bytes());
             assert!(body.was_found(), "{cut}");
         }
-        let mut body = Body::with(Some(&finder));
+        let mut body = BodySearch::with(Some(&finder));
         body.see(b"hell");
         body.see(b"hell");
-        assert!(!body.was_found() && Body::with(None).was_found());
+        assert!(!body.was_found() && BodySearch::with(None).was_found());
     }
 }

@@ -9,15 +9,15 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpSocket, TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 
-use super::Target;
-use super::failure::{Cause, Failure};
-use super::plan::{Endpoint, Transport};
+use super::RequestTarget;
+use super::failure::{FailedRequest, FailureCause};
+use super::plan::{ConnectionPlan, Endpoint};
 use super::tls;
 
 /// A connection, with or without TLS.
-pub trait Stream: AsyncRead + AsyncWrite + Unpin {}
+pub trait ClientStream: AsyncRead + AsyncWrite + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + Unpin> ClientStream for T {}
 
 /// The smallest receive buffer that Linux grants: a slow client must slow down the server, not fill the
 /// kernel's buffers.
@@ -35,7 +35,7 @@ pub struct Connector {
 impl Connector {
     /// A connector to the server of `target`. The name is resolved only here: the load is meant for the server,
     /// not the name server.
-    pub fn new(target: &Target, transport: &Transport) -> anyhow::Result<Connector> {
+    pub fn new(target: &RequestTarget, transport: &ConnectionPlan) -> anyhow::Result<Connector> {
         let endpoints = match (&transport.to, &target.socket) {
             (Some(endpoint), _) => vec![endpoint.clone()],
             (None, Some(path)) => vec![Endpoint::Unix(path.clone())],
@@ -55,25 +55,28 @@ impl Connector {
     }
 
     /// Opens a connection.
-    pub async fn connect(&self) -> Result<Box<dyn Stream>, Failure> {
-        let stream = self.plain().await.map_err(|error| Failure::new(Cause::Connect, error.to_string()))?;
+    pub async fn connect(&self) -> Result<Box<dyn ClientStream>, FailedRequest> {
+        let stream =
+            self.plain().await.map_err(|error| FailedRequest::new(FailureCause::Connect, error.to_string()))?;
         let Some((connector, name)) = &self.tls else { return Ok(stream) };
-        let failed = |error: io::Error| Failure::new(Cause::Tls, error.to_string());
+        let failed = |error: io::Error| FailedRequest::new(FailureCause::Tls, error.to_string());
         let stream = connector.connect(name.clone(), stream).await.map_err(failed)?;
         if self.http2 && stream.get_ref().1.alpn_protocol() != Some(b"h2") {
-            return Err(Failure::new(Cause::Tls, "the server does not speak HTTP/2"));
+            return Err(FailedRequest::new(FailureCause::Tls, "the server does not speak HTTP/2"));
         }
         Ok(Box::new(stream))
     }
 
     /// Connects to the first address that accepts: `localhost` has two, and servers often listen on one.
-    async fn plain(&self) -> io::Result<Box<dyn Stream>> {
-        let mut result: io::Result<Box<dyn Stream>> = Err(io::Error::other("the name has no address"));
+    async fn plain(&self) -> io::Result<Box<dyn ClientStream>> {
+        let mut result: io::Result<Box<dyn ClientStream>> = Err(io::Error::other("the name has no address"));
         for endpoint in &self.endpoints {
             result = match endpoint {
-                Endpoint::Tcp(address) => self.tcp_to(*address).await.map(|stream| Box::new(stream) as Box<dyn Stream>),
+                Endpoint::Tcp(address) => {
+                    self.tcp_to(*address).await.map(|stream| Box::new(stream) as Box<dyn ClientStream>)
+                }
                 Endpoint::Unix(path) => {
-                    UnixStream::connect(path).await.map(|stream| Box::new(stream) as Box<dyn Stream>)
+                    UnixStream::connect(path).await.map(|stream| Box::new(stream) as Box<dyn ClientStream>)
                 }
             };
             if result.is_ok() {

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use super::answer::Answer;
+use super::answer::CompleteResponse;
 
 /// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-pub enum Cause {
+pub enum FailureCause {
     /// The connection could not be opened.
     Connect,
     /// The TLS handshake failed.
@@ -26,7 +26,7 @@ pub enum Cause {
     Body,
 }
 
-impl Cause {
+impl FailureCause {
     /// The name in reports.
     pub fn name(self) -> &'static str {
         self.into()
@@ -35,29 +35,29 @@ impl Cause {
 
 /// A request that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct FailedRequest {
     /// The cause, by which failures are counted.
-    pub cause: Cause,
+    pub cause: FailureCause,
     /// Details; a report shows those of the first failure of each cause.
     pub text: String,
     /// The response, if it was complete but not as expected.
-    pub answer: Option<Answer>,
+    pub answer: Option<CompleteResponse>,
 }
 
-impl Failure {
+impl FailedRequest {
     /// A failure without a response.
-    pub fn new(cause: Cause, text: impl Into<String>) -> Failure {
-        Failure { cause, text: text.into(), answer: None }
+    pub fn new(cause: FailureCause, text: impl Into<String>) -> FailedRequest {
+        FailedRequest { cause, text: text.into(), answer: None }
     }
 
     /// A complete response that is not as expected.
-    pub fn wrong(cause: Cause, text: impl Into<String>, answer: Answer) -> Failure {
-        Failure { cause, text: text.into(), answer: Some(answer) }
+    pub fn wrong(cause: FailureCause, text: impl Into<String>, answer: CompleteResponse) -> FailedRequest {
+        FailedRequest { cause, text: text.into(), answer: Some(answer) }
     }
 
     /// A broken connection; `began`: a part of the response had arrived.
-    pub fn broken(began: bool, error: &io::Error) -> Failure {
-        let cause = if began { Cause::Truncated } else { Cause::Reset };
-        Failure::new(cause, error.to_string())
+    pub fn broken(began: bool, error: &io::Error) -> FailedRequest {
+        let cause = if began { FailureCause::Truncated } else { FailureCause::Reset };
+        FailedRequest::new(cause, error.to_string())
     }
 }

@@ -9,22 +9,22 @@ use h2::client::SendRequest;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use super::Request;
-use super::answer::{Answer, Body};
-use super::connect::Stream;
-use super::failure::{Cause, Failure};
+use super::EncodedRequest;
+use super::answer::{BodySearch, CompleteResponse};
+use super::connect::ClientStream;
+use super::failure::{FailedRequest, FailureCause};
 use super::times::Moments;
 
 /// A connection shared by several users.
 #[derive(Default)]
-pub struct Line(Mutex<Option<Connection>>);
+pub struct SharedConnection(Mutex<Option<Http2Connection>>);
 
-impl Line {
+impl SharedConnection {
     /// The current connection; without one, `open` makes it while the other users wait.
     pub async fn connection(
         &self,
-        open: impl Future<Output = Result<Connection, Failure>>,
-    ) -> Result<Connection, Failure> {
+        open: impl Future<Output = Result<Http2Connection, FailedRequest>>,
+    ) -> Result<Http2Connection, FailedRequest> {
         let mut kept = self.0.lock().await;
         if let Some(connection) = kept.as_ref().filter(|connection| connection.is_usable()) {
             return Ok(connection.clone());
@@ -42,7 +42,7 @@ impl Line {
 
 /// A connection that may be reused.
 #[derive(Clone)]
-pub struct Connection {
+pub struct Http2Connection {
     sender: SendRequest<Bytes>,
     driver: Rc<Driver>,
 }
@@ -54,15 +54,15 @@ struct Driver {
     has_failed: Cell<bool>,
 }
 
-impl Connection {
+impl Http2Connection {
     /// Opens an HTTP/2 connection over `stream`.
-    pub async fn open(stream: Box<dyn Stream>) -> Result<Connection, Failure> {
+    pub async fn open(stream: Box<dyn ClientStream>) -> Result<Http2Connection, FailedRequest> {
         let (sender, connection) = h2::client::handshake(stream).await.map_err(|error| failed(&error, false))?;
         let task = tokio::task::spawn_local(async {
             // Errors are ignored, because h2 reports them to the waiting streams.
             let _ = connection.await;
         });
-        Ok(Connection { sender, driver: Rc::new(Driver { task, has_failed: Cell::new(false) }) })
+        Ok(Http2Connection { sender, driver: Rc::new(Driver { task, has_failed: Cell::new(false) }) })
     }
 
     fn is_usable(&self) -> bool {
@@ -70,9 +70,14 @@ impl Connection {
     }
 
     /// Sends `request` and reads its response; `body` gets each piece of the body.
-    pub async fn exchange(&self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
+    pub async fn exchange(
+        &self,
+        request: &EncodedRequest,
+        body: &mut BodySearch<'_>,
+    ) -> Result<CompleteResponse, FailedRequest> {
         let mut end = Exchange { driver: &self.driver, is_whole: false };
-        let (head, content) = request.in_http2().map_err(|error| Failure::new(Cause::Malformed, error.to_string()))?;
+        let (head, content) =
+            request.in_http2().map_err(|error| FailedRequest::new(FailureCause::Malformed, error.to_string()))?;
         let mut sender = self.sender.clone().ready().await.map_err(|error| failed(&error, false))?;
         let (response, mut stream) =
             sender.send_request(head, content.is_empty()).map_err(|error| failed(&error, false))?;
@@ -86,7 +91,7 @@ impl Connection {
         let status = response.status().as_u16();
         let received = read(response.into_body(), body).await?;
         end.is_whole = true;
-        Ok(Answer { status, received, moments })
+        Ok(CompleteResponse { status, received, moments })
     }
 }
 
@@ -104,7 +109,7 @@ impl Drop for Exchange<'_> {
     }
 }
 
-async fn read(mut stream: h2::RecvStream, body: &mut Body<'_>) -> Result<u64, Failure> {
+async fn read(mut stream: h2::RecvStream, body: &mut BodySearch<'_>) -> Result<u64, FailedRequest> {
     let mut received = 0;
     while let Some(piece) = stream.data().await {
         let piece = piece.map_err(|error| failed(&error, true))?;
@@ -115,14 +120,14 @@ async fn read(mut stream: h2::RecvStream, body: &mut Body<'_>) -> Result<u64, Fa
     Ok(received)
 }
 
-fn failed(error: &h2::Error, began: bool) -> Failure {
+fn failed(error: &h2::Error, began: bool) -> FailedRequest {
     let is_the_connection = error.is_io() || error.is_reset() || error.is_go_away();
     let cause = match (is_the_connection, began) {
-        (true, true) => Cause::Truncated,
-        (true, false) => Cause::Reset,
-        (false, _) => Cause::Malformed,
+        (true, true) => FailureCause::Truncated,
+        (true, false) => FailureCause::Reset,
+        (false, _) => FailureCause::Malformed,
     };
-    Failure::new(cause, error.to_string())
+    FailedRequest::new(cause, error.to_string())
 }
 
 impl Drop for Driver {

@@ -7,19 +7,19 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use tokio::io::unix::AsyncFd;
 
 /// Blocks INT and TERM while it lives, for this thread and threads that it starts.
-pub struct Held {
+pub struct BlockedSignals {
     /// The signal mask to restore.
     before: SigSet,
 }
 
-impl Held {
+impl BlockedSignals {
     /// Blocks the signals.
-    pub fn new() -> io::Result<Held> {
-        Ok(Held { before: signals().thread_swap_mask(SigmaskHow::SIG_BLOCK)? })
+    pub fn new() -> io::Result<BlockedSignals> {
+        Ok(BlockedSignals { before: signals().thread_swap_mask(SigmaskHow::SIG_BLOCK)? })
     }
 }
 
-impl Drop for Held {
+impl Drop for BlockedSignals {
     fn drop(&mut self) {
         let _ = self.before.thread_set_mask();
     }

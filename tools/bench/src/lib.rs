@@ -1,6 +1,6 @@
 //! The load tester: sends requests to any HTTP server and measures response times.
 //!
-//! A `Plan` has the requests and their times. `run` sends them by a number of users, on one thread or several,
+//! A `RunPlan` has the requests and their times. `run` sends them by a number of users, on one thread or several,
 //! and tallies the results. `report` formats them; the command line is in `cli::bench`.
 
 #![forbid(unsafe_code)]
@@ -28,10 +28,10 @@ mod user;
 mod versus;
 mod workload;
 
-pub use failure::Cause;
-pub use request::{Request, Template};
-pub use run::Outcome;
-pub use target::Target;
+pub use failure::FailureCause;
+pub use request::{EncodedRequest, RequestTemplate};
+pub use run::RunOutcome;
+pub use target::RequestTarget;
 pub use threads::run;
 pub use versus::{Ratio, Versus, versus};
 pub use workload::Workload;

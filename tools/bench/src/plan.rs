@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Request;
+use super::EncodedRequest;
 
 /// All parameters of a run.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct RunPlan {
     /// The distinct requests.
-    pub requests: Arc<[Request]>,
+    pub requests: Arc<[EncodedRequest]>,
     /// The order: indices into `requests`, repeated from the beginning.
     pub order: Arc<[u32]>,
     /// The first position in `order`.
@@ -25,17 +25,17 @@ pub struct Plan {
     /// Number of threads.
     pub threads: usize,
     /// When requests are due.
-    pub pace: Pace,
+    pub pace: RequestPace,
     /// In an open loop, when the first request is due, from the start.
     pub phase: Duration,
     /// Condition that ends the run.
-    pub end: End,
+    pub end: RunLimits,
     /// Whether requests under way are dropped at the end of the time; otherwise their responses are awaited.
     pub cuts: bool,
     /// Time at the beginning that is not counted.
     pub warm_up: Duration,
     /// How connections are made and used.
-    pub transport: Transport,
+    pub transport: ConnectionPlan,
     /// The expected response.
     pub expected: Expected,
     /// Timeout of a response.
@@ -48,7 +48,7 @@ pub struct Plan {
 
 /// When requests are due.
 #[derive(Debug, Clone)]
-pub enum Pace {
+pub enum RequestPace {
     /// A request is due when the connection's last response has arrived (closed loop).
     Closed,
     /// At this rate per second, at even distances (open loop).
@@ -61,7 +61,7 @@ pub enum Pace {
 
 /// Limits of a run; the first one that is reached ends it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct End {
+pub struct RunLimits {
     /// Number of requests after which the run ends.
     pub requests: Option<u64>,
     /// Duration after which the run ends.
@@ -79,7 +79,7 @@ pub enum Endpoint {
 
 /// How connections are made and used.
 #[derive(Debug, Clone, Default)]
-pub struct Transport {
+pub struct ConnectionPlan {
     /// Address to connect to, if not that of the URL.
     pub to: Option<Endpoint>,
     /// Whether each request gets a new connection.
@@ -110,9 +110,9 @@ impl Expected {
     }
 }
 
-impl Plan {
+impl RunPlan {
     /// The request with this number, from 0.
-    pub fn request(&self, number: u64) -> Option<&Request> {
+    pub fn request(&self, number: u64) -> Option<&EncodedRequest> {
         let place = self.place(number).checked_rem(self.order.len() as u64)?;
         let index = self.order.get(usize::try_from(place).ok()?)?;
         self.requests.get(*index as usize)

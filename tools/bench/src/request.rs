@@ -4,14 +4,14 @@ use bytes::Bytes;
 use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::{Method, Version};
 
-use super::Target;
+use super::RequestTarget;
 
 /// Largest body, in bytes, that is sent in one piece with the head.
 const JOINED: usize = 16 * 1024;
 
 /// The common parts of a run's requests.
 #[derive(Debug, Clone, Default)]
-pub struct Template {
+pub struct RequestTemplate {
     /// The method; by default GET without a body, POST with one.
     pub method: Option<Method>,
     /// Additional headers.
@@ -24,9 +24,9 @@ pub struct Template {
 
 /// An encoded request.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct EncodedRequest {
     /// The target.
-    pub target: Target,
+    pub target: RequestTarget,
     /// The method.
     pub method: Method,
     /// HTTP/1: the head and the body.
@@ -35,14 +35,14 @@ pub struct Request {
     body: Bytes,
 }
 
-impl Request {
+impl EncodedRequest {
     /// Encodes `template` for `target`.
-    pub fn new(template: &Template, target: Target) -> Request {
+    pub fn new(template: &RequestTemplate, target: RequestTarget) -> EncodedRequest {
         let method = template.method.clone().unwrap_or(match template.body.is_empty() {
             true => Method::GET,
             false => Method::POST,
         });
-        let mut request = Request {
+        let mut request = EncodedRequest {
             target,
             method,
             pieces: Vec::new(),
@@ -92,7 +92,8 @@ impl Request {
         // In HTTP/2 the host is part of the URL.
         let host = own.remove(HOST).and_then(|host| host.to_str().map(str::to_owned).ok());
         let url =
-            Target { authority: host.unwrap_or_else(|| self.target.authority.clone()), ..self.target.clone() }.uri();
+            RequestTarget { authority: host.unwrap_or_else(|| self.target.authority.clone()), ..self.target.clone() }
+                .uri();
         let mut request = http::Request::builder().method(self.method.clone()).uri(url).version(Version::HTTP_2);
         if let Some(headers) = request.headers_mut() {
             *headers = own;
@@ -110,18 +111,18 @@ impl Request {
 mod tests {
     use super::*;
 
-    fn sent(template: &Template) -> String {
-        let target = Target::parse("http://localhost:81/a?b").expect("a URL");
-        let pieces = Request::new(template, target).pieces.concat();
+    fn sent(template: &RequestTemplate) -> String {
+        let target = RequestTarget::parse("http://localhost:81/a?b").expect("a URL");
+        let pieces = EncodedRequest::new(template, target).pieces.concat();
         String::from_utf8(pieces).expect("text").replace(env!("CARGO_PKG_VERSION"), "V")
     }
 
     #[test]
     fn a_request_has_the_given_headers_and_those_of_http() {
         let plain = "GET /a?b HTTP/1.1\r\nhost: localhost:81\r\nuser-agent: cameleer-bench/V\r\n\r\n";
-        assert_eq!(sent(&Template::default()), plain);
+        assert_eq!(sent(&RequestTemplate::default()), plain);
         let own = HeaderMap::from_iter([(HOST, HeaderValue::from_static("other"))]);
-        let template = Template { headers: own, body: "a=b".into(), close: true, ..Template::default() };
+        let template = RequestTemplate { headers: own, body: "a=b".into(), close: true, ..RequestTemplate::default() };
         let said = sent(&template);
         assert!(said.starts_with("POST /a?b HTTP/1.1\r\nhost: other\r\n"), "{said}");
         assert!(said.ends_with("connection: close\r\ncontent-length: 3\r\n\r\na=b"), "{said}");

@@ -13,14 +13,14 @@ use super::alarm::Alarm;
 use super::connect::Connector;
 use super::http2;
 use super::interrupt::Interrupt;
-use super::plan::Plan;
+use super::plan::RunPlan;
 use super::schedule::Schedule;
 use super::tally::Tally;
-use super::user::{self, Shared};
+use super::user::{self, SharedRun};
 
 /// The results of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Counts and times.
     pub tally: Tally,
     /// Time from the end of the warm-up to the last response, or to the time limit.
@@ -33,9 +33,9 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Adds a later run of the same plan.
-    pub fn add(&mut self, other: &Outcome) {
+    pub fn add(&mut self, other: &RunOutcome) {
         let whole = self.elapsed + other.elapsed;
         let share = self.elapsed.as_secs_f64() / whole.as_secs_f64().max(1e-9);
         self.cpu = self.cpu * share + other.cpu * (1.0 - share);
@@ -46,7 +46,7 @@ impl Outcome {
     }
 
     /// Adds a concurrent run.
-    pub fn add_concurrent(&mut self, other: &Outcome) {
+    pub fn add_concurrent(&mut self, other: &RunOutcome) {
         self.tally.add_concurrent(&other.tally);
         self.elapsed = self.elapsed.max(other.elapsed);
         self.unsent += other.unsent;
@@ -103,8 +103,8 @@ impl Beside {
 }
 
 /// One thread's part of a run.
-pub struct Part<'a> {
-    pub plan: &'a Plan,
+pub struct RunPart<'a> {
+    pub plan: &'a RunPlan,
     pub connector: Connector,
     /// When all threads start.
     pub start: Instant,
@@ -114,13 +114,13 @@ pub struct Part<'a> {
 }
 
 /// Runs the part on this thread.
-pub fn ask(part: Part) -> anyhow::Result<Outcome> {
+pub fn ask(part: RunPart) -> anyhow::Result<RunOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     LocalSet::new().block_on(&runtime, part.ask())
 }
 
-impl Part<'_> {
-    async fn ask(self) -> anyhow::Result<Outcome> {
+impl RunPart<'_> {
+    async fn ask(self) -> anyhow::Result<RunOutcome> {
         let (plan, start) = (self.plan, self.start);
         let counted_from = start + plan.warm_up;
         let mut tally = Tally::new(counted_from, interval(plan), self.beside.threads() > 1);
@@ -128,21 +128,21 @@ impl Part<'_> {
         let schedule = RefCell::new(Schedule::new(plan, start));
         let tally = RefCell::new(tally);
         let connector = self.connector.clone();
-        let shared = Rc::new(Shared { plan: plan.clone(), connector, schedule, alarm: Alarm::new()?, tally });
+        let shared = Rc::new(SharedRun { plan: plan.clone(), connector, schedule, alarm: Alarm::new()?, tally });
         let interrupted = self.run_users(&shared).await?;
         let end = Instant::now();
         let unsent = shared.schedule.borrow().overdue(end);
         let mut tally = shared.tally.replace(Tally::new(end, interval(plan), false));
         tally.finish(end);
         let elapsed = tally.window_end.map_or(end, |window| window.min(end)).saturating_duration_since(counted_from);
-        Ok(Outcome { tally, elapsed, cpu: 0.0, unsent, interrupted })
+        Ok(RunOutcome { tally, elapsed, cpu: 0.0, unsent, interrupted })
     }
 
     /// Runs all requests; returns whether the run was interrupted.
-    async fn run_users(&self, shared: &Rc<Shared>) -> anyhow::Result<bool> {
+    async fn run_users(&self, shared: &Rc<SharedRun>) -> anyhow::Result<bool> {
         let mut users = JoinSet::new();
         for _ in 0..shared.plan.connections {
-            let line = Rc::new(http2::Line::default());
+            let line = Rc::new(http2::SharedConnection::default());
             for _ in 0..shared.plan.streams {
                 users.spawn_local(user::run(shared.clone(), line.clone()));
             }
@@ -178,7 +178,7 @@ impl Part<'_> {
     }
 
     /// Writes progress to standard error each second, over the line before.
-    async fn show_progress(&self, shared: &Shared) {
+    async fn show_progress(&self, shared: &SharedRun) {
         if !shared.plan.progress {
             return std::future::pending().await;
         }
@@ -203,7 +203,7 @@ impl Part<'_> {
 }
 
 /// Returns at the time limit, if requests under way are then dropped.
-async fn time_limit(shared: &Shared) {
+async fn time_limit(shared: &SharedRun) {
     let end = shared.tally.borrow().window_end;
     match end.filter(|_| shared.plan.cuts) {
         Some(end) => tokio::time::sleep_until(end.into()).await,
@@ -212,7 +212,7 @@ async fn time_limit(shared: &Shared) {
 }
 
 /// Length of the intervals in the report.
-fn interval(plan: &Plan) -> Duration {
+fn interval(plan: &RunPlan) -> Duration {
     let whole = plan.end.after.unwrap_or(Duration::from_secs(60));
     (whole / INTERVALS).max(Duration::from_millis(100))
 }

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::plan::{Pace, Plan};
+use super::plan::{RequestPace, RunPlan};
 use super::random::Random;
 use super::times::nanoseconds;
 
 /// A request to be sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn {
+pub struct ScheduledRequest {
     /// Number of the turn, from 0.
     pub number: u64,
     /// When the request is due, whether or not a connection is free; `None`: immediately (closed loop).
@@ -27,7 +27,7 @@ enum Due {
 
 /// Source of turns, in the order of their due times.
 pub struct Schedule {
-    pace: Pace,
+    pace: RequestPace,
     random: Random,
     /// Requests due from this moment on are counted.
     counted_from: Instant,
@@ -45,7 +45,7 @@ pub struct Schedule {
 
 impl Schedule {
     /// The schedule of `plan` from `start` on.
-    pub fn new(plan: &Plan, start: Instant) -> Schedule {
+    pub fn new(plan: &RunPlan, start: Instant) -> Schedule {
         let counted_from = start + plan.warm_up;
         Schedule {
             pace: plan.pace.clone(),
@@ -61,7 +61,7 @@ impl Schedule {
     }
 
     /// The next turn; `None` when the run is over.
-    pub fn turn(&mut self, now: Instant) -> Option<Turn> {
+    pub fn turn(&mut self, now: Instant) -> Option<ScheduledRequest> {
         let due = self.due();
         let begins = if let Due::At(moment) = due { moment } else { now };
         let is_over = |until: Instant| begins >= until || now >= until;
@@ -75,7 +75,7 @@ impl Schedule {
         }
         let number = self.number;
         self.advance();
-        Some(Turn { number, due: if due == Due::AtOnce { None } else { Some(begins) }, counts })
+        Some(ScheduledRequest { number, due: if due == Due::AtOnce { None } else { Some(begins) }, counts })
     }
 
     /// Ends the schedule: no further turns.
@@ -88,13 +88,13 @@ impl Schedule {
     pub fn overdue(&self, now: Instant) -> u64 {
         let end = self.until.map_or(now, |until| until.min(now));
         let count = match &self.pace {
-            Pace::Closed => 0,
-            Pace::Constant(rate) | Pace::Poisson(rate) => {
+            RequestPace::Closed => 0,
+            RequestPace::Constant(rate) | RequestPace::Poisson(rate) => {
                 let left = nanoseconds(end.saturating_duration_since(self.next));
                 let gap = 1e9 / rate;
                 if left == 0 { 0 } else { ((left - 1) as f64 / gap) as u64 + 1 }
             }
-            Pace::Times(times) => {
+            RequestPace::Times(times) => {
                 let given_out = usize::try_from(self.number).unwrap_or(usize::MAX);
                 times.iter().skip(given_out).take_while(|time| self.next + **time < end).count() as u64
             }
@@ -104,9 +104,9 @@ impl Schedule {
 
     fn due(&self) -> Due {
         match &self.pace {
-            Pace::Closed => Due::AtOnce,
-            Pace::Constant(_) | Pace::Poisson(_) => Due::At(self.next),
-            Pace::Times(times) => {
+            RequestPace::Closed => Due::AtOnce,
+            RequestPace::Constant(_) | RequestPace::Poisson(_) => Due::At(self.next),
+            RequestPace::Times(times) => {
                 let time = usize::try_from(self.number).ok().and_then(|number| times.get(number));
                 time.map_or(Due::Never, |time| Due::At(self.next + *time))
             }
@@ -116,9 +116,9 @@ impl Schedule {
     fn advance(&mut self) {
         self.number += 1;
         let gap = match self.pace {
-            Pace::Closed | Pace::Times(_) => return,
-            Pace::Constant(rate) => 1.0 / rate,
-            Pace::Poisson(rate) => self.random.gap(rate),
+            RequestPace::Closed | RequestPace::Times(_) => return,
+            RequestPace::Constant(rate) => 1.0 / rate,
+            RequestPace::Poisson(rate) => self.random.gap(rate),
         };
         let nanoseconds = gap * 1e9 + self.remainder;
         self.remainder = nanoseconds.fract();
@@ -128,17 +128,17 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::End;
+    use super::super::plan::RunLimits;
     use super::*;
 
-    fn schedule(pace: Pace, end: End, warm_up: Duration, start: Instant) -> Schedule {
+    fn schedule(pace: RequestPace, end: RunLimits, warm_up: Duration, start: Instant) -> Schedule {
         let (transport, expected) = Default::default();
         let (requests, order) = ([].into(), [].into());
         let timeout = Duration::from_secs(1);
         let (notes, progress, connections) = (Vec::new(), false, 1);
         let (first, stride, streams, threads, cuts) = (0, 1, 1, 1, false);
         let phase = Duration::ZERO;
-        let plan = Plan {
+        let plan = RunPlan {
             requests,
             order,
             first,
@@ -169,20 +169,20 @@ mod tests {
     #[test]
     fn turns_are_due_at_even_distances_until_it_is_over() {
         let (start, ms) = (Instant::now(), Duration::from_millis);
-        let end = End { requests: None, after: Some(ms(30)) };
-        let due = turns(&mut schedule(Pace::Constant(100.0), end, ms(20), start), start);
+        let end = RunLimits { requests: None, after: Some(ms(30)) };
+        let due = turns(&mut schedule(RequestPace::Constant(100.0), end, ms(20), start), start);
         assert_eq!(due, [(0, false), (10, false), (20, true), (30, true), (40, true)]);
-        let end = End { requests: Some(2), after: None };
-        assert_eq!(turns(&mut schedule(Pace::Constant(100.0), end, ms(10), start), start).len(), 3);
-        let times = Pace::Times([0, 5, 5, 70].map(ms).into());
-        let due = turns(&mut schedule(times, End::default(), ms(5), start), start);
+        let end = RunLimits { requests: Some(2), after: None };
+        assert_eq!(turns(&mut schedule(RequestPace::Constant(100.0), end, ms(10), start), start).len(), 3);
+        let times = RequestPace::Times([0, 5, 5, 70].map(ms).into());
+        let due = turns(&mut schedule(times, RunLimits::default(), ms(5), start), start);
         assert_eq!(due, [(0, false), (5, true), (5, true), (70, true)]);
     }
 
     #[test]
     fn a_rate_is_exact_although_gaps_are_rounded_to_nanoseconds() {
         let start = Instant::now();
-        let mut schedule = schedule(Pace::Constant(3e6), End::default(), Duration::ZERO, start);
+        let mut schedule = schedule(RequestPace::Constant(3e6), RunLimits::default(), Duration::ZERO, start);
         let last = (0..3_000_001).filter_map(|_| schedule.turn(start)).last().and_then(|turn| turn.due);
         let error = last.expect("a turn").duration_since(start).abs_diff(Duration::from_secs(1));
         assert!(error < Duration::from_micros(1), "{error:?}");
@@ -191,8 +191,8 @@ mod tests {
     #[test]
     fn overdue_turns_are_counted() {
         let (start, ms) = (Instant::now(), Duration::from_millis);
-        let end = End { requests: None, after: Some(ms(500)) };
-        let mut schedule = schedule(Pace::Constant(100.0), end, Duration::ZERO, start);
+        let end = RunLimits { requests: None, after: Some(ms(500)) };
+        let mut schedule = schedule(RequestPace::Constant(100.0), end, Duration::ZERO, start);
         let given = (0..7).filter_map(|_| schedule.turn(start)).count() as u64;
         assert_eq!(schedule.overdue(start + ms(900)), 50 - given);
         assert_eq!(schedule.overdue(start + ms(101)), 11 - given);

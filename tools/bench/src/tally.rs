@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use super::answer::Answer;
-use super::failure::{Cause, Failure};
-use super::times::{DIGITS, Times, histogram, nanoseconds};
+use super::answer::CompleteResponse;
+use super::failure::{FailedRequest, FailureCause};
+use super::times::{DIGITS, TimeParts, histogram, nanoseconds};
 
 /// Precision of quantiles in intervals, in digits.
 const DIGITS_OF_AN_INTERVAL: u8 = 2;
@@ -22,7 +22,7 @@ pub struct Tally {
     /// Delay of requests although a connection was free, caused by this program.
     pub lateness: Histogram<u64>,
     /// Parts of the response times of requests answered as expected.
-    pub times: Times,
+    pub times: TimeParts,
     /// Requests that were due while all connections were busy.
     pub waited: u64,
     /// Number of responses as expected.
@@ -39,7 +39,7 @@ pub struct Tally {
     /// Number of responses of each status.
     pub statuses: BTreeMap<u16, u64>,
     /// Number of failures by cause, with details of the first.
-    pub failures: BTreeMap<Cause, (u64, String)>,
+    pub failures: BTreeMap<FailureCause, (u64, String)>,
     /// Bytes sent.
     pub sent: u64,
     /// Bytes received; in HTTP/2 only bodies.
@@ -49,13 +49,13 @@ pub struct Tally {
     /// Number of requests of the warm-up.
     pub warm_up: u64,
     /// The course of the run.
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<TallyInterval>,
     running: Running,
 }
 
 /// An interval of the run.
 #[derive(Debug, Clone)]
-pub struct Interval {
+pub struct TallyInterval {
     /// End of the interval, from the start of the counted time.
     pub end: Duration,
     /// Requests that ended in the interval.
@@ -87,7 +87,7 @@ struct Running {
 /// A finished request.
 pub struct Done {
     /// The result.
-    pub result: Result<Answer, Failure>,
+    pub result: Result<CompleteResponse, FailedRequest>,
     /// When the request was due: the start of its latency.
     pub since: Instant,
     /// When a user began to send the request.
@@ -107,7 +107,7 @@ impl Tally {
         Tally {
             latency: histogram(DIGITS),
             lateness: histogram(DIGITS),
-            times: Times::new(),
+            times: TimeParts::new(),
             waited: 0,
             completed: 0,
             in_time: 0,
@@ -154,17 +154,17 @@ impl Tally {
         self.came += u64::from(done.result.is_ok() && is_in_time);
     }
 
-    fn count_failure(&mut self, failure: Failure) -> bool {
+    fn count_failure(&mut self, failure: FailedRequest) -> bool {
         self.running.failed += 1;
-        let Failure { cause, text, answer } = failure;
+        let FailedRequest { cause, text, answer } = failure;
         self.failures.entry(cause).or_insert((0, text)).0 += 1;
         if let Some(answer) = answer {
             self.count_answer(answer);
         }
-        answer.is_some() || cause == Cause::Timeout
+        answer.is_some() || cause == FailureCause::Timeout
     }
 
-    fn count_answer(&mut self, answer: Answer) {
+    fn count_answer(&mut self, answer: CompleteResponse) {
         *self.statuses.entry(answer.status).or_default() += 1;
         self.received += answer.received;
     }
@@ -182,7 +182,7 @@ impl Tally {
     /// Whether the server is unreachable: `enough` connections failed and none succeeded.
     pub fn is_unreachable(&self, enough: u64) -> bool {
         let count = |cause| self.failures.get(&cause).map_or(0, |(count, _)| *count);
-        self.opened == 0 && count(Cause::Connect) + count(Cause::Tls) >= enough
+        self.opened == 0 && count(FailureCause::Connect) + count(FailureCause::Tls) >= enough
     }
 
     /// Closes all intervals that end by `now`.
@@ -197,7 +197,7 @@ impl Tally {
     pub fn add(&mut self, other: &Tally, since: Duration) {
         self.count(other);
         let later = other.intervals.iter().cloned();
-        self.intervals.extend(later.map(|interval| Interval { end: interval.end + since, ..interval }));
+        self.intervals.extend(later.map(|interval| TallyInterval { end: interval.end + since, ..interval }));
     }
 
     /// Adds the tally of another thread.
@@ -242,8 +242,8 @@ impl Tally {
     }
 }
 
-impl Interval {
-    fn add_concurrent(&mut self, other: &Interval) {
+impl TallyInterval {
+    fn add_concurrent(&mut self, other: &TallyInterval) {
         let mut latency = histogram(DIGITS_OF_AN_INTERVAL);
         for (value, count) in self.latencies.iter().chain(&other.latencies) {
             latency.saturating_record_n(*value, *count);
@@ -268,8 +268,8 @@ impl Running {
         Running { begun, length, end: begun + length, latency, requests: 0, failed: 0, keeps }
     }
 
-    fn close(&mut self) -> Interval {
-        let interval = Interval {
+    fn close(&mut self) -> TallyInterval {
+        let interval = TallyInterval {
             end: self.end.saturating_duration_since(self.begun),
             requests: std::mem::take(&mut self.requests),
             failed: std::mem::take(&mut self.failed),

@@ -6,7 +6,7 @@ use http::Uri;
 
 /// The target of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct RequestTarget {
     /// Whether the scheme is https.
     pub tls: bool,
     /// Host name or address, without the brackets of an IPv6 address.
@@ -21,11 +21,12 @@ pub struct Target {
     pub socket: Option<PathBuf>,
 }
 
-impl Target {
+impl RequestTarget {
     /// Parses a URL; `http://` may be omitted.
-    pub fn parse(url: &str) -> Result<Target, String> {
+    pub fn parse(url: &str) -> Result<RequestTarget, String> {
         if let Some(rest) = url.strip_prefix("unix:") {
-            return Target::of_socket(rest).map_err(|why| format!("{url}: {why}; expected unix:/path/of.sock:/page"));
+            return RequestTarget::of_socket(rest)
+                .map_err(|why| format!("{url}: {why}; expected unix:/path/of.sock:/page"));
         }
         let full = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let wrong = |why: &str| format!("{url}: {why}; expected a URL such as http://localhost:8080/");
@@ -46,27 +47,27 @@ impl Target {
         let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Target { tls, host, port, authority: authority.as_str().to_owned(), path, socket: None })
+        Ok(RequestTarget { tls, host, port, authority: authority.as_str().to_owned(), path, socket: None })
     }
 
     /// Parses `/run/site.sock:/page`; the host is localhost.
-    fn of_socket(text: &str) -> Result<Target, String> {
+    fn of_socket(text: &str) -> Result<RequestTarget, String> {
         let (socket, path) =
             text.split_once(":/").map_or((text, "/"), |(socket, _)| (socket, &text[socket.len() + 1..]));
         if socket.is_empty() {
             return Err("no socket".to_owned());
         }
-        let target = Target::parse(&format!("http://localhost{path}"))?;
-        Ok(Target { socket: Some(socket.into()), ..target })
+        let target = RequestTarget::parse(&format!("http://localhost{path}"))?;
+        Ok(RequestTarget { socket: Some(socket.into()), ..target })
     }
 
     /// The same server with another path and query.
-    pub fn with_path(&self, path: &str) -> Target {
-        Target { path: path.to_owned(), ..self.clone() }
+    pub fn with_path(&self, path: &str) -> RequestTarget {
+        RequestTarget { path: path.to_owned(), ..self.clone() }
     }
 
     /// Whether one connection can serve both targets.
-    pub fn is_of_the_same_server(&self, other: &Target) -> bool {
+    pub fn is_of_the_same_server(&self, other: &RequestTarget) -> bool {
         (self.tls, self.port, &self.socket) == (other.tls, other.port, &other.socket)
             && self.host.eq_ignore_ascii_case(&other.host)
     }
@@ -99,7 +100,7 @@ mod tests {
             ("http://[::1]:81/x", "false ::1 81 [::1]:81 /x"),
             ("http://localhost?a", "false localhost 80 localhost /?a"),
         ] {
-            let Target { tls, host, port, authority, path, .. } = Target::parse(url).expect(url);
+            let RequestTarget { tls, host, port, authority, path, .. } = RequestTarget::parse(url).expect(url);
             assert_eq!(format!("{tls} {host} {port} {authority} {path}"), expected, "{url}");
         }
         for (url, expected) in [
@@ -107,7 +108,7 @@ mod tests {
             ("unix:a.sock", "a.sock /"),
             ("unix:a:b.sock:/c:/d", "a:b.sock /c:/d"),
         ] {
-            let target = Target::parse(url).expect(url);
+            let target = RequestTarget::parse(url).expect(url);
             let socket = target.socket.as_ref().expect("a socket").display();
             assert_eq!(format!("{socket} {}", target.path), expected);
             assert_eq!(
@@ -116,7 +117,7 @@ mod tests {
             );
         }
         for wrong in ["unix:", "unix::/x", "ftp://x/", "http://", "http://a:b@c/", "http://x y/", "", "http://:80/"] {
-            assert!(Target::parse(wrong).is_err(), "{wrong}");
+            assert!(RequestTarget::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -8,15 +8,15 @@ use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use nix::sys::time::TimeValLike;
 
 use super::connect::Connector;
-use super::interrupt::Held;
-use super::plan::{End, Pace, Plan};
-use super::run::{Beside, Outcome, Part, ask};
+use super::interrupt::BlockedSignals;
+use super::plan::{RequestPace, RunLimits, RunPlan};
+use super::run::{Beside, RunOutcome, RunPart, ask};
 
 /// Descriptors needed beside those of connections.
 const OTHER_DESCRIPTORS: u64 = 32;
 
 /// Runs `plan` on its threads.
-pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
+pub fn run(plan: &RunPlan) -> anyhow::Result<RunOutcome> {
     allow_descriptors(plan.connections as u64 + OTHER_DESCRIPTORS)?;
     let target = &plan.request(0).context("no requests to send")?.target;
     let connector = Connector::new(target, &plan.transport)?;
@@ -27,16 +27,16 @@ pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
 }
 
 /// Runs all parts, the first one on this thread.
-fn together(plan: &Plan, connector: &Connector) -> anyhow::Result<Outcome> {
+fn together(plan: &RunPlan, connector: &Connector) -> anyhow::Result<RunOutcome> {
     let parts = parts(plan);
     let beside = Beside::new(parts.len());
     let start = Instant::now();
     // Before other threads start: signals must reach the thread that waits for them.
-    let _held = Held::new()?;
+    let _held = BlockedSignals::new()?;
     std::thread::scope(|scope| {
         let part = |(number, plan)| {
             let (connector, beside) = (connector.clone(), &beside);
-            move || ask(Part { plan, connector, start, beside, number })
+            move || ask(RunPart { plan, connector, start, beside, number })
         };
         let mut parts = parts.iter().enumerate().map(part);
         let first = parts.next().ok_or_else(|| anyhow!("no connections"))?;
@@ -51,37 +51,37 @@ fn together(plan: &Plan, connector: &Connector) -> anyhow::Result<Outcome> {
 }
 
 /// Splits a plan: each part begins at another request and skips the requests of the other parts.
-fn parts(plan: &Plan) -> Vec<Plan> {
+fn parts(plan: &RunPlan) -> Vec<RunPlan> {
     let threads = plan.threads.min(plan.connections).max(1);
     let share = |all: u64, number: usize| all / threads as u64 + u64::from((number as u64) < all % threads as u64);
-    let part = |number: usize| Plan {
+    let part = |number: usize| RunPlan {
         first: plan.first + plan.stride * number as u64,
         stride: plan.stride * threads as u64,
         connections: share(plan.connections as u64, number) as usize,
         threads: 1,
         pace: pace(&plan.pace, threads, number),
         phase: phase(&plan.pace, number),
-        end: End { requests: plan.end.requests.map(|requests| share(requests, number)), ..plan.end },
+        end: RunLimits { requests: plan.end.requests.map(|requests| share(requests, number)), ..plan.end },
         ..plan.clone()
     };
     if threads == 1 { vec![plan.clone()] } else { (0..threads).map(part).collect() }
 }
 
-fn pace(pace: &Pace, threads: usize, number: usize) -> Pace {
+fn pace(pace: &RequestPace, threads: usize, number: usize) -> RequestPace {
     match pace {
-        Pace::Closed => Pace::Closed,
-        Pace::Constant(rate) => Pace::Constant(rate / threads as f64),
+        RequestPace::Closed => RequestPace::Closed,
+        RequestPace::Constant(rate) => RequestPace::Constant(rate / threads as f64),
         // Independent Poisson processes add up to one.
-        Pace::Poisson(rate) => Pace::Poisson(rate / threads as f64),
-        Pace::Times(times) => Pace::Times(times.iter().skip(number).step_by(threads).copied().collect()),
+        RequestPace::Poisson(rate) => RequestPace::Poisson(rate / threads as f64),
+        RequestPace::Times(times) => RequestPace::Times(times.iter().skip(number).step_by(threads).copied().collect()),
     }
 }
 
 /// The due times of one thread lie between those of the others.
-fn phase(pace: &Pace, number: usize) -> Duration {
+fn phase(pace: &RequestPace, number: usize) -> Duration {
     match pace {
-        Pace::Closed | Pace::Times(_) => Duration::ZERO,
-        Pace::Constant(rate) | Pace::Poisson(rate) => Duration::from_secs_f64(number as f64 / rate),
+        RequestPace::Closed | RequestPace::Times(_) => Duration::ZERO,
+        RequestPace::Constant(rate) | RequestPace::Poisson(rate) => Duration::from_secs_f64(number as f64 / rate),
     }
 }
 
@@ -109,10 +109,10 @@ fn allow_descriptors(count: u64) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
-    fn plan(threads: usize, connections: usize, pace: Pace, requests: u64) -> Plan {
+    fn plan(threads: usize, connections: usize, pace: RequestPace, requests: u64) -> RunPlan {
         let (transport, expected) = Default::default();
         let order: Vec<u32> = (0..7).collect();
-        Plan {
+        RunPlan {
             requests: [].into(),
             order: order.into(),
             first: 0,
@@ -122,7 +122,7 @@ mod tests {
             threads,
             pace,
             phase: Duration::ZERO,
-            end: End { requests: Some(requests), after: None },
+            end: RunLimits { requests: Some(requests), after: None },
             cuts: false,
             warm_up: Duration::ZERO,
             transport,
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_plan_add_up_to_the_plan() {
-        let parts = parts(&plan(3, 10, Pace::Closed, 100));
+        let parts = parts(&plan(3, 10, RequestPace::Closed, 100));
         assert_eq!(parts.iter().map(|part| part.connections).collect::<Vec<_>>(), [4, 3, 3]);
         assert_eq!(parts.iter().filter_map(|part| part.end.requests).collect::<Vec<_>>(), [34, 33, 33]);
         let mut asked: Vec<u64> = parts
@@ -148,20 +148,21 @@ mod tests {
 
     #[test]
     fn every_thread_has_a_connection() {
-        assert_eq!(parts(&plan(8, 3, Pace::Closed, 100)).len(), 3);
-        assert_eq!(parts(&plan(8, 1, Pace::Closed, 100)).len(), 1);
+        assert_eq!(parts(&plan(8, 3, RequestPace::Closed, 100)).len(), 3);
+        assert_eq!(parts(&plan(8, 1, RequestPace::Closed, 100)).len(), 1);
     }
 
     #[test]
     fn due_times_of_several_threads_equal_those_of_one() {
         let ms = Duration::from_millis;
         let of_log: Vec<Duration> = [0, 5, 5, 70, 80].map(ms).into();
-        let parts_of = |pace: Pace| parts(&plan(2, 4, pace, 100));
-        let times: Vec<Pace> = parts_of(Pace::Times(of_log.into())).into_iter().map(|part| part.pace).collect();
-        let [Pace::Times(first), Pace::Times(second)] = times.as_slice() else { panic!("{times:?}") };
+        let parts_of = |pace: RequestPace| parts(&plan(2, 4, pace, 100));
+        let times: Vec<RequestPace> =
+            parts_of(RequestPace::Times(of_log.into())).into_iter().map(|part| part.pace).collect();
+        let [RequestPace::Times(first), RequestPace::Times(second)] = times.as_slice() else { panic!("{times:?}") };
         assert_eq!((first.to_vec(), second.to_vec()), ([0, 5, 80].map(ms).to_vec(), [5, 70].map(ms).to_vec()));
-        let even = parts_of(Pace::Constant(100.0));
+        let even = parts_of(RequestPace::Constant(100.0));
         assert_eq!(even.iter().map(|part| part.phase).collect::<Vec<_>>(), [ms(0), ms(10)]);
-        assert!(even.iter().all(|part| matches!(part.pace, Pace::Constant(rate) if rate == 50.0)));
+        assert!(even.iter().all(|part| matches!(part.pace, RequestPace::Constant(rate) if rate == 50.0)));
     }
 }

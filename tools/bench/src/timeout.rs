@@ -9,14 +9,14 @@ use tokio::time::Sleep;
 
 /// One timer per connection. It is reset only when it has fired for a request that has ended meanwhile, so that
 /// responses in time cost no change of the timer wheel.
-pub struct Timeout {
+pub struct RequestTimer {
     timer: Pin<Box<Sleep>>,
 }
 
-impl Timeout {
+impl RequestTimer {
     /// A timeout that was not used yet.
-    pub fn new() -> Timeout {
-        Timeout { timer: Box::pin(tokio::time::sleep_until(Instant::now().into())) }
+    pub fn new() -> RequestTimer {
+        RequestTimer { timer: Box::pin(tokio::time::sleep_until(Instant::now().into())) }
     }
 
     /// The result of `work`; `None`: not complete at `deadline`.

@@ -19,7 +19,7 @@ pub struct Moments {
 
 /// Parts of the response times of requests answered as expected.
 #[derive(Debug)]
-pub struct Times {
+pub struct TimeParts {
     /// Time until the connection was open, including TLS; 0 on a reused one.
     pub connect: Histogram<u64>,
     /// Time from the open connection to the last byte.
@@ -30,10 +30,10 @@ pub struct Times {
     pub total: Histogram<u64>,
 }
 
-impl Times {
-    pub fn new() -> Times {
+impl TimeParts {
+    pub fn new() -> TimeParts {
         let [connect, processing, waiting, total] = std::array::from_fn(|_| histogram(DIGITS));
-        Times { connect, processing, waiting, total }
+        TimeParts { connect, processing, waiting, total }
     }
 
     /// Adds a response: time until the connection was open, total time, and moments.
@@ -45,7 +45,7 @@ impl Times {
     }
 
     /// Adds the times of another run.
-    pub fn add(&mut self, other: &Times) {
+    pub fn add(&mut self, other: &TimeParts) {
         self.connect += &other.connect;
         self.processing += &other.processing;
         self.waiting += &other.waiting;

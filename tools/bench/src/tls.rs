@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use tokio_rustls::TlsConnector;
 
-use super::plan::Transport;
+use super::plan::ConnectionPlan;
 
 /// The trusted authorities of Debian, Red Hat, SUSE and Alpine.
 const SYSTEM: [&str; 4] = [
@@ -23,7 +23,7 @@ const SYSTEM: [&str; 4] = [
 ];
 
 /// Makes the TLS connector of a run.
-pub fn connector(transport: &Transport) -> anyhow::Result<TlsConnector> {
+pub fn connector(transport: &ConnectionPlan) -> anyhow::Result<TlsConnector> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
     let builder = match transport.insecure {

@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 use memchr::memmem::Finder;
 
 use super::alarm::Alarm;
-use super::answer::{Answer, Body};
-use super::connect::{Connector, Stream};
-use super::failure::{Cause, Failure};
-use super::plan::Plan;
-use super::schedule::{Schedule, Turn};
+use super::answer::{BodySearch, CompleteResponse};
+use super::connect::{ClientStream, Connector};
+use super::failure::{FailedRequest, FailureCause};
+use super::plan::RunPlan;
+use super::schedule::{Schedule, ScheduledRequest};
 use super::tally::{Done, Tally};
-use super::timeout::Timeout;
+use super::timeout::RequestTimer;
 use super::times::nanoseconds;
-use super::{Request, http1, http2};
+use super::{EncodedRequest, http1, http2};
 
 /// State shared by all users of a run.
-pub struct Shared {
+pub struct SharedRun {
     /// The plan.
-    pub plan: Plan,
+    pub plan: RunPlan,
     /// Opens connections.
     pub connector: Connector,
     /// Source of turns.
@@ -31,9 +31,9 @@ pub struct Shared {
     pub tally: RefCell<Tally>,
 }
 
-impl Shared {
+impl SharedRun {
     /// Opens a connection, and measures the time that takes.
-    async fn connect(&self, took: &mut Duration) -> Result<Box<dyn Stream>, Failure> {
+    async fn connect(&self, took: &mut Duration) -> Result<Box<dyn ClientStream>, FailedRequest> {
         let begun = Instant::now();
         let stream = self.connector.connect().await?;
         *took = begun.elapsed();
@@ -43,10 +43,10 @@ impl Shared {
 }
 
 /// Sends requests until the run has ended.
-pub async fn run(shared: Rc<Shared>, line: Rc<http2::Line>) {
+pub async fn run(shared: Rc<SharedRun>, line: Rc<http2::SharedConnection>) {
     let finder = shared.plan.expected.body.as_ref().map(|text| Rc::new(Finder::new(text).into_owned()));
     let mut user = User { shared: &shared, line, connection: None, connect: Duration::ZERO, finder };
-    let mut timeout = Timeout::new();
+    let mut timeout = RequestTimer::new();
     loop {
         let free = Instant::now();
         let turn = shared.schedule.borrow_mut().turn(free);
@@ -62,11 +62,11 @@ pub async fn run(shared: Rc<Shared>, line: Rc<http2::Line>) {
 }
 
 struct User<'s> {
-    shared: &'s Shared,
+    shared: &'s SharedRun,
     /// HTTP/2: the shared connection.
-    line: Rc<http2::Line>,
+    line: Rc<http2::SharedConnection>,
     /// HTTP/1: the user's own connection.
-    connection: Option<http1::Connection>,
+    connection: Option<http1::Http1Connection>,
     /// Time until the current request's connection was open.
     connect: Duration,
     finder: Option<Rc<Finder<'static>>>,
@@ -74,7 +74,7 @@ struct User<'s> {
 
 impl User<'_> {
     /// Waits until the turn is due; returns the current time.
-    async fn wait_for(&self, turn: Turn, free: Instant) -> Instant {
+    async fn wait_for(&self, turn: ScheduledRequest, free: Instant) -> Instant {
         let Some(due) = turn.due else { return free };
         if due > free {
             self.shared.alarm.wait_until(due).await;
@@ -89,9 +89,9 @@ impl User<'_> {
         now
     }
 
-    async fn ask(&mut self, request: &Request) -> Result<Answer, Failure> {
+    async fn ask(&mut self, request: &EncodedRequest) -> Result<CompleteResponse, FailedRequest> {
         let finder = self.finder.clone();
-        let mut body = Body::with(finder.as_deref());
+        let mut body = BodySearch::with(finder.as_deref());
         let answer = match self.shared.plan.transport.http2 {
             true => self.ask_in_http2(request, &mut body).await,
             false => self.ask_in_http1(request, &mut body).await,
@@ -99,11 +99,15 @@ impl User<'_> {
         self.judge(answer?, body.was_found())
     }
 
-    async fn ask_in_http1(&mut self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
+    async fn ask_in_http1(
+        &mut self,
+        request: &EncodedRequest,
+        body: &mut BodySearch<'_>,
+    ) -> Result<CompleteResponse, FailedRequest> {
         let transport = &self.shared.plan.transport;
-        let mut connection = match self.connection.take_if(http1::Connection::is_usable) {
+        let mut connection = match self.connection.take_if(http1::Http1Connection::is_usable) {
             Some(kept) => kept,
-            None => http1::Connection::new(self.shared.connect(&mut self.connect).await?, transport.throttle),
+            None => http1::Http1Connection::new(self.shared.connect(&mut self.connect).await?, transport.throttle),
         };
         let answer = connection.exchange(request, body).await?;
         if !transport.close {
@@ -112,9 +116,13 @@ impl User<'_> {
         Ok(answer)
     }
 
-    async fn ask_in_http2(&mut self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
+    async fn ask_in_http2(
+        &mut self,
+        request: &EncodedRequest,
+        body: &mut BodySearch<'_>,
+    ) -> Result<CompleteResponse, FailedRequest> {
         let connect = &mut self.connect;
-        let open = async { http2::Connection::open(self.shared.connect(connect).await?).await };
+        let open = async { http2::Http2Connection::open(self.shared.connect(connect).await?).await };
         let connection = self.line.connection(open).await?;
         let answer = connection.exchange(request, body).await?;
         if self.shared.plan.transport.close {
@@ -123,24 +131,26 @@ impl User<'_> {
         Ok(answer)
     }
 
-    fn judge(&self, answer: Answer, has_text: bool) -> Result<Answer, Failure> {
+    fn judge(&self, answer: CompleteResponse, has_text: bool) -> Result<CompleteResponse, FailedRequest> {
         match answer.status {
             status if !self.shared.plan.expected.allows(status) => {
-                Err(Failure::wrong(Cause::Status, format!("status {status}"), answer))
+                Err(FailedRequest::wrong(FailureCause::Status, format!("status {status}"), answer))
             }
-            _ if !has_text => Err(Failure::wrong(Cause::Body, "the expected text is not in the body", answer)),
+            _ if !has_text => {
+                Err(FailedRequest::wrong(FailureCause::Body, "the expected text is not in the body", answer))
+            }
             _ => Ok(answer),
         }
     }
 
-    fn timed_out(&self) -> Failure {
-        Failure::new(
-            Cause::Timeout,
+    fn timed_out(&self) -> FailedRequest {
+        FailedRequest::new(
+            FailureCause::Timeout,
             format!("no complete response within {} s", self.shared.plan.timeout.as_secs_f64()),
         )
     }
 
-    fn note(&self, turn: Turn, done: Done) {
+    fn note(&self, turn: ScheduledRequest, done: Done) {
         let mut tally = self.shared.tally.borrow_mut();
         tally.note(&done);
         match turn.counts {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::plan::{End, Plan};
-use super::run::Outcome;
+use super::plan::{RunLimits, RunPlan};
+use super::run::RunOutcome;
 use super::threads::run;
 
 /// Number of rounds with each server.
@@ -17,9 +17,9 @@ const SHORTEST_WARM_UP: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Versus {
     /// All rounds with the first server.
-    pub a: Outcome,
+    pub a: RunOutcome,
     /// All rounds with the second server.
-    pub b: Outcome,
+    pub b: RunOutcome,
     /// Pairs of rounds; fewer than ROUNDS if the run was interrupted.
     pub rounds: Vec<[Round; 2]>,
 }
@@ -47,7 +47,7 @@ pub struct Ratio {
 }
 
 /// Runs both plans in rounds: A B B A A B B A …, so that neither is always second.
-pub fn versus(a: &Plan, b: &Plan) -> anyhow::Result<Versus> {
+pub fn versus(a: &RunPlan, b: &RunPlan) -> anyhow::Result<Versus> {
     let [a, b] = [a, b].map(part);
     let mut versus = one(&a, &b, 0)?;
     for number in 1..ROUNDS {
@@ -63,7 +63,7 @@ pub fn versus(a: &Plan, b: &Plan) -> anyhow::Result<Versus> {
 }
 
 /// Runs one round of each.
-fn one(a: &Plan, b: &Plan, number: u32) -> anyhow::Result<Versus> {
+fn one(a: &RunPlan, b: &RunPlan, number: u32) -> anyhow::Result<Versus> {
     let (a, b) = if number.is_multiple_of(2) {
         let first = run(a)?;
         (first, run(b)?)
@@ -77,16 +77,16 @@ fn one(a: &Plan, b: &Plan, number: u32) -> anyhow::Result<Versus> {
 }
 
 /// The plan of one round.
-fn part(plan: &Plan) -> Plan {
-    let end = End {
+fn part(plan: &RunPlan) -> RunPlan {
+    let end = RunLimits {
         requests: plan.end.requests.map(|requests| requests.div_ceil(u64::from(ROUNDS))),
         after: plan.end.after.map(|after| after / ROUNDS),
     };
-    Plan { end, warm_up: (plan.warm_up / ROUNDS).max(SHORTEST_WARM_UP), ..plan.clone() }
+    RunPlan { end, warm_up: (plan.warm_up / ROUNDS).max(SHORTEST_WARM_UP), ..plan.clone() }
 }
 
 impl Round {
-    fn of(outcome: &Outcome) -> Round {
+    fn of(outcome: &RunOutcome) -> Round {
         let quantile = |q| outcome.tally.latency.value_at_quantile(q) as f64 / 1e9;
         let rate = outcome.tally.in_time as f64 / outcome.elapsed.as_secs_f64();
         Round { rate, median: quantile(0.5), p99: quantile(0.99) }

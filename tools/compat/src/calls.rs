@@ -6,7 +6,7 @@ use regex::Regex;
 
 /// A name of the API that a program uses.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Name {
+pub enum ApiName {
     /// `use Apache::Util`, `Apache::Foo->new`
     Module(String),
     /// A method or function and its package.
@@ -43,20 +43,21 @@ static FUNCTION: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"(?:\A|[^>\w:$&%@\\])&?((?:Apache2?|APR|ModPerl)(?:::\w+)*)::(\w+)\s*\("));
 
 /// The names in a line, in the order of the patterns.
-pub fn names(line: &str) -> Vec<Name> {
+pub fn names(line: &str) -> Vec<ApiName> {
     let mut names = Vec::new();
     for found in each(&MODULE, line) {
-        names.push(Name::Module(found[1].to_owned()));
+        names.push(ApiName::Module(found[1].to_owned()));
     }
     for found in each(&ON_CLASS, line).chain(each(&FUNCTION, line)) {
         // `use Apache::Constants ();` contains no call.
-        let is_import = names.contains(&Name::Module(format!("{}::{}", &found[1], &found[2])));
+        let is_import = names.contains(&ApiName::Module(format!("{}::{}", &found[1], &found[2])));
         if !is_import {
-            names.push(Name::Method(found[1].to_owned(), found[2].to_owned()));
+            names.push(ApiName::Method(found[1].to_owned(), found[2].to_owned()));
         }
     }
     for (regex, package) in METHODS.iter() {
-        names.extend(regex.captures_iter(line).map(|found| Name::Method((*package).to_owned(), found[1].to_owned())));
+        names
+            .extend(regex.captures_iter(line).map(|found| ApiName::Method((*package).to_owned(), found[1].to_owned())));
     }
     names
 }
@@ -71,8 +72,8 @@ mod tests {
 
     #[test]
     fn modules_methods_and_functions_are_found() {
-        let method = |package: &str, name: &str| Name::Method(package.into(), name.into());
-        let module = |name: &str| Name::Module(name.into());
+        let method = |package: &str, name: &str| ApiName::Method(package.into(), name.into());
+        let module = |name: &str| ApiName::Module(name.into());
         let cases = [
             ("use Apache::Constants qw(OK);", vec![module("Apache::Constants")]),
             ("use Apache::Constants ();", vec![module("Apache::Constants")]),

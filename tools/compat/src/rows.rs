@@ -16,7 +16,7 @@ pub enum Support {
 
 /// A row of the table.
 #[derive(Debug)]
-pub struct Row {
+pub struct CompatRow {
     /// `Directives`, `Phases`, `Modules`, or the package of a method.
     pub section: &'static str,
     /// A directive, a module, a method.
@@ -29,22 +29,22 @@ pub struct Row {
     pub note: &'static str,
 }
 
-static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| parse(include_str!("rows.txt")));
+static ROWS: LazyLock<Vec<CompatRow>> = LazyLock::new(|| parse(include_str!("rows.txt")));
 
 /// All rows, in the order of the page.
-pub fn all() -> &'static [Row] {
+pub fn all() -> &'static [CompatRow] {
     &ROWS
 }
 
 /// The row of a name in a section; directives ignore case.
-pub fn find(section: &str, name: &str) -> Option<&'static Row> {
+pub fn find(section: &str, name: &str) -> Option<&'static CompatRow> {
     all().iter().find(|row| {
         let name_fits = if section == "Directives" { row.name.eq_ignore_ascii_case(name) } else { row.name == name };
         row.section == section && name_fits
     })
 }
 
-fn parse(text: &'static str) -> Vec<Row> {
+fn parse(text: &'static str) -> Vec<CompatRow> {
     let mut section = "";
     let mut rows = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
@@ -57,7 +57,7 @@ fn parse(text: &'static str) -> Vec<Row> {
 }
 
 /// `name  state  tests  ; note`
-fn row(section: &'static str, line: &'static str) -> Option<Row> {
+fn row(section: &'static str, line: &'static str) -> Option<CompatRow> {
     let (columns, note) = line.split_once(" ;").unwrap_or((line, ""));
     let mut columns = columns.split("  ").map(str::trim).filter(|column| !column.is_empty());
     let name = columns.next()?;
@@ -66,7 +66,7 @@ fn row(section: &'static str, line: &'static str) -> Option<Row> {
         "partly" => Support::Partly,
         _ => Support::Not,
     };
-    Some(Row { section, name, state, tests: columns.next()?, note: note.trim() })
+    Some(CompatRow { section, name, state, tests: columns.next()?, note: note.trim() })
 }
 
 impl Support {

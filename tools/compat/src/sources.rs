@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::perl_text::code_lines;
-use config::{Directive, Generation, table};
+use config::{Directive, PerlGeneration, table};
 
 /// Maximum number of files read: a DocumentRoot may be a whole disk.
 const MAX_FILES: usize = 5000;
@@ -141,7 +141,7 @@ fn speaks_of_2(tree: &[Directive]) -> bool {
         waiting.extend(directive.section.iter().flatten().rev());
         all.push(directive);
     }
-    table::speaks_of(all.into_iter()).is_some_and(|(generation, _)| generation == Generation::Two)
+    table::speaks_of(all.into_iter()).is_some_and(|(generation, _)| generation == PerlGeneration::Two)
 }
 
 fn file_of(folders: &[PathBuf], module: &str) -> Option<PathBuf> {

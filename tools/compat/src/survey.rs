@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::calls::{self, Name};
+use super::calls::{self, ApiName};
 use super::generation_2;
 use super::methods_2;
 use super::perl_text::code_lines;
-use super::rows::{self, Row, Support};
+use super::rows::{self, CompatRow, Support};
 use super::sources::{self, Sources};
 use config::{ConfigError, Directive, is_skipped, reference, without_skipped};
 
@@ -161,7 +161,7 @@ fn light_of_directive(directive: &Directive, what: &str, sources: &Sources) -> (
     }
 }
 
-fn light(row: &Row) -> (Light, String) {
+fn light(row: &CompatRow) -> (Light, String) {
     (light_of(row.state), row.note.to_owned())
 }
 
@@ -188,16 +188,16 @@ fn perl(text: &str, at: impl Fn(u32) -> String, sources: &Sources, findings: &mu
 }
 
 /// Judges a name; `None`: a name of the site itself.
-fn judge(name: &Name, sources: &Sources) -> Option<(Light, String, String)> {
+fn judge(name: &ApiName, sources: &Sources) -> Option<(Light, String, String)> {
     match name {
-        Name::Module(module) => judge_module(module, sources),
-        Name::Method(package, method) if sources.speaks_of_2 => judge_method_of_2(package, method, sources),
+        ApiName::Module(module) => judge_module(module, sources),
+        ApiName::Method(package, method) if sources.speaks_of_2 => judge_method_of_2(package, method, sources),
         // The `use` line was reported already.
-        Name::Method(package, _) if generation_2::is_of_it(package) => None,
-        Name::Method(package, method) if rows::all().iter().any(|row| row.section == package) => {
+        ApiName::Method(package, _) if generation_2::is_of_it(package) => None,
+        ApiName::Method(package, method) if rows::all().iter().any(|row| row.section == package) => {
             Some(judge_method(package, method))
         }
-        Name::Method(package, _) => judge_module(package, sources),
+        ApiName::Method(package, _) => judge_module(package, sources),
     }
 }
 
@@ -253,7 +253,7 @@ fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, Strin
 }
 
 /// `Apache::ASP::Date` comes with Apache::ASP.
-fn parent(module: &str) -> Option<&'static Row> {
+fn parent(module: &str) -> Option<&'static CompatRow> {
     let (parent, _) = module.rsplit_once("::")?;
     rows::find("Modules", parent).or_else(|| self::parent(parent))
 }
@@ -284,7 +284,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("Apache::URI", &["parsed_uri"]),
 ];
 
-fn row_of_method(package: &str, method: &str) -> Option<&'static Row> {
+fn row_of_method(package: &str, method: &str) -> Option<&'static CompatRow> {
     let has = |methods: &[&str]| methods.contains(&method);
     match package {
         "Apache::SubRequest" => rows::find(package, method).or_else(|| row_of_method("Apache", method)),

@@ -10,29 +10,29 @@ use libperl::Interpreter;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 
-use master::configuration::{CheckedConfig, Reading};
+use master::configuration::{CheckedConfig, ConfigReading};
 use toolkit::directives::{Surroundings, of_interpreter};
 use toolkit::options::Program;
 use toolkit::origin::origin;
 
 /// A child process with an interpreter, which sends one answer.
-pub struct Child {
+pub struct PerlChild {
     pub pid: Pid,
     answer: PipeReader,
 }
 
-impl Child {
+impl PerlChild {
     /// Starts the child. `include` comes first in `@INC`.
     pub fn start(
         include: &[PathBuf],
         work: impl FnOnce(&Interpreter) -> anyhow::Result<String>,
-    ) -> anyhow::Result<Child> {
+    ) -> anyhow::Result<PerlChild> {
         let text = of_interpreter(include, &Surroundings::ours()?);
-        let config = Reading::of(&origin(text, &Program::default())?)?.finish()?;
+        let config = ConfigReading::of(&origin(text, &Program::default())?)?.finish()?;
         let (answer, to_parent) = std::io::pipe()?;
         let parent = getpid();
         match sys::fork()? {
-            Some(pid) => Ok(Child { pid, answer }),
+            Some(pid) => Ok(PerlChild { pid, answer }),
             None => {
                 drop(answer);
                 let said = sys::die_with(parent).map_err(Into::into).and_then(|()| say(&config, work, to_parent));

@@ -15,10 +15,10 @@ use wire::control::Inspection;
 
 use crate::conf::Conf;
 use base::printable;
-use master::configuration::Reading;
+use master::configuration::ConfigReading;
 use master::pid_file;
 use master::sockets::control_socket::{Command, ControlReply, Told, default_folder};
-use status::{FileId, Status};
+use status::{FileId, ServerStatus};
 
 /// Timeout of a quick command, after which the master counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -124,7 +124,7 @@ impl Server {
         said.context("the profiler ended, or did not answer in time; see the server's error log")
     }
 
-    fn status(&mut self) -> Option<Status> {
+    fn status(&mut self) -> Option<ServerStatus> {
         self.ask(Command::Status).ok()?.status
     }
 
@@ -181,7 +181,7 @@ fn out_of_reach(file: &Path, pid: Pid) -> String {
 fn by_configuration(file: &Path) -> anyhow::Result<Server> {
     let origin = Conf::of(file).origin()?;
     // Even a broken configuration may belong to a running server, which serves an older version.
-    let socket = Reading::of(&origin).ok().and_then(|reading| reading.sketch().control_socket);
+    let socket = ConfigReading::of(&origin).ok().and_then(|reading| reading.sketch().control_socket);
     if let Some(server) = socket.and_then(|path| Server::connect(&path).ok()) {
         return Ok(server);
     }
@@ -189,7 +189,7 @@ fn by_configuration(file: &Path) -> anyhow::Result<Server> {
     let id = FileId::of(file);
     let mut servers = running();
     // Other containers may have another file with this name, or another server of this file.
-    let serves = |status: Status| match id {
+    let serves = |status: ServerStatus| match id {
         Some(_) => status.origin_file == id,
         None => status.origin == name,
     };

@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::print_error;
-use tls::development::{Files, can_be_for, write};
+use tls::development::{CertificateFiles, can_be_for, write};
 
 /// Returns the certificate in `folder`, valid for the addresses and this machine. Makes a new one if necessary, and
 /// prints a message then.
-pub fn certificate(folder: &Path, addresses: &[String], host_name: Option<&str>) -> anyhow::Result<Files> {
+pub fn certificate(folder: &Path, addresses: &[String], host_name: Option<&str>) -> anyhow::Result<CertificateFiles> {
     let names = names(addresses, host_name);
     let files = write(folder, &names).with_context(|| format!("--tls: a certificate in {}", folder.display()))?;
     if let Some(why) = files.made {

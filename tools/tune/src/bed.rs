@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use super::load::Load;
+use super::load::TestLoad;
 use super::shadow::Shadow;
 use super::sweep::{Bed, Slice};
-use bench::{self, Outcome};
-use machine::capacity::Share;
+use bench::{self, RunOutcome};
+use machine::capacity::TimeShare;
 use machine::memory::{self, Measured};
 
 /// Approximate number of answers in a slice.
@@ -27,7 +27,7 @@ const ENOUGH: u64 = 300;
 /// The test bed.
 pub struct TestBed<'b, 'i> {
     shadow: &'b mut Shadow<'i>,
-    load: &'b Load,
+    load: &'b TestLoad,
     /// When the search must end.
     until: Instant,
     /// Time for the whole search, in seconds.
@@ -48,7 +48,7 @@ pub struct Alone {
     /// Mean response time to the last byte, in seconds.
     pub latency: f64,
     /// CPU and waiting time of a request.
-    pub share: Share,
+    pub share: TimeShare,
     /// Memory of one more worker, in bytes.
     pub one_more: u64,
     /// Memory independent of the number of workers, in bytes.
@@ -68,7 +68,7 @@ pub struct Served {
 
 impl<'b, 'i> TestBed<'b, 'i> {
     /// Measures requests with one visitor and one worker. Fails if no request is answered.
-    pub fn new(shadow: &'b mut Shadow<'i>, load: &'b Load, time: Duration) -> anyhow::Result<TestBed<'b, 'i>> {
+    pub fn new(shadow: &'b mut Shadow<'i>, load: &'b TestLoad, time: Duration) -> anyhow::Result<TestBed<'b, 'i>> {
         shadow.size(1, 1)?;
         // Warm-up: the first request includes compilation.
         let mut first = load.plan(Some(shadow.address), 1, Duration::ZERO, ALONE, 0);
@@ -100,7 +100,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
         Ok([Served::of(&a), Served::of(&b)])
     }
 
-    fn long(&mut self, workers: u32, rate: f64) -> anyhow::Result<Outcome> {
+    fn long(&mut self, workers: u32, rate: f64) -> anyhow::Result<RunOutcome> {
         self.admit(workers)?;
         // Time in which each visitor gets one answer.
         let round = f64::from(self.load.visitors) / rate.max(0.1);
@@ -147,7 +147,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
         Ok(())
     }
 
-    fn run(&mut self, plan: &bench::plan::Plan) -> anyhow::Result<Outcome> {
+    fn run(&mut self, plan: &bench::plan::RunPlan) -> anyhow::Result<RunOutcome> {
         let outcome = bench::run(plan)?;
         must_go_on(&outcome)?;
         self.failed += outcome.tally.failed();
@@ -182,7 +182,7 @@ impl Bed for TestBed<'_, '_> {
 }
 
 impl Served {
-    fn of(outcome: &Outcome) -> Served {
+    fn of(outcome: &RunOutcome) -> Served {
         let latency = &outcome.tally.latency;
         let quantile = |quantile| latency.value_at_quantile(quantile) as f64 / 1e9;
         let p99 = (latency.len() >= ENOUGH).then(|| quantile(0.99));
@@ -190,7 +190,7 @@ impl Served {
     }
 }
 
-fn must_go_on(outcome: &Outcome) -> anyhow::Result<()> {
+fn must_go_on(outcome: &RunOutcome) -> anyhow::Result<()> {
     if outcome.interrupted {
         bail!("interrupted: nothing was changed");
     }
@@ -198,7 +198,7 @@ fn must_go_on(outcome: &Outcome) -> anyhow::Result<()> {
 }
 
 /// Fails unless at least one answer has a status from 200 to 399: error pages are no load.
-fn must_answer(outcome: &Outcome, shadow: &Shadow<'_>) -> anyhow::Result<()> {
+fn must_answer(outcome: &RunOutcome, shadow: &Shadow<'_>) -> anyhow::Result<()> {
     must_go_on(outcome)?;
     let tally = &outcome.tally;
     if tally.statuses.range(200..400).any(|(_, count)| *count > 0) {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::compare::{Burst, Compared};
-use super::site::Site;
+use super::compare::{Burst, DirectiveComparison};
+use super::site::TunedSite;
 use toolkit::units::size;
 
 /// Growth per 1,000 requests below which a worker counts as constant, in bytes.
@@ -15,7 +15,7 @@ const WORTH_IT: f64 = 1.1;
 
 /// A changed directive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct DirectiveChange {
     /// Name of the directive.
     pub directive: &'static str,
     /// Present value.
@@ -31,7 +31,7 @@ pub struct Change {
 /// Measurements from which the changes are derived.
 pub struct Findings<'f> {
     /// The present site.
-    pub site: &'f Site,
+    pub site: &'f TunedSite,
     /// Number of workers found by the search.
     pub workers: u32,
     /// Requests per second with this number.
@@ -45,12 +45,12 @@ pub struct Findings<'f> {
     /// Bytes that each worker may grow before the memory limit is reached.
     pub room: u64,
     /// Results of other compared directives.
-    pub compared: &'f [Compared],
+    pub compared: &'f [DirectiveComparison],
 }
 
 impl Findings<'_> {
     /// All directives whose value changes.
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<DirectiveChange> {
         let pool = &self.site.config.pool;
         let now = if pool.auto { "auto".to_owned() } else { pool.max_clients.to_string() };
         let mut changes = vec![self.change("MaxClients", now, self.workers.to_string(), &self.reason)];
@@ -64,7 +64,7 @@ impl Findings<'_> {
 
     /// StartServers, MinSpareServers, MaxSpareServers: at most the number of workers, and all of them if the burst
     /// was faster that way.
-    fn pool(&self) -> Vec<Change> {
+    fn pool(&self) -> Vec<DirectiveChange> {
         let pool = &self.site.config.pool;
         let all = self.burst.is_some_and(|burst| burst.then > burst.now * WORTH_IT);
         let now =
@@ -81,7 +81,7 @@ impl Findings<'_> {
     }
 
     /// QueueLength: requests that would exceed QueueTimeout need not be queued.
-    fn queue(&self) -> Option<Change> {
+    fn queue(&self) -> Option<DirectiveChange> {
         let now = self.site.config.pool.queue_length;
         let timeout = self.site.queue_timeout();
         let in_time = (self.rate * timeout.as_secs_f64()).ceil().max(f64::from(self.workers));
@@ -95,7 +95,7 @@ impl Findings<'_> {
     }
 
     /// MaxRequestsPerChild, if workers grow: they end before the memory limit is reached.
-    fn requests(&self) -> Option<Change> {
+    fn requests(&self) -> Option<DirectiveChange> {
         let growth = self.growth.filter(|growth| *growth >= NO_GROWTH)?.unsigned_abs();
         let most = (self.room.saturating_mul(1000) / growth).max(FEWEST_REQUESTS);
         let to = round_down(most);
@@ -111,7 +111,7 @@ impl Findings<'_> {
         is_less.then(|| self.change("MaxRequestsPerChild", from, format!("{}-{to}", to - to / 10), &why))
     }
 
-    fn compared(&self) -> impl Iterator<Item = Change> {
+    fn compared(&self) -> impl Iterator<Item = DirectiveChange> {
         self.compared.iter().filter(|compared| compared.is_a_gain()).map(|compared| {
             let gain = (compared.ratio.unwrap_or(1.0) - 1.0) * 100.0;
             let why = format!("{gain:.1} % more requests per second with equal responses; {}", compared.about);
@@ -119,12 +119,12 @@ impl Findings<'_> {
         })
     }
 
-    fn number(&self, directive: &'static str, from: u32, to: u32, why: &str) -> Change {
+    fn number(&self, directive: &'static str, from: u32, to: u32, why: &str) -> DirectiveChange {
         self.change(directive, from.to_string(), to.to_string(), why)
     }
 
-    fn change(&self, directive: &'static str, from: String, to: String, why: &str) -> Change {
-        Change { directive, from, to, at: self.site.place_of(directive), why: why.to_owned() }
+    fn change(&self, directive: &'static str, from: String, to: String, why: &str) -> DirectiveChange {
+        DirectiveChange { directive, from, to, at: self.site.place_of(directive), why: why.to_owned() }
     }
 }
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::interrupt::Interrupt;
-use super::load::Load;
+use super::interrupt::InterruptGuard;
+use super::load::TestLoad;
 use super::shadow::{Instead, Shadow};
-use super::site::Site;
+use super::site::TunedSite;
 use super::statistics::median;
-use bench::{self, Outcome, versus};
+use bench::{self, RunOutcome, versus};
 
 /// Length of the burst measurement.
 pub const BURST: Duration = Duration::from_millis(1500);
@@ -19,7 +19,7 @@ const SAME: f64 = 0.01;
 
 /// A directive whose present value may cost performance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct CostlyDirective {
     /// Name of the directive.
     pub name: &'static str,
     /// Present value.
@@ -32,7 +32,7 @@ pub struct Candidate {
 
 /// Result of a comparison.
 #[derive(Debug, Clone, Serialize)]
-pub struct Compared {
+pub struct DirectiveComparison {
     /// Name of the directive.
     pub name: &'static str,
     /// Present value.
@@ -51,7 +51,7 @@ pub struct Compared {
     pub about: &'static str,
 }
 
-impl Compared {
+impl DirectiveComparison {
     /// Whether the other value is faster with equal answers.
     pub fn is_a_gain(&self) -> bool {
         self.same_answers && self.low.is_some_and(|low| low > 1.0)
@@ -59,7 +59,7 @@ impl Compared {
 }
 
 /// Candidates that apply to the site's configuration.
-pub fn candidates(site: &Site) -> Vec<Candidate> {
+pub fn candidates(site: &TunedSite) -> Vec<CostlyDirective> {
     let says = |name: &str, word: &str| {
         site.all(name).into_iter().find(|one| one.args.first().is_some_and(|first| first.eq_ignore_ascii_case(word)))
     };
@@ -67,21 +67,21 @@ pub fn candidates(site: &Site) -> Vec<Candidate> {
     if site.all("AllowOverride").iter().any(|one| !one.args.iter().all(|word| word.eq_ignore_ascii_case("None"))) {
         let from = site.all("AllowOverride").iter().map(|one| one.args.join(" ")).collect::<Vec<_>>().join(", ");
         let about = ".htaccess files are no longer read: their directives must be moved into the configuration";
-        candidates.push(Candidate { name: "AllowOverride", from, to: "None", about });
+        candidates.push(CostlyDirective { name: "AllowOverride", from, to: "None", about });
     }
     if has_handlers_only(site) && says("PerlSetupEnv", "Off").is_none() {
         let about = "handlers that read %ENV instead of $r no longer find CGI variables in it";
-        candidates.push(Candidate { name: "PerlSetupEnv", from: "On".to_owned(), to: "Off", about });
+        candidates.push(CostlyDirective { name: "PerlSetupEnv", from: "On".to_owned(), to: "Off", about });
     }
     if says("KeepAlive", "Off").is_some() {
         let about = "an idle connection occupies no worker";
-        candidates.push(Candidate { name: "KeepAlive", from: "Off".to_owned(), to: "On", about });
+        candidates.push(CostlyDirective { name: "KeepAlive", from: "Off".to_owned(), to: "On", about });
     }
     candidates
 }
 
 /// Whether the site has Perl handlers, but none that runs scripts in need of CGI variables.
-fn has_handlers_only(site: &Site) -> bool {
+fn has_handlers_only(site: &TunedSite) -> bool {
     let handlers = [site.all("PerlHandler"), site.all("PerlResponseHandler")].concat();
     let for_cgi = |name: &String| ["Registry", "PerlRun", "CGI", "PSGI"].iter().any(|word| name.contains(word));
     !handlers.is_empty() && !handlers.iter().any(|one| one.args.iter().any(for_cgi))
@@ -89,12 +89,12 @@ fn has_handlers_only(site: &Site) -> bool {
 
 /// Compares both values in alternation. `pool`: directives of both shadows' pools.
 pub fn compare(
-    site: &Site,
-    load: &Load,
+    site: &TunedSite,
+    load: &TestLoad,
     pool: &[Instead],
-    candidate: Candidate,
-    (length, interrupt): (Duration, &Interrupt),
-) -> anyhow::Result<Compared> {
+    candidate: CostlyDirective,
+    (length, interrupt): (Duration, &InterruptGuard),
+) -> anyhow::Result<DirectiveComparison> {
     let now = Shadow::start(site, pool, interrupt)?;
     let other = [pool, &[(candidate.name, candidate.to.to_owned())]].concat();
     let then = Shadow::start(site, &other, interrupt)?;
@@ -102,8 +102,8 @@ pub fn compare(
     let both = versus(&a, &b)?;
     interrupted(both.a.interrupted || both.b.interrupted)?;
     let ratio = bench::Ratio::of(&both.rounds, |round| round.rate);
-    let Candidate { name, from, to, about } = candidate;
-    Ok(Compared {
+    let CostlyDirective { name, from, to, about } = candidate;
+    Ok(DirectiveComparison {
         name,
         from,
         to,
@@ -120,8 +120,8 @@ fn interrupted(it_was: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn answer_alike(a: &Outcome, b: &Outcome) -> bool {
-    let size = |outcome: &Outcome| outcome.tally.received as f64 / (outcome.tally.requests().max(1)) as f64;
+fn answer_alike(a: &RunOutcome, b: &RunOutcome) -> bool {
+    let size = |outcome: &RunOutcome| outcome.tally.received as f64 / (outcome.tally.requests().max(1)) as f64;
     let statuses = a.tally.statuses.keys().eq(b.tally.statuses.keys());
     statuses && (size(a) - size(b)).abs() <= size(a).max(size(b)) * SAME
 }
@@ -138,7 +138,12 @@ pub struct Burst {
 }
 
 /// Measures each pool twice, in alternation.
-pub fn burst(site: &Site, load: &Load, pools: [&[Instead]; 2], interrupt: &Interrupt) -> anyhow::Result<Burst> {
+pub fn burst(
+    site: &TunedSite,
+    load: &TestLoad,
+    pools: [&[Instead]; 2],
+    interrupt: &InterruptGuard,
+) -> anyhow::Result<Burst> {
     let mut rates = [Vec::new(), Vec::new()];
     for which in [0, 1, 1, 0] {
         let shadow = Shadow::start(site, pools[which], interrupt)?;

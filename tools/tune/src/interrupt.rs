@@ -5,18 +5,18 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 /// Blocks INT and TERM while this value exists.
-pub struct Interrupt {
+pub struct InterruptGuard {
     before: SigSet,
     signals: SignalFd,
 }
 
-impl Interrupt {
+impl InterruptGuard {
     /// Blocks the signals.
-    pub fn new() -> anyhow::Result<Interrupt> {
+    pub fn new() -> anyhow::Result<InterruptGuard> {
         let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
         let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
         let signals = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        Ok(Interrupt { before, signals })
+        Ok(InterruptGuard { before, signals })
     }
 
     /// Fails if a signal has arrived.
@@ -28,7 +28,7 @@ impl Interrupt {
     }
 }
 
-impl Drop for Interrupt {
+impl Drop for InterruptGuard {
     fn drop(&mut self) {
         let _ = self.before.thread_set_mask();
     }

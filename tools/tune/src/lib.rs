@@ -27,16 +27,16 @@ use clap::Args;
 use base::printable;
 use bed::TestBed;
 use changes::Findings;
-use compare::{BURST, Burst, Candidate, Compared, burst, candidates, compare};
-pub use interrupt::Interrupt;
-use load::Load;
-use machine::capacity::{Share, cores};
+use compare::{BURST, Burst, CostlyDirective, DirectiveComparison, burst, candidates, compare};
+pub use interrupt::InterruptGuard;
+use load::TestLoad;
+use machine::capacity::{TimeShare, cores};
 use machine::memory::growth_per_thousand;
-use report::{MemoryReport, PointReport, Report, Verified, file, picture, text};
+use report::{LoadMeasurement, MemoryReport, PointReport, TuneReport, file, picture, text};
 use shadow::Instead;
 pub use shadow::Shadow;
-pub use site::Site;
-use sweep::{Point, Sweep};
+pub use site::TunedSite;
+use sweep::{Sweep, SweepPoint};
 use toolkit::conf::Conf;
 use toolkit::print;
 
@@ -97,18 +97,18 @@ impl Tune {
     pub fn run(self) -> anyhow::Result<()> {
         let began = Instant::now();
         self.write.as_deref().map_or(Ok(()), file::may_be_written)?;
-        let site = Site::of(&self.conf, self.urls.first().map(String::as_str))?;
+        let site = TunedSite::of(&self.conf, self.urls.first().map(String::as_str))?;
         let log = self.log.as_deref().map(|file| (file, self.unsafe_too));
-        let load = Load::new(&site.target, &self.urls, log, self.visitors)?;
+        let load = TestLoad::new(&site.target, &self.urls, log, self.visitors)?;
         if self.dry_run {
             return print(&printable::lines(&plan::text(&site, &load, self.time)));
         }
-        let interrupt = Interrupt::new()?;
+        let interrupt = InterruptGuard::new()?;
         let report = Tuning { tune: &self, site: &site, load: &load, interrupt: &interrupt, began }.report()?;
         self.say(&report)
     }
 
-    fn say(&self, report: &Report) -> anyhow::Result<()> {
+    fn say(&self, report: &TuneReport) -> anyhow::Result<()> {
         if let Some(path) = &self.svg {
             let picture = picture::draw(report);
             std::fs::write(path, picture).with_context(|| format!("--svg {}", path.display()))?;
@@ -134,9 +134,9 @@ impl Tune {
 /// One run of the command.
 struct Tuning<'t> {
     tune: &'t Tune,
-    site: &'t Site,
-    load: &'t Load,
-    interrupt: &'t Interrupt,
+    site: &'t TunedSite,
+    load: &'t TestLoad,
+    interrupt: &'t InterruptGuard,
     began: Instant,
 }
 
@@ -146,14 +146,14 @@ struct Swept {
     alone: bed::Alone,
     chosen: u32,
     reason: String,
-    verified: Option<[Verified; 2]>,
+    verified: Option<[LoadMeasurement; 2]>,
     memory: MemoryReport,
     start: Duration,
     notes: Vec<String>,
 }
 
 impl Tuning<'_> {
-    fn report(&self) -> anyhow::Result<Report> {
+    fn report(&self) -> anyhow::Result<TuneReport> {
         let mut swept = self.sweep()?;
         let burst = self.burst(&swept)?;
         let compared = self.compare(&mut swept)?;
@@ -170,7 +170,7 @@ impl Tuning<'_> {
         };
         let changes = findings.changes();
         let alone = swept.alone.share;
-        Ok(Report {
+        Ok(TuneReport {
             site: self.site.name.clone(),
             url: self.site.target.url(),
             urls: self.load.urls(),
@@ -194,8 +194,8 @@ impl Tuning<'_> {
         })
     }
 
-    fn point(&self, point: Point) -> PointReport {
-        let Point { workers, rate, slices, share } = point;
+    fn point(&self, point: SweepPoint) -> PointReport {
+        let SweepPoint { workers, rate, slices, share } = point;
         PointReport {
             workers,
             requests_per_second: rate.mean,
@@ -232,7 +232,7 @@ impl Tuning<'_> {
         let chosen = sweep.knee();
         let sizes = [now.min(most), chosen];
         let [before, after] = bed.serve(sizes, sizes.map(|workers| sweep.rate(workers)))?;
-        let verified = Some([Verified::of(sizes[0], before), Verified::of(sizes[1], after)]);
+        let verified = Some([LoadMeasurement::of(sizes[0], before), LoadMeasurement::of(sizes[1], after)]);
         let workers = bed.measured()?;
         memory.growth_per_1000 = workers.iter().filter_map(|worker| growth_per_thousand(worker, &workers)).max();
         notes.extend(self.notes(&bed, &sweep, most));
@@ -296,7 +296,7 @@ impl Tuning<'_> {
     }
 
     /// Compares other settings with the present ones. A note names the settings for which no time was left.
-    fn compare(&self, swept: &mut Swept) -> anyhow::Result<Vec<Compared>> {
+    fn compare(&self, swept: &mut Swept) -> anyhow::Result<Vec<DirectiveComparison>> {
         let length = (self.time() / 40).clamp(Duration::from_millis(500), Duration::from_secs(4));
         let mut compared = Vec::new();
         for candidate in candidates(self.site) {
@@ -307,7 +307,7 @@ impl Tuning<'_> {
                 let how = (length, self.interrupt);
                 compared.push(compare(self.site, self.load, &all(swept.chosen), candidate, how)?);
             } else {
-                let Candidate { name, to, .. } = candidate;
+                let CostlyDirective { name, to, .. } = candidate;
                 swept.notes.push(format!(
                     "{} s were too short to compare `{name} {to}` with the present value: extend the time with -t",
                     self.tune.time
@@ -334,11 +334,11 @@ fn patient(length: String) -> Vec<Instead> {
     vec![("QueueLength", length), ("QueueTimeout", "24h".to_owned()), ("QueueStale", "0".to_owned())]
 }
 
-fn by_law(share: &Share, most: u32) -> u32 {
+fn by_law(share: &TimeShare, most: u32) -> u32 {
     share.workers(cores()).map_or(1, |workers| workers.ceil() as u32).clamp(1, most)
 }
 
-fn sentence_of_law(share: &Share) -> String {
+fn sentence_of_law(share: &TimeShare) -> String {
     format!(
         "a request has a processor for {:.0} % of its time",
         100.0 * share.cpu / (share.cpu + share.waiting()).max(1e-9)
@@ -346,7 +346,7 @@ fn sentence_of_law(share: &Share) -> String {
 }
 
 /// Reason for the chosen number of workers.
-fn reason(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
+fn reason(sweep: &Sweep, alone: &TimeShare, visitors: u32) -> String {
     let (chosen, best) = (sweep.knee(), sweep.best());
     let rate = sweep.rate(chosen);
     let answer = if chosen == 1 { "worker answers" } else { "workers answer" };
@@ -363,7 +363,7 @@ fn reason(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
 }
 
 /// Effect of more workers, as a sentence.
-fn kind(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
+fn kind(sweep: &Sweep, alone: &TimeShare, visitors: u32) -> String {
     let Some(most) = sweep.points().last().filter(|point| point.workers > sweep.knee()) else {
         return match sweep.knee() >= visitors {
             true => "Requests wait, but not for a processor, and more workers would still help.".to_owned(),

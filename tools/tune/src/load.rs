@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use http::Method;
 
-use bench::plan::{End, Endpoint, Expected, Pace, Plan, Transport};
-use bench::{Request, Target, Template, Workload};
+use bench::plan::{ConnectionPlan, Endpoint, Expected, RequestPace, RunLimits, RunPlan};
+use bench::{EncodedRequest, RequestTarget, RequestTemplate, Workload};
 
 /// Response time above which a request counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -17,8 +17,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const FAULT: u16 = 500;
 
 /// Requests, their order, and the number of visitors.
-pub struct Load {
-    requests: Arc<[Request]>,
+pub struct TestLoad {
+    requests: Arc<[EncodedRequest]>,
     order: Arc<[u32]>,
     /// Number of concurrent visitors.
     pub visitors: u32,
@@ -26,18 +26,23 @@ pub struct Load {
     pub notes: Vec<String>,
 }
 
-impl Load {
+impl TestLoad {
     /// Creates the load from URLs of one server, or from a log. From a log only GET and HEAD are used, unless all
     /// methods are requested.
-    pub fn new(target: &Target, urls: &[String], log: Option<(&Path, bool)>, visitors: u32) -> anyhow::Result<Load> {
+    pub fn new(
+        target: &RequestTarget,
+        urls: &[String],
+        log: Option<(&Path, bool)>,
+        visitors: u32,
+    ) -> anyhow::Result<TestLoad> {
         let mut workload = match log {
             Some((file, unsafe_too)) => Workload::of_log(file, &methods(unsafe_too)).context("--log")?,
             None if urls.is_empty() => Workload::of(target),
             None => Workload::of_urls(urls, target)?,
         };
         let notes = std::mem::take(&mut workload.notes);
-        let requests = workload.requests(&Template::default(), target);
-        Ok(Load { requests, order: workload.order(), visitors, notes })
+        let requests = workload.requests(&RequestTemplate::default(), target);
+        Ok(TestLoad { requests, order: workload.order(), visitors, notes })
     }
 
     /// Number of different requests.
@@ -51,8 +56,15 @@ impl Load {
     }
 
     /// A plan of `visitors` visitors at `to`, starting with request `first` of the list.
-    pub fn plan(&self, to: Option<SocketAddr>, visitors: u32, warm_up: Duration, length: Duration, first: u64) -> Plan {
-        Plan {
+    pub fn plan(
+        &self,
+        to: Option<SocketAddr>,
+        visitors: u32,
+        warm_up: Duration,
+        length: Duration,
+        first: u64,
+    ) -> RunPlan {
+        RunPlan {
             requests: self.requests.clone(),
             order: self.order.clone(),
             first,
@@ -60,13 +72,13 @@ impl Load {
             connections: visitors as usize,
             streams: 1,
             threads: 1,
-            pace: Pace::Closed,
+            pace: RequestPace::Closed,
             phase: Duration::ZERO,
-            end: End { requests: None, after: Some(length) },
+            end: RunLimits { requests: None, after: Some(length) },
             cuts: true,
             warm_up,
             // The site's certificate is not valid for 127.0.0.1.
-            transport: Transport { to: to.map(Endpoint::Tcp), insecure: true, ..Transport::default() },
+            transport: ConnectionPlan { to: to.map(Endpoint::Tcp), insecure: true, ..ConnectionPlan::default() },
             expected: Expected { statuses: (200..FAULT).collect(), body: None },
             timeout: TIMEOUT,
             notes: Vec::new(),

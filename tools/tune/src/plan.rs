@@ -1,11 +1,11 @@
 //! `--dry-run`: describes the measurements.
 
 use super::compare::candidates;
-use super::load::Load;
-use super::site::Site;
+use super::load::TestLoad;
+use super::site::TunedSite;
 
 /// Formats the description in lines.
-pub fn text(site: &Site, load: &Load, seconds: u64) -> String {
+pub fn text(site: &TunedSite, load: &TestLoad, seconds: u64) -> String {
     let pool = &site.config.pool;
     let mut text = format!(
         "{}: a second server of it is started on ports of 127.0.0.1, without its logs and pid file\n\

@@ -13,13 +13,13 @@ use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 use wire::control::{WorkerState, WorkerStatus};
 
-use super::interrupt::Interrupt;
-use super::site::Site;
+use super::interrupt::InterruptGuard;
+use super::site::TunedSite;
 use config::{self, Directive};
-use machine::capacity::{CpuTimes, Share};
+use machine::capacity::{CpuTimes, TimeShare};
 use machine::memory::{Machine, Measured};
 use master::sockets::control_socket::{self, How};
-use status::Status;
+use status::ServerStatus;
 use toolkit::client::{Server, Which};
 
 /// Time for a fast stop: the shadow has no requests to finish.
@@ -38,7 +38,7 @@ pub struct Shadow<'i> {
     server: Server,
     process: Process,
     folder: TempDir,
-    interrupt: &'i Interrupt,
+    interrupt: &'i InterruptGuard,
     /// Bound sockets that reserve the ports.
     _reserved: Vec<Socket>,
     /// Address of the site in the shadow.
@@ -52,16 +52,16 @@ pub type Instead = (&'static str, String);
 
 impl<'i> Shadow<'i> {
     /// Starts a shadow of `site` with these directives instead of its own.
-    pub fn start(site: &Site, instead: &[Instead], interrupt: &'i Interrupt) -> anyhow::Result<Shadow<'i>> {
+    pub fn start(site: &TunedSite, instead: &[Instead], interrupt: &'i InterruptGuard) -> anyhow::Result<Shadow<'i>> {
         Shadow::start_in(site, instead, &[], interrupt)
     }
 
     /// [`Shadow::start`] with additional environment variables.
     pub fn start_in(
-        site: &Site,
+        site: &TunedSite,
         instead: &[Instead],
         env: &[(&str, String)],
-        interrupt: &'i Interrupt,
+        interrupt: &'i InterruptGuard,
     ) -> anyhow::Result<Shadow<'i>> {
         let began = Instant::now();
         let folder = tempfile::Builder::new().prefix("cameleer-tune-").tempdir()?;
@@ -69,7 +69,7 @@ impl<'i> Shadow<'i> {
         let ports = reserved.iter().map(port_of).collect::<anyhow::Result<Vec<u16>>>()?;
         let port = *ports.get(site.listener).context("the site has no Listen")?;
         let instead = instead.iter().map(|(name, value)| Directive::new(name, value.split(' '))).collect();
-        let shadow = config::Shadow {
+        let shadow = config::ShadowChanges {
             owner: std::process::id().cast_signed(),
             folder: folder.path().to_owned(),
             ports,
@@ -135,7 +135,7 @@ impl<'i> Shadow<'i> {
     }
 
     /// The current status of the shadow.
-    pub fn status(&mut self) -> anyhow::Result<Status> {
+    pub fn status(&mut self) -> anyhow::Result<ServerStatus> {
         self.server.ask(control_socket::Command::Status)?.status.context("the second server sent an invalid answer")
     }
 
@@ -145,7 +145,7 @@ impl<'i> Shadow<'i> {
         let front = status.front.as_ref().context("the front of the second server does not answer")?;
         let pids: Vec<i32> = front.workers.iter().map(|worker| worker.pid).filter(|pid| *pid > 0).collect();
         let CpuTimes { cpu, queued } = CpuTimes::of_all(&pids);
-        let share = Share { busy: front.worked_us as f64 / 1e6, cpu, queued };
+        let share = TimeShare { busy: front.worked_us as f64 / 1e6, cpu, queued };
         Ok(Work { answered: front.worker_requests as f64, share })
     }
 
@@ -193,7 +193,7 @@ pub struct Work {
     /// Number of answered requests.
     pub answered: f64,
     /// CPU and waiting time of these requests.
-    pub share: Share,
+    pub share: TimeShare,
 }
 
 impl std::ops::Sub for Work {
@@ -203,7 +203,7 @@ impl std::ops::Sub for Work {
     fn sub(self, earlier: Work) -> Work {
         let less = |now: f64, then: f64| (now - then).max(0.0);
         let (now, then) = (self.share, earlier.share);
-        let share = Share {
+        let share = TimeShare {
             busy: less(now.busy, then.busy),
             cpu: less(now.cpu, then.cpu),
             queued: less(now.queued, then.queued),
@@ -216,7 +216,7 @@ fn is_ready(state: WorkerState) -> bool {
     matches!(state, WorkerState::Idle | WorkerState::Busy)
 }
 
-fn mold_of(status: &Status) -> i32 {
+fn mold_of(status: &ServerStatus) -> i32 {
     status.generations.iter().find(|one| one.generation == status.generation).map_or(0, |one| one.mold_pid)
 }
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-use bench::Target;
+use bench::RequestTarget;
 use config::{Config, Directive};
-use master::configuration::{Reading, Survey};
+use master::configuration::{ConfigReading, Survey};
 use toolkit::Misuse;
 use toolkit::conf::Conf;
 
 /// The site as known from its configuration.
-pub struct Site {
+pub struct TunedSite {
     /// Name of the configuration file.
     pub name: String,
     /// The configuration, without changes by Perl code if it needs Perl.
@@ -23,26 +23,26 @@ pub struct Site {
     /// Index of the listener that visitors use, in `config.listen`.
     pub listener: usize,
     /// Scheme, host and port that visitors use.
-    pub target: Target,
+    pub target: RequestTarget,
 }
 
-impl Site {
+impl TunedSite {
     /// Reads the configuration. `url` selects the target if it is absolute.
-    pub fn of(conf: &Conf, url: Option<&str>) -> anyhow::Result<Site> {
+    pub fn of(conf: &Conf, url: Option<&str>) -> anyhow::Result<TunedSite> {
         let origin = conf.origin()?;
-        let reading = Reading::of(&origin)?;
+        let reading = ConfigReading::of(&origin)?;
         let config = if reading.needs_perl() { reading.sketch() } else { reading.finish()?.config };
-        let named = url.filter(|url| !url.starts_with('/')).map(Target::parse).transpose().map_err(Misuse)?;
+        let named = url.filter(|url| !url.starts_with('/')).map(RequestTarget::parse).transpose().map_err(Misuse)?;
         let Some(listener) = listener_for(&config, named.as_ref()) else {
             bail!("{}: no Listen with a port: the second server needs one", origin.name());
         };
         let tls = config.listen.get(listener).is_some_and(|listen| config.speaks_tls(listen.tcp()));
         let target = match named {
-            Some(named) => Target { tls, ..named },
+            Some(named) => RequestTarget { tls, ..named },
             None => own_name(&config, listener, tls)?,
         };
         let tree = Survey::of(&origin).tree;
-        Ok(Site { name: origin.name(), config, tree, arguments: conf.arguments()?, listener, target })
+        Ok(TunedSite { name: origin.name(), config, tree, arguments: conf.arguments()?, listener, target })
     }
 
     /// Arguments for a second server: `serve -f site.conf …`.
@@ -80,31 +80,31 @@ fn collect<'t>(tree: &'t [Directive], name: &str, found: &mut Vec<&'t Directive>
 }
 
 /// The listener with the port of the URL; otherwise the first TCP listener.
-fn listener_for(config: &Config, named: Option<&Target>) -> Option<usize> {
+fn listener_for(config: &Config, named: Option<&RequestTarget>) -> Option<usize> {
     let ports = || config.listen.iter().map(|listen| listen.tcp().map(|address| address.port()));
     let fits = named.and_then(|named| ports().position(|port| port == Some(named.port)));
     fits.or_else(|| ports().position(|port| port.is_some()))
 }
 
 /// A target with the name of the first host of the listener.
-fn own_name(config: &Config, listener: usize, tls: bool) -> anyhow::Result<Target> {
+fn own_name(config: &Config, listener: usize, tls: bool) -> anyhow::Result<RequestTarget> {
     let address = config.listen.get(listener).and_then(|listen| listen.tcp());
     let host = config.hosts_at(address).next().and_then(|host| config.hosts.get(usize::from(host)));
     let name = host.or(config.hosts.first()).and_then(|host| host.server_name.as_deref()).unwrap_or("localhost");
     let scheme = if tls { "https" } else { "http" };
-    Target::parse(&format!("{scheme}://{name}/")).map_err(|error| Misuse(error).into())
+    RequestTarget::parse(&format!("{scheme}://{name}/")).map_err(|error| Misuse(error).into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use config::Facts;
-    use config::parse::{Reader, Source};
+    use config::parse::{ConfigReader, ParserSource};
 
     fn config(text: &str) -> Config {
         let none = |_: &str| None;
-        let source = Source::disk(std::path::Path::new("/"), &none);
-        let mut reader = Reader::new(&source);
+        let source = ParserSource::disk(std::path::Path::new("/"), &none);
+        let mut reader = ConfigReader::new(&source);
         reader.option(text, "test");
         Config::sketch(&reader.into_parts().0, &Facts::default())
     }
@@ -113,7 +113,7 @@ mod tests {
     fn a_url_leads_to_its_port_and_none_to_the_first_host() {
         let config =
             config("Listen unix:/s\nListen 80\nListen 443\n<VirtualHost *:80>\nServerName a.test\n</VirtualHost>");
-        let target = Target::parse("http://b.test:443/").expect("a URL");
+        let target = RequestTarget::parse("http://b.test:443/").expect("a URL");
         assert_eq!(listener_for(&config, Some(&target)), Some(2));
         assert_eq!(listener_for(&config, None), Some(1));
         assert_eq!(own_name(&config, 1, false).expect("a name").url(), "http://a.test/");

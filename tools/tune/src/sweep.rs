@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::statistics::{Estimate, median, ratio};
-use machine::capacity::Share;
+use machine::capacity::TimeShare;
 
 /// Minimum ratio to the best rate that counts as nearly equal.
 const NEARLY: f64 = 0.98;
@@ -32,7 +32,7 @@ pub struct Slice {
     /// Number of answered requests.
     pub answered: f64,
     /// CPU and waiting time of the workers meanwhile.
-    pub share: Share,
+    pub share: TimeShare,
 }
 
 /// Test bed of the search.
@@ -56,7 +56,7 @@ pub struct Sweep {
 
 /// Result for a number of workers.
 #[derive(Debug, Clone, Copy)]
-pub struct Point {
+pub struct SweepPoint {
     /// Number of workers.
     pub workers: u32,
     /// Requests per second.
@@ -64,7 +64,7 @@ pub struct Point {
     /// Number of slices measured.
     pub slices: usize,
     /// CPU and waiting time of a request.
-    pub share: Share,
+    pub share: TimeShare,
 }
 
 impl Sweep {
@@ -217,12 +217,12 @@ impl Sweep {
     }
 
     /// Results from the fewest workers to the most.
-    pub fn points(&self) -> impl Iterator<Item = Point> {
+    pub fn points(&self) -> impl Iterator<Item = SweepPoint> {
         self.points.iter().map(|(workers, slices)| {
             let answered: f64 = slices.iter().map(|slice| slice.answered).sum();
-            let share = slices.iter().map(|slice| slice.share).fold(Share::default(), |sum, share| sum + share);
+            let share = slices.iter().map(|slice| slice.share).fold(TimeShare::default(), |sum, share| sum + share);
             let rate = Estimate { mean: median(&rates(slices)), ..Estimate::of(&rates(slices)) };
-            Point { workers: *workers, rate, slices: slices.len(), share: share.per(answered) }
+            SweepPoint { workers: *workers, rate, slices: slices.len(), share: share.per(answered) }
         })
     }
 }
@@ -251,7 +251,7 @@ mod tests {
             self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let noise = ((self.seed >> 33) as f64 / f64::from(1u32 << 31) - 0.5) * 2.0 * self.noise;
             let rate = (self.rate)(workers) * (1.0 + noise);
-            Ok(Slice { rate, answered: rate, share: Share::default() })
+            Ok(Slice { rate, answered: rate, share: TimeShare::default() })
         }
 
         fn has_time_for(&self, workers: &[u32]) -> bool {

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::os::fd::IntoRawFd;
 
-use form::multipart::{Event, Multipart};
+use form::multipart::{Multipart, MultipartEvent};
 use form::{MAX_FIELDS, urlencoded};
 
 use super::{ApacheText, Given, Out, give, status};
@@ -71,7 +71,7 @@ extern "C" fn apache_multipart_next(r: u64, part: Out<'_, ApachePart>) -> c_int 
 fn next(r: &mut RequestRec) -> ApachePart {
     let Some(event) = r.multipart.as_mut().and_then(Multipart::event) else { return ApachePart::MORE };
     match event {
-        Event::Part(found) => {
+        MultipartEvent::Part(found) => {
             let number = r.tables.new_table();
             if let Some(table) = r.tables.number_mut(number) {
                 found.headers.into_iter().for_each(|(name, value)| table.push(name, value));
@@ -84,10 +84,10 @@ fn next(r: &mut RequestRec) -> ApachePart {
                 ..ApachePart::of(1, name)
             }
         }
-        Event::Data(data) => ApachePart::of(2, data),
-        Event::PartEnd => ApachePart { kind: 3, ..ApachePart::MORE },
-        Event::End => ApachePart { kind: 4, ..ApachePart::MORE },
-        Event::Bad(reason) => ApachePart::of(5, reason.as_bytes()),
+        MultipartEvent::Data(data) => ApachePart::of(2, data),
+        MultipartEvent::PartEnd => ApachePart { kind: 3, ..ApachePart::MORE },
+        MultipartEvent::End => ApachePart { kind: 4, ..ApachePart::MORE },
+        MultipartEvent::Bad(reason) => ApachePart::of(5, reason.as_bytes()),
     }
 }
 

@@ -15,16 +15,16 @@ const PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 const HANDED_ON: [&[u8]; 2] = [b"PATH", b"LD_LIBRARY_PATH"];
 
 /// Names and values, sorted.
-pub type Variables = BTreeMap<Vec<u8>, Vec<u8>>;
+pub type VariableList = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Whether programs get this variable of the environment that start-up code has left.
 pub fn is_handed_on(name: &[u8]) -> bool {
     HANDED_ON.contains(&name)
 }
 
-pub(crate) fn variables(r: &mut RequestRec) -> Variables {
+pub(crate) fn variables(r: &mut RequestRec) -> VariableList {
     r.ran_program = true;
-    let mut all = Variables::from([(b"PATH".to_vec(), PATH.to_vec())]);
+    let mut all = VariableList::from([(b"PATH".to_vec(), PATH.to_vec())]);
     let mut put = |name: &[u8], value: &[u8]| drop(all.insert(name.to_vec(), value.to_vec()));
     let place = r.place.clone();
     for (name, value) in place.start_env.iter().filter(|(name, _)| is_handed_on(name)) {
@@ -51,16 +51,16 @@ pub(crate) fn variables(r: &mut RequestRec) -> Variables {
 mod tests {
     use super::super::tests::record;
     use super::*;
-    use crate::Place;
+    use crate::PlaceConfig;
 
-    fn value<'a>(all: &'a Variables, name: &str) -> Option<&'a str> {
+    fn value<'a>(all: &'a VariableList, name: &str) -> Option<&'a str> {
         all.get(name.as_bytes()).map(|value| std::str::from_utf8(value).expect("text"))
     }
 
     #[test]
     fn a_program_gets_cgi_1_1_variables_and_no_mod_perl() {
         for (setup_env, looks) in [(true, false), (true, true), (false, false), (false, true)] {
-            let place = Place {
+            let place = PlaceConfig {
                 setup_env,
                 set_env: vec![("X".into(), "y".into()), ("MOD_PERL".into(), "set".into())],
                 start_env: [(b"PATH".to_vec(), b"/own".to_vec()), (b"SECRET".to_vec(), b"s".to_vec())].into(),

@@ -343,7 +343,7 @@ mod tests {
 
     use super::super::tests::record;
     use super::*;
-    use crate::Place;
+    use crate::PlaceConfig;
 
     fn collected(fill: impl FnOnce(Each<'_>)) -> BTreeMap<String, String> {
         let mut pairs = BTreeMap::new();
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_script_finds_cgi_1_1() {
-        let place = Place {
+        let place = PlaceConfig {
             document_root: "/www".into(),
             server_admin: "me@example.org".into(),
             set_env: vec![("SERVER_ADMIN".into(), "set".into()), ("X".into(), "y".into())],
@@ -405,14 +405,14 @@ mod tests {
 
     #[test]
     fn without_setup_env_only_what_was_configured_is_there() {
-        let place = Place { setup_env: false, path: "/bin".into(), ..Default::default() };
+        let place = PlaceConfig { setup_env: false, path: "/bin".into(), ..Default::default() };
         let env = collected(|each| cgi(&mut record(place, "/x", HEADERS, None), each));
         assert_eq!(env.keys().collect::<Vec<_>>(), ["GATEWAY_INTERFACE", "MOD_PERL", "PATH"]);
     }
 
     #[test]
     fn a_psgi_application_finds_its_mount_and_every_header() {
-        let mut r = record(Place::default(), "/app/x", HEADERS, Some(4));
+        let mut r = record(PlaceConfig::default(), "/app/x", HEADERS, Some(4));
         let env = collected(|each| psgi(&mut r, each));
         let expected = [
             ("SCRIPT_NAME", "/app"),

@@ -2,11 +2,11 @@
 //! themselves are in Perl (`Apache::Phases`).
 
 use super::RequestRec;
-use crate::Place;
+use crate::PlaceConfig;
 
 /// The source of a phase's handlers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stack {
+pub enum HandlerStack {
     /// The handlers of the configuration.
     Configured,
     /// The configured ones, then pushed ones.
@@ -25,20 +25,20 @@ pub(crate) struct Stacks {
 
 impl Stacks {
     /// The directive of the running phase.
-    pub fn name(self, place: &Place) -> Option<&'static str> {
+    pub fn name(self, place: &PlaceConfig) -> Option<&'static str> {
         Some(place.phases.get(self.running? as usize)?.0)
     }
 
     /// Whether the running phase comes before the response.
-    pub fn is_early(self, place: &Place) -> bool {
+    pub fn is_early(self, place: &PlaceConfig) -> bool {
         self.running.is_some_and(|phase| place.early_phases >> phase & 1 != 0)
     }
 
-    pub fn of(self, phase: u32) -> Stack {
+    pub fn of(self, phase: u32) -> HandlerStack {
         match (self.replaced >> phase & 1, self.pushed >> phase & 1) {
-            (1, _) => Stack::Replaced,
-            (_, 1) => Stack::Pushed,
-            _ => Stack::Configured,
+            (1, _) => HandlerStack::Replaced,
+            (_, 1) => HandlerStack::Pushed,
+            _ => HandlerStack::Configured,
         }
     }
 }
@@ -55,6 +55,6 @@ impl RequestRec {
 }
 
 /// The number of a phase, by its directive.
-pub(crate) fn phase_of(place: &Place, name: &[u8]) -> Option<usize> {
+pub(crate) fn phase_of(place: &PlaceConfig, name: &[u8]) -> Option<usize> {
     place.phases.iter().position(|(known, _)| known.as_bytes() == name)
 }

@@ -33,17 +33,17 @@ use self::slashes::{beyond, uri_as_sent};
 use self::tables::Tables;
 use self::translation::Translation;
 use crate::error_page;
-use crate::output::{Client, Filtering, Output};
-use crate::place::Place;
+use crate::output::{Filtering, Output, ResponseReceiver};
+use crate::place::PlaceConfig;
 
 /// A request as it arrives from the front.
 pub struct Incoming {
     /// The request itself.
     pub frame: Frame,
     /// The configuration of its location.
-    pub place: Rc<Place>,
+    pub place: Rc<PlaceConfig>,
     /// The receiver of its response.
-    pub client: Box<dyn Client>,
+    pub client: Box<dyn ResponseReceiver>,
 }
 
 /// Links from a record to other records of the same client, by index.
@@ -56,7 +56,7 @@ pub(crate) struct Links {
 
 /// The work that is left when the response has been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedRequest {
     /// Status as sent to the client.
     pub status: u16,
     /// Cleanups are registered: call `Apache::run_cleanups`, then [`crate::end`].
@@ -65,7 +65,7 @@ pub struct Finished {
 
 /// Results of a finished request, for the worker.
 #[derive(Debug, Default)]
-pub struct Ended {
+pub struct EndedRequest {
     /// Why the worker exits after the request, if it does.
     pub leaving: Option<LeaveReason>,
     /// The front could not be reached: no further request will come.
@@ -78,8 +78,8 @@ pub struct Ended {
 pub(crate) struct RequestRec {
     pub generation: u64,
     pub frame: Frame,
-    pub place: Rc<Place>,
-    pub client: Box<dyn Client>,
+    pub place: Rc<PlaceConfig>,
+    pub client: Box<dyn ResponseReceiver>,
     pub tables: Tables,
     pub output: Output,
     pub filtering: Filtering,

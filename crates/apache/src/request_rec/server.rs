@@ -1,11 +1,11 @@
 //! The values behind `Apache::Server`, with or without a request.
 
 use super::field::{Number, Text};
-use crate::Place;
+use crate::PlaceConfig;
 use crate::log::own_level;
 
 /// A text field of a server.
-pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
+pub(crate) fn server_text(place: &PlaceConfig, field: Text) -> Option<&[u8]> {
     let value = match field {
         Text::DocumentRoot => &place.document_root,
         Text::ServerRoot => &place.server_root,
@@ -19,7 +19,7 @@ pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
     Some(value.as_bytes())
 }
 
-pub(crate) fn server_number(place: &Place, field: Number) -> i64 {
+pub(crate) fn server_number(place: &PlaceConfig, field: Number) -> i64 {
     match field {
         Number::IsVirtual => i64::from(place.is_virtual),
         Number::LogLevel => own_level().unwrap_or(place.log_level) as i64,

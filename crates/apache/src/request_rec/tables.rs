@@ -1,7 +1,7 @@
 use wire::frame::Frame;
 
 use super::table::Table;
-use crate::Place;
+use crate::PlaceConfig;
 
 /// The tables of every request, with apache.h's numbers. Higher numbers are tables that Perl code has created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub(crate) fn fill_headers_in(table: &mut Table, frame: &Frame) {
     }
 }
 
-pub(crate) fn fill_dir_config(table: &mut Table, place: &Place) {
+pub(crate) fn fill_dir_config(table: &mut Table, place: &PlaceConfig) {
     for (name, value) in &place.set_vars {
         table.add(name.as_bytes(), value.as_bytes());
     }

@@ -7,7 +7,7 @@ use super::tables::Id;
 
 /// Another path for a record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Target {
+pub struct InternalTarget {
     /// The path, decoded and normalised.
     pub path: Vec<u8>,
     /// The part behind the `?`.
@@ -19,7 +19,7 @@ pub struct Target {
 }
 
 /// Makes a frame for another path. Empty values leave the field unchanged, except for Env.
-pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> Frame {
+pub(crate) fn frame(r: &RequestRec, to: &InternalTarget, changes: &[(Field, &[u8])]) -> Frame {
     let headers: Vec<(Vec<u8>, &[u8])> = match r.tables.is_filled(Id::HeadersIn) {
         true => r.tables.of(Id::HeadersIn).iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
         false => r.frame.headers().map(|(name, value)| (name.to_vec(), value)).collect(),

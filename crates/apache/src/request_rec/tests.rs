@@ -8,7 +8,7 @@ mod fake_front;
 pub use fake_front::FakeFront;
 use fake_front::{Target, frame};
 
-pub fn record(place: Place, path: &str, headers: &[(&[u8], &[u8])], script_length: Option<u32>) -> RequestRec {
+pub fn record(place: PlaceConfig, path: &str, headers: &[(&[u8], &[u8])], script_length: Option<u32>) -> RequestRec {
     let target = Target { method: "GET", path, query: "q=1", root: "/www" };
     let incoming = Incoming {
         frame: frame(&target, Request { headers, script_length, ..Default::default() }),

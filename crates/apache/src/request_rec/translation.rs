@@ -6,7 +6,7 @@ use super::RequestRec;
 use super::environment;
 use super::field::Text;
 use super::tables::Id;
-use super::target::{Target, frame};
+use super::target::{InternalTarget, frame};
 
 /// State of a record's translation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl RequestRec {
         Some(name.to_vec()).filter(|name| !name.is_empty())
     }
 
-    pub fn lead_to(&mut self, to: &Target, translation: Translation) {
+    pub fn lead_to(&mut self, to: &InternalTarget, translation: Translation) {
         self.frame = frame(self, to, &[]);
         self.forget_target();
         self.translated(translation);

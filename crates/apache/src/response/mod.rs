@@ -10,16 +10,16 @@ use wire::reply::{End, Head, LogKind, Reply};
 
 use self::head::{is_final, is_header};
 use self::size_limits::{MAX_TARGET, fits};
-use crate::error_page::{Page, is_bodyless, page};
+use crate::error_page::{ErrorPage, is_bodyless, page};
 use crate::output::Stage;
 use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;
-use crate::request_rec::{Finished, RequestRec, redirected};
+use crate::request_rec::{FinishedRequest, RequestRec, redirected};
 
 impl RequestRec {
     /// Finishes the response: sends the rest of it.
-    pub fn finish(&mut self) -> Finished {
+    pub fn finish(&mut self) -> FinishedRequest {
         self.send_info();
         self.end_chunks();
         if let Some(path) = self.output.file.take() {
@@ -60,7 +60,7 @@ impl RequestRec {
     }
 
     /// Sends a page for a status. A client that has got a part of the response must see that it is incomplete.
-    pub fn send_page(&mut self, status: u16, text: Page<'_>) {
+    pub fn send_page(&mut self, status: u16, text: ErrorPage<'_>) {
         if self.keeps_body() {
             return self.append_page(status, text);
         }
@@ -70,7 +70,7 @@ impl RequestRec {
         }
         if let Some(name) = self.bad_header_of_page(status) {
             self.fail_invalid(&name);
-            return self.send_page(500, Page::Ours(""));
+            return self.send_page(500, ErrorPage::Ours(""));
         }
         let is_redirect = (300..400).contains(&status);
         let location = is_redirect.then(|| self.location()).flatten();
@@ -92,7 +92,7 @@ impl RequestRec {
     /// Lets the front answer with its page or ErrorDocument for the status, unless a part of the response was sent.
     pub fn refuse(&mut self, status: u16) {
         if self.keeps_body() {
-            return self.append_page(status, Page::Ours(""));
+            return self.append_page(status, ErrorPage::Ours(""));
         }
         if !self.output.discard() {
             self.output.truncated = true;
@@ -102,7 +102,7 @@ impl RequestRec {
         self.output.refused = Some(status);
     }
 
-    fn append_page(&mut self, status: u16, text: Page<'_>) {
+    fn append_page(&mut self, status: u16, text: ErrorPage<'_>) {
         if !is_bodyless(status) {
             let location = (300..400).contains(&status).then(|| self.location()).flatten();
             self.write(&text_of(status, location.as_deref(), text));
@@ -127,27 +127,27 @@ impl RequestRec {
     }
 
     /// Makes the front respond with a file or with another path.
-    fn refer<'a>(&mut self, head: Head, to: &'a [u8], reply: fn(&'a [u8]) -> Reply<'a>) -> Finished {
+    fn refer<'a>(&mut self, head: Head, to: &'a [u8], reply: fn(&'a [u8]) -> Reply<'a>) -> FinishedRequest {
         if !is_final(head.status) {
             self.fail_status();
-            self.send_page(500, Page::Ours(""));
+            self.send_page(500, ErrorPage::Ours(""));
             return self.leave(false);
         }
         if !fits(&head.headers) || to.len() > MAX_TARGET {
             self.fail_long_head();
-            self.send_page(500, Page::Ours(""));
+            self.send_page(500, ErrorPage::Ours(""));
             return self.leave(false);
         }
         self.send_reference(head, &reply(to))
     }
 
-    fn send_reference(&mut self, head: Head, to: &Reply<'_>) -> Finished {
+    fn send_reference(&mut self, head: Head, to: &Reply<'_>) -> FinishedRequest {
         let last = self.last_word(false);
         self.output.send_reference(self.frame.id(), head, to, &last, &mut *self.client);
         self.finished()
     }
 
-    fn leave(&mut self, truncated: bool) -> Finished {
+    fn leave(&mut self, truncated: bool) -> FinishedRequest {
         if !matches!(self.output.stage, Stage::Ended) {
             let last = self.last_word(truncated);
             // A truncated response must not look complete while its cleanup handlers run.
@@ -174,8 +174,8 @@ impl RequestRec {
         }
     }
 
-    fn finished(&self) -> Finished {
-        Finished { status: self.status, cleanup: self.cleanup }
+    fn finished(&self) -> FinishedRequest {
+        FinishedRequest { status: self.status, cleanup: self.cleanup }
     }
 
     fn end(&mut self, truncated: bool) -> End {
@@ -208,10 +208,10 @@ impl RequestRec {
     }
 }
 
-fn text_of(status: u16, location: Option<&[u8]>, text: Page<'_>) -> Vec<u8> {
+fn text_of(status: u16, location: Option<&[u8]>, text: ErrorPage<'_>) -> Vec<u8> {
     match text {
-        Page::Ours(foot) => page(status, location, foot),
-        Page::Text(text) => text.to_vec(),
+        ErrorPage::Ours(foot) => page(status, location, foot),
+        ErrorPage::Text(text) => text.to_vec(),
     }
 }
 

@@ -1,16 +1,16 @@
-use wire::reply::Packet;
+use wire::reply::PacketMessages;
 
 use super::*;
-use crate::Place;
+use crate::PlaceConfig;
 use crate::request_rec::tests::{FakeFront, record};
-use crate::worker_api::Outcome;
+use crate::worker_api::HandlerOutcome;
 
 /// Ends a request as the worker does, by a handler's return value.
 fn end(r: &mut RequestRec, code: i32) {
     match r.outcome(code) {
-        Outcome::Answered => {}
-        Outcome::File(path) => r.output.file = Some(path),
-        Outcome::Error(status) => r.send_page(status, Page::Ours("")),
+        HandlerOutcome::Answered => {}
+        HandlerOutcome::File(path) => r.output.file = Some(path),
+        HandlerOutcome::Error(status) => r.send_page(status, ErrorPage::Ours("")),
     }
     r.finish();
 }
@@ -21,14 +21,14 @@ fn died(r: &mut RequestRec) {
 }
 
 /// Runs a handler and formats the front's messages as `status headers: body`, followed by the end.
-fn heard(place: Place, handler: impl FnOnce(&mut RequestRec)) -> String {
+fn heard(place: PlaceConfig, handler: impl FnOnce(&mut RequestRec)) -> String {
     let kept = FakeFront::default();
     let mut r = record(place, "/cgi/a.pl", &[], None);
     r.client = Box::new(kept.clone());
     handler(&mut r);
     let mut out = String::new();
     for packet in kept.0.take() {
-        for message in Packet::new(&packet) {
+        for message in PacketMessages::new(&packet) {
             out += &shown(&message.expect("well formed").1);
         }
     }
@@ -120,7 +120,7 @@ fn a_handlers_output_becomes_replies() {
         ("after the end", &[Return(0), Write(b"x"), Flush, Return(0)], "200 Content-Type=text/html: end"),
     ];
     for (name, acts, expected) in cases {
-        let heard = heard(Place::default(), |r| acts.iter().for_each(|act| perform(r, act)));
+        let heard = heard(PlaceConfig::default(), |r| acts.iter().for_each(|act| perform(r, act)));
         assert_eq!(heard, *expected, "{name}");
     }
 }
@@ -139,7 +139,7 @@ fn a_scripts_output_begins_with_its_header() {
         (&[b"X: \0\n\n", b"more"], PAGE_500),
     ];
     for (pieces, expected) in cases {
-        let place = Place { send_header: true, ..Default::default() };
+        let place = PlaceConfig { send_header: true, ..Default::default() };
         let heard = heard(place, |r| {
             pieces.iter().for_each(|piece| r.write(piece));
             end(r, 0);
@@ -150,7 +150,7 @@ fn a_scripts_output_begins_with_its_header() {
 
 #[test]
 fn content_type_and_encoding_methods_take_precedence_over_tables() {
-    let said = heard(Place::default(), |r| {
+    let said = heard(PlaceConfig::default(), |r| {
         r.tables.of_mut(Id::HeadersOut).set(b"content-encoding", b"one");
         r.tables.of_mut(Id::ErrHeadersOut).set(b"Content-Encoding", b"two");
         r.tables.of_mut(Id::HeadersOut).set(b"Content-Type", b"a/b");
@@ -186,14 +186,14 @@ fn too_long_responses_become_messages_within_the_limits() {
     for (number, set) in cases.into_iter().enumerate() {
         for code in [0, 302, 404, -1] {
             let kept = FakeFront::default();
-            let mut r = record(Place::default(), "/cgi/a.pl", &[], None);
+            let mut r = record(PlaceConfig::default(), "/cgi/a.pl", &[], None);
             r.client = Box::new(kept.clone());
             set(&mut r);
             r.write(&LONG[..30_000]);
             end(&mut r, code);
             for packet in kept.0.take() {
                 assert!(packet.len() <= wire::reply::MAX_PACKET, "case {number}, {code}: {}", packet.len());
-                assert!(Packet::new(&packet).all(|message| message.is_ok()), "case {number}, {code}");
+                assert!(PacketMessages::new(&packet).all(|message| message.is_ok()), "case {number}, {code}");
             }
         }
     }

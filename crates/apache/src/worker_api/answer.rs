@@ -1,6 +1,6 @@
 //! The result of a request's handlers, and the response to the client.
 
-use crate::error_page::Page;
+use crate::error_page::ErrorPage;
 use crate::request_rec::RequestRec;
 use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::{Number, Text};
@@ -9,7 +9,7 @@ use crate::request_stack::{speaking, with};
 
 /// The response, once the handlers have returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum HandlerOutcome {
     /// The handlers have written the response.
     Answered,
     /// The handlers declined: the front responds with this file.
@@ -39,30 +39,30 @@ impl Verdict {
 
 impl RequestRec {
     /// The response after handlers that returned `code`.
-    pub fn outcome(&mut self, code: i32) -> Outcome {
+    pub fn outcome(&mut self, code: i32) -> HandlerOutcome {
         self.send_info();
         if self.output.is_handed_over {
             // After `$r->internal_redirect` another record has responded; this one may be silent.
-            return Outcome::Answered;
+            return HandlerOutcome::Answered;
         }
         match Verdict::of(code) {
             Verdict::Declined if self.output.is_untouched() => {
-                return self.declined_file().map_or(Outcome::Error(404), Outcome::File);
+                return self.declined_file().map_or(HandlerOutcome::Error(404), HandlerOutcome::File);
             }
-            Verdict::Status(status) if self.output.is_untouched() => return Outcome::Error(status),
+            Verdict::Status(status) if self.output.is_untouched() => return HandlerOutcome::Error(status),
             Verdict::Done if code == 200 && api() == Api::Two && self.output.is_untouched() => {
-                return Outcome::Error(200);
+                return HandlerOutcome::Error(200);
             }
             Verdict::Status(status) if self.keeps_body() => {
-                return Outcome::Error(self.complete().unwrap_or(status));
+                return HandlerOutcome::Error(self.complete().unwrap_or(status));
             }
-            Verdict::Status(status) if self.contradicts_head(status) => return Outcome::Error(status),
+            Verdict::Status(status) if self.contradicts_head(status) => return HandlerOutcome::Error(status),
             Verdict::Status(status) => self.status = status,
             Verdict::Done | Verdict::Declined => {}
         }
         match self.complete() {
-            Some(status) => Outcome::Error(status),
-            None => Outcome::Answered,
+            Some(status) => HandlerOutcome::Error(status),
+            None => HandlerOutcome::Answered,
         }
     }
 
@@ -116,8 +116,8 @@ impl RequestRec {
 }
 
 /// The outcome of a request whose handler returned `code`.
-pub fn outcome(request: u64, code: i32) -> Outcome {
-    speaking(request, |r| r.outcome(code)).unwrap_or(Outcome::Answered)
+pub fn outcome(request: u64, code: i32) -> HandlerOutcome {
+    speaking(request, |r| r.outcome(code)).unwrap_or(HandlerOutcome::Answered)
 }
 
 /// Whether the head is final and has this status.
@@ -141,7 +141,7 @@ pub fn commit(request: u64) {
 }
 
 /// Responds with a page for the status.
-pub fn send_page(request: u64, status: u16, page: Page<'_>) {
+pub fn send_page(request: u64, status: u16, page: ErrorPage<'_>) {
     let _ = with(request, |r| r.send_page(status, page));
 }
 

@@ -7,7 +7,7 @@ use crate::request_rec::environment;
 use crate::request_rec::field::Text;
 use crate::request_rec::table::Table;
 use crate::request_rec::tables::Id;
-use crate::request_rec::target::{Target, frame};
+use crate::request_rec::target::{InternalTarget, frame};
 use crate::request_stack::{for_each, with};
 
 /// The addresses of the client and of the server, from the socket: values set by handlers are ignored.
@@ -79,7 +79,11 @@ impl RequestRec {
         let [path, query, filename] =
             [Field::Path, Field::Query, Field::Filename].map(|field| self.frame.field(field).to_vec());
         let encoded = environment::encoded(variables.iter());
-        self.frame = frame(self, &Target { path, query, filename, ..Target::default() }, &[(Field::Env, &encoded)]);
+        self.frame = frame(
+            self,
+            &InternalTarget { path, query, filename, ..InternalTarget::default() },
+            &[(Field::Env, &encoded)],
+        );
         if self.tables.is_filled(Id::SubprocessEnv) {
             apply(changes, self.tables.of_mut(Id::SubprocessEnv));
         }

@@ -7,7 +7,7 @@ mod record;
 mod translation;
 
 pub use answer::{
-    Outcome, begin_body, commit, custom_response, declined_file, discard, error_before, fail, failed, has_said,
+    HandlerOutcome, begin_body, commit, custom_response, declined_file, discard, error_before, fail, failed, has_said,
     outcome, refuse, say_language, say_type, send_file, send_page,
 };
 pub use client::{

@@ -1,20 +1,20 @@
 //! The running phase, set by the worker, and the state of its handlers.
 
-use crate::request_rec::handler_stacks::Stack;
+use crate::request_rec::handler_stacks::HandlerStack;
 use crate::request_stack::with;
 
 /// Begins a phase; returns which of its handlers run.
-pub fn enter_phase(request: u64, phase: u32) -> Stack {
+pub fn enter_phase(request: u64, phase: u32) -> HandlerStack {
     let stacks = with(request, |r| {
         r.stacks.running = Some(phase);
         r.stacks
     });
-    stacks.map_or(Stack::Configured, |stacks| stacks.of(phase))
+    stacks.map_or(HandlerStack::Configured, |stacks| stacks.of(phase))
 }
 
 /// The handlers of the phase that run, considering handlers pushed by Perl code.
-pub fn stack(request: u64, phase: u32) -> Stack {
-    with(request, |r| r.stacks.of(phase)).unwrap_or(Stack::Configured)
+pub fn stack(request: u64, phase: u32) -> HandlerStack {
+    with(request, |r| r.stacks.of(phase)).unwrap_or(HandlerStack::Configured)
 }
 
 /// The number of the phase that runs.

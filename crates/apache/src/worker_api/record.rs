@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wire::frame::{Field, Flags};
 
-use crate::Place;
+use crate::PlaceConfig;
 use crate::request_rec::RequestRec;
 use crate::request_rec::environment::{self, Api, api};
 use crate::request_rec::field::{Number, Text};
@@ -108,7 +108,7 @@ pub fn handler(request: u64) -> Option<Option<Vec<u8>>> {
 }
 
 /// Sets the configuration of the request's location.
-pub fn place_is(request: u64, place: Rc<Place>) {
+pub fn place_is(request: u64, place: Rc<PlaceConfig>) {
     let gone = with(request, |r| {
         let before = std::mem::replace(&mut r.place, place);
         r.tables.forget(Id::DirConfig);

@@ -9,13 +9,13 @@ use wire::frame::{Field, Frame, Request};
 use wire::reply::{MAX_PACKET, MAX_PAYLOAD, Outgoing, Reply};
 use wire::transport::Presence;
 
-use super::Client;
+use super::ResponseReceiver;
 
 /// Stores each send as a packet.
 #[derive(Clone, Default)]
 pub struct FakeFront(pub Rc<RefCell<Vec<Vec<u8>>>>);
 
-impl Client for FakeFront {
+impl ResponseReceiver for FakeFront {
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
         let mut packet = said.before.to_vec();
         said.body.chunks(MAX_PAYLOAD).for_each(|piece| Reply::Body(piece).put(said.id, &mut packet));

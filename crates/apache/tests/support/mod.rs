@@ -5,18 +5,18 @@ mod fake_front;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use apache::{Client, Finished, Incoming, Level, Outcome, Place};
-use base::log::Context;
+use apache::{FinishedRequest, HandlerOutcome, Incoming, Level, PlaceConfig, ResponseReceiver};
+use base::log::ContextPosition;
 use libperl::{Interpreter, Interrupted};
 use wire::frame::{Frame, Request};
-use wire::reply::{End, Head, Packet, Reply};
+use wire::reply::{End, Head, PacketMessages, Reply};
 use wire::transport::in_memory;
 
 use fake_front::{FakeFront, Target, frame};
 
 thread_local!(static LOG: RefCell<String> = const { RefCell::new(String::new()) });
 
-fn log(level: Level, _: Context, text: &[u8]) {
+fn log(level: Level, _: ContextPosition, text: &[u8]) {
     LOG.with_borrow_mut(|log| *log += &format!("[{}] {}\n", level.name(), String::from_utf8_lossy(text)));
 }
 
@@ -46,7 +46,7 @@ impl Answer {
 
     fn take(&mut self, packet: &[u8]) {
         self.packets += 1;
-        for reply in Packet::new(packet) {
+        for reply in PacketMessages::new(packet) {
             match reply.expect("well formed").1 {
                 Reply::Info(head) => self.infos.push(head),
                 Reply::Head(head) => self.head = head,
@@ -98,7 +98,7 @@ impl Ask<'_> {
 
 pub struct Server {
     pub perl: Interpreter,
-    pub place: Place,
+    pub place: PlaceConfig,
     front: FakeFront,
 }
 
@@ -106,7 +106,7 @@ impl Server {
     pub fn boot() -> Server {
         let perl = Interpreter::boot(&apache::hooks(), Some(apache::xs_init())).expect("boots");
         let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../perl/lib");
-        let place = Place {
+        let place = PlaceConfig {
             document_root: "/usr".into(),
             server_root: "/etc/site".into(),
             server_name: "example.org".into(),
@@ -152,7 +152,7 @@ impl Server {
         self.answer()
     }
 
-    fn finish(&mut self, request: u64, result: libperl::Result<i32>) -> Finished {
+    fn finish(&mut self, request: u64, result: libperl::Result<i32>) -> FinishedRequest {
         let code = match result {
             Ok(status) => status,
             Err(Interrupted::Exited(_) | Interrupted::Unheard) => 0,
@@ -163,9 +163,9 @@ impl Server {
             }
         };
         match apache::outcome(request, code) {
-            Outcome::Answered => {}
-            Outcome::File(path) => apache::send_file(request, &path),
-            Outcome::Error(status) => apache::send_page(request, status, apache::Page::Ours("")),
+            HandlerOutcome::Answered => {}
+            HandlerOutcome::File(path) => apache::send_file(request, &path),
+            HandlerOutcome::Error(status) => apache::send_page(request, status, apache::ErrorPage::Ours("")),
         }
         apache::finish().expect("a request is current")
     }

@@ -2,7 +2,7 @@
 
 use crate::draft::{Draft, Position};
 use crate::model::access::Methods;
-use crate::model::context::Context;
+use crate::model::context::SectionContext;
 use crate::model::overrides::HtaccessRules;
 use crate::model::pools::{CODE_ELSEWHERE, DEFAULT};
 use crate::model::start_up::StartUpStep;
@@ -60,13 +60,13 @@ impl Draft {
         {
             return self.forbidden(message);
         }
-        if self.position.context != Context::Htaccess {
+        if self.position.context != SectionContext::Htaccess {
             row.check_context(self.position.context)?;
         }
         if self.position.methods != Methods::ALL && !row.per_method && !matches!(row.takes, Takes::Reading(..)) {
             self.warn("applies to all methods, as in httpd, although it is in <Limit>: move it out of the section");
         }
-        if self.position.context == Context::Server {
+        if self.position.context == SectionContext::Server {
             self.positions.insert(row.name, directive.at.clone());
         }
         self.call(row, &directive.args, directive.section.as_deref())

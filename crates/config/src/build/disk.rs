@@ -1,22 +1,22 @@
-//! [`Source`] implemented by the file system.
+//! [`ParserSource`] implemented by the file system.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::syntax::regular;
-use crate::syntax::source::Source;
+use crate::syntax::source::ParserSource;
 use crate::table;
 
 /// Maximum size in bytes of a configuration file, or of a file that it names.
 const LONGEST: u64 = 64 << 20;
 
-impl<'a> Source<'a> {
+impl<'a> ParserSource<'a> {
     /// Reads files of this machine. No names are defined.
     pub fn disk(server_root: impl Into<PathBuf>, env: &'a dyn Fn(&str) -> Option<String>) -> Self {
         let server_root = server_root.into();
         let started_in = server_root.clone();
         let defines = Vec::new();
-        Source {
+        ParserSource {
             defines,
             env,
             read: &read_lossy,

@@ -7,9 +7,9 @@ use super::{connections, handlers, logs, satisfy, shadow};
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::host::Host;
-use crate::model::perl::api::Generation;
+use crate::model::perl::api::PerlGeneration;
 use crate::model::pools::DEFAULT;
-use crate::model::server::{Listen, Pool};
+use crate::model::server::{Listen, PoolSettings};
 use crate::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::model::start_up::{StartUp, StartUpStep, in_order_of_mod_perl_2};
 use crate::syntax::tree::ConfigError;
@@ -96,7 +96,7 @@ impl Draft {
         steps.sort_by_key(|it| it.pool);
         for own in steps.chunk_by_mut(|one, next| one.pool == next.pool) {
             let pool = own.first().map_or(DEFAULT, |it| it.pool);
-            if self.config.perl_of(pool).generation == Generation::Two {
+            if self.config.perl_of(pool).generation == PerlGeneration::Two {
                 in_order_of_mod_perl_2(own);
             }
         }
@@ -105,7 +105,7 @@ impl Draft {
 
     /// Adjusts values as httpd's prefork does. A warning is given only if the directive was written.
     fn checks(&mut self) {
-        let Pool { start, max_spare, min_spare, max_clients, .. } = self.config.pool;
+        let PoolSettings { start, max_spare, min_spare, max_clients, .. } = self.config.pool;
         if max_spare < min_spare {
             self.config.pool.max_spare = min_spare;
             self.adjusted("MaxSpareServers", &format!("cannot be below MinSpareServers {min_spare}"), min_spare);

@@ -1,6 +1,6 @@
 //! `LogFormat`, `CustomLog`, `TransferLog`, `ErrorLog`. Formats are resolved last, because a nickname may follow its use.
 
-use crate::draft::{CustomLog, Draft, Logs};
+use crate::draft::{CustomLog, Draft, LogDirectives};
 use crate::model::host::AccessLog;
 use crate::syntax::tree::ConfigError;
 
@@ -28,7 +28,7 @@ pub fn finish(draft: &mut Draft) {
     }
 }
 
-impl Logs {
+impl LogDirectives {
     /// The format of a nickname of the host, of the main server or predefined, or the format itself.
     fn format(&self, access: &CustomLog) -> Result<String, String> {
         let of = |host: u16| self.formats.iter().rfind(|(of, name, _)| *of == host && *name == access.format);

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 use crate::draft::{Draft, Position};
 use crate::model::config::{Config, Facts};
-use crate::model::context::{Context, Rank, Scope, depth};
+use crate::model::context::{Rank, Scope, SectionContext, depth};
 use crate::model::overrides::HtaccessRules;
-use crate::model::perl::api::Generation;
+use crate::model::perl::api::PerlGeneration;
 use crate::model::perl::phases::Phase;
 use crate::syntax::pattern::Budget;
 use crate::syntax::source::below;
@@ -72,7 +72,7 @@ fn outline(tree: &[Directive], depth: usize, text: &mut String) {
 
 impl Draft {
     fn add_outline(&mut self, tree: &[Directive]) {
-        if self.config.perl.generation == Generation::Two || self.config.uses_both_apis() {
+        if self.config.perl.generation == PerlGeneration::Two || self.config.uses_both_apis() {
             outline(tree, 0, &mut self.config.outline);
         }
     }
@@ -104,7 +104,7 @@ impl Draft {
         draft.may_use_either_api = config.uses_both_apis();
         let rank = Rank::directory(depth(folder));
         let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
-        draft.walk_in(Position { context: Context::Htaccess, section, ..draft.position }, tree);
+        draft.walk_in(Position { context: SectionContext::Htaccess, section, ..draft.position }, tree);
         draft
     }
 }

@@ -7,7 +7,7 @@ use wire::control::PoolNumber;
 
 use crate::draft::Draft;
 use crate::model::pools::{DEFAULT, MOST, PROGRAMS_NAME};
-use crate::model::server::{NamedPool, PerlSwitches, Pool};
+use crate::model::server::{NamedPool, PerlSwitches, PoolSettings};
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::{Belongs, belongs, has_option, speaks_of};
 
@@ -90,7 +90,7 @@ impl Draft {
             self.excess_pools += 1;
             return;
         }
-        let (pool, perl, is_host) = (Pool::default(), PerlSwitches::default(), is(section, "VirtualHost"));
+        let (pool, perl, is_host) = (PoolSettings::default(), PerlSwitches::default(), is(section, "VirtualHost"));
         self.config.more_pools.push(NamedPool { name, at: section.at.clone(), pool, perl, is_host, base: None });
         let number = self.config.pool_count() - 1;
         self.record_section(section, number);

@@ -6,7 +6,7 @@ use crate::model::config::Config;
 use crate::model::handler::Handler;
 use crate::model::pools::PROGRAMS_NAME;
 use crate::model::program::CgiMode;
-use crate::model::server::{NamedPool, Pool};
+use crate::model::server::{NamedPool, PoolSettings};
 use crate::syntax::tree::At;
 
 /// Idle processes: httpd's MinSpareServers and MaxSpareServers. Each has less than a megabyte of its own.
@@ -20,7 +20,7 @@ impl Draft {
         }
         let max_clients = self.config.max_programs;
         let [min_spare, max_spare] = SPARE.map(|spare| spare.min(max_clients));
-        let pool = Pool {
+        let pool = PoolSettings {
             start: min_spare,
             min_spare,
             max_spare,

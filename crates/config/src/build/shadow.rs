@@ -1,15 +1,15 @@
-//! Changes for a second instance of the site, see [`Shadow`].
+//! Changes for a second instance of the site, see [`ShadowChanges`].
 
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::model::config::{Config, Shadow};
+use crate::model::config::{Config, ShadowChanges};
 use crate::model::host::HostAddress;
 use crate::model::server::{Listen, LogTarget};
 use crate::syntax::tree::Directive;
 
-/// The tree with the directives of [`Shadow::instead`].
-pub fn replaced<'t>(tree: &'t [Directive], shadow: Option<&Shadow>) -> Cow<'t, [Directive]> {
+/// The tree with the directives of [`ShadowChanges::instead`].
+pub fn replaced<'t>(tree: &'t [Directive], shadow: Option<&ShadowChanges>) -> Cow<'t, [Directive]> {
     let instead = shadow.map_or(&[][..], |shadow| &shadow.instead);
     instead.iter().fold(Cow::Borrowed(tree), |tree, directive| {
         let mut tree = tree.into_owned();
@@ -38,7 +38,7 @@ fn replace(tree: &mut [Directive], by: &Directive) -> bool {
 }
 
 /// Gives the instance its own ports, logs and socket, and removes limits per client, since all its requests have one address.
-pub fn separate(config: &mut Config, shadow: &Shadow) {
+pub fn separate(config: &mut Config, shadow: &ShadowChanges) {
     config.pid_file = None;
     config.control_socket = Some(shadow.folder.join("control.sock"));
     config.error_log = LogTarget::File(shadow.folder.join("error.log"));
@@ -55,7 +55,7 @@ pub fn separate(config: &mut Config, shadow: &Shadow) {
 }
 
 /// Replaces the addresses of hosts by the ports that substitute them.
-fn move_hosts(config: &mut Config, shadow: &Shadow) {
+fn move_hosts(config: &mut Config, shadow: &ShadowChanges) {
     for host in config.hosts.iter_mut().skip(1) {
         let its = shadow.addresses(&config.listen).filter(|(listen, _)| host.may_be_at(listen));
         let addresses = its.map(|(_, address)| HostAddress { ip: None, port: Some(address.port()) }).collect();

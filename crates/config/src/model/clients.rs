@@ -75,17 +75,17 @@ settings! {
     #[derive(Clone, Copy, PartialEq, Eq, Default)]
     host struct ReadTimeouts {
         /// Pace of the TLS handshake.
-        pub handshake: Option<Pace>, keep;
+        pub handshake: Option<ReceivePace>, keep;
         /// Pace of a request's head.
-        pub header: Option<Pace>, keep;
+        pub header: Option<ReceivePace>, keep;
         /// Pace of a request's body.
-        pub body: Option<Pace>, keep;
+        pub body: Option<ReceivePace>, keep;
     }
 }
 
 /// `20-40,MinRate=500`: 20 seconds, extended by one for each 500 bytes received, up to 40.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pace {
+pub struct ReceivePace {
     /// Initial time; zero is unlimited.
     pub within: Duration,
     /// Maximum time, including extensions.
@@ -104,7 +104,7 @@ impl ReadTimeouts {
             "body" => &mut self.body,
             _ => return Err(wrong(word)),
         };
-        *stage = Some(Pace::read(pace)?);
+        *stage = Some(ReceivePace::read(pace)?);
         Ok(())
     }
 }
@@ -113,8 +113,8 @@ fn wrong(word: &str) -> String {
     format!("expected header=, body= or handshake= with a time, like header=20-40,MinRate=500, got \"{word}\"")
 }
 
-impl Pace {
-    fn read(text: &str) -> Result<Pace, String> {
+impl ReceivePace {
+    fn read(text: &str) -> Result<ReceivePace, String> {
         let (times, rate) = match text.split_once(',') {
             Some((times, rate)) => (times, Some(min_rate(rate)?)),
             None => (text, None),
@@ -129,7 +129,7 @@ impl Pace {
         if at_most.is_some() && rate.is_none() {
             return Err(format!("a second time needs a rate: write {times},MinRate=500"));
         }
-        Ok(Pace { within, at_most, rate })
+        Ok(ReceivePace { within, at_most, rate })
     }
 
     /// Deadline of a client that began at `begun` and has sent `bytes` since. `None`: no deadline.
@@ -162,14 +162,14 @@ mod tests {
     #[test]
     fn httpds_notations_are_parsed() {
         let said = read(&["header=20-40,MinRate=500", "Body=1m,minrate=100", "handshake=0"]).expect("understood");
-        let pace = |within, at_most: Option<u64>, rate| Pace {
+        let pace = |within, at_most: Option<u64>, rate| ReceivePace {
             within: Duration::from_secs(within),
             at_most: at_most.map(Duration::from_secs),
             rate: NonZeroU32::new(rate),
         };
         assert_eq!(said.header, Some(pace(20, Some(40), 500)));
         assert_eq!(said.body, Some(pace(60, None, 100)));
-        assert_eq!(said.handshake, Some(Pace::default()));
+        assert_eq!(said.handshake, Some(ReceivePace::default()));
     }
 
     #[test]
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(allowed(499), Duration::from_secs(20));
         assert_eq!(allowed(5000), Duration::from_secs(30));
         assert_eq!(allowed(1 << 40), Duration::from_secs(40));
-        assert_eq!(Pace::default().deadline(begun, 0), None);
+        assert_eq!(ReceivePace::default().deadline(begun, 0), None);
     }
 
     #[test]

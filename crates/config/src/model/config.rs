@@ -12,9 +12,11 @@ use crate::model::clients::{Clients, Spooling};
 use crate::model::host::Host;
 use crate::model::identity::Tokens;
 use crate::model::overrides::PerlHtaccess;
-use crate::model::perl::api::{Generation, MODPERL2};
+use crate::model::perl::api::{MODPERL2, PerlGeneration};
 use crate::model::protocols::Http2;
-use crate::model::server::{Listen, LogTarget, Monitor, NamedPool, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
+use crate::model::server::{
+    Listen, LogTarget, MonitorSettings, NamedPool, Pages, PerlSwitches, PoolSettings, RequestLimits, Timeouts,
+};
 use crate::model::settings::Section;
 use crate::model::start_up::StartUp;
 use crate::model::start_up::warm_up::WarmUp;
@@ -42,7 +44,7 @@ pub struct Config {
     /// `ListenBacklog`: maximum number of connections that the kernel queues before accept.
     pub listen_backlog: u32,
     /// The default pool of workers.
-    pub pool: Pool,
+    pub pool: PoolSettings,
     /// Other pools of workers.
     pub more_pools: Vec<NamedPool>,
     /// The pool of the processes that run CGI programs, without Perl. `None`: no place has programs, or workers run them.
@@ -101,7 +103,7 @@ pub struct Config {
     /// `TypesConfig`: extension (without dot, lower case) to MIME type.
     pub types: BTreeMap<String, String>,
     /// `AdminListen`, `AdminToken`, `HistoryFile`.
-    pub monitor: Monitor,
+    pub monitor: MonitorSettings,
     /// `ControlSocket`; `None`: the master chooses a path.
     pub control_socket: Option<PathBuf>,
     /// Warnings about adjusted or ignored directives, to be logged once.
@@ -147,15 +149,15 @@ pub struct Facts {
     pub single: bool,
     /// Set for a second instance that is measured beside the running server.
     #[serde(default)]
-    pub shadow: Option<Shadow>,
+    pub shadow: Option<ShadowChanges>,
 }
 
 impl Facts {
     /// The API, from the definition of MODPERL2.
-    pub fn generation(&self) -> Generation {
+    pub fn generation(&self) -> PerlGeneration {
         match self.defined.iter().any(|(name, _)| name == MODPERL2) {
-            true => Generation::Two,
-            false => Generation::One,
+            true => PerlGeneration::Two,
+            false => PerlGeneration::One,
         }
     }
 }
@@ -172,7 +174,7 @@ pub struct Expanded {
 
 /// Differences of a second instance of the site, which runs on other ports to be measured. The running server is not affected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shadow {
+pub struct ShadowChanges {
     /// Process id of the measuring process; the instance ends with it.
     pub owner: i32,
     /// Folder of the control socket and the error log.
@@ -183,7 +185,7 @@ pub struct Shadow {
     pub instead: Vec<Directive>,
 }
 
-impl Shadow {
+impl ShadowChanges {
     /// Pairs of an address of the site and its substitute.
     pub fn addresses<'a>(&'a self, listen: &'a [Listen]) -> impl Iterator<Item = (&'a Listen, SocketAddr)> {
         listen.iter().zip(self.ports.iter().map(|port| (Ipv4Addr::LOCALHOST, *port).into()))

@@ -7,7 +7,7 @@ use crate::syntax::pattern::Pattern;
 /// The kind of section that contains a directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Context {
+pub enum SectionContext {
     /// Outside of every section.
     Server = 1,
     /// `<VirtualHost>`
@@ -24,17 +24,17 @@ pub enum Context {
     Htaccess = 128,
 }
 
-impl Context {
+impl SectionContext {
     /// Name for error messages.
     pub fn name(self) -> &'static str {
         match self {
-            Context::Server => "the main server",
-            Context::VirtualHost => "<VirtualHost>",
-            Context::Directory => "<Directory>",
-            Context::Location => "<Location>",
-            Context::Files => "<Files>",
-            Context::WorkerPool => "<WorkerPool>",
-            Context::Htaccess => ".htaccess",
+            SectionContext::Server => "the main server",
+            SectionContext::VirtualHost => "<VirtualHost>",
+            SectionContext::Directory => "<Directory>",
+            SectionContext::Location => "<Location>",
+            SectionContext::Files => "<Files>",
+            SectionContext::WorkerPool => "<WorkerPool>",
+            SectionContext::Htaccess => ".htaccess",
         }
     }
 }

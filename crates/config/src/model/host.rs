@@ -131,7 +131,7 @@ pub struct AccessLog {
     /// The format string; nicknames are replaced by their formats.
     pub format: String,
     /// Requests that are logged; `None`: all.
-    pub condition: Option<response::setenv::Condition>,
+    pub condition: Option<response::setenv::EnvCondition>,
 }
 
 /// IPv4 form of a mapped address: a listener on `[::]` sees IPv4 clients as `::ffff:10.0.0.1`.

@@ -6,19 +6,19 @@ use crate::model::context::Scope;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PartialOptions {
     /// `Options ExecCGI Indexes`
-    Set(Options),
+    Set(DirectoryOptions),
     /// `Options +ExecCGI -Indexes`
     Change {
         /// Options with `+`.
-        add: Options,
+        add: DirectoryOptions,
         /// Options with `-`.
-        remove: Options,
+        remove: DirectoryOptions,
     },
 }
 
 /// A set of options.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct DirectoryOptions {
     /// CGI scripts may run.
     pub exec_cgi: bool,
     /// Symbolic links are followed.
@@ -29,7 +29,7 @@ pub struct Options {
     pub indexes: bool,
 }
 
-impl std::fmt::Debug for Options {
+impl std::fmt::Debug for DirectoryOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names = [
             (self.exec_cgi, "ExecCGI"),
@@ -50,7 +50,7 @@ pub fn parse(args: &[String]) -> Result<(PartialOptions, Vec<String>), String> {
             "either all options need a + or -, or none: an option without a sign would replace the others".into()
         );
     }
-    let (mut add, mut remove, mut ignored) = (Options::default(), Options::default(), Vec::new());
+    let (mut add, mut remove, mut ignored) = (DirectoryOptions::default(), DirectoryOptions::default(), Vec::new());
     for arg in args {
         let set = if arg.starts_with('-') { &mut remove } else { &mut add };
         match known(arg.trim_start_matches(['+', '-']))? {
@@ -62,16 +62,16 @@ pub fn parse(args: &[String]) -> Result<(PartialOptions, Vec<String>), String> {
 }
 
 /// The option with this name. `None`: an option of httpd that is not supported.
-fn known(name: &str) -> Result<Option<Options>, String> {
-    let none = Options::default();
+fn known(name: &str) -> Result<Option<DirectoryOptions>, String> {
+    let none = DirectoryOptions::default();
     Ok(Some(match name.to_ascii_lowercase().as_str() {
         "none" => none,
-        "execcgi" => Options { exec_cgi: true, ..none },
-        "followsymlinks" => Options { follow_sym_links: true, ..none },
-        "symlinksifownermatch" => Options { sym_links_if_owner_match: true, ..none },
-        "indexes" => Options { indexes: true, ..none },
+        "execcgi" => DirectoryOptions { exec_cgi: true, ..none },
+        "followsymlinks" => DirectoryOptions { follow_sym_links: true, ..none },
+        "symlinksifownermatch" => DirectoryOptions { sym_links_if_owner_match: true, ..none },
+        "indexes" => DirectoryOptions { indexes: true, ..none },
         // As in httpd, All contains the options that loosen restrictions; SymLinksIfOwnerMatch tightens them.
-        "all" => Options { exec_cgi: true, follow_sym_links: true, indexes: true, ..none },
+        "all" => DirectoryOptions { exec_cgi: true, follow_sym_links: true, indexes: true, ..none },
         "includes" | "includesnoexec" | "multiviews" => return Ok(None),
         _ => {
             return Err(format!(
@@ -81,7 +81,7 @@ fn known(name: &str) -> Result<Option<Options>, String> {
     }))
 }
 
-type Field = fn(&mut Options) -> &mut bool;
+type Field = fn(&mut DirectoryOptions) -> &mut bool;
 
 const BITS: [(u32, Field); 4] = [
     (1, |options| &mut options.indexes),
@@ -90,10 +90,10 @@ const BITS: [(u32, Field); 4] = [
     (64, |options| &mut options.sym_links_if_owner_match),
 ];
 
-impl Options {
+impl DirectoryOptions {
     /// Options from httpd's bits (`OPT_INDEXES` 1 to `OPT_SYM_OWNER` 64).
-    pub fn of_bits(bits: u32) -> Options {
-        let mut options = Options::default();
+    pub fn of_bits(bits: u32) -> DirectoryOptions {
+        let mut options = DirectoryOptions::default();
         for (bit, option) in BITS {
             *option(&mut options) = bits & bit != 0;
         }
@@ -106,8 +106,8 @@ impl Options {
     }
 
     /// Union.
-    pub fn with(self, other: Options) -> Options {
-        Options {
+    pub fn with(self, other: DirectoryOptions) -> DirectoryOptions {
+        DirectoryOptions {
             exec_cgi: self.exec_cgi || other.exec_cgi,
             follow_sym_links: self.follow_sym_links || other.follow_sym_links,
             sym_links_if_owner_match: self.sym_links_if_owner_match || other.sym_links_if_owner_match,
@@ -116,8 +116,8 @@ impl Options {
     }
 
     /// Difference.
-    pub fn without(self, other: Options) -> Options {
-        Options {
+    pub fn without(self, other: DirectoryOptions) -> DirectoryOptions {
+        DirectoryOptions {
             exec_cgi: self.exec_cgi && !other.exec_cgi,
             follow_sym_links: self.follow_sym_links && !other.follow_sym_links,
             sym_links_if_owner_match: self.sym_links_if_owner_match && !other.sym_links_if_owner_match,
@@ -126,7 +126,7 @@ impl Options {
     }
 
     /// The options after the changes of a section.
-    pub fn after(self, change: &PartialOptions) -> Options {
+    pub fn after(self, change: &PartialOptions) -> DirectoryOptions {
         match change {
             PartialOptions::Set(options) => *options,
             PartialOptions::Change { add, remove } => self.without(*remove).with(*add),
@@ -134,14 +134,14 @@ impl Options {
     }
 }
 
-impl Options {
+impl DirectoryOptions {
     /// The options after the changes of a section with this scope. As in httpd, a section of URLs does not change the
     /// options for links.
-    pub fn at(self, scope: &Scope, change: &PartialOptions) -> Options {
+    pub fn at(self, scope: &Scope, change: &PartialOptions) -> DirectoryOptions {
         let next = self.after(change);
         match scope {
             Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) => next,
-            Scope::Location(_) | Scope::LocationMatch(_) | Scope::Backend(_) => Options {
+            Scope::Location(_) | Scope::LocationMatch(_) | Scope::Backend(_) => DirectoryOptions {
                 follow_sym_links: self.follow_sym_links,
                 sym_links_if_owner_match: self.sym_links_if_owner_match,
                 ..next

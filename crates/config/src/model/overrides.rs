@@ -1,6 +1,6 @@
 //! `AllowOverride` and `PerlHtaccess`: directives that `.htaccess` files may contain.
 
-use crate::model::options::{self, Options, PartialOptions};
+use crate::model::options::{self, DirectoryOptions, PartialOptions};
 use crate::syntax::tree::Directive;
 
 /// A set of httpd's classes of directives, as `AllowOverride` names them.
@@ -8,7 +8,7 @@ use crate::syntax::tree::Directive;
 pub struct Overrides {
     classes: u8,
     /// `Options=…`: the options that may be changed; `None` is all.
-    options: Option<Options>,
+    options: Option<DirectoryOptions>,
     /// `Nonfatal=…`
     nonfatal: Nonfatal,
 }
@@ -88,13 +88,13 @@ impl Overrides {
     pub fn of_numbers(classes: u32, options: u32) -> Overrides {
         let allowed = OF_HTTPD.iter().enumerate().filter(|(bit, _)| classes & 1 << bit != 0);
         let classes = allowed.fold(0, |all, (_, class)| all | class.0);
-        Overrides { classes, options: Some(Options::of_bits(options)), ..Overrides::NONE }
+        Overrides { classes, options: Some(DirectoryOptions::of_bits(options)), ..Overrides::NONE }
     }
 
     /// httpd's bits of classes and of allowed options; `None`: all options.
     pub fn numbers(self) -> (u32, Option<u32>) {
         let set = OF_HTTPD.iter().enumerate().filter(|(_, class)| self.has(**class));
-        (set.fold(0, |all, (bit, _)| all | 1 << bit), self.options.map(Options::bits))
+        (set.fold(0, |all, (bit, _)| all | 1 << bit), self.options.map(DirectoryOptions::bits))
     }
 
     /// Parses the arguments of `AllowOverride`.
@@ -282,7 +282,7 @@ impl HtaccessRules {
             PartialOptions::Change { add, remove } => add.with(*remove),
         };
         match self.allowed.options {
-            Some(only) if touched.without(only) != Options::default() => {
+            Some(only) if touched.without(only) != DirectoryOptions::default() => {
                 Err("contains an option that AllowOverride Options=… does not list".to_owned())
             }
             _ => Ok(()),

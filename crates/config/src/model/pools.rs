@@ -3,8 +3,8 @@
 use wire::control::PoolNumber;
 
 use crate::model::config::{Config, Facts};
-use crate::model::perl::api::{Generation, MODPERL2};
-use crate::model::server::{NamedPool, PerlSwitches, Pool};
+use crate::model::perl::api::{MODPERL2, PerlGeneration};
+use crate::model::server::{NamedPool, PerlSwitches, PoolSettings};
 use crate::model::settings::Settings;
 use crate::syntax::tree::At;
 
@@ -89,7 +89,7 @@ impl Config {
     }
 
     /// Settings of a pool.
-    pub fn pool_of(&self, number: PoolNumber) -> &Pool {
+    pub fn pool_of(&self, number: PoolNumber) -> &PoolSettings {
         self.named(number).map_or(&self.pool, |named| &named.pool)
     }
 
@@ -142,9 +142,9 @@ impl Config {
 
 impl Facts {
     /// A copy of the inputs for another API.
-    pub fn speaking(mut self, generation: Generation) -> Facts {
-        self.defined.retain(|(name, _)| name != MODPERL2 || generation == Generation::Two);
-        if generation == Generation::Two && self.generation() == Generation::One {
+    pub fn speaking(mut self, generation: PerlGeneration) -> Facts {
+        self.defined.retain(|(name, _)| name != MODPERL2 || generation == PerlGeneration::Two);
+        if generation == PerlGeneration::Two && self.generation() == PerlGeneration::One {
             self.defined.push((MODPERL2.to_owned(), None));
         }
         self

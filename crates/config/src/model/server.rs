@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::model::budget::{MemoryBudget, ReforkWhen, WorkerLimits};
-use crate::model::perl::api::Generation;
+use crate::model::perl::api::PerlGeneration;
 use crate::syntax::tree::At;
 
 /// An address to listen on.
@@ -31,13 +31,13 @@ impl Listen {
 
 /// Access to the running server's status, and its history.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Monitor {
+pub struct MonitorSettings {
     /// `AdminListen`
     pub listen: Vec<AdminAddress>,
     /// `AdminToken`, and its position.
     pub token: Option<(PathBuf, At)>,
     /// `HistoryFile`
-    pub history: History,
+    pub history: HistorySetting,
 }
 
 /// An `AdminListen`.
@@ -61,7 +61,7 @@ impl AdminAddress {
 
 /// `HistoryFile`
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum History {
+pub enum HistorySetting {
     /// `auto`: a file in systemd's StateDirectory.
     #[default]
     Auto,
@@ -73,7 +73,7 @@ pub enum History {
 
 /// Settings of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pool {
+pub struct PoolSettings {
     /// `StartServers`
     pub start: u32,
     /// `MinSpareServers`
@@ -100,10 +100,10 @@ pub struct Pool {
     pub refork: ReforkWhen,
 }
 
-impl Default for Pool {
-    fn default() -> Pool {
+impl Default for PoolSettings {
+    fn default() -> PoolSettings {
         let (start, min_spare, max_spare, max_clients, queue_length) = (0, 0, 0, 0, 0);
-        Pool {
+        PoolSettings {
             start,
             min_spare,
             max_spare,
@@ -128,7 +128,7 @@ pub struct NamedPool {
     /// Position of the definition.
     pub at: At,
     /// Settings of the pool; missing ones are inherited from the default pool.
-    pub pool: Pool,
+    pub pool: PoolSettings,
     /// Perl's switches in the pool.
     pub perl: PerlSwitches,
     /// Whether the pool belongs to a virtual host.
@@ -162,7 +162,7 @@ pub struct PerlSwitches {
     /// `PerlPreload auto`
     pub preload: bool,
     /// `PerlGeneration`, or the API that the configuration implies.
-    pub generation: Generation,
+    pub generation: PerlGeneration,
 }
 
 /// `TransparentHugePages`, `KernelSamePageMerging`

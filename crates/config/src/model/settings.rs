@@ -9,9 +9,9 @@ use wire::control::PoolNumber;
 
 use crate::model::context::{Rank, Scope};
 use crate::model::handler::{Handler, NamedBy};
-use crate::model::options::{Options, PartialOptions};
+use crate::model::options::{DirectoryOptions, PartialOptions};
 use crate::model::overrides::Overrides;
-use crate::model::perl::api::{Generation, PerlFilters, PerlOptions};
+use crate::model::perl::api::{PerlFilters, PerlGeneration, PerlOptions};
 use crate::model::perl::phases::{Phase, Phases};
 use crate::model::response::ResponseRules;
 use crate::model::response::cache::{Caching, PartialCaching};
@@ -86,7 +86,7 @@ settings! {
     /// `PerlSetupEnv`
     setup_env: Option<bool> => bool, replace;
     /// `Options`
-    options: Option<PartialOptions> => Options, apart;
+    options: Option<PartialOptions> => DirectoryOptions, apart;
     /// `DirectoryIndex`
     directory_index: Option<Vec<String>> => Vec<String>, replace;
     /// `DefaultType`
@@ -133,10 +133,10 @@ impl Settings {
     }
 
     /// Whether `%ENV` is filled for programs. mod_perl 2 does so for perl-script, or according to PerlOptions.
-    pub fn sets_up_env(&self, generation: Generation) -> bool {
+    pub fn sets_up_env(&self, generation: PerlGeneration) -> bool {
         match generation {
-            Generation::One => self.setup_env,
-            Generation::Two => self.perl_options.has("SetupEnv", self.handler != Handler::ModPerl),
+            PerlGeneration::One => self.setup_env,
+            PerlGeneration::Two => self.perl_options.has("SetupEnv", self.handler != Handler::ModPerl),
         }
     }
 

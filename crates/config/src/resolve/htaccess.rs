@@ -15,10 +15,10 @@ use crate::model::overrides::{HtaccessRules, Overrides};
 use crate::model::settings::Section;
 use crate::model::start_up::{StartUp, StartUpStep};
 use crate::resolve::translate;
-use crate::syntax::parse::Reader;
+use crate::syntax::parse::ConfigReader;
 use crate::syntax::pattern::meter::Meter;
 use crate::syntax::pattern::{Budget, MEMORY_OF_HTACCESS, OF_HTACCESS, Pattern};
-use crate::syntax::source::Source;
+use crate::syntax::source::ParserSource;
 use crate::syntax::tree::ConfigError;
 
 /// Maximum size of a `.htaccess` file in bytes. Its text is sent to a worker with every request.
@@ -166,8 +166,8 @@ impl Config {
         rules: HtaccessRules,
     ) -> Result<Htaccess, ConfigError> {
         let nothing = |_: &str| None;
-        let source = Source::disk(&self.server_root, &nothing);
-        let mut reader = Reader::without_files(&source);
+        let source = ParserSource::disk(&self.server_root, &nothing);
+        let mut reader = ConfigReader::without_files(&source);
         reader.text(text, &file.to_string_lossy());
         let (tree, errors) = reader.into_parts();
         let meter = Meter::new(folder, file.to_string_lossy().into_owned(), text);

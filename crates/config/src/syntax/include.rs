@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::syntax::pattern::{Budget, Case};
-use crate::syntax::source::Source;
+use crate::syntax::source::ParserSource;
 use crate::syntax::wildcard::{self, Slash};
 
 /// Treatment of a missing file.
@@ -25,7 +25,7 @@ impl IfMissing {
 }
 
 /// The files in reading order. A path without wildcards is returned even if it does not exist.
-pub fn find(source: &Source<'_>, pattern: &Path, missing: IfMissing) -> Result<Vec<PathBuf>, String> {
+pub fn find(source: &ParserSource<'_>, pattern: &Path, missing: IfMissing) -> Result<Vec<PathBuf>, String> {
     let mut found = vec![PathBuf::new()];
     for part in pattern {
         found = step(source, &found, part)?;
@@ -44,7 +44,7 @@ pub fn find(source: &Source<'_>, pattern: &Path, missing: IfMissing) -> Result<V
 }
 
 /// Extends paths by one component.
-fn step(source: &Source<'_>, folders: &[PathBuf], part: &OsStr) -> Result<Vec<PathBuf>, String> {
+fn step(source: &ParserSource<'_>, folders: &[PathBuf], part: &OsStr) -> Result<Vec<PathBuf>, String> {
     let Some(pattern) = part.to_str().filter(|part| wildcard::is_pattern(part)) else {
         return Ok(folders.iter().map(|folder| folder.join(part)).collect());
     };
@@ -56,7 +56,7 @@ fn step(source: &Source<'_>, folders: &[PathBuf], part: &OsStr) -> Result<Vec<Pa
     Ok(entries.filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(wanted)).collect())
 }
 
-fn below(source: &Source<'_>, path: PathBuf, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), String> {
+fn below(source: &ParserSource<'_>, path: PathBuf, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), String> {
     // Symbolic links can make the tree endless.
     const DEEPEST: u32 = 20;
     if depth > DEEPEST {
@@ -73,7 +73,7 @@ fn below(source: &Source<'_>, path: PathBuf, depth: u32, files: &mut Vec<PathBuf
     Ok(())
 }
 
-fn sorted(source: &Source<'_>, folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn sorted(source: &ParserSource<'_>, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut entries = (source.list)(folder)?;
     entries.sort();
     Ok(entries)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// A logical line.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct LogicalLine {
     /// Number of its first physical line, from 1.
     pub number: u32,
     /// Text without leading and trailing blanks; never empty.
@@ -13,15 +13,15 @@ pub struct Line {
 
 /// Reads a text line by line.
 #[derive(Clone)]
-pub struct Lines<'a> {
+pub struct LineReader<'a> {
     rest: std::iter::Zip<std::ops::RangeFrom<u32>, std::str::Lines<'a>>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineReader<'a> {
     /// Lines of a whole file.
     pub fn new(text: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Lines { rest: (1..).zip(text.lines()) }
+        LineReader { rest: (1..).zip(text.lines()) }
     }
 
     /// Number of the last line `</name>` for each name in lower case.
@@ -60,7 +60,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The next line, joined with its continuation lines. As in httpd, comments can be continued, too.
-    fn joined(&mut self) -> Option<Line> {
+    fn joined(&mut self) -> Option<LogicalLine> {
         let (number, first) = self.rest.next()?;
         let mut text = first.to_owned();
         while text.ends_with('\\') {
@@ -70,7 +70,7 @@ impl<'a> Lines<'a> {
                 None => break,
             }
         }
-        Some(Line { number, text: text.trim().to_owned() })
+        Some(LogicalLine { number, text: text.trim().to_owned() })
     }
 }
 
@@ -79,10 +79,10 @@ fn ends_pod(line: &str) -> bool {
     line.starts_with("=cut") || line.starts_with("=over") && (line.contains("apache") || line.contains("httpd"))
 }
 
-impl Iterator for Lines<'_> {
-    type Item = Line;
+impl Iterator for LineReader<'_> {
+    type Item = LogicalLine;
 
-    fn next(&mut self) -> Option<Line> {
+    fn next(&mut self) -> Option<LogicalLine> {
         loop {
             let line = self.joined()?;
             if line.text == "__END__" {

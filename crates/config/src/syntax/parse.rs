@@ -9,28 +9,28 @@ use crate::syntax::section_stack::{OpenSection, SectionFate, SectionStack};
 use crate::syntax::tree::{At, ConfigError, Directive};
 use crate::syntax::words;
 
-pub use crate::syntax::source::Source;
+pub use crate::syntax::source::ParserSource;
 
 /// Maximum nesting of sections, because functions that walk the tree are recursive.
 const DEEPEST: usize = 100;
 
 /// Parses a file and all files that it includes.
-pub fn load(path: &Path, source: &Source<'_>) -> Result<Vec<Directive>, Vec<ConfigError>> {
-    let mut reader = Reader::new(source);
+pub fn load(path: &Path, source: &ParserSource<'_>) -> Result<Vec<Directive>, Vec<ConfigError>> {
+    let mut reader = ConfigReader::new(source);
     reader.load(path);
     reader.finish()
 }
 
 /// Parses a text. `name` replaces the file name in errors, for instance `command line`.
-pub fn text(text: &str, name: &str, source: &Source<'_>) -> Result<Vec<Directive>, Vec<ConfigError>> {
-    let mut reader = Reader::new(source);
+pub fn text(text: &str, name: &str, source: &ParserSource<'_>) -> Result<Vec<Directive>, Vec<ConfigError>> {
+    let mut reader = ConfigReader::new(source);
     reader.text(text, name);
     reader.finish()
 }
 
 /// Parses several texts and files as one: `-C` lines, the file, `-c` lines.
-pub struct Reader<'a> {
-    pub(super) source: &'a Source<'a>,
+pub struct ConfigReader<'a> {
+    pub(super) source: &'a ParserSource<'a>,
     pub(super) variables: Defines<'a>,
     pub(super) server_root: PathBuf,
     /// Included files that are being read, the innermost last.
@@ -45,10 +45,10 @@ pub struct Reader<'a> {
     pub(super) made_at: Option<At>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ConfigReader<'a> {
     /// A reader without input so far.
-    pub fn new(source: &'a Source<'a>) -> Self {
-        Reader {
+    pub fn new(source: &'a ParserSource<'a>) -> Self {
+        ConfigReader {
             source,
             variables: Defines::new(&source.defines, source.env),
             server_root: source.server_root.clone(),
@@ -62,17 +62,17 @@ impl<'a> Reader<'a> {
     }
 
     /// A reader of `.htaccess` files, which must not read other files.
-    pub fn without_files(source: &'a Source<'a>) -> Self {
-        Reader { reads_files: false, ..Reader::new(source) }
+    pub fn without_files(source: &'a ParserSource<'a>) -> Self {
+        ConfigReader { reads_files: false, ..ConfigReader::new(source) }
     }
 
     /// A reader for a survey, which reports the blocks of missing modules: such an `<IfModule>` is retained in the tree as
     /// a section. `Bundle::without_skipped` removes it.
-    pub fn surveying(source: &'a Source<'a>) -> Self {
-        Reader { keeps_skipped: true, ..Reader::new(source) }
+    pub fn surveying(source: &'a ParserSource<'a>) -> Self {
+        ConfigReader { keeps_skipped: true, ..ConfigReader::new(source) }
     }
 
-    /// Adds definitions of another reader, from [`defined`](Reader::defined).
+    /// Adds definitions of another reader, from [`defined`](ConfigReader::defined).
     pub fn define(&mut self, defined: &[(String, Option<String>)]) {
         defined.iter().for_each(|(name, value)| self.variables.define(name, value.as_ref()));
     }
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn nesting_of_sections_is_limited() {
         let nested = |depth| "<Location /a>\n".repeat(depth) + &"</Location>\n".repeat(depth);
-        let read = |input: &str| text(input, "c", &Source::disk("/", &no_env));
+        let read = |input: &str| text(input, "c", &ParserSource::disk("/", &no_env));
         assert!(read(&nested(DEEPEST)).is_ok());
         let errors = read(&nested(100_000)).expect_err("too deep");
         assert_eq!((errors.len(), errors[0].at.as_ref().map(|at| at.line)), (1, Some(DEEPEST as u32 + 1)));
@@ -310,20 +310,20 @@ mod tests {
     #[test]
     fn an_unknown_section_ends_at_the_line_that_closes_it() {
         let input = "<Odd a>\n</Odd>\n<odd b>\nx\n</ODD>\n<Odd c>\n";
-        let errors = text(input, "c", &Source::disk("/", &no_env)).expect_err("the last one is never closed");
+        let errors = text(input, "c", &ParserSource::disk("/", &no_env)).expect_err("the last one is never closed");
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(errors[0].at.as_ref().map(|at| at.line), Some(6));
     }
 
     #[test]
     fn a_missing_file_is_reported_by_its_name() {
-        let errors = load(Path::new("/nowhere/httpd.conf"), &Source::disk("/nowhere", &no_env)).unwrap_err();
+        let errors = load(Path::new("/nowhere/httpd.conf"), &ParserSource::disk("/nowhere", &no_env)).unwrap_err();
         assert!(errors[0].to_string().starts_with("/nowhere/httpd.conf: cannot read this configuration: "));
     }
 
     #[test]
     fn files_on_disk_are_included() {
-        let source = Source::disk(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), &no_env);
+        let source = ParserSource::disk(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), &no_env);
         let tree = text("Include tests/golden/config/poo[l].conf", "command line", &source).unwrap();
         assert_eq!(tree[0].name, "Listen");
         assert!(tree[0].at.to_string().ends_with("tests/golden/config/pool.conf:1"));
@@ -331,8 +331,8 @@ mod tests {
 
     #[test]
     fn a_definition_applies_to_the_following_texts() {
-        let source = Source::disk("/srv", &no_env);
-        let mut reader = Reader::new(&source);
+        let source = ParserSource::disk("/srv", &no_env);
+        let mut reader = ConfigReader::new(&source);
         reader.text("Define PORT 8080", "command line");
         reader.text("Listen ${PORT}", "httpd.conf");
         assert_eq!(reader.finish().unwrap()[0].args, ["8080"]);
@@ -344,7 +344,7 @@ mod tests {
             "<", ">", "</", "a", " ", "\"", "'", "\\", "\n", "${", "}", "Perl", "IfDefine", "!", "é", "Define",
             "Include",
         ];
-        let source = Source::disk("/nowhere", &no_env);
+        let source = ParserSource::disk("/nowhere", &no_env);
         let mut seed = 1u64;
         for _ in 0..20_000 {
             let mut input = String::new();

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use crate::syntax::include;
 use crate::syntax::modules;
-use crate::syntax::parse::Reader;
+use crate::syntax::parse::ConfigReader;
 use crate::syntax::section_stack::{SectionFate, SectionStack, condition};
 use crate::syntax::source::below;
 use crate::syntax::tree::{At, Directive};
 use crate::syntax::value_files::ValueFiles;
 use crate::syntax::version;
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Parses the arguments of a section, and evaluates its condition.
     pub(super) fn section(&self, inner: &str) -> Result<Option<(Vec<String>, SectionFate)>, String> {
         let Some(inner) = inner.strip_suffix('>') else {

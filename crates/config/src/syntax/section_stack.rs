@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use crate::syntax::lines::Lines;
+use crate::syntax::lines::LineReader;
 use crate::syntax::tree::{At, Directive};
 
 /// State of the file being read.
 pub(super) struct SectionStack<'a> {
-    pub lines: Lines<'a>,
+    pub lines: LineReader<'a>,
     /// Open sections, the innermost last.
     pub open: Vec<OpenSection>,
     pub done: Vec<Directive>,
-    /// [`Lines::ends`], computed on first use.
+    /// [`LineReader::ends`], computed on first use.
     ends: Option<HashMap<String, u32>>,
 }
 
@@ -37,7 +37,7 @@ pub(super) enum SectionFate {
 impl<'a> SectionStack<'a> {
     /// State at the beginning of a file.
     pub fn new(text: &'a str) -> SectionStack<'a> {
-        SectionStack { lines: Lines::new(text), open: Vec::new(), done: Vec::new(), ends: None }
+        SectionStack { lines: LineReader::new(text), open: Vec::new(), done: Vec::new(), ends: None }
     }
 
     /// Whether a line `</name>` follows. The positions are cached: a search for each section would take quadratic time for

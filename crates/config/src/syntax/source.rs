@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Definitions, and functions by which the parser accesses files and the environment.
-pub struct Source<'a> {
+pub struct ParserSource<'a> {
     /// Names given by `-D`.
     pub defines: Vec<String>,
     /// Environment variables, for `${NAME}`.

@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::syntax::source::Source;
+use crate::syntax::source::ParserSource;
 use crate::syntax::tree::{At, Directive};
 
 /// Reader of the files.
 pub(super) struct ValueFiles<'a> {
-    pub source: &'a Source<'a>,
+    pub source: &'a ParserSource<'a>,
     pub server_root: &'a Path,
 }
 

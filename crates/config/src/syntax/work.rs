@@ -112,15 +112,15 @@ pub fn push(value: &mut String, piece: &str) -> bool {
 
 /// Remaining memory for one kind of rule in a request, in bytes.
 #[derive(Debug)]
-pub struct Store(usize);
+pub struct WorkStore(usize);
 
-impl Default for Store {
-    fn default() -> Store {
-        Store(STORED)
+impl Default for WorkStore {
+    fn default() -> WorkStore {
+        WorkStore(STORED)
     }
 }
 
-impl Store {
+impl WorkStore {
     /// Reserves memory for an entry. Returns `false` if the limit is exceeded.
     pub fn has_room(&mut self, bytes: usize) -> bool {
         let left = self.0.checked_sub(bytes + ENTRY);
@@ -169,7 +169,7 @@ mod tests {
     fn stored_entries_are_limited() {
         let allowance = Allowance::default();
         let stored = allowance.count(|| {
-            let mut store = Store::default();
+            let mut store = WorkStore::default();
             (0..100_000).take_while(|_| store.has_room(1)).count()
         });
         assert_eq!(stored, STORED / (ENTRY + 1));

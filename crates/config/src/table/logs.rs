@@ -1,7 +1,7 @@
 //! Error logs and access logs.
 
 use crate::draft::{CustomLog, Draft};
-use crate::model::response::setenv::Condition;
+use crate::model::response::setenv::EnvCondition;
 use crate::model::server::LogTarget;
 use crate::table::row::{HOSTS, MANY, Row, SERVER, rows, word, words};
 use base::log::LogLevel;
@@ -42,7 +42,7 @@ fn log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 /// `CustomLog target format [env=[!]name]`
 fn custom_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let condition = args.get(2).map(|text| Condition::parse(text, &mut draft.patterns)).transpose()?;
+    let condition = args.get(2).map(|text| EnvCondition::parse(text, &mut draft.patterns)).transpose()?;
     access_log(draft, args, args[1].clone(), condition)
 }
 
@@ -51,7 +51,12 @@ fn transfer_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     access_log(draft, args, String::new(), None)
 }
 
-fn access_log(draft: &mut Draft, args: &[String], format: String, condition: Option<Condition>) -> Result<(), String> {
+fn access_log(
+    draft: &mut Draft,
+    args: &[String],
+    format: String,
+    condition: Option<EnvCondition>,
+) -> Result<(), String> {
     let target = target(draft, &args[0])?;
     draft.logs.access.push(CustomLog { host: draft.position.host, target, format, condition, at: draft.at.clone() });
     Ok(())

@@ -30,7 +30,7 @@ use row::{Form, MANY, Row};
 pub use perl::mod_perl_2::{contradiction, speaks_of};
 pub use perl::pools::{Belongs, belongs, has_option, is_default, is_elsewhere};
 
-use crate::model::context::Context;
+use crate::model::context::SectionContext;
 
 /// Rows by their names and aliases in lower case.
 static BY_NAME: LazyLock<HashMap<String, &Row>> =
@@ -48,7 +48,7 @@ pub fn is_known(name: &str) -> bool {
 
 /// Whether the directive may differ between virtual hosts or places. Directives defined by Perl modules may.
 pub fn is_about_requests(name: &str) -> bool {
-    find(name).is_none_or(|row| row.contexts.has(Context::VirtualHost))
+    find(name).is_none_or(|row| row.contexts.has(SectionContext::VirtualHost))
 }
 
 /// Every name and alias of the table.

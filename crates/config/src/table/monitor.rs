@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::model::address;
-use crate::model::server::{AdminAddress, History};
+use crate::model::server::{AdminAddress, HistorySetting};
 use crate::table::row::{Effect, Row, SERVER, path, rows, word};
 
 pub(super) static ROWS: &[Row] = rows![
@@ -44,9 +44,9 @@ fn admin_listen(draft: &mut Draft, word: &str) -> Result<(), String> {
 
 fn history_file(draft: &mut Draft, word: &str) -> Result<(), String> {
     draft.config.monitor.history = match word.to_ascii_lowercase().as_str() {
-        "auto" => History::Auto,
-        "off" => History::Off,
-        _ => History::File(draft.path(word)),
+        "auto" => HistorySetting::Auto,
+        "off" => HistorySetting::Off,
+        _ => HistorySetting::File(draft.path(word)),
     };
     Ok(())
 }

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::draft::{Draft, Opened};
-use crate::model::context::Context;
+use crate::draft::{Draft, OpenedSection};
+use crate::model::context::SectionContext;
 use crate::model::overrides::Class;
 use crate::syntax::tree::Directive;
 
@@ -119,25 +119,26 @@ pub const fn reading(name: &'static str, contexts: Contexts, arguments: &'static
     row(name, contexts, Takes::Reading(arguments, form))
 }
 
-/// A set of `Context`s.
+/// A set of [`SectionContext`]s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contexts {
-    /// The bits of [`Context`].
+    /// The bits of [`SectionContext`].
     pub places: u8,
     /// `AllowOverride` classes of which one must be allowed for use in `.htaccess` files.
     pub htaccess: Class,
 }
 
-pub const SERVER: Contexts = places(Context::Server as u8);
+pub const SERVER: Contexts = places(SectionContext::Server as u8);
 
 /// Settings that each pool of workers has separately.
-pub const POOLS: Contexts = places(SERVER.places | Context::WorkerPool as u8);
+pub const POOLS: Contexts = places(SERVER.places | SectionContext::WorkerPool as u8);
 
-pub const HOSTS: Contexts = places(SERVER.places | Context::VirtualHost as u8);
+pub const HOSTS: Contexts = places(SERVER.places | SectionContext::VirtualHost as u8);
 
-pub const DIRECTORY: Contexts = places(Context::Directory as u8);
+pub const DIRECTORY: Contexts = places(SectionContext::Directory as u8);
 
-pub const CONTAINERS: Contexts = places(Context::Directory as u8 | Context::Location as u8 | Context::Files as u8);
+pub const CONTAINERS: Contexts =
+    places(SectionContext::Directory as u8 | SectionContext::Location as u8 | SectionContext::Files as u8);
 
 pub const ANYWHERE: Contexts = places(HOSTS.places | CONTAINERS.places);
 
@@ -149,7 +150,7 @@ pub const INDEXES: Contexts = ANYWHERE.and_htaccess(Class::INDEXES);
 
 pub const AUTH_CONFIG: Contexts = CONTAINERS.and_htaccess(Class::AUTH_CONFIG);
 
-pub const NOT_LOCATION: Contexts = places(HOSTS.places | Context::Directory as u8);
+pub const NOT_LOCATION: Contexts = places(HOSTS.places | SectionContext::Directory as u8);
 
 pub const fn places(places: u8) -> Contexts {
     Contexts { places, htaccess: Class::NEVER }
@@ -191,7 +192,7 @@ pub type SetWord = fn(&mut Draft, &str) -> Result<(), String>;
 pub type SetWords = fn(&mut Draft, &[String]) -> Result<(), String>;
 
 /// Opens a section by its arguments. The result `None` means that the function has processed the contents itself.
-pub type Enter = fn(&mut Draft, &[String], &[Directive]) -> Opened;
+pub type Enter = fn(&mut Draft, &[String], &[Directive]) -> OpenedSection;
 
 /// Whether a directive is written with angle brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -265,7 +266,7 @@ impl Row {
     }
 
     /// Checks that the directive is allowed in `context`.
-    pub fn check_context(&self, context: Context) -> Result<(), String> {
+    pub fn check_context(&self, context: SectionContext) -> Result<(), String> {
         if self.contexts.has(context) {
             return Ok(());
         }
@@ -276,7 +277,7 @@ impl Row {
 impl Contexts {
     /// Allows `<WorkerPool>` too.
     pub const fn and_pools(self) -> Contexts {
-        Contexts { places: self.places | Context::WorkerPool as u8, ..self }
+        Contexts { places: self.places | SectionContext::WorkerPool as u8, ..self }
     }
 
     /// Allows `.htaccess` files too, where `AllowOverride` has one of `class`.
@@ -284,7 +285,7 @@ impl Contexts {
         Contexts { htaccess: class, ..self }
     }
 
-    pub fn has(self, context: Context) -> bool {
+    pub fn has(self, context: SectionContext) -> bool {
         self.places & context as u8 != 0
     }
 
@@ -295,9 +296,9 @@ impl Contexts {
 
     /// Names of the contexts, as users know them.
     pub fn names(self) -> Vec<&'static str> {
-        use Context::{Directory, Files, Location, Server, VirtualHost, WorkerPool};
+        use SectionContext::{Directory, Files, Location, Server, VirtualHost, WorkerPool};
         let all = [Server, VirtualHost, Directory, Location, Files, WorkerPool];
-        all.into_iter().filter(|context| self.has(*context)).map(Context::name).collect()
+        all.into_iter().filter(|context| self.has(*context)).map(SectionContext::name).collect()
     }
 }
 

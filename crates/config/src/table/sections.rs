@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::draft::{Draft, Opened};
+use crate::draft::{Draft, OpenedSection};
 use crate::model::address;
-use crate::model::context::{Context, Rank, Scope};
+use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::overrides::Class;
 use crate::model::pools::CODE_ELSEWHERE;
 use crate::model::start_up::StartUpStep;
@@ -75,13 +75,13 @@ pub(super) static ROWS: &[Row] = rows![
 ];
 
 /// `<VirtualHost address[:port]…>`
-fn virtual_host(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn virtual_host(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let addresses = args.iter().map(|arg| address::host(arg)).collect::<Result<_, _>>()?;
     draft.virtual_host(addresses)
 }
 
 /// `<Location path>`, `<Location ~ regex>`
-fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let scope = match args {
         [tilde, regex] if tilde == "~" => Scope::LocationMatch(draft.pattern(regex)?),
         [path] if wildcard::is_pattern(path) => {
@@ -97,17 +97,17 @@ fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
         }
         _ => return Err(format!("expected one path, got \"{}\": put it in quotation marks", args.join(" "))),
     };
-    draft.container(Context::Location, scope, Rank::LOCATION)
+    draft.container(SectionContext::Location, scope, Rank::LOCATION)
 }
 
 /// `<LocationMatch regex>`
-fn location_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn location_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let scope = Scope::LocationMatch(draft.pattern(&args[0])?);
-    draft.container(Context::Location, scope, Rank::LOCATION)
+    draft.container(SectionContext::Location, scope, Rank::LOCATION)
 }
 
 /// `<Directory path>`, `<Directory ~ regex>`. A path with wildcards is merged with the other paths of the same depth.
-fn directory(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn directory(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let (scope, rank) = match args {
         [tilde, regex] if tilde == "~" => (Scope::DirectoryMatch(draft.pattern(regex)?), Rank::DIRECTORY_MATCH),
         [path] => {
@@ -117,7 +117,7 @@ fn directory(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
         }
         _ => return Err(format!("expected one path, got \"{}\": put it in quotation marks", args.join(" "))),
     };
-    draft.container(Context::Directory, scope, rank)
+    draft.container(SectionContext::Directory, scope, rank)
 }
 
 fn directory_scope(draft: &mut Draft, path: PathBuf) -> Result<Scope, String> {
@@ -131,25 +131,25 @@ fn directory_scope(draft: &mut Draft, path: PathBuf) -> Result<Scope, String> {
 }
 
 /// `<DirectoryMatch regex>`
-fn directory_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn directory_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let scope = Scope::DirectoryMatch(draft.pattern(&args[0])?);
-    draft.container(Context::Directory, scope, Rank::DIRECTORY_MATCH)
+    draft.container(SectionContext::Directory, scope, Rank::DIRECTORY_MATCH)
 }
 
 /// `<Files name>`, `<Files ~ regex>`
-fn files(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn files(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let regex = match args {
         [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
         [name] => draft.pattern(&wildcard::whole(name, Slash::Ordinary))?,
         _ => return Err(format!("expected one name, got \"{}\": put it in quotation marks", args.join(" "))),
     };
     let rank = draft.files_rank();
-    draft.container(Context::Files, Scope::Files(regex), rank)
+    draft.container(SectionContext::Files, Scope::Files(regex), rank)
 }
 
 /// `<FilesMatch regex>`
-fn files_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn files_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let rank = draft.files_rank();
     let scope = Scope::Files(draft.pattern(&args[0])?);
-    draft.container(Context::Files, scope, rank)
+    draft.container(SectionContext::Files, scope, rank)
 }

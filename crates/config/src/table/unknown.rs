@@ -43,7 +43,7 @@ mod tests {
     use nix::time::{ClockId, clock_gettime};
 
     use super::*;
-    use crate::parse::{self, Source};
+    use crate::parse::{self, ParserSource};
     use crate::{Config, Facts};
 
     #[test]
@@ -56,7 +56,7 @@ mod tests {
     /// CPU time of this thread to parse 5,000 copies of `line`. The minimum of three runs excludes most disturbance.
     fn cost(line: &str) -> Duration {
         let text = format!("Listen 80\n{}", line.repeat(5000));
-        let source = Source::disk("/srv", &|_| None);
+        let source = ParserSource::disk("/srv", &|_| None);
         let run = |_| {
             let start = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has this clock");
             let tree = parse::text(&text, "site.conf", &source).expect("lines");

@@ -5,7 +5,7 @@
 //! `SymLinksIfOwnerMatch` a path with links is walked from link to link, and the result is cached for a second.
 //!
 //! To find a name the kernel may have to read a folder from a disk or a network. A caller that must not wait uses
-//! [`Patience::None`], and gets `EAGAIN` instead (`RESOLVE_CACHED`, Linux 5.12; older kernels wait).
+//! [`DiskPatience::None`], and gets `EAGAIN` instead (`RESOLVE_CACHED`, Linux 5.12; older kernels wait).
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -23,10 +23,10 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
-use base::cache::Cache;
+use base::cache::BoundedCache;
 use base::path::longest;
 use base::stamp::Stamp;
-use config::{Config, Options};
+use config::{Config, DirectoryOptions};
 
 /// Validity of a cached check of a path with links.
 const CHECK_VALIDITY: Duration = Duration::from_secs(1);
@@ -51,10 +51,10 @@ pub enum Links {
 
 impl Links {
     /// The rule by `Options`.
-    pub fn of(options: Options) -> Links {
+    pub fn of(options: DirectoryOptions) -> Links {
         match options {
-            Options { follow_sym_links: true, .. } => Links::Follow,
-            Options { sym_links_if_owner_match: true, .. } => Links::OwnersMatch,
+            DirectoryOptions { follow_sym_links: true, .. } => Links::Follow,
+            DirectoryOptions { sym_links_if_owner_match: true, .. } => Links::OwnersMatch,
             _ => Links::Refuse,
         }
     }
@@ -62,7 +62,7 @@ impl Links {
 
 /// A path, and the rule for links in it. Links in `root` and above it belong to the administrator, and are followed.
 #[derive(Debug, Clone, Copy)]
-pub struct Way<'a> {
+pub struct PathWithLinks<'a> {
     /// Folder at which the rule begins.
     pub root: &'a Path,
     /// Path to open.
@@ -73,7 +73,7 @@ pub struct Way<'a> {
 
 /// Whether the caller may wait for a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
+pub enum DiskPatience {
     /// The caller waits as long as necessary.
     Unlimited,
     /// The caller must not be blocked.
@@ -82,7 +82,7 @@ pub enum Patience {
 
 /// An open file or folder.
 #[derive(Debug, Clone)]
-pub struct Opened {
+pub struct OpenedFile {
     /// Open for reading, or only a reference for a folder that must not be listed.
     pub file: Arc<File>,
     /// Type of the file.
@@ -108,7 +108,7 @@ pub struct Opener {
     refused: RefCell<LinkCache<bool>>,
 }
 
-type LinkCache<T> = Cache<PathBuf, CachedCheck<T>, MAX_CACHED>;
+type LinkCache<T> = BoundedCache<PathBuf, CachedCheck<T>, MAX_CACHED>;
 
 /// A cached result, with its time, root and rule.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ type Identity = (u64, u64);
 
 impl Opener {
     /// Opens for reading, without blocking on a named pipe. [`Errno::ELOOP`]: the path contains a link that must not be followed.
-    pub fn open(&self, way: Way<'_>, patience: Patience) -> io::Result<Opened> {
+    pub fn open(&self, way: PathWithLinks<'_>, patience: DiskPatience) -> io::Result<OpenedFile> {
         let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
         match self.open_as(way, flags, patience).and_then(opened) {
             // A folder that may be entered but not listed can still contain an index.
@@ -136,7 +136,7 @@ impl Opener {
     }
 
     /// Whether the existing part of a path contains a link that must not be followed. The result may be a second old.
-    pub fn is_refused(&self, way: Way<'_>, patience: Patience) -> io::Result<bool> {
+    pub fn is_refused(&self, way: PathWithLinks<'_>, patience: DiskPatience) -> io::Result<bool> {
         if way.links == Links::Follow {
             return Ok(false);
         }
@@ -152,12 +152,12 @@ impl Opener {
     }
 
     /// Caches the file to which a path leads.
-    pub fn believe(&self, way: Way<'_>, opened: &Opened) -> io::Result<()> {
+    pub fn believe(&self, way: PathWithLinks<'_>, opened: &OpenedFile) -> io::Result<()> {
         remember(&self.known, way, identity(&fstat(&opened.file)?));
         Ok(())
     }
 
-    fn open_as(&self, way: Way<'_>, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> {
+    fn open_as(&self, way: PathWithLinks<'_>, flags: OFlag, patience: DiskPatience) -> io::Result<OwnedFd> {
         if way.links == Links::Follow {
             return follow(way.path, flags, patience);
         }
@@ -167,7 +167,7 @@ impl Opener {
         match no_links(AT_FDCWD, way.path, flags, patience) {
             Err(Errno::ELOOP) if way.links == Links::Refuse => below(way, flags, patience),
             // The walk takes many calls, each of which may block.
-            Err(Errno::ELOOP) if patience == Patience::None => Err(Errno::EAGAIN.into()),
+            Err(Errno::ELOOP) if patience == DiskPatience::None => Err(Errno::EAGAIN.into()),
             // Old kernels, and some containers, do not support openat2.
             Err(Errno::ELOOP | Errno::ENOSYS | Errno::EPERM) => {
                 let walked = walk(way, flags)?;
@@ -178,27 +178,27 @@ impl Opener {
         }
     }
 
-    fn open_cached(&self, way: Way<'_>, flags: OFlag, patience: Patience) -> Option<OwnedFd> {
+    fn open_cached(&self, way: PathWithLinks<'_>, flags: OFlag, patience: DiskPatience) -> Option<OwnedFd> {
         let known = recall(&self.known, way)?;
         let file = follow(way.path, flags, patience).ok()?;
         (identity(&fstat(&file).ok()?) == known).then_some(file)
     }
 }
 
-fn recall<T: Copy>(known: &RefCell<LinkCache<T>>, way: Way<'_>) -> Option<T> {
+fn recall<T: Copy>(known: &RefCell<LinkCache<T>>, way: PathWithLinks<'_>) -> Option<T> {
     let mut known = known.borrow_mut();
     let before = known.get(way.path)?;
     let is_it = before.since.elapsed() < CHECK_VALIDITY && before.root == way.root && before.links == way.links;
     is_it.then_some(before.what)
 }
 
-fn remember<T>(known: &RefCell<LinkCache<T>>, way: Way<'_>, what: T) {
+fn remember<T>(known: &RefCell<LinkCache<T>>, way: PathWithLinks<'_>, what: T) {
     let found = CachedCheck { what, since: Instant::now(), root: way.root.to_owned(), links: way.links };
     known.borrow_mut().put(way.path.to_owned(), found);
 }
 
 /// Whether a path exists.
-pub fn is_there(path: &Path, patience: Patience) -> io::Result<bool> {
+pub fn is_there(path: &Path, patience: DiskPatience) -> io::Result<bool> {
     match follow(path, FOLDER, patience) {
         Err(error) if error.kind() == ErrorKind::WouldBlock => Err(error),
         found => Ok(found.is_ok()),
@@ -206,7 +206,7 @@ pub fn is_there(path: &Path, patience: Patience) -> io::Result<bool> {
 }
 
 /// Whether `path` still leads to the opened file, without symbolic links.
-pub fn leads_through_no_link(path: &Path, opened: &Opened, patience: Patience) -> io::Result<bool> {
+pub fn leads_through_no_link(path: &Path, opened: &OpenedFile, patience: DiskPatience) -> io::Result<bool> {
     let there = match no_links(AT_FDCWD, path, FOLDER, patience) {
         Err(Errno::EAGAIN) => return Err(Errno::EAGAIN.into()),
         there => there.map_err(io::Error::from).and_then(|file| File::from(file).metadata()),
@@ -224,10 +224,10 @@ pub fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::ELOOP as i32)
 }
 
-fn opened(file: OwnedFd) -> io::Result<Opened> {
+fn opened(file: OwnedFd) -> io::Result<OpenedFile> {
     let file = File::from(file);
     let it = file.metadata()?;
-    Ok(Opened {
+    Ok(OpenedFile {
         kind: it.file_type(),
         size: it.len(),
         inode: it.ino(),
@@ -244,7 +244,7 @@ fn identity(it: &FileStat) -> Identity {
 
 /// Opens a path with its links, except links in `/proc/self/fd`, which lead to descriptors of the front: a worker
 /// that sends such a path could read files that only the front has open, such as another client's upload.
-fn follow(path: &Path, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> {
+fn follow(path: &Path, flags: OFlag, patience: DiskPatience) -> io::Result<OwnedFd> {
     match resolve(AT_FDCWD, path, flags, ResolveFlag::RESOLVE_NO_MAGICLINKS, patience) {
         // Old kernels, and some containers, do not support openat2.
         Err(Errno::ENOSYS | Errno::EPERM) => Ok(openat(AT_FDCWD, path, flags, Mode::empty())?),
@@ -252,7 +252,7 @@ fn follow(path: &Path, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> 
     }
 }
 
-fn no_links(folder: impl AsFd, path: &Path, flags: OFlag, patience: Patience) -> nix::Result<OwnedFd> {
+fn no_links(folder: impl AsFd, path: &Path, flags: OFlag, patience: DiskPatience) -> nix::Result<OwnedFd> {
     resolve(folder, path, flags, ResolveFlag::RESOLVE_NO_SYMLINKS, patience)
 }
 
@@ -266,11 +266,11 @@ fn resolve(
     path: &Path,
     flags: OFlag,
     rules: ResolveFlag,
-    patience: Patience,
+    patience: DiskPatience,
 ) -> nix::Result<OwnedFd> {
     let folder = folder.as_fd();
     let open = |rules| openat2(folder, path, OpenHow::new().flags(flags).resolve(rules));
-    if patience == Patience::Unlimited || IS_UNKNOWN.load(Relaxed) {
+    if patience == DiskPatience::Unlimited || IS_UNKNOWN.load(Relaxed) {
         return open(rules);
     }
     match open(rules | IN_MEMORY) {
@@ -304,12 +304,12 @@ fn depth(path: &Path) -> usize {
 }
 
 /// Opens the root, following links in its path.
-fn open_root(root: &Path, patience: Patience) -> io::Result<OwnedFd> {
+fn open_root(root: &Path, patience: DiskPatience) -> io::Result<OwnedFd> {
     follow(root, FOLDER | OFlag::O_DIRECTORY, patience)
 }
 
 /// Opens a path with links only in the root's own path.
-fn below(way: Way<'_>, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> {
+fn below(way: PathWithLinks<'_>, flags: OFlag, patience: DiskPatience) -> io::Result<OwnedFd> {
     match way.path.strip_prefix(way.root) {
         Ok(rest) if rest == Path::new("") => follow(way.root, flags, patience),
         Ok(rest) => Ok(no_links(open_root(way.root, patience)?, rest, flags, patience)?),
@@ -318,21 +318,21 @@ fn below(way: Way<'_>, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> 
 }
 
 /// Opens a path by checking each link from the root on. The kernel resolves stretches without links at once.
-fn walk(way: Way<'_>, flags: OFlag) -> io::Result<OwnedFd> {
+fn walk(way: PathWithLinks<'_>, flags: OFlag) -> io::Result<OwnedFd> {
     // A path outside of the root is walked from `/`.
-    let Way { root, path, links } = way;
+    let PathWithLinks { root, path, links } = way;
     let (root, rest) =
         path.strip_prefix(root).map_or((Path::new("/"), path.strip_prefix("/").unwrap_or(path)), |rest| (root, rest));
     let parts: Vec<&OsStr> = rest.components().map(|part| part.as_os_str()).collect();
     if parts.is_empty() {
         return Ok(openat(AT_FDCWD, root, flags, Mode::empty())?);
     }
-    let (mut folder, mut rest, mut followed) = (open_root(root, Patience::Unlimited)?, &parts[..], 0);
+    let (mut folder, mut rest, mut followed) = (open_root(root, DiskPatience::Unlimited)?, &parts[..], 0);
     while !rest.is_empty() && followed <= MAX_LINKS {
         let (plain, behind) = rest.split_at(until_link(&folder, rest));
         if !plain.is_empty() {
             let flags = if behind.is_empty() { flags } else { FOLDER };
-            folder = no_links(&folder, &PathBuf::from_iter(plain), flags, Patience::Unlimited)?;
+            folder = no_links(&folder, &PathBuf::from_iter(plain), flags, DiskPatience::Unlimited)?;
         }
         let Some((name, behind)) = behind.split_first() else { return Ok(folder) };
         let (next, is_link) = step(&folder, name, links, if behind.is_empty() { flags } else { FOLDER })?;
@@ -343,7 +343,7 @@ fn walk(way: Way<'_>, flags: OFlag) -> io::Result<OwnedFd> {
 
 /// Number of names before the first link: all of them if there is none, or if a name before it is missing.
 fn until_link(folder: &OwnedFd, names: &[&OsStr]) -> usize {
-    let find = |names: &[&OsStr]| no_links(folder, &PathBuf::from_iter(names), FOLDER, Patience::Unlimited);
+    let find = |names: &[&OsStr]| no_links(folder, &PathBuf::from_iter(names), FOLDER, DiskPatience::Unlimited);
     match find(names) {
         Err(Errno::ELOOP) => {}
         // Without openat2, `step` checks each name.

@@ -22,7 +22,7 @@ impl Tree {
 
     fn read(&self, opener: &Opener, name: &str, links: Links) -> Result<String, Option<i32>> {
         let (root, path) = (self.at("root"), self.at("root").join(name));
-        let opened = opener.open(Way { root: &root, path: &path, links }, Patience::Unlimited);
+        let opened = opener.open(PathWithLinks { root: &root, path: &path, links }, DiskPatience::Unlimited);
         let mut text = String::new();
         opened.map_err(|error| error.raw_os_error())?.file.read_to_string(&mut text).unwrap();
         Ok(text)
@@ -46,7 +46,9 @@ fn links_anywhere_in_the_path_are_refused_or_followed() {
     assert_eq!(tree.read(&opener, "none", Links::Refuse), Err(Some(Errno::ENOENT as i32)));
     let is_refused = |name: &str| {
         let (root, path) = (tree.at("root"), tree.at(name));
-        opener.is_refused(Way { root: &root, path: &path, links: Links::Refuse }, Patience::Unlimited).unwrap()
+        opener
+            .is_refused(PathWithLinks { root: &root, path: &path, links: Links::Refuse }, DiskPatience::Unlimited)
+            .unwrap()
     };
     assert!(is_refused("root/folder/none/deeper") && !is_refused("root/sub/none/deeper"));
 }
@@ -57,14 +59,14 @@ fn links_in_the_roots_own_path_are_followed() {
     symlink("root", tree.at("current")).unwrap();
     let opener = Opener::default();
     for links in [Links::Refuse, Links::OwnersMatch] {
-        for patience in [Patience::Unlimited, Patience::None] {
-            let way = Way { root: &tree.at("current"), path: &tree.at("current/sub/file"), links };
+        for patience in [DiskPatience::Unlimited, DiskPatience::None] {
+            let way = PathWithLinks { root: &tree.at("current"), path: &tree.at("current/sub/file"), links };
             let opened = soon(|| opener.open(way, patience));
             assert!(opened.is_ok() || links == Links::OwnersMatch && is_wait(&opened), "{opened:?}");
         }
     }
-    let way = Way { root: &tree.at("elsewhere"), path: &tree.at("current/sub/file"), links: Links::Refuse };
-    assert!(opener.open(way, Patience::Unlimited).is_err());
+    let way = PathWithLinks { root: &tree.at("elsewhere"), path: &tree.at("current/sub/file"), links: Links::Refuse };
+    assert!(opener.open(way, DiskPatience::Unlimited).is_err());
 }
 
 fn is_wait<T>(answer: &io::Result<T>) -> bool {
@@ -82,18 +84,18 @@ fn without_patience_only_cached_files_are_opened() {
     let tree = Tree::new();
     let (opener, root) = (Opener::default(), Path::new("/"));
     for links in [Links::Follow, Links::OwnersMatch, Links::Refuse] {
-        let near = Way { root, path: &tree.at("root/sub/file"), links };
-        assert!(soon(|| opener.open(near, Patience::None)).is_ok());
-        assert_eq!(soon(|| opener.is_refused(near, Patience::None)).ok(), Some(false));
-        let far = Way { root, path: Path::new("/proc/sys/kernel/ostype"), links };
-        assert!(is_wait(&opener.open(far, Patience::None)));
-        assert!(links == Links::Follow || is_wait(&opener.is_refused(far, Patience::None)));
-        let opened = opener.open(far, Patience::Unlimited).expect("an existing file");
-        assert!(is_wait(&leads_through_no_link(far.path, &opened, Patience::None)));
+        let near = PathWithLinks { root, path: &tree.at("root/sub/file"), links };
+        assert!(soon(|| opener.open(near, DiskPatience::None)).is_ok());
+        assert_eq!(soon(|| opener.is_refused(near, DiskPatience::None)).ok(), Some(false));
+        let far = PathWithLinks { root, path: Path::new("/proc/sys/kernel/ostype"), links };
+        assert!(is_wait(&opener.open(far, DiskPatience::None)));
+        assert!(links == Links::Follow || is_wait(&opener.is_refused(far, DiskPatience::None)));
+        let opened = opener.open(far, DiskPatience::Unlimited).expect("an existing file");
+        assert!(is_wait(&leads_through_no_link(far.path, &opened, DiskPatience::None)));
     }
-    assert_eq!(soon(|| is_there(&tree.at("root/sub"), Patience::None)).ok(), Some(true));
-    assert!(is_wait(&is_there(Path::new("/proc/sys/kernel/none"), Patience::None)));
-    assert_eq!(is_there(Path::new("/proc/sys/kernel/none"), Patience::Unlimited).ok(), Some(false));
+    assert_eq!(soon(|| is_there(&tree.at("root/sub"), DiskPatience::None)).ok(), Some(true));
+    assert!(is_wait(&is_there(Path::new("/proc/sys/kernel/none"), DiskPatience::None)));
+    assert_eq!(is_there(Path::new("/proc/sys/kernel/none"), DiskPatience::Unlimited).ok(), Some(false));
 }
 
 #[test]

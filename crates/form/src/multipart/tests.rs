@@ -10,14 +10,14 @@ fn shown(body: &str, size: usize) -> String {
         multipart.feed(piece);
         while let Some(event) = multipart.event() {
             match event {
-                Event::Part(part) => {
+                MultipartEvent::Part(part) => {
                     let file = part.filename.map(|file| format!("({})", file.escape_ascii())).unwrap_or_default();
                     out += &format!("{}{file}:", part.name.escape_ascii());
                 }
-                Event::Data(data) => out += &data.escape_ascii().to_string(),
-                Event::PartEnd => out.push(' '),
-                Event::End => out.push('.'),
-                Event::Bad(reason) => out += reason,
+                MultipartEvent::Data(data) => out += &data.escape_ascii().to_string(),
+                MultipartEvent::PartEnd => out.push(' '),
+                MultipartEvent::End => out.push('.'),
+                MultipartEvent::Bad(reason) => out += reason,
             }
         }
     }

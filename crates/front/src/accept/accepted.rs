@@ -15,7 +15,7 @@ pub const SILENCE: Duration = Duration::from_secs(1);
 
 /// An accepted connection that has no thread yet.
 pub struct Accepted {
-    pub stream: Stream,
+    pub stream: AcceptedStream,
     /// Address of the client.
     pub remote: Address,
     /// Local address.
@@ -23,42 +23,42 @@ pub struct Accepted {
 }
 
 /// A non-blocking stream that is not registered with any runtime.
-pub enum Stream {
+pub enum AcceptedStream {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
-impl Stream {
+impl AcceptedStream {
     /// Removes the socket from its runtime.
-    pub fn of(socket: Socket) -> io::Result<Stream> {
+    pub fn of(socket: Socket) -> io::Result<AcceptedStream> {
         Ok(match socket {
-            Socket::Unwatched(socket) => Stream::Tcp(socket.into_stream()?),
-            Socket::Tcp(socket) => Stream::Tcp(socket.into_std()?),
-            Socket::Unix(socket) => Stream::Unix(socket.into_std()?),
+            Socket::Unwatched(socket) => AcceptedStream::Tcp(socket.into_stream()?),
+            Socket::Tcp(socket) => AcceptedStream::Tcp(socket.into_std()?),
+            Socket::Unix(socket) => AcceptedStream::Unix(socket.into_std()?),
         })
     }
 
     /// Duplicates the descriptor.
     pub fn copy(&self) -> io::Result<OwnedFd> {
         match self {
-            Stream::Tcp(stream) => stream.as_fd().try_clone_to_owned(),
-            Stream::Unix(stream) => stream.as_fd().try_clone_to_owned(),
+            AcceptedStream::Tcp(stream) => stream.as_fd().try_clone_to_owned(),
+            AcceptedStream::Unix(stream) => stream.as_fd().try_clone_to_owned(),
         }
     }
 
     /// Makes the socket non-blocking again, which a process with a copy may have changed.
     pub fn set_nonblocking(&self) -> io::Result<()> {
         match self {
-            Stream::Tcp(stream) => stream.set_nonblocking(true),
-            Stream::Unix(stream) => stream.set_nonblocking(true),
+            AcceptedStream::Tcp(stream) => stream.set_nonblocking(true),
+            AcceptedStream::Unix(stream) => stream.set_nonblocking(true),
         }
     }
 
     /// Registers the socket with this thread's runtime.
     pub fn into_socket(self) -> io::Result<Socket> {
         Ok(match self {
-            Stream::Tcp(stream) => Socket::tcp(stream),
-            Stream::Unix(stream) => Socket::Unix(tokio::net::UnixStream::from_std(stream)?),
+            AcceptedStream::Tcp(stream) => Socket::tcp(stream),
+            AcceptedStream::Unix(stream) => Socket::Unix(tokio::net::UnixStream::from_std(stream)?),
         })
     }
 }
@@ -70,12 +70,12 @@ impl Accepted {
             Some(local) => local.clone(),
             None => Address::tcp(stream.local_addr()?),
         };
-        Ok(Accepted { stream: Stream::Tcp(stream), remote: Address::tcp(remote), local })
+        Ok(Accepted { stream: AcceptedStream::Tcp(stream), remote: Address::tcp(remote), local })
     }
 
     /// A connection of a Unix socket.
     pub fn unix(stream: UnixStream) -> Accepted {
-        Accepted { stream: Stream::Unix(stream), remote: Address::unix(), local: Address::unix() }
+        Accepted { stream: AcceptedStream::Unix(stream), remote: Address::unix(), local: Address::unix() }
     }
 }
 

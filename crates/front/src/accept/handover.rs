@@ -21,7 +21,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 use wire::frame::{self, Field, Flags};
 
-use super::accepted::Stream;
+use super::accepted::AcceptedStream;
 use crate::base::failure::Failure;
 use crate::base::shared::count;
 use crate::client::Client;
@@ -51,7 +51,7 @@ pub fn is_for_a_worker(connection: &Connection) -> Option<(InUse, u16)> {
 /// Has a worker serve the connection, then closes it.
 pub async fn serve(connection: &Connection, generation: InUse, host: u16, socket: Socket) {
     let client = &connection.client;
-    let stream = match Stream::of(socket) {
+    let stream = match AcceptedStream::of(socket) {
         Ok(stream) => stream,
         Err(error) => return complain(client, &error.to_string()),
     };
@@ -70,7 +70,7 @@ pub async fn serve(connection: &Connection, generation: InUse, host: u16, socket
 }
 
 /// Submits the connection to the pool of its host.
-fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &Stream) -> Result<Ticket, String> {
+fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &AcceptedStream) -> Result<Ticket, String> {
     let (client, config) = (&connection.client, &generation.config);
     let sections = config.sections_of_host(host);
     let settings = config.settings(&sections, false);
@@ -169,7 +169,7 @@ fn complain(client: &Client, why: &str) {
 
 /// Ends the connection gracefully. Closing a socket while the client still sends resets it, and the client may lose the
 /// last data.
-async fn part(client: &Client, stream: Stream) {
+async fn part(client: &Client, stream: AcceptedStream) {
     let Ok(mut socket) = stream.set_nonblocking().and_then(|()| stream.into_socket()) else { return };
     if socket.shutdown().await.is_err() {
         return;

@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// The accept loops, by the address in the master's notation.
 #[derive(Default)]
-pub struct Listeners {
+pub struct AcceptLoops {
     /// Dropping the sender ends the loop.
     running: RefCell<HashMap<String, oneshot::Sender<()>>>,
     /// Number of loops whose socket is open.
@@ -48,7 +48,7 @@ enum Listener {
 /// Counts a loop while its socket is open.
 struct Open(Rc<Cell<u32>>);
 
-impl Listeners {
+impl AcceptLoops {
     /// Makes exactly these sockets accept. Connections of a listener that is closed are not affected.
     pub fn set(&self, acceptor: &Rc<Acceptor>, wanted: Vec<(String, OwnedFd)>) -> io::Result<()> {
         wanted.iter().try_for_each(|(_, socket)| defer(acceptor, socket))?;

@@ -19,7 +19,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::base::address::Address;
 use super::client::socket::Socket;
 use super::client::timeouts::patiently;
-use super::client::{Client, Terms};
+use super::client::{Client, ConnectionTerms};
 use super::generation::{Generation, View};
 use super::limits::connections::{ConnectionLimit, Permit, Taken};
 use super::request::services::{Connection, Services};
@@ -160,7 +160,7 @@ impl ConnectionServer {
 
     /// Creates the state of a connection to `generation`.
     fn connection(&self, generation: Rc<View>, remote: Address, local: Address) -> Connection {
-        let terms = Terms {
+        let terms = ConnectionTerms {
             config: generation.config.clone(),
             error_logs: generation.error_logs.clone(),
             shortest_keep_alive: generation.shortest_keep_alive,

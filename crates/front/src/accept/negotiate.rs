@@ -21,7 +21,7 @@ use crate::client::transport::{CountedIo, Transport};
 use crate::request::services::Connection;
 use config::Host;
 use config::protocols::Protocol;
-use tls::server::{Server, Servers};
+use tls::server::{HostTls, Servers};
 
 /// Type of a TLS handshake record, the first byte of every TLS connection.
 const HANDSHAKE: u8 = 22;
@@ -107,7 +107,7 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
 
 /// The host named by SNI and its TLS settings. For an unknown name or a host without a certificate: the first host of
 /// the address with one.
-fn server<'a>(client: &Client, servers: &'a Servers, name: Option<&str>) -> Option<(u16, &'a Server)> {
+fn server<'a>(client: &Client, servers: &'a Servers, name: Option<&str>) -> Option<(u16, &'a HostTls)> {
     let (config, local) = (&client.config, client.local.socket);
     let mut hosts = std::iter::once(config.host(local, name.unwrap_or_default())).chain(config.hosts_at(local));
     hosts.find_map(|host| Some((host, servers.of(host)?)))

@@ -65,11 +65,11 @@ struct State {
 struct Waiting {
     claimant: Claimant,
     weight: usize,
-    turn: oneshot::Sender<Turn>,
+    turn: oneshot::Sender<FairTurn>,
 }
 
 /// A turn, which ends when it is dropped. The work owns it, because the work may outlive the request.
-pub struct Turn {
+pub struct FairTurn {
     queue: &'static FairQueue,
     weight: usize,
 }
@@ -86,7 +86,7 @@ impl FairQueue {
     }
 
     /// Waits for a turn. Dropping the future leaves the queue.
-    pub async fn turn(&'static self, claimant: Claimant, weight: usize) -> Option<Turn> {
+    pub async fn turn(&'static self, claimant: Claimant, weight: usize) -> Option<FairTurn> {
         let (turn, given) = oneshot::channel();
         self.change(|state| state.waiting.push(Waiting { claimant, weight, turn }));
         given.await.ok()
@@ -99,7 +99,7 @@ impl FairQueue {
         change(state);
         let mut due = Vec::new();
         while let Some(next) = self.next(state) {
-            due.push((next.turn, Turn { queue: self, weight: next.weight }));
+            due.push((next.turn, FairTurn { queue: self, weight: next.weight }));
         }
         drop(guard);
         // If the receiver is gone, the turn is dropped, which returns it.
@@ -154,7 +154,7 @@ impl State {
     }
 }
 
-impl Drop for Turn {
+impl Drop for FairTurn {
     fn drop(&mut self) {
         let weight = self.weight;
         self.queue.change(|state| (state.running, state.weight) = (state.running - 1, state.weight - weight));

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use wire::control::{Quantiles, Spread, Spreads, Times};
+use wire::control::{Quantiles, ResponseTimes, Spread, Spreads};
 
 use super::lock::lock;
 
@@ -38,7 +38,7 @@ pub struct Worked {
 
 /// Totals of all finished requests.
 #[derive(Debug, Clone)]
-pub struct Totals {
+pub struct RequestTotals {
     /// Number of responses for each status.
     pub codes: BTreeMap<u16, u64>,
     /// Total times in µs, from the complete head to the last byte.
@@ -49,10 +49,10 @@ pub struct Totals {
     pub served: Histogram<u64>,
 }
 
-impl Default for Totals {
-    fn default() -> Totals {
+impl Default for RequestTotals {
+    fn default() -> RequestTotals {
         let (took, waited, served) = (histogram(), histogram(), histogram());
-        Totals { codes: BTreeMap::new(), took, waited, served }
+        RequestTotals { codes: BTreeMap::new(), took, waited, served }
     }
 }
 
@@ -60,7 +60,7 @@ fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST_US, DIGITS).unwrap_or_else(|_| unreachable!("the bounds are right"))
 }
 
-impl Totals {
+impl RequestTotals {
     fn note(&mut self, finished: &Finished) {
         *self.codes.entry(finished.status).or_default() += 1;
         note(&mut self.took, finished.took);
@@ -70,7 +70,7 @@ impl Totals {
         }
     }
 
-    fn add(&mut self, other: &Totals) {
+    fn add(&mut self, other: &RequestTotals) {
         for (code, count) in &other.codes {
             *self.codes.entry(*code).or_default() += count;
         }
@@ -83,8 +83,8 @@ impl Totals {
     }
 }
 
-impl From<&Totals> for Times {
-    fn from(totals: &Totals) -> Times {
+impl From<&RequestTotals> for ResponseTimes {
+    fn from(totals: &RequestTotals) -> ResponseTimes {
         let of = |times: &Histogram<u64>| Quantiles {
             count: times.len(),
             p50_us: times.value_at_quantile(0.5),
@@ -92,12 +92,12 @@ impl From<&Totals> for Times {
             p99_us: times.value_at_quantile(0.99),
             max_us: times.max(),
         };
-        Times { request: of(&totals.took), queue: of(&totals.waited), service: of(&totals.served) }
+        ResponseTimes { request: of(&totals.took), queue: of(&totals.waited), service: of(&totals.served) }
     }
 }
 
-impl From<&Totals> for Spreads {
-    fn from(totals: &Totals) -> Spreads {
+impl From<&RequestTotals> for Spreads {
+    fn from(totals: &RequestTotals) -> Spreads {
         let of = |times: &Histogram<u64>| {
             let middle = |value| times.median_equivalent(value);
             Spread(
@@ -115,7 +115,7 @@ fn note(histogram: &mut Histogram<u64>, time: Duration) {
 /// Measurements since this process began to serve.
 #[derive(Debug, Default)]
 pub struct Measures {
-    stripes: [Mutex<Option<Box<Totals>>>; STRIPES],
+    stripes: [Mutex<Option<Box<RequestTotals>>>; STRIPES],
 }
 
 impl Measures {
@@ -126,8 +126,8 @@ impl Measures {
     }
 
     /// Totals of all threads.
-    pub fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
+    pub fn totals(&self) -> RequestTotals {
+        let mut totals = RequestTotals::default();
         for stripe in &self.stripes {
             let stripe = stripe.lock().unwrap_or_else(PoisonError::into_inner);
             stripe.iter().for_each(|more| totals.add(more));

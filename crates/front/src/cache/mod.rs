@@ -29,7 +29,7 @@ use answer::Answer;
 use flights::Flights;
 pub use flights::{Leader, Outcome, Waiter};
 use key::Key;
-use store::Store;
+use store::VariantStore;
 pub use store::{Found, Kept};
 
 /// Time after an unstorable response during which requests for the resource do not wait for one another.
@@ -40,7 +40,7 @@ const HANDFUL: usize = 1000;
 
 /// The response cache of one generation.
 pub struct Cache {
-    store: Mutex<Store>,
+    store: Mutex<VariantStore>,
     flights: Arc<Flights>,
 }
 
@@ -55,7 +55,10 @@ pub enum Turn {
 impl Cache {
     /// An empty cache of `size` bytes.
     pub fn new(size: u64) -> Cache {
-        Cache { store: Mutex::new(Store::new(usize::try_from(size).unwrap_or(usize::MAX))), flights: Arc::default() }
+        Cache {
+            store: Mutex::new(VariantStore::new(usize::try_from(size).unwrap_or(usize::MAX))),
+            flights: Arc::default(),
+        }
     }
 
     /// Searches the cache for a request with these headers.

@@ -33,7 +33,7 @@ pub enum Found {
 }
 
 /// The stored variants by resource, with the order in which they were last used.
-pub struct Store {
+pub struct VariantStore {
     resources: HashMap<Arc<[u8]>, Resource>,
     /// Resource and variant by the turn of their last use; the lowest turn is evicted first.
     order: BTreeMap<u64, Names>,
@@ -63,10 +63,10 @@ enum Known {
     PassedUntil(Instant),
 }
 
-impl Store {
+impl VariantStore {
     /// An empty store of at most `most` bytes.
-    pub fn new(most: usize) -> Store {
-        Store { resources: HashMap::new(), order: BTreeMap::new(), turn: 0, size: 0, most }
+    pub fn new(most: usize) -> VariantStore {
+        VariantStore { resources: HashMap::new(), order: BTreeMap::new(), turn: 0, size: 0, most }
     }
 
     /// The variant key of a request, with the `Vary` headers known so far.
@@ -219,12 +219,12 @@ mod tests {
         Arc::new(Answer { status, reason: None, headers, body, forms, terms, since: Instant::now() })
     }
 
-    fn has(store: &mut Store, key: &Key, headers: &HeaderMap) -> bool {
+    fn has(store: &mut VariantStore, key: &Key, headers: &HeaderMap) -> bool {
         matches!(store.find(key, headers, Instant::now()), Found::Answer(_))
     }
 
     /// Recomputes the total size and checks the indexes against each other.
-    fn counted(store: &Store) -> usize {
+    fn counted(store: &VariantStore) -> usize {
         let variants = store.resources.values().flat_map(|resource| resource.variants.values());
         assert_eq!(variants.clone().count(), store.order.len());
         assert!(store.resources.values().all(|resource| !resource.variants.is_empty()));
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn requested_responses_stay_within_the_bound() {
-        let (mut store, none) = (Store::new(MOST), HeaderMap::new());
+        let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
         store.keep(&key("used", ""), &none, answer(1000, &[]));
         for number in 0..10_000_usize {
             let key = key(&format!("page {}", number % 700), &"x".repeat(number % 90));
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_larger_than_all_is_not_kept_and_drives_nothing_out() {
-        let (mut store, none) = (Store::new(MOST), HeaderMap::new());
+        let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
         store.keep(&key("a", ""), &none, answer(10, &[]));
         store.keep(&key("b", ""), &none, answer(MOST, &[ACCEPT_LANGUAGE]));
         assert!(has(&mut store, &key("a", ""), &none) && !has(&mut store, &key("b", ""), &none));
@@ -259,8 +259,8 @@ mod tests {
 
     #[test]
     fn growth_of_a_response_is_counted_while_it_is_stored() {
-        let (mut store, none) = (Store::new(MOST), HeaderMap::new());
-        let find = |store: &mut Store| match store.find(&key("a", ""), &none, Instant::now()) {
+        let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
+        let find = |store: &mut VariantStore| match store.find(&key("a", ""), &none, Instant::now()) {
             Found::Answer(kept) => kept,
             _ => panic!("it is kept"),
         };
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn all_variants_are_told_apart_and_forgotten_together() {
-        let mut store = Store::new(MOST);
+        let mut store = VariantStore::new(MOST);
         let speaks = |language| HeaderMap::from_iter([(ACCEPT_LANGUAGE, HeaderValue::from_static(language))]);
         let page = key("a", "");
         store.keep(&page, &speaks("de"), answer(10, &[]));
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_fresh_answer_is_not_given_up_for_one_that_cannot_be_kept() {
-        let (mut store, none) = (Store::new(MOST), HeaderMap::new());
+        let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
         store.keep(&key("a", ""), &none, answer(10, &[]));
         store.pass(&key("a", ""), &none, Instant::now() + Duration::from_secs(60));
         assert!(has(&mut store, &key("a", ""), &none));

@@ -11,7 +11,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Client, Phase};
+use super::{Client, ConnectionPhase};
 
 /// Longest time that a request may be in flight: a round trip around the earth, and a retransmission.
 pub const LAST_CALL: Duration = Duration::from_secs(1);
@@ -21,9 +21,9 @@ impl Client {
     pub(super) fn last_call(&self) -> Option<Instant> {
         let stopping = self.shared.stopping_since()?;
         match self.phase() {
-            Phase::Request => None,
-            Phase::Kept => Some(self.since() + LAST_CALL),
-            Phase::Fresh | Phase::Head => Some(self.since().max(stopping) + LAST_CALL),
+            ConnectionPhase::Request => None,
+            ConnectionPhase::Kept => Some(self.since() + LAST_CALL),
+            ConnectionPhase::Fresh | ConnectionPhase::Head => Some(self.since().max(stopping) + LAST_CALL),
         }
     }
 }

@@ -21,13 +21,13 @@ use super::base::address::Address;
 use super::base::shared::Shared;
 use super::log::error_logs::ErrorLogs;
 use base::log::Subject;
-use config::{Config, KeepAlive, Pace, Timeouts};
-use registry::Entry;
+use config::{Config, KeepAlive, ReceivePace, Timeouts};
+use registry::ConnectionEntry;
 use tls_session::{Security, Session};
 
 /// Phase of a connection; see the diagram above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub enum ConnectionPhase {
     /// No byte was received yet.
     Fresh,
     /// A head is partly received.
@@ -51,7 +51,7 @@ pub trait Pending {
 }
 
 /// Settings of a connection, from the generation that served when it was made.
-pub struct Terms {
+pub struct ConnectionTerms {
     /// The configuration in force when the connection was accepted.
     pub config: Arc<Config>,
     /// Error logs, for mistakes of clients.
@@ -83,13 +83,13 @@ pub struct Client {
     streams: Cell<Option<u32>>,
     /// `RequestReadTimeout` for heads, of the first host of the address, because the request's own host is not known
     /// yet.
-    head_pace: Pace,
-    phase: Cell<Phase>,
+    head_pace: ReceivePace,
+    phase: Cell<ConnectionPhase>,
     since: Cell<Instant>,
     /// When bytes were last received.
     heard: Cell<Instant>,
     /// The part that other threads see.
-    entry: Arc<Entry>,
+    entry: Arc<ConnectionEntry>,
     /// When the client stopped accepting bytes.
     stalled: Cell<Option<Instant>>,
     /// A whole response was passed to hyper and is not flushed yet.
@@ -112,8 +112,8 @@ pub struct Client {
 
 impl Client {
     /// Creates the state of a new connection.
-    pub fn new(shared: Arc<Shared>, terms: Terms, remote: Address, local: Address) -> Client {
-        let Terms { config, error_logs, shortest_keep_alive } = terms;
+    pub fn new(shared: Arc<Shared>, terms: ConnectionTerms, remote: Address, local: Address) -> Client {
+        let ConnectionTerms { config, error_logs, shortest_keep_alive } = terms;
         let host = config.hosts.get(usize::from(config.host(local.socket, "")));
         let head_pace = host.and_then(|host| host.read_timeouts.header).unwrap_or_default();
         let keep_alive = Cell::new(host.map(|host| host.keep_alive).unwrap_or_default());
@@ -123,7 +123,7 @@ impl Client {
             config,
             error_logs,
             shortest_keep_alive,
-            entry: Arc::new(Entry::new(remote.clone())),
+            entry: Arc::new(ConnectionEntry::new(remote.clone())),
             remote,
             local,
             served: Cell::new(0),
@@ -131,7 +131,7 @@ impl Client {
             security: Security::default(),
             streams: Cell::new(None),
             head_pace,
-            phase: Cell::new(Phase::Fresh),
+            phase: Cell::new(ConnectionPhase::Fresh),
             since: Cell::new(now),
             heard: Cell::new(now),
             stalled: Cell::new(None),
@@ -148,7 +148,7 @@ impl Client {
 
     /// Sets the address that a PROXY header names.
     pub fn is_really(&mut self, remote: Address) {
-        self.entry = Arc::new(Entry::new(remote.clone()));
+        self.entry = Arc::new(ConnectionEntry::new(remote.clone()));
         self.remote = remote;
     }
 
@@ -159,9 +159,9 @@ impl Client {
         match self.phase.get() {
             _ if self.streams.get().is_some() => {}
             // The timeout of the first head began with the connection, so the phase's start is unchanged.
-            Phase::Fresh => self.phase.set(Phase::Head),
-            Phase::Kept => self.enter(Phase::Head, self.heard.get()),
-            Phase::Head | Phase::Request => {}
+            ConnectionPhase::Fresh => self.phase.set(ConnectionPhase::Head),
+            ConnectionPhase::Kept => self.enter(ConnectionPhase::Head, self.heard.get()),
+            ConnectionPhase::Head | ConnectionPhase::Request => {}
         }
     }
 
@@ -178,11 +178,13 @@ impl Client {
         }
     }
 
-    fn enter(&self, phase: Phase, now: Instant) {
+    fn enter(&self, phase: ConnectionPhase, now: Instant) {
         match phase {
-            Phase::Kept => self.entry.is_kept_since(self.served.get(), now),
-            Phase::Fresh | Phase::Head | Phase::Request if self.is_kept() => self.entry.is_busy(),
-            Phase::Fresh | Phase::Head | Phase::Request => {}
+            ConnectionPhase::Kept => self.entry.is_kept_since(self.served.get(), now),
+            ConnectionPhase::Fresh | ConnectionPhase::Head | ConnectionPhase::Request if self.is_kept() => {
+                self.entry.is_busy()
+            }
+            ConnectionPhase::Fresh | ConnectionPhase::Head | ConnectionPhase::Request => {}
         }
         self.phase.set(phase);
         self.since.set(now);
@@ -192,12 +194,12 @@ impl Client {
     pub fn begins(&self, request: Weak<dyn Pending>, now: Instant) {
         if let Some(streams) = self.streams.get() {
             self.streams.set(Some(streams + 1));
-            return self.enter(Phase::Request, now);
+            return self.enter(ConnectionPhase::Request, now);
         }
         // With pipelining, the previous response may still wait to be flushed.
         self.flushed();
         *self.awaited.borrow_mut() = Some(request);
-        self.enter(Phase::Request, now);
+        self.enter(ConnectionPhase::Request, now);
     }
 
     /// Notes that the response to `request` was handed over, or was given up. On HTTP/2, each stream reports by itself
@@ -217,7 +219,7 @@ impl Client {
     fn leave_stream(&self, others: u32) {
         self.streams.set(Some(others));
         if others == 0 {
-            self.enter(Phase::Kept, Instant::now());
+            self.enter(ConnectionPhase::Kept, Instant::now());
         }
     }
 
@@ -227,14 +229,14 @@ impl Client {
     }
 
     /// Minimum pace of a handshake or a head.
-    pub(super) fn pace(&self) -> Pace {
+    pub(super) fn pace(&self) -> ReceivePace {
         self.security.pace().unwrap_or(self.head_pace)
     }
 
     /// Notes the end of the TLS handshake; the timeout of the first head begins.
     pub fn secured(&self, session: Session) {
         self.security.agree(session);
-        self.enter(Phase::Fresh, Instant::now());
+        self.enter(ConnectionPhase::Fresh, Instant::now());
     }
 
     /// The TLS session, if the client uses TLS.
@@ -282,19 +284,19 @@ impl Client {
     pub fn flushed(&self) {
         if self.answered.replace(false) {
             let now = Instant::now();
-            self.enter(Phase::Kept, now);
+            self.enter(ConnectionPhase::Kept, now);
             self.log(now);
         }
     }
 
     /// Whether the connection waits for another request.
     pub fn is_kept(&self) -> bool {
-        self.phase.get() == Phase::Kept
+        self.phase.get() == ConnectionPhase::Kept
     }
 
     /// Whether no byte of the next request, or of the first one, was received.
     pub fn waits_for_a_request(&self) -> bool {
-        matches!(self.phase.get(), Phase::Fresh | Phase::Kept)
+        matches!(self.phase.get(), ConnectionPhase::Fresh | ConnectionPhase::Kept)
     }
 
     /// Whether the connection is to be closed as soon as it is idle, to make room for another.
@@ -303,11 +305,11 @@ impl Client {
     }
 
     /// The part that other threads see.
-    pub fn entry(&self) -> &Arc<Entry> {
+    pub fn entry(&self) -> &Arc<ConnectionEntry> {
         &self.entry
     }
 
-    pub(super) fn phase(&self) -> Phase {
+    pub(super) fn phase(&self) -> ConnectionPhase {
         self.phase.get()
     }
 

@@ -25,11 +25,11 @@ pub struct Connections {
     next: AtomicU64,
     /// When the last search found no idle connection.
     all_busy_at: Mutex<Option<Instant>>,
-    entries: Mutex<HashMap<u64, Arc<Entry>>>,
+    entries: Mutex<HashMap<u64, Arc<ConnectionEntry>>>,
 }
 
 /// The part of a connection that other threads see.
-pub struct Entry {
+pub struct ConnectionEntry {
     remote: Address,
     /// Number of answered requests.
     served: AtomicU32,
@@ -47,10 +47,10 @@ pub struct Registration<'a> {
     number: u64,
 }
 
-impl Entry {
+impl ConnectionEntry {
     /// Creates the entry of a new connection.
-    pub fn new(remote: Address) -> Entry {
-        Entry {
+    pub fn new(remote: Address) -> ConnectionEntry {
+        ConnectionEntry {
             remote,
             served: AtomicU32::new(0),
             kept_since: AtomicU64::new(0),
@@ -105,7 +105,7 @@ impl Entry {
 
 impl Connections {
     /// Registers a connection.
-    pub fn enter(&self, entry: &Arc<Entry>) -> Registration<'_> {
+    pub fn enter(&self, entry: &Arc<ConnectionEntry>) -> Registration<'_> {
         LazyLock::force(&BEGINNING);
         let number = self.next.fetch_add(1, Relaxed);
         lock(&self.entries).insert(number, entry.clone());

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
 
 use super::last_call::LAST_CALL;
-use super::{Client, Phase};
+use super::{Client, ConnectionPhase};
 
 /// The way to close a connection after a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,10 +43,10 @@ impl Client {
     pub fn timed_out(&self, now: Instant) -> Result<Instant, Timeout> {
         let (deadline, verdict) = match (self.stalled_since(), self.phase()) {
             (Some(since), _) => (Some(since + self.timeouts().client), Timeout::Stalled),
-            (None, Phase::Kept) => (Some(self.since() + self.keep_alive().within()), Timeout::Idle),
-            (None, Phase::Fresh) => (self.head_by(), Timeout::Stalled),
-            (None, Phase::Head) => (self.head_by(), Timeout::Late),
-            (None, Phase::Request) => (None, Timeout::Stalled),
+            (None, ConnectionPhase::Kept) => (Some(self.since() + self.keep_alive().within()), Timeout::Idle),
+            (None, ConnectionPhase::Fresh) => (self.head_by(), Timeout::Stalled),
+            (None, ConnectionPhase::Head) => (self.head_by(), Timeout::Late),
+            (None, ConnectionPhase::Request) => (None, Timeout::Stalled),
         };
         let deadline = deadline.into_iter().chain(self.last_call()).min();
         match deadline {

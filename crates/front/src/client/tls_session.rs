@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rustls::{HandshakeKind, ProtocolVersion, ServerConnection};
 
-use config::Pace;
+use config::ReceivePace;
 use config::tls::suites::openssl_name;
-use tls::names::Variables;
+use tls::names::CertificateVariables;
 
 /// TLS state of a client.
 #[derive(Debug, Default)]
@@ -16,12 +16,12 @@ pub struct Security {
     /// The client uses plain HTTP on a TLS port.
     lost: Cell<bool>,
     /// Minimum pace of the handshake, while it runs.
-    handshake: Cell<Option<Pace>>,
+    handshake: Cell<Option<ReceivePace>>,
 }
 
 impl Security {
     /// Notes that a handshake is expected.
-    pub fn begin(&self, pace: Option<Pace>) {
+    pub fn begin(&self, pace: Option<ReceivePace>) {
         self.handshake.set(pace);
     }
 
@@ -49,7 +49,7 @@ impl Security {
     }
 
     /// Minimum pace of the handshake, while it runs.
-    pub fn pace(&self) -> Option<Pace> {
+    pub fn pace(&self) -> Option<ReceivePace> {
         self.handshake.get()
     }
 }
@@ -64,12 +64,16 @@ pub struct Session {
     bits: u16,
     resumed: bool,
     /// Variables of the server's certificate.
-    certificate: Option<Arc<Variables>>,
+    certificate: Option<Arc<CertificateVariables>>,
 }
 
 impl Session {
     /// Reads the parameters of a connection after its handshake.
-    pub fn of(connection: &ServerConnection, name: Option<String>, certificate: Option<Arc<Variables>>) -> Session {
+    pub fn of(
+        connection: &ServerConnection,
+        name: Option<String>,
+        certificate: Option<Arc<CertificateVariables>>,
+    ) -> Session {
         let protocol = match connection.protocol_version() {
             Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
             _ => "TLSv1.2",

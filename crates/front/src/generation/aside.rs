@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
-use files::open::{Links, Opened, Opener, Patience, Way, is_there, leads_through_no_link};
+use files::open::{DiskPatience, Links, OpenedFile, Opener, PathWithLinks, is_there, leads_through_no_link};
 
 /// The kind of a file operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Lacking {
 #[derive(Debug)]
 pub enum Fetched {
     /// The opened file, or the error.
-    File(Result<Opened, Errno>),
+    File(Result<OpenedFile, Errno>),
     /// The result of a yes-or-no operation.
     Answer(bool),
 }
@@ -64,7 +64,11 @@ impl Attempt {
     }
 
     /// The fetched file, or the result of `open`, which must not block.
-    pub fn file(&mut self, way: Way<'_>, open: impl FnOnce() -> io::Result<Opened>) -> io::Result<Opened> {
+    pub fn file(
+        &mut self,
+        way: PathWithLinks<'_>,
+        open: impl FnOnce() -> io::Result<OpenedFile>,
+    ) -> io::Result<OpenedFile> {
         match self.fetched(Goal::Open, way) {
             Some(Fetched::File(result)) => result.clone().map_err(io::Error::from),
             _ => open().inspect_err(|error| self.note(error, Goal::Open, way)),
@@ -72,19 +76,24 @@ impl Attempt {
     }
 
     /// The fetched answer, or the result of `look`, which must not block.
-    pub fn answer(&mut self, goal: Goal, way: Way<'_>, look: impl FnOnce() -> io::Result<bool>) -> io::Result<bool> {
+    pub fn answer(
+        &mut self,
+        goal: Goal,
+        way: PathWithLinks<'_>,
+        look: impl FnOnce() -> io::Result<bool>,
+    ) -> io::Result<bool> {
         match self.fetched(goal, way) {
             Some(Fetched::Answer(answer)) => Ok(*answer),
             _ => look().inspect_err(|error| self.note(error, goal, way)),
         }
     }
 
-    fn fetched(&self, goal: Goal, way: Way<'_>) -> Option<&Fetched> {
+    fn fetched(&self, goal: Goal, way: PathWithLinks<'_>) -> Option<&Fetched> {
         self.fetched.iter().find(|(what, _)| what.is(goal, way)).map(|(_, fetched)| fetched)
     }
 
     /// Notes only the first missing operation: its result decides which ones follow.
-    fn note(&mut self, error: &io::Error, goal: Goal, way: Way<'_>) {
+    fn note(&mut self, error: &io::Error, goal: Goal, way: PathWithLinks<'_>) {
         if error.kind() == ErrorKind::WouldBlock {
             self.lacking.get_or_insert_with(|| Lacking {
                 goal,
@@ -97,7 +106,7 @@ impl Attempt {
 }
 
 impl Lacking {
-    fn is(&self, goal: Goal, way: Way<'_>) -> bool {
+    fn is(&self, goal: Goal, way: PathWithLinks<'_>) -> bool {
         self.goal == goal
             && self.path.as_os_str() == way.path.as_os_str()
             && self.root == way.root
@@ -105,28 +114,28 @@ impl Lacking {
     }
 
     /// The operation's path, root and link rules.
-    pub fn way(&self) -> Way<'_> {
-        Way { root: &self.root, path: &self.path, links: self.links }
+    pub fn way(&self) -> PathWithLinks<'_> {
+        PathWithLinks { root: &self.root, path: &self.path, links: self.links }
     }
 
     /// Performs the operation; may block on the disk.
     pub fn fetch(self) -> (Lacking, Fetched) {
         let (way, opener) = (self.way(), Opener::default());
         let fetched = match self.goal {
-            Goal::Open => {
-                Fetched::File(opener.open(way, Patience::Unlimited).map(|it| looked_at(way.path, it)).map_err(errno))
-            }
-            Goal::There => Fetched::Answer(is_there(way.path, Patience::Unlimited).unwrap_or(false)),
-            Goal::Refused => Fetched::Answer(opener.is_refused(way, Patience::Unlimited).unwrap_or(true)),
+            Goal::Open => Fetched::File(
+                opener.open(way, DiskPatience::Unlimited).map(|it| looked_at(way.path, it)).map_err(errno),
+            ),
+            Goal::There => Fetched::Answer(is_there(way.path, DiskPatience::Unlimited).unwrap_or(false)),
+            Goal::Refused => Fetched::Answer(opener.is_refused(way, DiskPatience::Unlimited).unwrap_or(true)),
         };
         (self, fetched)
     }
 }
 
 /// Also checks the path for symbolic links: the event thread needs the result later and must not block while it checks.
-fn looked_at(path: &Path, opened: Opened) -> Opened {
-    let has_plain_path = leads_through_no_link(path, &opened, Patience::Unlimited).ok();
-    Opened { has_plain_path, ..opened }
+fn looked_at(path: &Path, opened: OpenedFile) -> OpenedFile {
+    let has_plain_path = leads_through_no_link(path, &opened, DiskPatience::Unlimited).ok();
+    OpenedFile { has_plain_path, ..opened }
 }
 
 fn errno(error: io::Error) -> Errno {

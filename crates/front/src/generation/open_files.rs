@@ -26,7 +26,9 @@ use tokio::time::sleep;
 use super::aside::{Attempt, Goal};
 use base::stamp::Stamp;
 use config::Config;
-use files::open::{Links, Opened, Opener, Patience, Way, is_shortage, is_there, leads_through_no_link};
+use files::open::{
+    DiskPatience, Links, OpenedFile, Opener, PathWithLinks, is_shortage, is_there, leads_through_no_link,
+};
 
 /// Lifetime of an entry: how long the folders above a file are assumed unchanged.
 const KEPT_FOR: Duration = Duration::from_secs(1);
@@ -64,7 +66,7 @@ struct Known {
 #[derive(Debug)]
 enum State {
     Seen,
-    Open(Opened),
+    Open(OpenedFile),
     OpenedEachTime,
 }
 
@@ -78,7 +80,7 @@ impl OpenFiles {
     }
 
     /// Opens a file as [`Opener::open`] does, or returns the cached one. Call it within [`OpenFiles::within`].
-    pub fn open(&self, way: Way<'_>) -> io::Result<Opened> {
+    pub fn open(&self, way: PathWithLinks<'_>) -> io::Result<OpenedFile> {
         if self.most == 0 {
             return self.reach(way);
         }
@@ -97,21 +99,21 @@ impl OpenFiles {
     }
 
     /// See [`Opener::is_refused`].
-    pub fn is_refused(&self, way: Way<'_>) -> bool {
+    pub fn is_refused(&self, way: PathWithLinks<'_>) -> bool {
         let answer =
-            self.attempt.borrow_mut().answer(Goal::Refused, way, || self.opener.is_refused(way, Patience::None));
+            self.attempt.borrow_mut().answer(Goal::Refused, way, || self.opener.is_refused(way, DiskPatience::None));
         answer.unwrap_or(true)
     }
 
     /// Whether the path exists, as a file of any type.
     pub fn is_there(&self, path: &Path) -> bool {
-        let way = Way { root: path, path, links: Links::Follow };
-        let answer = self.attempt.borrow_mut().answer(Goal::There, way, || is_there(path, Patience::None));
+        let way = PathWithLinks { root: path, path, links: Links::Follow };
+        let answer = self.attempt.borrow_mut().answer(Goal::There, way, || is_there(path, DiskPatience::None));
         answer.unwrap_or(false)
     }
 
-    fn reach(&self, way: Way<'_>) -> io::Result<Opened> {
-        self.attempt.borrow_mut().file(way, || self.opener.open(way, Patience::None))
+    fn reach(&self, way: PathWithLinks<'_>) -> io::Result<OpenedFile> {
+        self.attempt.borrow_mut().file(way, || self.opener.open(way, DiskPatience::None))
     }
 
     /// Runs the lookup `ask` with the fetched results in `attempt`.
@@ -123,7 +125,7 @@ impl OpenFiles {
     }
 
     /// The cached file, if its stamp is unchanged.
-    fn recall(&self, way: Way<'_>) -> Option<Opened> {
+    fn recall(&self, way: PathWithLinks<'_>) -> Option<OpenedFile> {
         let mut paths = self.known.paths.borrow_mut();
         let known = paths.get(way.path.as_os_str()).filter(|known| known.is_about(way))?;
         let State::Open(opened) = &known.state else { return None };
@@ -137,7 +139,7 @@ impl OpenFiles {
     }
 
     /// Notes a request for `opened`, and caches the file from the second one on.
-    fn keep(&self, way: Way<'_>, opened: &Opened) {
+    fn keep(&self, way: PathWithLinks<'_>, opened: &OpenedFile) {
         let is_settled = opened.stamp.age_at(SystemTime::now()) > TICK;
         if !is_settled || !(opened.kind.is_file() || opened.kind.is_dir()) {
             return;
@@ -164,7 +166,7 @@ impl OpenFiles {
     }
 
     /// Lets the opener trust a result from another thread as its own (see [`Opener::open`]).
-    pub fn believe(&self, way: Way<'_>, opened: &Opened) {
+    pub fn believe(&self, way: PathWithLinks<'_>, opened: &OpenedFile) {
         if way.links == Links::OwnersMatch {
             // On an error the opener walks the path again.
             let _ = self.opener.believe(way, opened);
@@ -172,8 +174,8 @@ impl OpenFiles {
     }
 }
 
-fn has_plain_path(path: &Path, opened: &Opened) -> io::Result<bool> {
-    opened.has_plain_path.map_or_else(|| leads_through_no_link(path, opened, Patience::None), Ok)
+fn has_plain_path(path: &Path, opened: &OpenedFile) -> io::Result<bool> {
+    opened.has_plain_path.map_or_else(|| leads_through_no_link(path, opened, DiskPatience::None), Ok)
 }
 
 impl Known {
@@ -182,7 +184,7 @@ impl Known {
     }
 
     /// Whether the entry was found by this root and these link rules, and has not expired.
-    fn is_about(&self, way: Way<'_>) -> bool {
+    fn is_about(&self, way: PathWithLinks<'_>) -> bool {
         self.root == way.root.as_os_str() && self.links == way.links && self.is_fresh()
     }
 }

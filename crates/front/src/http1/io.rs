@@ -20,7 +20,7 @@ thread_local! {
     static SMALL_WRITE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-pub struct Stream {
+pub struct Http1Stream {
     line: Transport,
     client: Rc<Client>,
     /// hyper is in the middle of a response, so no interim response may be written.
@@ -28,10 +28,10 @@ pub struct Stream {
     unwritten: Rc<Unwritten>,
 }
 
-impl Stream {
+impl Http1Stream {
     /// Creates the stream of `client`.
-    pub fn new(line: Transport, client: Rc<Client>) -> Stream {
-        Stream { line, client, amid: false, unwritten: Rc::default() }
+    pub fn new(line: Transport, client: Rc<Client>) -> Http1Stream {
+        Http1Stream { line, client, amid: false, unwritten: Rc::default() }
     }
 
     /// Response bytes that hyper holds.
@@ -83,13 +83,13 @@ impl Stream {
     }
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for Http1Stream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.line().poll_read(cx, into)
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for Http1Stream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         ready!(self.poll_interim(cx))?;
         self.amid = true;

@@ -30,7 +30,7 @@ use super::request::body::source::Source;
 use super::request::context::RequestGuard;
 use super::request::services::Connection;
 use config::{Config, RequestLimits};
-use io::Stream;
+use io::Http1Stream;
 use paced::Paced;
 use strict::Violation;
 use strict_io::StrictIo;
@@ -48,7 +48,7 @@ const SOON: Duration = Duration::from_millis(20);
 /// Serves the connection until it is closed.
 pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
-    let stream = Stream::new(line, client.clone());
+    let stream = Http1Stream::new(line, client.clone());
     let mut io = StrictIo::new(stream, client.clone(), head_limits(&client.config.limits));
     match exchange(connection, &io).await {
         ConnectionEnd::InOrder => lingering_close::part(client, &io).await,

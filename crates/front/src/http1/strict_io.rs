@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::io::Stream;
+use super::io::Http1Stream;
 use super::paced::Unwritten;
 use super::strict::{Buffer, HeadLimits, Violation};
 use crate::client::Client;
@@ -19,7 +19,7 @@ use crate::client::Client;
 pub struct StrictIo(Rc<RefCell<Inner>>);
 
 struct Inner {
-    stream: Stream,
+    stream: Http1Stream,
     buffer: Buffer,
     client: Rc<Client>,
     /// The client has closed its sending side.
@@ -32,7 +32,7 @@ struct Inner {
 
 impl StrictIo {
     /// Wraps the stream of `client`.
-    pub fn new(stream: Stream, client: Rc<Client>, limits: HeadLimits) -> StrictIo {
+    pub fn new(stream: Http1Stream, client: Rc<Client>, limits: HeadLimits) -> StrictIo {
         StrictIo(Rc::new(RefCell::new(Inner {
             stream,
             buffer: Buffer::new(limits),

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::frames::{self, Frame};
+use super::frames::{self, Http2Frame};
 use config::protocols::Http2;
 
 const WINDOW: Duration = Duration::from_secs(1);
@@ -67,7 +67,7 @@ impl Floods {
     }
 
     /// Counts a frame of the client.
-    pub fn received(&mut self, frame: &Frame, now: Instant) {
+    pub fn received(&mut self, frame: &Http2Frame, now: Instant) {
         match frame.kind {
             frames::HEADERS => {
                 self.updates += 1;
@@ -83,7 +83,7 @@ impl Floods {
     }
 
     /// Counts a frame to the client.
-    pub fn sent(&mut self, frame: &Frame, now: Instant) {
+    pub fn sent(&mut self, frame: &Http2Frame, now: Instant) {
         match frame.kind {
             frames::DATA if frame.carries_data() => {
                 self.updates += 2;
@@ -153,7 +153,7 @@ mod tests {
         Floods::new(&Http2 { resets: 3, control_frames: 5, stream_errors: 100, ..Http2::default() })
     }
 
-    fn all(bytes: &[u8], mut each: impl FnMut(&Frame)) {
+    fn all(bytes: &[u8], mut each: impl FnMut(&Http2Frame)) {
         Frames::of_server().pass(bytes, |piece| {
             if piece.begins {
                 each(&piece.frame)

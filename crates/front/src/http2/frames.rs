@@ -20,7 +20,7 @@ const PADDED: u8 = 8;
 
 /// Header of a frame, and the start of its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Frame {
+pub struct Http2Frame {
     pub kind: u8,
     pub stream: u32,
     /// Length of the payload.
@@ -32,7 +32,7 @@ pub struct Frame {
 /// A piece of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
-    pub frame: Frame,
+    pub frame: Http2Frame,
     /// Bytes of the piece, including the frame's header.
     pub bytes: usize,
     /// Whether this is the first piece of the frame.
@@ -49,12 +49,12 @@ pub struct Frames {
     /// Header and start of the payload of the next frame, as far as received.
     seen: Vec<u8>,
     /// The current frame, and the number of its remaining bytes.
-    passing: Option<(Frame, usize)>,
+    passing: Option<(Http2Frame, usize)>,
 }
 
-impl Frame {
+impl Http2Frame {
     /// Parses a header and the beginning of the payload; `None`: more bytes are needed.
-    fn of(seen: &[u8]) -> Option<Frame> {
+    fn of(seen: &[u8]) -> Option<Http2Frame> {
         let ([high, mid, low, kind, flags, stream @ ..], start) = seen.split_first_chunk::<HEAD>()?;
         let length = u32::from_be_bytes([0, *high, *mid, *low]) as usize;
         if start.len() < length.min(START) {
@@ -63,7 +63,7 @@ impl Frame {
         let mut padded = [0; START];
         padded.iter_mut().zip(start).for_each(|(to, from)| *to = *from);
         let stream = u32::from_be_bytes(*stream) & 0x7fff_ffff;
-        Some(Frame { kind: *kind, stream, length, flags: *flags, start: padded })
+        Some(Http2Frame { kind: *kind, stream, length, flags: *flags, start: padded })
     }
 
     /// The payload's first four bytes as a number: increment of a WINDOW_UPDATE, or code of a RST_STREAM.
@@ -118,7 +118,7 @@ impl Frames {
         }
     }
 
-    fn go_on(&mut self, frame: Frame, left: usize, there: usize, each: &mut impl FnMut(Piece)) -> usize {
+    fn go_on(&mut self, frame: Http2Frame, left: usize, there: usize, each: &mut impl FnMut(Piece)) -> usize {
         let bytes = left.min(there);
         self.passing = (left > bytes).then_some((frame, left - bytes));
         each(Piece { frame, bytes, begins: false, ends: left == bytes });
@@ -129,7 +129,7 @@ impl Frames {
     fn begin(&mut self, bytes: &[u8], each: &mut impl FnMut(Piece)) -> usize {
         for (taken, byte) in (1..).zip(bytes) {
             self.seen.push(*byte);
-            if let Some(frame) = Frame::of(&self.seen) {
+            if let Some(frame) = Http2Frame::of(&self.seen) {
                 let left = HEAD + frame.length - self.seen.len();
                 self.passing = (left > 0).then_some((frame, left));
                 each(Piece { frame, bytes: self.seen.len(), begins: true, ends: left == 0 });

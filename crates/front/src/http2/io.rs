@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 use super::floods::Floods;
 use super::frames::Frames;
-use super::meter::{Meter, Traffic};
+use super::meter::{StreamMeter, Traffic};
 use crate::client::transport::Transport;
 use config::protocols::Http2;
 
@@ -25,7 +25,7 @@ struct Inner {
     incoming: Frames,
     outgoing: Frames,
     floods: Floods,
-    meter: Meter,
+    meter: StreamMeter,
     /// Whether the connection is over, so that frames are not counted any more.
     blind: bool,
 }
@@ -39,7 +39,7 @@ impl FrameIo {
             outgoing: Frames::of_server(),
             floods: Floods::new(limits),
             // Maximum number of streams that h2 holds before they are accepted: open and reset ones.
-            meter: Meter::new(limits.streams.saturating_add(limits.resets) as usize),
+            meter: StreamMeter::new(limits.streams.saturating_add(limits.resets) as usize),
             blind: false,
         })))
     }

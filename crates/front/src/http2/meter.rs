@@ -12,7 +12,7 @@ use crate::client::Pending;
 
 /// All unfinished streams of a connection.
 #[derive(Default)]
-pub struct Meter {
+pub struct StreamMeter {
     /// Streams that h2 has accepted as requests.
     known: HashMap<u32, Rc<Traffic>>,
     /// Streams that h2 has not accepted; it never will if they are malformed or too many.
@@ -47,10 +47,10 @@ enum StreamEnd {
     Cut,
 }
 
-impl Meter {
+impl StreamMeter {
     /// Creates the counts of a connection; `most_fresh` limits streams that are not accepted.
-    pub fn new(most_fresh: usize) -> Meter {
-        Meter { most_fresh, ..Meter::default() }
+    pub fn new(most_fresh: usize) -> StreamMeter {
+        StreamMeter { most_fresh, ..StreamMeter::default() }
     }
 
     /// Byte counts of a stream that h2 has accepted.

@@ -17,7 +17,7 @@ mod stream;
 
 pub use interim::Interim;
 pub use receive::Upload;
-pub use stream::Stream;
+pub use stream::Http2Stream;
 
 use std::fmt::Display;
 use std::pin::pin;
@@ -149,7 +149,12 @@ impl Driver<'_> {
                 None => return Poll::Ready(()),
             };
             let traffic = self.io.traffic(respond.stream_id().into());
-            tokio::task::spawn_local(stream::serve(self.connection.clone(), request, respond, Stream::new(traffic)));
+            tokio::task::spawn_local(stream::serve(
+                self.connection.clone(),
+                request,
+                respond,
+                Http2Stream::new(traffic),
+            ));
         }
         cx.waker().wake_by_ref();
         Poll::Pending

@@ -21,20 +21,20 @@ use crate::request::repeated;
 use crate::request::services::Connection;
 
 /// The stream of a request.
-pub struct Stream {
+pub struct Http2Stream {
     /// Interim responses to send before the response.
     interim: Rc<Interim>,
     /// Byte counts; logs the request at the stream's end.
     traffic: Rc<Traffic>,
 }
 
-impl Stream {
-    pub fn new(traffic: Rc<Traffic>) -> Rc<Stream> {
-        Rc::new(Stream { interim: Rc::default(), traffic })
+impl Http2Stream {
+    pub fn new(traffic: Rc<Traffic>) -> Rc<Http2Stream> {
+        Rc::new(Http2Stream { interim: Rc::default(), traffic })
     }
 }
 
-impl request::context::Stream for Stream {
+impl request::context::Stream for Http2Stream {
     fn inform(&self, head: &Head) {
         self.interim.send(head);
     }
@@ -50,7 +50,7 @@ pub async fn serve(
     connection: Rc<Connection>,
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
-    stream: Rc<Stream>,
+    stream: Rc<Http2Stream>,
 ) {
     let interim = stream.interim.clone();
     let request = as_request(request, &interim);

@@ -37,19 +37,19 @@ const GOODBYE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/
 pub struct ConnectionLimit {
     descriptors: u64,
     counts: Arc<Counts>,
-    told: Mutex<HashMap<Option<Network>, Instant>>,
+    told: Mutex<HashMap<Option<ClientNetwork>, Instant>>,
     goodbyes: Arc<AtomicU32>,
 }
 
 #[derive(Default)]
 struct Counts {
     total: AtomicU32,
-    by_client: Mutex<HashMap<Network, u32>>,
+    by_client: Mutex<HashMap<ClientNetwork, u32>>,
 }
 
 /// Unit of the limit for each client: an IPv4 address, or a /64 network of IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Network(u64);
+pub struct ClientNetwork(u64);
 
 /// Descriptors in use beside connections, depending on the configuration.
 #[derive(Debug, Clone, Copy)]
@@ -64,19 +64,19 @@ pub struct Taken {
 
 /// Counts a connection until it is dropped.
 pub struct Permit {
-    network: Option<Network>,
+    network: Option<ClientNetwork>,
     counts: Arc<Counts>,
     /// Number of connections of its thread.
     thread: Option<Arc<AtomicUsize>>,
 }
 
-impl Network {
+impl ClientNetwork {
     /// The network of a client; `None` for a Unix socket, whose peer must limit its own clients.
-    pub fn of(socket: Option<SocketAddr>) -> Option<Network> {
+    pub fn of(socket: Option<SocketAddr>) -> Option<ClientNetwork> {
         Some(match socket?.ip() {
             // No IPv6 network in use begins with 32 zero bits, so IPv4 addresses cannot collide.
-            IpAddr::V4(ip) => Network(u64::from(ip.to_bits())),
-            IpAddr::V6(ip) => Network((ip.to_bits() >> 64) as u64),
+            IpAddr::V4(ip) => ClientNetwork(u64::from(ip.to_bits())),
+            IpAddr::V6(ip) => ClientNetwork((ip.to_bits() >> 64) as u64),
         })
     }
 }
@@ -94,7 +94,7 @@ impl ConnectionLimit {
         (self.descriptors.saturating_sub(kept) / 4 * 3).max(1)
     }
 
-    fn count_of(&self, network: Option<Network>) -> u32 {
+    fn count_of(&self, network: Option<ClientNetwork>) -> u32 {
         network.and_then(|network| lock(&self.counts.by_client).get(&network).copied()).unwrap_or(0)
     }
 
@@ -104,7 +104,7 @@ impl ConnectionLimit {
     }
 
     /// Logs a warning, unless an equal one was logged within the last minute.
-    fn tell(&self, about: Option<Network>, message: std::fmt::Arguments<'_>) {
+    fn tell(&self, about: Option<ClientNetwork>, message: std::fmt::Arguments<'_>) {
         let now = Instant::now();
         let mut told = lock(&self.told);
         if told.len() >= MAX_TOLD {
@@ -144,7 +144,7 @@ impl ConnectionLimit {
             return None;
         }
         let mut permit = self.any(limits, taken, connections)?;
-        remote.inspect(|remote| permit.take(Network::of(remote.socket)));
+        remote.inspect(|remote| permit.take(ClientNetwork::of(remote.socket)));
         Some(permit)
     }
 
@@ -152,7 +152,7 @@ impl ConnectionLimit {
     pub fn settle(&self, limits: &Clients, remote: &Address, permit: &mut Permit) -> bool {
         let admitted = self.admits(limits, remote);
         if admitted {
-            permit.take(Network::of(remote.socket));
+            permit.take(ClientNetwork::of(remote.socket));
         }
         admitted
     }
@@ -160,7 +160,7 @@ impl ConnectionLimit {
     /// Whether a client may have another connection.
     fn admits(&self, limits: &Clients, remote: &Address) -> bool {
         let most = limits.connections_per_client;
-        let network = Network::of(remote.socket);
+        let network = ClientNetwork::of(remote.socket);
         let admitted = most == 0 || self.count_of(network) < most;
         if !admitted {
             let ip = &remote.ip;
@@ -187,7 +187,7 @@ impl ConnectionLimit {
 
 impl Permit {
     /// Charges the permit to a client; before, no client was charged.
-    fn take(&mut self, network: Option<Network>) {
+    fn take(&mut self, network: Option<ClientNetwork>) {
         if let Some(network) = network {
             *lock(&self.counts.by_client).entry(network).or_default() += 1;
         }
@@ -231,8 +231,8 @@ async fn say_goodbye(mut socket: Socket) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    fn network(address: &str) -> Option<Network> {
-        Network::of(Some(SocketAddr::new(address.parse().expect("an address"), 1)))
+    fn network(address: &str) -> Option<ClientNetwork> {
+        ClientNetwork::of(Some(SocketAddr::new(address.parse().expect("an address"), 1)))
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(network("2001:db8:1:2::1"), network("2001:db8:1:2:ffff::9"));
         assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
         assert_ne!(network("::1"), network("0.0.0.1"), "of a client on this host");
-        assert_eq!(Network::of(None), None);
+        assert_eq!(ClientNetwork::of(None), None);
     }
 
     #[test]

@@ -13,8 +13,8 @@ use super::time::ClockText;
 use crate::base::lock::lock;
 use base::log;
 use config::Config;
-use config::log_format::Format;
-use config::response::setenv::Condition;
+use config::log_format::LogFormat;
+use config::response::setenv::EnvCondition;
 
 /// Buffered bytes that are written without waiting for the clock.
 const FULL: usize = 32 * 1024;
@@ -24,7 +24,7 @@ const KEPT: usize = 1024 * 1024;
 pub struct AccessLogs {
     files: Vec<Mutex<LogFile>>,
     /// The access logs of each host: index of the file, format, and condition on requests.
-    hosts: Vec<Vec<(usize, Format, Option<Condition>)>>,
+    hosts: Vec<Vec<(usize, LogFormat, Option<EnvCondition>)>>,
     wants_answer: bool,
     clock: ClockText,
 }
@@ -44,8 +44,10 @@ impl AccessLogs {
         }
         let mut hosts = Vec::new();
         for host in &config.hosts {
-            let formats =
-                host.access_logs.iter().map(|log| Ok((log.log, Format::compile(&log.format)?, log.condition.clone())));
+            let formats = host
+                .access_logs
+                .iter()
+                .map(|log| Ok((log.log, LogFormat::compile(&log.format)?, log.condition.clone())));
             hosts.push(formats.collect::<Result<Vec<_>, String>>().map_err(|unknown| anyhow!(unknown))?);
         }
         Ok(AccessLogs {
@@ -62,7 +64,7 @@ impl AccessLogs {
     }
 
     /// Adds the lines of a request of `host`; `holds` evaluates conditions.
-    pub fn write(&self, host: usize, entry: &Entry<'_>, holds: impl Fn(&Condition) -> bool) {
+    pub fn write(&self, host: usize, entry: &Entry<'_>, holds: impl Fn(&EnvCondition) -> bool) {
         for (file, format, condition) in &self.hosts[host] {
             if condition.as_ref().is_some_and(|condition| !holds(condition)) {
                 continue;

@@ -92,7 +92,7 @@ pub struct Entry<'a> {
     /// When the head was complete.
     pub received: SystemTime,
     /// Part of the worker, if the request was submitted to one.
-    pub worker: Option<Worker<'a>>,
+    pub worker: Option<LoggedWorker<'a>>,
 }
 
 /// Result of routing a request.
@@ -108,7 +108,7 @@ pub struct Place<'a> {
 
 /// Part of a worker in a response.
 #[derive(Debug, Clone, Copy)]
-pub struct Worker<'a> {
+pub struct LoggedWorker<'a> {
     /// Time in the queue.
     pub waited: Duration,
     /// Time from the complete head to the start at the worker.

@@ -11,15 +11,15 @@ use super::json;
 use super::time::ClockText;
 use crate::base::protocol::protocol;
 use crate::base::target;
-use config::log_format::{Format, LogItem, Piece, PortOf, Unit};
+use config::log_format::{FormatPiece, LogFormat, LogItem, PortOf, Unit};
 
 /// Appends the line of a request.
-pub fn write(format: &Format, entry: &Entry<'_>, clock: &ClockText, out: &mut Vec<u8>) {
+pub fn write(format: &LogFormat, entry: &Entry<'_>, clock: &ClockText, out: &mut Vec<u8>) {
     for piece in format.pieces() {
         match piece {
-            Piece::Text(text) => out.extend_from_slice(text),
-            Piece::Value { only: Some(only), .. } if !only.include(entry.tally.status) => out.push(b'-'),
-            Piece::Value { item, .. } => write_item(item, entry, clock, out),
+            FormatPiece::Text(text) => out.extend_from_slice(text),
+            FormatPiece::Value { only: Some(only), .. } if !only.include(entry.tally.status) => out.push(b'-'),
+            FormatPiece::Value { item, .. } => write_item(item, entry, clock, out),
         }
     }
 }

@@ -42,7 +42,7 @@ use config::response::redirect::RedirectResponse;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
 use respond::body::{BodySource, ResponseBody};
-use respond::{Ending, compress, headers};
+use respond::{ResponseEnding, compress, headers};
 use rewrite::InFolder;
 use services::Connection;
 
@@ -85,7 +85,7 @@ pub async fn answer(
         }
     };
     let response = compress::apply(&context, response).await;
-    respond::finish(context, response, Ending { refused, close })
+    respond::finish(context, response, ResponseEnding { refused, close })
 }
 
 /// Delays a 503 in an overload, so that refused clients do not retry at once.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::UNIX_EPOCH;
 
-use wire::control::{FrontStatus, Load, PoolStatus, Spreads, Times};
+use wire::control::{FrontStatus, Load, PoolStatus, ResponseTimes, Spreads};
 
 use super::access::passwords::Passwords;
 use super::access::reverse_dns::ReverseDns;
@@ -110,7 +110,7 @@ impl Services {
             shares: serving.iter().flat_map(|serving| serving.pools.iter()).flat_map(|pool| pool.shares()).collect(),
             queued: pools().map(|pool| pool.queued()).sum(),
             pools: serving.as_ref().map(|serving| pools_of(serving)).unwrap_or_default(),
-            times: Times::from(&totals),
+            times: ResponseTimes::from(&totals),
             codes: totals.codes,
             slowest: self.shared.slowest.list(),
             workers: generations

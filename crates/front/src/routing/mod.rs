@@ -24,12 +24,12 @@ use std::time::Instant;
 
 use http::StatusCode;
 
-use base::cache::Cache;
+use base::cache::BoundedCache;
 use base::path::{BadPath, EncodedSlashes, Text, has_encoded_slash, normalise_with, unmerged};
 use config::proxy::{BackendUrl, Passed};
 use config::{Applied, Config, Handler, Htaccess, Scope, Settings, work};
 use files::open::root;
-use htaccess::{Chain, RECHECK, Store, Unread, complain};
+use htaccess::{Chain, HtaccessStore, RECHECK, Unread, complain};
 
 /// Most stored routes.
 const KEPT: usize = 8192;
@@ -47,10 +47,10 @@ pub struct Routes {
     /// Whether the configuration has `<Files>` sections, so settings depend on the file that is found.
     by_file: bool,
     key: RefCell<Vec<u8>>,
-    known: RefCell<Cache<Box<[u8]>, Rc<Route>, KEPT>>,
+    known: RefCell<BoundedCache<Box<[u8]>, Rc<Route>, KEPT>>,
     /// Merged settings by sections, `ScriptAlias`, `.htaccess` files and `AddHandler`'s handler.
-    settings: RefCell<Cache<Sections, Rc<Settings>, KEPT_SETTINGS>>,
-    overrides: Option<Rc<Store>>,
+    settings: RefCell<BoundedCache<Sections, Rc<Settings>, KEPT_SETTINGS>>,
+    overrides: Option<Rc<HtaccessStore>>,
     /// Estimated size of `settings`, in bytes.
     memory: Cell<usize>,
     /// The version of `overrides` for which the tables are valid.
@@ -86,7 +86,7 @@ impl Routes {
             key: RefCell::default(),
             known: RefCell::default(),
             settings: RefCell::default(),
-            overrides: Store::new(config),
+            overrides: HtaccessStore::new(config),
             memory: Cell::default(),
             state: Cell::default(),
         }

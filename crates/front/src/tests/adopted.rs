@@ -8,7 +8,7 @@ use wire::channel::{pair, send_packet};
 use wire::control::{FromFront, WorkerId, WorkerState};
 use wire::frame::Request;
 use wire::reply::Reply;
-use wire::transport::{Order, SocketFront};
+use wire::transport::{SocketFront, WorkerOrder};
 
 use super::Server;
 use super::worker::{BLOCKS, Script, head, port, run};
@@ -31,7 +31,7 @@ fn messages_of_the_previous_front_are_skipped() {
     let ends = (front.try_clone().expect("a copy"), worker.try_clone().expect("a copy"));
     let map = sys::map_memory(&memory).expect("mapped");
     let old = SocketFront::new(ends.0, ends.1, map, BLOCKS).expect("a port");
-    old.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
+    old.send(&WorkerOrder::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
 
     // The request has the same number as one of the previous front.
     let mut waits = server.client();

@@ -69,7 +69,7 @@ impl Server {
 
     fn configure(&mut self, generation: GenerationNumber, text: &str) {
         let root = self.root().display().to_string();
-        let source = parse::Source::disk("/", &|_| None);
+        let source = parse::ParserSource::disk("/", &|_| None);
         let tree = parse::text(&format!("Listen 1\n{}", text.replace("ROOT", &root)), "test", &source).expect("parsed");
         let bundle = Bundle { tree, facts: Facts { server_root: "/".into(), ..facts() } };
         let config = bundle.build().expect("a configuration");

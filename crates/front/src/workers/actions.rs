@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use nix::sys::socket::{Shutdown, shutdown};
 use wire::control::{FromFront, WorkerId};
-use wire::transport::{Order, Sent};
+use wire::transport::{Sent, WorkerOrder};
 
 use super::mailbox::Notice;
 use super::pool::queue::Change;
@@ -33,10 +33,10 @@ impl SharedPool {
                     }
                 }
                 Action::TellAbandoned { worker, request } => {
-                    state.workers.get(&worker).inspect(|worker| worker.notify(&Order::Abandoned { request }));
+                    state.workers.get(&worker).inspect(|worker| worker.notify(&WorkerOrder::Abandoned { request }));
                 }
                 Action::TellHungUp { worker, request } => {
-                    state.workers.get(&worker).inspect(|worker| worker.notify(&Order::HungUp { request }));
+                    state.workers.get(&worker).inspect(|worker| worker.notify(&WorkerOrder::HungUp { request }));
                 }
                 Action::Spill(request) => {
                     state.requests.get(&request).inspect(|spilling| tell(spilling.thread, Notice::Spill(request)));
@@ -86,7 +86,7 @@ impl SharedPool {
     fn send(&self, state: &mut State, worker: WorkerId, request: RequestId, ahead: bool) {
         let (Some(to), Some(sent)) = (state.workers.get(&worker), state.requests.get(&request)) else { return };
         let body = sent.body.as_ref().and_then(LateClose::get).map(AsFd::as_fd);
-        match to.socket().send(&Order::Request { frame: &sent.frame, body, reply_to: sent.thread }) {
+        match to.socket().send(&WorkerOrder::Request { frame: &sent.frame, body, reply_to: sent.thread }) {
             Ok(sent) => {
                 if sent == Sent::Left {
                     owe_bell(to);

@@ -23,7 +23,7 @@ use super::content_length::ContentLength;
 use super::pool::RequestId;
 use super::reply_port::ReplyPort;
 use super::slow_client::Pressure;
-use super::spool::{Batch, Spool, Store};
+use super::spool::{Batch, Spool, SpoolStore};
 use super::submitted::Begun;
 use crate::base::failure::{Failure, Truncated};
 
@@ -98,7 +98,7 @@ pub struct Exchange {
 
 impl Exchange {
     /// Creates the exchange of a queued request.
-    pub fn new(id: RequestId, store: Rc<Store>) -> Exchange {
+    pub fn new(id: RequestId, store: Rc<SpoolStore>) -> Exchange {
         Exchange {
             id,
             stage: Stage::Queued,

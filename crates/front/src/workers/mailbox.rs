@@ -36,20 +36,20 @@ pub type Notices = SmallVec<[Notice; 1]>;
 pub type Mailbox = UnboundedReceiver<(PoolId, Notice)>;
 
 /// Sends notices to one thread.
-pub type Address = UnboundedSender<(PoolId, Notice)>;
+pub type MailboxAddress = UnboundedSender<(PoolId, Notice)>;
 
 /// Creates the mailbox of a thread.
-pub fn mailbox() -> (Address, Mailbox) {
+pub fn mailbox() -> (MailboxAddress, Mailbox) {
     unbounded_channel()
 }
 
 /// Addresses of all threads, by thread index.
 #[derive(Clone, Default)]
-pub struct Mailboxes(Arc<Mutex<Vec<Address>>>);
+pub struct Mailboxes(Arc<Mutex<Vec<MailboxAddress>>>);
 
 impl Mailboxes {
     /// Adds the address of the next thread.
-    pub fn add(&self, address: Address) {
+    pub fn add(&self, address: MailboxAddress) {
         lock(&self.0).push(address);
     }
 

@@ -52,7 +52,7 @@ pub use pool::{ClientId, RequestId, RequestTimeouts};
 pub use pools::Pools;
 pub use reply_port::Buffers;
 pub use ring::{before_sleep, look};
-pub use shared_pool::{SharedPool, Turn};
+pub use shared_pool::{ConcurrencyTurn, SharedPool};
 pub use submitted::{Job, Label};
 pub use takeover::take_over;
 pub use ticket::Ticket;
@@ -66,7 +66,7 @@ pub struct Workers {
     thread: u8,
     /// Requests of this thread that are not over.
     exchanges: RefCell<FxHashMap<RequestId, SharedExchange>>,
-    store: Rc<spool::Store>,
+    store: Rc<spool::SpoolStore>,
     /// Receive buffers for workers' packets.
     buffers: Rc<RefCell<Buffers>>,
 }
@@ -74,7 +74,7 @@ pub struct Workers {
 impl Workers {
     /// Creates the access of `thread`, which receives packets into `buffers`.
     pub fn new(pool: Arc<SharedPool>, thread: u8, config: &Config, buffers: Rc<RefCell<Buffers>>) -> Workers {
-        let store = Rc::new(spool::Store::new(config.spooling.clone(), spool::Totals::of_front()));
+        let store = Rc::new(spool::SpoolStore::new(config.spooling.clone(), spool::Totals::of_front()));
         Workers { pool, thread, exchanges: RefCell::default(), store, buffers }
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use wire::Malformed;
 use wire::control::FromFront;
-use wire::reply::{Packet, Reply};
+use wire::reply::{PacketMessages, Reply};
 
 use super::exchange::SharedExchange;
 use super::reply_port::ReplyPort;
@@ -50,7 +50,7 @@ impl Workers {
     fn read(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) -> Result<(), Malformed> {
         let mut heard: Option<SharedExchange> = None;
         let mut more_time = Duration::ZERO;
-        for message in Packet::new(packet) {
+        for message in PacketMessages::new(packet) {
             let (id, reply) = message?;
             if id == 0 {
                 self.read_own(&port.worker, reply)?;

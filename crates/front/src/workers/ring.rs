@@ -16,7 +16,7 @@ use std::time::Duration;
 use nix::sys::eventfd::EventFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use wire::memory::replies::Reader;
+use wire::memory::replies::RingReader;
 
 use super::share::{Share, go_on_later};
 use super::worker::Worker;
@@ -79,7 +79,7 @@ pub fn before_sleep() {
 
 pub struct Ring {
     worker: Arc<Worker>,
-    reader: RefCell<Reader>,
+    reader: RefCell<RingReader>,
     /// Written by the worker to wake the thread. The counter is never read: each write triggers epoll's edge.
     bell: AsyncFd<Arc<EventFd>>,
     /// The ring is not read, because a client is slow.
@@ -92,7 +92,7 @@ pub struct Ring {
 impl Ring {
     /// Opens the ring on this thread's runtime.
     #[allow(deprecated, reason = "the new spelling is unsafe; a bell owns its descriptor and never changes it")]
-    pub fn new(worker: Arc<Worker>, bell: Arc<EventFd>, reader: Reader) -> io::Result<Rc<Ring>> {
+    pub fn new(worker: Arc<Worker>, bell: Arc<EventFd>, reader: RingReader) -> io::Result<Rc<Ring>> {
         Ok(Rc::new(Ring {
             worker,
             reader: reader.into(),

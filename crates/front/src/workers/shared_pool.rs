@@ -21,7 +21,7 @@ use super::{Workers, ring};
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::base::shared;
-use config::access::Throttle;
+use config::access::RequestThrottle;
 use config::scheduling::SpeedLimit;
 use config::{Config, pools};
 
@@ -47,13 +47,13 @@ pub(super) struct State {
 }
 
 /// A request counted under `MaxConcurrentReqs`; dropping it ends the count.
-pub struct Turn {
+pub struct ConcurrencyTurn {
     /// Id of the `MaxConcurrentReqs` line.
     pub line: u32,
     pool: Arc<SharedPool>,
 }
 
-impl Drop for Turn {
+impl Drop for ConcurrencyTurn {
     fn drop(&mut self) {
         lock(&self.pool.state).pool.give_turn_back(self.line);
     }
@@ -114,9 +114,9 @@ impl SharedPool {
     }
 
     /// Counts a request under `MaxConcurrentReqs`. `None`: the limit is reached.
-    pub fn take_turn(self: &Arc<Self>, throttle: &Throttle) -> Option<Turn> {
+    pub fn take_turn(self: &Arc<Self>, throttle: &RequestThrottle) -> Option<ConcurrencyTurn> {
         let taken = lock(&self.state).pool.take_turn(throttle.id, throttle.most);
-        taken.then(|| Turn { line: throttle.id, pool: self.clone() })
+        taken.then(|| ConcurrencyTurn { line: throttle.id, pool: self.clone() })
     }
 
     /// Adds a worker that the mold forks, or that is `adopted` from an earlier front.

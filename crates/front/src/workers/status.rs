@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use wire::control::{Activity, ShareStatus, WorkerId, WorkerState, WorkerStatus};
+use wire::control::{ShareStatus, WorkerActivity, WorkerId, WorkerState, WorkerStatus};
 
 use super::pool::queue::Lane;
 use super::pool::{self, RequestId};
@@ -62,7 +62,7 @@ impl SharedPool {
         self.look(|state| state.pool.workers().map(|(id, worker)| self.status_of(state, id, worker, config)).collect())
     }
 
-    fn status_of(&self, state: &State, id: WorkerId, worker: &pool::Worker, config: &Config) -> WorkerStatus {
+    fn status_of(&self, state: &State, id: WorkerId, worker: &pool::PoolWorker, config: &Config) -> WorkerStatus {
         let request = worker.current.and_then(|request| state.requests.get(&request));
         let last = state.last.get(&id);
         let label = request.map(|request| &request.label).or(last.map(|(label, _)| label));
@@ -87,15 +87,15 @@ impl SharedPool {
     }
 }
 
-fn activity(worker: &pool::Worker) -> Activity {
+fn activity(worker: &pool::PoolWorker) -> WorkerActivity {
     match worker.state {
-        WorkerState::Starting => Activity::Starting,
-        WorkerState::Idle => Activity::Waiting,
-        WorkerState::Busy if worker.logging => Activity::Logging,
-        WorkerState::Busy => Activity::Working,
-        WorkerState::Retiring if worker.current.is_some() => Activity::Finishing,
-        WorkerState::Retiring => Activity::Leaving,
-        WorkerState::Gone => Activity::Gone,
+        WorkerState::Starting => WorkerActivity::Starting,
+        WorkerState::Idle => WorkerActivity::Waiting,
+        WorkerState::Busy if worker.logging => WorkerActivity::Logging,
+        WorkerState::Busy => WorkerActivity::Working,
+        WorkerState::Retiring if worker.current.is_some() => WorkerActivity::Finishing,
+        WorkerState::Retiring => WorkerActivity::Leaving,
+        WorkerState::Gone => WorkerActivity::Gone,
     }
 }
 

@@ -13,7 +13,7 @@ use wire::channel::MAX_FDS;
 use wire::control::{Inspection, WorkerId};
 use wire::memory::FrontMemory;
 use wire::memory::blocks::Block;
-use wire::transport::{Order, Sent, SocketFront};
+use wire::transport::{Sent, SocketFront, WorkerOrder};
 
 use crate::base::lock::lock;
 use base::log;
@@ -105,7 +105,8 @@ impl Worker {
     pub fn ways(&self, threads: usize) -> io::Result<Vec<Way>> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let bells = (0..threads).map(|_| EventFd::from_flags(flags)).collect::<nix::Result<Vec<_>>>()?;
-        let _: Sent = self.socket.send(&Order::Bells { bells: &bells.iter().map(AsFd::as_fd).collect::<Vec<_>>() })?;
+        let _: Sent =
+            self.socket.send(&WorkerOrder::Bells { bells: &bells.iter().map(AsFd::as_fd).collect::<Vec<_>>() })?;
         self.listened_to.store(threads, SeqCst);
         let own = std::iter::once(Some(self.socket.clone())).chain(std::iter::repeat(None));
         Ok(bells.into_iter().zip(own).map(|(bell, socket)| Way { bell: bell.into(), socket }).collect())
@@ -173,30 +174,30 @@ impl Worker {
     /// Asks the worker to leave. A failed send is ignored, because the worker is then ending anyway.
     pub fn ask_to_leave(&self) {
         let _ = match lock(&self.promotion).take() {
-            Some(control) => self.socket.send(&Order::Promote { control: control.as_fd() }),
-            None => self.socket.send(&Order::Leave),
+            Some(control) => self.socket.send(&WorkerOrder::Promote { control: control.as_fd() }),
+            None => self.socket.send(&WorkerOrder::Leave),
         };
     }
 
     /// Asks an idle worker to describe itself into `into`. A failed send is ignored; no description is written then.
     pub fn inspect(&self, what: Inspection, into: BorrowedFd<'_>, done: BorrowedFd<'_>, with: &[BorrowedFd<'_>]) {
-        let _ = self.socket.send(&Order::Inspect { what, into, done, with });
+        let _ = self.socket.send(&WorkerOrder::Inspect { what, into, done, with });
     }
 
     /// Asks an adopted worker to reply when it has finished the request of the earlier front.
     pub fn greet(&self) -> io::Result<()> {
-        self.socket.send(&Order::Greet).map(drop)
+        self.socket.send(&WorkerOrder::Greet).map(drop)
     }
 
     /// Sends a notice about a client. A failed send is ignored: the worker continues.
-    pub(super) fn notify(&self, order: &Order<'_>) {
+    pub(super) fn notify(&self, order: &WorkerOrder<'_>) {
         let _ = self.socket.send(order);
     }
 
     /// Sends new error logs; `first` is the index of the first. If the send fails, the worker writes to the old logs.
     pub fn reopen_logs(&self, first: u16, logs: &[BorrowedFd<'_>]) {
         for (first, logs) in (first..).step_by(MAX_FDS).zip(logs.chunks(MAX_FDS)) {
-            let _ = self.socket.send(&Order::Logs { first, logs });
+            let _ = self.socket.send(&WorkerOrder::Logs { first, logs });
         }
     }
 

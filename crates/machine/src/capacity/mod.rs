@@ -6,5 +6,5 @@
 mod law;
 mod reading;
 
-pub use law::{Kind, Share};
+pub use law::{TimeShare, WorkKind};
 pub use reading::{CpuTimes, cores};

@@ -13,12 +13,12 @@ pub struct Available {
     /// Available memory in bytes.
     pub bytes: u64,
     /// The limit that determines it.
-    pub bound: Bound,
+    pub bound: MemoryBound,
 }
 
 /// A limit of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Bound {
+pub enum MemoryBound {
     /// The kernel's estimate of memory available without swapping.
     MemAvailable,
     /// The limit of a control group, minus its usage.
@@ -26,18 +26,18 @@ pub enum Bound {
     ControlGroup,
 }
 
-impl std::fmt::Display for Bound {
+impl std::fmt::Display for MemoryBound {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Bound::MemAvailable => "MemAvailable",
-            Bound::ControlGroup => "the limit of its control group",
+            MemoryBound::MemAvailable => "MemAvailable",
+            MemoryBound::ControlGroup => "the limit of its control group",
         })
     }
 }
 
 pub(super) fn of_machine(meminfo: &str) -> Option<Available> {
     let bytes = kilobytes(meminfo, "MemAvailable")?;
-    Some(Available { bytes, bound: Bound::MemAvailable })
+    Some(Available { bytes, bound: MemoryBound::MemAvailable })
 }
 
 /// The minimum over the groups in `/proc/PID/cgroup` and their parents. `None` without any limit.
@@ -47,7 +47,7 @@ pub(super) fn of_groups(root: &Path, cgroup: &str) -> Option<Available> {
         let levels: Vec<PathBuf> = path.ancestors().map(|level| mount.join(level)).collect();
         levels.into_iter().filter_map(move |folder| files.room(&folder))
     });
-    rooms.min().map(|bytes| Available { bytes, bound: Bound::ControlGroup })
+    rooms.min().map(|bytes| Available { bytes, bound: MemoryBound::ControlGroup })
 }
 
 /// Number of processes that the kernel killed for lack of memory in the groups of `/proc/PID/cgroup`. `None` if the kernel does not
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn without_a_limit_the_machine_determines_available_memory() {
-        let free = Available { bytes: 1_000_000 << 10, bound: Bound::MemAvailable };
+        let free = Available { bytes: 1_000_000 << 10, bound: MemoryBound::MemAvailable };
         let machine = Simulated::new("free");
         assert_eq!(machine.available(), Some(free));
         let machine = machine
@@ -169,7 +169,7 @@ mod tests {
             .file("sys/fs/cgroup/slice/site/memory.max", "300000000\n")
             .file("sys/fs/cgroup/slice/site/memory.current", "100000000\n")
             .file("sys/fs/cgroup/slice/site/memory.stat", "anon 1\ninactive_file 30000000\n");
-        let room = |bytes| Some(Available { bytes, bound: Bound::ControlGroup });
+        let room = |bytes| Some(Available { bytes, bound: MemoryBound::ControlGroup });
         assert_eq!(machine.available(), room(230_000_000));
         let machine = machine
             .file("sys/fs/cgroup/slice/memory.max", "max\n")
@@ -188,7 +188,7 @@ mod tests {
             .file("sys/fs/cgroup/memory/other/memory.limit_in_bytes", "1000000\n")
             .file("sys/fs/cgroup/memory/other/memory.usage_in_bytes", "400000\n")
             .file("sys/fs/cgroup/memory/other/memory.stat", "inactive_file 7\ntotal_inactive_file 100000\n");
-        assert_eq!(machine.available(), Some(Available { bytes: 700_000, bound: Bound::ControlGroup }));
+        assert_eq!(machine.available(), Some(Available { bytes: 700_000, bound: MemoryBound::ControlGroup }));
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! Formulas of mod_perl's documentation. `size` is the RSS of a process, `share` its shared memory, including files.
 
-use super::Sizes;
+use super::MemorySizes;
 
 /// mod_perl Guide: the unshared memory of each process, plus the largest shared memory.
-pub fn real_memory_with_largest_share(processes: &[Sizes]) -> u64 {
+pub fn real_memory_with_largest_share(processes: &[MemorySizes]) -> u64 {
     unshared(processes) + processes.iter().map(|sizes| sizes.shared).max().unwrap_or(0)
 }
 
 /// Practical mod_perl, chapter 10: the unshared memory of each child, plus the whole parent.
-pub fn real_memory_with_parent(children: &[Sizes], parent: &Sizes) -> u64 {
+pub fn real_memory_with_parent(children: &[MemorySizes], parent: &MemorySizes) -> u64 {
     unshared(children) + parent.rss
 }
 
-fn unshared(processes: &[Sizes]) -> u64 {
+fn unshared(processes: &[MemorySizes]) -> u64 {
     processes.iter().map(|sizes| sizes.rss.saturating_sub(sizes.shared)).sum()
 }
 
@@ -42,7 +42,8 @@ mod tests {
 
     #[test]
     fn real_memory_counts_shared_memory_once() {
-        let process = |rss: u64, shared: u64| Sizes { rss, shared, private: rss - shared, ..Sizes::default() };
+        let process =
+            |rss: u64, shared: u64| MemorySizes { rss, shared, private: rss - shared, ..MemorySizes::default() };
         let (parent, children) = (process(10, 6), [process(10, 8), process(12, 6)]);
         assert_eq!(real_memory_with_parent(&children, &parent), 2 + 6 + 10);
         assert_eq!(real_memory_with_largest_share(&[parent, children[0], children[1]]), 4 + 2 + 6 + 8);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Sizes;
+use super::MemorySizes;
 use super::available::{self, Available};
 use super::kernel_file::text;
 use super::sizes::value;
@@ -27,9 +27,9 @@ impl Machine {
     }
 
     /// Memory of a process. `None` if it has ended, or cannot be read.
-    pub fn sizes(&self, pid: i32) -> Option<Sizes> {
+    pub fn sizes(&self, pid: i32) -> Option<MemorySizes> {
         let rollup = self.read(pid, "smaps_rollup")?;
-        Sizes::parse(&rollup, &self.read(pid, "status").unwrap_or_default())
+        MemorySizes::parse(&rollup, &self.read(pid, "status").unwrap_or_default())
     }
 
     /// Children of a process that were not reaped. Empty if the kernel does not report them.

@@ -8,7 +8,7 @@ const KERNEL_STACK: u64 = 16 << 10;
 
 /// The memory of one process, or of several together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Add, AddAssign, Sum, Serialize, Deserialize)]
-pub struct Sizes {
+pub struct MemorySizes {
     /// Resident memory, including shared pages (RSS). A sum over processes counts shared pages several times.
     pub rss: u64,
     /// Resident memory, with each shared page divided by the number of its processes (PSS). Sums are meaningful.
@@ -33,12 +33,12 @@ pub struct Sizes {
     pub kernel_stacks: u64,
 }
 
-impl Sizes {
+impl MemorySizes {
     /// Parses `smaps_rollup` and `status`. `None` if the first is empty, because the process has ended.
-    pub(super) fn parse(rollup: &str, status: &str) -> Option<Sizes> {
+    pub(super) fn parse(rollup: &str, status: &str) -> Option<MemorySizes> {
         let of = |name: &str| kilobytes(rollup, name).unwrap_or(0);
         let (anonymous, private_dirty) = (of("Anonymous"), of("Private_Dirty"));
-        Some(Sizes {
+        Some(MemorySizes {
             rss: kilobytes(rollup, "Rss")?,
             pss: of("Pss"),
             pss_files: of("Pss_File"),
@@ -73,16 +73,16 @@ impl Sizes {
 
     /// The part of `private` that is certainly private. A page shared with the mold that was swapped out, and read back only by the
     /// worker, counts as private until the mold reads it, too.
-    pub fn certainly_private(&self, mold: &Sizes) -> u64 {
+    pub fn certainly_private(&self, mold: &MemorySizes) -> u64 {
         self.private.saturating_sub(mold.swap)
     }
 }
 
-impl Sizes {
+impl MemorySizes {
     /// Sizes as if no page of the process and its mold were swapped out: decisions must not depend on swapping.
-    pub fn without_swap(self, mold: &Sizes) -> Sizes {
+    pub fn without_swap(self, mold: &MemorySizes) -> MemorySizes {
         let private = self.certainly_private(mold);
-        Sizes { private, shared: self.shared + (self.private - private) + self.swap, ..self }
+        MemorySizes { private, shared: self.shared + (self.private - private) + self.swap, ..self }
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_rollup_is_parsed() {
-        let sizes = Sizes::parse(ROLLUP, "Name:\tperl\nVmPTE:\t     212 kB\nThreads:\t2\n").expect("sizes");
+        let sizes = MemorySizes::parse(ROLLUP, "Name:\tperl\nVmPTE:\t     212 kB\nThreads:\t2\n").expect("sizes");
         assert_eq!((sizes.rss, sizes.pss, sizes.pss_files), (65152 << 10, 13366 << 10, 2469 << 10));
         assert_eq!((sizes.private, sizes.shared), (648 << 10, (13312 + 51192) << 10));
         assert_eq!((sizes.anonymous, sizes.shared_anonymous), (51804 << 10, 51156 << 10));
@@ -130,23 +130,23 @@ mod tests {
             "Rss: 18446744073709551615 kB",
             "\u{0}\n:",
         ] {
-            assert_eq!(Sizes::parse(text, text), None, "{text:?}");
+            assert_eq!(MemorySizes::parse(text, text), None, "{text:?}");
         }
-        assert_eq!(Sizes::parse("Rss: 4 kB", "").map(|sizes| sizes.own()), Some(0));
+        assert_eq!(MemorySizes::parse("Rss: 4 kB", "").map(|sizes| sizes.own()), Some(0));
     }
 
     /// After swapping, shared pages can appear private, which must not affect decisions by private memory.
     #[test]
     fn pages_that_only_swapping_made_private_do_not_count() {
-        let before = Sizes { private: 2 << 20, ..Sizes::default() };
-        let read_back = Sizes { private: 40 << 20, ..before };
-        let mold = Sizes { swap: 38 << 20, ..Sizes::default() };
+        let before = MemorySizes { private: 2 << 20, ..MemorySizes::default() };
+        let read_back = MemorySizes { private: 40 << 20, ..before };
+        let mold = MemorySizes { swap: 38 << 20, ..MemorySizes::default() };
         assert_eq!(read_back.certainly_private(&mold), before.private);
-        assert_eq!(before.certainly_private(&Sizes::default()), before.private);
+        assert_eq!(before.certainly_private(&MemorySizes::default()), before.private);
         assert_eq!(before.certainly_private(&mold), 0);
         let decided_by = read_back.without_swap(&mold);
         assert_eq!((decided_by.private, decided_by.shared), (before.private, 38 << 20));
-        let out = Sizes { shared: 1 << 20, swap: 30 << 20, ..before };
-        assert_eq!(out.without_swap(&Sizes::default()).shared, 31 << 20, "swapped out memory is still shared");
+        let out = MemorySizes { shared: 1 << 20, swap: 30 << 20, ..before };
+        assert_eq!(out.without_swap(&MemorySizes::default()).shared, 31 << 20, "swapped out memory is still shared");
     }
 }

@@ -1,6 +1,6 @@
 //! Cost of one more worker, and growth of workers.
 
-use super::{Available, Sizes};
+use super::{Available, MemorySizes};
 
 /// Minimum number of requests for a trend: growth in the first ones is mostly loading.
 const ENOUGH_REQUESTS: u64 = 100;
@@ -13,7 +13,7 @@ pub struct Measured {
     /// Number of requests since its fork.
     pub requests: u64,
     /// Current memory.
-    pub sizes: Sizes,
+    pub sizes: MemorySizes,
 }
 
 /// Expected cost of one more worker: the median of the own memory of workers that have served requests, or of all workers if none
@@ -43,11 +43,11 @@ pub fn growth_per_thousand(worker: &Measured, workers: &[Measured]) -> Option<i6
 
 #[cfg(test)]
 mod tests {
-    use super::super::Bound;
+    use super::super::MemoryBound;
     use super::*;
 
     fn worker(mold: i32, requests: u64, private: u64) -> Measured {
-        Measured { mold, requests, sizes: Sizes { private, ..Sizes::default() } }
+        Measured { mold, requests, sizes: MemorySizes { private, ..MemorySizes::default() } }
     }
 
     #[test]
@@ -57,13 +57,13 @@ mod tests {
         let leaking = worker(1, 9000, 900_000);
         let pool = [worker(1, 0, 300), worker(1, 10, 2000), leaking, worker(1, 12, 2100), worker(1, 0, 300)];
         assert_eq!(one_more(&pool), Some(2100));
-        let with_kernel = Sizes { private: 100, page_tables: 20, kernel_stacks: 3, ..Sizes::default() };
+        let with_kernel = MemorySizes { private: 100, page_tables: 20, kernel_stacks: 3, ..MemorySizes::default() };
         assert_eq!(one_more(&[Measured { sizes: with_kernel, ..worker(1, 1, 0) }]), Some(123));
     }
 
     #[test]
     fn as_many_workers_fit_as_memory_allows() {
-        let available = Available { bytes: 10_500, bound: Bound::MemAvailable };
+        let available = Available { bytes: 10_500, bound: MemoryBound::MemAvailable };
         assert_eq!(more_that_fit(available, 2000), Some(5));
         assert_eq!(more_that_fit(available, 0), None);
     }

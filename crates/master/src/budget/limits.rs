@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use wire::control::{ExitReason, PoolId, WorkerId, WorkerState};
 
 use super::growth_in_words;
-use crate::pool::worker::Worker;
-use crate::pool::workers::Workers;
+use crate::pool::worker::WorkerEntry;
+use crate::pool::workers::WorkerRegister;
 use config::budget::{ReforkWhen, WorkerLimits};
-use config::{Config, Pool};
+use config::{Config, PoolSettings};
 
 /// Between two questions to the front about its workers, where limits need the answer.
 const ASKED_FOR_LIMITS: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub fn need_memory(config: &Config) -> bool {
 
 /// Interval of the status requests that show requests and idle times of workers; `None`: no limit needs them.
 pub(super) fn ask_front_every(config: &Config, has_budget: bool) -> Option<Duration> {
-    let asks = |pool: &Pool| {
+    let asks = |pool: &PoolSettings| {
         let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.auto;
         limits || pool.refork != ReforkWhen::Off
     };
@@ -51,7 +51,7 @@ pub(super) fn ask_front_every(config: &Config, has_budget: bool) -> Option<Durat
 }
 
 /// A worker of the serving pools that has reached a limit; `None` while another one is leaving.
-pub fn first_reached(workers: &Workers, serving: &[PoolId], config: &Config, now: Instant) -> Option<Reached> {
+pub fn first_reached(workers: &WorkerRegister, serving: &[PoolId], config: &Config, now: Instant) -> Option<Reached> {
     if workers.dismissed() > 0 {
         return None;
     }
@@ -65,7 +65,7 @@ pub fn first_reached(workers: &Workers, serving: &[PoolId], config: &Config, now
 }
 
 /// When the oldest worker of the serving pools reaches MaxAgePerChild.
-pub fn oldest_leaves(workers: &Workers, serving: &[PoolId], config: &Config) -> Option<Instant> {
+pub fn oldest_leaves(workers: &WorkerRegister, serving: &[PoolId], config: &Config) -> Option<Instant> {
     // A worker that is old and busy is looked at again when another event comes.
     if workers.dismissed() > 0 {
         return None;
@@ -77,11 +77,11 @@ pub fn oldest_leaves(workers: &Workers, serving: &[PoolId], config: &Config) -> 
     serving.iter().filter_map(oldest).min()
 }
 
-fn pools(config: &Config) -> impl Iterator<Item = &Pool> {
+fn pools(config: &Config) -> impl Iterator<Item = &PoolSettings> {
     config.pool_numbers().map(|pool| config.pool_of(pool))
 }
 
-fn reached(limits: &WorkerLimits, id: WorkerId, worker: &Worker, now: Instant) -> Option<Reached> {
+fn reached(limits: &WorkerLimits, id: WorkerId, worker: &WorkerEntry, now: Instant) -> Option<Reached> {
     let found = |directive, how_far, reason| Some(Reached { worker: id, directive, how_far, reason });
     let mb = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let age = now.saturating_duration_since(worker.asked);
@@ -108,15 +108,15 @@ fn reached(limits: &WorkerLimits, id: WorkerId, worker: &Worker, now: Instant) -
 mod tests {
     use super::*;
     use crate::children::MoldId;
-    use machine::memory::Sizes;
+    use machine::memory::MemorySizes;
 
     const POOL: PoolId = PoolId { generation: 1, pool: 0 };
 
     fn limited(limits: WorkerLimits) -> Config {
-        Config { pool: Pool { worker: limits, ..Pool::default() }, ..Config::default() }
+        Config { pool: PoolSettings { worker: limits, ..PoolSettings::default() }, ..Config::default() }
     }
 
-    fn idle(workers: &mut Workers, now: Instant) -> WorkerId {
+    fn idle(workers: &mut WorkerRegister, now: Instant) -> WorkerId {
         let id = workers.add(MoldId { pool: POOL, refork: 0 }, now);
         workers.find_mut(id).expect("there").state = WorkerState::Idle;
         id
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn one_worker_at_a_time_leaves_when_it_is_too_old() {
-        let (mut workers, now) = (Workers::default(), Instant::now());
+        let (mut workers, now) = (WorkerRegister::default(), Instant::now());
         let age = Duration::from_secs(100);
         let config = limited(WorkerLimits { max_age: Some(age), ..WorkerLimits::default() });
         let [first, second] = [now, now + age / 2].map(|began| idle(&mut workers, began));
@@ -142,11 +142,11 @@ mod tests {
 
     #[test]
     fn memory_is_compared_once_it_is_measured() {
-        let (mut workers, now) = (Workers::default(), Instant::now());
+        let (mut workers, now) = (WorkerRegister::default(), Instant::now());
         let config = limited(WorkerLimits { max_private: Some(10 << 20), ..WorkerLimits::default() });
         let id = idle(&mut workers, now);
         assert!(need_memory(&config) && first_reached(&workers, &[POOL], &config, now).is_none());
-        let sizes = Sizes { private: 12 << 20, ..Sizes::default() };
+        let sizes = MemorySizes { private: 12 << 20, ..MemorySizes::default() };
         workers.find_mut(id).expect("there").measured(sizes);
         let reached = first_reached(&workers, &[POOL], &config, now).expect("too large");
         assert_eq!((reached.directive, &*reached.how_far), ("MaxMemoryPerChild", "+12.0 MB private since the fork"));

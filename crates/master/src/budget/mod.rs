@@ -18,12 +18,12 @@ use wire::control::{ExitReason, PoolId, PoolNumber, Slot};
 use self::limits::ask_front_every;
 pub use self::limits::{Reached, first_reached, need_memory, oldest_leaves};
 pub use self::sampling::{SamplerAction, Sampling};
-use super::pool::worker::Worker;
-use super::pool::workers::Workers;
-use super::sizing::{Plan, Targets};
+use super::pool::worker::WorkerEntry;
+use super::pool::workers::WorkerRegister;
+use super::sizing::{MemoryPlan, Targets};
 use config::Config;
 use config::budget::MemoryBudget;
-use machine::memory::{Measured, Sizes, one_more};
+use machine::memory::{Measured, MemorySizes, one_more};
 
 /// Validity of a guessed worker size. After this time workers that have served were measured.
 const GUESS_HOLDS: Duration = Duration::from_secs(30);
@@ -32,11 +32,11 @@ const KEPT: u64 = 9;
 
 /// The memory budget and the latest measurements.
 #[derive(Debug, Default)]
-pub struct Budget {
+pub struct WorkerBudget {
     /// Size of the budget in bytes; `None`: memory is not limited.
     bytes: Option<u64>,
     /// The memory of processes that are no workers.
-    others: BTreeMap<i32, Sizes>,
+    others: BTreeMap<i32, MemorySizes>,
     /// Free bytes of the control group, if the group has a limit.
     room: Option<u64>,
     /// Number of processes of the control group that the kernel has killed, as read last.
@@ -81,10 +81,10 @@ pub struct Grant {
     pub newborn: u64,
 }
 
-impl Budget {
+impl WorkerBudget {
     /// A budget for a starting server. `killed`: number of processes of its control group that the kernel has killed.
-    pub fn new(killed: u64) -> Budget {
-        Budget { killed_by_kernel: killed, ..Budget::default() }
+    pub fn new(killed: u64) -> WorkerBudget {
+        WorkerBudget { killed_by_kernel: killed, ..WorkerBudget::default() }
     }
 
     /// Size of the budget in bytes; `None`: memory is not limited.
@@ -114,7 +114,7 @@ impl Budget {
 
     /// The current plan; `None`: memory is not limited, or no mold was measured yet. `forking`: molds of the serving
     /// pools that can fork.
-    pub fn plan(&self, forking: &[(PoolId, i32)], workers: &Workers, now: Instant) -> Option<Plan> {
+    pub fn plan(&self, forking: &[(PoolId, i32)], workers: &WorkerRegister, now: Instant) -> Option<MemoryPlan> {
         let budget = self.bytes?;
         // Memory that workers share with their mold is counted once, for the mold. A mold without a measurement is
         // measured next.
@@ -125,14 +125,14 @@ impl Budget {
         let others = self.others.iter().filter(|(pid, _)| forking.iter().all(|(_, mold)| mold != *pid));
         let base = molds.into_iter().sum::<u64>() + others.map(|(_, sizes)| sizes.own()).sum::<u64>();
         let cost = |(id, mold): &(PoolId, i32)| Some((id.pool, self.cost(*id, *mold, workers, now)?));
-        let plan = Plan { budget, base, workers: Vec::new(), costs: forking.iter().filter_map(cost).collect() };
-        let own = |worker: &Worker| worker.sizes.map_or(plan.cost_of(worker.mold.pool.pool), |sizes| sizes.own());
+        let plan = MemoryPlan { budget, base, workers: Vec::new(), costs: forking.iter().filter_map(cost).collect() };
+        let own = |worker: &WorkerEntry| worker.sizes.map_or(plan.cost_of(worker.mold.pool.pool), |sizes| sizes.own());
         let workers = workers.iter().map(|(_, worker)| own(worker)).collect();
-        Some(Plan { workers, ..plan }.within(self.room))
+        Some(MemoryPlan { workers, ..plan }.within(self.room))
     }
 
     /// The cost of a worker of a pool, as measured or guessed.
-    fn cost(&self, pool: PoolId, mold: i32, workers: &Workers, now: Instant) -> Option<u64> {
+    fn cost(&self, pool: PoolId, mold: i32, workers: &WorkerRegister, now: Instant) -> Option<u64> {
         let of = workers.of(pool).filter_map(|(_, worker)| Some((worker, worker.sizes?)));
         let of = of.map(|(worker, sizes)| Measured { mold, requests: worker.requests, sizes });
         let measured = one_more(&of.collect::<Vec<_>>());
@@ -141,9 +141,9 @@ impl Budget {
     }
 
     /// The limit of each worker. A worker checks its own size much sooner than it is measured from outside.
-    pub fn grants(&self, plan: &Plan, workers: &Workers) -> Vec<Grant> {
+    pub fn grants(&self, plan: &MemoryPlan, workers: &WorkerRegister) -> Vec<Grant> {
         let growth = plan.growth();
-        let grant = |(slot, worker): (Slot, &Worker)| Grant {
+        let grant = |(slot, worker): (Slot, &WorkerEntry)| Grant {
             slot,
             measured: worker.sizes.map_or(0, |sizes| sizes.anonymous + growth),
             newborn: plan.newborn(worker.mold.pool.pool),
@@ -152,17 +152,17 @@ impl Budget {
     }
 
     /// The limit of a new worker of a pool.
-    pub fn first_grant(&self, slot: Slot, pool: PoolNumber, plan: Option<&Plan>) -> Grant {
+    pub fn first_grant(&self, slot: Slot, pool: PoolNumber, plan: Option<&MemoryPlan>) -> Grant {
         Grant { slot, measured: 0, newborn: plan.map_or(self.first_growth, |plan| plan.newborn(pool)) }
     }
 
     /// The worker that must leave because memory use exceeds the plan.
-    pub fn too_large(&self, plan: &Plan, targets: &Targets, workers: &Workers) -> Option<Reached> {
+    pub fn too_large(&self, plan: &MemoryPlan, targets: &Targets, workers: &WorkerRegister) -> Option<Reached> {
         if !plan.is_crossed() || workers.dismissed() > 0 {
             return None;
         }
         let is_surplus = |pool| targets.pools.iter().any(|target| target.id == pool && target.is_above_limit());
-        let may_go = |worker: &Worker, sizes: Sizes| {
+        let may_go = |worker: &WorkerEntry, sizes: MemorySizes| {
             plan.repays(worker.mold.pool.pool, sizes.own()) || is_surplus(worker.mold.pool)
         };
         let (worker, sizes) = workers.largest(may_go)?;
@@ -173,7 +173,7 @@ impl Budget {
     /// Raises the expected cost of a worker after one forked at `forked` was too large with its first requests. Without
     /// this the pool would fork as many workers as before, and lose them before they are measured. Returns whether the
     /// expectation changed.
-    pub fn costs_more(&mut self, pool: PoolNumber, forked: Instant, plan: &Plan, now: Instant) -> bool {
+    pub fn costs_more(&mut self, pool: PoolNumber, forked: Instant, plan: &MemoryPlan, now: Instant) -> bool {
         // A worker that was forked before the last guess is no new evidence.
         let is_known = self.guesses.get(&pool).is_some_and(|guess| forked <= guess.since);
         if !is_known {
@@ -190,14 +190,14 @@ impl Budget {
     }
 
     /// The kernel had to kill a process: the budget was too large. Returns the new one, if it is smaller.
-    pub fn lower(&mut self, plan: &Plan, config: &Config) -> Option<u64> {
+    pub fn lower(&mut self, plan: &MemoryPlan, config: &Config) -> Option<u64> {
         let lowered = plan.total() / 10 * KEPT;
         self.bytes.filter(|bytes| lowered < *bytes)?;
         self.set(Some(lowered), config)
     }
 
     /// The memory of a process that is no worker was measured.
-    pub fn measured(&mut self, pid: i32, sizes: Sizes) {
+    pub fn measured(&mut self, pid: i32, sizes: MemorySizes) {
         self.others.insert(pid, sizes);
     }
 
@@ -208,12 +208,12 @@ impl Budget {
     }
 
     /// The memory of a process that is no worker, as measured last.
-    pub fn memory_of(&self, pid: i32) -> Option<&Sizes> {
+    pub fn memory_of(&self, pid: i32) -> Option<&MemorySizes> {
         self.others.get(&pid)
     }
 
     /// The memory of all processes that are no workers.
-    pub fn others(&self) -> impl Iterator<Item = (i32, Sizes)> {
+    pub fn others(&self) -> impl Iterator<Item = (i32, MemorySizes)> {
         self.others.iter().map(|(pid, sizes)| (*pid, *sizes))
     }
 
@@ -261,29 +261,32 @@ mod tests {
     use super::*;
     use crate::children::MoldId;
     use crate::sizing::targets;
-    use config::Pool;
+    use config::PoolSettings;
 
     const MB: u64 = 1 << 20;
     const POOL: PoolId = PoolId { generation: 1, pool: 0 };
     const MOLD: i32 = 100;
 
     fn config(budget: MemoryBudget) -> Config {
-        Config { pool: Pool { budget, start: 4, max_clients: 10, ..Pool::default() }, ..Config::default() }
+        Config {
+            pool: PoolSettings { budget, start: 4, max_clients: 10, ..PoolSettings::default() },
+            ..Config::default()
+        }
     }
 
-    fn sizes(private: u64) -> Sizes {
-        Sizes { private: private * MB, anonymous: private * MB, rss: 60 * MB, ..Sizes::default() }
+    fn sizes(private: u64) -> MemorySizes {
+        MemorySizes { private: private * MB, anonymous: private * MB, rss: 60 * MB, ..MemorySizes::default() }
     }
 
     /// A budget of 500 MB, of which the mold has 60.
-    fn budget() -> Budget {
-        let mut budget = Budget::new(0);
+    fn budget() -> WorkerBudget {
+        let mut budget = WorkerBudget::new(0);
         budget.configure(&config(MemoryBudget::Bytes(500 * MB)), || None);
         budget.measured(MOLD, sizes(50));
         budget
     }
 
-    fn grown(workers: &mut Workers, private: u64, now: Instant) -> Slot {
+    fn grown(workers: &mut WorkerRegister, private: u64, now: Instant) -> Slot {
         let id = workers.add(MoldId { pool: POOL, refork: 0 }, now);
         let worker = workers.find_mut(id).expect("there");
         (worker.state, worker.requests, worker.sizes) = (WorkerState::Idle, 100, Some(sizes(private)));
@@ -292,7 +295,7 @@ mod tests {
 
     #[test]
     fn the_worker_that_has_grown_most_leaves_when_the_budget_is_crossed() {
-        let (budget, mut workers, now) = (budget(), Workers::default(), Instant::now());
+        let (budget, mut workers, now) = (budget(), WorkerRegister::default(), Instant::now());
         for private in [20, 20, 200] {
             grown(&mut workers, private, now);
         }
@@ -308,7 +311,7 @@ mod tests {
 
     #[test]
     fn without_a_measured_mold_there_is_no_plan_and_the_first_workers_share_half_of_the_budget() {
-        let (mut budget, workers, now) = (Budget::new(0), Workers::default(), Instant::now());
+        let (mut budget, workers, now) = (WorkerBudget::new(0), WorkerRegister::default(), Instant::now());
         assert_eq!(budget.configure(&config(MemoryBudget::Auto), || Some(400 * MB)), Some(400 * MB));
         assert_eq!(budget.plan(&[(POOL, MOLD)], &workers, now), None);
         assert_eq!(budget.first_grant(3, 0, None), Grant { slot: 3, measured: 0, newborn: 50 * MB });
@@ -322,8 +325,8 @@ mod tests {
 
     #[test]
     fn a_guess_doubles_the_cost_for_a_while_and_once_for_all_workers_forked_before_it() {
-        let (mut budget, workers, now) = (budget(), Workers::default(), Instant::now());
-        let cost = |budget: &Budget, now| budget.plan(&[(POOL, MOLD)], &workers, now).expect("a plan").cost_of(0);
+        let (mut budget, workers, now) = (budget(), WorkerRegister::default(), Instant::now());
+        let cost = |budget: &WorkerBudget, now| budget.plan(&[(POOL, MOLD)], &workers, now).expect("a plan").cost_of(0);
         let before = cost(&budget, now);
         let plan = budget.plan(&[(POOL, MOLD)], &workers, now).expect("a plan");
         assert!(budget.costs_more(0, now, &plan, now) && !budget.costs_more(0, now, &plan, now));
@@ -333,12 +336,16 @@ mod tests {
 
     #[test]
     fn a_kill_by_the_kernel_lowers_the_budget() {
-        let (mut budget, mut workers, now) = (budget(), Workers::default(), Instant::now());
+        let (mut budget, mut workers, now) = (budget(), WorkerRegister::default(), Instant::now());
         assert!(budget.was_killed_by_kernel(1) && !budget.was_killed_by_kernel(1));
         grown(&mut workers, 140, now);
         let plan = budget.plan(&[(POOL, MOLD)], &workers, now).expect("a plan");
         assert_eq!(budget.lower(&plan, &config(MemoryBudget::Off)), Some(180 * MB));
-        assert_eq!(budget.lower(&Plan { base: 900 * MB, ..plan }, &config(MemoryBudget::Off)), None, "never higher");
+        assert_eq!(
+            budget.lower(&MemoryPlan { base: 900 * MB, ..plan }, &config(MemoryBudget::Off)),
+            None,
+            "never higher"
+        );
     }
 
     #[test]

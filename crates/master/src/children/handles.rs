@@ -1,5 +1,5 @@
 //! Processes and sockets of the workers, by slot. All other facts about workers are in
-//! [`Workers`](crate::pool::workers::Workers).
+//! [`WorkerRegister`](crate::pool::workers::WorkerRegister).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,12 +22,12 @@ struct Handle {
     process: Option<WorkerProcess>,
     /// The worker's socket, for the next front. While the master holds it, the worker sees no end of file when its
     /// front ends.
-    socket: Option<Socket>,
+    socket: Option<WorkerSocket>,
 }
 
 /// The connection between a worker and the front.
 #[derive(Debug, Clone)]
-pub struct Socket {
+pub struct WorkerSocket {
     /// The socket's end for the front.
     pub front: Fd,
     /// The socket's end for the worker.
@@ -36,23 +36,23 @@ pub struct Socket {
     pub memory: Fd,
 }
 
-impl Socket {
+impl WorkerSocket {
     /// Creates a socket pair and its shared memory.
-    pub fn new() -> io::Result<Socket> {
+    pub fn new() -> io::Result<WorkerSocket> {
         let memory = wire::memory::create()?.into();
         let (front, worker) = wire::channel::pair()?;
-        Ok(Socket { front: front.into(), worker: worker.into(), memory })
+        Ok(WorkerSocket { front: front.into(), worker: worker.into(), memory })
     }
 }
 
 impl Handles {
     /// Holds the socket of a worker.
-    pub fn hold(&mut self, slot: Slot, socket: Socket) {
+    pub fn hold(&mut self, slot: Slot, socket: WorkerSocket) {
         self.by_slot.entry(slot).or_default().socket = Some(socket);
     }
 
     /// The socket of a worker that has not been let go.
-    pub fn socket(&self, slot: Slot) -> Option<Socket> {
+    pub fn socket(&self, slot: Slot) -> Option<WorkerSocket> {
         self.by_slot.get(&slot)?.socket.clone()
     }
 
@@ -117,7 +117,7 @@ mod tests {
 
     fn with_socket() -> Handles {
         let mut handles = Handles::default();
-        handles.hold(0, Socket::new().expect("a socket"));
+        handles.hold(0, WorkerSocket::new().expect("a socket"));
         handles
     }
 

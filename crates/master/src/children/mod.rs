@@ -60,7 +60,7 @@ const LEAVE: Duration = Duration::from_secs(2);
 
 /// A child process.
 #[derive(Debug)]
-pub struct Child<Out, In> {
+pub struct ChildProcess<Out, In> {
     /// The process; its number is not reused before the master has reaped it.
     pub pid: Pid,
     /// The control channel to the process.
@@ -68,12 +68,12 @@ pub struct Child<Out, In> {
 }
 
 /// The front.
-pub type Front = Child<ToFront, FromFront>;
+pub type Front = ChildProcess<ToFront, FromFront>;
 /// A mold.
-pub type Mold = Child<ToMold, FromMold>;
+pub type Mold = ChildProcess<ToMold, FromMold>;
 
 /// Number of promotions between a mold and the mold that has loaded the code, which has 0.
-pub type Refork = u32;
+pub type ReforkNumber = u32;
 
 /// Identifies a mold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,20 +81,20 @@ pub struct MoldId {
     /// The pool whose code the mold has loaded.
     pub pool: PoolId,
     /// The mold's number within the pool.
-    pub refork: Refork,
+    pub refork: ReforkNumber,
 }
 
 /// The sampler.
-pub type Sampler = Child<ToSampler, Sampled>;
+pub type Sampler = ChildProcess<ToSampler, Sampled>;
 
 /// The profiler.
-pub type Profiler = Child<ToProfiler, FromProfiler>;
+pub type Profiler = ChildProcess<ToProfiler, FromProfiler>;
 
 /// The monitor, which sends nothing.
-pub type Monitor = Child<ToMonitor, ()>;
+pub type Monitor = ChildProcess<ToMonitor, ()>;
 
 /// An expander.
-pub type Expander = Child<ToExpander, FromExpander>;
+pub type Expander = ChildProcess<ToExpander, FromExpander>;
 
 /// The children that run.
 #[derive(Debug, Default)]
@@ -151,7 +151,7 @@ impl Children {
 
     /// Continues stopped processes: a stopped process can neither finish requests nor leave.
     pub fn resume(&self) {
-        self.front.iter().for_each(Child::resume);
+        self.front.iter().for_each(ChildProcess::resume);
         self.molds().for_each(|(_, mold)| mold.resume());
         self.workers.resume_all();
     }
@@ -160,37 +160,37 @@ impl Children {
 /// Starts the front.
 pub fn start_front(error_log: &OwnedFd) -> io::Result<Front> {
     let (pid, ours) = start(Role::Front, error_log, &[])?;
-    Ok(Child { pid, peer: Peer::new(ours)? })
+    Ok(ChildProcess { pid, peer: Peer::new(ours)? })
 }
 
 /// Starts a mold in the environment `env`; its first message must be `Configure`.
 pub fn start_mold(error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<Mold> {
     let (pid, ours) = start(Role::Mold, error_log, env)?;
-    Ok(Child { pid, peer: Peer::new(ours)? })
+    Ok(ChildProcess { pid, peer: Peer::new(ours)? })
 }
 
 /// Starts an expander in the environment `env`; its first message must be `Expand`.
 pub fn start_expander(error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<Expander> {
     let (pid, ours) = start(Role::Expander, error_log, env)?;
-    Ok(Child { pid, peer: Peer::new(ours)? })
+    Ok(ChildProcess { pid, peer: Peer::new(ours)? })
 }
 
 /// Starts the sampler.
 pub fn start_sampler(error_log: &OwnedFd) -> io::Result<Sampler> {
     let (pid, ours) = start(Role::Sampler, error_log, &[])?;
-    Ok(Child { pid, peer: Peer::new(ours)? })
+    Ok(ChildProcess { pid, peer: Peer::new(ours)? })
 }
 
 /// Starts the profiler.
 pub fn start_profiler(error_log: &OwnedFd) -> io::Result<Profiler> {
     let (pid, ours) = start(Role::Profiler, error_log, &[])?;
-    Ok(Child { pid, peer: Peer::new(ours)? })
+    Ok(ChildProcess { pid, peer: Peer::new(ours)? })
 }
 
 /// Starts the monitor; its first message must be `Configure`.
 pub fn start_monitor(error_log: &OwnedFd) -> io::Result<Monitor> {
     let (pid, ours) = start(Role::Monitor, error_log, &[])?;
-    Ok(Child { pid, peer: Peer::new(ours)? })
+    Ok(ChildProcess { pid, peer: Peer::new(ours)? })
 }
 
 fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<(Pid, OwnedFd)> {
@@ -211,7 +211,7 @@ fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Resul
     Ok((Pid::from_raw(child.id().cast_signed()), ours))
 }
 
-impl<Out, In> Child<Out, In> {
+impl<Out, In> ChildProcess<Out, In> {
     /// Kills the process.
     pub fn kill(&self) {
         self.signal(Signal::SIGKILL);

@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow};
 use wire::control::{FromExpander, ToExpander};
 use wire::transport::read_configuration;
 
-use super::{CheckedConfig, ConfigOrigin, Mistakes, Reading};
+use super::{CheckedConfig, ConfigOrigin, ConfigReading, Mistakes};
 use crate::children::{Expander, start_expander};
 use config::{At, Bundle, ConfigError};
 use sys::privileges;
@@ -31,7 +31,7 @@ pub struct Expansion {
 
 /// Reads a configuration and waits until its Perl code has run.
 pub fn read(origin: &ConfigOrigin) -> anyhow::Result<CheckedConfig> {
-    let reading = Reading::of(origin)?;
+    let reading = ConfigReading::of(origin)?;
     if !reading.needs_perl() {
         return Ok(reading.finish()?);
     }
@@ -44,7 +44,7 @@ pub fn read(origin: &ConfigOrigin) -> anyhow::Result<CheckedConfig> {
 
 impl Expansion {
     /// Starts an expander.
-    pub fn start(reading: Reading, error_log: &OwnedFd, origin: &ConfigOrigin) -> anyhow::Result<Expansion> {
+    pub fn start(reading: ConfigReading, error_log: &OwnedFd, origin: &ConfigOrigin) -> anyhow::Result<Expansion> {
         let known = reading.sketch();
         privileges::account(known.user.as_deref(), known.group.as_deref())?;
         let mut child = start_expander(error_log, &origin.facts.env)?;

@@ -19,10 +19,10 @@ use wire::transport::in_memory;
 use super::children::peer::Fd;
 use base::log;
 use config::log_format;
-use config::parse::{Reader, Source};
+use config::parse::{ConfigReader, ParserSource};
 use config::perl_api::MODPERL2;
 use config::{
-    At, Bundle, Config, ConfigError, Directive, Envvars, Expanded, Facts, Generation, Listen, regular, speaks_of,
+    At, Bundle, Config, ConfigError, Directive, Envvars, Expanded, Facts, Listen, PerlGeneration, regular, speaks_of,
 };
 use tls::{self, Identity};
 
@@ -77,22 +77,22 @@ pub struct CheckedConfig {
 
 /// The directives of the files, before Perl in them has added further ones.
 #[derive(Debug)]
-pub struct Reading(Bundle);
+pub struct ConfigReading(Bundle);
 
-impl Reading {
+impl ConfigReading {
     /// Reads the configuration files.
-    pub fn of(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
+    pub fn of(origin: &ConfigOrigin) -> Result<ConfigReading, Mistakes> {
         let beside = origin.envvars();
         let env = |name: &str| environment(name).or_else(|| beside.get(name).map(str::to_owned));
         let source = origin.source(&env);
-        let reader = origin.read_for_its_generation(|| Reader::new(&source));
+        let reader = origin.read_for_its_generation(|| ConfigReader::new(&source));
         let facts = origin.facts_with(&beside, reader.defined());
-        Ok(Reading(Bundle::read(reader, facts).map_err(Mistakes::new)?))
+        Ok(ConfigReading(Bundle::read(reader, facts).map_err(Mistakes::new)?))
     }
 
     /// Reads the files for a reload.
-    pub fn again(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
-        let mut reading = Reading::of(origin)?;
+    pub fn again(origin: &ConfigOrigin) -> Result<ConfigReading, Mistakes> {
+        let mut reading = ConfigReading::of(origin)?;
         reading.0.facts.reload = true;
         Ok(reading)
     }
@@ -140,7 +140,7 @@ impl Survey {
         let beside = origin.envvars();
         let env = |name: &str| environment(name).or_else(|| beside.get(name).map(str::to_owned));
         let source = origin.source(&env);
-        let reader = origin.read_for_its_generation(|| Reader::surveying(&source));
+        let reader = origin.read_for_its_generation(|| ConfigReader::surveying(&source));
         let facts = origin.facts_with(&beside, reader.defined());
         let (tree, mut mistakes) = reader.into_parts();
         let bundle = Bundle { tree, facts };
@@ -338,16 +338,16 @@ impl ConfigOrigin {
         facts
     }
 
-    fn source<'a>(&self, env: &'a dyn Fn(&str) -> Option<String>) -> Source<'a> {
+    fn source<'a>(&self, env: &'a dyn Fn(&str) -> Option<String>) -> ParserSource<'a> {
         let started_in = self.facts.started_in.clone();
-        Source { defines: self.defines.clone(), started_in, ..Source::disk(&self.facts.server_root, env) }
+        ParserSource { defines: self.defines.clone(), started_in, ..ParserSource::disk(&self.facts.server_root, env) }
     }
 
     /// Reads a configuration of mod_perl 2 a second time, with the name defined that mod_perl 2 defines.
-    fn read_for_its_generation<'a>(&self, reader: impl Fn() -> Reader<'a>) -> Reader<'a> {
+    fn read_for_its_generation<'a>(&self, reader: impl Fn() -> ConfigReader<'a>) -> ConfigReader<'a> {
         let first = self.read_by(reader());
         match speaks_of(&first) {
-            Some(Generation::Two) if !first.defines(MODPERL2) => {
+            Some(PerlGeneration::Two) if !first.defines(MODPERL2) => {
                 let mut second = reader();
                 second.define(&[(MODPERL2.to_owned(), None)]);
                 self.read_by(second)
@@ -356,7 +356,7 @@ impl ConfigOrigin {
         }
     }
 
-    fn read_by<'a>(&self, mut reader: Reader<'a>) -> Reader<'a> {
+    fn read_by<'a>(&self, mut reader: ConfigReader<'a>) -> ConfigReader<'a> {
         self.before.iter().for_each(|line| reader.option(line, "-C"));
         match &self.from {
             From::File(path) => reader.load(path),

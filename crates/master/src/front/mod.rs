@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::backoff::Backoff;
 
 pub use watchdog::{FrontProcess, Wait};
-use watchdog::{Verdict, Watchdog};
+use watchdog::{Watchdog, WatchdogVerdict};
 
 /// Maximum wait between two starts of the front. No client is served meanwhile, so it is short.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -95,9 +95,9 @@ impl Supervision {
         match &mut self.watchdog {
             None => (wanted && self.backoff.ends(now).is_none()).then_some(FrontAction::Start),
             Some(watchdog) => match watchdog.turn(now, timeout, process) {
-                Verdict::Nothing => None,
-                Verdict::Ask => Some(FrontAction::Ask),
-                Verdict::Silent => Some(FrontAction::Kill),
+                WatchdogVerdict::Nothing => None,
+                WatchdogVerdict::Ask => Some(FrontAction::Ask),
+                WatchdogVerdict::Silent => Some(FrontAction::Kill),
             },
         }
     }

@@ -45,7 +45,7 @@ pub struct Wait {
 
 /// The watchdog's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum WatchdogVerdict {
     /// No action is due.
     Nothing,
     /// Send a ping.
@@ -109,29 +109,29 @@ impl Watchdog {
     }
 
     /// The decision at `now`. `process` is called only when its result is needed.
-    pub fn turn(&mut self, now: Instant, timeout: Duration, process: impl Fn() -> FrontProcess) -> Verdict {
+    pub fn turn(&mut self, now: Instant, timeout: Duration, process: impl Fn() -> FrontProcess) -> WatchdogVerdict {
         if timeout.is_zero() || self.is_over {
-            return Verdict::Nothing;
+            return WatchdogVerdict::Nothing;
         }
         let Some(question) = &mut self.question else {
-            return if self.next <= now { self.ask(now, timeout, process()) } else { Verdict::Nothing };
+            return if self.next <= now { self.ask(now, timeout, process()) } else { WatchdogVerdict::Nothing };
         };
         let configures = question.while_configuring && self.configuring_until.is_some_and(|until| now < until);
         if configures || question.waited < timeout {
-            return Verdict::Nothing;
+            return WatchdogVerdict::Nothing;
         }
         let process = process();
         let delay = process.delayed.saturating_sub(question.delayed);
         question.delayed = process.delayed;
         question.waited = if process.is_traced { Duration::ZERO } else { question.waited.saturating_sub(delay) };
         self.is_over = question.waited >= timeout;
-        if self.is_over { Verdict::Silent } else { Verdict::Nothing }
+        if self.is_over { WatchdogVerdict::Silent } else { WatchdogVerdict::Nothing }
     }
 
-    fn ask(&mut self, now: Instant, timeout: Duration, process: FrontProcess) -> Verdict {
+    fn ask(&mut self, now: Instant, timeout: Duration, process: FrontProcess) -> WatchdogVerdict {
         self.question = Some(Question::new(process, self.configuring_until.is_some()));
         self.next = now + timeout / 2;
-        Verdict::Ask
+        WatchdogVerdict::Ask
     }
 
     /// When [`Self::turn`] must be called next. Waits are short while an answer is missing, so that a stop of the
@@ -165,14 +165,14 @@ mod tests {
         }
 
         /// A turn after `seconds`, of which the master waited for `wait`.
-        fn after(&mut self, seconds: u64, wait: Wait, process: FrontProcess) -> Verdict {
+        fn after(&mut self, seconds: u64, wait: Wait, process: FrontProcess) -> WatchdogVerdict {
             self.2 = seconds;
             self.0.waited(wait, TIMEOUT);
             self.0.turn(self.1 + Duration::from_secs(seconds), TIMEOUT, || process)
         }
 
         /// Waits and turns each second until `until`.
-        fn turn(&mut self, until: u64, process: FrontProcess) -> Verdict {
+        fn turn(&mut self, until: u64, process: FrontProcess) -> WatchdogVerdict {
             let wait = Wait { planned: SECOND, actual: SECOND };
             while self.2 + 1 < until {
                 assert_eq!(self.after(self.2 + 1, wait, process), Nothing, "after {} s", self.2);
@@ -181,14 +181,14 @@ mod tests {
             self.after(until, wait, process)
         }
 
-        fn check(&mut self, steps: &[(u64, Verdict)]) {
+        fn check(&mut self, steps: &[(u64, WatchdogVerdict)]) {
             for (seconds, expected) in steps {
                 assert_eq!(self.turn(*seconds, FrontProcess::default()), *expected, "after {seconds} s");
             }
         }
     }
 
-    use Verdict::{Ask, Nothing, Silent};
+    use WatchdogVerdict::{Ask, Nothing, Silent};
 
     #[test]
     fn a_front_that_answers_is_asked_again_after_half_of_the_time() {

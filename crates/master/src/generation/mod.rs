@@ -17,21 +17,21 @@ use wire::control::{Exit, GenerationNumber, GenerationState, PoolId, PoolNumber,
 use molds::{Member, Molds};
 
 use super::backoff::Backoff;
-use super::children::{MoldId, Refork};
+use super::children::{MoldId, ReforkNumber};
 
 /// Maximum time that a mold may be stopped: Ctrl-Z and `fg` stop and continue all processes one after the other.
 const STOPPED: Duration = Duration::from_secs(1);
 
 /// All generations. The state machine does not read their configurations, which have the type `C`.
 #[derive(Debug)]
-pub struct Generations<C> {
-    list: Vec<Generation<C>>,
+pub struct GenerationRegister<C> {
+    list: Vec<GenerationEntry<C>>,
     last: GenerationNumber,
 }
 
 /// A generation.
 #[derive(Debug)]
-pub struct Generation<C> {
+pub struct GenerationEntry<C> {
     /// Counted from 1.
     pub number: GenerationNumber,
     /// The configuration of this generation.
@@ -42,14 +42,14 @@ pub struct Generation<C> {
     pub pools: Vec<MoldPool>,
     /// The server's name and version as the mold of the server's own pool reports them.
     pub software: String,
-    times: Times,
+    times: GenerationTimes,
     /// Deadline of `Loading`, `Starting` or `Draining`; `None`: no limit.
     deadline: Option<Instant>,
 }
 
 /// Time limits of a generation.
 #[derive(Debug, Clone, Copy)]
-pub struct Times {
+pub struct GenerationTimes {
     /// `StartTimeout`
     pub start: Duration,
     /// `GracefulShutdownTimeout`; 0 means no limit.
@@ -62,7 +62,7 @@ pub struct MoldPool {
     /// Empty while the first mold is being started again, or when all have ended.
     pub molds: Molds,
     /// Number of workers that became molds.
-    pub reforks: Refork,
+    pub reforks: ReforkNumber,
     /// Address in the memory of the pool's workers at which each notes its current activity.
     pub activity: usize,
     /// What CGI programs find of its code, once that is loaded.
@@ -78,7 +78,7 @@ pub struct MoldPool {
 pub enum GenerationAction {
     /// All pools can fork: the front gets the configuration, and the first workers are forked.
     Start(GenerationNumber),
-    /// The generation cannot start, for the given reason: call [`Generations::fail`].
+    /// The generation cannot start, for the given reason: call [`GenerationRegister::fail`].
     GiveUp(GenerationNumber, String),
     /// Kill the workers of this generation: their deadline has passed.
     KillWorkers(GenerationNumber),
@@ -100,13 +100,13 @@ pub enum MoldEnd {
     Nothing,
 }
 
-impl<C> Default for Generations<C> {
+impl<C> Default for GenerationRegister<C> {
     fn default() -> Self {
-        Generations { list: Vec::new(), last: 0 }
+        GenerationRegister { list: Vec::new(), last: 0 }
     }
 }
 
-impl<C> Generation<C> {
+impl<C> GenerationEntry<C> {
     /// The pools that have no mold although the generation serves.
     fn without_mold(&self) -> impl Iterator<Item = (PoolId, &MoldPool)> {
         let serves = self.state == GenerationState::Serving;
@@ -154,21 +154,21 @@ impl<C> Generation<C> {
     }
 }
 
-impl<C> Generations<C> {
+impl<C> GenerationRegister<C> {
     /// The number of the next generation.
     pub fn next_number(&self) -> GenerationNumber {
         self.last + 1
     }
 
     /// Adds a generation whose molds, one for each pool, are about to load the code.
-    pub fn begin(&mut self, config: C, times: Times, molds: &[i32], now: Instant) {
+    pub fn begin(&mut self, config: C, times: GenerationTimes, molds: &[i32], now: Instant) {
         self.last += 1;
         let pool = |pid: &i32| {
             let mut pool = MoldPool::default();
             pool.molds.add_first(*pid);
             pool
         };
-        self.list.push(Generation {
+        self.list.push(GenerationEntry {
             number: self.last,
             config,
             state: GenerationState::Loading,
@@ -236,7 +236,7 @@ impl<C> Generations<C> {
 
     /// A pool whose mold must be started again.
     pub fn restart_due(&self, now: Instant) -> Option<PoolId> {
-        let moldless = self.list.iter().flat_map(Generation::without_mold);
+        let moldless = self.list.iter().flat_map(GenerationEntry::without_mold);
         moldless.filter(|(_, pool)| pool.backoff.ends(now).is_none()).map(|(id, _)| id).next()
     }
 
@@ -305,7 +305,7 @@ impl<C> Generations<C> {
     /// Ends all draining generations, which no front can use any more. Returns the molds that must be retired.
     pub fn lose_front(&mut self) -> Vec<MoldId> {
         let draining = self.list.iter_mut().filter(|it| it.state == GenerationState::Draining);
-        draining.flat_map(Generation::retire).collect()
+        draining.flat_map(GenerationEntry::retire).collect()
     }
 
     /// The server stops: all generations drain.
@@ -315,13 +315,13 @@ impl<C> Generations<C> {
 
     /// Ends all generations after the last request. Returns the molds that must be retired.
     pub fn retire_all(&mut self) -> Vec<MoldId> {
-        self.list.iter_mut().flat_map(Generation::retire).collect()
+        self.list.iter_mut().flat_map(GenerationEntry::retire).collect()
     }
 
     /// Actions for generations whose deadline has passed.
     pub fn overdue(&mut self, now: Instant) -> Vec<GenerationAction> {
         let late = self.list.iter_mut().filter(|generation| generation.deadline.is_some_and(|at| at <= now));
-        let overdue = |generation: &mut Generation<C>| {
+        let overdue = |generation: &mut GenerationEntry<C>| {
             generation.deadline = None;
             let (number, state) = (generation.number, generation.state);
             match state {
@@ -338,7 +338,7 @@ impl<C> Generations<C> {
 
     /// Removes generations without processes. Returns their numbers.
     pub fn sweep(&mut self, has_workers: impl Fn(GenerationNumber) -> bool) -> Vec<GenerationNumber> {
-        let is_gone = |generation: &Generation<C>| generation.is_over() && !has_workers(generation.number);
+        let is_gone = |generation: &GenerationEntry<C>| generation.is_over() && !has_workers(generation.number);
         let gone = self.list.iter().filter(|generation| is_gone(generation)).map(|it| it.number).collect();
         self.list.retain(|generation| !is_gone(generation));
         gone
@@ -347,14 +347,14 @@ impl<C> Generations<C> {
     /// When [`Self::overdue`] must be called next.
     pub fn wakes(&self, now: Instant) -> Option<Instant> {
         let deadlines = self.list.iter().filter_map(|generation| generation.deadline);
-        let moldless = self.list.iter().flat_map(Generation::without_mold);
+        let moldless = self.list.iter().flat_map(GenerationEntry::without_mold);
         let restarts = moldless.map(|(_, pool)| pool.backoff.ends(now).unwrap_or(now));
         let pools = self.list.iter().flat_map(|generation| &generation.pools);
         let stopped = pools.filter_map(|pool| pool.stopped).map(|since| since + STOPPED);
         deadlines.chain(restarts).chain(stopped).min()
     }
 
-    fn get_mut(&mut self, number: GenerationNumber) -> Option<&mut Generation<C>> {
+    fn get_mut(&mut self, number: GenerationNumber) -> Option<&mut GenerationEntry<C>> {
         self.list.iter_mut().find(|generation| generation.number == number)
     }
 

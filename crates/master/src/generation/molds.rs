@@ -1,13 +1,13 @@
 //! The molds of one pool: the one that has loaded the code, and workers that were promoted since. The newest mold
 //! forks. The first one stays as a spare; the others end after their last worker.
 
-use crate::children::Refork;
+use crate::children::ReforkNumber;
 
 /// A mold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// Number of the mold within its pool.
-    pub refork: Refork,
+    pub refork: ReforkNumber,
     /// Process id of the mold.
     pub pid: i32,
     /// The code is loaded: the mold can fork.
@@ -29,13 +29,13 @@ impl Molds {
     }
 
     /// Adds a mold that was a worker, and forks from now on. Returns the molds that are to be retired.
-    pub fn add_promoted(&mut self, refork: Refork, pid: i32) -> Vec<Refork> {
+    pub fn add_promoted(&mut self, refork: ReforkNumber, pid: i32) -> Vec<ReforkNumber> {
         let retired = self.retire_all_but_first();
         self.members.push(Member { refork, pid, is_loaded: true, is_retired: false });
         retired
     }
 
-    fn retire_all_but_first(&mut self) -> Vec<Refork> {
+    fn retire_all_but_first(&mut self) -> Vec<ReforkNumber> {
         self.members.iter_mut().filter(|older| older.refork > 0).filter_map(Member::retire).collect()
     }
 
@@ -57,7 +57,7 @@ impl Molds {
     }
 
     /// Removes a mold that has ended.
-    pub fn remove(&mut self, refork: Refork) {
+    pub fn remove(&mut self, refork: ReforkNumber) {
         self.members.retain(|member| member.refork != refork);
     }
 
@@ -67,7 +67,7 @@ impl Molds {
     }
 
     /// Retires all molds. Returns the molds that were not retired before.
-    pub fn retire(&mut self) -> Vec<Refork> {
+    pub fn retire(&mut self) -> Vec<ReforkNumber> {
         self.members.iter_mut().filter_map(Member::retire).collect()
     }
 
@@ -78,7 +78,7 @@ impl Molds {
 }
 
 impl Member {
-    fn retire(&mut self) -> Option<Refork> {
+    fn retire(&mut self) -> Option<ReforkNumber> {
         (!std::mem::replace(&mut self.is_retired, true)).then_some(self.refork)
     }
 }

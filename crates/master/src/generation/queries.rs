@@ -1,12 +1,12 @@
-//! The read-only part of [`Generations`].
+//! The read-only part of [`GenerationRegister`].
 
 use wire::control::{GenerationNumber, GenerationState, PoolId, PoolNumber, ProgramFacts};
 
 use super::molds::Member;
-use super::{Generation, Generations, MoldPool};
+use super::{GenerationEntry, GenerationRegister, MoldPool};
 use crate::children::MoldId;
 
-impl<C> Generations<C> {
+impl<C> GenerationRegister<C> {
     /// The number of the generation that serves.
     pub fn serving(&self) -> Option<GenerationNumber> {
         self.list.iter().find(|it| it.state == GenerationState::Serving).map(|it| it.number)
@@ -24,11 +24,11 @@ impl<C> Generations<C> {
 
     /// The pools of a generation.
     pub fn pools_of(&self, number: GenerationNumber) -> Vec<PoolId> {
-        self.get(number).into_iter().flat_map(Generation::pools).map(|(id, _)| id).collect()
+        self.get(number).into_iter().flat_map(GenerationEntry::pools).map(|(id, _)| id).collect()
     }
 
     /// A generation that still has processes.
-    pub fn get(&self, number: GenerationNumber) -> Option<&Generation<C>> {
+    pub fn get(&self, number: GenerationNumber) -> Option<&GenerationEntry<C>> {
         self.list.iter().find(|generation| generation.number == number)
     }
 
@@ -44,7 +44,7 @@ impl<C> Generations<C> {
 
     /// What CGI programs find of the code of each pool that has loaded it.
     pub fn program_facts(&self, number: GenerationNumber) -> impl Iterator<Item = (PoolNumber, &ProgramFacts)> {
-        let pools = self.get(number).into_iter().flat_map(Generation::pools);
+        let pools = self.get(number).into_iter().flat_map(GenerationEntry::pools);
         pools.filter_map(|(id, pool)| Some((id.pool, pool.facts.as_ref()?)))
     }
 
@@ -59,13 +59,13 @@ impl<C> Generations<C> {
     }
 
     /// All generations, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &Generation<C>> {
+    pub fn iter(&self) -> impl Iterator<Item = &GenerationEntry<C>> {
         self.list.iter()
     }
 
     /// All molds of all generations.
     pub fn molds(&self) -> impl Iterator<Item = (MoldId, &Member)> {
-        self.list.iter().flat_map(Generation::molds)
+        self.list.iter().flat_map(GenerationEntry::molds)
     }
 
     /// Whether there are no generations.

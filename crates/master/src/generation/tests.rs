@@ -6,7 +6,7 @@ use super::*;
 
 const START: Duration = Duration::from_secs(60);
 const GRACEFUL: Duration = Duration::from_secs(20);
-const TIMES: Times = Times { start: START, graceful: GRACEFUL };
+const TIMES: GenerationTimes = GenerationTimes { start: START, graceful: GRACEFUL };
 
 fn own(generation: GenerationNumber) -> PoolId {
     PoolId { generation, pool: 0 }
@@ -16,13 +16,13 @@ fn first(generation: GenerationNumber) -> MoldId {
     MoldId { pool: own(generation), refork: 0 }
 }
 
-fn ready(generations: &mut Generations<()>, id: PoolId, now: Instant) -> Option<GenerationAction> {
+fn ready(generations: &mut GenerationRegister<()>, id: PoolId, now: Instant) -> Option<GenerationAction> {
     generations.mold_ready(id, 0, Some("Cameleer".to_owned()), now)
 }
 
 /// A state with one serving generation.
-fn serving(now: Instant) -> Generations<()> {
-    let mut generations = Generations::default();
+fn serving(now: Instant) -> GenerationRegister<()> {
+    let mut generations = GenerationRegister::default();
     generations.begin((), TIMES, &[100], now);
     assert_eq!(ready(&mut generations, own(1), now), Some(GenerationAction::Start(1)));
     generations.serve(1, now);
@@ -31,7 +31,7 @@ fn serving(now: Instant) -> Generations<()> {
 
 #[test]
 fn a_generation_starts_when_all_of_its_pools_can_fork() {
-    let (mut generations, now) = (Generations::default(), Instant::now());
+    let (mut generations, now) = (GenerationRegister::default(), Instant::now());
     generations.begin((), TIMES, &[100, 101], now);
     let second = PoolId { generation: 1, pool: 1 };
     assert_eq!(ready(&mut generations, own(1), now), None);
@@ -43,7 +43,7 @@ fn a_generation_starts_when_all_of_its_pools_can_fork() {
 
 #[test]
 fn loading_and_starting_have_starttimeout_each() {
-    let (mut generations, now) = (Generations::default(), Instant::now());
+    let (mut generations, now) = (GenerationRegister::default(), Instant::now());
     generations.begin((), TIMES, &[100], now);
     assert_eq!((generations.wakes(now), generations.overdue(now)), (Some(now + START), vec![]));
     ready(&mut generations, own(1), now + START / 2);
@@ -172,7 +172,7 @@ proptest! {
     /// each serving pool without a mold gets one, and a stop ends everything.
     #[test]
     fn one_generation_serves_and_all_end_after_any_events(events in proptest::collection::vec(event(), 1..80)) {
-        let (mut generations, mut now, mut pid) = (Generations::default(), Instant::now(), 100);
+        let (mut generations, mut now, mut pid) = (GenerationRegister::default(), Instant::now(), 100);
         let mut retired: Vec<MoldId> = Vec::new();
         for event in events {
             match event {

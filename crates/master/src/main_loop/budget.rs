@@ -9,7 +9,7 @@ use wire::control::{Exit, FrontStatus, PoolId, Slot, ToFront};
 use super::Master;
 use crate::budget::{Grant, Reached, first_reached, oldest_leaves};
 use crate::children::MoldId;
-use crate::sizing::Plan;
+use crate::sizing::MemoryPlan;
 use base::log;
 use machine::memory::Machine;
 use status::MemoryStatus;
@@ -37,7 +37,7 @@ impl Master {
     }
 
     /// The current memory plan; `None`: memory is not limited, or no mold was measured yet.
-    pub(super) fn plan(&self) -> Option<Plan> {
+    pub(super) fn plan(&self) -> Option<MemoryPlan> {
         let serving = self.generations.serving_pools();
         let forking = |id: &PoolId| Some((*id, self.generations.forking(*id)?.pid));
         let forking: Vec<(PoolId, i32)> = serving.iter().filter_map(forking).collect();

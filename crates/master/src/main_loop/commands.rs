@@ -6,34 +6,34 @@ use wire::control::{ExitReason, Slot, ToFront};
 
 use super::Master;
 use crate::front_requests::Detail;
-use crate::signals::Request;
-use crate::sockets::control_socket::{Client, Command, ControlReply, How};
+use crate::signals::SignalRequest;
+use crate::sockets::control_socket::{Command, ControlClient, ControlReply, How};
 use base::log;
 
 impl Master {
     pub(super) fn obey_signals(&mut self) {
         while let Some(request) = self.signals.next() {
             match request {
-                Request::Reap => self.reap(),
-                Request::StopGracefully => self.ask_stop(How::Graceful),
-                Request::StopFast => self.ask_stop(How::Fast),
-                Request::Reload => self.ask_reload(None),
-                Request::ReopenLogs => self.reopen_logs(),
-                Request::OneMore => self.shift_pool(1),
-                Request::OneFewer => self.shift_pool(-1),
-                Request::Refork => self.ask_refork(None),
-                Request::Nothing => log::notice("master", "USR2 has no meaning here; HUP reloads"),
+                SignalRequest::Reap => self.reap(),
+                SignalRequest::StopGracefully => self.ask_stop(How::Graceful),
+                SignalRequest::StopFast => self.ask_stop(How::Fast),
+                SignalRequest::Reload => self.ask_reload(None),
+                SignalRequest::ReopenLogs => self.reopen_logs(),
+                SignalRequest::OneMore => self.shift_pool(1),
+                SignalRequest::OneFewer => self.shift_pool(-1),
+                SignalRequest::Refork => self.ask_refork(None),
+                SignalRequest::Nothing => log::notice("master", "USR2 has no meaning here; HUP reloads"),
             }
         }
     }
 
-    pub(super) fn serve_client(&mut self, client: Client) {
+    pub(super) fn serve_client(&mut self, client: ControlClient) {
         for command in self.control.serve(client) {
             self.obey(client, command);
         }
     }
 
-    fn obey(&mut self, client: Client, command: Command) {
+    fn obey(&mut self, client: ControlClient, command: Command) {
         match command {
             Command::Status => self.ask_status(client, Detail::Quantiles),
             Command::Snapshot => self.ask_status(client, Detail::Counted),
@@ -61,7 +61,7 @@ impl Master {
         }
     }
 
-    fn ask_status(&mut self, client: Client, detail: Detail) {
+    fn ask_status(&mut self, client: ControlClient, detail: Detail) {
         self.front_requests.ask_status(client, detail, Instant::now());
         match self.children.front {
             Some(_) => self.send_to_front(ToFront::Status, vec![]),
@@ -70,7 +70,7 @@ impl Master {
     }
 
     /// `cameleer recycle`: answered when the worker was asked to leave; the worker leaves when it is idle.
-    fn recycle(&mut self, client: Client, slot: Slot) {
+    fn recycle(&mut self, client: ControlClient, slot: Slot) {
         let answer = self.try_recycle(slot).map_or_else(ControlReply::failed, |()| ControlReply::ok());
         self.answer(Some(client), &answer);
     }
@@ -85,7 +85,7 @@ impl Master {
     }
 
     /// `cameleer purge`: the front drops cached answers, and reports how many.
-    fn ask_purge(&mut self, client: Client, url: String) {
+    fn ask_purge(&mut self, client: ControlClient, url: String) {
         self.front_requests.ask_purge(client);
         match self.children.front {
             Some(_) => self.send_to_front(ToFront::Purge { client, url }, vec![]),
@@ -94,7 +94,7 @@ impl Master {
     }
 
     /// Sends the result of a purge to the client.
-    pub(super) fn purged(&mut self, client: Client, outcome: Result<u64, String>) {
+    pub(super) fn purged(&mut self, client: ControlClient, outcome: Result<u64, String>) {
         if !self.front_requests.purged(client) {
             return;
         }

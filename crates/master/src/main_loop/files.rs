@@ -7,7 +7,7 @@ use wire::control::{ToFront, ToMold};
 
 use super::Master;
 use crate::children::MoldId;
-use crate::logs::Opened;
+use crate::logs::OpenedLogs;
 use base::log;
 
 impl Master {
@@ -24,7 +24,7 @@ impl Master {
     }
 
     /// Makes all processes write to these logs.
-    pub(super) fn use_logs(&mut self, opened: Opened) {
+    pub(super) fn use_logs(&mut self, opened: OpenedLogs) {
         let all = std::iter::once(&opened.error).chain(&opened.access).chain(&opened.hosts).cloned().collect();
         let (error_log, logs_of_hosts) = (opened.error.clone(), opened.hosts.clone());
         if let Err(error) = self.logs.switch_to(opened) {

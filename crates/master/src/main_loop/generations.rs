@@ -10,10 +10,10 @@ use super::next::{Attempt, Next};
 use crate::children::Mold;
 use crate::children::MoldId;
 use crate::configuration::CheckedConfig;
-use crate::generation::{GenerationAction, Times};
-use crate::logs::Opened;
+use crate::generation::{GenerationAction, GenerationTimes};
+use crate::logs::OpenedLogs;
 use crate::sizing::PoolLimits;
-use crate::sockets::listeners::Bound;
+use crate::sockets::listeners::BoundSocket;
 use base::log;
 use config::Config;
 
@@ -54,7 +54,7 @@ impl Master {
         }
     }
 
-    fn open_and_start(&mut self, checked: &CheckedConfig) -> anyhow::Result<(Opened, Vec<Mold>)> {
+    fn open_and_start(&mut self, checked: &CheckedConfig) -> anyhow::Result<(OpenedLogs, Vec<Mold>)> {
         enough_files(&checked.config, sys::file_limit())?;
         let opened = self.logs.open(&checked.config)?;
         if self.logs.in_use().is_none() {
@@ -70,10 +70,16 @@ impl Master {
         Ok((opened, molds))
     }
 
-    fn add_generation(&mut self, checked: Rc<CheckedConfig>, molds: Vec<Mold>, listeners: Vec<Bound>, opened: Opened) {
+    fn add_generation(
+        &mut self,
+        checked: Rc<CheckedConfig>,
+        molds: Vec<Mold>,
+        listeners: Vec<BoundSocket>,
+        opened: OpenedLogs,
+    ) {
         let generation = self.generations.next_number();
         let timeouts = &checked.config.timeouts;
-        let times = Times { start: timeouts.start, graceful: timeouts.graceful };
+        let times = GenerationTimes { start: timeouts.start, graceful: timeouts.graceful };
         self.announcer.notify().extend(times.start);
         let pids: Vec<i32> = molds.iter().map(|mold| mold.pid.as_raw()).collect();
         for (pool, mold) in (0..).zip(molds) {

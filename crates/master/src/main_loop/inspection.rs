@@ -13,7 +13,7 @@ use crate::children::peer::Fd;
 use crate::inspections::{PendingInspection, Reporter, pipe};
 use crate::loaded;
 use crate::pool::workers::ServingWorker;
-use crate::sockets::control_socket::{Client, ControlReply};
+use crate::sockets::control_socket::{ControlClient, ControlReply};
 
 /// A worker that is busy for longer does not report.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -29,14 +29,14 @@ const MOST_BLAMED: usize = 4;
 
 impl Master {
     /// `cameleer mem --advise` and the like, by `client`.
-    pub(super) fn ask_inspection(&mut self, client: Client, what: Inspection) {
+    pub(super) fn ask_inspection(&mut self, client: ControlClient, what: Inspection) {
         if let Err(error) = self.inspect(Some(client), what) {
             self.answer(Some(client), &ControlReply::failed(error));
         }
     }
 
     /// The answer is `client`'s, or goes into [`Self::read_again`].
-    pub(super) fn inspect(&mut self, client: Option<Client>, what: Inspection) -> io::Result<()> {
+    pub(super) fn inspect(&mut self, client: Option<ControlClient>, what: Inspection) -> io::Result<()> {
         let Some(serving) = self.generations.serving_pool() else {
             return Err(io::Error::other("the server is not serving at present"));
         };
@@ -88,13 +88,13 @@ impl Master {
     }
 
     /// `cameleer size`: measures the memory of workers that load `code`, for `client`.
-    pub(super) fn ask_weigh(&mut self, client: Client, code: LateCode) {
+    pub(super) fn ask_weigh(&mut self, client: ControlClient, code: LateCode) {
         if let Err(error) = self.weigh(client, code) {
             self.answer(Some(client), &ControlReply::failed(error));
         }
     }
 
-    fn weigh(&mut self, client: Client, code: LateCode) -> io::Result<()> {
+    fn weigh(&mut self, client: ControlClient, code: LateCode) -> io::Result<()> {
         let Some(serving) = self.generations.serving_pool() else {
             return Err(io::Error::other("the server is not serving at present"));
         };
@@ -117,7 +117,7 @@ impl Master {
     }
 
     /// Sends the reports to the client, once all processes have reported.
-    pub(super) fn answer_inspection(&mut self, client: Option<Client>) {
+    pub(super) fn answer_inspection(&mut self, client: Option<ControlClient>) {
         let Some(inspection) = self.inspections.take(client) else { return };
         let told = inspection.told();
         if client.is_some() {

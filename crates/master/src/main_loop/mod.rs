@@ -36,27 +36,27 @@ use nix::sys::prctl;
 
 use super::Options;
 use super::announcer::Announcer;
-use super::budget::{Budget, Sampling};
+use super::budget::{Sampling, WorkerBudget};
 use super::certificates::Certificates;
 use super::children::Children;
 use super::configuration::{CheckedConfig, ConfigOrigin, expansion};
 use super::exits::Exits;
 use super::front::Supervision;
 use super::front_requests::FrontRequests;
-use super::generation::Generations;
+use super::generation::GenerationRegister;
 use super::inspections::Inspections;
 use super::logs::Logs;
 use super::memory_grants::MemoryGrants;
 use super::monitor::{MonitorFiles, MonitorSchedule};
-use super::pool::workers::Workers;
+use super::pool::workers::WorkerRegister;
 use super::profiling::ProfilerSchedule;
 use super::refork::Reforking;
 use super::reload::{Reloads, ServerPhase};
 use super::signals::Signals;
 use super::sizing::{PoolLoad, Sizing};
-use super::sockets::control_socket::{Client, ControlReply, ControlSocket};
+use super::sockets::control_socket::{ControlClient, ControlReply, ControlSocket};
 use super::sockets::listeners::Listeners;
-use super::stop::Stop;
+use super::stop::ServerStop;
 use base::log;
 use machine::capacity::cores;
 use next::Next;
@@ -80,17 +80,17 @@ pub(super) struct Master {
 
     // The state machines.
     front: Supervision,
-    generations: Generations<Rc<CheckedConfig>>,
-    workers: Workers,
+    generations: GenerationRegister<Rc<CheckedConfig>>,
+    workers: WorkerRegister,
     sizing: Sizing,
-    budget: Budget,
+    budget: WorkerBudget,
     sampling: Sampling,
     reloads: Reloads,
     refork: Reforking,
     monitor: MonitorSchedule,
     profiler: ProfilerSchedule,
     exits: Exits,
-    stop: Stop,
+    stop: ServerStop,
 
     // Inspections that clients wait for.
     inspections: Inspections,
@@ -129,17 +129,17 @@ impl Master {
             checked: checked.clone(),
             next: Next::default(),
             front: Supervision::default(),
-            generations: Generations::default(),
-            workers: Workers::default(),
+            generations: GenerationRegister::default(),
+            workers: WorkerRegister::default(),
             sizing: Sizing::default(),
-            budget: Budget::new(budget::killed_by_kernel()),
+            budget: WorkerBudget::new(budget::killed_by_kernel()),
             sampling: Sampling::new(now),
             reloads: Reloads::default(),
             refork: Reforking::default(),
             monitor: MonitorSchedule::new(now),
             profiler: ProfilerSchedule::default(),
             exits: Exits::default(),
-            stop: Stop::default(),
+            stop: ServerStop::default(),
             inspections: Inspections::default(),
             front_requests: FrontRequests::default(),
             control,
@@ -175,7 +175,7 @@ impl Master {
     }
 
     /// Answers a command, if a client waits for it.
-    fn answer(&mut self, client: Option<Client>, answer: &ControlReply) {
+    fn answer(&mut self, client: Option<ControlClient>, answer: &ControlReply) {
         if let Some(client) = client {
             self.control.answer(client, answer);
         }

@@ -9,12 +9,12 @@ use super::Master;
 use crate::children::{self, Mold, MoldId};
 use crate::configuration::{CheckedConfig, CodeError};
 use crate::generation::MoldEnd;
-use crate::logs::Opened;
+use crate::logs::OpenedLogs;
 use base::log;
 use config::pools;
 
 impl Master {
-    pub(super) fn start_mold(&self, id: PoolId, checked: &CheckedConfig, opened: &Opened) -> anyhow::Result<Mold> {
+    pub(super) fn start_mold(&self, id: PoolId, checked: &CheckedConfig, opened: &OpenedLogs) -> anyhow::Result<Mold> {
         let first = [checked.in_memory()?, self.grants.fd()];
         let fds = first.into_iter().chain(opened.hosts.iter().cloned()).collect();
         let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;

@@ -3,8 +3,8 @@
 use wire::control::GenerationNumber;
 
 use crate::configuration::expansion::Expansion;
-use crate::logs::Opened;
-use crate::sockets::listeners::Bound;
+use crate::logs::OpenedLogs;
+use crate::sockets::listeners::BoundSocket;
 
 /// Sockets and logs of a generation that does not serve yet.
 #[derive(Debug)]
@@ -12,9 +12,9 @@ pub(super) struct Attempt {
     /// Number of the new generation.
     pub generation: GenerationNumber,
     /// The listening sockets, including those that are already bound.
-    pub listeners: Vec<Bound>,
+    pub listeners: Vec<BoundSocket>,
     /// The opened logs.
-    pub opened: Opened,
+    pub opened: OpenedLogs,
 }
 
 /// What a start or a reload has in hand until its generation serves.

@@ -6,16 +6,16 @@ use nix::unistd::Pid;
 use wire::control::{ExitReason, FromMold, FrontStatus, ToFront, WorkerId};
 
 use super::Master;
-use crate::children::Child;
+use crate::children::ChildProcess;
 use crate::children::peer::Peer;
 use crate::children::process::is_our_child;
 use crate::refork::{ReforkAction, ReforkView};
-use crate::sockets::control_socket::{Client, ControlReply};
+use crate::sockets::control_socket::{ControlClient, ControlReply};
 use base::log;
 
 impl Master {
     /// URG, or `cameleer refork` by `client`.
-    pub(super) fn ask_refork(&mut self, client: Option<Client>) {
+    pub(super) fn ask_refork(&mut self, client: Option<ControlClient>) {
         if !self.serves() {
             return self.answer(client, &ControlReply::failed("the server is not serving at present"));
         }
@@ -123,7 +123,7 @@ impl Master {
         let Some((mold, retired)) = self.generations.promoted(candidate.pool, pid.as_raw()) else {
             return self.end_refork(Err("its generation has ended".to_string()));
         };
-        self.children.add_mold(mold, Child { pid, peer });
+        self.children.add_mold(mold, ChildProcess { pid, peer });
         self.retire_molds(&retired);
         let (refork, slot) = (mold.refork, candidate.worker.slot);
         log::notice(
@@ -144,7 +144,7 @@ impl Master {
         self.do_refork(over);
     }
 
-    fn refork_over(&mut self, result: Result<(), String>, clients: &[Client]) {
+    fn refork_over(&mut self, result: Result<(), String>, clients: &[ControlClient]) {
         self.children.candidate = None;
         if let Err(error) = &result {
             log::warn("master", format_args!("no refork: {error}"));

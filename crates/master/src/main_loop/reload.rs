@@ -8,16 +8,16 @@ use wire::control::{GenerationNumber, Inspection};
 
 use super::Master;
 use super::next::{Attempt, Next};
-use crate::configuration::Reading;
+use crate::configuration::ConfigReading;
 use crate::configuration::expansion::Expansion;
 use crate::reload::{ReloadAction, ServerPhase};
-use crate::sockets::control_socket::{Client, ControlReply};
+use crate::sockets::control_socket::{ControlClient, ControlReply};
 use base::log;
 use machine::capacity::cores;
 
 impl Master {
     /// HUP, or `cameleer reload` by `client`.
-    pub(super) fn ask_reload(&mut self, client: Option<Client>) {
+    pub(super) fn ask_reload(&mut self, client: Option<ControlClient>) {
         let action = self.reloads.ask(client, self.phase());
         self.do_reload(action, &ControlReply::ok());
     }
@@ -57,7 +57,7 @@ impl Master {
     }
 
     fn try_reload(&mut self) -> anyhow::Result<()> {
-        let reading = Reading::again(&self.origin)?;
+        let reading = ConfigReading::again(&self.origin)?;
         if !reading.needs_perl() {
             return self.begin_generation(Rc::new(reading.finish()?));
         }

@@ -8,7 +8,7 @@ use super::Master;
 use crate::budget::{SamplerAction, need_memory};
 use crate::children::start_sampler;
 use base::log;
-use machine::memory::{Bound, Sizes};
+use machine::memory::{MemoryBound, MemorySizes};
 use machine::sampler::{Sampled, ToSampler};
 
 impl Master {
@@ -87,7 +87,7 @@ impl Master {
         let (now, processes) = (Instant::now(), self.measurable());
         let took = Duration::from_micros(sampled.took_us);
         self.sampling.answered(took, processes.len(), self.workers.has_unmeasured(), now);
-        let in_group = sampled.available.filter(|available| available.bound == Bound::ControlGroup);
+        let in_group = sampled.available.filter(|available| available.bound == MemoryBound::ControlGroup);
         self.budget.note(&processes, in_group.map(|available| available.bytes));
         let Some(sizes) = sampled.sizes else { return };
         match self.workers.slot_of(sampled.pid) {
@@ -100,7 +100,7 @@ impl Master {
     }
 
     /// While swap is in use, shared pages look private: no worker is asked to leave for that.
-    fn worker_measured(&mut self, slot: Slot, sizes: Sizes) {
+    fn worker_measured(&mut self, slot: Slot, sizes: MemorySizes) {
         let mold = self.workers.get(slot).map(|worker| worker.mold);
         let mold = mold.and_then(|id| self.children.mold(id)).map(|mold| mold.pid.as_raw());
         let mold = mold.and_then(|pid| self.budget.memory_of(pid)).copied().unwrap_or_default();

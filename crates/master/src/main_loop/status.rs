@@ -7,10 +7,10 @@ use wire::control::{FrontStatus, PoolId, ServerCounts, ToFront};
 use super::Master;
 use crate::configuration::address_name;
 use crate::front_requests::Detail;
-use crate::generation::Generation;
-use crate::sockets::control_socket::{Client, ControlReply};
+use crate::generation::GenerationEntry;
+use crate::sockets::control_socket::{ControlClient, ControlReply};
 use config::pools;
-use status::{FileId, GenerationStatus, MoldStatus, Status};
+use status::{FileId, GenerationStatus, MoldStatus, ServerStatus};
 
 impl Master {
     /// Answers the clients that wait for the status. `front` is `None` if the front did not answer in time.
@@ -29,14 +29,14 @@ impl Master {
         self.send_status(&others, status);
     }
 
-    fn send_status(&mut self, clients: &[(Client, Detail)], status: Status) {
+    fn send_status(&mut self, clients: &[(ControlClient, Detail)], status: ServerStatus) {
         let answer = ControlReply { status: Some(status), ..ControlReply::ok() };
         clients.iter().for_each(|(client, _)| self.answer(Some(*client), &answer));
     }
 
-    pub(super) fn status(&self, front: Option<FrontStatus>) -> Status {
+    pub(super) fn status(&self, front: Option<FrontStatus>) -> ServerStatus {
         let uptime = self.announcer.uptime(Instant::now());
-        Status {
+        ServerStatus {
             version: env!("CARGO_PKG_VERSION").to_string(),
             pid: std::process::id().cast_signed(),
             origin: self.origin.name(),
@@ -57,7 +57,7 @@ impl Master {
         }
     }
 
-    fn generation_status<C>(&self, generation: &Generation<C>) -> GenerationStatus {
+    fn generation_status<C>(&self, generation: &GenerationEntry<C>) -> GenerationStatus {
         let forking = generation.forking(pools::DEFAULT);
         GenerationStatus {
             generation: generation.number,

@@ -1,4 +1,4 @@
-//! The stop: carries out what [`Stop`](crate::stop::Stop) decides.
+//! The stop: carries out what [`ServerStop`](crate::stop::ServerStop) decides.
 
 use std::time::Instant;
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use wire::control::{FrontStatus, PoolId, ToFront};
 
 use super::Master;
-use crate::sizing::{LoadSample, Move, Plan, PoolLoad, PoolState, Rule, Target, Targets, targets};
+use crate::sizing::{LimitRule, LoadSample, MemoryPlan, Move, PoolLoad, PoolState, PoolTarget, Targets, targets};
 use base::log;
 use config::pools;
 use machine::capacity::{CpuTimes, cores};
@@ -17,7 +17,7 @@ impl Master {
     }
 
     /// [`Self::targets`] for a plan that was already computed.
-    pub(super) fn targets_within(&self, plan: Option<&Plan>) -> Targets {
+    pub(super) fn targets_within(&self, plan: Option<&MemoryPlan>) -> Targets {
         let states: Vec<PoolState> =
             self.generations.serving_pools().into_iter().map(|id| self.pool_state(id)).collect();
         targets(&states, plan)
@@ -45,7 +45,7 @@ impl Master {
         self.do_refork(actions);
     }
 
-    fn tend_pool(&mut self, target: &Target) {
+    fn tend_pool(&mut self, target: &PoolTarget) {
         let (now, id) = (Instant::now(), target.id);
         if self.sizing.of(id.pool).pace.is_exhausted_first(target) && !self.sizing.is_auto() {
             let config = &self.checked.config;
@@ -67,7 +67,7 @@ impl Master {
     /// When [`Self::tend`] must be called next.
     pub(super) fn pools_wake(&self, now: Instant) -> Option<Instant> {
         self.children.front.as_ref()?;
-        let wakes = |target: &Target| {
+        let wakes = |target: &PoolTarget| {
             self.sizing.wakes(target, self.generations.can_fork(target.id), self.workers.starting(target.id))
         };
         self.targets().pools.iter().filter_map(wakes).min().map(|at| at.max(now))
@@ -79,7 +79,7 @@ impl Master {
         let state = self.pool_state(serving);
         let plan = self.plan();
         // The server's own pool is the only one where MaxClients is auto.
-        let without_auto = targets(&[PoolState { rule: Rule::Directives, ..state }], plan.as_ref());
+        let without_auto = targets(&[PoolState { rule: LimitRule::Directives, ..state }], plan.as_ref());
         let Some(following) = self.sizing.following() else { return };
         let pids = status.workers.iter().map(|worker| worker.pid).filter(|pid| *pid > 0);
         let sample = LoadSample {

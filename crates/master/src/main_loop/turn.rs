@@ -10,7 +10,7 @@ use super::Master;
 use crate::children::MoldId;
 use crate::children::peer::Peer;
 use crate::front::Wait;
-use crate::sockets::control_socket::Client;
+use crate::sockets::control_socket::ControlClient;
 use base::log;
 
 /// Maximum number of messages read from one child before the other children are read.
@@ -24,7 +24,7 @@ pub(super) const ALL_LEFT: usize = 8192;
 enum Source {
     Signals,
     NewClient,
-    Client(Client),
+    Client(ControlClient),
     Front,
     Mold(MoldId),
     Expander,
@@ -34,7 +34,7 @@ enum Source {
     Profiler,
     Monitor,
     /// The inspection of this client is complete.
-    Inspected(Option<Client>),
+    Inspected(Option<ControlClient>),
     Certificates,
 }
 

@@ -10,10 +10,10 @@ use wire::reply::LeaveReason;
 
 use super::Master;
 use crate::children::MoldId;
-use crate::children::handles::Socket;
+use crate::children::handles::WorkerSocket;
 use crate::children::process::NotForked;
 use crate::exits::Circumstances;
-use crate::pool::worker::Worker;
+use crate::pool::worker::WorkerEntry;
 use base::log;
 
 impl Master {
@@ -24,7 +24,7 @@ impl Master {
         let id = self.workers.add(mold, Instant::now());
         let slot = id.slot;
         self.grant_first(slot, pool);
-        let socket = match Socket::new() {
+        let socket = match WorkerSocket::new() {
             Ok(socket) => socket,
             Err(error) => {
                 log::error("master", format_args!("worker={slot} {} has no socket: {error}", self.name_of(pool)));
@@ -39,7 +39,7 @@ impl Master {
     }
 
     /// Hands a worker to the front; `adopted` if it had another front before.
-    pub(super) fn hand_to_front(&mut self, pool: PoolId, worker: WorkerId, socket: &Socket, adopted: bool) {
+    pub(super) fn hand_to_front(&mut self, pool: PoolId, worker: WorkerId, socket: &WorkerSocket, adopted: bool) {
         let ends = [&socket.front, &socket.worker, &socket.memory].map(Clone::clone).into();
         self.send_to_front(ToFront::Worker { worker, pool, adopted }, ends);
     }
@@ -137,7 +137,7 @@ impl Master {
     }
 
     /// Frees a worker's slot; a worker that never was ready counts as a failed start.
-    pub(super) fn worker_gone(&mut self, slot: Slot) -> Option<Worker> {
+    pub(super) fn worker_gone(&mut self, slot: Slot) -> Option<WorkerEntry> {
         let worker = self.workers.remove(slot)?;
         self.children.workers.remove(slot);
         self.send_to_front(ToFront::Gone { slot }, vec![]);

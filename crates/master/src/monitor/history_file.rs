@@ -9,11 +9,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 
-use config::{Config, History};
+use config::{Config, HistorySetting};
 
 use crate::children::peer::Fd;
 use base::log;
-use status::history::{Damage, Ring, WEEK};
+use status::history::{Damage, HistoryRing, WEEK};
 use sys::exposed;
 
 /// The file, locked against other servers.
@@ -28,9 +28,9 @@ impl HistoryFile {
     /// Opens the file of the configuration. Without it the server starts all the same.
     pub fn of(config: &Config) -> Option<HistoryFile> {
         let path = match &config.monitor.history {
-            History::Off => return None,
-            History::File(path) => path.clone(),
-            History::Auto => state_directory(config)?.join("history"),
+            HistorySetting::Off => return None,
+            HistorySetting::File(path) => path.clone(),
+            HistorySetting::Auto => state_directory(config)?.join("history"),
         };
         match HistoryFile::open(&path) {
             Ok(file) => Some(file),
@@ -53,7 +53,7 @@ impl HistoryFile {
 
     fn open(path: &Path) -> io::Result<HistoryFile> {
         let lock = lock(open(path)?)?;
-        match Ring::open(lock.try_clone()?, WEEK) {
+        match HistoryRing::open(lock.try_clone()?, WEEK) {
             Ok(_) => HistoryFile::new(path, lock),
             Err(Damage::Io(error)) => Err(error),
             Err(damage) => {
@@ -63,7 +63,7 @@ impl HistoryFile {
                     format_args!("HistoryFile {} {damage}; it was renamed to {}", path.display(), aside.display());
                 log::warn("master", line);
                 let lock = self::lock(open(path)?)?;
-                Ring::open(lock.try_clone()?, WEEK).map_err(|damage| io::Error::other(damage.to_string()))?;
+                HistoryRing::open(lock.try_clone()?, WEEK).map_err(|damage| io::Error::other(damage.to_string()))?;
                 HistoryFile::new(path, lock)
             }
         }

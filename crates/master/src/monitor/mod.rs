@@ -14,9 +14,9 @@ use wire::board;
 
 use super::children::peer::Fd;
 use super::configuration::{address_name, admin_token};
-use super::sockets::listeners::Bound;
+use super::sockets::listeners::BoundSocket;
 use config::{AdminAddress, Config, ConfigError, Listen};
-use status::monitor::{Address, AddressKind, Settings};
+use status::monitor::{AddressKind, MonitorAddress, Settings};
 use sys::privileges::Account;
 
 use self::history_file::HistoryFile;
@@ -25,7 +25,7 @@ pub use self::schedule::{MonitorAction, MonitorSchedule};
 /// Files and settings that every monitor process gets. They are opened at the start, when the master has the rights.
 #[derive(Debug)]
 pub struct MonitorFiles {
-    listen: Vec<(Address, Bound)>,
+    listen: Vec<(MonitorAddress, BoundSocket)>,
     token: Option<String>,
     history: Option<HistoryFile>,
     /// Both ends of the board on which the profiler shows slow requests to the monitor.
@@ -87,7 +87,7 @@ impl MonitorFiles {
     }
 }
 
-fn bind(address: &AdminAddress) -> anyhow::Result<(Address, Bound)> {
+fn bind(address: &AdminAddress) -> anyhow::Result<(MonitorAddress, BoundSocket)> {
     let name = address_name(&address.listen);
     let kind = match address.listen {
         Listen::Unix(_) => AddressKind::Unix,
@@ -95,6 +95,6 @@ fn bind(address: &AdminAddress) -> anyhow::Result<(Address, Bound)> {
         Listen::Tcp(_) => AddressKind::Open,
     };
     let at = || ConfigError::at(&address.at, format!("AdminListen {name}")).to_string();
-    let bound = Bound::private(&address.listen).with_context(at)?;
-    Ok((Address { name, kind }, bound))
+    let bound = BoundSocket::private(&address.listen).with_context(at)?;
+    Ok((MonitorAddress { name, kind }, bound))
 }

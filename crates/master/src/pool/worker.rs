@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use wire::control::{ExitReason, WorkerState};
 
 use crate::children::MoldId;
-use machine::memory::Sizes;
+use machine::memory::MemorySizes;
 
 /// A worker.
 #[derive(Debug)]
-pub struct Worker {
+pub struct WorkerEntry {
     /// Distinguishes this worker from others that had or will have its slot.
     pub(super) serial: u64,
     /// The mold that forks the worker.
@@ -21,7 +21,7 @@ pub struct Worker {
     /// Idle time of the worker, as the front reported last.
     pub idle: Option<Duration>,
     /// Memory of the worker, as measured last.
-    pub sizes: Option<Sizes>,
+    pub sizes: Option<MemorySizes>,
     /// Private memory at some number of requests, from which growth is computed.
     mark: Option<Mark>,
     /// `Starting` until the front has received `Ready`; then `Idle` (the front distinguishes idle and busy); `Retiring`
@@ -51,10 +51,10 @@ struct Mark {
     private: u64,
 }
 
-impl Worker {
+impl WorkerEntry {
     /// A worker that a mold was asked to fork at `now`.
-    pub(super) fn new(serial: u64, mold: MoldId, now: Instant) -> Worker {
-        Worker {
+    pub(super) fn new(serial: u64, mold: MoldId, now: Instant) -> WorkerEntry {
+        WorkerEntry {
             serial,
             mold,
             is_dismissed: false,
@@ -78,7 +78,7 @@ impl Worker {
     }
 
     /// Notes a measurement. Memory that the first requests load is no trend.
-    pub fn measured(&mut self, sizes: Sizes) {
+    pub fn measured(&mut self, sizes: MemorySizes) {
         self.sizes = Some(sizes);
         if self.requests >= TREND && self.mark.is_none() {
             self.mark = Some(Mark { requests: self.requests, private: sizes.private });

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use wire::control::{ExitReason, GenerationNumber, PoolId, Slot, WorkerId, WorkerState, WorkerStatus};
 
-use super::worker::Worker;
+use super::worker::WorkerEntry;
 use crate::children::MoldId;
-use machine::memory::Sizes;
+use machine::memory::MemorySizes;
 
 /// All workers of all generations.
 #[derive(Debug, Default)]
-pub struct Workers {
-    by_slot: BTreeMap<Slot, Worker>,
+pub struct WorkerRegister {
+    by_slot: BTreeMap<Slot, WorkerEntry>,
     /// Number of workers added so far; the next serial number.
     added: u64,
 }
@@ -30,12 +30,12 @@ pub struct ServingWorker {
     pub private: u64,
 }
 
-impl Workers {
+impl WorkerRegister {
     /// A new worker in the lowest free slot.
     pub fn add(&mut self, mold: MoldId, now: Instant) -> WorkerId {
         self.added += 1;
         let slot = (0..).find(|slot| !self.by_slot.contains_key(slot)).unwrap_or(Slot::MAX);
-        let worker = Worker::new(self.added, mold, now);
+        let worker = WorkerEntry::new(self.added, mold, now);
         self.by_slot.insert(slot, worker);
         WorkerId { slot, serial: self.added }
     }
@@ -47,27 +47,27 @@ impl Workers {
     }
 
     /// The worker with this slot and serial number, unless it has ended.
-    pub fn find(&self, id: WorkerId) -> Option<&Worker> {
+    pub fn find(&self, id: WorkerId) -> Option<&WorkerEntry> {
         self.by_slot.get(&id.slot).filter(|worker| worker.serial == id.serial)
     }
 
     /// [`Self::find`] with mutable access.
-    pub fn find_mut(&mut self, id: WorkerId) -> Option<&mut Worker> {
+    pub fn find_mut(&mut self, id: WorkerId) -> Option<&mut WorkerEntry> {
         self.by_slot.get_mut(&id.slot).filter(|worker| worker.serial == id.serial)
     }
 
     /// The worker at `slot`.
-    pub fn get(&self, slot: Slot) -> Option<&Worker> {
+    pub fn get(&self, slot: Slot) -> Option<&WorkerEntry> {
         self.by_slot.get(&slot)
     }
 
     /// [`Self::get`] with mutable access.
-    pub fn get_mut(&mut self, slot: Slot) -> Option<&mut Worker> {
+    pub fn get_mut(&mut self, slot: Slot) -> Option<&mut WorkerEntry> {
         self.by_slot.get_mut(&slot)
     }
 
     /// Frees a slot.
-    pub fn remove(&mut self, slot: Slot) -> Option<Worker> {
+    pub fn remove(&mut self, slot: Slot) -> Option<WorkerEntry> {
         self.by_slot.remove(&slot)
     }
 
@@ -82,17 +82,17 @@ impl Workers {
     }
 
     /// All workers, by slot.
-    pub fn iter(&self) -> impl Iterator<Item = (Slot, &Worker)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Slot, &WorkerEntry)> {
         self.by_slot.iter().map(|(slot, worker)| (*slot, worker))
     }
 
     /// The workers of one generation.
-    pub fn of_generation(&self, generation: GenerationNumber) -> impl Iterator<Item = (Slot, &Worker)> {
+    pub fn of_generation(&self, generation: GenerationNumber) -> impl Iterator<Item = (Slot, &WorkerEntry)> {
         self.iter().filter(move |(_, worker)| worker.mold.pool.generation == generation)
     }
 
     /// The workers of one pool of a generation.
-    pub fn of(&self, pool: PoolId) -> impl Iterator<Item = (Slot, &Worker)> {
+    pub fn of(&self, pool: PoolId) -> impl Iterator<Item = (Slot, &WorkerEntry)> {
         self.iter().filter(move |(_, worker)| worker.mold.pool == pool)
     }
 
@@ -127,7 +127,7 @@ impl Workers {
     }
 
     /// The worker with the most private memory among those that serve and pass `may_go`.
-    pub fn largest(&self, may_go: impl Fn(&Worker, Sizes) -> bool) -> Option<(WorkerId, Sizes)> {
+    pub fn largest(&self, may_go: impl Fn(&WorkerEntry, MemorySizes) -> bool) -> Option<(WorkerId, MemorySizes)> {
         let measured = self.iter().filter(|(_, worker)| worker.serves());
         let measured = measured.filter_map(|(slot, worker)| Some((slot, worker, worker.sizes?)));
         let found =
@@ -143,7 +143,7 @@ impl Workers {
     /// The workers of one pool that serve.
     pub fn serving(&self, pool: PoolId) -> Vec<ServingWorker> {
         let idle = self.of(pool).filter(|(_, worker)| worker.state == WorkerState::Idle);
-        let known = |(slot, worker): (Slot, &Worker)| {
+        let known = |(slot, worker): (Slot, &WorkerEntry)| {
             Some(ServingWorker {
                 id: WorkerId { slot, serial: worker.serial },
                 pid: worker.pid?,
@@ -172,7 +172,11 @@ impl Workers {
     }
 
     /// The worker at `slot`, if it serves and may be asked to leave, or why not. `serving` is the generation that serves.
-    pub fn recyclable(&self, slot: Slot, serving: Option<GenerationNumber>) -> Result<(WorkerId, &Worker), String> {
+    pub fn recyclable(
+        &self,
+        slot: Slot,
+        serving: Option<GenerationNumber>,
+    ) -> Result<(WorkerId, &WorkerEntry), String> {
         let Some(worker) = self.by_slot.get(&slot) else { return Err(format!("there is no worker {slot}")) };
         let leaves = worker.is_dismissed || worker.state == WorkerState::Retiring;
         if leaves || Some(worker.mold.pool.generation) != serving {
@@ -212,7 +216,7 @@ impl Workers {
     /// slots of the others.
     pub fn lose_front(&mut self, serving: Option<GenerationNumber>, leave_by: Instant) -> Vec<Slot> {
         let others = self.by_slot.iter_mut().filter(|(_, worker)| Some(worker.mold.pool.generation) != serving);
-        let leave = |(slot, worker): (&Slot, &mut Worker)| {
+        let leave = |(slot, worker): (&Slot, &mut WorkerEntry)| {
             worker.state = WorkerState::Retiring;
             worker.leave_by.get_or_insert(leave_by);
             *slot
@@ -273,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_lowest_free_slot_is_taken() {
-        let (mut workers, now) = (Workers::default(), Instant::now());
+        let (mut workers, now) = (WorkerRegister::default(), Instant::now());
         assert_eq!([1, 1, 2].map(|generation| workers.add(first_of(generation), now).slot), [0, 1, 2]);
         workers.remove(1);
         assert_eq!(workers.add(first_of(2), now).slot, 1);
@@ -282,7 +286,7 @@ mod tests {
 
     #[test]
     fn news_of_a_worker_is_not_about_the_next_one_in_its_slot() {
-        let (mut workers, now) = (Workers::default(), Instant::now());
+        let (mut workers, now) = (WorkerRegister::default(), Instant::now());
         let first = workers.add(first_of(1), now);
         workers.remove(first.slot);
         let second = workers.add(first_of(1), now);
@@ -297,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_starts_for_too_long_is_late() {
-        let (mut workers, now) = (Workers::default(), Instant::now());
+        let (mut workers, now) = (WorkerRegister::default(), Instant::now());
         let allowed = Duration::from_secs(60);
         let slot = workers.add(first_of(1), now).slot;
         assert_eq!(workers.late_to_start(allowed, now), (vec![], Some(now + allowed)));
@@ -306,7 +310,7 @@ mod tests {
 
     #[test]
     fn workers_of_earlier_molds_are_outdated_until_they_have_ended() {
-        let (mut workers, now) = (Workers::default(), Instant::now());
+        let (mut workers, now) = (WorkerRegister::default(), Instant::now());
         let newest = MoldId { pool: own_of(1), refork: 2 };
         let ids = [0, 1, 2].map(|refork| workers.add(MoldId { pool: own_of(1), refork }, now));
         workers.add(first_of(2), now);
@@ -321,7 +325,7 @@ mod tests {
 
     #[test]
     fn without_a_front_only_workers_of_the_serving_generation_stay() {
-        let (mut workers, now) = (Workers::default(), Instant::now());
+        let (mut workers, now) = (WorkerRegister::default(), Instant::now());
         let [old, new] = [1, 2].map(|generation| workers.add(first_of(generation), now));
         assert_eq!(workers.lose_front(Some(2), now), [old.slot]);
         assert_eq!(workers.orphans(2), [(own_of(2), new, None)]);

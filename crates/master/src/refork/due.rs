@@ -4,8 +4,8 @@ use wire::control::PoolId;
 
 use super::Reforking;
 use super::auto::{Judgement, Mean};
-use crate::children::{MoldId, Refork};
-use crate::pool::workers::Workers;
+use crate::children::{MoldId, ReforkNumber};
+use crate::pool::workers::WorkerRegister;
 use config::budget::ReforkWhen;
 
 /// A pool of the serving generation.
@@ -14,11 +14,11 @@ pub struct ReforkView<'a> {
     /// Id of the pool.
     pub pool: PoolId,
     /// How many of its workers became molds.
-    pub reforks: Refork,
+    pub reforks: ReforkNumber,
     /// The mold that forks, if one does, and its resident memory in bytes, once measured.
-    pub mold: Option<(Refork, Option<u64>)>,
+    pub mold: Option<(ReforkNumber, Option<u64>)>,
     /// The workers of all pools.
-    pub workers: &'a Workers,
+    pub workers: &'a WorkerRegister,
 }
 
 impl ReforkView<'_> {
@@ -57,19 +57,19 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use machine::memory::Sizes;
+    use machine::memory::MemorySizes;
 
     const POOL: PoolId = PoolId { generation: 1, pool: 0 };
     const MB: u64 = 1 << 20;
 
     /// Two workers of the first mold with this many requests each and 100 MB of private memory.
-    fn workers(requests: u64) -> Workers {
-        let (mut workers, now) = (Workers::default(), Instant::now());
+    fn workers(requests: u64) -> WorkerRegister {
+        let (mut workers, now) = (WorkerRegister::default(), Instant::now());
         for _ in 0..2 {
             let id = workers.add(MoldId { pool: POOL, refork: 0 }, now);
             let worker = workers.find_mut(id).expect("there");
             worker.requests = requests;
-            worker.measured(Sizes { private: 100 * MB, ..Sizes::default() });
+            worker.measured(MemorySizes { private: 100 * MB, ..MemorySizes::default() });
         }
         workers
     }

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use wire::control::{FrontStatus, PoolId, PoolNumber, WorkerId, WorkerState, WorkerStatus};
 
 use super::children::MoldId;
-use super::pool::workers::Workers;
-use super::sockets::control_socket::Client;
+use super::pool::workers::WorkerRegister;
+use super::sockets::control_socket::ControlClient;
 
 pub use due::ReforkView;
 
@@ -35,14 +35,14 @@ pub enum ReforkAction {
     /// Log that all workers of this mold's pool are its children now, after this time.
     Renewed(MoldId, Duration),
     /// The refork has ended: drop the channel to the candidate, log a failure, and send the result to these clients.
-    Over(Result<(), String>, Vec<Client>),
+    Over(Result<(), String>, Vec<ControlClient>),
 }
 
 /// The refork under way, and the clients that wait for it.
 #[derive(Debug, Default)]
 pub struct Reforking {
     phase: ReforkPhase,
-    waiting: Vec<Client>,
+    waiting: Vec<ControlClient>,
     /// Pools that are reforked after the current one.
     next: VecDeque<PoolNumber>,
     /// Whether a pool of the same request is already reforked.
@@ -57,14 +57,14 @@ enum ReforkPhase {
     /// The front's status is requested, to find the worker of this pool with the most requests.
     Choosing(PoolNumber),
     /// This worker was asked to become a mold.
-    Promoting(Candidate),
+    Promoting(MoldCandidate),
     /// This mold forks; workers of earlier molds are being replaced.
     Renewing(MoldId, Instant),
 }
 
 /// A worker that is to become a mold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candidate {
+pub struct MoldCandidate {
     /// The worker that is promoted.
     pub worker: WorkerId,
     /// Pool of the worker.
@@ -82,7 +82,7 @@ impl Reforking {
     /// Requests a refork of all pools for a client or a signal. The error is for the client.
     pub fn ask(
         &mut self,
-        client: Option<Client>,
+        client: Option<ControlClient>,
         pools: impl Iterator<Item = PoolNumber>,
         now: Instant,
     ) -> Result<Option<ReforkAction>, String> {
@@ -121,7 +121,7 @@ impl Reforking {
     pub fn choose(
         &mut self,
         status: &FrontStatus,
-        workers: &Workers,
+        workers: &WorkerRegister,
         serving: &[PoolId],
         allowed: Duration,
         now: Instant,
@@ -129,7 +129,7 @@ impl Reforking {
         let ReforkPhase::Choosing(pool) = self.phase else { return None };
         let chosen = serving.iter().find(|id| id.pool == pool).and_then(|id| Some((best(status, workers, *id)?, *id)));
         if let Some((worker, pool)) = chosen {
-            self.phase = ReforkPhase::Promoting(Candidate { worker, pool, by: now + allowed });
+            self.phase = ReforkPhase::Promoting(MoldCandidate { worker, pool, by: now + allowed });
             return Some(ReforkAction::Promote(worker, pool));
         }
         // A refork of several pools succeeds if one of them was reforked.
@@ -141,7 +141,7 @@ impl Reforking {
     }
 
     /// The worker that is to become a mold.
-    pub fn candidate(&self) -> Option<Candidate> {
+    pub fn candidate(&self) -> Option<MoldCandidate> {
         if let ReforkPhase::Promoting(candidate) = self.phase { Some(candidate) } else { None }
     }
 
@@ -152,7 +152,7 @@ impl Reforking {
 
     /// Asks further workers of earlier molds to leave, a tenth of the pool at a time. Called after workers have started
     /// or ended.
-    pub fn renew(&mut self, workers: &Workers, now: Instant) -> Vec<ReforkAction> {
+    pub fn renew(&mut self, workers: &WorkerRegister, now: Instant) -> Vec<ReforkAction> {
         let ReforkPhase::Renewing(mold, since) = self.phase else { return Vec::new() };
         let (serving, others) = workers.outdated(mold);
         let starting = workers.starting(mold.pool);
@@ -188,7 +188,7 @@ impl Reforking {
 }
 
 /// The worker of a pool that has answered most.
-fn best(status: &FrontStatus, workers: &Workers, pool: PoolId) -> Option<WorkerId> {
+fn best(status: &FrontStatus, workers: &WorkerRegister, pool: PoolId) -> Option<WorkerId> {
     let is_its = |worker: &&WorkerStatus| {
         worker.requests > 0 && workers.get(worker.slot).is_some_and(|known| known.mold.pool == pool)
     };
@@ -209,8 +209,8 @@ mod tests {
     }
 
     /// `count` serving workers of the first mold, and the front's report on them.
-    fn serving(count: u32, now: Instant) -> (Workers, FrontStatus) {
-        let (mut workers, mut status) = (Workers::default(), FrontStatus::default());
+    fn serving(count: u32, now: Instant) -> (WorkerRegister, FrontStatus) {
+        let (mut workers, mut status) = (WorkerRegister::default(), FrontStatus::default());
         for slot in 0..count {
             let id = workers.add(MoldId { pool: pool(0), refork: 0 }, now);
             let worker = workers.find_mut(id).expect("there");

@@ -7,13 +7,13 @@
 //!       └──────── the tries are over and requests wait ──────────▶ Trying fewer ── it answers less ──▶ back
 //! ```
 //!
-//! The processors are the upper bound: [`Share::workers`]. Below that, a resource behind the workers may be exhausted, such as a
+//! The processors are the upper bound: [`TimeShare::workers`]. Below that, a resource behind the workers may be exhausted, such as a
 //! database; then each further worker only makes all requests slower. A try is judged by the answered requests while others wait all
 //! the time. Without waiting requests nothing can be learnt.
 
 use std::time::{Duration, Instant};
 
-use machine::capacity::Share;
+use machine::capacity::TimeShare;
 
 /// Factor on the computed number of workers that the processors can use, because it is computed from means; one worker
 /// is added.
@@ -37,23 +37,23 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(240);
 
 /// Activity of a pool since the last sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct ObservedLoad {
     /// Length of the period in seconds.
     pub seconds: f64,
     /// Requests that workers have answered.
     pub answered: f64,
     /// How the workers spent their time.
-    pub share: Share,
+    pub share: TimeShare,
     /// Whether requests wait for a worker.
     pub waits: bool,
     /// Number of workers.
     pub alive: u32,
 }
 
-impl Seen {
+impl ObservedLoad {
     /// Combines two consecutive samples.
-    fn and(self, later: &Seen) -> Seen {
-        Seen {
+    fn and(self, later: &ObservedLoad) -> ObservedLoad {
+        ObservedLoad {
             seconds: self.seconds + later.seconds,
             answered: self.answered + later.answered,
             share: self.share + later.share,
@@ -65,7 +65,7 @@ impl Seen {
 
 /// Bounds of the number of workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct AutoBounds {
     /// Minimum number of workers.
     pub least: u32,
     /// The most: how many fit into memory.
@@ -83,7 +83,7 @@ pub struct AutoSize {
     /// The next try is with fewer workers.
     fewer_next: bool,
     /// Activity that is too little for a judgement.
-    gathered: Option<Seen>,
+    gathered: Option<ObservedLoad>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,7 +112,7 @@ impl AutoSize {
     }
 
     /// Takes a sample; returns the number if it has changed.
-    pub fn look(&mut self, seen: &Seen, cores: f64, bounds: Bounds, now: Instant) -> Option<u32> {
+    pub fn look(&mut self, seen: &ObservedLoad, cores: f64, bounds: AutoBounds, now: Instant) -> Option<u32> {
         let before = self.workers;
         let seen = self.gathered.take().map_or(*seen, |gathered| gathered.and(seen));
         match seen.answered >= ENOUGH || (seen.answered >= FEW && seen.seconds >= LONG) {
@@ -123,7 +123,7 @@ impl AutoSize {
         (self.workers != before).then_some(self.workers)
     }
 
-    fn judge(&mut self, seen: &Seen, most: u32, now: Instant) {
+    fn judge(&mut self, seen: &ObservedLoad, most: u32, now: Instant) {
         let rate = seen.answered / seen.seconds.max(1e-9);
         let all_busy = seen.share.busy >= ALL * seen.seconds * f64::from(self.workers.min(seen.alive));
         if self.workers > most.max(1) {
@@ -167,7 +167,7 @@ impl AutoSize {
     }
 }
 
-fn most_by_law(seen: &Seen, cores: f64) -> u32 {
+fn most_by_law(seen: &ObservedLoad, cores: f64) -> u32 {
     seen.share.workers(cores).map_or(u32::MAX, |workers| (workers * HEADROOM) as u32 + 1)
 }
 
@@ -195,15 +195,15 @@ mod tests {
             (f64::from(workers) / (self.cpu + self.wait)).min(self.cores / self.cpu).min(by_places)
         }
 
-        fn seen(&self, workers: u32, noise: f64) -> Seen {
+        fn seen(&self, workers: u32, noise: f64) -> ObservedLoad {
             let answered = self.rate(workers) * (1.0 + noise);
             let busy = f64::from(workers);
             let wanted = answered * (self.cpu + self.wait);
             let calculates =
                 self.cores / self.cpu <= if self.wait > 0.0 { self.places / self.wait } else { f64::INFINITY };
             let queued = if calculates { (busy - wanted).max(0.0) } else { 0.0 };
-            let share = Share { busy, cpu: answered * self.cpu, queued };
-            Seen { seconds: 1.0, answered, share, waits: true, alive: workers }
+            let share = TimeShare { busy, cpu: answered * self.cpu, queued };
+            ObservedLoad { seconds: 1.0, answered, share, waits: true, alive: workers }
         }
 
         fn best(&self, most: u32) -> f64 {
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    const BOUNDS: Bounds = Bounds { least: 1, most: 200 };
+    const BOUNDS: AutoBounds = AutoBounds { least: 1, most: 200 };
 
     /// The search after `seconds` seconds of a full queue.
     fn play(world: World, start: u32, seconds: u64, noise: impl Fn(u64) -> f64) -> AutoSize {
@@ -244,7 +244,7 @@ mod tests {
         let world = World { cores: 2.0, cpu: 0.001, wait: 0.05, places: 8.0 };
         let mut auto = AutoSize::new(10);
         for second in 0..100 {
-            let seen = Seen { waits: false, ..world.seen(10, 0.0) };
+            let seen = ObservedLoad { waits: false, ..world.seen(10, 0.0) };
             assert_eq!(auto.look(&seen, 2.0, BOUNDS, Instant::now() + Duration::from_secs(second)), None);
         }
     }
@@ -253,9 +253,9 @@ mod tests {
     fn the_bounds_are_kept_whatever_is_seen() {
         let seen = World { cores: 2.0, cpu: 0.001, wait: 0.05, places: f64::INFINITY }.seen(10, 0.0);
         let mut auto = AutoSize::new(10);
-        let bounds = Bounds { least: 3, most: 4 };
+        let bounds = AutoBounds { least: 3, most: 4 };
         assert_eq!(auto.look(&seen, 2.0, bounds, Instant::now()), Some(4));
-        assert_eq!(auto.look(&Seen { answered: 0.0, ..seen }, 2.0, bounds, Instant::now()), None);
+        assert_eq!(auto.look(&ObservedLoad { answered: 0.0, ..seen }, 2.0, bounds, Instant::now()), None);
     }
 
     proptest! {

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::auto::{AutoSize, Bounds, Seen};
-use config::Pool;
-use machine::capacity::{CpuTimes, Share};
+use super::auto::{AutoBounds, AutoSize, ObservedLoad};
+use config::PoolSettings;
+use machine::capacity::{CpuTimes, TimeShare};
 
 /// Shorter samples are joined with the next one.
 const SHORTEST: Duration = Duration::from_millis(800);
@@ -37,7 +37,7 @@ pub struct LoadSample {
 
 impl Following {
     /// The state for a pool with `MaxClients auto`. `before`: the previous state, which is continued.
-    pub fn of(pool: &Pool, cores: f64, before: Option<Following>) -> Option<Following> {
+    pub fn of(pool: &PoolSettings, cores: f64, before: Option<Following>) -> Option<Following> {
         let start = pool.start.max(2 * cores as u32).min(pool.max_clients);
         pool.auto.then(|| before.unwrap_or(Following { size: AutoSize::new(start), last: None }))
     }
@@ -52,12 +52,12 @@ impl Following {
     pub fn note(&mut self, sample: LoadSample, cores: f64, most: u32) -> Option<u32> {
         let (now, before) = (sample.at, self.workers());
         let seen = self.since_last(sample)?;
-        self.size.look(&seen, cores, Bounds { least: 1, most }, now);
+        self.size.look(&seen, cores, AutoBounds { least: 1, most }, now);
         Some(before)
     }
 
     /// The activity since the last sample, if that is long enough ago.
-    fn since_last(&mut self, sample: LoadSample) -> Option<Seen> {
+    fn since_last(&mut self, sample: LoadSample) -> Option<ObservedLoad> {
         let is_new = |last: &LoadSample| sample.answered < last.answered || sample.worked_us < last.worked_us;
         let Some(last) = self.last.take_if(|last| is_new(last) || sample.at - last.at >= SHORTEST) else {
             if self.last.is_none() {
@@ -67,10 +67,10 @@ impl Following {
         };
         let times = sample.cpu.iter().filter_map(|(pid, times)| Some(*times - *last.cpu.get(pid)?));
         let times = times.fold(CpuTimes::default(), |sum, times| sum + times);
-        let seen = Seen {
+        let seen = ObservedLoad {
             seconds: (sample.at - last.at).as_secs_f64(),
             answered: sample.answered.saturating_sub(last.answered) as f64,
-            share: Share {
+            share: TimeShare {
                 busy: sample.worked_us.saturating_sub(last.worked_us) as f64 / 1e6,
                 cpu: times.cpu,
                 queued: times.queued,
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_sample_counts_when_it_is_long_enough_and_of_the_same_front() {
-        let pool = Pool { auto: true, start: 4, max_clients: 20, ..Pool::default() };
+        let pool = PoolSettings { auto: true, start: 4, max_clients: 20, ..PoolSettings::default() };
         let mut following = Following::of(&pool, 1.0, None).expect("auto");
         let began = Instant::now();
         assert_eq!(following.note(sample(began, 100), 1.0, 20), None, "the first");
@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn the_number_is_retained_over_a_reload() {
-        let pool = Pool { auto: true, start: 4, max_clients: 20, ..Pool::default() };
+        let pool = PoolSettings { auto: true, start: 4, max_clients: 20, ..PoolSettings::default() };
         let before = Following { size: AutoSize::new(9), last: None };
         assert_eq!(Following::of(&pool, 1.0, Some(before)).expect("auto").workers(), 9);
-        assert!(Following::of(&Pool { auto: false, ..pool }, 1.0, None).is_none());
+        assert!(Following::of(&PoolSettings { auto: false, ..pool }, 1.0, None).is_none());
     }
 }

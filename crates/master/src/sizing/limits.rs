@@ -1,6 +1,6 @@
 //! Limits and load of a pool.
 
-use config::Pool;
+use config::PoolSettings;
 
 /// The directives of a pool as they are in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct PoolLimits {
 
 impl PoolLimits {
     /// The configuration's limits, `shift` higher (TTIN) or lower (TTOU), and never below 1.
-    pub fn of(pool: &Pool, shift: i32) -> PoolLimits {
+    pub fn of(pool: &PoolSettings, shift: i32) -> PoolLimits {
         let shifted = |n: u32| n.saturating_add_signed(shift).max(1);
         PoolLimits {
             start: shifted(pool.start).min(shifted(pool.max_clients)),

@@ -7,7 +7,7 @@
 //!   memory budget (Plan) ──────┘
 //! ```
 //!
-//! [`targets`] alone decides the number. [`Pace`] decides how fast a pool comes to it. [`Sizing`] remembers what both need from one
+//! [`targets`] alone decides the number. [`PoolPace`] decides how fast a pool comes to it. [`Sizing`] remembers what both need from one
 //! moment to the next. None of them has a clock or does I/O.
 
 mod auto;
@@ -23,19 +23,19 @@ use std::time::Instant;
 use wire::control::{Load, PoolId, PoolNumber};
 
 use super::backoff::Backoff;
-use config::{Config, Pool, pools};
+use config::{Config, PoolSettings, pools};
 
 pub use following::{Following, LoadSample};
 pub use limits::{PoolLimits, PoolLoad};
-pub use pace::{Move, Pace};
-pub use plan::Plan;
-pub use target::{PoolState, Rule, Target, Targets, targets};
+pub use pace::{Move, PoolPace};
+pub use plan::MemoryPlan;
+pub use target::{LimitRule, PoolState, PoolTarget, Targets, targets};
 
 /// The memory of one pool, over all generations.
 #[derive(Debug, Default)]
 pub struct PoolMemory {
     /// Growth rate of the pool.
-    pub pace: Pace,
+    pub pace: PoolPace,
     /// The load that the front has reported last.
     pub load: Load,
     /// Waits after workers that ended before they were ready.
@@ -56,7 +56,7 @@ pub struct Sizing {
 
 impl Sizing {
     /// Applies a configuration. Only `MaxClients auto` retains its state.
-    pub fn configure(&mut self, pool: &Pool, cores: f64) {
+    pub fn configure(&mut self, pool: &PoolSettings, cores: f64) {
         (self.shift, self.fixed) = (0, None);
         self.following = Following::of(pool, cores, self.following.take());
     }
@@ -109,17 +109,17 @@ impl Sizing {
         let reported = self.by_pool.get(&id.pool).map(|memory| memory.load).filter(|load| load.id == id);
         let load = reported.unwrap_or_default();
         let rule = match (self.fixed, &self.following) {
-            _ if id.pool != pools::DEFAULT => Rule::Directives,
-            (Some(workers), _) => Rule::Exactly(workers),
-            (None, Some(following)) => Rule::AtMost(following.workers()),
-            (None, None) => Rule::Directives,
+            _ if id.pool != pools::DEFAULT => LimitRule::Directives,
+            (Some(workers), _) => LimitRule::Exactly(workers),
+            (None, Some(following)) => LimitRule::AtMost(following.workers()),
+            (None, None) => LimitRule::Directives,
         };
         let limits = PoolLimits::of(config.pool_of(id.pool), self.shift);
         PoolState { id, limits, rule, load: PoolLoad { alive, processes, busy: load.busy, queued: load.queued } }
     }
 
     /// When the pool must be checked next. `starting`: number of its workers that are not ready yet.
-    pub fn wakes(&self, target: &Target, can_fork: bool, starting: u32) -> Option<Instant> {
+    pub fn wakes(&self, target: &PoolTarget, can_fork: bool, starting: u32) -> Option<Instant> {
         let memory = self.by_pool.get(&target.id.pool)?;
         // Otherwise a pool whose last worker did not become ready would wait for a request before it forks again.
         let lacks = can_fork && target.load.alive < target.limits.min_spare && starting == 0;

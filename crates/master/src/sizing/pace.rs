@@ -1,11 +1,11 @@
-//! Speed at which a pool approaches its [`Target`], as in Apache's prefork MPM.
+//! Speed at which a pool approaches its [`PoolTarget`], as in Apache's prefork MPM.
 //!
 //! Below MinSpareServers the missing workers are forked at once. Above that a pool grows by 1, a second later by 2,
 //! then 4, up to 32 at once. One spare worker too many leaves each second.
 
 use std::time::{Duration, Instant};
 
-use super::target::Target;
+use super::target::PoolTarget;
 
 const STEP: Duration = Duration::from_secs(1);
 const FASTEST: u32 = 32;
@@ -23,24 +23,24 @@ pub enum Move {
 
 /// The pace of one pool.
 #[derive(Debug)]
-pub struct Pace {
+pub struct PoolPace {
     /// Number of workers that the next step forks.
     rate: u32,
     /// Earliest time of the next growth or shrinking; `None`: immediately.
     next: Option<Instant>,
-    /// Whether [`Pace::is_exhausted_first`] has reported the exhaustion.
+    /// Whether [`PoolPace::is_exhausted_first`] has reported the exhaustion.
     reported: bool,
 }
 
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace { rate: 1, next: None, reported: false }
+impl Default for PoolPace {
+    fn default() -> PoolPace {
+        PoolPace { rate: 1, next: None, reported: false }
     }
 }
 
-impl Pace {
+impl PoolPace {
     /// The step of the pool at `now`.
-    pub fn step(&mut self, target: &Target, now: Instant) -> Move {
+    pub fn step(&mut self, target: &PoolTarget, now: Instant) -> Move {
         let (alive, floor) = (target.load.alive, target.limits.min_spare);
         if alive < floor {
             // Replacing workers that ended is no growth: a site must not run a second on fewer workers than MinSpareServers.
@@ -63,12 +63,12 @@ impl Pace {
     }
 
     /// When [`Self::step`] must be called next.
-    pub fn wakes(&self, target: &Target) -> Option<Instant> {
+    pub fn wakes(&self, target: &PoolTarget) -> Option<Instant> {
         if target.load.alive == target.workers { None } else { self.next }
     }
 
     /// Whether to log, once, that the pool is exhausted.
-    pub fn is_exhausted_first(&mut self, target: &Target) -> bool {
+    pub fn is_exhausted_first(&mut self, target: &PoolTarget) -> bool {
         let reached = target.is_exhausted();
         let first = reached && !self.reported;
         self.reported |= reached;
@@ -81,24 +81,24 @@ mod tests {
     use wire::control::PoolId;
 
     use super::*;
-    use crate::sizing::{PoolLimits, PoolLoad, PoolState, Rule, targets};
-    use config::Pool;
+    use crate::sizing::{LimitRule, PoolLimits, PoolLoad, PoolState, targets};
+    use config::PoolSettings;
 
     const LIMITS: PoolLimits = PoolLimits { start: 5, min_spare: 5, max_spare: 10, max_clients: 150 };
 
-    fn within(limits: PoolLimits, alive: u32, busy: u32, queued: u32) -> Target {
+    fn within(limits: PoolLimits, alive: u32, busy: u32, queued: u32) -> PoolTarget {
         let load = PoolLoad { alive, processes: alive, busy, queued };
-        let state = PoolState { id: PoolId { generation: 1, pool: 0 }, limits, rule: Rule::Directives, load };
+        let state = PoolState { id: PoolId { generation: 1, pool: 0 }, limits, rule: LimitRule::Directives, load };
         targets(&[state], None).pools[0]
     }
 
-    fn at(alive: u32, busy: u32, queued: u32) -> Target {
+    fn at(alive: u32, busy: u32, queued: u32) -> PoolTarget {
         within(LIMITS, alive, busy, queued)
     }
 
     #[test]
     fn a_busy_pool_grows_one_two_four_and_so_on_each_second() {
-        let mut pace = Pace::default();
+        let mut pace = PoolPace::default();
         let mut now = Instant::now();
         let mut alive = 5;
         let mut forked = Vec::new();
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_pace_starts_anew_when_there_are_enough() {
-        let mut pace = Pace::default();
+        let mut pace = PoolPace::default();
         let now = Instant::now();
         assert_eq!(pace.step(&at(20, 20, 9), now), Move::Fork(1));
         assert_eq!(pace.step(&at(20, 20, 9), now + STEP), Move::Fork(2));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_dead_are_replaced_at_once() {
-        let mut pace = Pace::default();
+        let mut pace = PoolPace::default();
         let now = Instant::now();
         assert_eq!(pace.step(&at(0, 0, 0), now), Move::Fork(5));
         assert_eq!(pace.step(&at(3, 3, 0), now), Move::Fork(2));
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn too_many_spare_workers_leave_one_a_second() {
-        let mut pace = Pace::default();
+        let mut pace = PoolPace::default();
         let now = Instant::now();
         assert_eq!(pace.step(&at(20, 0, 0), now), Move::Retire(1));
         assert_eq!(pace.step(&at(20, 0, 0), now), Move::Rest);
@@ -145,7 +145,7 @@ mod tests {
     fn the_pool_never_outgrows_max_clients_and_says_so_once() {
         let limits = PoolLimits { start: 2, min_spare: 2, max_spare: 2, max_clients: 2 };
         let at = |busy, queued| within(limits, 2, busy, queued);
-        let mut pace = Pace::default();
+        let mut pace = PoolPace::default();
         assert_eq!(pace.step(&at(2, 30), Instant::now()), Move::Rest);
         assert!(pace.is_exhausted_first(&at(2, 30)));
         assert!(!pace.is_exhausted_first(&at(1, 0)));
@@ -154,16 +154,16 @@ mod tests {
 
     #[test]
     fn a_fixed_pool_shifted_down_retires_one_and_up_forks_one() {
-        let pool = Pool {
+        let pool = PoolSettings {
             start: 4,
             min_spare: 4,
             max_spare: 4,
             max_clients: 4,
             max_requests: 0..=0,
             queue_length: 9,
-            ..Pool::default()
+            ..PoolSettings::default()
         };
-        let shifted = |by| Pace::default().step(&within(PoolLimits::of(&pool, by), 4, 0, 0), Instant::now());
+        let shifted = |by| PoolPace::default().step(&within(PoolLimits::of(&pool, by), 4, 0, 0), Instant::now());
         assert_eq!((shifted(-1), shifted(1)), (Move::Retire(1), Move::Fork(1)));
         assert_eq!(PoolLimits::of(&pool, -9).max_clients, 1);
     }
@@ -173,7 +173,7 @@ mod tests {
     fn a_pool_comes_to_its_target_and_rests_there() {
         let began = Instant::now();
         for (busy, queued) in [(0, 0), (3, 0), (30, 200), (149, 9), (1, 1)] {
-            let (mut pace, mut alive) = (Pace::default(), 40);
+            let (mut pace, mut alive) = (PoolPace::default(), 40);
             for second in 0..60 {
                 match pace.step(&at(alive, busy, queued), began + STEP * second) {
                     Move::Rest => {}

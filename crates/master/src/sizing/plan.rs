@@ -22,7 +22,7 @@ pub struct Claim {
 
 /// The server's memory at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Plan {
+pub struct MemoryPlan {
     /// `MemoryBudget`
     pub budget: u64,
     /// Memory that does not depend on the number of workers: molds, with the pages that workers share, the front and others.
@@ -33,16 +33,16 @@ pub struct Plan {
     pub costs: BTreeMap<PoolNumber, u64>,
 }
 
-impl Plan {
+impl MemoryPlan {
     /// Memory of all processes in bytes.
     pub fn total(&self) -> u64 {
         self.base + self.workers.iter().sum::<u64>()
     }
 
     /// The plan where a control group has only `available` bytes left: other programs may be in it, and its limits may change.
-    pub fn within(self, available: Option<u64>) -> Plan {
+    pub fn within(self, available: Option<u64>) -> MemoryPlan {
         let most = available.map_or(u64::MAX, |available| self.total().saturating_add(available));
-        Plan { budget: self.budget.min(most), ..self }
+        MemoryPlan { budget: self.budget.min(most), ..self }
     }
 
     /// Unused bytes of the planned part of the budget.
@@ -133,9 +133,9 @@ mod tests {
 
     const MB: u64 = 1 << 20;
 
-    fn plan(workers: &[u64]) -> Plan {
+    fn plan(workers: &[u64]) -> MemoryPlan {
         let workers = workers.iter().map(|mb| mb * MB).collect();
-        Plan { budget: 500 * MB, base: 50 * MB, workers, costs: BTreeMap::from([(0, 20 * MB), (1, 80 * MB)]) }
+        MemoryPlan { budget: 500 * MB, base: 50 * MB, workers, costs: BTreeMap::from([(0, 20 * MB), (1, 80 * MB)]) }
     }
 
     fn claims(workers: &[u32]) -> Vec<Claim> {
@@ -171,7 +171,7 @@ mod tests {
         let plan = plan(&[300, 120]);
         assert!(plan.is_crossed());
         assert_eq!((plan.headroom(), plan.may_fork(0), plan.growth()), (0, 0, 0));
-        let tiny = Plan { budget: 10 * MB, base: 50 * MB, ..Plan::default() };
+        let tiny = MemoryPlan { budget: 10 * MB, base: 50 * MB, ..MemoryPlan::default() };
         assert_eq!((tiny.most_workers(&claims(&[9])), tiny.may_fork(0)), (vec![1], 0));
     }
 

@@ -8,11 +8,11 @@
 use wire::control::PoolId;
 
 use super::limits::{PoolLimits, PoolLoad};
-use super::plan::{Claim, Plan};
+use super::plan::{Claim, MemoryPlan};
 
 /// The rule for the limits of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub enum LimitRule {
     /// The directives set the limits.
     Directives,
     /// The directives set the limits, with this maximum (`MaxClients auto`).
@@ -29,14 +29,14 @@ pub struct PoolState {
     /// Limits from the pool's directives and from TTIN and TTOU.
     pub limits: PoolLimits,
     /// Rule for the pool's limits.
-    pub rule: Rule,
+    pub rule: LimitRule,
     /// Workers and requests of the pool.
     pub load: PoolLoad,
 }
 
 /// Number of workers wanted for a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target {
+pub struct PoolTarget {
     /// Id of the pool.
     pub id: PoolId,
     /// Workers and requests of the pool.
@@ -55,23 +55,23 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Targets {
     /// The targets, by pool number.
-    pub pools: Vec<Target>,
+    pub pools: Vec<PoolTarget>,
     /// Maximum number of workers of all pools together.
     pub most_workers: u32,
 }
 
-impl Rule {
+impl LimitRule {
     fn apply(self, limits: PoolLimits) -> PoolLimits {
         match self {
-            Rule::Directives => limits,
-            Rule::AtMost(most) => limits.at_most(most),
-            Rule::Exactly(workers) => PoolLimits::fixed(workers),
+            LimitRule::Directives => limits,
+            LimitRule::AtMost(most) => limits.at_most(most),
+            LimitRule::Exactly(workers) => PoolLimits::fixed(workers),
         }
     }
 }
 
 /// Number of workers wanted for each pool of the serving generation; `budget` is the memory plan, if memory is limited.
-pub fn targets(pools: &[PoolState], budget: Option<&Plan>) -> Targets {
+pub fn targets(pools: &[PoolState], budget: Option<&MemoryPlan>) -> Targets {
     let mut limits: Vec<PoolLimits> = pools.iter().map(|pool| pool.rule.apply(pool.limits)).collect();
     if let Some(plan) = budget {
         let most = plan.most_workers(&claims(pools, &limits));
@@ -94,13 +94,13 @@ fn claims(pools: &[PoolState], limits: &[PoolLimits]) -> Vec<Claim> {
     pools.iter().zip(limits).map(claim).collect()
 }
 
-fn target(pool: &PoolState, limits: PoolLimits, budget: Option<&Plan>) -> Target {
+fn target(pool: &PoolState, limits: PoolLimits, budget: Option<&MemoryPlan>) -> PoolTarget {
     let PoolState { id, load, .. } = *pool;
     // Besides the serving workers, as many others may be leaving.
     let room = limits.max_clients.saturating_mul(2).saturating_sub(load.processes);
     // A pool without any process gets one, whatever it costs.
     let fits = budget.map_or(u32::MAX, |plan| plan.may_fork(id.pool).max(u32::from(load.processes == 0)));
-    Target {
+    PoolTarget {
         id,
         load,
         limits,
@@ -117,7 +117,7 @@ fn workers(load: PoolLoad, limits: &PoolLimits) -> u32 {
     load.alive.clamp(least, most.max(least))
 }
 
-impl Target {
+impl PoolTarget {
     /// Whether all workers are busy and the pool has reached its limit.
     pub fn is_exhausted(&self) -> bool {
         self.load.alive >= self.limits.max_clients && self.load.spare() == 0
@@ -151,7 +151,7 @@ mod tests {
     const MB: u64 = 1 << 20;
 
     fn state(pool: u16, limits: PoolLimits, load: PoolLoad) -> PoolState {
-        PoolState { id: PoolId { generation: 1, pool }, limits, rule: Rule::Directives, load }
+        PoolState { id: PoolId { generation: 1, pool }, limits, rule: LimitRule::Directives, load }
     }
 
     fn load(alive: u32, busy: u32, queued: u32) -> PoolLoad {
@@ -181,20 +181,21 @@ mod tests {
             let targets = targets(&[state], None);
             (targets.pools[0].workers, targets.most_workers)
         };
-        assert_eq!(with(Rule::AtMost(12)), (12, 12));
-        assert_eq!(with(Rule::Exactly(200)), (200, 200));
+        assert_eq!(with(LimitRule::AtMost(12)), (12, 12));
+        assert_eq!(with(LimitRule::Exactly(200)), (200, 200));
     }
 
     #[test]
     fn a_pool_without_processes_gets_one_whatever_it_costs() {
-        let full = Plan { budget: 10 * MB, base: 50 * MB, ..Plan::default() };
+        let full = MemoryPlan { budget: 10 * MB, base: 50 * MB, ..MemoryPlan::default() };
         let room = |load| targets(&[state(0, LIMITS, load)], Some(&full)).pools[0].room;
         assert_eq!((room(load(0, 0, 0)), room(load(1, 1, 9))), (1, 0));
     }
 
     #[test]
     fn the_budget_cuts_what_maxclients_allows() {
-        let plan = Plan { budget: 500 * MB, base: 50 * MB, workers: Vec::new(), costs: BTreeMap::from([(0, 20 * MB)]) };
+        let plan =
+            MemoryPlan { budget: 500 * MB, base: 50 * MB, workers: Vec::new(), costs: BTreeMap::from([(0, 20 * MB)]) };
         let found = targets(&[state(0, LIMITS, load(5, 5, 500))], Some(&plan));
         let target = found.pools[0];
         assert_eq!((target.workers, target.limits.max_clients, found.most_workers), (20, 20, 20));
@@ -217,7 +218,7 @@ mod tests {
             };
             let states: Vec<PoolState> = (0..).zip(pools).map(state_of).collect();
             let costs = states.iter().map(|state| (state.id.pool, cost * MB)).collect();
-            let plan = budget.map(|mb| Plan { budget: mb * MB, base: 60 * MB, workers: Vec::new(), costs });
+            let plan = budget.map(|mb| MemoryPlan { budget: mb * MB, base: 60 * MB, workers: Vec::new(), costs });
             let found = targets(&states, plan.as_ref());
             for (state, target) in states.iter().zip(&found.pools) {
                 prop_assert!((1..=state.limits.max_clients).contains(&target.workers), "{target:?}");

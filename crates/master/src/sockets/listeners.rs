@@ -44,7 +44,7 @@ const PRIVATE_BACKLOG: i32 = 128;
 
 /// A bound listening socket.
 #[derive(Debug, Clone)]
-pub struct Bound {
+pub struct BoundSocket {
     /// Address of the socket.
     pub address: Listen,
     /// Descriptor of the socket.
@@ -56,7 +56,7 @@ pub struct Bound {
 /// All listening sockets.
 #[derive(Debug, Default)]
 pub struct Listeners {
-    bound: Vec<Bound>,
+    bound: Vec<BoundSocket>,
 }
 
 impl Listeners {
@@ -64,7 +64,7 @@ impl Listeners {
     pub fn passed() -> anyhow::Result<Listeners> {
         let count = passed_count(&|name| std::env::var(name).ok(), std::process::id());
         let fds = sys::passed_descriptors(count).context("LISTEN_FDS names descriptors that are not open")?;
-        let bound = fds.into_iter().map(Bound::passed).collect::<anyhow::Result<_>>()?;
+        let bound = fds.into_iter().map(BoundSocket::passed).collect::<anyhow::Result<_>>()?;
         Ok(Listeners { bound })
     }
 
@@ -74,21 +74,21 @@ impl Listeners {
     }
 
     /// The sockets.
-    pub fn all(&self) -> &[Bound] {
+    pub fn all(&self) -> &[BoundSocket] {
         &self.bound
     }
 
     /// The sockets for `checked`: those already bound, and newly bound ones. Unwanted sockets stay open until
     /// [`Self::keep`].
-    pub fn for_config(&self, checked: &CheckedConfig) -> anyhow::Result<Vec<Bound>> {
-        let mut wanted: Vec<Bound> = self.bound.iter().filter(|b| b.passed).cloned().collect();
+    pub fn for_config(&self, checked: &CheckedConfig) -> anyhow::Result<Vec<BoundSocket>> {
+        let mut wanted: Vec<BoundSocket> = self.bound.iter().filter(|b| b.passed).cloned().collect();
         for address in &checked.config.listen {
             if wanted.iter().any(|b| b.address == *address) {
                 continue;
             }
             let bound = match self.bound.iter().find(|b| b.address == *address) {
                 Some(bound) => Ok(bound.clone()),
-                None => Bound::bind(address, &checked.config.listen, checked.config.listen_backlog),
+                None => BoundSocket::bind(address, &checked.config.listen, checked.config.listen_backlog),
             };
             match bound {
                 Ok(bound) => wanted.push(bound),
@@ -102,7 +102,7 @@ impl Listeners {
     }
 
     /// Retains the wanted sockets, and closes the others.
-    pub fn keep(&mut self, wanted: Vec<Bound>) {
+    pub fn keep(&mut self, wanted: Vec<BoundSocket>) {
         let old = std::mem::replace(&mut self.bound, wanted);
         for gone in old.iter().filter(|old| self.bound.iter().all(|ours| ours.address != old.address)) {
             gone.remove_file();
@@ -110,7 +110,7 @@ impl Listeners {
     }
 
     /// Undoes [`Self::for_config`]: closes the newly bound sockets.
-    pub fn abandon(&self, bound: Vec<Bound>) {
+    pub fn abandon(&self, bound: Vec<BoundSocket>) {
         for gone in bound.into_iter().filter(|b| self.bound.iter().all(|ours| ours.address != b.address)) {
             gone.remove_file();
             // The front may still hold the socket for a generation that failed: the address must be free immediately.
@@ -126,7 +126,7 @@ impl Listeners {
 
     /// Makes the kernel complete no further connection to `these`; clients that try are refused when the sockets close. Closing alone
     /// would reset connections that the kernel has completed and no process has accepted.
-    pub fn let_nobody_in(&self, these: impl Fn(&Bound) -> bool) {
+    pub fn let_nobody_in(&self, these: impl Fn(&BoundSocket) -> bool) {
         // systemd continues to listen, for the next start.
         for bound in self.bound.iter().filter(|bound| !bound.passed && these(bound)) {
             // Without the filter, connections that arrive between the front's last accept and its close are reset.
@@ -147,15 +147,15 @@ impl Listeners {
     }
 }
 
-impl Bound {
-    fn passed(fd: OwnedFd) -> anyhow::Result<Bound> {
+impl BoundSocket {
+    fn passed(fd: OwnedFd) -> anyhow::Result<BoundSocket> {
         let address: SockaddrStorage =
             getsockname(fd.as_raw_fd()).context("a descriptor of LISTEN_FDS is no socket")?;
         let address = listen_of(&address).ok_or_else(|| anyhow!("LISTEN_FDS: only TCP and unix sockets are known"))?;
-        Ok(Bound { address, fd: Fd::new(fd), passed: true })
+        Ok(BoundSocket { address, fd: Fd::new(fd), passed: true })
     }
 
-    fn bind(address: &Listen, all: &[Listen], backlog: u32) -> anyhow::Result<Bound> {
+    fn bind(address: &Listen, all: &[Listen], backlog: u32) -> anyhow::Result<BoundSocket> {
         let fd = match address {
             Listen::Tcp(tcp) => bind_tcp(*tcp, shares_port_with_ipv4(*tcp, all)),
             // Accessible to all users like a port of this machine: a reverse proxy runs as another user. The folder's
@@ -165,18 +165,18 @@ impl Bound {
         let fd = fd.map_err(|error| advise(error, address))?;
         // The kernel limits the backlog to net.core.somaxconn, which may be more than any constant.
         rustix::net::listen(&fd, backlog.min(65535).cast_signed()).context("listen")?;
-        Ok(Bound { address: address.clone(), fd: Fd::new(fd), passed: false })
+        Ok(BoundSocket { address: address.clone(), fd: Fd::new(fd), passed: false })
     }
 
     /// Binds an address of the monitor: only this user may connect to a unix socket.
-    pub fn private(address: &Listen) -> anyhow::Result<Bound> {
+    pub fn private(address: &Listen) -> anyhow::Result<BoundSocket> {
         let fd = match address {
             Listen::Tcp(tcp) => bind_tcp(*tcp, false),
             Listen::Unix(path) => bind_unix(path, 0o600),
         };
         let fd = fd.map_err(|error| advise(error, address))?;
         listen(&fd, Backlog::new(PRIVATE_BACKLOG)?).context("listen")?;
-        Ok(Bound { address: address.clone(), fd: Fd::new(fd), passed: false })
+        Ok(BoundSocket { address: address.clone(), fd: Fd::new(fd), passed: false })
     }
 
     fn let_nobody_in(&self) -> io::Result<()> {
@@ -313,7 +313,7 @@ mod tests {
     fn a_taken_port_is_named_with_the_way_to_find_who_has_it() {
         let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
         let address = taken.local_addr().expect("address");
-        let error = Bound::bind(&Listen::Tcp(address), &[], 10).expect_err("in use").to_string();
+        let error = BoundSocket::bind(&Listen::Tcp(address), &[], 10).expect_err("in use").to_string();
         assert!(error.contains("address already in use") && error.contains(&address.port().to_string()), "{error}");
     }
 

@@ -12,7 +12,7 @@ mod recorder;
 // Aggregates seconds into one point of a chart or one row of a table.
 mod point;
 
-pub use point::{Point, points};
+pub use point::{HistoryPoint, points};
 pub use recorder::Recorder;
-pub use ring::{Damage, Ring, SECONDS_IN_MEMORY, WEEK};
+pub use ring::{Damage, HistoryRing, SECONDS_IN_MEMORY, WEEK};
 pub use second::Second;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
-use super::{Ring, Second};
+use super::{HistoryRing, Second};
 
 /// Declares the numbers of a point, each with the rule that adds those of a second.
 macro_rules! point {
@@ -44,7 +44,7 @@ point! {
     /// An interval of `step` seconds that starts at `time`. Rates are per second. Durations and queue lengths are those of the worst
     /// second, because a mean would hide it. All other states are means.
     #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-    struct Point;
+    struct HistoryPoint;
 
     /// Responses per second with status 1xx or 2xx.
     mean ok: f64,
@@ -97,15 +97,15 @@ point! {
 }
 
 /// The points of the given time range, one per `step` seconds. An interval without a record has no point.
-pub fn points(ring: &Ring, times: RangeInclusive<u32>, step: u32) -> io::Result<Vec<Point>> {
+pub fn points(ring: &HistoryRing, times: RangeInclusive<u32>, step: u32) -> io::Result<Vec<HistoryPoint>> {
     let step = step.max(1);
-    let mut points: Vec<Point> = Vec::new();
+    let mut points: Vec<HistoryPoint> = Vec::new();
     ring.each(times, |second| {
         let time = second.time - second.time % step;
         match points.last_mut() {
             Some(point) if point.time == time => point.add(&second),
             _ => {
-                let mut point = Point { time, ..Point::default() };
+                let mut point = HistoryPoint { time, ..HistoryPoint::default() };
                 point.add(&second);
                 points.push(point);
             }
@@ -114,7 +114,7 @@ pub fn points(ring: &Ring, times: RangeInclusive<u32>, step: u32) -> io::Result<
     Ok(points)
 }
 
-impl Point {
+impl HistoryPoint {
     /// Requests per second.
     pub fn requests(&self) -> f64 {
         self.ok + self.redirects + self.client_errors + self.server_errors
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn rates_are_means_and_the_worst_second_is_not_hidden() {
-        let ring = Ring::open(tempfile::tempfile().expect("a file"), 100).expect("a ring");
+        let ring = HistoryRing::open(tempfile::tempfile().expect("a file"), 100).expect("a ring");
         for (time, ok, p99_us) in [(60, 10, 5), (61, 20, 700), (119, 30, 6), (120, 1, 1)] {
             ring.write(&Second { time, ok, p99_us, exits: 1, ..Second::default() }).expect("written");
         }

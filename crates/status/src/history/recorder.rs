@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use wire::control::{FrontStatus, ServerCounts, Spreads, WorkerState};
 
 use super::Second;
-use crate::Status;
+use crate::ServerStatus;
 
 /// Compares each status with the previous one.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Recorder {
 impl Recorder {
     /// The record of the time since the previous status. The first status, and the first one of a new front, yield only the current
     /// state: their counters also count earlier events.
-    pub fn second(&mut self, time: u32, status: &Status) -> Second {
+    pub fn second(&mut self, time: u32, status: &ServerStatus) -> Second {
         let mut second = Second { time, ..Second::default() };
         memory(&mut second, status);
         if let Some(before) = self.counts.replace(status.counts.clone()) {
@@ -36,7 +36,7 @@ impl Recorder {
     }
 }
 
-fn memory(second: &mut Second, status: &Status) {
+fn memory(second: &mut Second, status: &ServerStatus) {
     second.pss_kb = kb(status.memory.pss());
     let workers = status.workers().iter().filter_map(|worker| status.memory.processes.get(&worker.pid));
     let (private, shared) = workers.fold((0, 0), |(p, s), sizes| (p + sizes.private, s + sizes.shared));
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use wire::control::{ExitReason, Shed, Spread};
 
-    fn status(ok: u64, failed: u64, took: &[(u64, u64)]) -> Status {
+    fn status(ok: u64, failed: u64, took: &[(u64, u64)]) -> ServerStatus {
         let request = Spread(took.iter().copied().collect());
         let front = FrontStatus {
             started_s: 5,
@@ -115,7 +115,7 @@ mod tests {
             spreads: Some(Spreads { request, ..Spreads::default() }),
             ..FrontStatus::default()
         };
-        Status { front: Some(front), ..Status::default() }
+        ServerStatus { front: Some(front), ..ServerStatus::default() }
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
     fn a_missing_or_new_front_adds_no_requests() {
         let mut recorder = Recorder::default();
         recorder.second(1, &status(100, 0, &[]));
-        let away = recorder.second(2, &Status::default());
+        let away = recorder.second(2, &ServerStatus::default());
         assert_eq!((away.front_is_missing, away.requests()), (1, 0));
         let mut another = status(7, 0, &[]);
         another.front.as_mut().expect("a front").started_s = 6;

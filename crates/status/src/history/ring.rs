@@ -26,7 +26,7 @@ const AT_ONCE: u32 = 3600;
 
 /// An open history file.
 #[derive(Debug)]
-pub struct Ring {
+pub struct HistoryRing {
     file: File,
     seconds: u32,
 }
@@ -45,23 +45,23 @@ pub enum Damage {
     Io(#[from] io::Error),
 }
 
-impl Ring {
+impl HistoryRing {
     /// Opens a file to read and write. An empty file becomes a ring of `seconds` slots.
-    pub fn open(file: File, seconds: u32) -> Result<Ring, Damage> {
+    pub fn open(file: File, seconds: u32) -> Result<HistoryRing, Damage> {
         if file.metadata()?.len() == 0 {
             file.write_all_at(&header(seconds), 0)?;
         }
-        Ring::read(file)
+        HistoryRing::read(file)
     }
 
     /// Opens an existing file to read.
-    pub fn read(file: File) -> Result<Ring, Damage> {
+    pub fn read(file: File) -> Result<HistoryRing, Damage> {
         let mut first = [0; HEADER_BYTES];
         file.read_exact_at(&mut first, 0).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Damage::NotOurs,
             _ => Damage::Io(error),
         })?;
-        Ok(Ring { seconds: understand(&first)?, file })
+        Ok(HistoryRing { seconds: understand(&first)?, file })
     }
 
     /// The number of slots.
@@ -164,11 +164,11 @@ fn understand(first: &[u8; HEADER_BYTES]) -> Result<u32, Damage> {
 mod tests {
     use super::*;
 
-    fn ring(seconds: u32) -> Ring {
-        Ring::open(tempfile::tempfile().expect("a file"), seconds).expect("a ring")
+    fn ring(seconds: u32) -> HistoryRing {
+        HistoryRing::open(tempfile::tempfile().expect("a file"), seconds).expect("a ring")
     }
 
-    fn times(ring: &Ring, times: RangeInclusive<u32>) -> Vec<u32> {
+    fn times(ring: &HistoryRing, times: RangeInclusive<u32>) -> Vec<u32> {
         let mut found = Vec::new();
         ring.each(times, |second| found.push(second.time)).expect("read");
         found
@@ -214,7 +214,7 @@ mod tests {
         let of = |bytes: &[u8]| {
             let file = tempfile::tempfile().expect("a file");
             file.write_all_at(bytes, 0).expect("written");
-            Ring::open(file, WEEK)
+            HistoryRing::open(file, WEEK)
         };
         assert!(matches!(of(b"127.0.0.1 - - [23/Nov/2026] \"GET / HTTP/1.1\" 200"), Err(Damage::NotOurs)));
         assert!(matches!(of(b"x"), Err(Damage::NotOurs)));

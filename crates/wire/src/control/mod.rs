@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub use counts::{ExitReason, ServerCounts};
 pub use status::{
-    Activity, ClientStatus, FrontStatus, PoolStatus, Quantiles, ShareStatus, Shed, SlowRequest, Spread, Spreads, Times,
-    WorkerState, WorkerStatus,
+    ClientStatus, FrontStatus, PoolStatus, Quantiles, ResponseTimes, ShareStatus, Shed, SlowRequest, Spread, Spreads,
+    WorkerActivity, WorkerState, WorkerStatus,
 };
 
 use crate::reply::LeaveReason;

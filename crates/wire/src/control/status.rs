@@ -8,7 +8,7 @@ use super::{GenerationNumber, Slot};
 
 /// Response times since the front began to serve, as quantiles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Times {
+pub struct ResponseTimes {
     /// Time from the complete request head to the last byte of the response.
     pub request: Quantiles,
     /// Wait for a worker; only requests that needed one.
@@ -36,7 +36,7 @@ pub struct Quantiles {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread(pub BTreeMap<u64, u64>);
 
-/// The histograms behind [`Times`].
+/// The histograms behind [`ResponseTimes`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spreads {
     /// Time from the complete request head to the last byte of the response.
@@ -133,7 +133,7 @@ pub struct FrontStatus {
     pub codes: BTreeMap<u16, u64>,
     /// Percentiles of the response times.
     #[serde(default)]
-    pub times: Times,
+    pub times: ResponseTimes,
     /// Histograms of their durations; left out of the output for people.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spreads: Option<Spreads>,
@@ -263,7 +263,7 @@ pub struct WorkerStatus {
     pub state: WorkerState,
     /// Activity in the terms of httpd's scoreboard.
     #[serde(default)]
-    pub activity: Activity,
+    pub activity: WorkerActivity,
     /// Number of requests answered.
     pub requests: u64,
     /// The current request (`GET /path`), or empty. Shortened, and control characters are escaped: terminals
@@ -285,7 +285,7 @@ pub struct WorkerStatus {
 /// Activity of a worker, with httpd's sign for it. httpd's `R`, `K`, `D` and `C` never occur: the front, not a
 /// worker, reads requests, keeps connections alive, looks up names and closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Activity {
+pub enum WorkerActivity {
     /// No worker: the slot is empty.
     #[default]
     #[serde(rename = ".")]
@@ -310,30 +310,30 @@ pub enum Activity {
     Leaving,
 }
 
-impl Activity {
+impl WorkerActivity {
     /// The character in httpd's scoreboard.
     pub fn sign(self) -> char {
         match self {
-            Activity::Gone => '.',
-            Activity::Starting => 'S',
-            Activity::Waiting => '_',
-            Activity::Working => 'W',
-            Activity::Logging => 'L',
-            Activity::Finishing => 'G',
-            Activity::Leaving => 'I',
+            WorkerActivity::Gone => '.',
+            WorkerActivity::Starting => 'S',
+            WorkerActivity::Waiting => '_',
+            WorkerActivity::Working => 'W',
+            WorkerActivity::Logging => 'L',
+            WorkerActivity::Finishing => 'G',
+            WorkerActivity::Leaving => 'I',
         }
     }
 
     /// The name in terminal output.
     pub fn word(self) -> &'static str {
         match self {
-            Activity::Gone => "gone",
-            Activity::Starting => "starting",
-            Activity::Waiting => "idle",
-            Activity::Working => "busy",
-            Activity::Logging => "logging",
-            Activity::Finishing => "finishing",
-            Activity::Leaving => "leaving",
+            WorkerActivity::Gone => "gone",
+            WorkerActivity::Starting => "starting",
+            WorkerActivity::Waiting => "idle",
+            WorkerActivity::Working => "busy",
+            WorkerActivity::Logging => "logging",
+            WorkerActivity::Finishing => "finishing",
+            WorkerActivity::Leaving => "leaving",
         }
     }
 }

@@ -23,15 +23,15 @@ fn at(block: usize) -> usize {
 }
 
 /// The worker's side of the blocks.
-pub struct Writer {
+pub struct BlockWriter {
     memory: Memory,
     count: usize,
 }
 
-impl Writer {
+impl BlockWriter {
     /// A writer with `count` blocks, at most [`MOST`]; all are free.
-    pub fn new(memory: &Memory, count: usize) -> Writer {
-        let writer = Writer { memory: memory.clone(), count: count.clamp(1, MOST) };
+    pub fn new(memory: &Memory, count: usize) -> BlockWriter {
+        let writer = BlockWriter { memory: memory.clone(), count: count.clamp(1, MOST) };
         writer.reset();
         writer
     }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn blocks_come_back_and_are_filled_again_from_the_lowest_one() {
         let memory = memory();
-        let (worker, (front, _)) = (Writer::new(&memory, 4), lender(&memory));
+        let (worker, (front, _)) = (BlockWriter::new(&memory, 4), lender(&memory));
         let written: Vec<_> = (0..5).map(|_| worker.write(b"text")).collect();
         assert_eq!(written, [Some((0, 4)), Some((1, 4)), Some((2, 4)), Some((3, 4)), None]);
         let lent = front.take(1, 4).expect("written");
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_long_piece_lies_in_several_adjacent_blocks() {
         let memory = memory();
-        let (worker, (front, _)) = (Writer::new(&memory, MOST), lender(&memory));
+        let (worker, (front, _)) = (BlockWriter::new(&memory, MOST), lender(&memory));
         let long: Vec<u8> = (0..3 * SIZE - 5).map(|n| n as u8).collect();
         assert_eq!(worker.write(&long), Some((0, long.len())));
         let first = front.take(0, long.len() as u32).expect("written");
@@ -207,14 +207,14 @@ mod tests {
         drop(first);
         assert_eq!(worker.write(&[0; 4 * SIZE]), Some((4, 4 * SIZE)), "the lowest four are not side by side");
         assert_eq!(worker.write(&vec![0; 20 * SIZE]), Some((8, LONGEST_RUN * SIZE)));
-        let few = Writer::new(&memory, 2);
+        let few = BlockWriter::new(&memory, 2);
         assert_eq!(few.write(&[0; 4 * SIZE]), Some((0, 2 * SIZE)), "there are no more");
     }
 
     #[test]
     fn a_worker_that_waits_is_woken_once_by_the_first_block_that_is_free() {
         let memory = memory();
-        let (worker, (front, woken)) = (Writer::new(&memory, 8), lender(&memory));
+        let (worker, (front, woken)) = (BlockWriter::new(&memory, 8), lender(&memory));
         assert!(!worker.wants_more(), "all are free");
         worker.reset();
         let lent: Vec<Block> = (0..8)
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn block_numbers_from_a_worker_are_checked() {
         let memory = memory();
-        let (_worker, (front, _)) = (Writer::new(&memory, MOST), lender(&memory));
+        let (_worker, (front, _)) = (BlockWriter::new(&memory, MOST), lender(&memory));
         let too_long = (LONGEST_RUN * SIZE) as u32 + 1;
         assert!(front.take(MOST as u32, 1).is_err() && front.take(0, too_long).is_err());
         assert!(front.take(MOST as u32 - 1, SIZE as u32 + 1).is_err() && front.take(u32::MAX, u32::MAX).is_err());

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::blocks::Lender;
 use super::orders::Sender;
-use super::replies::Reader;
+use super::replies::RingReader;
 use super::{CONTROL, Flag, Memory, WORKER_SLEEPS};
 
 /// The front's view of one worker's shared memory.
@@ -57,8 +57,8 @@ impl FrontMemory {
     }
 
     /// Makes the reader of a front thread's ring.
-    pub fn reader(&self, thread: usize) -> Reader {
-        Reader::new(&self.memory, thread, &self.lender)
+    pub fn reader(&self, thread: usize) -> RingReader {
+        RingReader::new(&self.memory, thread, &self.lender)
     }
 
     /// The worker's blocks.

@@ -10,7 +10,7 @@ use loom::thread::spawn;
 
 use super::blocks::{self, Lender};
 use super::orders::{Receiver, Sender};
-use super::replies::{Reader, Writer};
+use super::replies::{RingReader, RingWriter};
 use super::sync::AtomicU64;
 use super::{Flag, Memory, SharedMemory, WORDS};
 
@@ -46,8 +46,8 @@ fn a_thread_that_sleeps_is_woken_for_each_answer() {
     loom::model(|| {
         let (memory, bell) = (memory(), Bell::new());
         let lender = Lender::new(&memory, 1, || {});
-        let mut front = Reader::new(&memory, 0, &lender);
-        let (worker, rings) = (Writer::new(&memory, 0), bell.clone());
+        let mut front = RingReader::new(&memory, 0, &lender);
+        let (worker, rings) = (RingWriter::new(&memory, 0), bell.clone());
         let speaks = spawn(move || {
             for number in 1..=2u64 {
                 assert!(worker.write(&number.to_ne_bytes()));
@@ -129,7 +129,7 @@ fn either_the_front_or_the_worker_gets_a_request() {
 fn a_worker_that_waits_for_a_block_gets_one() {
     loom::model(|| {
         let (memory, bell) = (memory(), Bell::new());
-        let worker = blocks::Writer::new(&memory, 1);
+        let worker = blocks::BlockWriter::new(&memory, 1);
         let rings = bell.clone();
         let front = Lender::new(&memory, 1, move || rings.0.notify());
         assert_eq!(worker.write(b"first"), Some((0, 5)));

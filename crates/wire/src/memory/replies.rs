@@ -76,7 +76,7 @@ impl Ring {
 }
 
 /// The worker's side of a ring.
-pub struct Writer {
+pub struct RingWriter {
     ring: Ring,
     /// Raised while the front's thread sleeps: the worker must wake it after writing.
     pub front_sleeps: Flag,
@@ -84,11 +84,11 @@ pub struct Writer {
     pub waits: Flag,
 }
 
-impl Writer {
+impl RingWriter {
     /// The writer of the ring of thread `number`.
-    pub fn new(memory: &Memory, number: usize) -> Writer {
+    pub fn new(memory: &Memory, number: usize) -> RingWriter {
         let ring = Ring::new(memory, number);
-        Writer { front_sleeps: ring.flag(FRONT_SLEEPS), waits: ring.flag(WORKER_WAITS), ring }
+        RingWriter { front_sleeps: ring.flag(FRONT_SLEEPS), waits: ring.flag(WORKER_WAITS), ring }
     }
 
     /// Empties the ring, for another front.
@@ -134,7 +134,7 @@ impl Writer {
 }
 
 /// The front's side of a ring. The read position is private: no write of the worker can move it out of the ring.
-pub struct Reader {
+pub struct RingReader {
     ring: Ring,
     lender: Arc<Lender>,
     head: u64,
@@ -144,11 +144,11 @@ pub struct Reader {
     named: Vec<u8>,
 }
 
-impl Reader {
+impl RingReader {
     /// The reader of the ring of thread `number`. The ring must be empty, or be emptied before the first read.
-    pub fn new(memory: &Memory, number: usize, lender: &Arc<Lender>) -> Reader {
+    pub fn new(memory: &Memory, number: usize, lender: &Arc<Lender>) -> RingReader {
         let ring = Ring::new(memory, number);
-        let reader = Reader {
+        let reader = RingReader {
             lender: lender.clone(),
             head: 0,
             sleeps: ring.flag(FRONT_SLEEPS),
@@ -166,7 +166,7 @@ impl Reader {
     }
 
     /// Moves the next packet into `packet`. Returns false when the ring is empty. The caller must then ask
-    /// [`Reader::makes_room`] whether the worker waits for room.
+    /// [`RingReader::makes_room`] whether the worker waits for room.
     pub fn read(&mut self, packet: &mut Vec<u8>) -> Result<bool, Malformed> {
         let there = self.ring.word(TAIL).load(Acquire).wrapping_sub(self.head);
         if there == 0 {
@@ -218,9 +218,9 @@ mod tests {
     use crate::memory::blocks;
     use crate::memory::tests::memory;
 
-    fn ends(memory: &Memory) -> (Writer, Reader, Arc<Lender>) {
+    fn ends(memory: &Memory) -> (RingWriter, RingReader, Arc<Lender>) {
         let lender = Lender::new(memory, 8, || {});
-        (Writer::new(memory, 2), Reader::new(memory, 2, &lender), lender)
+        (RingWriter::new(memory, 2), RingReader::new(memory, 2, &lender), lender)
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
     fn a_packet_that_is_too_long_lies_in_blocks() {
         let memory = memory();
         let (worker, mut front, lender) = ends(&memory);
-        let blocks = blocks::Writer::new(&memory, 8);
+        let blocks = blocks::BlockWriter::new(&memory, 8);
         let text: Vec<u8> = (0..40_000).map(|at| (at % 251) as u8).collect();
         let named: Vec<_> = text.chunks(blocks::SIZE).map(|piece| blocks.write(piece).expect("free")).collect();
         assert!(worker.write_blocks(&named));

@@ -20,9 +20,9 @@ pub struct WorkerMemory {
     pub sleeps: Flag,
     /// Raised by the front when a packet lies in the socket.
     pub control: Flag,
-    blocks: blocks::Writer,
+    blocks: blocks::BlockWriter,
     /// The ring and the wake-up eventfd of each thread of the front.
-    rings: Vec<(replies::Writer, File)>,
+    rings: Vec<(replies::RingWriter, File)>,
     memory: Memory,
     /// Buffer of the packet that is being built.
     packet: Vec<u8>,
@@ -44,7 +44,7 @@ impl WorkerMemory {
             orders: orders::Receiver::new(&memory),
             sleeps: Flag::new(&memory, WORKER_SLEEPS),
             control: Flag::new(&memory, CONTROL),
-            blocks: blocks::Writer::new(&memory, blocks),
+            blocks: blocks::BlockWriter::new(&memory, blocks),
             rings: Vec::new(),
             memory,
             packet: Vec::new(),
@@ -56,7 +56,7 @@ impl WorkerMemory {
         if bells.len() > replies::MAX_THREADS {
             return Err(Malformed("more threads than rings"));
         }
-        let rings = (0..bells.len()).map(|number| replies::Writer::new(&self.memory, number));
+        let rings = (0..bells.len()).map(|number| replies::RingWriter::new(&self.memory, number));
         self.rings = rings.zip(bells.into_iter().map(File::from)).collect();
         Ok(())
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::{
-    ABANDONED, BELL, BELLS, GREET, HUNG_UP, INSPECT, Inbound, LEAVE, LOGS, MAX_INLINE, Order, PROMOTE, REQUEST,
-    REQUEST_IN_FD, decode, in_memory,
+    ABANDONED, BELL, BELLS, GREET, HUNG_UP, INSPECT, Inbound, LEAVE, LOGS, MAX_INLINE, PROMOTE, REQUEST, REQUEST_IN_FD,
+    WorkerOrder, decode, in_memory,
 };
 use crate::Malformed;
 use crate::channel::{receive_packet, send_packet, try_receive_packet};
@@ -71,13 +71,13 @@ impl SocketFront {
     }
 
     /// Sends an order whole, or fails with `WouldBlock`.
-    pub fn send(&self, order: &Order<'_>) -> io::Result<Sent> {
-        if let Order::Request { frame, body: None, reply_to } = order
+    pub fn send(&self, order: &WorkerOrder<'_>) -> io::Result<Sent> {
+        if let WorkerOrder::Request { frame, body: None, reply_to } = order
             && self.memory.send(id_of(frame), frame, *reply_to)
         {
             return Ok(Sent::Left);
         }
-        if matches!(order, Order::Request { .. }) {
+        if matches!(order, WorkerOrder::Request { .. }) {
             self.has_packet.store(true, SeqCst);
         }
         self.send_packet(order)?;
@@ -85,27 +85,27 @@ impl SocketFront {
         Ok(Sent::Arrives)
     }
 
-    fn send_packet(&self, order: &Order<'_>) -> io::Result<()> {
+    fn send_packet(&self, order: &WorkerOrder<'_>) -> io::Result<()> {
         let to = self.socket.as_fd();
         match order {
-            Order::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
-            Order::Promote { control } => send_packet(to, &[IoSlice::new(&[PROMOTE])], &[control.as_raw_fd()]),
-            Order::Inspect { what, into, done, with } => {
+            WorkerOrder::Leave => send_packet(to, &[IoSlice::new(&[LEAVE])], &[]),
+            WorkerOrder::Promote { control } => send_packet(to, &[IoSlice::new(&[PROMOTE])], &[control.as_raw_fd()]),
+            WorkerOrder::Inspect { what, into, done, with } => {
                 let fds: Vec<_> = [*into, *done].into_iter().chain(with.iter().copied()).collect();
                 send_packet(to, &[IoSlice::new(&[INSPECT, *what as u8])], &raw(&fds))
             }
-            Order::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
-            Order::Abandoned { request } => {
+            WorkerOrder::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
+            WorkerOrder::Abandoned { request } => {
                 send_packet(to, &[IoSlice::new(&[ABANDONED]), IoSlice::new(&request.to_le_bytes())], &[])
             }
-            Order::HungUp { request } => {
+            WorkerOrder::HungUp { request } => {
                 send_packet(to, &[IoSlice::new(&[HUNG_UP]), IoSlice::new(&request.to_le_bytes())], &[])
             }
-            Order::Logs { first, logs } => {
+            WorkerOrder::Logs { first, logs } => {
                 send_packet(to, &[IoSlice::new(&[LOGS]), IoSlice::new(&first.to_le_bytes())], &raw(logs))
             }
-            Order::Bells { bells } => send_packet(to, &[IoSlice::new(&[BELLS])], &raw(bells)),
-            Order::Request { frame, body, reply_to } => {
+            WorkerOrder::Bells { bells } => send_packet(to, &[IoSlice::new(&[BELLS])], &raw(bells)),
+            WorkerOrder::Request { frame, body, reply_to } => {
                 let body = body.map(|body| body.as_raw_fd());
                 if frame.len() <= MAX_INLINE {
                     let before = [REQUEST, *reply_to];
@@ -152,20 +152,23 @@ impl SocketFront {
 
     fn send_again(&self, order: Inbound) -> io::Result<()> {
         let sent = match order {
-            Inbound::Logs { first, logs } => self.send(&Order::Logs { first, logs: &borrowed(&logs) }),
-            Inbound::Abandoned(request) => self.send(&Order::Abandoned { request }),
-            Inbound::HungUp(request) => self.send(&Order::HungUp { request }),
-            Inbound::Greet => self.send(&Order::Greet),
-            Inbound::Inspect { what, into, done, with } => {
-                self.send(&Order::Inspect { what, into: into.as_fd(), done: done.as_fd(), with: &borrowed(&with) })
-            }
-            Inbound::Promote(control) => self.send(&Order::Promote { control: control.as_fd() }),
-            Inbound::Bells(bells) => self.send(&Order::Bells { bells: &borrowed(&bells) }),
+            Inbound::Logs { first, logs } => self.send(&WorkerOrder::Logs { first, logs: &borrowed(&logs) }),
+            Inbound::Abandoned(request) => self.send(&WorkerOrder::Abandoned { request }),
+            Inbound::HungUp(request) => self.send(&WorkerOrder::HungUp { request }),
+            Inbound::Greet => self.send(&WorkerOrder::Greet),
+            Inbound::Inspect { what, into, done, with } => self.send(&WorkerOrder::Inspect {
+                what,
+                into: into.as_fd(),
+                done: done.as_fd(),
+                with: &borrowed(&with),
+            }),
+            Inbound::Promote(control) => self.send(&WorkerOrder::Promote { control: control.as_fd() }),
+            Inbound::Bells(bells) => self.send(&WorkerOrder::Bells { bells: &borrowed(&bells) }),
             Inbound::Bell => {
                 self.wake();
                 return Ok(());
             }
-            Inbound::Leave | Inbound::Request(..) => self.send(&Order::Leave),
+            Inbound::Leave | Inbound::Request(..) => self.send(&WorkerOrder::Leave),
         };
         sent.map(drop)
     }

@@ -55,7 +55,7 @@ pub const MAX_ORDER: usize = BEFORE_FRAME + MAX_INLINE;
 
 /// Messages from the front to a worker.
 #[derive(Debug)]
-pub enum Order<'a> {
+pub enum WorkerOrder<'a> {
     /// Answer this frame; its body may be a file.
     Request {
         /// An encoded [`crate::frame::Request`].
@@ -129,16 +129,16 @@ pub enum Inbound {
     Request(Frame, Option<OwnedFd>),
     /// Error logs were reopened.
     Logs {
-        /// As in [`Order::Logs`].
+        /// As in [`WorkerOrder::Logs`].
         first: u16,
         /// The logs.
         logs: Vec<OwnedFd>,
     },
     /// Leave.
     Leave,
-    /// As [`Order::Promote`].
+    /// As [`WorkerOrder::Promote`].
     Promote(OwnedFd),
-    /// As [`Order::Inspect`].
+    /// As [`WorkerOrder::Inspect`].
     Inspect {
         /// The kind of inspection.
         what: Inspection,
@@ -151,11 +151,11 @@ pub enum Inbound {
     },
     /// The answer to this request, which may be over, is no longer wanted.
     Abandoned(u64),
-    /// As [`Order::HungUp`]; the request may already be finished.
+    /// As [`WorkerOrder::HungUp`]; the request may already be finished.
     HungUp(u64),
-    /// As [`Order::Greet`].
+    /// As [`WorkerOrder::Greet`].
     Greet,
-    /// As [`Order::Bells`].
+    /// As [`WorkerOrder::Bells`].
     Bells(Vec<OwnedFd>),
     /// A request lies in the worker's memory, or there is room in it again.
     Bell,

@@ -7,7 +7,7 @@ use super::*;
 use crate::channel::{first_byte, pair, send_packet};
 use crate::frame::{Field, Request};
 use crate::memory::{self, replies};
-use crate::reply::{Outgoing, Packet, Reply};
+use crate::reply::{Outgoing, PacketMessages, Reply};
 
 /// A path so long that its request travels in a packet.
 const TOO_LONG_FOR_A_SLOT: [u8; 5000] = [b'x'; 5000];
@@ -18,7 +18,7 @@ fn ask(path: &[u8]) -> (Frame, Option<OwnedFd>) {
     request.fields[Field::Path as usize] = path;
     let mut frame = Vec::new();
     request.encode(&mut frame);
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
     match worker.next(Vec::new()).expect("received") {
         Some(Inbound::Request(frame, body)) => (frame, body),
         other => panic!("{other:?}"),
@@ -39,7 +39,7 @@ fn small_and_large_frames_arrive_alike() {
 fn requests_not_begun_can_be_taken_back_and_other_orders_stay() {
     let (front, mut worker) = ends(1);
     (1..=3).for_each(|id| ask_for(&front, id, &TOO_LONG_FOR_A_SLOT));
-    front.send(&Order::Leave).map(drop).expect("sent");
+    front.send(&WorkerOrder::Leave).map(drop).expect("sent");
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 1));
     let mut buffer = vec![0; MAX_ORDER];
     let taken = front.take_back(&mut buffer).expect("taken");
@@ -69,13 +69,13 @@ fn a_worker_learns_during_a_request_that_its_client_has_gone_and_leaves_other_or
     let (front, mut worker) = ends(1);
     assert_eq!(worker.presence(1).expect("nothing was said"), Presence::Here);
     let log = in_memory("log", b"").expect("a memfd");
-    front.send(&Order::Abandoned { request: 7 }).map(drop).expect("sent");
-    front.send(&Order::Logs { first: 2, logs: &[log.as_fd(), log.as_fd()] }).map(drop).expect("sent");
-    front.send(&Order::Abandoned { request: 8 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::Abandoned { request: 7 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::Logs { first: 2, logs: &[log.as_fd(), log.as_fd()] }).map(drop).expect("sent");
+    front.send(&WorkerOrder::Abandoned { request: 8 }).map(drop).expect("sent");
     assert_eq!(worker.presence(8).expect("well formed"), Presence::Gone);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Logs { first: 2, logs })) if logs.len() == 2));
     ask_for(&front, 9, &TOO_LONG_FOR_A_SLOT);
-    front.send(&Order::Abandoned { request: 8 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::Abandoned { request: 8 }).map(drop).expect("sent");
     assert_eq!(worker.presence(8).expect("it lies behind a request"), Presence::Here);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Request(frame, None))) if frame.id() == 9));
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Abandoned(8)))));
@@ -84,7 +84,7 @@ fn a_worker_learns_during_a_request_that_its_client_has_gone_and_leaves_other_or
 #[test]
 fn a_new_fronts_greeting_means_that_the_client_has_gone() {
     let (front, mut worker) = ends(1);
-    front.send(&Order::Greet).map(drop).expect("sent");
+    front.send(&WorkerOrder::Greet).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Greet))), "it is still to be answered");
 }
@@ -99,12 +99,12 @@ fn a_closed_peer_is_seen_as_the_end() {
 #[test]
 fn a_client_that_has_hung_up_can_later_be_reported_gone() {
     let (front, mut worker) = ends(1);
-    front.send(&Order::HungUp { request: 4 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::HungUp { request: 4 }).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("another's"), Presence::Here);
-    front.send(&Order::HungUp { request: 5 }).map(drop).expect("sent");
-    front.send(&Order::Abandoned { request: 5 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::HungUp { request: 5 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::Abandoned { request: 5 }).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone, "the worse of the two");
-    front.send(&Order::HungUp { request: 5 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::HungUp { request: 5 }).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::HungUp);
 }
 
@@ -117,10 +117,10 @@ fn ends(blocks: usize) -> (SocketFront, WorkerPort) {
 }
 
 /// A front and a worker, with the reader of the only ring.
-fn connected(blocks: usize) -> (SocketFront, WorkerPort, replies::Reader) {
+fn connected(blocks: usize) -> (SocketFront, WorkerPort, replies::RingReader) {
     let (front, mut worker) = ends(blocks);
     let bell = EventFd::new().expect("an eventfd");
-    front.send(&Order::Bells { bells: &[bell.as_fd()] }).map(drop).expect("sent");
+    front.send(&WorkerOrder::Bells { bells: &[bell.as_fd()] }).map(drop).expect("sent");
     match worker.next(Vec::new()) {
         Ok(Some(Inbound::Bells(bells))) => worker.take_bells(bells).expect("taken"),
         other => panic!("{other:?}"),
@@ -134,7 +134,7 @@ fn ask_for(front: &SocketFront, id: u64, path: &[u8]) {
     request.fields[Field::Path as usize] = path;
     let mut frame = Vec::new();
     request.encode(&mut frame);
-    front.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
     front.wake_if_asleep();
 }
 
@@ -166,11 +166,11 @@ fn large_orders_and_orders_with_descriptors_arrive() {
     assert_eq!((begin(&mut worker), begin(&mut worker)), (1, 2));
     let log = in_memory("log", b"").expect("a memfd");
     ask_for(&front, 3, b"/");
-    front.send(&Order::Logs { first: 0, logs: &[log.as_fd()] }).map(drop).expect("sent");
+    front.send(&WorkerOrder::Logs { first: 0, logs: &[log.as_fd()] }).map(drop).expect("sent");
     // `next` receives `Logs` between requests.
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Logs { .. }))));
     assert_eq!(begin(&mut worker), 3);
-    front.send(&Order::Leave).map(drop).expect("sent");
+    front.send(&WorkerOrder::Leave).map(drop).expect("sent");
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Leave))));
 }
 
@@ -181,7 +181,7 @@ fn a_request_in_a_packet_is_begun_before_those_in_memory_that_were_sent_after_it
     ask_for(&front, 2, b"/");
     // Checking for the client, in the middle of the request before, must not hide the request in the packet.
     assert_eq!(worker.presence(0).expect("well formed"), Presence::Here);
-    front.send(&Order::HungUp { request: 9 }).map(drop).expect("sent");
+    front.send(&WorkerOrder::HungUp { request: 9 }).map(drop).expect("sent");
     assert_eq!(begin(&mut worker), 1);
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::HungUp(9)))));
     assert_eq!(begin(&mut worker), 2);
@@ -233,7 +233,7 @@ fn a_large_answer_comes_in_blocks_however_few_there_are() {
                 if ring.makes_room() {
                     front.wake();
                 }
-                for message in Packet::new(&packet) {
+                for message in PacketMessages::new(&packet) {
                     match message.expect("well formed") {
                         (7, Reply::Body(bytes)) => heard.extend_from_slice(bytes),
                         (7, Reply::Lent { block, length }) => {
@@ -294,8 +294,8 @@ fn a_worker_whose_front_has_died_drops_its_answer_and_serves_the_next_front() {
         // The master hands the same ends to the next front.
         let next = dead;
         assert_eq!(next.take_back(buffer).expect("taken"), [2]);
-        next.send(&Order::Bells { bells: &[bell.as_fd()] }).map(drop).expect("sent");
-        next.send(&Order::Greet).map(drop).expect("sent");
+        next.send(&WorkerOrder::Bells { bells: &[bell.as_fd()] }).map(drop).expect("sent");
+        next.send(&WorkerOrder::Greet).map(drop).expect("sent");
         let mut worker = works.join().expect("no panic");
         match worker.next(Vec::new()) {
             Ok(Some(Inbound::Bells(bells))) => worker.take_bells(bells).expect("taken"),

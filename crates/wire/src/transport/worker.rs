@@ -102,7 +102,7 @@ impl WorkerPort {
         inbound
     }
 
-    /// Sets the eventfds of the front's threads, from [`Order::Bells`](super::Order).
+    /// Sets the eventfds of the front's threads, from [`WorkerOrder::Bells`](super::WorkerOrder).
     pub fn take_bells(&mut self, bells: Vec<OwnedFd>) -> io::Result<()> {
         Ok(self.memory.take_bells(bells)?)
     }

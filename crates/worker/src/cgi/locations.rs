@@ -10,7 +10,7 @@ use wire::frame::{Field, Frame};
 use super::pool_view::PoolView;
 use crate::location::{LocationKey, handler_of_file, htaccess};
 use crate::place::{aliases_of, place, types_of};
-use base::cache::Cache;
+use base::cache::BoundedCache;
 use config::{Applied, Config, Settings};
 
 /// Maximum of merged settings that a process caches; every edit of a `.htaccess` file makes new ones.
@@ -19,20 +19,20 @@ const MOST: usize = 512;
 /// A location's settings, as the API takes them.
 pub struct ProgramLocation {
     pub settings: Rc<Settings>,
-    pub place: Rc<apache::Place>,
+    pub place: Rc<apache::PlaceConfig>,
     /// The pool that has the location.
     pub view: Rc<PoolView>,
 }
 
-pub struct Locations {
+pub struct ProgramLocations {
     config: Rc<Config>,
     views: RefCell<BTreeMap<PoolNumber, Rc<PoolView>>>,
-    known: RefCell<Cache<LocationKey, Rc<ProgramLocation>, MOST>>,
+    known: RefCell<BoundedCache<LocationKey, Rc<ProgramLocation>, MOST>>,
 }
 
-impl Locations {
-    pub fn new(config: Rc<Config>) -> Locations {
-        Locations { config, views: RefCell::default(), known: RefCell::default() }
+impl ProgramLocations {
+    pub fn new(config: Rc<Config>) -> ProgramLocations {
+        ProgramLocations { config, views: RefCell::default(), known: RefCell::default() }
     }
 
     /// Takes over what the code of a pool has set.
@@ -71,7 +71,7 @@ impl Locations {
         }
         let settings = Rc::new(settings);
         apache::speak(view.api);
-        let place = apache::Place {
+        let place = apache::PlaceConfig {
             start_env: view.start_env.clone(),
             logged: view.logged.get(usize::from(key.host)).cloned().unwrap_or_default(),
             types: types_of(view.config.clone(), settings.clone()),

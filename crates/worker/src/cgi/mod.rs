@@ -20,30 +20,35 @@ use std::time::Instant;
 use wire::control::{FromMold, GenerationNumber, ToMold};
 use wire::transport::packet_buffer;
 
-use super::error_logs::ErrorLogs;
-use super::forking::{Birth, Forks, Home, Master};
+use super::error_logs::StderrLogs;
+use super::forking::{Birth, Forks, Home, MasterChannel};
 use config::Config;
-use locations::Locations;
+use locations::ProgramLocations;
 use sys::privileges;
 use worker::ProgramWorker;
 
 /// State that a worker needs to run programs.
 struct Programs {
     config: Rc<Config>,
-    locations: Locations,
-    error_logs: RefCell<ErrorLogs>,
+    locations: ProgramLocations,
+    error_logs: RefCell<StderrLogs>,
 }
 
 /// Forks workers for CGI programs until the master retires this process. A forked worker does not return from here.
-pub fn run(master: Master, generation: GenerationNumber, config: Config, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
+pub fn run(
+    master: MasterChannel,
+    generation: GenerationNumber,
+    config: Config,
+    logs: Vec<OwnedFd>,
+) -> anyhow::Result<()> {
     libperl::set_title("cameleer: cgi");
     let started = Instant::now();
     privileges::become_user(config.user.as_deref(), config.group.as_deref())?;
     sys::allow_profiling()?;
     config.apply_log_levels(None);
     let config = Rc::new(config);
-    let error_logs = ErrorLogs::new(logs)?.into();
-    let programs = Programs { locations: Locations::new(config.clone()), config, error_logs };
+    let error_logs = StderrLogs::new(logs)?.into();
+    let programs = Programs { locations: ProgramLocations::new(config.clone()), config, error_logs };
     let load_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let activity = libperl::activity_address();
     let ready = FromMold::Ready { load_ms, software: String::new(), activity, facts: Default::default() };

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use apache::{Outcome, Page};
+use apache::{ErrorPage, HandlerOutcome};
 use wire::frame::Frame;
 use wire::reply::{Outgoing, Reply};
 use wire::transport::{Inbound, Presence, WorkerPort, in_memory};
@@ -90,7 +90,7 @@ impl ProgramWorker {
         }
     }
 
-    fn answer(&self, frame: Frame, body: Option<OwnedFd>) -> io::Result<apache::Ended> {
+    fn answer(&self, frame: Frame, body: Option<OwnedFd>) -> io::Result<apache::EndedRequest> {
         let begun = Instant::now();
         let Programs { config, locations, error_logs } = &self.programs;
         LogContext::of(&frame).becomes_current();
@@ -168,10 +168,10 @@ fn failed(request: u64, status: u16, why: &str) -> i32 {
 fn conclude(request: u64, said: i32) {
     match apache::outcome(request, said) {
         // Only a handler that declines leaves the response to a file.
-        Outcome::Answered | Outcome::File(_) => {}
+        HandlerOutcome::Answered | HandlerOutcome::File(_) => {}
         // A redirect: the program has set the location.
-        Outcome::Error(status @ 300..400) => apache::send_page(request, status, Page::Ours("")),
-        Outcome::Error(status) => apache::refuse(request, status),
+        HandlerOutcome::Error(status @ 300..400) => apache::send_page(request, status, ErrorPage::Ours("")),
+        HandlerOutcome::Error(status) => apache::refuse(request, status),
     }
 }
 
@@ -181,7 +181,7 @@ struct Front {
     request: u64,
 }
 
-impl apache::Client for Front {
+impl apache::ResponseReceiver for Front {
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
         self.port.borrow_mut().send(said)
     }

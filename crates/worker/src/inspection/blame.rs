@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 
-use libperl::{Owned, Span};
+use libperl::{Owned, ValueSpan};
 use serde_json::json;
 
-use super::private_pages::{PAGE, Run, compare};
+use super::private_pages::{PAGE, PageRun, compare};
 
 /// Maximum of owners in a report; further ones are summed as `OTHERS`.
 const MOST: usize = 500;
@@ -31,7 +31,7 @@ struct Share {
 
 /// A JSON object: for each owner the bytes that are new, written, counted and restored, see [`Share`]. Together these
 /// cover all pages of `runs`.
-pub fn blame(owned: &Owned, runs: &[Run], ours: &File, molds: &File) -> io::Result<String> {
+pub fn blame(owned: &Owned, runs: &[PageRun], ours: &File, molds: &File) -> io::Result<String> {
     let mut shares = Shares::new();
     for run in runs {
         compare(run, ours, molds, |at, own, other| {
@@ -61,12 +61,12 @@ type Shares<'a> = BTreeMap<Owner<'a>, Share>;
 struct Page<'a> {
     at: usize,
     /// Spans on this page, by address.
-    spans: &'a [Span],
+    spans: &'a [ValueSpan],
     mapping: &'a str,
 }
 
 /// The spans that touch `page`. `spans` are sorted and do not overlap.
-fn spans_on(spans: &[Span], page: usize) -> &[Span] {
+fn spans_on(spans: &[ValueSpan], page: usize) -> &[ValueSpan] {
     let first = spans.partition_point(|span| span.start.saturating_add(span.length) <= page);
     let end = spans.partition_point(|span| span.start < page + PAGE);
     spans.get(first..end).unwrap_or_default()
@@ -75,7 +75,8 @@ fn spans_on(spans: &[Span], page: usize) -> &[Span] {
 impl<'a> Page<'a> {
     /// Divides the page among the owners of values on it, in proportion to their bytes.
     fn by_living(&self, shares: &mut Shares<'a>, kind: fn(&mut Share) -> &mut f64) {
-        let on_it = |span: &Span| span.start.saturating_add(span.length).min(self.at + PAGE) - span.start.max(self.at);
+        let on_it =
+            |span: &ValueSpan| span.start.saturating_add(span.length).min(self.at + PAGE) - span.start.max(self.at);
         let used: usize = self.spans.iter().map(on_it).sum();
         for span in self.spans {
             let share = shares.entry(Owner::Perl(span.owner)).or_default();
@@ -146,8 +147,8 @@ fn told(owned: &Owned, shares: Shares<'_>) -> String {
 mod tests {
     use super::*;
 
-    fn span(start: usize, length: usize, owner: u32) -> Span {
-        Span { start, length, owner, is_head: length == 24 }
+    fn span(start: usize, length: usize, owner: u32) -> ValueSpan {
+        ValueSpan { start, length, owner, is_head: length == 24 }
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub const PAGE: usize = 4096;
 
 /// Adjacent private pages, and the name of their mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct PageRun {
     pub start: usize,
     pub end: usize,
     /// `[heap]`, `[stack]` or a file's name; empty for anonymous memory.
@@ -22,8 +22,8 @@ const OF_A_FILE: u64 = 1 << 61;
 const MAPPED_ONCE: u64 = 1 << 56;
 
 /// The private pages of a process, adjacent ones merged, from its /proc/PID/maps and pagemap.
-pub fn private_pages(maps: &str, pagemap: &File) -> io::Result<Vec<Run>> {
-    let mut runs: Vec<Run> = Vec::new();
+pub fn private_pages(maps: &str, pagemap: &File) -> io::Result<Vec<PageRun>> {
+    let mut runs: Vec<PageRun> = Vec::new();
     for mapping in maps.lines().filter_map(writable) {
         let mut entries = vec![0; (mapping.end - mapping.start) / PAGE * 8];
         let told = pagemap.read_at(&mut entries, (mapping.start / PAGE * 8) as u64)?;
@@ -36,7 +36,7 @@ pub fn private_pages(maps: &str, pagemap: &File) -> io::Result<Vec<Run>> {
             let start = mapping.start + page * PAGE;
             match runs.last_mut().filter(|run| run.end == start && run.mapping == mapping.mapping) {
                 Some(run) => run.end += PAGE,
-                None => runs.push(Run { start, end: start + PAGE, mapping: mapping.mapping.clone() }),
+                None => runs.push(PageRun { start, end: start + PAGE, mapping: mapping.mapping.clone() }),
             }
         }
     }
@@ -44,13 +44,13 @@ pub fn private_pages(maps: &str, pagemap: &File) -> io::Result<Vec<Run>> {
 }
 
 /// Whether a memory range overlaps one of `runs`, which are sorted.
-pub fn overlaps(runs: &[Run], start: usize, length: usize) -> bool {
+pub fn overlaps(runs: &[PageRun], start: usize, length: usize) -> bool {
     let first = runs.partition_point(|run| run.end <= start);
     runs.get(first).is_some_and(|run| run.start < start.saturating_add(length))
 }
 
 /// Parses a line of proc_pid_maps(5), `start-end perms offset device inode name`; `None` if not private and writable.
-fn writable(line: &str) -> Option<Run> {
+fn writable(line: &str) -> Option<PageRun> {
     let mut fields = line.split_ascii_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;
     let permissions = fields.next()?;
@@ -58,7 +58,7 @@ fn writable(line: &str) -> Option<Run> {
     let address = |text| usize::from_str_radix(text, 16).ok();
     let (start, end) = (address(start)?, address(end)?);
     let is_ours = permissions.starts_with("rw") && permissions.ends_with('p') && start < end;
-    is_ours.then(|| Run { start, end, mapping: name.rsplit('/').next().unwrap_or_default().to_owned() })
+    is_ours.then(|| PageRun { start, end, mapping: name.rsplit('/').next().unwrap_or_default().to_owned() })
 }
 
 /// Number of pages read at once.
@@ -67,7 +67,7 @@ const AT_ONCE: usize = 64;
 /// Calls `each` with the address and bytes of every page of `run`, and with the mold's bytes of that page. `None`: the
 /// mold has no page there or only zeroes.
 pub fn compare(
-    run: &Run,
+    run: &PageRun,
     ours: &File,
     molds: &File,
     mut each: impl FnMut(usize, &[u8], Option<&[u8]>),
@@ -120,7 +120,7 @@ mod tests {
         let runs = private_pages(&maps, &File::open("/proc/self/pagemap").expect("our pagemap")).expect("runs");
         let run = runs.iter().find(|run| run.start <= start && start < run.end).expect("it is there");
         let mem = File::open("/proc/self/mem").expect("our memory");
-        let own = Run { start, end: start + PAGE, ..run.clone() };
+        let own = PageRun { start, end: start + PAGE, ..run.clone() };
         compare(&own, &mem, &mem, |at, ours, same| {
             assert_eq!((at, ours), (start, vec![1_u8; PAGE].as_slice()));
             assert_eq!(same, Some(ours));

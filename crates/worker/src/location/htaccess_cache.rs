@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
-use base::cache::Cache;
+use base::cache::BoundedCache;
 use base::stamp::Stamp;
 use config::{LONGEST_HTACCESS, regular};
 
@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 #[derive(Default)]
 pub struct HtaccessCache {
-    known: RefCell<Cache<PathBuf, CachedLook, MAX_KNOWN>>,
+    known: RefCell<BoundedCache<PathBuf, CachedLook, MAX_KNOWN>>,
     /// Number of the current client request.
     turn: Cell<u64>,
 }

@@ -63,7 +63,7 @@ pub(super) struct ResolvedLocation {
     /// Key of the merged settings.
     pub key: LocationKey,
     pub settings: Rc<Settings>,
-    pub place: Rc<apache::Place>,
+    pub place: Rc<apache::PlaceConfig>,
     pub app: Option<Rc<Code>>,
     /// Handlers of each phase, resolved on first use.
     pub(super) handlers: [OnceCell<Box<[OnceCell<Code>]>>; Phase::ALL.len()],

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
-use base::cache::Cache;
+use base::cache::BoundedCache;
 use base::shebang::{self, head};
 use base::stamp::Stamp;
 
@@ -15,7 +15,7 @@ const MAX_KNOWN: usize = 1000;
 /// Cached kinds of files, by name.
 #[derive(Debug, Default)]
 pub struct Kinds {
-    known: RefCell<Cache<PathBuf, (Stamp, bool), MAX_KNOWN>>,
+    known: RefCell<BoundedCache<PathBuf, (Stamp, bool), MAX_KNOWN>>,
     /// Perl scripts that end the process that compiles them, valid while their stamps are unchanged.
     fatal: Vec<(PathBuf, Stamp)>,
 }

@@ -7,9 +7,11 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::at::At;
 use super::complaint::complain;
-use super::phases::{DECLINED, Going, OK, Stop, all, first, has_handlers};
+use super::phases::{DECLINED, Going, OK, PhaseEnd, all, first, has_handlers};
 use super::variables;
-use access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge, names};
+use access::{
+    AccessVerdict, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge, judge, names,
+};
 use config::access::{AccessRules, AuthzProvider, FileTurn, Methods, Satisfy};
 use config::{Phase, work};
 
@@ -33,7 +35,7 @@ impl<'a> AccessCheck<'a> {
         let AccessCheck { at, rules, .. } = *self;
         if !rules.allows(&self.method) {
             complain(at.request, &format!("client method denied by AllowMethods: {}", self.method));
-            return Err(Stop(405));
+            return Err(PhaseEnd(405));
         }
         let asks_perl = at.settings().asks_perl_for_users()
             || [Phase::Authen, Phase::Authz].into_iter().any(|phase| has_handlers(at, phase));
@@ -53,11 +55,11 @@ impl<'a> AccessCheck<'a> {
     fn admit_user(&self) -> Going {
         let part = self.rules.of_users();
         let verdict = self.verdict(&part, None)?;
-        if verdict != Verdict::NeedsUser {
+        if verdict != AccessVerdict::NeedsUser {
             return self.admitted(verdict, None);
         }
         let user = self.identify()?;
-        if self.rules.are_asked_first() && self.verdict(&part, Some(&user))? == Verdict::Allowed {
+        if self.rules.are_asked_first() && self.verdict(&part, Some(&user))? == AccessVerdict::Allowed {
             return Ok(());
         }
         if first(self.at, Phase::Authz)? == OK {
@@ -67,14 +69,14 @@ impl<'a> AccessCheck<'a> {
     }
 
     /// Checks only the client's address.
-    pub fn check_address(&self) -> Result<i32, Stop> {
+    pub fn check_address(&self) -> Result<i32, PhaseEnd> {
         all(self.at, Phase::Access)?;
         self.ask(&self.rules.of_addresses(), None)?;
         Ok(OK)
     }
 
     /// Identifies the user by Perl code or the AuthUserFile; DECLINED if neither applies.
-    pub fn check_user(&self) -> Result<i32, Stop> {
+    pub fn check_user(&self) -> Result<i32, PhaseEnd> {
         match self.perl_knows()? {
             OK => Ok(OK),
             _ if !self.rules.has_users() => Ok(DECLINED),
@@ -83,18 +85,18 @@ impl<'a> AccessCheck<'a> {
     }
 
     /// Checks the rights of the user identified before.
-    pub fn check_rights(&self) -> Result<i32, Stop> {
+    pub fn check_rights(&self) -> Result<i32, PhaseEnd> {
         if first(self.at, Phase::Authz)? == OK {
             return Ok(OK);
         }
-        let known = apache::user(self.at.request).map(|name| self.look_up(Asked::Proven(name)));
+        let known = apache::user(self.at.request).map(|name| self.look_up(AuthSubject::Proven(name)));
         let user = known.map(|proof| self.proven(proof)).transpose()?;
         self.ask(&self.rules.of_users(), user.as_ref())?;
         Ok(OK)
     }
 
     /// Returns the answer of a PerlAddAuthzProvider.
-    fn asked(&self, provider: &AuthzProvider) -> Result<RequirementAnswer, Stop> {
+    fn asked(&self, provider: &AuthzProvider) -> Result<RequirementAnswer, PhaseEnd> {
         let words = format!("{}\0{}", provider.handler, provider.words);
         match self.ask_perl(c"Cameleer::ModPerl2::authorize", &words)?.as_str() {
             "0" => Ok(RequirementAnswer::Denied),
@@ -104,20 +106,20 @@ impl<'a> AccessCheck<'a> {
             other => {
                 let why = format!("the provider {} returned \"{}\"", provider.handler, other.escape_debug());
                 complain(self.at.request, &why);
-                Err(Stop(500))
+                Err(PhaseEnd(500))
             }
         }
     }
 
     /// Identifies the user by PerlAuthenHandler or AuthUserFile; `AuthAuthoritative` sets the order.
-    fn identify(&self) -> Result<User, Stop> {
+    fn identify(&self) -> Result<User, PhaseEnd> {
         let rules = self.rules;
         let is_file_first = rules.are_asked_first() || rules.passwords.file == FileTurn::First;
         let ours = (is_file_first && rules.has_users()).then(|| self.compare());
         let proof = match ours {
             Some(proof @ (Proof::Is(_) | Proof::Refused(_) | Proof::Misconfigured(_))) => proof,
             unknown => match self.perl_knows()? {
-                OK => self.look_up(Asked::Proven(apache::user(self.at.request).unwrap_or_default())),
+                OK => self.look_up(AuthSubject::Proven(apache::user(self.at.request).unwrap_or_default())),
                 _ if self.is_left_to_perl() => {
                     Proof::Unknown("no PerlAuthenHandler identifies the user, and there is no AuthUserFile".to_owned())
                 }
@@ -128,7 +130,7 @@ impl<'a> AccessCheck<'a> {
     }
 
     /// Runs PerlAuthenHandlers, then PerlAddAuthnProviders, to identify the client; DECLINED if none identifies it.
-    fn perl_knows(&self) -> Result<i32, Stop> {
+    fn perl_knows(&self) -> Result<i32, PhaseEnd> {
         let mut said = first(self.at, Phase::Authen)?;
         for handler in &self.rules.passwords.handlers {
             if said == DECLINED {
@@ -138,18 +140,18 @@ impl<'a> AccessCheck<'a> {
         Ok(said)
     }
 
-    fn is_password_right(&self, handler: &str) -> Result<i32, Stop> {
+    fn is_password_right(&self, handler: &str) -> Result<i32, PhaseEnd> {
         match self.ask_perl(c"Cameleer::ModPerl2::authenticate", handler)?.parse() {
             Ok(known @ (OK | DECLINED)) => Ok(known),
-            refused => Err(Stop(refused.unwrap_or(500))),
+            refused => Err(PhaseEnd(refused.unwrap_or(500))),
         }
     }
 
-    fn ask_perl(&self, sub: &'static CStr, argument: &str) -> Result<String, Stop> {
+    fn ask_perl(&self, sub: &'static CStr, argument: &str) -> Result<String, PhaseEnd> {
         let site = self.at.site;
         let said = site.perl.ask(sub, argument);
         site.calls.end_forked_child(said.as_ref().err());
-        said.map_err(|interrupted| Stop(site.calls.left(self.at.request, interrupted)))
+        said.map_err(|interrupted| PhaseEnd(site.calls.left(self.at.request, interrupted)))
     }
 
     /// Whether only Perl code can identify users here.
@@ -161,14 +163,14 @@ impl<'a> AccessCheck<'a> {
 
     fn compare(&self) -> Proof {
         let authorization = apache::header_in(self.at.request, b"authorization");
-        let proof = self.look_up(Asked::Header(authorization.as_deref(), self.at.site.config.hash_limits));
+        let proof = self.look_up(AuthSubject::Header(authorization.as_deref(), self.at.site.config.hash_limits));
         if let Proof::Is(user) = &proof {
             apache::user_is(&user.name, "Basic");
         }
         proof
     }
 
-    fn look_up(&self, asked: Asked<'_>) -> Proof {
+    fn look_up(&self, asked: AuthSubject<'_>) -> Proof {
         self.at.site.users.wait(self.rules, asked)
     }
 
@@ -178,15 +180,15 @@ impl<'a> AccessCheck<'a> {
     }
 
     /// Judges part of a location's rules, and looks up facts such as the host name until the verdict is final.
-    fn verdict(&self, part: &AccessRules, user: Option<&User>) -> Result<Verdict, Stop> {
+    fn verdict(&self, part: &AccessRules, user: Option<&User>) -> Result<AccessVerdict, PhaseEnd> {
         if part.is_open() {
-            return Ok(Verdict::Allowed);
+            return Ok(AccessVerdict::Allowed);
         }
         let request = self.at.request;
         let (client, local) = apache::addresses(request);
         let (mut name, failed, allowance) = (None, Cell::new(None), work::Allowance::default());
         loop {
-            let facts = Facts {
+            let facts = RequestFacts {
                 methods: self.methods,
                 client: address(&client),
                 local: address(&local),
@@ -207,36 +209,36 @@ impl<'a> AccessCheck<'a> {
             }
             if allowance.is_used_up() {
                 complain(request, &work::Allowance::complaint());
-                return Err(Stop(500));
+                return Err(PhaseEnd(500));
             }
             match judged {
                 // The name in the frame may be unverified, so it is looked up again.
-                Verdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
+                AccessVerdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
                 settled => return Ok(settled),
             }
         }
     }
 
     /// Converts a verdict to a status, and logs refusals.
-    fn admitted(&self, verdict: Verdict, user: Option<&User>) -> Going {
+    fn admitted(&self, verdict: AccessVerdict, user: Option<&User>) -> Going {
         let request = self.at.request;
         match verdict {
-            Verdict::Allowed => Ok(()),
-            Verdict::Forbidden => {
+            AccessVerdict::Allowed => Ok(()),
+            AccessVerdict::Forbidden => {
                 complain(request, "client denied by server configuration");
-                Err(Stop(403))
+                Err(PhaseEnd(403))
             }
-            Verdict::WrongUser => {
+            AccessVerdict::WrongUser => {
                 let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
                 complain(request, &format!("user {name} is not among the required users and groups"));
-                if self.rules.forbids == Some(true) { Err(Stop(403)) } else { Err(self.unauthorized()) }
+                if self.rules.forbids == Some(true) { Err(PhaseEnd(403)) } else { Err(self.unauthorized()) }
             }
-            Verdict::NeedsName | Verdict::NeedsUser => Err(self.unauthorized()),
+            AccessVerdict::NeedsName | AccessVerdict::NeedsUser => Err(self.unauthorized()),
         }
     }
 
     /// Returns the user, or the status that requests credentials.
-    fn proven(&self, proof: Proof) -> Result<User, Stop> {
+    fn proven(&self, proof: Proof) -> Result<User, PhaseEnd> {
         let request = self.at.request;
         match proof {
             Proof::Is(user) => Ok(user),
@@ -247,22 +249,22 @@ impl<'a> AccessCheck<'a> {
             }
             Proof::Misconfigured(why) => {
                 complain(request, &why);
-                Err(Stop(500))
+                Err(PhaseEnd(500))
             }
         }
     }
 
-    fn unauthorized(&self) -> Stop {
+    fn unauthorized(&self) -> PhaseEnd {
         apache::set_challenge(self.at.request, &challenge(self.rules.auth_name.as_deref().unwrap_or_default()));
-        Stop(401)
+        PhaseEnd(401)
     }
 }
 
-fn known(name: &Option<Option<String>>) -> Name<'_> {
+fn known(name: &Option<Option<String>>) -> ClientName<'_> {
     match name {
-        None => Name::NotAsked,
-        Some(None) => Name::Nameless,
-        Some(Some(name)) => Name::Is(name),
+        None => ClientName::NotAsked,
+        Some(None) => ClientName::Nameless,
+        Some(Some(name)) => ClientName::Is(name),
     }
 }
 

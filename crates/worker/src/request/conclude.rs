@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use apache::{InternalRequest, Outcome, Page};
+use apache::{ErrorPage, HandlerOutcome, InternalRequest};
 
 use super::at::At;
 use super::engine::redirect::redirect;
@@ -22,9 +22,9 @@ pub(super) fn conclude(at: At<'_>, said: i32) {
         return apache::send_file(at.request, page.as_bytes());
     }
     match apache::outcome(at.request, said) {
-        Outcome::Answered => {}
-        Outcome::File(path) => with_file(at, &path),
-        Outcome::Error(status) => with_error(at, status),
+        HandlerOutcome::Answered => {}
+        HandlerOutcome::File(path) => with_file(at, &path),
+        HandlerOutcome::Error(status) => with_error(at, status),
     }
 }
 
@@ -82,24 +82,24 @@ fn with_error(at: At<'_>, status: u16) {
     let (request, foot) = (at.request, foot(at));
     if let Some(original) = apache::error_before(request) {
         // The error page itself has failed.
-        return apache::send_page(request, original, Page::Ours(&foot));
+        return apache::send_page(request, original, ErrorPage::Ours(&foot));
     }
     let Some(response) = response_for(at, status) else {
-        return apache::send_page(request, status, Page::Ours(&foot));
+        return apache::send_page(request, status, ErrorPage::Ours(&foot));
     };
     match ErrorResponse::of(&response) {
-        ErrorResponse::Text(text) => apache::send_page(request, status, Page::Text(text)),
+        ErrorResponse::Text(text) => apache::send_page(request, status, ErrorPage::Text(text)),
         ErrorResponse::Away(url) => {
             apache::set_location(request, url);
-            apache::send_page(request, 302, Page::Ours(&foot));
+            apache::send_page(request, 302, ErrorPage::Ours(&foot));
         }
         ErrorResponse::Local(uri) => {
             if !apache::discard(request) {
-                return apache::send_page(request, status, Page::Ours(&foot));
+                return apache::send_page(request, status, ErrorPage::Ours(&foot));
             }
             apache::set_status(request, status);
             if !redirect(at.site, request, InternalRequest::ErrorPage, uri, false) {
-                apache::send_page(request, status, Page::Ours(&foot));
+                apache::send_page(request, status, ErrorPage::Ours(&foot));
             }
         }
     }

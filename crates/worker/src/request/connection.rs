@@ -29,5 +29,5 @@ pub(super) fn converse(at: At<'_>, socket: Option<OwnedFd>) {
     perl.request_class_is(c"Apache2::RequestRec");
     perl.drain_output();
     // The front waits for an answer, which it does not send to a client.
-    apache::send_page(at.request, apache::failed(at.request).unwrap_or(200), apache::Page::Ours(""));
+    apache::send_page(at.request, apache::failed(at.request).unwrap_or(200), apache::ErrorPage::Ours(""));
 }

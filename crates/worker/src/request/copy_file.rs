@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::at::At;
 use super::phases::OK;
-use files::open::{Links, Patience, Way, root};
+use files::open::{DiskPatience, Links, PathWithLinks, root};
 
 /// Number of bytes of a file copied at once.
 const PIECE: usize = 32 * 1024;
@@ -19,8 +19,8 @@ const FILTERED_PIECE: u64 = 1024 * 1024;
 pub(super) fn copy_file(at: At<'_>, path: &[u8]) -> i32 {
     let file = Path::new(OsStr::from_bytes(path));
     let root = root(&at.site.config, apache::requested(at.request).host, file);
-    let way = Way { root, path: file, links: Links::of(at.settings().options) };
-    match at.site.opener.open(way, Patience::Unlimited) {
+    let way = PathWithLinks { root, path: file, links: Links::of(at.settings().options) };
+    match at.site.opener.open(way, DiskPatience::Unlimited) {
         Ok(opened) if opened.kind.is_file() && apache::is_filtered(at.request) => {
             copy_filtered(at.request, &opened.file)
         }

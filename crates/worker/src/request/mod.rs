@@ -33,7 +33,7 @@ use wire::transport::{Presence, in_memory};
 use self::at::At;
 use self::clean_up::clean_up;
 use self::conclude::conclude;
-use self::phases::Stop;
+use self::phases::PhaseEnd;
 use self::prepare::{RequestKind, prepare, say_language};
 use self::respond::respond;
 pub use self::warm_up::{WarmUpAnswer, WarmUpPlace, WarmUpRequest};
@@ -47,11 +47,11 @@ use config::{Host, Phase};
 /// The receiver of a worker's answer: the front, or the mold itself during warm-up.
 pub trait Asker {
     /// Returns the client that receives the answer to this request number.
-    fn client(&self, request: u64) -> Box<dyn apache::Client>;
+    fn client(&self, request: u64) -> Box<dyn apache::ResponseReceiver>;
 }
 
 impl Asker for Port {
-    fn client(&self, request: u64) -> Box<dyn apache::Client> {
+    fn client(&self, request: u64) -> Box<dyn apache::ResponseReceiver> {
         Box::new(ToFront { port: self.clone(), request })
     }
 }
@@ -62,7 +62,7 @@ struct ToFront {
     request: u64,
 }
 
-impl apache::Client for ToFront {
+impl apache::ResponseReceiver for ToFront {
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
         if libperl::is_forked_child() {
             return Ok(());
@@ -117,7 +117,7 @@ pub(super) fn answer(
         Ok(location) => Some(answer_as_client(site, request, location, has_phases)),
         Err(error) => {
             report(&error.to_string());
-            apache::send_page(request, 500, apache::Page::Ours(""));
+            apache::send_page(request, 500, apache::ErrorPage::Ours(""));
             None
         }
     };
@@ -204,7 +204,7 @@ fn process(
             let said = respond(at);
             (location, said)
         }
-        Err(Stop(said)) => (start, said),
+        Err(PhaseEnd(said)) => (start, said),
     };
     site.perl.drain_output();
     apache::keep_env(request);

@@ -1,5 +1,5 @@
 //! A phase of a request: its handlers run until one returns a value other than OK and DECLINED. DONE ends the request
-//! without an error, a status ends it as an error; both are a [`Stop`], which is returned as an error.
+//! without an error, a status ends it as an error; both are a [`PhaseEnd`], which is returned as an error.
 
 use super::at::At;
 use crate::trace;
@@ -9,16 +9,16 @@ pub use crate::site::handler_calls::{DECLINED, OK};
 
 /// A phase has ended the request with this return value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stop(pub i32);
+pub struct PhaseEnd(pub i32);
 
-pub(super) type Going = Result<(), Stop>;
+pub(super) type Going = Result<(), PhaseEnd>;
 
 /// Runs a phase and ends the request on any value other than OK and DECLINED. Returns which of the two it was.
-pub(super) fn first(at: At<'_>, phase: Phase) -> Result<i32, Stop> {
+pub(super) fn first(at: At<'_>, phase: Phase) -> Result<i32, PhaseEnd> {
     at.enter();
     match run(at, phase) {
         said @ (OK | DECLINED) => Ok(said),
-        said => Err(Stop(said)),
+        said => Err(PhaseEnd(said)),
     }
 }
 
@@ -29,7 +29,7 @@ pub(super) fn all(at: At<'_>, phase: Phase) -> Going {
 
 /// Whether the configuration or Perl code names handlers of a phase.
 pub(super) fn has_handlers(at: At<'_>, phase: Phase) -> bool {
-    apache::stack(at.request, phase as u32) != apache::Stack::Configured || !at.location.names(phase).is_empty()
+    apache::stack(at.request, phase as u32) != apache::HandlerStack::Configured || !at.location.names(phase).is_empty()
 }
 
 /// Runs a phase's handlers: first those of the configuration, then those pushed by Perl code. The last return value
@@ -41,7 +41,7 @@ pub(super) fn run(at: At<'_>, phase: Phase) -> i32 {
 fn run_handlers(at: At<'_>, phase: Phase) -> i32 {
     let At { site, request, location } = at;
     let mut said = DECLINED;
-    if apache::enter_phase(request, phase as u32) != apache::Stack::Replaced {
+    if apache::enter_phase(request, phase as u32) != apache::HandlerStack::Replaced {
         for number in 0.. {
             let handler = match site.locations.handler(location, phase, number) {
                 Some(Ok(handler)) => handler,
@@ -49,14 +49,14 @@ fn run_handlers(at: At<'_>, phase: Phase) -> i32 {
                 None => break,
             };
             said = trace::phase(phase, || site.calls.call(handler, request)).0;
-            let is_emptied = apache::stack(request, phase as u32) == apache::Stack::Replaced;
+            let is_emptied = apache::stack(request, phase as u32) == apache::HandlerStack::Replaced;
             if is_emptied || ends(phase, said) {
                 return said;
             }
         }
     }
     match apache::stack(request, phase as u32) {
-        apache::Stack::Configured => said,
+        apache::HandlerStack::Configured => said,
         _ => site.calls.pushed(request).unwrap_or(said),
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::access_control::AccessCheck;
 use super::at::At;
-use super::phases::{OK, Stop, all, first};
+use super::phases::{OK, PhaseEnd, all, first};
 use super::resolve::{moved, resolve_target};
 use super::set_env;
 use crate::location::ResolvedLocation;
@@ -35,7 +35,7 @@ pub(super) fn prepare(
     request: u64,
     start: Rc<ResolvedLocation>,
     kind: RequestKind,
-) -> Result<Rc<ResolvedLocation>, Stop> {
+) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
     let is_whole = matches!(kind, RequestKind::Whole | RequestKind::Redirect);
     if kind != RequestKind::File {
         apache::begin_translation(request);
@@ -74,7 +74,7 @@ fn after(
     request: u64,
     location: Rc<ResolvedLocation>,
     phase: Phase,
-) -> Result<Rc<ResolvedLocation>, Stop> {
+) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
     first(At::new(site, request, &location), phase)?;
     Ok(site.under_way.renewed(request, location))
 }
@@ -85,7 +85,7 @@ pub(super) fn translated(
     site: &Site,
     request: u64,
     start: Rc<ResolvedLocation>,
-) -> Result<(Rc<ResolvedLocation>, bool), Stop> {
+) -> Result<(Rc<ResolvedLocation>, bool), PhaseEnd> {
     let requested = apache::requested(request);
     let is_translated = first(At::new(site, request, &start), Phase::Trans)? == OK;
     let said = apache::set_by_handlers(request);

@@ -5,21 +5,21 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
-use apache::{SetByHandlers, Target};
+use apache::{InternalTarget, SetByHandlers};
 
 use super::complaint::complain;
-use super::phases::Stop;
+use super::phases::PhaseEnd;
 use super::translate::{RequestPath, logged, translate};
 use super::variables;
 use crate::location::{LocationKey, ResolvedLocation};
 use crate::site::Site;
 use crate::site::paths::plain;
 use config::{Handler, work};
-use files::open::{Links, Patience, Way, root};
+use files::open::{DiskPatience, Links, PathWithLinks, root};
 
 /// Resolves the target after the Trans phase. If a handler returned OK, only the file that it set counts, if any;
 /// otherwise the configuration maps the URI to a file.
-pub(super) fn resolve_target(site: &Site, request: u64, is_translated: bool) -> Result<LocationKey, Stop> {
+pub(super) fn resolve_target(site: &Site, request: u64, is_translated: bool) -> Result<LocationKey, PhaseEnd> {
     let SetByHandlers { uri, args: query, filename, .. } = apache::set_by_handlers(request);
     if is_translated && filename.is_none() {
         let path = plain(&uri);
@@ -27,7 +27,7 @@ pub(super) fn resolve_target(site: &Site, request: u64, is_translated: bool) -> 
         return logged(request, site.paths.key_without_file(apache::requested(request).host, &path));
     }
     let RequestPath { path, filename, key } = translate(site, request, &uri, filename.filter(|_| is_translated));
-    apache::retarget(request, &Target { path, query, filename, ..Target::default() });
+    apache::retarget(request, &InternalTarget { path, query, filename, ..InternalTarget::default() });
     key
 }
 
@@ -37,17 +37,17 @@ pub(super) fn moved(
     request: u64,
     left: Option<&ResolvedLocation>,
     key: LocationKey,
-) -> Result<Rc<ResolvedLocation>, Stop> {
+) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
     let apache::Requested { host, filename, .. } = apache::requested(request);
-    let location = site.locations.get(key, &filename).map_err(|error| Stop(site.calls.left(request, error)))?;
+    let location = site.locations.get(key, &filename).map_err(|error| PhaseEnd(site.calls.left(request, error)))?;
     apache::place_is(request, location.place.clone());
     if !variables::settle(request, left, &location) {
         complain(request, &work::Allowance::complaint());
-        return Err(Stop(500));
+        return Err(PhaseEnd(500));
     }
     if apache::has_file(request) && is_behind_link(site, &location, host, &filename) {
         complain(request, "a symbolic link in the path is not allowed by Options");
-        return Err(Stop(403));
+        return Err(PhaseEnd(403));
     }
     Ok(location)
 }
@@ -57,8 +57,8 @@ pub(super) fn moved(
 fn is_behind_link(site: &Site, location: &ResolvedLocation, host: u16, filename: &[u8]) -> bool {
     let file = Path::new(OsStr::from_bytes(filename));
     let root = root(&site.config, host, file);
-    let way = Way { root, path: file, links: Links::of(location.settings.options) };
+    let way = PathWithLinks { root, path: file, links: Links::of(location.settings.options) };
     // If the path cannot be examined, the program reports the error.
-    let is_refused = || site.opener.is_refused(way, Patience::Unlimited).unwrap_or(false);
+    let is_refused = || site.opener.is_refused(way, DiskPatience::Unlimited).unwrap_or(false);
     location.settings.handler != Handler::Psgi && is_refused()
 }

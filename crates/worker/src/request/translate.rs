@@ -1,7 +1,7 @@
 //! Translation of a request's path to a file and a location.
 
 use super::complaint::complain;
-use super::phases::Stop;
+use super::phases::PhaseEnd;
 use crate::location::LocationKey;
 use crate::site::Site;
 use crate::site::paths::{self, Refused};
@@ -13,7 +13,7 @@ pub struct RequestPath {
     /// Without `.` and `..`.
     pub filename: Vec<u8>,
     /// The location's key, or the status of a refusal, which was logged.
-    pub key: Result<LocationKey, Stop>,
+    pub key: Result<LocationKey, PhaseEnd>,
 }
 
 /// The file and the location of a path, as the front would find them. Handlers may have set the file, or the document
@@ -26,9 +26,9 @@ pub(super) fn translate(site: &Site, request: u64, path: &[u8], filename: Option
 }
 
 /// Logs a refusal.
-pub(super) fn logged(request: u64, key: Result<LocationKey, Refused>) -> Result<LocationKey, Stop> {
+pub(super) fn logged(request: u64, key: Result<LocationKey, Refused>) -> Result<LocationKey, PhaseEnd> {
     key.map_err(|(status, why)| {
         complain(request, &why);
-        Stop(status)
+        PhaseEnd(status)
     })
 }

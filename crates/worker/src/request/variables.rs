@@ -9,7 +9,7 @@ use crate::location::ResolvedLocation;
 use crate::site::paths::plain;
 use config::response::ResponseRules;
 use config::response::expr::Expr;
-use config::response::variables::{Attribute, Seen, Variables};
+use config::response::variables::{Attribute, ExprInput, Variables};
 use config::work;
 
 /// Applies the variable rules of the location to the request, with its current URI. Variables set only by the
@@ -40,7 +40,7 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
 pub fn is_true(request: u64, expr: &Expr, allowance: &work::Allowance) -> bool {
     let mut variables = Variables::default();
     apache::variables(request).into_iter().for_each(|(name, value)| variables.set(&name, Some(value)));
-    allowance.count(|| expr.holds(Seen { variables: &variables, look: &|attribute| look(request, attribute) }))
+    allowance.count(|| expr.holds(ExprInput { variables: &variables, look: &|attribute| look(request, attribute) }))
 }
 
 fn look(request: u64, attribute: &Attribute) -> Option<String> {

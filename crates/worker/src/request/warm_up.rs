@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use wire::frame::{self, Field, Flags, Frame};
-use wire::reply::{Outgoing, Packet, Reply};
+use wire::reply::{Outgoing, PacketMessages, Reply};
 use wire::transport::Presence;
 
 use super::Asker;
@@ -210,17 +210,17 @@ impl Default for Heard {
 }
 
 impl Asker for Nobody {
-    fn client(&self, _: u64) -> Box<dyn apache::Client> {
+    fn client(&self, _: u64) -> Box<dyn apache::ResponseReceiver> {
         Box::new(Listener(self.heard.clone()))
     }
 }
 
 struct Listener(Rc<RefCell<Heard>>);
 
-impl apache::Client for Listener {
+impl apache::ResponseReceiver for Listener {
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
         let mut heard = self.0.borrow_mut();
-        for message in Packet::new(said.before).chain(Packet::new(said.after)) {
+        for message in PacketMessages::new(said.before).chain(PacketMessages::new(said.after)) {
             match message?.1 {
                 Reply::Head(head) => heard.status = head.status,
                 Reply::Elsewhere(target) => heard.elsewhere = Some(target.to_vec()),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use apache::AddedLines;
-use base::cache::Cache;
+use base::cache::BoundedCache;
 use libperl::{Code, Interpreter, Interrupted};
 use wire::control::PoolNumber;
 
@@ -27,7 +27,7 @@ pub struct Locations {
     /// For each host, the values that its access logs need from the worker.
     logged: Vec<Rc<apache::Logged>>,
     apps: RefCell<HashMap<PsgiApp, Rc<Code>>>,
-    resolved: RefCell<Cache<LocationKey, Rc<ResolvedLocation>, MAX_LOCATIONS>>,
+    resolved: RefCell<BoundedCache<LocationKey, Rc<ResolvedLocation>, MAX_LOCATIONS>>,
     sections: ModuleSections,
 }
 
@@ -85,7 +85,7 @@ impl Locations {
         };
         let settings = Rc::new(settings);
         let logged = self.logged.get(usize::from(key.host)).cloned().unwrap_or_default();
-        let place = apache::Place {
+        let place = apache::PlaceConfig {
             start_env: self.start_env.clone(),
             logged,
             sections,
@@ -97,7 +97,7 @@ impl Locations {
             ResolvedLocation { key: key.clone(), settings, place: Rc::default(), app, handlers: Default::default() };
         let phases = Phase::ALL.iter().map(|phase| (directive_of(*phase), location.names(*phase).to_vec())).collect();
         let early_phases = Phase::Handler.before().fold(0, |bits, phase| bits | 1 << phase as u32);
-        location.place = Rc::new(apache::Place { phases, early_phases, ..place });
+        location.place = Rc::new(apache::PlaceConfig { phases, early_phases, ..place });
         Ok(location)
     }
 

@@ -21,7 +21,7 @@ use self::paths::PathTranslation;
 use self::psgi_state::PsgiState;
 use self::request_locations::RequestLocations;
 use self::restoration::Restoration;
-use super::error_logs::ErrorLogs;
+use super::error_logs::StderrLogs;
 use super::program::kind::Kinds;
 use super::{log_context, start_up};
 use access::Users;
@@ -46,7 +46,7 @@ pub struct Site {
     pub(super) psgi: PsgiState,
     pub(super) restoration: Restoration,
     /// Logs that descriptor 2 switches between.
-    pub(super) error_logs: RefCell<ErrorLogs>,
+    pub(super) error_logs: RefCell<StderrLogs>,
     /// Whether start-up code needs a call in each fresh worker.
     concerns_workers: Cell<bool>,
     /// Caches of password files and of verified passwords.

@@ -6,9 +6,9 @@ use config::{At, ConfigError, StartUp, StartUpStep};
 
 /// Errors in the site's Perl code; one line each when displayed.
 #[derive(Debug, Default)]
-pub struct Mistakes(pub Vec<ConfigError>);
+pub struct CodeMistakes(pub Vec<ConfigError>);
 
-impl std::fmt::Display for Mistakes {
+impl std::fmt::Display for CodeMistakes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         /// Bytes: the text must fit into a message to the master.
         const LONGEST: usize = 64 * 1024;
@@ -25,7 +25,7 @@ impl std::fmt::Display for Mistakes {
     }
 }
 
-impl std::error::Error for Mistakes {}
+impl std::error::Error for CodeMistakes {}
 
 /// The error of a failed step. In a `<Perl>` section it has the line that Perl reports.
 pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {

@@ -5,7 +5,7 @@ mod mistakes;
 mod scripts;
 mod trial;
 
-pub use mistakes::{Mistakes, mistake};
+pub use mistakes::{CodeMistakes, mistake};
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -20,7 +20,7 @@ use super::place::server;
 use base::log;
 use config::program::CgiMode;
 use config::{
-    At, Config, ConfigError, Facts, Generation, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, pools,
+    At, Config, ConfigError, Facts, Handler, PerlGeneration, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, pools,
     regular, split_words, table,
 };
 
@@ -80,8 +80,8 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
 /// The mod_perl API that the configuration selects.
 pub fn api_of(config: &Config) -> apache::Api {
     match config.perl.generation {
-        Generation::One => apache::Api::One,
-        Generation::Two => apache::Api::Two,
+        PerlGeneration::One => apache::Api::One,
+        PerlGeneration::Two => apache::Api::Two,
     }
 }
 
@@ -105,8 +105,8 @@ pub fn reading(again: bool, facts: &Facts) -> &'static str {
 /// start-up steps, so that their order is preserved.
 fn main_server_env(config: &Config) -> &[(String, String)] {
     match config.perl.generation {
-        Generation::One => config.sections.get(main_base(config)).map_or(&[], |section| &section.said.set_env),
-        Generation::Two => &[],
+        PerlGeneration::One => config.sections.get(main_base(config)).map_or(&[], |section| &section.said.set_env),
+        PerlGeneration::Two => &[],
     }
 }
 
@@ -117,7 +117,7 @@ fn main_base(config: &Config) -> usize {
 /// Applies changes that start-up code made in `%ENV` to the variables of PerlSetEnv. In mod_perl 2 such changes affect
 /// requests, too.
 pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
-    if config.perl.generation == Generation::One {
+    if config.perl.generation == PerlGeneration::One {
         return;
     }
     let base = main_base(config);
@@ -133,7 +133,7 @@ pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
 pub fn program_facts(config: &Config, env: &[(Vec<u8>, Vec<u8>)]) -> ProgramFacts {
     let said = config.sections.get(main_base(config)).map_or(&[][..], |section| &section.said.set_env);
     let is_taken_over = |name: &[u8]| {
-        config.perl.generation == Generation::Two && said.iter().any(|(known, _)| known.as_bytes() == name)
+        config.perl.generation == PerlGeneration::Two && said.iter().any(|(known, _)| known.as_bytes() == name)
     };
     let are_found = |(name, _): &&(Vec<u8>, Vec<u8>)| apache::is_handed_on(name) || is_taken_over(name);
     ProgramFacts {
@@ -148,7 +148,7 @@ fn set_env(perl: &Interpreter, name: &str, value: &str) -> Result<(), Interrupte
 
 /// Whether the site uses mod_perl. A plain PSGI site does not, and its modules must not detect mod_perl.
 pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
-    if config.perl.generation == Generation::Two {
+    if config.perl.generation == PerlGeneration::Two {
         return true;
     }
     let said = || config.sections.iter().filter(|it| [pools::DEFAULT, config.own_pool].contains(&it.pool));
@@ -182,7 +182,7 @@ pub struct Loaded {
 
 /// Runs all steps of a mold in the order of the file. The first failure ends the start, except for a broken script in
 /// a folder. With `check`, all errors are collected.
-pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Loaded, Mistakes> {
+pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Loaded, CodeMistakes> {
     let (mut apps, mut fatal, mut mistakes) = (Apps::new(), Vec::new(), Vec::new());
     for step in &config.start_up {
         let broken = match &step.step {
@@ -206,7 +206,7 @@ pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Load
     if check {
         mistakes.extend(missing_handlers(perl, config));
     }
-    if mistakes.is_empty() { Ok(Loaded { apps, fatal }) } else { Err(Mistakes(mistakes)) }
+    if mistakes.is_empty() { Ok(Loaded { apps, fatal }) } else { Err(CodeMistakes(mistakes)) }
 }
 
 /// Reports every configured handler that Perl does not find. With a PerlDispatchHandler no handler is checked, since a

@@ -19,7 +19,7 @@ const ELSEWHERE: u64 = 7;
 
 /// An event read from the pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum WatchEvent {
     /// A request begins. Its time limit and the grace period after it follow from its location; zero: no limit.
     Begins { number: u64, limit: Option<(Duration, Duration)> },
     /// The request ended.
@@ -67,7 +67,7 @@ impl Events {
 }
 
 /// Reads one event from a non-blocking pipe.
-pub fn read(from: &mut File) -> io::Result<Event> {
+pub fn read(from: &mut File) -> io::Result<WatchEvent> {
     let mut bytes = [0; LENGTH];
     from.read_exact(&mut bytes)?;
     let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_le_bytes));
@@ -77,14 +77,14 @@ pub fn read(from: &mut File) -> io::Result<Event> {
         BEGINS => {
             let limit = limit.checked_sub(1).map(Duration::from_millis);
             let grace = Duration::from_millis(grace.saturating_sub(1));
-            Event::Begins { number: first, limit: limit.map(|limit| (limit, grace)) }
+            WatchEvent::Begins { number: first, limit: limit.map(|limit| (limit, grace)) }
         }
-        ANSWERED => Event::Ends(WarmUpAnswer::Status(u16::try_from(first).unwrap_or(500))),
-        LEAVES => Event::Ends(WarmUpAnswer::Leaves),
-        NOT_PERL => Event::Ends(WarmUpAnswer::NotPerl),
-        ELSEWHERE => Event::Ends(WarmUpAnswer::Elsewhere),
-        SKIPPED => Event::Skipped,
-        DONE => Event::Done,
+        ANSWERED => WatchEvent::Ends(WarmUpAnswer::Status(u16::try_from(first).unwrap_or(500))),
+        LEAVES => WatchEvent::Ends(WarmUpAnswer::Leaves),
+        NOT_PERL => WatchEvent::Ends(WarmUpAnswer::NotPerl),
+        ELSEWHERE => WatchEvent::Ends(WarmUpAnswer::Elsewhere),
+        SKIPPED => WatchEvent::Skipped,
+        DONE => WatchEvent::Done,
         _ => return Err(ErrorKind::InvalidData.into()),
     })
 }

@@ -26,10 +26,10 @@ use crate::site::Site;
 use base::log;
 use config::{At, Config, WarmUpSite, WarmUpSource};
 use events::Events;
-use watch::Exit;
+use watch::ProcessExit;
 
 /// Requests that the configuration names for warm-up.
-pub struct Plan {
+pub struct WarmUpPlan {
     groups: Vec<Group>,
 }
 
@@ -58,7 +58,7 @@ struct Candidate<'a> {
 enum Verdict {
     Answered(WarmUpAnswer),
     /// The request ended its process.
-    Ended(Exit),
+    Ended(ProcessExit),
     /// The process had to be killed.
     Late,
     /// The request did not run: its group has enough.
@@ -91,9 +91,9 @@ impl fmt::Display for Verdict {
     }
 }
 
-impl Plan {
+impl WarmUpPlan {
     /// Reads the access logs that the configuration names. Call this before the process drops its privileges.
-    pub fn of(config: &Config) -> Plan {
+    pub fn of(config: &Config) -> WarmUpPlan {
         let group = |asked: &config::WarmUp| {
             let at = asked.at.clone();
             match &asked.source {
@@ -113,7 +113,7 @@ impl Plan {
                 }
             }
         };
-        Plan { groups: config.warm_up.iter().filter_map(group).collect() }
+        WarmUpPlan { groups: config.warm_up.iter().filter_map(group).collect() }
     }
 
     /// Warms `site` up until `by` at the latest, and logs the result.

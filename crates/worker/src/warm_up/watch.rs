@@ -14,22 +14,22 @@ use nix::unistd::{Pid, getpid, pipe2};
 
 use super::Verdict;
 use super::errors::Errors;
-use super::events::{self, Event, Events};
+use super::events::{self, Events, WatchEvent};
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
+pub enum ProcessExit {
     Code(i32),
     Signal(Signal),
     Unknown,
 }
 
-impl fmt::Display for Exit {
+impl fmt::Display for ProcessExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Exit::Code(code) => write!(f, "exit code {code}"),
-            Exit::Signal(signal) => write!(f, "{signal}"),
-            Exit::Unknown => f.write_str("unknown status"),
+            ProcessExit::Code(code) => write!(f, "exit code {code}"),
+            ProcessExit::Signal(signal) => write!(f, "{signal}"),
+            ProcessExit::Unknown => f.write_str("unknown status"),
         }
     }
 }
@@ -80,9 +80,9 @@ impl Watch {
             });
             match ended {
                 Ok(WaitStatus::StillAlive) => {}
-                Ok(WaitStatus::Exited(_, code)) => break Exit::Code(code),
-                Ok(WaitStatus::Signaled(_, signal, _)) => break Exit::Signal(signal),
-                _ => break Exit::Unknown,
+                Ok(WaitStatus::Exited(_, code)) => break ProcessExit::Code(code),
+                Ok(WaitStatus::Signaled(_, signal, _)) => break ProcessExit::Signal(signal),
+                _ => break ProcessExit::Unknown,
             }
             if !is_late && (Instant::now() >= self.by || self.interrupt()) {
                 is_late = true;
@@ -121,14 +121,14 @@ impl Watch {
     fn hear(&mut self, mut heard: impl FnMut(Verdict)) {
         while let Some(events) = &mut self.events {
             match events::read(events) {
-                Ok(Event::Begins { number, limit }) => self.current = Some(self.begun(number, limit)),
-                Ok(Event::Ends(answer)) => {
+                Ok(WatchEvent::Begins { number, limit }) => self.current = Some(self.begun(number, limit)),
+                Ok(WatchEvent::Ends(answer)) => {
                     self.current = None;
                     heard(Verdict::Answered(answer));
                 }
-                Ok(Event::Skipped) => heard(Verdict::Skipped),
+                Ok(WatchEvent::Skipped) => heard(Verdict::Skipped),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Ok(Event::Done) | Err(_) => self.events = None,
+                Ok(WatchEvent::Done) | Err(_) => self.events = None,
             }
         }
     }
@@ -156,20 +156,20 @@ impl Watch {
 }
 
 /// A child that watches this process, until this value is dropped.
-pub struct Watched {
+pub struct WatcherChild {
     events: Events,
     child: Option<Pid>,
 }
 
-impl Watched {
+impl WatcherChild {
     pub fn events(&self) -> &Events {
         &self.events
     }
 }
 
 /// Starts a child that watches this process. If that fails, the process runs unwatched.
-pub fn by_a_child(by: Instant) -> Watched {
-    let begun = || -> io::Result<Watched> {
+pub fn by_a_child(by: Instant) -> WatcherChild {
+    let begun = || -> io::Result<WatcherChild> {
         let (heard, events) = pipe()?;
         let mold = getpid();
         let process = sys::pidfd_open(mold)?;
@@ -182,12 +182,12 @@ pub fn by_a_child(by: Instant) -> Watched {
             sys::exit_now(0);
         };
         libperl::keep_from_children(std::iter::once(events.as_fd()));
-        Ok(Watched { events: Events(Some(events)), child: Some(child) })
+        Ok(WatcherChild { events: Events(Some(events)), child: Some(child) })
     };
-    begun().unwrap_or(Watched { events: Events(None), child: None })
+    begun().unwrap_or(WatcherChild { events: Events(None), child: None })
 }
 
-impl Drop for Watched {
+impl Drop for WatcherChild {
     fn drop(&mut self) {
         libperl::keep_from_children(std::iter::empty());
         self.events.are_done();
@@ -210,11 +210,11 @@ mod tests {
         events.begins(7, limit);
         events.ends(WarmUpAnswer::Status(404));
         events.skips();
-        assert_eq!(events::read(&mut read).unwrap(), Event::Begins { number: 7, limit });
-        assert_eq!(events::read(&mut read).unwrap(), Event::Ends(WarmUpAnswer::Status(404)));
-        assert_eq!(events::read(&mut read).unwrap(), Event::Skipped);
+        assert_eq!(events::read(&mut read).unwrap(), WatchEvent::Begins { number: 7, limit });
+        assert_eq!(events::read(&mut read).unwrap(), WatchEvent::Ends(WarmUpAnswer::Status(404)));
+        assert_eq!(events::read(&mut read).unwrap(), WatchEvent::Skipped);
         assert_eq!(events::read(&mut read).unwrap_err().kind(), ErrorKind::WouldBlock);
         events.are_done();
-        assert_eq!(events::read(&mut read).unwrap(), Event::Done);
+        assert_eq!(events::read(&mut read).unwrap(), WatchEvent::Done);
     }
 }

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use wire::control::{FrontStatus, WorkerState, WorkerStatus};
 
-use crate::mem::report::Report;
+use crate::mem::report::MemorySnapshot;
 use compat::programs::Programs;
 use config::Directive;
 use machine::memory::Machine;
 use master::configuration::Survey;
 use master::sockets::control_socket::Command;
-use profiler::{Frame, Profile};
-use status::{Status, Usages};
+use profiler::{StackFrame, StackProfile};
+use status::{ServerStatus, Usages};
 use toolkit::client::Server;
 use toolkit::conf::Conf;
 
@@ -22,13 +22,13 @@ use toolkit::conf::Conf;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Data that the rules evaluate.
-pub struct Evidence {
+pub struct AdviceEvidence {
     /// The first status.
-    pub first: Status,
+    pub first: ServerStatus,
     /// CPU times of workers at the first status.
     pub first_usages: Usages,
     /// The last status; equal to `first` if there was only one.
-    pub last: Status,
+    pub last: ServerStatus,
     /// CPU times of workers at the last status.
     pub last_usages: Usages,
     /// Time for which all workers have been busy while requests waited, up to the last status, in seconds.
@@ -36,18 +36,18 @@ pub struct Evidence {
     /// Time from the first status to the last, in seconds.
     pub seconds: f64,
     /// Memory of the server's processes.
-    pub memory: Report,
+    pub memory: MemorySnapshot,
     /// Sampled Perl stacks of the workers; only if all were busy at the last status.
-    pub stacks: Option<Profile>,
+    pub stacks: Option<StackProfile>,
     /// The current directives; empty if the server has no readable configuration file.
     pub tree: Vec<Directive>,
     /// CGI programs of the configuration.
     pub programs: Programs,
 }
 
-impl Evidence {
+impl AdviceEvidence {
     /// Observes the server for `time`.
-    pub fn gather(server: &mut Server, time: Duration) -> anyhow::Result<Evidence> {
+    pub fn gather(server: &mut Server, time: Duration) -> anyhow::Result<AdviceEvidence> {
         if !server.shares_our_numbers() {
             bail!("the server runs in another container, where its processes have other pids: run this command there");
         }
@@ -63,10 +63,10 @@ impl Evidence {
         let watched = full_since.map_or(0.0, |since| since.elapsed().as_secs_f64());
         let survey = Conf::of(Path::new(&last.origin)).origin().map(|origin| Survey::of(&origin));
         let (tree, programs) = survey.map(|survey| (survey.tree, Programs::of(&survey.config))).unwrap_or_default();
-        Ok(Evidence {
+        Ok(AdviceEvidence {
             full: watched.max(shortest_busy(&last)),
             seconds: began.elapsed().as_secs_f64(),
-            memory: Report::of(&last, &Machine::default()),
+            memory: MemorySnapshot::of(&last, &Machine::default()),
             stacks: full(&last).then(|| stacks(server)).flatten(),
             tree,
             programs,
@@ -99,7 +99,7 @@ impl Evidence {
     }
 
     /// The Perl code that most samples have in common as innermost frame, with its share of the samples.
-    pub fn busiest_place(&self) -> Option<(&Frame, f64)> {
+    pub fn busiest_place(&self) -> Option<(&StackFrame, f64)> {
         let profile = self.stacks.as_ref()?;
         let mut places: HashMap<u32, u64> = HashMap::new();
         for stack in profile.requests.iter().flat_map(|by| &by.stacks) {
@@ -127,26 +127,26 @@ fn find<'t>(tree: &'t [Directive], is_it: &impl Fn(&Directive) -> bool) -> Optio
     })
 }
 
-fn look(server: &mut Server) -> anyhow::Result<(Status, Usages)> {
+fn look(server: &mut Server) -> anyhow::Result<(ServerStatus, Usages)> {
     let status = server.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
     let usages = Usages::of(status.workers(), |_| None);
     Ok((status, usages))
 }
 
 /// Samples stacks for a second. Without a profiler, advice is given without stacks.
-fn stacks(server: &mut Server) -> Option<Profile> {
+fn stacks(server: &mut Server) -> Option<StackProfile> {
     server.told_by_profiler(Command::Record { seconds: 1.0, hertz: 50.0 }).ok()
 }
 
 /// Whether all workers are busy and requests wait. No further workers will be forked.
-fn full(status: &Status) -> bool {
+fn full(status: &ServerStatus) -> bool {
     let busy = status.workers().iter().filter(|worker| worker.state == WorkerState::Busy).count();
     let waiting = status.front.as_ref().is_some_and(|front| front.queued > 0);
     waiting && busy >= status.max_clients as usize
 }
 
 /// Time since the last worker became busy, in seconds: all workers have been busy at least that long.
-fn shortest_busy(status: &Status) -> f64 {
+fn shortest_busy(status: &ServerStatus) -> f64 {
     let busy = status.workers().iter().filter(|worker| worker.state == WorkerState::Busy);
     match full(status) {
         true => busy.map(|worker| worker.since_ms).min().unwrap_or(0) as f64 / 1e3,

@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use base::printable;
-use evidence::Evidence;
+use evidence::AdviceEvidence;
 use rules::{Advice, RULES};
 use toolkit::client::Which;
 use toolkit::print;
@@ -49,7 +49,7 @@ struct Given {
 impl Advise {
     /// Observes the server and prints the advice.
     pub fn run(self) -> anyhow::Result<()> {
-        let evidence = Evidence::gather(&mut self.which.connect()?, Duration::from_secs(self.seconds))?;
+        let evidence = AdviceEvidence::gather(&mut self.which.connect()?, Duration::from_secs(self.seconds))?;
         let given = Given {
             origin: evidence.last.origin.clone(),
             seconds: evidence.seconds,

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use wire::control::ExitReason;
 
-use super::evidence::Evidence;
-use crate::mem::report::Role;
-use compat::programs::Program;
+use super::evidence::AdviceEvidence;
+use crate::mem::report::ProcessRole;
+use compat::programs::CgiProgram;
 use config::program::CgiMode;
 use toolkit::units::size;
 
@@ -26,10 +26,10 @@ pub struct Advice {
 }
 
 /// Checks one aspect.
-pub type Rule = fn(&Evidence) -> Option<Advice>;
+pub type AdviceRule = fn(&AdviceEvidence) -> Option<Advice>;
 
 /// All rules with their names, in the order of output.
-pub const RULES: &[(&str, Rule)] = &[
+pub const RULES: &[(&str, AdviceRule)] = &[
     ("workers that are all busy", all_busy),
     ("time in the queue", queue),
     ("requests that were refused", refused),
@@ -61,7 +61,7 @@ const GROWS: i64 = 1 << 20;
 /// CPU share above which requests mostly compute.
 const MOSTLY: f64 = 0.8;
 
-fn all_busy(evidence: &Evidence) -> Option<Advice> {
+fn all_busy(evidence: &AdviceEvidence) -> Option<Advice> {
     let (status, front) = (&evidence.last, evidence.front()?);
     if evidence.full < BURST {
         return None;
@@ -92,7 +92,7 @@ fn all_busy(evidence: &Evidence) -> Option<Advice> {
 }
 
 /// The most common request of busy workers (`GET /report`, without its query), and the number of these workers.
-fn most_common(evidence: &Evidence) -> Option<(String, usize)> {
+fn most_common(evidence: &AdviceEvidence) -> Option<(String, usize)> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for worker in evidence.busy() {
         *places.entry(worker.request.split('?').next().unwrap_or_default()).or_default() += 1;
@@ -100,7 +100,7 @@ fn most_common(evidence: &Evidence) -> Option<(String, usize)> {
     places.into_iter().max_by_key(|(_, count)| *count).map(|(place, count)| (place.to_owned(), count))
 }
 
-fn queue(evidence: &Evidence) -> Option<Advice> {
+fn queue(evidence: &AdviceEvidence) -> Option<Advice> {
     let times = &evidence.front()?.times;
     let (wait, work) = (times.queue.p90_us, times.service.p50_us);
     let is_long = times.queue.count >= ENOUGH && wait >= NOTICED && wait > work;
@@ -119,7 +119,7 @@ fn queue(evidence: &Evidence) -> Option<Advice> {
     })
 }
 
-fn refused(evidence: &Evidence) -> Option<Advice> {
+fn refused(evidence: &AdviceEvidence) -> Option<Advice> {
     let front = evidence.front()?;
     let refused = front.shed.queue_timeout + front.shed.queue_full;
     (refused * ONE_IN > front.requests.max(1)).then(|| {
@@ -131,7 +131,7 @@ fn refused(evidence: &Evidence) -> Option<Advice> {
     })
 }
 
-fn failed(evidence: &Evidence) -> Option<Advice> {
+fn failed(evidence: &AdviceEvidence) -> Option<Advice> {
     let front = evidence.front()?;
     let failed: u64 = front.codes.range(500..600).filter(|(code, _)| **code != 503).map(|(_, count)| count).sum();
     (front.requests >= ENOUGH && failed * ONE_IN > front.requests).then(|| {
@@ -140,7 +140,7 @@ fn failed(evidence: &Evidence) -> Option<Advice> {
     })
 }
 
-fn crashed(evidence: &Evidence) -> Option<Advice> {
+fn crashed(evidence: &AdviceEvidence) -> Option<Advice> {
     let crashes = evidence.last.counts.faults();
     (crashes > 0).then(|| {
         let seen = format!("{crashes} workers ended unexpectedly");
@@ -148,7 +148,7 @@ fn crashed(evidence: &Evidence) -> Option<Advice> {
     })
 }
 
-fn recycled(evidence: &Evidence) -> Option<Advice> {
+fn recycled(evidence: &AdviceEvidence) -> Option<Advice> {
     let ended = *evidence.last.counts.exits.get(&ExitReason::MaxRequests)?;
     let each = evidence.front()?.worker_requests.checked_div(ended)?;
     (ended >= 10 && each < FEW_REQUESTS).then(|| {
@@ -158,7 +158,7 @@ fn recycled(evidence: &Evidence) -> Option<Advice> {
     })
 }
 
-fn memory(evidence: &Evidence) -> Option<Advice> {
+fn memory(evidence: &AdviceEvidence) -> Option<Advice> {
     let (report, status) = (&evidence.memory, &evidence.last);
     let one = report.one_more_worker.filter(|_| report.workers_that_served > 0)?;
     let there = report.available?.bytes.saturating_add(report.total.pss);
@@ -179,8 +179,8 @@ fn memory(evidence: &Evidence) -> Option<Advice> {
     })
 }
 
-fn growth(evidence: &Evidence) -> Option<Advice> {
-    let grown = evidence.memory.all(Role::Worker).filter_map(|worker| worker.growth_per_1000);
+fn growth(evidence: &AdviceEvidence) -> Option<Advice> {
+    let grown = evidence.memory.all(ProcessRole::Worker).filter_map(|worker| worker.growth_per_1000);
     let most = grown.max().filter(|most| *most >= GROWS)?.unsigned_abs();
     let limit = evidence.memory.one_more_worker?.saturating_mul(2) >> 20;
     let seen = format!("a worker has grown by {} in 1,000 requests", size(most));
@@ -188,8 +188,8 @@ fn growth(evidence: &Evidence) -> Option<Advice> {
     Some(advice("growth", says, seen, Some(format!("MaxMemoryPerChild {}M", limit.max(1)))))
 }
 
-fn sharing(evidence: &Evidence) -> Option<Advice> {
-    let mut parts: Vec<f64> = evidence.memory.all(Role::Worker).filter_map(|worker| worker.of_mold).collect();
+fn sharing(evidence: &AdviceEvidence) -> Option<Advice> {
+    let mut parts: Vec<f64> = evidence.memory.all(ProcessRole::Worker).filter_map(|worker| worker.of_mold).collect();
     parts.sort_by(f64::total_cmp);
     let median = *parts.get(parts.len() / 2)?;
     (median < HALF).then(|| {
@@ -199,7 +199,7 @@ fn sharing(evidence: &Evidence) -> Option<Advice> {
     })
 }
 
-fn hostname_lookups(evidence: &Evidence) -> Option<Advice> {
+fn hostname_lookups(evidence: &AdviceEvidence) -> Option<Advice> {
     let on = evidence.said("HostnameLookups", "On").or_else(|| evidence.said("HostnameLookups", "Double"))?;
     let says = "The name of each new client is looked up in the DNS before its request is answered; names in logs can be resolved later";
     Some(advice(
@@ -210,7 +210,7 @@ fn hostname_lookups(evidence: &Evidence) -> Option<Advice> {
     ))
 }
 
-fn keep_alive(evidence: &Evidence) -> Option<Advice> {
+fn keep_alive(evidence: &AdviceEvidence) -> Option<Advice> {
     let off = evidence.said("KeepAlive", "Off")?;
     let says = "Clients open a connection for each request; an idle connection occupies no worker";
     Some(advice("keep-alive", says, format!("{}: KeepAlive Off", off.at), Some("KeepAlive On".to_owned())))
@@ -219,8 +219,8 @@ fn keep_alive(evidence: &Evidence) -> Option<Advice> {
 /// Maximum of scripts and risks in a message.
 const NAMED: usize = 3;
 
-fn cgi_mode(evidence: &Evidence) -> Option<Advice> {
-    let gaining: Vec<&Program> = evidence.programs.that_would_gain().collect();
+fn cgi_mode(evidence: &AdviceEvidence) -> Option<Advice> {
+    let gaining: Vec<&CgiProgram> = evidence.programs.that_would_gain().collect();
     let first = gaining.first()?;
     let risks = gaining.iter().flat_map(|program| {
         let risks = program.risks_of(CgiMode::Fork);
@@ -255,8 +255,8 @@ mod tests {
     use crate::mem::report::tests::Simulated;
     use compat::programs::Programs;
     use config::{At, Directive};
-    use profiler::{Code, Frame, Profile, RequestProfile, Stack};
-    use status::{Status, Usages};
+    use profiler::{PerlStack, RequestProfile, StackCode, StackFrame, StackProfile};
+    use status::{ServerStatus, Usages};
     use wire::control::{FrontStatus, Quantiles, WorkerState, WorkerStatus};
 
     fn worker(slot: u32, request: &str) -> WorkerStatus {
@@ -265,15 +265,15 @@ mod tests {
     }
 
     /// A server without problems; `change` adds one.
-    fn evidence(change: impl FnOnce(&mut Status, &mut FrontStatus)) -> Evidence {
-        let mut status = Status { max_clients: 2, ..Status::default() };
+    fn evidence(change: impl FnOnce(&mut ServerStatus, &mut FrontStatus)) -> AdviceEvidence {
+        let mut status = ServerStatus { max_clients: 2, ..ServerStatus::default() };
         let workers = vec![worker(0, ""), worker(1, "")];
         let mut front = FrontStatus { requests: 1000, worker_requests: 1000, workers, ..FrontStatus::default() };
         change(&mut status, &mut front);
         status.front = Some(front);
         let mut memory = Simulated::new("advise").report();
         memory.processes.clear();
-        Evidence {
+        AdviceEvidence {
             first: status.clone(),
             first_usages: Usages::default(),
             last: status,
@@ -287,7 +287,7 @@ mod tests {
         }
     }
 
-    fn rules(evidence: &Evidence) -> Vec<&'static str> {
+    fn rules(evidence: &AdviceEvidence) -> Vec<&'static str> {
         RULES.iter().filter_map(|(_, rule)| rule(evidence)).map(|advice| advice.rule).collect()
     }
 
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn workers_that_are_all_busy_are_told_with_what_they_do() {
-        let full = Evidence {
+        let full = AdviceEvidence {
             full: 14.0,
             ..evidence(|_, front| {
                 front.workers = vec![worker(0, "GET /report?a"), worker(1, "GET /report?b")];
@@ -308,17 +308,21 @@ mod tests {
         let said = all_busy(&full).expect("a word");
         assert_eq!(said.evidence, "2 of 2 workers are busy for 14 s, 2 of them at GET /report; 7 requests wait");
         assert_eq!(said.change.as_deref(), Some("MaxClients 4"));
-        let place =
-            |name: &str| Frame { code: Code::Native, name: name.to_owned(), file: "/srv/R.pm".to_owned(), line: 42 };
-        let stack = |frames: &[u32], samples| Stack { frames: frames.to_vec(), samples, cpu_us: 0 };
+        let place = |name: &str| StackFrame {
+            code: StackCode::Native,
+            name: name.to_owned(),
+            file: "/srv/R.pm".to_owned(),
+            line: 42,
+        };
+        let stack = |frames: &[u32], samples| PerlStack { frames: frames.to_vec(), samples, cpu_us: 0 };
         let stacks = vec![stack(&[0, 1], 95), stack(&[0], 5)];
         let by = RequestProfile { request: "GET /report".to_owned(), stacks };
         let frames = vec![place("My::Report::handler"), place("DBI::st::execute")];
-        let profile = Profile { samples: 100, frames, requests: vec![by], ..Profile::default() };
-        let full = Evidence { stacks: Some(profile), ..full };
+        let profile = StackProfile { samples: 100, frames, requests: vec![by], ..StackProfile::default() };
+        let full = AdviceEvidence { stacks: Some(profile), ..full };
         let said = all_busy(&full).expect("a word").evidence;
         assert!(said.ends_with("; 2 of 2 are in DBI::st::execute at /srv/R.pm line 42"), "{said}");
-        let burst = Evidence { full: 0.5, ..full };
+        let burst = AdviceEvidence { full: 0.5, ..full };
         assert_eq!(all_busy(&burst), None);
     }
 
@@ -344,7 +348,7 @@ mod tests {
     fn memory_that_cannot_be_is_told_with_what_can() {
         let many = |max_clients| {
             let memory = Simulated::new("advise-memory").report();
-            Evidence { memory, ..evidence(|status, _| status.max_clients = max_clients) }
+            AdviceEvidence { memory, ..evidence(|status, _| status.max_clients = max_clients) }
         };
         assert_eq!(memory(&many(1)), None);
         let said = memory(&many(20_000)).and_then(|said| said.change).expect("a line");
@@ -356,10 +360,10 @@ mod tests {
     fn growth_and_lost_sharing_are_told_by_what_workers_have() {
         let seen = |change: fn(&mut crate::mem::report::Process)| {
             let mut memory = Simulated::new("advise-growth").report();
-            memory.processes.retain(|process| process.role == Role::Worker);
+            memory.processes.retain(|process| process.role == ProcessRole::Worker);
             memory.processes.iter_mut().for_each(|process| (process.growth_per_1000, process.of_mold) = (None, None));
             memory.processes.iter_mut().for_each(change);
-            Evidence { memory, ..evidence(|_, _| ()) }
+            AdviceEvidence { memory, ..evidence(|_, _| ()) }
         };
         let grows = growth(&seen(|process| process.growth_per_1000 = Some(9 << 20))).expect("a word");
         assert!(grows.evidence.contains("9.0 MB") && grows.change.is_some(), "{grows:?}");
@@ -385,7 +389,7 @@ mod tests {
         let said = |name: &str, word: &str| {
             let directive = Directive { at: at.clone(), ..Directive::new(name, [word]) };
             let section = Directive { section: Some(vec![directive]), ..Directive::new("VirtualHost", ["*:80"]) };
-            Evidence { tree: vec![section], ..evidence(|_, _| ()) }
+            AdviceEvidence { tree: vec![section], ..evidence(|_, _| ()) }
         };
         let lookups = hostname_lookups(&said("hostnamelookups", "Double")).expect("a word");
         assert_eq!(lookups.evidence, "site.conf:7: HostnameLookups Double");

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use wire::control::{Inspection, LateCode};
 
 use base::printable;
-use master::loaded::{Kind, LateCounts, Loaded, code, late};
+use master::loaded::{CodeKind, LateCounts, LoadedCode, code, late};
 use master::sockets::control_socket::{Command, Told};
 use toolkit::client::Server;
 use toolkit::units::size;
@@ -18,7 +18,7 @@ use toolkit::units::size;
 /// Cost of a piece of code, as reported by the mold's child.
 #[derive(Debug, Deserialize)]
 struct Weighed {
-    kind: Kind,
+    kind: CodeKind,
     name: String,
     file: String,
     bytes: String,
@@ -28,7 +28,7 @@ struct Weighed {
 
 /// Code that the mold should load.
 #[derive(Debug, Serialize)]
-pub struct Advice {
+pub struct PreloadAdvice {
     /// Number of workers that answered; only workers without a request do.
     asked: usize,
     late: Vec<Late>,
@@ -38,7 +38,7 @@ pub struct Advice {
 
 #[derive(Debug, Serialize)]
 struct Late {
-    kind: Kind,
+    kind: CodeKind,
     /// Name in `%INC`, or the script's name.
     name: String,
     file: String,
@@ -59,14 +59,14 @@ struct Twice {
     file: String,
 }
 
-impl Advice {
-    pub fn of(server: &mut Server) -> anyhow::Result<Advice> {
+impl PreloadAdvice {
+    pub fn of(server: &mut Server) -> anyhow::Result<PreloadAdvice> {
         let told = server.inspect(Inspection::Loaded)?;
-        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<Loaded>) else {
+        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<LoadedCode>) else {
             bail!("the mold does not answer: it is busy, or the server is about to stop");
         };
-        let workers: Vec<Loaded> =
-            told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read::<Loaded>).collect();
+        let workers: Vec<LoadedCode> =
+            told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read::<LoadedCode>).collect();
         let counts = late(&mold, &workers);
         let code = code(&counts, &workers, 1);
         let weighed = match code == LateCode::default() {
@@ -76,7 +76,7 @@ impl Advice {
         let late = weighed.into_iter().map(|one| Late::of(one, &counts));
         let mut late: Vec<Late> = late.collect();
         late.sort_by_key(|one| std::cmp::Reverse(one.total()));
-        Ok(Advice { asked: workers.len(), late, twice: twice(&mold, &workers) })
+        Ok(PreloadAdvice { asked: workers.len(), late, twice: twice(&mold, &workers) })
     }
 }
 
@@ -111,14 +111,14 @@ impl Late {
     /// Module name for display, such as `LWP::UserAgent`; for scripts, the name and file.
     fn shown(&self) -> String {
         match self.kind {
-            Kind::Module => self.name.trim_end_matches(".pm").replace('/', "::"),
-            Kind::Script => format!("{} ({})", self.name, self.file),
+            CodeKind::Module => self.name.trim_end_matches(".pm").replace('/', "::"),
+            CodeKind::Script => format!("{} ({})", self.name, self.file),
         }
     }
 }
 
 /// Scripts with different names whose files are the same inode.
-fn twice(mold: &Loaded, workers: &[Loaded]) -> Vec<Twice> {
+fn twice(mold: &LoadedCode, workers: &[LoadedCode]) -> Vec<Twice> {
     let scripts: BTreeMap<&String, &String> = workers.iter().chain([mold]).flat_map(|one| &one.scripts).collect();
     let mut files: BTreeMap<(u64, u64), Vec<(&String, &String)>> = BTreeMap::new();
     for (name, file) in scripts {
@@ -135,7 +135,7 @@ fn twice(mold: &Loaded, workers: &[Loaded]) -> Vec<Twice> {
 }
 
 /// Formats a table.
-pub fn table(advice: &Advice) -> String {
+pub fn table(advice: &PreloadAdvice) -> String {
     let mut text = String::new();
     if advice.late.is_empty() {
         let _ = writeln!(text, "{} workers were asked: none has loaded code since the fork", advice.asked);
@@ -172,12 +172,12 @@ pub fn table(advice: &Advice) -> String {
 }
 
 /// Formats a file for PerlRequire.
-pub fn start_up_file(advice: &Advice) -> String {
+pub fn start_up_file(advice: &PreloadAdvice) -> String {
     let mut text = String::from(HEAD);
     for late in advice.late.iter().filter(|late| late.error.is_empty()) {
         let call = match late.kind {
-            Kind::Module => format!("preload({});", quoted(&late.name)),
-            Kind::Script => format!("script({}, {});", quoted(&late.name), quoted(&late.file)),
+            CodeKind::Module => format!("preload({});", quoted(&late.name)),
+            CodeKind::Script => format!("script({}, {});", quoted(&late.name), quoted(&late.file)),
         };
         let _ = writeln!(text, "{call:<48}# {} of {} workers, {} each", late.workers, advice.asked, size(late.bytes));
     }
@@ -228,9 +228,9 @@ mod tests {
             brings: 0,
             error: String::new(),
         };
-        let advice = Advice {
+        let advice = PreloadAdvice {
             asked: 2,
-            late: vec![late(Kind::Module, "A.pm"), late(Kind::Script, "/a\n1;")],
+            late: vec![late(CodeKind::Module, "A.pm"), late(CodeKind::Script, "/a\n1;")],
             twice: Vec::new(),
         };
         let file = start_up_file(&advice);

@@ -17,7 +17,7 @@ use clap::Args;
 use base::printable;
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
-use report::Report;
+use report::MemorySnapshot;
 use toolkit::client::Which;
 use toolkit::print;
 
@@ -59,7 +59,7 @@ pub struct Mem {
     #[arg(long, group = "view")]
     plan: bool,
     #[command(flatten)]
-    given: plan::Given,
+    given: plan::PlanInput,
 }
 
 impl Mem {
@@ -99,7 +99,7 @@ impl Mem {
     }
 
     fn give_advice(&self) -> anyhow::Result<()> {
-        let advice = advice::Advice::of(&mut self.which.connect()?)?;
+        let advice = advice::PreloadAdvice::of(&mut self.which.connect()?)?;
         if let Some(file) = &self.write {
             let text = advice::start_up_file(&advice);
             std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
@@ -107,13 +107,13 @@ impl Mem {
         self.say(&advice, advice::table(&advice))
     }
 
-    fn measure(&self) -> anyhow::Result<Report> {
+    fn measure(&self) -> anyhow::Result<MemorySnapshot> {
         let mut server = self.which.connect()?;
         if !server.shares_our_numbers() {
             bail!("the server runs in another container, where its processes have other pids: run this command there");
         }
         let status = server.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
-        Ok(Report::of(&status, &Machine::default()))
+        Ok(MemorySnapshot::of(&status, &Machine::default()))
     }
 
     fn say(&self, data: &impl serde::Serialize, table: String) -> anyhow::Result<()> {

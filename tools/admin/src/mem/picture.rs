@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::report::{Process, Report, Role};
-use machine::memory::Sizes;
+use super::report::{MemorySnapshot, Process, ProcessRole};
+use machine::memory::MemorySizes;
 use toolkit::units::size;
 
 const WIDTH: u64 = 760;
@@ -57,10 +57,10 @@ struct Bar {
 }
 
 /// Draws the SVG.
-pub fn draw(report: &Report) -> String {
+pub fn draw(report: &MemorySnapshot) -> String {
     let (workers, left_out) = workers(report);
     let pool: Vec<Bar> =
-        report.processes.iter().filter(|one| one.role != Role::Worker).chain(workers).filter_map(bar).collect();
+        report.processes.iter().filter(|one| one.role != ProcessRole::Worker).chain(workers).filter_map(bar).collect();
     let mut canvas = Canvas::new();
     canvas.title(report);
     canvas.bars("Memory of the server, and the sum of RSS", &sums(report));
@@ -73,8 +73,8 @@ pub fn draw(report: &Report) -> String {
 }
 
 /// The workers to draw, in the order of the table, and the number of omitted ones.
-fn workers(report: &Report) -> (Vec<&Process>, usize) {
-    let mut all: Vec<&Process> = report.all(Role::Worker).filter(|worker| worker.sizes.is_some()).collect();
+fn workers(report: &MemorySnapshot) -> (Vec<&Process>, usize) {
+    let mut all: Vec<&Process> = report.all(ProcessRole::Worker).filter(|worker| worker.sizes.is_some()).collect();
     all.sort_by_key(|worker| std::cmp::Reverse(worker.sizes.map(|sizes| sizes.private)));
     let left_out = all.len().saturating_sub(MOST_WORKERS);
     all.truncate(MOST_WORKERS);
@@ -83,7 +83,7 @@ fn workers(report: &Report) -> (Vec<&Process>, usize) {
 }
 
 /// Two bars for the whole server: each page once, and the sum of RSS.
-fn sums(report: &Report) -> [Bar; 2] {
+fn sums(report: &MemorySnapshot) -> [Bar; 2] {
     let own = report.processes.iter().filter_map(|process| process.sizes).map(|sizes| sizes.private).sum::<u64>();
     let files = report.total.pss_files.min(report.total.pss.saturating_sub(own));
     let shared = report.total.pss.saturating_sub(own + files);
@@ -98,7 +98,7 @@ fn sums(report: &Report) -> [Bar; 2] {
 
 fn bar(process: &Process) -> Option<Bar> {
     let sizes = process.sizes?;
-    let shared = if process.role == Role::Mold { Part::Mold } else { Part::Still };
+    let shared = if process.role == ProcessRole::Mold { Part::Mold } else { Part::Still };
     let files = sizes.rss.saturating_sub(sizes.private + sizes.shared_anonymous);
     Some(Bar {
         name: name(process),
@@ -109,12 +109,12 @@ fn bar(process: &Process) -> Option<Bar> {
 
 fn name(process: &Process) -> String {
     match (process.role, process.slot) {
-        (Role::Worker, Some(slot)) => format!("worker {slot}"),
+        (ProcessRole::Worker, Some(slot)) => format!("worker {slot}"),
         (role, _) => format!("{role:?}").to_lowercase(),
     }
 }
 
-fn said(process: &Process, sizes: &Sizes) -> String {
+fn said(process: &Process, sizes: &MemorySizes) -> String {
     process
         .of_mold
         .map_or_else(|| size(sizes.private), |share| format!("{}, {:.0} % of mold", size(sizes.private), share * 100.0))
@@ -141,9 +141,9 @@ impl Canvas {
         self.text(16, "dim", words);
     }
 
-    fn title(&mut self, report: &Report) {
+    fn title(&mut self, report: &MemorySnapshot) {
         self.y = 30;
-        let count = report.all(Role::Worker).count();
+        let count = report.all(ProcessRole::Worker).count();
         self.text(16, "title", &format!("{} in {count} workers and the other processes", size(report.total.pss)));
         if let Some(one) = report.one_more_worker {
             let fit = report.more_workers.map_or_else(String::new, |more| format!("; {more} more fit"));

@@ -3,14 +3,14 @@
 use clap::Args;
 use serde::Serialize;
 
-use super::report::{Report, Role};
-use machine::memory::{Sizes, max_clients};
+use super::report::{MemorySnapshot, ProcessRole};
+use machine::memory::{MemorySizes, max_clients};
 use toolkit::Misuse;
 use toolkit::units::size;
 
 /// Values from the command line: memory of the machine, size of a worker.
 #[derive(Debug, Args)]
-pub struct Given {
+pub struct PlanInput {
     /// Memory for the server [default: its memory plus free memory]
     #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "plan")]
     ram: Option<u64>,
@@ -28,7 +28,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 
 /// Input and result of the calculation.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Plan {
+pub struct CapacityPlan {
     ram: u64,
     process: u64,
     shared: u64,
@@ -42,16 +42,16 @@ pub struct Plan {
     measured: Option<u64>,
 }
 
-impl Given {
+impl PlanInput {
     /// The plan, if the options suffice without a running server.
-    pub fn complete(&self) -> anyhow::Result<Option<Plan>> {
+    pub fn complete(&self) -> anyhow::Result<Option<CapacityPlan>> {
         let (Some(ram), Some(process)) = (self.ram, self.process) else { return Ok(None) };
-        Plan::new(ram, process, self.shared.unwrap_or(0)).map(Some)
+        CapacityPlan::new(ram, process, self.shared.unwrap_or(0)).map(Some)
     }
 
     /// The plan, with missing values from a running pool.
-    pub fn completed_by(&self, report: &Report) -> anyhow::Result<Plan> {
-        let workers: Vec<Sizes> = report.all(Role::Worker).filter_map(|worker| worker.sizes).collect();
+    pub fn completed_by(&self, report: &MemorySnapshot) -> anyhow::Result<CapacityPlan> {
+        let workers: Vec<MemorySizes> = report.all(ProcessRole::Worker).filter_map(|worker| worker.sizes).collect();
         let largest = workers.iter().map(|sizes| sizes.rss).max();
         let least_shared = workers.iter().map(|sizes| sizes.shared).min();
         let available = report.available.map(|available| available.bytes + report.total.pss);
@@ -64,15 +64,15 @@ impl Given {
         };
         let for_workers = ram.saturating_sub(report.without_workers());
         let measured = report.one_more_worker.and_then(|one| for_workers.checked_div(one));
-        Ok(Plan { measured, ..Plan::new(ram, process, shared)? })
+        Ok(CapacityPlan { measured, ..CapacityPlan::new(ram, process, shared)? })
     }
 }
 
-impl Plan {
-    fn new(ram: u64, process: u64, shared: u64) -> anyhow::Result<Plan> {
+impl CapacityPlan {
+    fn new(ram: u64, process: u64, shared: u64) -> anyhow::Result<CapacityPlan> {
         let too_much = || Misuse("a worker shares less than its size: --shared must be less than --process".to_owned());
         let max_clients = max_clients(ram, process, shared);
-        Ok(Plan {
+        Ok(CapacityPlan {
             ram,
             process,
             shared,
@@ -106,9 +106,9 @@ mod tests {
     use super::super::report::tests::Simulated;
     use super::*;
 
-    fn given(ram: Option<u64>, process: Option<u64>, shared: Option<u64>) -> Given {
+    fn given(ram: Option<u64>, process: Option<u64>, shared: Option<u64>) -> PlanInput {
         let megabytes = |size: Option<u64>| size.map(|size| size << 20);
-        Given { ram: megabytes(ram), process: megabytes(process), shared: megabytes(shared) }
+        PlanInput { ram: megabytes(ram), process: megabytes(process), shared: megabytes(shared) }
     }
 
     #[test]

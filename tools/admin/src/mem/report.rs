@@ -6,17 +6,17 @@ use serde::Serialize;
 use wire::control::WorkerStatus;
 
 use machine::memory::{
-    Available, Machine, Measured, Sizes, growth_per_thousand, more_that_fit, one_more, real_memory_with_largest_share,
-    real_memory_with_parent,
+    Available, Machine, Measured, MemorySizes, growth_per_thousand, more_that_fit, one_more,
+    real_memory_with_largest_share, real_memory_with_parent,
 };
-use status::{GenerationStatus, Status};
+use status::{GenerationStatus, ServerStatus};
 
 /// Title of a mold's process.
 const MOLD_TITLE: &str = "cameleer: mold";
 
 /// The memory of a server at one moment.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct MemorySnapshot {
     /// Version of the server.
     pub version: String,
     /// Pid of the master.
@@ -26,7 +26,7 @@ pub struct Report {
     /// Master, front, molds, workers, and their child processes.
     pub processes: Vec<Process>,
     /// Sums over the readable processes.
-    pub total: Sizes,
+    pub total: MemorySizes,
     /// Number of unreadable processes.
     pub unreadable: usize,
     /// Memory that a stop gives back to the machine, in bytes.
@@ -49,7 +49,7 @@ pub struct Report {
 #[derive(Debug, Serialize)]
 pub struct Process {
     /// Role of the process.
-    pub role: Role,
+    pub role: ProcessRole,
     /// Process ID.
     pub pid: i32,
     /// Generation of a mold or a worker.
@@ -65,7 +65,7 @@ pub struct Process {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// Sizes; `None`: the process has ended or may not be read.
-    pub sizes: Option<Sizes>,
+    pub sizes: Option<MemorySizes>,
     /// Share of its mold's memory that a worker still shares, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_mold: Option<f64>,
@@ -80,7 +80,7 @@ pub struct Process {
 /// Role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum ProcessRole {
     /// Supervises the other processes.
     Master,
     /// Serves the client connections.
@@ -93,8 +93,8 @@ pub enum Role {
     Child,
 }
 
-impl Report {
-    pub fn of(status: &Status, machine: &Machine) -> Report {
+impl MemorySnapshot {
+    pub fn of(status: &ServerStatus, machine: &Machine) -> MemorySnapshot {
         let mut processes = processes(status, machine);
         let measured = measured(&processes);
         compare_with_molds(&mut processes);
@@ -103,9 +103,9 @@ impl Report {
         }
         let available = machine.available_to(status.pid);
         let one_more_worker = one_more(&measured);
-        let all: Vec<Sizes> = processes.iter().filter_map(|process| process.sizes).collect();
-        let total: Sizes = all.iter().copied().sum();
-        Report {
+        let all: Vec<MemorySizes> = processes.iter().filter_map(|process| process.sizes).collect();
+        let total: MemorySizes = all.iter().copied().sum();
+        MemorySnapshot {
             version: status.version.clone(),
             pid: status.pid,
             origin: status.origin.clone(),
@@ -125,17 +125,17 @@ impl Report {
     /// Memory independent of the number of workers: master, front and mold, with the pages that workers share.
     pub fn without_workers(&self) -> u64 {
         let own = |worker: &Process| worker.sizes.map_or(0, |sizes| sizes.own());
-        self.given_back.saturating_sub(self.all(Role::Worker).map(own).sum())
+        self.given_back.saturating_sub(self.all(ProcessRole::Worker).map(own).sum())
     }
 
     /// All processes of a role, in order.
-    pub fn all(&self, role: Role) -> impl Iterator<Item = &Process> {
+    pub fn all(&self, role: ProcessRole) -> impl Iterator<Item = &Process> {
         self.processes.iter().filter(move |process| process.role == role)
     }
 }
 
 impl Process {
-    fn new(role: Role, pid: i32) -> Process {
+    fn new(role: ProcessRole, pid: i32) -> Process {
         Process {
             role,
             pid,
@@ -152,7 +152,7 @@ impl Process {
 
     fn molds(generation: &GenerationStatus) -> impl Iterator<Item = Process> {
         let others = generation.molds.iter().skip(1).map(|mold| mold.pid);
-        let mold = |pid| Process { generation: Some(generation.generation), ..Process::new(Role::Mold, pid) };
+        let mold = |pid| Process { generation: Some(generation.generation), ..Process::new(ProcessRole::Mold, pid) };
         std::iter::once(generation.mold_pid).chain(others).map(mold)
     }
 
@@ -161,21 +161,22 @@ impl Process {
             generation: Some(worker.generation),
             slot: Some(worker.slot),
             requests: Some(worker.requests),
-            ..Process::new(Role::Worker, worker.pid)
+            ..Process::new(ProcessRole::Worker, worker.pid)
         }
     }
 
     /// The measurement of a worker; `None` for other roles and unreadable workers.
     fn measured(&self) -> Option<Measured> {
-        (self.role == Role::Worker).then_some(())?;
+        (self.role == ProcessRole::Worker).then_some(())?;
         Some(Measured { mold: self.mold?, requests: self.requests?, sizes: self.sizes? })
     }
 }
 
 /// All processes of the server, without duplicates. Processes named in the status come first, so that the role of
 /// children is not guessed for them.
-fn processes(status: &Status, machine: &Machine) -> Vec<Process> {
-    let mut processes = vec![Process::new(Role::Master, status.pid), Process::new(Role::Front, status.front_pid)];
+fn processes(status: &ServerStatus, machine: &Machine) -> Vec<Process> {
+    let mut processes =
+        vec![Process::new(ProcessRole::Master, status.pid), Process::new(ProcessRole::Front, status.front_pid)];
     processes.extend(status.generations.iter().flat_map(Process::molds));
     processes.extend(status.workers().iter().map(Process::worker));
     // The pid is 0 if a process is starting or has ended.
@@ -191,17 +192,17 @@ fn processes(status: &Status, machine: &Machine) -> Vec<Process> {
     }
     for process in &mut processes {
         process.sizes = machine.sizes(process.pid);
-        process.mold = machine.parent(process.pid).filter(|_| process.role == Role::Worker);
+        process.mold = machine.parent(process.pid).filter(|_| process.role == ProcessRole::Worker);
     }
     processes
 }
 
 /// The role of a process that the status does not name. After a refork there are other molds, which are children of
 /// the master, too.
-fn role(machine: &Machine, master: i32, parent: i32, pid: i32) -> Role {
+fn role(machine: &Machine, master: i32, parent: i32, pid: i32) -> ProcessRole {
     match parent == master && machine.name(pid).is_some_and(|name| name == MOLD_TITLE) {
-        true => Role::Mold,
-        false => Role::Child,
+        true => ProcessRole::Mold,
+        false => ProcessRole::Child,
     }
 }
 
@@ -211,13 +212,13 @@ fn measured(processes: &[Process]) -> Vec<Measured> {
 
 /// Compares workers with their mold's current memory, which hardly changes after its last fork.
 fn compare_with_molds(processes: &mut [Process]) {
-    let molds: BTreeMap<i32, Sizes> = processes
+    let molds: BTreeMap<i32, MemorySizes> = processes
         .iter()
-        .filter(|process| process.role == Role::Mold)
+        .filter(|process| process.role == ProcessRole::Mold)
         .filter_map(|process| Some((process.pid, process.sizes?)))
         .filter(|(_, sizes)| sizes.anonymous > 0)
         .collect();
-    for worker in processes.iter_mut().filter(|process| process.role == Role::Worker) {
+    for worker in processes.iter_mut().filter(|process| process.role == ProcessRole::Worker) {
         let Some((sizes, mold)) = worker.sizes.zip(worker.mold.and_then(|pid| molds.get(&pid))) else { continue };
         worker.of_mold = Some((sizes.shared_anonymous as f64 / mold.anonymous as f64).min(1.0));
         worker.certainly_private = Some(sizes.certainly_private(mold));
@@ -226,10 +227,10 @@ fn compare_with_molds(processes: &mut [Process]) {
 
 /// Practical mod_perl's formula with the largest mold as parent; other molds count as children.
 fn with_parent(processes: &[Process]) -> u64 {
-    let is_mold = |process: &&Process| process.role == Role::Mold;
+    let is_mold = |process: &&Process| process.role == ProcessRole::Mold;
     let mold = processes.iter().filter(is_mold).max_by_key(|mold| mold.sizes.map(|sizes| sizes.rss));
     let others = processes.iter().filter(|process| mold.is_none_or(|mold| mold.pid != process.pid));
-    let children: Vec<Sizes> = others.filter_map(|process| process.sizes).collect();
+    let children: Vec<MemorySizes> = others.filter_map(|process| process.sizes).collect();
     real_memory_with_parent(&children, &mold.and_then(|mold| mold.sizes).unwrap_or_default())
 }
 
@@ -284,8 +285,8 @@ pub mod tests {
             self.write(&format!("{pid}/task/{pid}/children"), children);
         }
 
-        pub fn report(&self) -> Report {
-            Report::of(&status(), &Machine::below(&self.0))
+        pub fn report(&self) -> MemorySnapshot {
+            MemorySnapshot::of(&status(), &Machine::below(&self.0))
         }
 
         pub fn swap_out(&self, pid: i32) {
@@ -301,7 +302,7 @@ pub mod tests {
         }
     }
 
-    fn status() -> Status {
+    fn status() -> ServerStatus {
         let worker = |slot, pid, requests| WorkerStatus {
             slot,
             generation: 1,
@@ -312,7 +313,7 @@ pub mod tests {
             ..WorkerStatus::default()
         };
         let workers = vec![worker(0, 4, 0), worker(1, 5, 9), worker(2, 6, 10_000), worker(3, 7, 1), worker(4, 0, 0)];
-        Status {
+        ServerStatus {
             version: "0.1.0".into(),
             pid: 1,
             uptime_s: 7300,
@@ -331,7 +332,7 @@ pub mod tests {
             max_clients: 5,
             front_pid: 2,
             front: Some(FrontStatus { workers, ..FrontStatus::default() }),
-            ..Status::default()
+            ..ServerStatus::default()
         }
     }
 
@@ -340,16 +341,16 @@ pub mod tests {
         let report = Simulated::new("once").report();
         let pids: Vec<_> = report.processes.iter().map(|process| (process.role, process.pid)).collect();
         let expected = [
-            (Role::Master, 1),
-            (Role::Front, 2),
-            (Role::Mold, 3),
-            (Role::Worker, 4),
-            (Role::Worker, 5),
-            (Role::Worker, 6),
-            (Role::Worker, 7),
-            (Role::Mold, 97),
-            (Role::Child, 99),
-            (Role::Child, 98),
+            (ProcessRole::Master, 1),
+            (ProcessRole::Front, 2),
+            (ProcessRole::Mold, 3),
+            (ProcessRole::Worker, 4),
+            (ProcessRole::Worker, 5),
+            (ProcessRole::Worker, 6),
+            (ProcessRole::Worker, 7),
+            (ProcessRole::Mold, 97),
+            (ProcessRole::Child, 99),
+            (ProcessRole::Child, 98),
         ];
         assert_eq!(pids, expected);
         assert_eq!(report.unreadable, 2, "7 and 99 have ended");
@@ -363,7 +364,7 @@ pub mod tests {
         let simulated = Simulated::new("swap");
         simulated.swap_out(3);
         let report = simulated.report();
-        let certain: Vec<_> = report.all(Role::Worker).map(|worker| worker.certainly_private).collect();
+        let certain: Vec<_> = report.all(ProcessRole::Worker).map(|worker| worker.certainly_private).collect();
         assert_eq!(certain, [Some(0), Some((4000 - 2048) << 10), Some((69_000 - 2048) << 10), None]);
     }
 
@@ -375,7 +376,7 @@ pub mod tests {
         assert_eq!(report.with_parent, (unshared - 1000 + 61_000) << 10);
         assert_eq!(report.one_more_worker, Some((69_000 + 100) << 10), "the upper one of two");
         assert_eq!(report.more_workers, Some(1_048_576 / 69_100));
-        let workers: Vec<_> = report.all(Role::Worker).collect();
+        let workers: Vec<_> = report.all(ProcessRole::Worker).collect();
         assert_eq!(workers[2].growth_per_1000, Some(6860 << 10));
         assert_eq!((workers[0].growth_per_1000, workers[1].growth_per_1000), (None, None));
         let shares: Vec<_> = workers.iter().map(|worker| worker.of_mold.map(|share| (share * 100.0) as u32)).collect();

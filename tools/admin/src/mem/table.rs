@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::report::{Process, Report, Role};
+use super::report::{MemorySnapshot, Process, ProcessRole};
 use base::printable;
 use toolkit::units::size;
 
 /// Formats the report in at most 80 columns.
-pub fn table(report: &Report) -> String {
+pub fn table(report: &MemorySnapshot) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "cameleer {}  pid {}  {}\n", report.version, report.pid, printable::line(&report.origin));
     let _ = writeln!(
@@ -28,16 +28,17 @@ pub fn table(report: &Report) -> String {
 
 fn line(process: &Process) -> String {
     let name = match (process.role, process.slot, process.generation) {
-        (Role::Worker, Some(slot), _) => format!("worker {slot}"),
-        (Role::Mold, _, Some(generation)) => format!("mold {generation}"),
+        (ProcessRole::Worker, Some(slot), _) => format!("worker {slot}"),
+        (ProcessRole::Mold, _, Some(generation)) => format!("mold {generation}"),
         (role, ..) => format!("{role:?}").to_lowercase(),
     };
     let dash = || "-".to_owned();
-    let of =
-        |what: fn(&machine::memory::Sizes) -> u64| process.sizes.as_ref().map_or_else(dash, |sizes| size(what(sizes)));
+    let of = |what: fn(&machine::memory::MemorySizes) -> u64| {
+        process.sizes.as_ref().map_or_else(dash, |sizes| size(what(sizes)))
+    };
     // Show only memory shared by fork: pages of files are shared by all processes alike.
     let shared = match process.role {
-        Role::Mold | Role::Worker => of(|sizes| sizes.shared_anonymous),
+        ProcessRole::Mold | ProcessRole::Worker => of(|sizes| sizes.shared_anonymous),
         _ => String::new(),
     };
     let share = process.of_mold.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0));
@@ -59,7 +60,7 @@ fn signed(bytes: i64) -> String {
     format!("{sign}{}", size(bytes.unsigned_abs()))
 }
 
-fn totals(report: &Report, text: &mut String) {
+fn totals(report: &MemorySnapshot, text: &mut String) {
     let total = &report.total;
     let [files, kernel] = [total.pss_files, total.kernel()].map(size);
     let stop = format!(
@@ -84,7 +85,7 @@ fn totals(report: &Report, text: &mut String) {
     }
 }
 
-fn room(report: &Report, text: &mut String) {
+fn room(report: &MemorySnapshot, text: &mut String) {
     let Some(one) = report.one_more_worker else { return };
     let _ = match report.workers_that_served {
         0 => writeln!(text, "\none more worker costs {}, more once it serves: none has served yet", size(one)),

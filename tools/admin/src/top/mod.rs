@@ -26,11 +26,11 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 
-use self::watched::{Mode, Watched, Wish};
+use self::watched::{KeyMode, Watched, Wish};
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
 use profiler::Looked;
-use status::{Status, Usages};
+use status::{ServerStatus, Usages};
 use toolkit::Misuse;
 use toolkit::client::{Server, Which};
 
@@ -78,7 +78,7 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
         if due <= Instant::now() {
             let (status, usages) = look(&mut server)?;
             watched.takes(now(), status, usages);
-            if let Mode::Stack(worker) = watched.mode {
+            if let KeyMode::Stack(worker) = watched.mode {
                 watched.has_looked(look_at(&mut server, worker));
             }
             due = Instant::now() + SECOND;
@@ -122,7 +122,7 @@ fn key_within(wait: Duration) -> std::io::Result<Option<KeyEvent>> {
 
 /// Reads the status, and the usage of its workers. Private memory that the server has not measured is read from
 /// /proc.
-fn look(server: &mut Server) -> anyhow::Result<(Status, Usages)> {
+fn look(server: &mut Server) -> anyhow::Result<(ServerStatus, Usages)> {
     let answer = server.ask(Command::Snapshot)?;
     let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server sent an invalid answer"))?;
     if !server.shares_our_numbers() {

@@ -10,10 +10,10 @@ use ratatui::widgets::{Block, Borders, Cell, Clear, Paragraph, Row, Sparkline, T
 use wire::control::ServerCounts;
 
 use super::stack;
-use super::tables::{Column, took};
-use super::watched::{Mode, Watched};
+use super::tables::{TableColumn, took};
+use super::watched::{KeyMode, Watched};
 use base::printable;
-use status::Status;
+use status::ServerStatus;
 use status::history::Second;
 use toolkit::units::{duration, size};
 
@@ -43,8 +43,8 @@ pub fn draw(frame: &mut Frame, watched: &mut Watched) {
     rows(frame, table, watched);
     frame.render_widget(Paragraph::new(footer(watched)), foot);
     match watched.mode {
-        Mode::Help => help(frame),
-        Mode::Stack(worker) => stack::draw(frame, worker, watched.looked.as_ref()),
+        KeyMode::Help => help(frame),
+        KeyMode::Stack(worker) => stack::draw(frame, worker, watched.looked.as_ref()),
         _ => {}
     }
 }
@@ -96,7 +96,7 @@ fn workers(watched: &Watched, second: &Second) -> Line<'static> {
 }
 
 /// Pools, if there are several.
-fn pools(status: &Status) -> String {
+fn pools(status: &ServerStatus) -> String {
     let all = status.front.iter().flat_map(|front| &front.pools);
     all.map(|pool| {
         format!("   {} {} of {} busy, {} queued", printable::line(&pool.name), pool.busy, pool.most, pool.queued)
@@ -153,17 +153,17 @@ fn rows(frame: &mut Frame, area: Rect, watched: &mut Watched) {
     frame.render_stateful_widget(table, area, &mut watched.chosen);
 }
 
-fn cell(text: &str, column: &Column) -> Cell<'static> {
+fn cell(text: &str, column: &TableColumn) -> Cell<'static> {
     let line = Line::from(text.to_owned());
     Cell::from(if column.has_words { line } else { line.right_aligned() })
 }
 
 fn footer(watched: &Watched) -> Line<'static> {
     match watched.mode {
-        Mode::Filter => {
+        KeyMode::Filter => {
             Line::raw(format!("filter: {}_   Enter: apply it  Esc: show all", printable::line(&watched.filter)))
         }
-        Mode::Confirm(worker) => Line::styled(format!("recycle worker {worker}? y: yes, any other key: no"), bold()),
+        KeyMode::Confirm(worker) => Line::styled(format!("recycle worker {worker}? y: yes, any other key: no"), bold()),
         _ if !watched.said.is_empty() => Line::styled(printable::line(&watched.said), bold()),
         _ if watched.is_paused() => Line::styled("paused; space continues", bold()),
         _ => Line::raw("q end  ? help  Tab table  s sort  r reverse  / filter  t stack  x recycle  space pause"),

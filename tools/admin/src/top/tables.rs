@@ -6,12 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wire::control::{SlowRequest, WorkerStatus};
 
 use base::printable;
-use status::{Status, Usage, Usages};
+use status::{ServerStatus, Usage, Usages};
 use toolkit::units::{duration, size};
 
 /// Selects a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Which {
+pub enum TableName {
     /// The activity of each worker.
     #[default]
     Workers,
@@ -21,7 +21,7 @@ pub enum Which {
 
 /// A column.
 #[derive(Debug)]
-pub struct Column {
+pub struct TableColumn {
     /// Heading.
     pub name: &'static str,
     /// Width in characters; 0 for the remaining width.
@@ -32,7 +32,7 @@ pub struct Column {
 
 /// A line of a table.
 #[derive(Debug)]
-pub struct Line {
+pub struct TableLine {
     /// Cells in the order of the columns.
     pub cells: Vec<Cell>,
     /// Slot of the worker that the line concerns.
@@ -58,15 +58,15 @@ enum Key {
     Amount(u64),
 }
 
-const fn numbers(name: &'static str, width: u16) -> Column {
-    Column { name, width, has_words: false }
+const fn numbers(name: &'static str, width: u16) -> TableColumn {
+    TableColumn { name, width, has_words: false }
 }
 
-const fn words(name: &'static str, width: u16) -> Column {
-    Column { name, width, has_words: true }
+const fn words(name: &'static str, width: u16) -> TableColumn {
+    TableColumn { name, width, has_words: true }
 }
 
-const WORKERS: [Column; 9] = [
+const WORKERS: [TableColumn; 9] = [
     numbers("worker", 7),
     words("state", 11),
     numbers("since", 7),
@@ -78,7 +78,7 @@ const WORKERS: [Column; 9] = [
     words("request", 0),
 ];
 
-const SLOW: [Column; 6] = [
+const SLOW: [TableColumn; 6] = [
     numbers("took", 9),
     numbers("waited", 9),
     numbers("worked", 9),
@@ -87,44 +87,46 @@ const SLOW: [Column; 6] = [
     words("request", 0),
 ];
 
-impl Which {
+impl TableName {
     /// Columns of the table.
-    pub fn columns(self) -> &'static [Column] {
+    pub fn columns(self) -> &'static [TableColumn] {
         match self {
-            Which::Workers => &WORKERS,
-            Which::Slow => &SLOW,
+            TableName::Workers => &WORKERS,
+            TableName::Slow => &SLOW,
         }
     }
 
     /// Title of the table.
     pub fn title(self) -> &'static str {
         match self {
-            Which::Workers => "workers",
-            Which::Slow => "slowest requests of the last five minutes",
+            TableName::Workers => "workers",
+            TableName::Slow => "slowest requests of the last five minutes",
         }
     }
 
     /// The table that Tab switches to.
-    pub fn other(self) -> Which {
+    pub fn other(self) -> TableName {
         match self {
-            Which::Workers => Which::Slow,
-            Which::Slow => Which::Workers,
+            TableName::Workers => TableName::Slow,
+            TableName::Slow => TableName::Workers,
         }
     }
 
     /// Lines of the table.
-    pub fn lines(self, status: &Status, usages: &Usages) -> Vec<Line> {
+    pub fn lines(self, status: &ServerStatus, usages: &Usages) -> Vec<TableLine> {
         match (self, &status.front) {
             (_, None) => Vec::new(),
-            (Which::Workers, Some(front)) => front.workers.iter().map(|it| worker(it, usages.get(it.pid))).collect(),
-            (Which::Slow, Some(front)) => front.slowest.iter().map(slow).collect(),
+            (TableName::Workers, Some(front)) => {
+                front.workers.iter().map(|it| worker(it, usages.get(it.pid))).collect()
+            }
+            (TableName::Slow, Some(front)) => front.slowest.iter().map(slow).collect(),
         }
     }
 }
 
-impl Line {
+impl TableLine {
     /// Compares two lines by a column.
-    pub fn order_by(&self, other: &Line, column: usize) -> Ordering {
+    pub fn order_by(&self, other: &TableLine, column: usize) -> Ordering {
         match (self.cells.get(column), other.cells.get(column)) {
             (Some(one), Some(other)) => one.order(other),
             _ => Ordering::Equal,
@@ -150,13 +152,13 @@ fn amount(amount: u64, shown: String) -> Cell {
     Cell { text: shown, key: Key::Amount(amount) }
 }
 
-fn worker(w: &WorkerStatus, usage: Usage) -> Line {
+fn worker(w: &WorkerStatus, usage: Usage) -> TableLine {
     let waited = w.queue_wait_us.map_or_else(|| "-".to_owned(), took);
     let request = if w.request.is_empty() { &w.last_request } else { &w.request };
     let pool = if w.pool.is_empty() { String::new() } else { format!("[{}] ", w.pool) };
     let named = format!("{} {request}", w.host);
     let shown = if w.request.is_empty() && !request.is_empty() { format!("({})", named.trim()) } else { named };
-    Line {
+    TableLine {
         worker: Some(w.slot),
         cells: vec![
             Cell { text: w.slot.to_string(), key: Key::Place(u64::from(w.slot)) },
@@ -172,10 +174,10 @@ fn worker(w: &WorkerStatus, usage: Usage) -> Line {
     }
 }
 
-fn slow(r: &SlowRequest) -> Line {
+fn slow(r: &SlowRequest) -> TableLine {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let ago = now.saturating_sub(r.ended_s);
-    Line {
+    TableLine {
         worker: Some(r.worker),
         cells: vec![
             amount(r.took_us(), took(r.took_us())),

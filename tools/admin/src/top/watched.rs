@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::widgets::TableState;
 
-use super::tables::{Line, Which};
+use super::tables::{TableLine, TableName};
 use profiler::Looked;
 use status::history::{Recorder, Second};
-use status::{Status, Usages};
+use status::{ServerStatus, Usages};
 
 /// Number of seconds stored for the sparklines.
 const REMEMBERED: usize = 240;
@@ -17,13 +17,13 @@ const REMEMBERED: usize = 240;
 #[derive(Debug, Default)]
 pub struct Watched {
     /// The last status.
-    pub status: Status,
+    pub status: ServerStatus,
     /// CPU and memory of its workers, from the kernel.
     pub usages: Usages,
     /// History of the last seconds.
     pub seconds: VecDeque<Second>,
     /// The table that is shown.
-    pub table: Which,
+    pub table: TableName,
     /// Index of the column that the table is sorted by.
     pub sort: usize,
     /// Whether the order is reversed.
@@ -31,7 +31,7 @@ pub struct Watched {
     /// Filter: only lines that contain this text, ignoring case, are shown.
     pub filter: String,
     /// Mode, which determines the meaning of keys.
-    pub mode: Mode,
+    pub mode: KeyMode,
     /// The selected line.
     pub chosen: TableState,
     /// Message in the footer: a result or an error.
@@ -44,7 +44,7 @@ pub struct Watched {
 
 /// Modes, which determine the meaning of keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum KeyMode {
     /// Select and sort.
     #[default]
     Look,
@@ -71,7 +71,7 @@ pub enum Wish {
 
 impl Watched {
     /// Stores a status. While paused, only the counts for the next second are updated.
-    pub fn takes(&mut self, time: u32, status: Status, usages: Usages) {
+    pub fn takes(&mut self, time: u32, status: ServerStatus, usages: Usages) {
         let second = self.recorder.second(time, &status);
         if self.is_paused {
             return;
@@ -94,11 +94,11 @@ impl Watched {
     }
 
     /// The lines of the current table, filtered and sorted.
-    pub fn lines(&self) -> Vec<Line> {
+    pub fn lines(&self) -> Vec<TableLine> {
         let mut lines = self.table.lines(&self.status, &self.usages);
         let filter = self.filter.to_lowercase();
         lines.retain(|line| line.cells.iter().any(|cell| cell.text.to_lowercase().contains(&filter)));
-        let order = |a: &Line, b: &Line| a.order_by(b, self.sort);
+        let order = |a: &TableLine, b: &TableLine| a.order_by(b, self.sort);
         lines.sort_by(|a, b| if self.reversed { order(b, a) } else { order(a, b) });
         lines
     }
@@ -109,11 +109,11 @@ impl Watched {
             return Some(Wish::Quit);
         }
         match self.mode {
-            Mode::Look => return self.look(key.code),
-            Mode::Filter => self.write(key.code),
-            Mode::Help | Mode::Stack(_) => self.mode = Mode::Look,
-            Mode::Confirm(worker) => {
-                self.mode = Mode::Look;
+            KeyMode::Look => return self.look(key.code),
+            KeyMode::Filter => self.write(key.code),
+            KeyMode::Help | KeyMode::Stack(_) => self.mode = KeyMode::Look,
+            KeyMode::Confirm(worker) => {
+                self.mode = KeyMode::Look;
                 return (key.code == KeyCode::Char('y')).then_some(Wish::Recycle(worker));
             }
         }
@@ -124,8 +124,8 @@ impl Watched {
         self.said.clear();
         match code {
             KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::Quit),
-            KeyCode::Char('?' | 'h') => self.mode = Mode::Help,
-            KeyCode::Char('/') => self.mode = Mode::Filter,
+            KeyCode::Char('?' | 'h') => self.mode = KeyMode::Help,
+            KeyCode::Char('/') => self.mode = KeyMode::Filter,
             KeyCode::Char(' ') => self.is_paused = !self.is_paused,
             KeyCode::Char('s') | KeyCode::Right => self.sort = (self.sort + 1) % self.table.columns().len(),
             KeyCode::Left => self.sort = self.sort.checked_sub(1).unwrap_or(self.table.columns().len() - 1),
@@ -133,10 +133,10 @@ impl Watched {
             KeyCode::Tab => self.turn(),
             KeyCode::Down | KeyCode::Char('j') => self.chosen.select_next(),
             KeyCode::Up | KeyCode::Char('k') => self.chosen.select_previous(),
-            KeyCode::Char('x') => self.mode = Mode::Confirm(self.chosen_worker()?),
+            KeyCode::Char('x') => self.mode = KeyMode::Confirm(self.chosen_worker()?),
             KeyCode::Char('t') => {
                 let worker = self.chosen_worker()?;
-                (self.mode, self.looked) = (Mode::Stack(worker), None);
+                (self.mode, self.looked) = (KeyMode::Stack(worker), None);
                 return Some(Wish::Look(worker));
             }
             _ => {}
@@ -157,9 +157,9 @@ impl Watched {
             KeyCode::Backspace => drop(self.filter.pop()),
             KeyCode::Esc => {
                 self.filter.clear();
-                self.mode = Mode::Look;
+                self.mode = KeyMode::Look;
             }
-            KeyCode::Enter => self.mode = Mode::Look,
+            KeyCode::Enter => self.mode = KeyMode::Look,
             _ => {}
         }
     }
@@ -177,7 +177,7 @@ impl Watched {
     pub fn has_looked(&mut self, looked: Result<Looked, String>) {
         match looked {
             Ok(looked) => self.looked = Some(looked),
-            Err(error) => (self.mode, self.said) = (Mode::Look, error),
+            Err(error) => (self.mode, self.said) = (KeyMode::Look, error),
         }
     }
 }
@@ -185,20 +185,20 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::control::{Activity, FrontStatus, WorkerStatus};
+    use wire::control::{FrontStatus, WorkerActivity, WorkerStatus};
 
     fn watched() -> Watched {
         let worker = |slot, requests, request: &str| WorkerStatus {
             slot,
             requests,
             request: request.to_owned(),
-            activity: Activity::Working,
+            activity: WorkerActivity::Working,
             ..WorkerStatus::default()
         };
         let workers = vec![worker(0, 7, "GET /a"), worker(1, 900, "GET /b"), worker(2, 80, "GET /ab")];
         let front = Some(FrontStatus { workers, ..FrontStatus::default() });
         let mut watched = Watched::default();
-        watched.takes(1, Status { front, ..Status::default() }, Usages::default());
+        watched.takes(1, ServerStatus { front, ..ServerStatus::default() }, Usages::default());
         watched
     }
 
@@ -240,23 +240,23 @@ mod tests {
     #[test]
     fn a_worker_is_looked_at_until_a_key_is_pressed() {
         let mut watched = watched();
-        assert_eq!((press(&mut watched, "t"), watched.mode), (None, Mode::Look));
+        assert_eq!((press(&mut watched, "t"), watched.mode), (None, KeyMode::Look));
         assert!(watched.said.contains("choose a worker first"));
-        assert_eq!((press(&mut watched, "jjt"), watched.mode), (Some(Wish::Look(1)), Mode::Stack(1)));
-        assert_eq!((press(&mut watched, "q"), watched.mode), (None, Mode::Look));
+        assert_eq!((press(&mut watched, "jjt"), watched.mode), (Some(Wish::Look(1)), KeyMode::Stack(1)));
+        assert_eq!((press(&mut watched, "q"), watched.mode), (None, KeyMode::Look));
         press(&mut watched, "t");
         watched.has_looked(Err("it is gone".to_owned()));
-        assert_eq!((watched.mode, watched.said.as_str()), (Mode::Look, "it is gone"));
+        assert_eq!((watched.mode, watched.said.as_str()), (KeyMode::Look, "it is gone"));
     }
 
     #[test]
     fn a_paused_display_does_not_change() {
         let mut watched = watched();
         press(&mut watched, " ");
-        watched.takes(2, Status::default(), Usages::default());
+        watched.takes(2, ServerStatus::default(), Usages::default());
         assert_eq!(workers(&watched).len(), 3);
         press(&mut watched, " ");
-        watched.takes(3, Status::default(), Usages::default());
+        watched.takes(3, ServerStatus::default(), Usages::default());
         assert!(workers(&watched).is_empty());
     }
 }

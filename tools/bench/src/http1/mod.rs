@@ -11,14 +11,14 @@ use std::time::Instant;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 
-use super::Request;
-use super::answer::{Answer, Body};
-use super::connect::Stream;
-use super::failure::{Cause, Failure};
+use super::EncodedRequest;
+use super::answer::{BodySearch, CompleteResponse};
+use super::connect::ClientStream;
+use super::failure::{FailedRequest, FailureCause};
 use super::times::Moments;
 use chunks::Chunks;
-use head::{Framing, Head};
-use throttle::Throttle;
+use head::{BodyEnd, ResponseHead};
+use throttle::ReadThrottle;
 
 /// Initial buffer size in bytes, enough for most responses; the buffer grows while reads fill it.
 const SMALLEST: usize = 8 * 1024;
@@ -26,24 +26,24 @@ const SMALLEST: usize = 8 * 1024;
 const LARGEST: usize = 64 * 1024;
 
 /// A connection that may be reused.
-pub struct Connection {
-    stream: Box<dyn Stream>,
+pub struct Http1Connection {
+    stream: Box<dyn ClientStream>,
     buffer: Vec<u8>,
     /// Unread bytes are in `buffer[start..end]`.
     start: usize,
     end: usize,
-    throttle: Option<Throttle>,
+    throttle: Option<ReadThrottle>,
     received: u64,
     /// When the first byte of the response arrived.
     first: Option<Instant>,
     is_over: bool,
 }
 
-impl Connection {
+impl Http1Connection {
     /// Makes an HTTP/1.1 connection of `stream` that reads at `bits` per second.
-    pub fn new(stream: Box<dyn Stream>, bits: Option<f64>) -> Connection {
-        let (buffer, throttle) = (vec![0; SMALLEST], bits.map(Throttle::new));
-        Connection { stream, buffer, start: 0, end: 0, throttle, received: 0, first: None, is_over: false }
+    pub fn new(stream: Box<dyn ClientStream>, bits: Option<f64>) -> Http1Connection {
+        let (buffer, throttle) = (vec![0; SMALLEST], bits.map(ReadThrottle::new));
+        Http1Connection { stream, buffer, start: 0, end: 0, throttle, received: 0, first: None, is_over: false }
     }
 
     /// Whether the server still accepts requests on this connection. Servers often close idle connections,
@@ -57,7 +57,11 @@ impl Connection {
     }
 
     /// Sends `request` and reads its response; `body` gets each piece of the body.
-    pub async fn exchange(&mut self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
+    pub async fn exchange(
+        &mut self,
+        request: &EncodedRequest,
+        body: &mut BodySearch<'_>,
+    ) -> Result<CompleteResponse, FailedRequest> {
         let before = self.received;
         self.is_over = true;
         self.first = None;
@@ -66,20 +70,20 @@ impl Connection {
         // A server may respond and close before it has read the whole request: then the response counts.
         let head = match (self.head(request).await, sent) {
             (Ok(head), _) => head,
-            (Err(_), Err(error)) => return Err(Failure::broken(false, &error)),
+            (Err(_), Err(error)) => return Err(FailedRequest::broken(false, &error)),
             (Err(failure), Ok(())) => return Err(failure),
         };
         match head.framing {
-            Framing::Length(length) => self.body_of(length, body).await?,
-            Framing::Chunked => self.chunks(body).await?,
-            Framing::UntilClose => self.rest(body).await?,
+            BodyEnd::Length(length) => self.body_of(length, body).await?,
+            BodyEnd::Chunked => self.chunks(body).await?,
+            BodyEnd::UntilClose => self.rest(body).await?,
         }
         self.is_over = !head.keeps_alive;
         let moments = Moments { sent: at, first: self.first.unwrap_or(at) };
-        Ok(Answer { status: head.status, received: self.received - before, moments })
+        Ok(CompleteResponse { status: head.status, received: self.received - before, moments })
     }
 
-    async fn send(&mut self, request: &Request) -> io::Result<()> {
+    async fn send(&mut self, request: &EncodedRequest) -> io::Result<()> {
         for piece in &request.pieces {
             self.stream.write_all(piece).await?;
         }
@@ -87,9 +91,9 @@ impl Connection {
     }
 
     /// Reads the head of the response; skips informational ones.
-    async fn head(&mut self, request: &Request) -> Result<Head, Failure> {
+    async fn head(&mut self, request: &EncodedRequest) -> Result<ResponseHead, FailedRequest> {
         loop {
-            if let Some(head) = Head::parse(self.waiting(), &request.method)? {
+            if let Some(head) = ResponseHead::parse(self.waiting(), &request.method)? {
                 self.start += head.size;
                 if !(100..200).contains(&head.status) {
                     return Ok(head);
@@ -97,7 +101,10 @@ impl Connection {
                 continue;
             }
             if self.waiting().len() >= LARGEST {
-                return Err(Failure::new(Cause::Malformed, format!("a head of more than {LARGEST} bytes")));
+                return Err(FailedRequest::new(
+                    FailureCause::Malformed,
+                    format!("a head of more than {LARGEST} bytes"),
+                ));
             }
             let began = self.start < self.end;
             self.more(began).await?;
@@ -105,7 +112,7 @@ impl Connection {
         }
     }
 
-    async fn body_of(&mut self, length: u64, body: &mut Body<'_>) -> Result<(), Failure> {
+    async fn body_of(&mut self, length: u64, body: &mut BodySearch<'_>) -> Result<(), FailedRequest> {
         let mut left = length;
         loop {
             let piece = self.waiting();
@@ -121,23 +128,24 @@ impl Connection {
         }
     }
 
-    async fn chunks(&mut self, body: &mut Body<'_>) -> Result<(), Failure> {
+    async fn chunks(&mut self, body: &mut BodySearch<'_>) -> Result<(), FailedRequest> {
         let mut chunks = Chunks::default();
         while !chunks.is_done() {
             if self.start == self.end {
                 self.more(true).await?;
             }
             let taken = chunks.take(self.waiting(), &mut |piece| body.see(piece));
-            self.start += taken.ok_or_else(|| Failure::new(Cause::Malformed, "a body that is not chunked"))?;
+            self.start +=
+                taken.ok_or_else(|| FailedRequest::new(FailureCause::Malformed, "a body that is not chunked"))?;
         }
         Ok(())
     }
 
-    async fn rest(&mut self, body: &mut Body<'_>) -> Result<(), Failure> {
+    async fn rest(&mut self, body: &mut BodySearch<'_>) -> Result<(), FailedRequest> {
         loop {
             body.see(self.waiting());
             self.start = self.end;
-            if self.read().await.map_err(|error| Failure::broken(true, &error))? == 0 {
+            if self.read().await.map_err(|error| FailedRequest::broken(true, &error))? == 0 {
                 return Ok(());
             }
         }
@@ -148,11 +156,11 @@ impl Connection {
     }
 
     /// Reads at least one byte; `began`: a part of the response has been read.
-    async fn more(&mut self, began: bool) -> Result<(), Failure> {
+    async fn more(&mut self, began: bool) -> Result<(), FailedRequest> {
         match self.read().await {
-            Ok(0) => Err(Failure::broken(began, &io::Error::other("the server closed the connection"))),
+            Ok(0) => Err(FailedRequest::broken(began, &io::Error::other("the server closed the connection"))),
             Ok(_) => Ok(()),
-            Err(error) => Err(Failure::broken(began, &error)),
+            Err(error) => Err(FailedRequest::broken(began, &error)),
         }
     }
 

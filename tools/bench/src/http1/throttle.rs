@@ -10,15 +10,15 @@ use tokio::time::{Instant, sleep_until};
 const STEP: Duration = Duration::from_millis(50);
 
 /// Time of the next read, and its size.
-pub struct Throttle {
+pub struct ReadThrottle {
     bytes_per_second: f64,
     next: Instant,
 }
 
-impl Throttle {
+impl ReadThrottle {
     /// A limit of `bits` per second.
-    pub fn new(bits: f64) -> Throttle {
-        Throttle { bytes_per_second: bits / 8.0, next: Instant::now() }
+    pub fn new(bits: f64) -> ReadThrottle {
+        ReadThrottle { bytes_per_second: bits / 8.0, next: Instant::now() }
     }
 
     /// Reads the bytes of one interval, after a pause for the bytes read before.

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Outcome;
-use super::plan::{Pace, Plan};
+use super::RunOutcome;
+use super::plan::{RequestPace, RunPlan};
 
 pub use html::{Axis, Plot, page, page_of_two};
 pub use markdown::markdown;
@@ -147,15 +147,15 @@ pub struct Interval {
 
 impl Report {
     /// The report on a run of `plan`.
-    pub fn new(plan: &Plan, outcome: &Outcome) -> Report {
+    pub fn new(plan: &RunPlan, outcome: &RunOutcome) -> Report {
         let tally = &outcome.tally;
         let rate = match plan.pace {
-            Pace::Closed | Pace::Times(_) => None,
-            Pace::Constant(rate) | Pace::Poisson(rate) => Some(rate),
+            RequestPace::Closed | RequestPace::Times(_) => None,
+            RequestPace::Constant(rate) | RequestPace::Poisson(rate) => Some(rate),
         };
-        let is_open = !matches!(plan.pace, Pace::Closed);
+        let is_open = !matches!(plan.pace, RequestPace::Closed);
         let seconds = outcome.elapsed.as_secs_f64();
-        let failure = |(cause, (count, first)): (&super::Cause, &(u64, String))| FailureCount {
+        let failure = |(cause, (count, first)): (&super::FailureCause, &(u64, String))| FailureCount {
             cause: cause.name(),
             count: *count,
             first: first.clone(),
@@ -223,7 +223,7 @@ impl Latency {
 }
 
 impl ConnectionTimes {
-    fn new(times: &super::times::Times) -> ConnectionTimes {
+    fn new(times: &super::times::TimeParts) -> ConnectionTimes {
         ConnectionTimes {
             connect: Latency::new(&times.connect),
             processing: Latency::new(&times.processing),
@@ -234,7 +234,7 @@ impl ConnectionTimes {
 }
 
 impl Interval {
-    fn new(interval: &super::tally::Interval) -> Interval {
+    fn new(interval: &super::tally::TallyInterval) -> Interval {
         Interval {
             end: interval.end.as_secs_f64(),
             requests: interval.requests,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::super::plan::Plan;
+use super::super::plan::RunPlan;
 use super::super::versus::{Ratio, Round, Versus};
 use super::Report;
 use super::text::how;
@@ -46,7 +46,7 @@ pub struct Compared {
 
 impl Comparison {
     /// The result of these plans.
-    pub fn new(a: &Plan, b: &Plan, versus: &Versus) -> Comparison {
+    pub fn new(a: &RunPlan, b: &RunPlan, versus: &Versus) -> Comparison {
         let (a, b) = (Report::new(a, &versus.a), Report::new(b, &versus.b));
         let rate = Ratio::of(&versus.rounds, |round: &Round| round.rate);
         let median = Ratio::of(&versus.rounds, |round| round.median);

@@ -4,7 +4,7 @@ use chrono::DateTime;
 
 /// The request in such a line.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Entry<'l> {
+pub struct LoggedRequest<'l> {
     /// `GET`
     pub method: &'l str,
     /// Path and query.
@@ -13,10 +13,10 @@ pub struct Entry<'l> {
     pub second: i64,
 }
 
-impl Entry<'_> {
+impl LoggedRequest<'_> {
     /// Parses `host ident user [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 …`; the user's name may have
     /// blanks.
-    pub fn parse(line: &str) -> Option<Entry<'_>> {
+    pub fn parse(line: &str) -> Option<LoggedRequest<'_>> {
         let (_, rest) = line.split_once(" [")?;
         let (time, rest) = rest.split_once("] \"")?;
         let (request, _) = rest.split_once('"')?;
@@ -24,7 +24,7 @@ impl Entry<'_> {
         let mut words = request.split(' ');
         let (method, target) = (words.next()?, words.next()?);
         let is_whole = words.next().is_some_and(|version| version.starts_with("HTTP/")) && words.next().is_none();
-        is_whole.then_some(Entry { method, path: path(target), second })
+        is_whole.then_some(LoggedRequest { method, path: path(target), second })
     }
 
     /// Whether the path can be sent unchanged: logs escape special characters.
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn a_log_line_has_method_path_and_time() {
         let common = r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a.gif?b=c HTTP/1.0" 200 2326"#;
-        let expected = Entry { method: "GET", path: "/a.gif?b=c", second: 971_211_336 };
-        assert_eq!(Entry::parse(common), Some(expected));
+        let expected = LoggedRequest { method: "GET", path: "/a.gif?b=c", second: 971_211_336 };
+        assert_eq!(LoggedRequest::parse(common), Some(expected));
         let line =
             |request: &str| format!(r#"::1 - - [10/Oct/2000:13:55:36 +0000] "{request}" 200 5 "http://r/" "Agent""#);
         for (request, expected) in [
@@ -63,11 +63,12 @@ mod tests {
             ("\\x16\\x03\\x01", None),
         ] {
             let line = line(request);
-            let path = Entry::parse(&line).filter(Entry::is_sendable).map(|entry| entry.path.to_owned());
+            let path =
+                LoggedRequest::parse(&line).filter(LoggedRequest::is_sendable).map(|entry| entry.path.to_owned());
             assert_eq!(path.as_deref(), expected, "{request}");
         }
         for wrong in ["", "[", " [x] \"GET / HTTP/1.1\"", " [10/Oct/2000:13:55:36 +0000] \"GET"] {
-            assert_eq!(Entry::parse(wrong), None, "{wrong}");
+            assert_eq!(LoggedRequest::parse(wrong), None, "{wrong}");
         }
     }
 }

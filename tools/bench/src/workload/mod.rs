@@ -11,8 +11,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use http::Method;
 
-use super::{Request, Target, Template};
-use access_log::Entry;
+use super::{EncodedRequest, RequestTarget, RequestTemplate};
+use access_log::LoggedRequest;
 use lines::Enough;
 
 /// Most requests in memory.
@@ -37,14 +37,14 @@ type Asked = (Option<Method>, String);
 
 impl Workload {
     /// The request of one URL.
-    pub fn of(target: &Target) -> Workload {
+    pub fn of(target: &RequestTarget) -> Workload {
         let mut workload = Workload::default();
         workload.add(None, &target.path);
         workload
     }
 
     /// URLs and paths of `target`'s server.
-    pub fn of_urls(urls: &[String], target: &Target) -> anyhow::Result<Workload> {
+    pub fn of_urls(urls: &[String], target: &RequestTarget) -> anyhow::Result<Workload> {
         let mut workload = Workload::default();
         for url in urls {
             workload.add(None, &path_of(url, target)?);
@@ -53,7 +53,7 @@ impl Workload {
     }
 
     /// A file with a URL or path on each line, all of `target`'s server.
-    pub fn of_list(file: &Path, target: &Target) -> anyhow::Result<Workload> {
+    pub fn of_list(file: &Path, target: &RequestTarget) -> anyhow::Result<Workload> {
         let mut workload = Workload::default();
         lines::each(file, |number, line| {
             if line.is_empty() || line.starts_with('#') {
@@ -71,7 +71,7 @@ impl Workload {
         let wanted = |name: &str| methods.iter().find(|method| method.as_str() == name).cloned();
         let (mut workload, mut seconds, mut others) = (Workload::default(), Vec::new(), 0);
         lines::each(file, |number, line| {
-            let entry = Entry::parse(line).filter(Entry::is_sendable);
+            let entry = LoggedRequest::parse(line).filter(LoggedRequest::is_sendable);
             match entry.and_then(|entry| Some((wanted(entry.method)?, entry))) {
                 None => others += 1,
                 Some((method, entry)) => {
@@ -116,10 +116,10 @@ impl Workload {
     }
 
     /// The distinct requests to `target`'s server.
-    pub fn requests(&self, template: &Template, target: &Target) -> Arc<[Request]> {
+    pub fn requests(&self, template: &RequestTemplate, target: &RequestTarget) -> Arc<[EncodedRequest]> {
         let one = |(method, path): &Asked| {
             let method = template.method.clone().or_else(|| method.clone());
-            Request::new(&Template { method, ..template.clone() }, target.with_path(path))
+            EncodedRequest::new(&RequestTemplate { method, ..template.clone() }, target.with_path(path))
         };
         self.asked.iter().map(one).collect()
     }
@@ -135,9 +135,9 @@ impl Workload {
     }
 }
 
-fn path_of(line: &str, target: &Target) -> anyhow::Result<String> {
+fn path_of(line: &str, target: &RequestTarget) -> anyhow::Result<String> {
     let url = if line.starts_with('/') { target.with_path("").url() + line } else { line.to_owned() };
-    let listed = Target::parse(&url).map_err(anyhow::Error::msg)?;
+    let listed = RequestTarget::parse(&url).map_err(anyhow::Error::msg)?;
     if !listed.is_of_the_same_server(target) {
         bail!("{line}: is on another server than {}; a run measures one server", target.url());
     }

@@ -1,6 +1,6 @@
 //! CGI programs as findings of `check --compat`.
 
-use super::{Program, Programs, Risk, Where};
+use super::{CgiProgram, Programs, Risk, Where};
 use crate::{Finding, Light};
 use config::program::CgiMode;
 
@@ -9,7 +9,7 @@ pub fn findings(programs: &Programs) -> Vec<Finding> {
     programs.all.iter().flat_map(of_program).collect()
 }
 
-fn of_program(program: &Program) -> Vec<Finding> {
+fn of_program(program: &CgiProgram) -> Vec<Finding> {
     let finding = |light, line: u32, what: &str, note: String| Finding {
         light,
         at: format!("{}:{line}", program.file.display()),
@@ -35,7 +35,7 @@ fn of_program(program: &Program) -> Vec<Finding> {
     findings
 }
 
-fn gain(program: &Program) -> String {
+fn gain(program: &CgiProgram) -> String {
     if program.mode != CgiMode::Program {
         return String::new();
     }

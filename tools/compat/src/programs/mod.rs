@@ -20,14 +20,14 @@ use config::program::CgiMode;
 #[derive(Debug, Default)]
 pub struct Programs {
     /// The programs, in the order of their folders.
-    pub all: Vec<Program>,
+    pub all: Vec<CgiProgram>,
     /// Whether the search has reached a limit, so that there may be more.
     pub is_cut: bool,
 }
 
 /// A file that a place of `cgi-script` leads to.
 #[derive(Debug)]
-pub struct Program {
+pub struct CgiProgram {
     /// Path of the program.
     pub file: PathBuf,
     /// `CgiMode` of the program's location.
@@ -46,23 +46,23 @@ impl Programs {
     /// Searches the folders of a configuration; `.htaccess` files are not considered.
     pub fn of(config: &Config) -> Programs {
         let (found, is_cut) = places::search(config);
-        Programs { all: found.into_iter().filter_map(|(file, mode)| Program::of(file, mode)).collect(), is_cut }
+        Programs { all: found.into_iter().filter_map(|(file, mode)| CgiProgram::of(file, mode)).collect(), is_cut }
     }
 
     /// Scripts in Perl that a process is started for, and that load modules in it.
-    pub fn that_would_gain(&self) -> impl Iterator<Item = &Program> {
+    pub fn that_would_gain(&self) -> impl Iterator<Item = &CgiProgram> {
         self.all.iter().filter(|program| program.would_gain())
     }
 }
 
-impl Program {
-    fn of(file: PathBuf, mode: CgiMode) -> Option<Program> {
+impl CgiProgram {
+    fn of(file: PathBuf, mode: CgiMode) -> Option<CgiProgram> {
         let head = shebang::head(&file).ok()?;
         let is_perl = !shebang::is_foreign(&head);
         let fault = faults::of(&file, &head, mode == CgiMode::Program || !is_perl);
         let is_program = fault.is_some() || faults::may_be_executed(&file);
         if !is_program || !is_perl {
-            return is_program.then_some(Program {
+            return is_program.then_some(CgiProgram {
                 file,
                 mode,
                 is_perl,
@@ -72,7 +72,7 @@ impl Program {
             });
         }
         let text = sources::text(&file).unwrap_or_default();
-        Some(Program { modules: sources::modules(&text), risks: risks::of(&text), file, mode, is_perl, fault })
+        Some(CgiProgram { modules: sources::modules(&text), risks: risks::of(&text), file, mode, is_perl, fault })
     }
 
     fn would_gain(&self) -> bool {

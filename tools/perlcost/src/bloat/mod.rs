@@ -13,7 +13,7 @@ use nix::sys::ptrace;
 use nix::sys::signal::{Signal, raise};
 use serde::{Deserialize, Serialize};
 
-use crate::embedded::Child;
+use crate::embedded::PerlChild;
 use base::printable;
 use toolkit::print;
 use trace::Traced;
@@ -78,7 +78,7 @@ impl Bloat {
     }
 
     fn measure(&self, expression: &str) -> anyhow::Result<Measured> {
-        let child = Child::start(&self.include, |perl| run(perl, expression))?;
+        let child = PerlChild::start(&self.include, |perl| run(perl, expression))?;
         let traced = trace::follow(child.pid).with_context(|| expression.to_owned())?;
         let found = child.answer().with_context(|| expression.to_owned())?;
         let found = serde_json::from_str(&found)?;

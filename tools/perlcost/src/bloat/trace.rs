@@ -12,7 +12,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde::Serialize;
 
-use machine::memory::{Machine, Sizes};
+use machine::memory::{Machine, MemorySizes};
 use sys::{self, SystemCall};
 
 /// Maximum length of a file name, in bytes.
@@ -82,7 +82,7 @@ pub fn follow(child: Pid) -> anyhow::Result<Option<Traced>> {
     Ok(Some(seen))
 }
 
-fn sizes(child: Pid) -> anyhow::Result<Sizes> {
+fn sizes(child: Pid) -> anyhow::Result<MemorySizes> {
     Machine::default().sizes(child.as_raw()).with_context(|| format!("/proc/{child}/smaps_rollup cannot be read"))
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 
 use toolkit::conf::Conf;
-use tune::{Interrupt, Shadow, Site};
+use tune::{InterruptGuard, Shadow, TunedSite};
 
 /// Timeout of the request, which takes many times as long when each statement is timed.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -48,8 +48,8 @@ pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
 /// Starts a server that times each statement, and sends the request. Returns the status line, and the profile that
 /// the worker writes at its end. The mold writes a separate profile without the request.
 fn ask(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, PathBuf)> {
-    let interrupt = Interrupt::new()?;
-    let site = Site::of(conf, Some(url))?;
+    let interrupt = InterruptGuard::new()?;
+    let site = TunedSite::of(conf, Some(url))?;
     ensure!(!site.target.tls, "{url}: TLS is not supported; name a URL that the site answers without TLS");
     let instead: Vec<_> = INSTEAD.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     let file = folder.join("profile").display().to_string();

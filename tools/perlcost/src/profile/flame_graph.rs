@@ -4,17 +4,17 @@
 use anyhow::Context;
 use inferno::flamegraph::{Options, from_lines};
 
-use super::{Mode, folded};
-use profiler::Profile;
+use super::{ClockMode, folded};
+use profiler::StackProfile;
 
-pub fn draw(profile: &Profile, mode: Mode, with_lines: bool, title: &str) -> anyhow::Result<Vec<u8>> {
+pub fn draw(profile: &StackProfile, mode: ClockMode, with_lines: bool, title: &str) -> anyhow::Result<Vec<u8>> {
     let text = folded::lines(profile, mode, with_lines);
     anyhow::ensure!(!text.is_empty(), "no worker had a request during the recording: the flame graph would be empty");
     let mut options = Options::default();
     options.title = title.to_owned();
     let (what, count) = match mode {
-        Mode::Wall => ("wall-clock time", "samples"),
-        Mode::Cpu => ("processor time", "us"),
+        ClockMode::Wall => ("wall-clock time", "samples"),
+        ClockMode::Cpu => ("processor time", "us"),
     };
     options.subtitle = Some(format!("{what}, {:.1} s, {} samples", profile.seconds, profile.samples));
     options.count_name = count.to_owned();

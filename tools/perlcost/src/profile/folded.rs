@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::Mode;
-use profiler::{Code, Frame, Profile, Stack};
+use super::ClockMode;
+use profiler::{PerlStack, StackCode, StackFrame, StackProfile};
 
 /// Weight of a stack: samples, or CPU time in µs.
-pub fn weight(stack: &Stack, mode: Mode) -> u64 {
+pub fn weight(stack: &PerlStack, mode: ClockMode) -> u64 {
     match mode {
-        Mode::Wall => stack.samples,
-        Mode::Cpu => stack.cpu_us,
+        ClockMode::Wall => stack.samples,
+        ClockMode::Cpu => stack.cpu_us,
     }
 }
 
 /// Formats the lines; stacks with equal text are merged.
-pub fn lines(profile: &Profile, mode: Mode, with_lines: bool) -> String {
+pub fn lines(profile: &StackProfile, mode: ClockMode, with_lines: bool) -> String {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
     for by in &profile.requests {
         for stack in &by.stacks {
@@ -34,11 +34,11 @@ pub fn lines(profile: &Profile, mode: Mode, with_lines: bool) -> String {
     text
 }
 
-fn name(frame: &Frame, with_lines: bool) -> String {
+fn name(frame: &StackFrame, with_lines: bool) -> String {
     let name = match frame.code {
-        Code::Operator => format!("({})", frame.name),
-        Code::File => format!("require {}", frame.file),
-        Code::Sub | Code::Native | Code::Eval => frame.name.clone(),
+        StackCode::Operator => format!("({})", frame.name),
+        StackCode::File => format!("require {}", frame.file),
+        StackCode::Sub | StackCode::Native | StackCode::Eval => frame.name.clone(),
     };
     let place = if with_lines { format!(" {}:{}", frame.file, frame.line) } else { String::new() };
     in_stack(&(name + &place))

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 
 use base::printable;
 use master::sockets::control_socket::Command;
-use profiler::{MOST_SECONDS, Profile as Recorded};
+use profiler::{MOST_SECONDS, StackProfile as Recorded};
 use toolkit::Misuse;
 use toolkit::client::Which;
 use toolkit::conf::Conf;
@@ -45,8 +45,8 @@ pub struct Profile {
     #[arg(long, value_name = "DIR", default_value = "nytprof", requires = "exact")]
     out: PathBuf,
     /// Time to count: wall-clock or processor time
-    #[arg(long, value_enum, default_value_t = Mode::Wall)]
-    mode: Mode,
+    #[arg(long, value_enum, default_value_t = ClockMode::Wall)]
+    mode: ClockMode,
     /// Distinguish lines of a sub
     #[arg(long)]
     lines: bool,
@@ -63,7 +63,7 @@ pub struct Profile {
 
 /// The time that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
+pub enum ClockMode {
     /// Wall-clock time: work and waiting.
     Wall,
     /// Processor time: work only.

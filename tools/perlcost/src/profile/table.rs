@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::{Mode, folded};
-use profiler::{Code, Frame, Profile, Stack};
+use super::{ClockMode, folded};
+use profiler::{PerlStack, StackCode, StackFrame, StackProfile};
 
 /// Maximum of subs and of requests in the table.
 const SHOWN: usize = 20;
@@ -24,8 +24,8 @@ impl Share {
     }
 }
 
-pub fn of(profile: &Profile, mode: Mode) -> String {
-    let weigh = |stacks: &[Stack]| stacks.iter().map(|stack| folded::weight(stack, mode)).sum::<u64>();
+pub fn of(profile: &StackProfile, mode: ClockMode) -> String {
+    let weigh = |stacks: &[PerlStack]| stacks.iter().map(|stack| folded::weight(stack, mode)).sum::<u64>();
     let all: u64 = profile.requests.iter().map(|by| weigh(&by.stacks)).sum();
     let mut text = head(profile, mode, all);
     if all == 0 {
@@ -54,34 +54,34 @@ pub fn of(profile: &Profile, mode: Mode) -> String {
     text
 }
 
-fn head(profile: &Profile, mode: Mode, all: u64) -> String {
-    let Profile { seconds, rounds, samples, torn, .. } = profile;
+fn head(profile: &StackProfile, mode: ClockMode, all: u64) -> String {
+    let StackProfile { seconds, rounds, samples, torn, .. } = profile;
     let busy = *samples as f64 / (*rounds).max(1) as f64;
     let work = match mode {
-        Mode::Wall => String::new(),
-        Mode::Cpu => format!("; they used {:.2} s of processor time", all as f64 / 1e6),
+        ClockMode::Wall => String::new(),
+        ClockMode::Cpu => format!("; they used {:.2} s of processor time", all as f64 / 1e6),
     };
     format!("{seconds:.1} s, {samples} samples ({torn} torn), {busy:.1} busy workers on average{work}\n")
 }
 
-fn in_database(profile: &Profile, mode: Mode) -> u64 {
-    let is_database = |stack: &Stack| frames(profile, stack).any(Frame::is_database);
+fn in_database(profile: &StackProfile, mode: ClockMode) -> u64 {
+    let is_database = |stack: &PerlStack| frames(profile, stack).any(StackFrame::is_database);
     let stacks = profile.requests.iter().flat_map(|by| &by.stacks);
     stacks.filter(|stack| is_database(stack)).map(|stack| folded::weight(stack, mode)).sum()
 }
 
-fn frames<'a>(profile: &'a Profile, stack: &'a Stack) -> impl DoubleEndedIterator<Item = &'a Frame> {
+fn frames<'a>(profile: &'a StackProfile, stack: &'a PerlStack) -> impl DoubleEndedIterator<Item = &'a StackFrame> {
     stack.frames.iter().filter_map(|at| profile.frames.get(*at as usize))
 }
 
 /// Weights by sub, the largest own weight first. An operator counts for the sub that contains it.
-fn by_subs(profile: &Profile, mode: Mode) -> Vec<(String, Share)> {
+fn by_subs(profile: &StackProfile, mode: ClockMode) -> Vec<(String, Share)> {
     let mut subs: BTreeMap<String, Share> = BTreeMap::new();
     for stack in profile.requests.iter().flat_map(|by| &by.stacks) {
         let weight = folded::weight(stack, mode);
         let mut seen = BTreeSet::new();
         let mut own = weight;
-        for frame in frames(profile, stack).rev().filter(|frame| frame.code != Code::Operator) {
+        for frame in frames(profile, stack).rev().filter(|frame| frame.code != StackCode::Operator) {
             let share = subs.entry(frame.name.clone()).or_default();
             share.own += std::mem::take(&mut own);
             if seen.insert(&frame.name) {

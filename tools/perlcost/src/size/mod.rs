@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::embedded::Child;
+use crate::embedded::PerlChild;
 use base::printable;
 use toolkit::{Misuse, print};
 
@@ -79,11 +79,11 @@ impl Size {
 
     /// Measures in a separate process, so that modules loaded for one subject do not affect the next.
     fn measure(&self, name: &str, subject: &Subject) -> anyhow::Result<Measured> {
-        let said = Child::start(&self.include, |perl| {
+        let said = PerlChild::start(&self.include, |perl| {
             perl.require_module("Cameleer::Size")?;
             Ok(perl.ask(c"Cameleer::Size::of", &subject.for_perl())?)
         });
-        let said = said.and_then(Child::answer).with_context(|| name.to_owned())?;
+        let said = said.and_then(PerlChild::answer).with_context(|| name.to_owned())?;
         let mut measured: Measured = serde_json::from_str(&said)?;
         measured.name = name.to_owned();
         measured.subs.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));

@@ -15,7 +15,7 @@ use addresses::listen;
 use master::configuration::{OptionText, address_name};
 use master::sockets::listeners::Listeners;
 use program::program;
-use text::Text;
+use text::DirectiveText;
 
 /// Inputs of the translation besides the options.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ fn is_plain(name: &str) -> bool {
 
 /// Translates options into directives.
 pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
-    let mut text = Text::default();
+    let mut text = DirectiveText::default();
     let addresses = listen(run, around)?;
     text.by(match (run.listen.is_empty(), &run.host, run.port) {
         (false, ..) => "--listen",
@@ -92,7 +92,7 @@ pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
 
 /// Directives of a program for `check`.
 pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
-    let mut text = Text::default();
+    let mut text = DirectiveText::default();
     // The address is not bound, but a configuration needs one.
     text.by("--port").line("Listen", &["5000"]);
     program(what, around, &mut text)?;
@@ -101,7 +101,7 @@ pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Vec<O
 
 /// Directives of an interpreter with the Apache API that serves no requests.
 pub fn of_interpreter(include: &[PathBuf], around: &Surroundings) -> Vec<OptionText> {
-    let mut text = Text::default();
+    let mut text = DirectiveText::default();
     text.by("--port").line("Listen", &["5000"]);
     for folder in include {
         text.by("-I").line("PerlLib", &[&around.folder.join(folder).display().to_string()]);
@@ -111,7 +111,7 @@ pub fn of_interpreter(include: &[PathBuf], around: &Surroundings) -> Vec<OptionT
 }
 
 /// Uses a self-made certificate in the user's folder.
-fn tls(addresses: &[String], around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
+fn tls(addresses: &[String], around: &Surroundings, text: &mut DirectiveText) -> anyhow::Result<()> {
     let files = development::certificate(&around.certificates, addresses, around.host_name.as_deref())?;
     text.by("--tls").line("SSLCertificateFile", &[&files.certificate.display().to_string()]);
     text.line("SSLCertificateKeyFile", &[&files.key.display().to_string()]);
@@ -119,7 +119,7 @@ fn tls(addresses: &[String], around: &Surroundings, text: &mut Text) -> anyhow::
     Ok(())
 }
 
-fn pool(run: &Run, around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
+fn pool(run: &Run, around: &Surroundings, text: &mut DirectiveText) -> anyhow::Result<()> {
     let said = run.workers.map(|n| n.to_string()).or_else(|| around.concurrency.clone());
     let said = said.unwrap_or_else(|| "5".to_string());
     let workers: u32 = said.parse().unwrap_or(0);
@@ -136,7 +136,7 @@ fn pool(run: &Run, around: &Surroundings, text: &mut Text) -> anyhow::Result<()>
     Ok(())
 }
 
-fn files(run: &Run, around: &Surroundings, text: &mut Text) {
+fn files(run: &Run, around: &Surroundings, text: &mut DirectiveText) {
     let pid = run.pid.as_ref().map(|path| around.folder.join(path).display().to_string());
     for (option, name, value) in [
         ("--user", "User", &run.user),

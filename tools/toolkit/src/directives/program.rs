@@ -7,7 +7,7 @@ use super::super::options::Program;
 use super::Surroundings;
 use super::application::is_script;
 use super::folders;
-use super::text::Text;
+use super::text::DirectiveText;
 use config::program::CgiMode;
 
 /// Kind of program.
@@ -20,7 +20,7 @@ enum ProgramKind {
 }
 
 /// Adds the directives that load and serve the program.
-pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
+pub fn program(program: &Program, around: &Surroundings, text: &mut DirectiveText) -> anyhow::Result<()> {
     for folder in &program.include {
         text.by("-I").line("PerlLib", &[&around.folder.join(folder).display().to_string()]);
     }
@@ -58,7 +58,12 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> any
 }
 
 /// Adds `--cgi-mode` and, for scripts run as programs, the folders of `-I` as PERL5LIB.
-fn cgi_mode(program: &Program, kind: &ProgramKind, around: &Surroundings, text: &mut Text) -> anyhow::Result<CgiMode> {
+fn cgi_mode(
+    program: &Program,
+    kind: &ProgramKind,
+    around: &Surroundings,
+    text: &mut DirectiveText,
+) -> anyhow::Result<CgiMode> {
     let is_cgi = matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_));
     let said = program.cgi_mode.as_deref();
     if said.is_some() && !is_cgi {
@@ -101,12 +106,12 @@ fn named(program: &Program) -> String {
     }
 }
 
-fn psgi(directive: &str, value: &str, text: &mut Text) {
+fn psgi(directive: &str, value: &str, text: &mut DirectiveText) {
     text.line(directive, &[value]);
     text.section("Location", "/", &[("SetHandler", "psgi")]);
 }
 
-fn script(file: &Path, is_kept: bool, text: &mut Text) {
+fn script(file: &Path, is_kept: bool, text: &mut DirectiveText) {
     let name = file.display().to_string();
     // The rest of the path is the script's PATH_INFO.
     text.line("ScriptAlias", &["/", &format!("{name}/")]);
@@ -115,7 +120,7 @@ fn script(file: &Path, is_kept: bool, text: &mut Text) {
     }
 }
 
-fn handler(module: &str, text: &mut Text) {
+fn handler(module: &str, text: &mut DirectiveText) {
     text.line("PerlModule", &[module]);
     text.section("Location", "/", &[("SetHandler", "perl-script"), ("PerlHandler", module)]);
 }

@@ -4,13 +4,13 @@ use master::configuration::OptionText;
 
 /// Directives as text, grouped by option.
 #[derive(Debug, Default)]
-pub struct Text {
+pub struct DirectiveText {
     said: Vec<OptionText>,
 }
 
-impl Text {
+impl DirectiveText {
     /// Sets the option of the following directives.
-    pub fn by(&mut self, option: &str) -> &mut Text {
+    pub fn by(&mut self, option: &str) -> &mut DirectiveText {
         self.said.push(OptionText { option: option.to_owned(), directives: String::new() });
         self
     }

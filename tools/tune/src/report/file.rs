@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use super::Report;
+use super::TuneReport;
 use base::printable;
 
 /// First words of a file written by this command; only such a file may be overwritten.
@@ -30,7 +30,7 @@ pub fn may_be_written(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Writes the file atomically.
-pub fn write(path: &Path, report: &Report) -> anyhow::Result<()> {
+pub fn write(path: &Path, report: &TuneReport) -> anyhow::Result<()> {
     may_be_written(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder).with_context(|| format!("--write {}", path.display()))?;
@@ -46,7 +46,7 @@ fn readable(file: &File) -> std::io::Result<()> {
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &TuneReport) -> String {
     let now = chrono::Utc::now().format("%Y-%m-%d %H:%M UTC");
     let mut text = format!("{FIRST}, {now}: {}\n", printable::line(&report.site));
     let _ = writeln!(

@@ -1,4 +1,4 @@
-//! The report for users and programs: one `Report`, several formats.
+//! The report for users and programs: one `TuneReport`, several formats.
 
 pub mod file;
 pub mod picture;
@@ -7,13 +7,13 @@ pub mod text;
 use serde::Serialize;
 
 use super::bed::{Alone, Served};
-use super::changes::Change;
-use super::compare::{Burst, Compared};
-use machine::capacity::{Kind, Share};
+use super::changes::DirectiveChange;
+use super::compare::{Burst, DirectiveComparison};
+use machine::capacity::{TimeShare, WorkKind};
 
 /// The whole report; times are in seconds, sizes in bytes.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct TuneReport {
     /// Name of the configuration.
     pub site: String,
     /// The first URL requested.
@@ -27,9 +27,9 @@ pub struct Report {
     /// Duration of the run.
     pub seconds: f64,
     /// Measurement with one worker and one visitor.
-    pub alone: Seen,
+    pub alone: SingleMeasurement,
     /// The main cost of requests: computing or waiting.
-    pub kind: Kind,
+    pub kind: WorkKind,
     /// Number of workers that keep the processors busy, calculated from `alone`.
     pub by_law: Option<f64>,
     /// Results of the sweep.
@@ -41,34 +41,34 @@ pub struct Report {
     /// Reason for the choice, as a sentence.
     pub reason: String,
     /// Result of all visitors with the present number of workers.
-    pub now: Option<Verified>,
+    pub now: Option<LoadMeasurement>,
     /// Result of all visitors with the chosen number of workers.
-    pub then: Option<Verified>,
+    pub then: Option<LoadMeasurement>,
     /// Memory use and limit.
     pub memory: MemoryReport,
     /// Result of all visitors arriving at once.
     pub burst: Option<Burst>,
     /// Results for other values of directives.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<DirectiveComparison>,
     /// Proposed changes.
-    pub changes: Vec<Change>,
+    pub changes: Vec<DirectiveChange>,
     /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 /// A request measured with one worker and one visitor.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Seen {
+pub struct SingleMeasurement {
     /// Mean response time of a visitor.
     pub latency: f64,
     /// CPU and waiting time.
     #[serde(flatten)]
-    pub share: Share,
+    pub share: TimeShare,
 }
 
-impl From<Alone> for Seen {
-    fn from(alone: Alone) -> Seen {
-        Seen { latency: alone.latency, share: alone.share }
+impl From<Alone> for SingleMeasurement {
+    fn from(alone: Alone) -> SingleMeasurement {
+        SingleMeasurement { latency: alone.latency, share: alone.share }
     }
 }
 
@@ -86,12 +86,12 @@ pub struct PointReport {
     /// Mean response time including the queue: visitors / rate.
     pub latency: f64,
     /// Time of a request in its worker.
-    pub per_request: Share,
+    pub per_request: TimeShare,
 }
 
 /// Measurement of all visitors over some seconds.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Verified {
+pub struct LoadMeasurement {
     /// Number of workers.
     pub workers: u32,
     /// Requests per second.
@@ -102,10 +102,10 @@ pub struct Verified {
     pub p99: Option<f64>,
 }
 
-impl Verified {
+impl LoadMeasurement {
     /// Converts the measurement of `workers` workers.
-    pub fn of(workers: u32, served: Served) -> Verified {
-        Verified { workers, requests_per_second: served.rate, median: served.median, p99: served.p99 }
+    pub fn of(workers: u32, served: Served) -> LoadMeasurement {
+        LoadMeasurement { workers, requests_per_second: served.rate, median: served.median, p99: served.p99 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Draws the sweep: rate and response time by number of workers, with the knee.
 
-use super::{PointReport, Report};
+use super::{PointReport, TuneReport};
 use bench::report::units::{three, time};
 use bench::report::{Axis, Plot};
 
@@ -17,7 +17,7 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 280.0;
 
 /// Draws the sweep as an SVG without external resources.
-pub fn draw(report: &Report) -> String {
+pub fn draw(report: &TuneReport) -> String {
     let plots = [rates(report), times(report), latencies(report)];
     let height = HEIGHT * plots.len() as f64;
     let mut svg = format!(
@@ -30,7 +30,7 @@ pub fn draw(report: &Report) -> String {
     svg + "</svg>\n"
 }
 
-fn rates(report: &Report) -> Plot {
+fn rates(report: &TuneReport) -> Plot {
     let most =
         report.points.iter().map(|point| point.requests_per_second + point.margin.unwrap_or(0.0)).fold(0.0, f64::max);
     let with = |sign: f64| move |point: &PointReport| point.requests_per_second + sign * point.margin.unwrap_or(0.0);
@@ -46,7 +46,7 @@ fn rates(report: &Report) -> Plot {
     }
 }
 
-fn times(report: &Report) -> Plot {
+fn times(report: &TuneReport) -> Plot {
     let most = report.points.iter().map(|point| point.per_request.busy).fold(0.0, f64::max);
     Plot {
         title: "time of a request in its worker".to_owned(),
@@ -60,7 +60,7 @@ fn times(report: &Report) -> Plot {
     }
 }
 
-fn latencies(report: &Report) -> Plot {
+fn latencies(report: &TuneReport) -> Plot {
     let most = report.points.iter().map(|point| point.latency).fold(0.0, f64::max);
     Plot {
         title: "mean response time".to_owned(),
@@ -71,7 +71,7 @@ fn latencies(report: &Report) -> Plot {
 }
 
 /// A plot with the axis of workers and a mark at the chosen number.
-fn framed(report: &Report) -> Plot {
+fn framed(report: &TuneReport) -> Plot {
     let last = report.points.last().map_or(2.0, |point| f64::from(point.workers.max(2)));
     let marks = report.points.iter().map(|point| (across(point.workers), point.workers.to_string())).collect();
     Plot {
@@ -99,6 +99,6 @@ fn apart(marks: Vec<(f64, String)>) -> Vec<(f64, String)> {
     kept
 }
 
-fn line(report: &Report, what: impl Fn(&PointReport) -> f64) -> Vec<(f64, f64)> {
+fn line(report: &TuneReport, what: impl Fn(&PointReport) -> f64) -> Vec<(f64, f64)> {
     report.points.iter().map(|point| (across(point.workers), what(point))).collect()
 }

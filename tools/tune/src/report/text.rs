@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::{PointReport, Report, Verified};
+use super::{LoadMeasurement, PointReport, TuneReport};
 use bench::report::units::{three, time};
 use toolkit::units::size;
 
 /// Formats the whole report.
-pub fn text(report: &Report) -> String {
+pub fn text(report: &TuneReport) -> String {
     let mut text = String::new();
     heading(report, &mut text);
     sweep(report, &mut text);
@@ -22,8 +22,8 @@ pub fn text(report: &Report) -> String {
     text
 }
 
-fn heading(report: &Report, text: &mut String) {
-    let Report { site, url, urls, visitors, cores, seconds, alone, .. } = report;
+fn heading(report: &TuneReport, text: &mut String) {
+    let TuneReport { site, url, urls, visitors, cores, seconds, alone, .. } = report;
     let asked = if *urls == 1 { url.clone() } else { format!("{url} and {} other requests", urls - 1) };
     let _ = writeln!(text, "second server of {site}, {visitors} visitors, {cores:.0} cores, {seconds:.0} s");
     let _ = writeln!(text, "{asked}\n");
@@ -43,7 +43,7 @@ fn heading(report: &Report, text: &mut String) {
     }
 }
 
-fn sweep(report: &Report, text: &mut String) {
+fn sweep(report: &TuneReport, text: &mut String) {
     if report.points.is_empty() {
         return;
     }
@@ -68,10 +68,12 @@ fn sweep(report: &Report, text: &mut String) {
     }
 }
 
-fn verified(report: &Report, text: &mut String) {
+fn verified(report: &TuneReport, text: &mut String) {
     let (Some(now), Some(then)) = (&report.now, &report.then) else { return };
     let _ = writeln!(text, "\n{:>21} {:>11} {:>12} {:>12}", "", "requests/s", "half within", "99 % within");
-    for (name, Verified { workers, requests_per_second, median, p99 }) in [("now, with", now), ("then, with", then)] {
+    for (name, LoadMeasurement { workers, requests_per_second, median, p99 }) in
+        [("now, with", now), ("then, with", then)]
+    {
         let p99 = p99.map_or_else(|| "-".to_owned(), time);
         let _ = writeln!(
             text,
@@ -82,7 +84,7 @@ fn verified(report: &Report, text: &mut String) {
     }
 }
 
-fn others(report: &Report, text: &mut String) {
+fn others(report: &TuneReport, text: &mut String) {
     for compared in &report.compared {
         let percent = |ratio: Option<f64>| {
             ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0))
@@ -101,7 +103,7 @@ fn others(report: &Report, text: &mut String) {
     }
 }
 
-fn changes(report: &Report, text: &mut String) {
+fn changes(report: &TuneReport, text: &mut String) {
     if report.changes.is_empty() {
         let _ = writeln!(text, "\nno changes: the configuration already has these values");
         return;
@@ -121,7 +123,7 @@ fn changes(report: &Report, text: &mut String) {
     }
 }
 
-fn memory(report: &Report, text: &mut String) {
+fn memory(report: &TuneReport, text: &mut String) {
     let memory = &report.memory;
     let _ = writeln!(
         text,

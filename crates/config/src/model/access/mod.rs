@@ -47,7 +47,7 @@ settings! {
     /// `HostnameLookups`
     lookups: Option<Lookups> => Lookups, replace;
     /// `MaxConcurrentReqs`: any line replaces all lines of the outer section.
-    throttles: Option<Vec<Throttle>> => Vec<Throttle>, replace;
+    throttles: Option<Vec<RequestThrottle>> => Vec<RequestThrottle>, replace;
     /// `AuthzSendForbiddenOnFailure`
     forbids: Option<bool> => Option<bool>, keep;
     /// `AllowMethods`; empty: every method.
@@ -110,7 +110,7 @@ pub enum Lookups {
 
 /// `MaxConcurrentReqs`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Throttle {
+pub struct RequestThrottle {
     /// Number of the directive's line; requests of one line are counted together.
     pub id: u32,
     /// Methods that are counted.

@@ -12,11 +12,11 @@ pub use time::{TimeFormat, TimeShape};
 
 /// A compiled `LogFormat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Format(Vec<Piece>);
+pub struct LogFormat(Vec<FormatPiece>);
 
 /// A part of a compiled format.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum FormatPiece {
     /// Bytes that are the same in each line.
     Text(Vec<u8>),
     /// A value of the request.
@@ -37,12 +37,12 @@ pub struct Statuses {
 
 /// Checks a format. The error message names the invalid item.
 pub fn check(format: &str) -> Result<(), String> {
-    Format::compile(format).map(drop)
+    LogFormat::compile(format).map(drop)
 }
 
-impl Format {
+impl LogFormat {
     /// Compiles a `LogFormat`.
-    pub fn compile(format: &str) -> Result<Format, String> {
+    pub fn compile(format: &str) -> Result<LogFormat, String> {
         let mut pieces = Vec::new();
         let mut text = Vec::new();
         let mut rest = format;
@@ -59,7 +59,7 @@ impl Format {
                 continue;
             }
             if !text.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                pieces.push(FormatPiece::Text(std::mem::take(&mut text)));
             }
             let (piece, after) = directive(rest)?;
             pieces.push(piece);
@@ -67,17 +67,17 @@ impl Format {
         }
         text.extend_from_slice(rest.as_bytes());
         text.push(b'\n');
-        pieces.push(Piece::Text(text));
-        Ok(Format(pieces))
+        pieces.push(FormatPiece::Text(text));
+        Ok(LogFormat(pieces))
     }
 
     /// Whether the format has a header of the response, which must then be stored until the line is written.
     pub fn wants_answer(&self) -> bool {
-        self.0.iter().any(|piece| matches!(piece, Piece::Value { item: LogItem::ResponseHeader(_), .. }))
+        self.0.iter().any(|piece| matches!(piece, FormatPiece::Value { item: LogItem::ResponseHeader(_), .. }))
     }
 
     /// The parts of a line, in order.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[FormatPiece] {
         &self.0
     }
 }
@@ -97,7 +97,7 @@ fn escaped<'a>(after: &'a str, text: &mut Vec<u8>) -> &'a str {
 }
 
 /// Parses the text after a `%`: conditions, `<` or `>`, an argument, a letter.
-fn directive(text: &str) -> Result<(Piece, &str), String> {
+fn directive(text: &str) -> Result<(FormatPiece, &str), String> {
     let (mut rest, mut argument) = (text, None);
     let mut only = Statuses { except: false, codes: Vec::new() };
     loop {
@@ -122,7 +122,7 @@ fn directive(text: &str) -> Result<(Piece, &str), String> {
             letter => {
                 let item = LogItem::named(letter, argument.unwrap_or(""))?;
                 let only = (!only.codes.is_empty()).then_some(only);
-                return Ok((Piece::Value { item, only }, after));
+                return Ok((FormatPiece::Value { item, only }, after));
             }
         }
         rest = after;
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn backslashes_work_as_in_httpd() {
-        let text = |format: &str| Format::compile(format).map(|format| format.0);
-        assert_eq!(text(r#"a\tb\n\"\\\x"#), Ok(vec![Piece::Text(b"a\tb\n\"\\\\x\n".to_vec())]));
+        let text = |format: &str| LogFormat::compile(format).map(|format| format.0);
+        assert_eq!(text(r#"a\tb\n\"\\\x"#), Ok(vec![FormatPiece::Text(b"a\tb\n\"\\\\x\n".to_vec())]));
     }
 }

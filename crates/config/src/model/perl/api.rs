@@ -7,7 +7,7 @@ pub const MODPERL2: &str = "MODPERL2";
 
 /// `PerlGeneration`: mod_perl 1's API (`Apache::*`) or mod_perl 2's (`Apache2::*`, `APR::*`, `ModPerl::*`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Generation {
+pub enum PerlGeneration {
     /// mod_perl 1.31
     #[default]
     One,
@@ -15,12 +15,12 @@ pub enum Generation {
     Two,
 }
 
-impl Generation {
+impl PerlGeneration {
     /// Number in `PerlGeneration`.
     pub fn number(self) -> u8 {
         match self {
-            Generation::One => 1,
-            Generation::Two => 2,
+            PerlGeneration::One => 1,
+            PerlGeneration::Two => 2,
         }
     }
 }

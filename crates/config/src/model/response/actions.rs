@@ -3,14 +3,14 @@
 /// Scripts of a section, or of all sections of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Actions {
-    named: Vec<Action>,
+    named: Vec<ScriptAction>,
     /// `Script`: method and path.
     methods: Vec<(String, String)>,
 }
 
 /// `Action name script [virtual]`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Action {
+pub struct ScriptAction {
     /// A handler name, or a media type.
     pub name: String,
     /// URL path of the script.
@@ -27,7 +27,7 @@ impl Actions {
     }
 
     /// Adds an `Action`, which replaces one with the same name.
-    pub fn add(&mut self, action: Action) {
+    pub fn add(&mut self, action: ScriptAction) {
         self.named.retain(|known| !known.name.eq_ignore_ascii_case(&action.name));
         self.named.push(action);
     }
@@ -44,7 +44,7 @@ impl Actions {
     }
 
     /// The script for a handler name or a media type.
-    pub fn of(&self, name: &str) -> Option<&Action> {
+    pub fn of(&self, name: &str) -> Option<&ScriptAction> {
         self.named.iter().find(|action| action.name.eq_ignore_ascii_case(name))
     }
 
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn an_inner_action_replaces_an_outer_one_of_the_same_name() {
-        let action = |script: &str| Action { name: "X".into(), script: script.into(), is_virtual: false };
+        let action = |script: &str| ScriptAction { name: "X".into(), script: script.into(), is_virtual: false };
         let mut outer = Actions { named: vec![action("/a")], methods: vec![("PUT".into(), "/p".into())] };
         outer.merge(&Actions { named: vec![action("/b")], methods: vec![("GET".into(), "/g".into())] });
         assert_eq!(outer.of("x").map(|action| action.script.as_str()), Some("/b"));

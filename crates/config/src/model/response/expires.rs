@@ -8,15 +8,15 @@ settings! {
         /// `ExpiresActive`
         pub active: Option<bool>, keep;
         /// `ExpiresByType`: MIME type, or `image/*`.
-        pub by_type: Vec<(String, Span)>, last_of_type;
+        pub by_type: Vec<(String, ExpirySpan)>, last_of_type;
         /// `ExpiresDefault`
-        pub default: Option<Span>, keep;
+        pub default: Option<ExpirySpan>, keep;
     }
 }
 
 /// A lifetime and its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct ExpirySpan {
     /// Whether it starts at the file's last change, rather than now.
     pub from_change: bool,
     /// Length in seconds.
@@ -25,7 +25,7 @@ pub struct Span {
 
 impl Expires {
     /// Lifetime for a MIME type without parameters.
-    pub fn of(&self, mime: &str) -> Option<Span> {
+    pub fn of(&self, mime: &str) -> Option<ExpirySpan> {
         if self.active != Some(true) {
             return None;
         }
@@ -36,12 +36,12 @@ impl Expires {
     }
 }
 
-impl Span {
+impl ExpirySpan {
     /// Parses `A3600`, `M86400`, `access plus 1 month 2 days`.
-    pub fn parse(text: &str) -> Result<Span, String> {
+    pub fn parse(text: &str) -> Result<ExpirySpan, String> {
         let wrong = || format!("expected a time like A3600 or \"access plus 1 month 2 days\", got \"{text}\"");
         if let Some((from_change, seconds)) = code(text) {
-            return Ok(Span { from_change, seconds });
+            return Ok(ExpirySpan { from_change, seconds });
         }
         let mut words = text.split_whitespace().peekable();
         let from_change = match words.next().map(str::to_ascii_lowercase).as_deref() {
@@ -56,7 +56,7 @@ impl Span {
             let unit = words.next().and_then(unit).ok_or_else(wrong)?;
             seconds = number.checked_mul(unit).and_then(|part| seconds.checked_add(part)).ok_or_else(wrong)?;
         }
-        Ok(Span { from_change, seconds })
+        Ok(ExpirySpan { from_change, seconds })
     }
 }
 
@@ -86,7 +86,7 @@ fn unit(word: &str) -> Option<i64> {
 }
 
 /// Appends the inner lifetimes, which replace those of the same type.
-fn last_of_type(outer: &mut Vec<(String, Span)>, inner: &[(String, Span)]) {
+fn last_of_type(outer: &mut Vec<(String, ExpirySpan)>, inner: &[(String, ExpirySpan)]) {
     for (kind, span) in inner {
         outer.retain(|(known, _)| known != kind);
         outer.push((kind.clone(), *span));
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_time_is_a_code_or_a_sentence() {
-        let seconds = |text: &str| Span::parse(text).map(|span| (span.from_change, span.seconds)).ok();
+        let seconds = |text: &str| ExpirySpan::parse(text).map(|span| (span.from_change, span.seconds)).ok();
         for (text, expected) in [
             ("A3600", (false, 3600)),
             ("M-60", (true, -60)),
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_type_takes_precedence_over_its_family_and_the_default() {
-        let span = |seconds| Span { from_change: false, seconds };
+        let span = |seconds| ExpirySpan { from_change: false, seconds };
         let by_type = vec![("image/*".to_owned(), span(1)), ("image/gif".to_owned(), span(2))];
         let expires = Expires { active: Some(true), by_type, default: Some(span(3)) };
         assert_eq!(expires.of("image/gif"), Some(span(2)));

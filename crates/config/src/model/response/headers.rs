@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::setenv::Condition;
+use super::setenv::EnvCondition;
 use super::variables::Variables;
 use crate::syntax::pattern::Pattern;
 use crate::syntax::work;
@@ -11,7 +11,7 @@ use crate::syntax::work;
 #[derive(Debug, Clone)]
 pub struct HeaderRule {
     /// The change of the header.
-    pub action: Action,
+    pub action: HeaderChange,
     /// Header name in lower case.
     pub name: String,
     /// Whether it applies to error responses, too.
@@ -19,12 +19,12 @@ pub struct HeaderRule {
     /// Whether it applies before the request is handled.
     pub early: bool,
     /// `env=`, `expr=`: condition of the change; `None`: always.
-    pub condition: Option<Condition>,
+    pub condition: Option<EnvCondition>,
 }
 
 /// A change of a header.
 #[derive(Debug, Clone)]
-pub enum Action {
+pub enum HeaderChange {
     /// Replaces the header.
     Set(HeaderValue),
     /// Sets the header if it is missing.

@@ -29,7 +29,7 @@ const BURST: u64 = 3;
 
 /// Limits of a decompressed body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct InflateBounds {
     /// Maximum length in bytes.
     pub length: u64,
     /// Maximum ratio of decompressed to compressed length,
@@ -45,8 +45,8 @@ impl Inflate {
     }
 
     /// Limits of a decompressed body. `most` is the maximum length of a body as sent, in bytes.
-    pub fn bounds(&self, most: u64) -> Bounds {
-        Bounds {
+    pub fn bounds(&self, most: u64) -> InflateBounds {
+        InflateBounds {
             length: self.limit.filter(|limit| *limit != 0).unwrap_or(most),
             ratio: self.ratio.unwrap_or(RATIO),
             burst: self.burst.unwrap_or(BURST),

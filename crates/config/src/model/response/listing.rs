@@ -16,14 +16,14 @@ settings! {
         /// `IgnoreCase`
         pub ignore_case: Option<bool>, keep;
         /// `IndexOrderDefault`: sort column, and whether descending.
-        pub order: Option<(Column, bool)>, keep;
+        pub order: Option<(ListingColumn, bool)>, keep;
     }
 }
 
 /// A column by which a listing can be sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "Apache's names")]
-pub enum Column {
+pub enum ListingColumn {
     Name,
     Date,
     Size,

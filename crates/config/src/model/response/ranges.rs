@@ -14,7 +14,7 @@ settings! {
 
 /// The directive that sets a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum RangeBound {
     /// `MaxRanges`
     Most,
     /// `MaxRangeOverlaps`
@@ -29,11 +29,11 @@ const DISORDER: u32 = 20;
 
 impl Ranges {
     /// Sets a limit from the argument of its directive.
-    pub fn set(&mut self, bound: Bound, word: &str) -> Result<(), String> {
+    pub fn set(&mut self, bound: RangeBound, word: &str) -> Result<(), String> {
         let (place, default) = match bound {
-            Bound::Most => (&mut self.most, MOST),
-            Bound::Overlaps => (&mut self.overlaps, DISORDER),
-            Bound::Reversals => (&mut self.reversals, DISORDER),
+            RangeBound::Most => (&mut self.most, MOST),
+            RangeBound::Overlaps => (&mut self.overlaps, DISORDER),
+            RangeBound::Reversals => (&mut self.reversals, DISORDER),
         };
         *place = Some(match word.to_ascii_lowercase().as_str() {
             "default" => default,

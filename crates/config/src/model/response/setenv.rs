@@ -6,7 +6,7 @@ use super::expr::Expr;
 use crate::syntax::pattern::{Budget, Pattern};
 use crate::syntax::work;
 
-use super::variables::{Attribute, Seen, Variables};
+use super::variables::{Attribute, ExprInput, Variables};
 
 /// Maximum length in bytes of a value derived from the request. Without it each rule could double the value of another.
 const LONGEST: usize = 8 << 10;
@@ -31,7 +31,7 @@ pub enum When {
 
 /// `env=name`, `env=!name`, `expr=expression`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
+pub enum EnvCondition {
     /// Whether a variable is set.
     Env {
         /// The variable's name.
@@ -47,7 +47,7 @@ impl Variables {
     /// Applies rules to a request whose attributes `look` returns. The result is meaningless once the request's
     /// [`work::Allowance`] is used up.
     pub fn apply<'a>(&mut self, rules: &[SetEnvIf], look: impl Fn(&Attribute) -> Option<Cow<'a, str>>) {
-        let mut store = work::Store::default();
+        let mut store = work::WorkStore::default();
         for rule in rules {
             if !work::spend(work::RULE) {
                 return;
@@ -73,7 +73,7 @@ impl Variables {
                 }
                 When::Holds(expr) => {
                     let owned = |attribute: &Attribute| look(attribute).map(Cow::into_owned);
-                    let Some(found) = expr.found(Seen { variables: self, look: &owned }) else { continue };
+                    let Some(found) = expr.found(ExprInput { variables: self, look: &owned }) else { continue };
                     let filled = |value: &String| filled(value, &found);
                     for (name, value) in &rule.changes {
                         self.set_within(&mut store, name, value.as_ref().map(filled));
@@ -85,7 +85,7 @@ impl Variables {
 }
 
 impl Variables {
-    fn set_within(&mut self, store: &mut work::Store, name: &str, value: Option<String>) {
+    fn set_within(&mut self, store: &mut work::WorkStore, name: &str, value: Option<String>) {
         let length = name.len() + value.as_ref().map_or(0, String::len);
         if work::spend(length) && store.has_room(length) {
             self.set(name, value);
@@ -114,24 +114,24 @@ fn filled(template: &str, found: &[String]) -> String {
     out
 }
 
-impl Condition {
+impl EnvCondition {
     /// Whether the condition holds for these variables.
-    pub fn holds(&self, seen: Seen<'_>) -> bool {
+    pub fn holds(&self, seen: ExprInput<'_>) -> bool {
         match self {
-            Condition::Env { name, wanted } => seen.variables.get(name).is_some() == *wanted,
-            Condition::Expr(expr) => expr.holds(seen),
+            EnvCondition::Env { name, wanted } => seen.variables.get(name).is_some() == *wanted,
+            EnvCondition::Expr(expr) => expr.holds(seen),
         }
     }
 
     /// Parses `env=[!]name`, `expr=expression`.
-    pub fn parse(text: &str, budget: &mut Budget) -> Result<Condition, String> {
+    pub fn parse(text: &str, budget: &mut Budget) -> Result<EnvCondition, String> {
         match text.split_once('=') {
             Some((key, name)) if key.eq_ignore_ascii_case("env") && !name.trim_start_matches('!').is_empty() => {
                 let wanted = !name.starts_with('!');
-                Ok(Condition::Env { name: name.trim_start_matches('!').to_owned(), wanted })
+                Ok(EnvCondition::Env { name: name.trim_start_matches('!').to_owned(), wanted })
             }
             Some((key, expression)) if key.eq_ignore_ascii_case("expr") => {
-                Expr::parse(expression, budget).map(Condition::Expr)
+                Expr::parse(expression, budget).map(EnvCondition::Expr)
             }
             _ => Err(format!("expected env=name or env=!name, got \"{text}\"")),
         }
@@ -181,14 +181,14 @@ mod tests {
     fn an_env_condition_tests_whether_a_variable_is_set() {
         let mut variables = Variables::default();
         variables.set("a", Some(String::new()));
-        let seen = Seen { variables: &variables, look: &|_| None };
-        assert!(Condition::parse("env=a", &mut Budget::of_htaccess()).unwrap().holds(seen));
-        assert!(!Condition::parse("env=!a", &mut Budget::of_htaccess()).unwrap().holds(seen));
-        assert!(Condition::parse("ENV=!b", &mut Budget::of_htaccess()).unwrap().holds(seen));
-        assert!(Condition::parse("expr=-z %{reqenv:a}", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        let seen = ExprInput { variables: &variables, look: &|_| None };
+        assert!(EnvCondition::parse("env=a", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(!EnvCondition::parse("env=!a", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(EnvCondition::parse("ENV=!b", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        assert!(EnvCondition::parse("expr=-z %{reqenv:a}", &mut Budget::of_htaccess()).unwrap().holds(seen));
         assert!(
-            Condition::parse("env=", &mut Budget::of_htaccess()).is_err()
-                && Condition::parse("a", &mut Budget::of_htaccess()).is_err()
+            EnvCondition::parse("env=", &mut Budget::of_htaccess()).is_err()
+                && EnvCondition::parse("a", &mut Budget::of_htaccess()).is_err()
         );
     }
 }

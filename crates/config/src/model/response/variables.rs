@@ -90,7 +90,7 @@ impl Variables {
 
 /// Input of an expression.
 #[derive(Clone, Copy)]
-pub struct Seen<'a> {
+pub struct ExprInput<'a> {
     /// Variables of the request.
     pub variables: &'a Variables,
     /// Returns an attribute of the request.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::engine::Engine;
+use super::engine::PatternEngine;
 use super::meter::Meter;
 use super::shape::Shape;
 use super::{Case, Pattern};
@@ -85,7 +85,7 @@ impl Budget {
     /// Compiles a pattern.
     pub fn compile(&mut self, source: &str, case: Case) -> Result<Pattern, String> {
         let engine = match self.left {
-            None => Engine::trusted(source, case).map_err(|reason| invalid(source, &reason)),
+            None => PatternEngine::trusted(source, case).map_err(|reason| invalid(source, &reason)),
             Some(_) => self.compile_within_limit(source, case),
         };
         if engine.is_err() && self.left.is_some() {
@@ -95,7 +95,7 @@ impl Budget {
         Ok(Pattern::new(engine?, self.meter.clone(), self.at.clone(), &self.directive))
     }
 
-    fn compile_within_limit(&mut self, source: &str, case: Case) -> Result<Engine, String> {
+    fn compile_within_limit(&mut self, source: &str, case: Case) -> Result<PatternEngine, String> {
         let shape = Shape::of(source);
         if shape.size > LARGEST || source.len() > LARGEST {
             return Err(format!(
@@ -105,7 +105,7 @@ impl Budget {
             ));
         }
         self.take(shape.size.max(SMALLEST), shape.size * MEMORY_OF_BYTE + MEMORY_OF_PATTERN)?;
-        Engine::watched(source, case, shape).map_err(|reason| invalid(source, &reason))
+        PatternEngine::watched(source, case, shape).map_err(|reason| invalid(source, &reason))
     }
 }
 

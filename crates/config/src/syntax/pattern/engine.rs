@@ -2,7 +2,7 @@
 //!
 //! PCRE2 backtracks, and counts its steps anew at each position of the text. Patterns of the main configuration have that limit
 //! alone: their author is trusted, and the limit stops a client whose text makes a pattern explode. The author of a `.htaccess`
-//! file is not trusted. Its patterns are searched position by position ([`Engine::walk`]), so that the time is checked in
+//! file is not trusted. Its patterns are searched position by position ([`PatternEngine::walk`]), so that the time is checked in
 //! between, except where the number of steps bounds the time ([`Shape::is_countable`]).
 
 use std::sync::{Mutex, OnceLock};
@@ -38,14 +38,14 @@ const POSITIONS: usize = 8;
 const JIT_STACK: i32 = -46;
 
 /// Positions of the groups 0 to 9 of a match, in bytes.
-pub type Spans = [Option<(usize, usize)>; 10];
+pub type GroupSpans = [Option<(usize, usize)>; 10];
 
 /// A search that exceeded a limit, so that its result is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unfinished;
 
 /// A compiled pattern.
-pub struct Engine {
+pub struct PatternEngine {
     source: String,
     case: Case,
     shape: Shape,
@@ -69,10 +69,10 @@ struct Code {
     spare: Mutex<Option<CaptureLocations>>,
 }
 
-impl Engine {
+impl PatternEngine {
     /// Compiles a pattern of the main configuration.
-    pub fn trusted(source: &str, case: Case) -> Result<Engine, String> {
-        let mut engine = Engine::plain(source, case, Shape::of(source));
+    pub fn trusted(source: &str, case: Case) -> Result<PatternEngine, String> {
+        let mut engine = PatternEngine::plain(source, case, Shape::of(source));
         if engine.literal.is_none() {
             engine.whole = Some(Code::new(format!("(*LIMIT_MATCH={STEPS}){source}"), case)?);
         }
@@ -80,14 +80,18 @@ impl Engine {
     }
 
     /// Compiles a pattern of a `.htaccess` file.
-    pub fn watched(source: &str, case: Case, shape: Shape) -> Result<Engine, String> {
-        let engine = Engine::plain(source, case, shape);
+    pub fn watched(source: &str, case: Case, shape: Shape) -> Result<PatternEngine, String> {
+        let engine = PatternEngine::plain(source, case, shape);
         if engine.literal.is_some() {
             return Ok(engine);
         }
         if shape.is_countable {
             let counted = format!("(*NO_AUTO_POSSESS)(*LIMIT_MATCH={STEPS_UNWATCHED}){source}");
-            return Ok(Engine { whole: Some(Code::new(counted, case)?), stepwise: Some(OnceLock::new()), ..engine });
+            return Ok(PatternEngine {
+                whole: Some(Code::new(counted, case)?),
+                stepwise: Some(OnceLock::new()),
+                ..engine
+            });
         }
         // The pattern by itself first, so that an error is about the pattern as written, and no bracket of it closes an added one.
         build(source, case, false)?;
@@ -96,13 +100,13 @@ impl Engine {
                 "recursion into the whole expression is not allowed in .htaccess files; give it a group".to_owned()
             );
         }
-        Ok(Engine { stepwise: Some(OnceLock::from(Some(Code::new(stepwise(source), case)?))), ..engine })
+        Ok(PatternEngine { stepwise: Some(OnceLock::from(Some(Code::new(stepwise(source), case)?))), ..engine })
     }
 
     /// A pattern without compiled code.
-    fn plain(source: &str, case: Case, shape: Shape) -> Engine {
+    fn plain(source: &str, case: Case, shape: Shape) -> PatternEngine {
         let literal = Literal::of(source, case);
-        Engine { source: source.to_owned(), case, shape, literal, whole: None, stepwise: None }
+        PatternEngine { source: source.to_owned(), case, shape, literal, whole: None, stepwise: None }
     }
 
     /// Source of the pattern.
@@ -111,7 +115,7 @@ impl Engine {
     }
 
     /// The first match at or behind the position `from`.
-    pub fn search(&self, text: &[u8], from: usize) -> Result<Option<Spans>, Unfinished> {
+    pub fn search(&self, text: &[u8], from: usize) -> Result<Option<GroupSpans>, Unfinished> {
         if let Some(literal) = &self.literal {
             let found = literal.find(text, from);
             return Ok(found.map(|whole| std::array::from_fn(|group| Some(whole).filter(|_| group == 0))));
@@ -129,7 +133,7 @@ impl Engine {
     }
 
     /// Tries one position after the other, and stops when the time is over.
-    fn walk(&self, text: &[u8], from: usize) -> Result<Option<Spans>, Unfinished> {
+    fn walk(&self, text: &[u8], from: usize) -> Result<Option<GroupSpans>, Unfinished> {
         let compile = || Code::new(stepwise(&self.source), self.case).ok();
         let code = self.stepwise.as_ref().and_then(|code| code.get_or_init(compile).as_ref()).ok_or(Unfinished)?;
         if text.len() > LONGEST_TEXT {
@@ -159,7 +163,7 @@ impl Code {
         Ok(Code { regex, source, case, interpreted: OnceLock::new(), spare: Mutex::default() })
     }
 
-    fn search(&self, bytes: &[u8], from: usize) -> Result<Option<Spans>, Unfinished> {
+    fn search(&self, bytes: &[u8], from: usize) -> Result<Option<GroupSpans>, Unfinished> {
         if from > bytes.len() {
             return Ok(None);
         }
@@ -178,7 +182,7 @@ impl Code {
         places: &mut CaptureLocations,
         bytes: &[u8],
         from: usize,
-    ) -> Result<Option<Spans>, Unfinished> {
+    ) -> Result<Option<GroupSpans>, Unfinished> {
         match self.regex.captures_read_at(places, bytes, from) {
             Ok(found) => Ok(found.is_some().then(|| spans(places))),
             Err(error) if error.code() == JIT_STACK => self.search_interpreted(bytes, from),
@@ -186,7 +190,7 @@ impl Code {
         }
     }
 
-    fn search_interpreted(&self, bytes: &[u8], from: usize) -> Result<Option<Spans>, Unfinished> {
+    fn search_interpreted(&self, bytes: &[u8], from: usize) -> Result<Option<GroupSpans>, Unfinished> {
         let compile = || build(&self.source, self.case, false).ok();
         let regex = self.interpreted.get_or_init(compile).as_ref().ok_or(Unfinished)?;
         let mut places = regex.capture_locations();
@@ -200,7 +204,7 @@ pub fn begins_character(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80)
 }
 
-fn spans(places: &CaptureLocations) -> Spans {
+fn spans(places: &CaptureLocations) -> GroupSpans {
     std::array::from_fn(|group| places.get(group))
 }
 
@@ -230,7 +234,7 @@ fn stepwise(source: &str) -> String {
 mod tests {
     use super::*;
 
-    fn of(engine: &Engine, text: &str) -> Result<Option<(usize, usize)>, Unfinished> {
+    fn of(engine: &PatternEngine, text: &str) -> Result<Option<(usize, usize)>, Unfinished> {
         engine.search(text.as_bytes(), 0).map(|found| found.and_then(|groups| groups[0]))
     }
 
@@ -252,21 +256,21 @@ mod tests {
             (r"\.c$", "b.c", Some((1, 3))),
             ("^(?!x)a?", "xab", None),
         ] {
-            for engine in [Engine::trusted(source, Case::Exact), watched(source)] {
+            for engine in [PatternEngine::trusted(source, Case::Exact), watched(source)] {
                 assert_eq!(of(&engine.expect(source), text), Ok(expected), "{source}");
             }
         }
     }
 
-    fn watched(source: &str) -> Result<Engine, String> {
-        Engine::watched(source, Case::Exact, Shape::of(source))
+    fn watched(source: &str) -> Result<PatternEngine, String> {
+        PatternEngine::watched(source, Case::Exact, Shape::of(source))
     }
 
     #[test]
     fn a_search_that_exceeds_its_steps_is_unfinished() {
         let text = "a".repeat(4000);
         for source in ["(a+)+[bc]", "(a|aa)+[bc]", "(?=(a+)+[bc])a", "^(?:a|a?)+[bc]", r"(a*)*\1[bc]"] {
-            for engine in [Engine::trusted(source, Case::Exact), watched(source)] {
+            for engine in [PatternEngine::trusted(source, Case::Exact), watched(source)] {
                 assert_eq!(of(&engine.expect(source), &text), Err(Unfinished), "{source}");
             }
         }
@@ -277,7 +281,7 @@ mod tests {
     #[test]
     fn a_deep_match_needs_no_large_stack() {
         let (source, text) = ("^(?:(a)|(b))*$", "ab".repeat(500));
-        for engine in [Engine::trusted(source, Case::Exact), watched(source)] {
+        for engine in [PatternEngine::trusted(source, Case::Exact), watched(source)] {
             assert_eq!(of(&engine.expect(source), &text), Ok(Some((0, 1000))));
         }
     }

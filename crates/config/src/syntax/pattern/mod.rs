@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use budget::shortened;
 pub use budget::{Budget, MEMORY_OF_HTACCESS, OF_HTACCESS};
-use engine::{Engine, Spans, Unfinished, begins_character};
+use engine::{GroupSpans, PatternEngine, Unfinished, begins_character};
 use meter::Meter;
 
 use crate::syntax::tree::At;
@@ -26,7 +26,7 @@ use base::path::Text;
 pub struct Pattern(Arc<Compiled>);
 
 struct Compiled {
-    engine: Engine,
+    engine: PatternEngine,
     /// Time meter, for expressions of `.htaccess` files.
     meter: Option<Arc<Meter>>,
     at: At,
@@ -43,7 +43,7 @@ pub enum Case {
 }
 
 impl Pattern {
-    fn new(engine: Engine, meter: Option<Arc<Meter>>, at: At, directive: &str) -> Pattern {
+    fn new(engine: PatternEngine, meter: Option<Arc<Meter>>, at: At, directive: &str) -> Pattern {
         Pattern(Arc::new(Compiled { engine, meter, at, directive: directive.to_owned() }))
     }
 
@@ -70,7 +70,7 @@ impl Pattern {
 
     /// Searches from a position. A search that exceeds a limit counts as not matched, and uses up the request's
     /// [`work::Allowance`]: the caller must refuse the request, since a missing match may mean access.
-    fn search(&self, text: &[u8], from: usize) -> Option<Spans> {
+    fn search(&self, text: &[u8], from: usize) -> Option<GroupSpans> {
         let Compiled { engine, meter, at, .. } = &*self.0;
         let found = match meter {
             Some(meter) => meter.run(at.line, || engine.search(text, from))?,
@@ -148,7 +148,7 @@ impl fmt::Display for Pattern {
 /// A match and its groups.
 pub struct Groups<'t> {
     text: Cow<'t, [u8]>,
-    spans: Spans,
+    spans: GroupSpans,
 }
 
 impl Groups<'_> {

@@ -1,7 +1,7 @@
 //! Access control by address and method.
 
-use crate::draft::{Draft, Opened};
-use crate::model::access::{AccessOrigin, HostRules, Limited, Lookups, Methods, Order, Throttle};
+use crate::draft::{Draft, OpenedSection};
+use crate::model::access::{AccessOrigin, HostRules, Limited, Lookups, Methods, Order, RequestThrottle};
 use crate::model::overrides::Class;
 use crate::syntax::tree::Directive;
 use crate::table::row::{ANYWHERE, CONTAINERS, MANY, Row, flag, number, rows, section, word, words};
@@ -89,7 +89,7 @@ fn allow_methods(draft: &mut Draft, words: &[String]) -> Result<(), String> {
 
 /// `MaxConcurrentReqs n`
 fn max_concurrent(draft: &mut Draft, most: u64) {
-    let throttle = Throttle { id: draft.next_count(), methods: draft.position.methods, most: most as u32 };
+    let throttle = RequestThrottle { id: draft.next_count(), methods: draft.position.methods, most: most as u32 };
     draft.settings().access.throttles.get_or_insert_default().push(throttle);
 }
 
@@ -138,11 +138,11 @@ fn origins(draft: &Draft, args: &[String]) -> Result<Vec<Limited<AccessOrigin>>,
 }
 
 /// `<Limit method…>`
-fn limit(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn limit(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     draft.limited(Methods::listed(args)?)
 }
 
 /// `<LimitExcept method…>`: applies to all other methods, including unknown ones.
-fn limit_except(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn limit_except(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     draft.limited(Methods::ALL.without(Methods::listed(args)?))
 }

@@ -1,6 +1,6 @@
 //! Access control by user name and password.
 
-use crate::draft::{Draft, Opened};
+use crate::draft::{Draft, OpenedSection};
 use crate::model::access::{
     FileTurn, HashLimits, Merging, PasswordProviders, Require, Requirement, Satisfy, Vocabulary,
 };
@@ -140,17 +140,17 @@ fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 }
 
 /// `<RequireAll>`
-fn require_all(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
+fn require_all(draft: &mut Draft, _: &[String], inside: &[Directive]) -> OpenedSection {
     requirements(draft, "<RequireAll>", Require::Every, inside)
 }
 
 /// `<RequireAny>`
-fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
+fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> OpenedSection {
     requirements(draft, "<RequireAny>", Require::Any, inside)
 }
 
 /// `<RequireNone>`
-fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> Opened {
+fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> OpenedSection {
     Err("alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned())
 }
 
@@ -159,7 +159,12 @@ fn vocabulary(draft: &mut Draft) -> Vocabulary<'_> {
     Vocabulary { providers: &config.authz_providers, any_text: config.perl_access, patterns }
 }
 
-fn requirements(draft: &mut Draft, name: &str, combine: fn(Vec<Require>) -> Require, inside: &[Directive]) -> Opened {
+fn requirements(
+    draft: &mut Draft,
+    name: &str,
+    combine: fn(Vec<Require>) -> Require,
+    inside: &[Directive],
+) -> OpenedSection {
     let parts = parts(draft, inside);
     add(draft, name.to_owned(), combine(parts));
     Ok(None)

@@ -1,6 +1,6 @@
 //! Limits and timeouts of requests.
 
-use crate::model::response::ranges::Bound;
+use crate::model::response::ranges::RangeBound;
 use crate::table::row::{ANY, ANYWHERE, HOSTS, Row, SERVER, duration, flag, number, rows, size, word};
 
 pub static ROWS: &[Row] = rows![
@@ -34,18 +34,18 @@ pub static ROWS: &[Row] = rows![
     "Maximum length of a request body in bytes; 0 is unlimited. A longer body is answered 413, also for static files, \
      which ignore bodies.",
     word("MaxRanges", ANYWHERE, "default|unlimited|none|number", |d, word| {
-        d.settings().response.ranges.set(Bound::Most, word)
+        d.settings().response.ranges.set(RangeBound::Most, word)
     })
     .default("200", "httpd's default; download managers request a few"),
     "Maximum number of byte ranges of one request. With more, or with ranges that are together longer than the file, \
      the whole file is sent. `none` always sends the whole file, with `Accept-Ranges: none`.",
     word("MaxRangeOverlaps", ANYWHERE, "default|unlimited|none|number", |d, word| {
-        d.settings().response.ranges.set(Bound::Overlaps, word)
+        d.settings().response.ranges.set(RangeBound::Overlaps, word)
     })
     .default("20", "httpd's default"),
     "Maximum number of ranges that overlap the preceding range. With more, the whole file is sent.",
     word("MaxRangeReversals", ANYWHERE, "default|unlimited|none|number", |d, word| {
-        d.settings().response.ranges.set(Bound::Reversals, word)
+        d.settings().response.ranges.set(RangeBound::Reversals, word)
     })
     .default("20", "httpd's default"),
     "Maximum number of ranges that begin before the preceding range. With more, the whole file is sent.",

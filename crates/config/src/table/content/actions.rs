@@ -1,7 +1,7 @@
 //! Scripts that handle requests for files of a type, or of a method.
 
 use crate::draft::Draft;
-use crate::model::response::actions::Action;
+use crate::model::response::actions::ScriptAction;
 use crate::table::row::{ANYWHERE, FILE_INFO, Row, rows, words};
 
 pub static ROWS: &[Row] = rows![
@@ -21,7 +21,7 @@ fn action(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         _ => return Err(format!("expected `virtual` after the script, got \"{}\"", rest.join(" "))),
     };
     mention_path(draft, script);
-    draft.settings().response.actions.add(Action { name: name.clone(), script: script.clone(), is_virtual });
+    draft.settings().response.actions.add(ScriptAction { name: name.clone(), script: script.clone(), is_virtual });
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Folders: trailing slash, listings, path info, ETag.
 
 use crate::draft::Draft;
-use crate::model::response::listing::Column;
+use crate::model::response::listing::ListingColumn;
 use crate::model::response::{FileEtag, PathInfo};
 use crate::syntax::wildcard::{self, Slash};
 use crate::table::row::{FILE_INFO, INDEXES, MANY, Row, flag, rows, word, words};
@@ -115,9 +115,9 @@ fn index_order(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         _ => return Err(format!("expected Ascending or Descending first, got \"{direction}\"")),
     };
     let column = match column.to_ascii_lowercase().as_str() {
-        "name" | "description" => Column::Name,
-        "date" => Column::Date,
-        "size" => Column::Size,
+        "name" | "description" => ListingColumn::Name,
+        "date" => ListingColumn::Date,
+        "size" => ListingColumn::Size,
         _ => return Err(format!("expected Name, Date or Size second, got \"{column}\"")),
     };
     draft.settings().response.listing.order = Some((column, backwards));

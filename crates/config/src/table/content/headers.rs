@@ -1,9 +1,9 @@
 //! Headers of requests and responses.
 
 use crate::draft::Draft;
-use crate::model::response::expires::Span;
-use crate::model::response::headers::{Action, HeaderRule, HeaderValue};
-use crate::model::response::setenv::Condition;
+use crate::model::response::expires::ExpirySpan;
+use crate::model::response::headers::{HeaderChange, HeaderRule, HeaderValue};
+use crate::model::response::setenv::EnvCondition;
 use crate::syntax::pattern::Case;
 use crate::table::row::{FILE_INFO, INDEXES, Row, flag, rows, word, words};
 
@@ -40,14 +40,14 @@ pub static ROWS: &[Row] = rows![
 /// `ExpiresByType type time`
 fn expires_by_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [kind, time] = args else { return Ok(()) };
-    let span = Span::parse(time)?;
+    let span = ExpirySpan::parse(time)?;
     draft.settings().response.expires.by_type.push((kind.to_ascii_lowercase(), span));
     Ok(())
 }
 
 /// `ExpiresDefault time`
 fn expires_default(draft: &mut Draft, time: &str) -> Result<(), String> {
-    draft.settings().response.expires.default = Some(Span::parse(time)?);
+    draft.settings().response.expires.default = Some(ExpirySpan::parse(time)?);
     Ok(())
 }
 
@@ -66,7 +66,7 @@ pub fn header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 /// `RequestHeader action name [value [replacement]] [early|env=…]`
 fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let rule = header_rule(draft, args)?;
-    if matches!(rule.action, Action::Echo(_)) {
+    if matches!(rule.action, HeaderChange::Echo(_)) {
         return Err("echo applies to responses: write Header echo".to_owned());
     }
     draft.settings().response.request_headers.push(rule);
@@ -88,35 +88,35 @@ fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String>
     let (early, condition) = match rest {
         [] => (false, None),
         [word] if word.eq_ignore_ascii_case("early") => (true, None),
-        [word] => (false, Some(Condition::parse(word, &mut draft.patterns)?)),
+        [word] => (false, Some(EnvCondition::parse(word, &mut draft.patterns)?)),
         _ => return Err("put a value with spaces in quotation marks".to_owned()),
     };
     draft.charge_rule()?;
     let action = header_action(draft, action, name, given)?;
     let name = name.trim_end_matches(':').to_ascii_lowercase();
-    let is_echo = matches!(action, Action::Echo(_));
+    let is_echo = matches!(action, HeaderChange::Echo(_));
     if !is_echo && !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
         return Err(format!("expected the name of a header, got \"{name}\""));
     }
     Ok(HeaderRule { action, name, always: false, early, condition })
 }
 
-fn header_action(draft: &mut Draft, word: &str, name: &str, given: &[String]) -> Result<Action, String> {
+fn header_action(draft: &mut Draft, word: &str, name: &str, given: &[String]) -> Result<HeaderChange, String> {
     if given.first().is_some_and(|value| value.starts_with("expr=")) {
         return Err("expressions as values are not supported: write the value, with %{name}e for a variable".to_owned());
     }
     let word = word.to_ascii_lowercase();
     Ok(match (word.as_str(), given) {
-        ("set", [value]) => Action::Set(HeaderValue::parse(value)?),
-        ("setifempty", [value]) => Action::SetIfEmpty(HeaderValue::parse(value)?),
-        ("append", [value]) => Action::Append(HeaderValue::parse(value)?),
-        ("merge", [value]) => Action::Merge(HeaderValue::parse(value)?),
-        ("add", [value]) => Action::Add(HeaderValue::parse(value)?),
-        ("unset", []) => Action::Unset,
-        ("echo", []) => Action::Echo(draft.patterns.compile(name, Case::Either)?),
+        ("set", [value]) => HeaderChange::Set(HeaderValue::parse(value)?),
+        ("setifempty", [value]) => HeaderChange::SetIfEmpty(HeaderValue::parse(value)?),
+        ("append", [value]) => HeaderChange::Append(HeaderValue::parse(value)?),
+        ("merge", [value]) => HeaderChange::Merge(HeaderValue::parse(value)?),
+        ("add", [value]) => HeaderChange::Add(HeaderValue::parse(value)?),
+        ("unset", []) => HeaderChange::Unset,
+        ("echo", []) => HeaderChange::Echo(draft.patterns.compile(name, Case::Either)?),
         ("edit" | "edit*", [pattern, by]) => {
             let pattern = draft.pattern(pattern)?;
-            Action::Edit { pattern, by: HeaderValue::parse(by)?, all: word.ends_with('*') }
+            HeaderChange::Edit { pattern, by: HeaderValue::parse(by)?, all: word.ends_with('*') }
         }
         _ => {
             return Err(format!(

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::draft::{Draft, Opened};
-use crate::model::context::{Context, Rank, Scope};
+use crate::draft::{Draft, OpenedSection};
+use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::proxy::pass::ProxyPass;
 use crate::model::proxy::reverse::ReverseMap;
 use crate::model::proxy::{BackendParameters, BackendScheme, BackendUrl, ErrorOverride, PassFrom, Via};
@@ -14,7 +14,7 @@ use crate::syntax::wildcard::{self, Slash};
 use crate::table::row::{ANYWHERE, Contexts, HOSTS, MANY, ROW, Row, Takes, places};
 
 /// Hosts, and `<Location>` whose path then stands for the argument.
-const PASSES: Contexts = places(HOSTS.places | Context::Location as u8);
+const PASSES: Contexts = places(HOSTS.places | SectionContext::Location as u8);
 
 pub static ROWS: &[Row] = &[
     Row {
@@ -148,7 +148,7 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Section("regex", 1..=1, |d, args, _| {
             let pattern = d.pattern(args.first().map_or("", String::as_str))?;
-            d.container(Context::Location, Scope::Backend(pattern), Rank::BACKEND)
+            d.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND)
         }),
         because: "see Proxy",
         about: "As Proxy, for URLs of backends that match the regular expression.",
@@ -273,12 +273,12 @@ fn error_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 }
 
 /// `<Proxy URL>`, `<Proxy ~ regex>`
-fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let pattern = match args {
         [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
         [url] if wildcard::is_pattern(url) => draft.pattern(&wildcard::whole(url, Slash::Ordinary))?,
         [url] => draft.pattern(&format!("^{}", wildcard::to_regex(url, Slash::Ordinary)))?,
         _ => return Err("expected one URL".to_owned()),
     };
-    draft.container(Context::Location, Scope::Backend(pattern), Rank::BACKEND)
+    draft.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND)
 }

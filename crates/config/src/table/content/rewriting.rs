@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use crate::draft::Draft;
-use crate::model::context::{Context, Scope};
+use crate::model::context::{Scope, SectionContext};
 use crate::model::overrides::Class;
 use crate::model::response::rewrite::{Condition, Map, Maps, Rewrite, Rule};
 use crate::table::row::{ANYWHERE, CONTAINERS, HOSTS, MANY, ROW, Row, Takes};
@@ -106,11 +106,11 @@ fn rewrite(draft: &mut Draft) -> &mut Rewrite {
 fn folder(draft: &Draft) -> Option<Arc<str>> {
     let section = draft.config.sections.get(usize::from(draft.position.section))?;
     match (draft.position.context, &section.scope) {
-        (Context::Directory | Context::Htaccess, Scope::Directory(folder)) => {
+        (SectionContext::Directory | SectionContext::Htaccess, Scope::Directory(folder)) => {
             let folder = Text::new(folder.as_os_str().as_bytes()).0;
             Some(format!("{}/", folder.trim_end_matches('/')).into())
         }
-        (Context::Location, Scope::Location(path)) => Some(format!("{}/", path.trim_end_matches('/')).into()),
+        (SectionContext::Location, Scope::Location(path)) => Some(format!("{}/", path.trim_end_matches('/')).into()),
         _ => None,
     }
 }

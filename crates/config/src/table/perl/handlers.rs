@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use crate::draft::Draft;
 use crate::model::handler::Handler;
 use crate::model::overrides::{Class, PerlHtaccess};
-use crate::model::perl::api::Generation;
+use crate::model::perl::api::PerlGeneration;
 use crate::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::model::start_up::{PsgiApp, StartUpStep};
-use crate::table::Context;
+use crate::table::SectionContext;
 use crate::table::perl::phases;
 use crate::table::row::{ANY, ANYWHERE, Effect, FILE_INFO, HOSTS, MANY, POOLS, Row, SERVER, flag, rows, word, words};
 
@@ -196,8 +196,8 @@ fn warm_up_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 /// Sets the variable for requests; in mod_perl 2 also for start-up code between this line and the next of that name.
 fn set_env(draft: &mut Draft, name: String, value: String) {
-    let is_two = draft.config.perl_of(draft.position.pool).generation == Generation::Two;
-    if is_two && draft.position.context == Context::Server {
+    let is_two = draft.config.perl_of(draft.position.pool).generation == PerlGeneration::Two;
+    if is_two && draft.position.context == SectionContext::Server {
         draft.start_up(StartUpStep::SetEnv { name: name.clone(), value: value.clone() });
     }
     draft.settings().set_env.push((name, value));
@@ -220,8 +220,8 @@ fn pass_env(draft: &mut Draft, names: &[String]) -> Result<(), String> {
 /// Path of a required file. mod_perl 2 searches @INC for a relative name, and ServerRoot comes last in it.
 pub fn required(draft: &Draft, file: &str) -> PathBuf {
     match draft.config.perl_of(draft.position.pool).generation {
-        Generation::One => draft.path(file),
-        Generation::Two => PathBuf::from(file),
+        PerlGeneration::One => draft.path(file),
+        PerlGeneration::Two => PathBuf::from(file),
     }
 }
 

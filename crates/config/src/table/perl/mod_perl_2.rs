@@ -4,7 +4,7 @@
 use crate::draft::Draft;
 use crate::model::handler::Handler;
 use crate::model::overrides::Class;
-use crate::model::perl::api::Generation;
+use crate::model::perl::api::PerlGeneration;
 use crate::model::pools::{CODE_ELSEWHERE, DEFAULT};
 use crate::model::start_up::StartUpStep;
 use crate::syntax::tree::Directive;
@@ -129,7 +129,7 @@ const SIGNS: &str = "PerlResponseHandler PerlOptions PerlSwitches PerlConfigRequ
     PerlInterpMinSpare PerlInterpMaxSpare PerlInterpMaxRequests";
 
 /// The API that the directives imply, and the directive that implies it.
-pub fn speaks_of<'a>(all: impl Iterator<Item = &'a Directive>) -> Option<(Generation, &'a Directive)> {
+pub fn speaks_of<'a>(all: impl Iterator<Item = &'a Directive>) -> Option<(PerlGeneration, &'a Directive)> {
     let mut sign = None;
     for directive in all {
         if directive.name.eq_ignore_ascii_case("PerlGeneration") {
@@ -137,7 +137,7 @@ pub fn speaks_of<'a>(all: impl Iterator<Item = &'a Directive>) -> Option<(Genera
             return said.flatten().map(|generation| (generation, directive));
         }
         if sign.is_none() && is_sign(directive) {
-            sign = Some((Generation::Two, directive));
+            sign = Some((PerlGeneration::Two, directive));
         }
     }
     sign
@@ -156,10 +156,10 @@ fn is_sign(directive: &Directive) -> bool {
             && directive.args.iter().any(names_module)
 }
 
-fn named(word: &str) -> Option<Generation> {
+fn named(word: &str) -> Option<PerlGeneration> {
     match word {
-        "1" => Some(Generation::One),
-        "2" => Some(Generation::Two),
+        "1" => Some(PerlGeneration::One),
+        "2" => Some(PerlGeneration::Two),
         _ => None,
     }
 }
@@ -206,9 +206,9 @@ fn authz_provider(draft: &mut Draft, words: &[String]) -> Result<(), String> {
 }
 
 /// Error message for a mod_perl 2 directive under `PerlGeneration 1`.
-pub fn contradiction(directive: &Directive, generation: Generation) -> Option<String> {
+pub fn contradiction(directive: &Directive, generation: PerlGeneration) -> Option<String> {
     let is_handler = |word: &String| Handler::named(word) == Handler::ModPerl;
-    let is_wrong = generation == Generation::One && is_sign(directive);
+    let is_wrong = generation == PerlGeneration::One && is_sign(directive);
     is_wrong.then(|| match directive.args.first().is_some_and(is_handler) {
         true => {
             "modperl belongs to mod_perl 2, and this server has mod_perl 1's API: write perl-script, or PerlGeneration 2"
@@ -236,23 +236,23 @@ fn are_known(names: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::{self, Source};
+    use crate::parse::{self, ParserSource};
 
-    fn generation_of(text: &str) -> Option<Generation> {
-        let tree = parse::text(text, "site.conf", &Source::disk("/srv", &|_| None)).expect("lines");
+    fn generation_of(text: &str) -> Option<PerlGeneration> {
+        let tree = parse::text(text, "site.conf", &ParserSource::disk("/srv", &|_| None)).expect("lines");
         speaks_of(tree.iter()).map(|(generation, _)| generation)
     }
 
     #[test]
     fn a_configuration_implies_its_api() {
         assert_eq!(generation_of("PerlModule Apache::DBI\nPerlHandler Apache::Registry"), None);
-        assert_eq!(generation_of("PerlModule ModPerl::Registry"), Some(Generation::Two));
-        assert_eq!(generation_of("SetHandler modperl"), Some(Generation::Two));
-        assert_eq!(generation_of("PerlHandler Plack::Handler::Apache2"), Some(Generation::Two));
-        assert_eq!(generation_of("PerlModule Apache2_4::AuthCookie"), Some(Generation::Two));
+        assert_eq!(generation_of("PerlModule ModPerl::Registry"), Some(PerlGeneration::Two));
+        assert_eq!(generation_of("SetHandler modperl"), Some(PerlGeneration::Two));
+        assert_eq!(generation_of("PerlHandler Plack::Handler::Apache2"), Some(PerlGeneration::Two));
+        assert_eq!(generation_of("PerlModule Apache2_4::AuthCookie"), Some(PerlGeneration::Two));
         assert_eq!(generation_of("PerlHandler Plack::Handler::Apache1\nPerlSetVar x Apache2"), None);
-        assert_eq!(generation_of("PerlSwitches -w"), Some(Generation::Two));
-        assert_eq!(generation_of("PerlSwitches -w\nPerlGeneration 1"), Some(Generation::One));
+        assert_eq!(generation_of("PerlSwitches -w"), Some(PerlGeneration::Two));
+        assert_eq!(generation_of("PerlSwitches -w\nPerlGeneration 1"), Some(PerlGeneration::One));
     }
 
     #[test]

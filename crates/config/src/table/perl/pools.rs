@@ -2,14 +2,14 @@
 
 use wire::control::PoolNumber;
 
-use crate::draft::{Draft, Opened, Position};
-use crate::model::context::{Context, Rank, Scope};
+use crate::draft::{Draft, OpenedSection, Position};
+use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::pools::DEFAULT_NAME;
 use crate::syntax::tree::Directive;
 use crate::table::row::{CONTAINERS, Contexts, Effect, Row, SERVER, places, rows, section, word};
 
 /// All contexts except the main server, whose requests use the default pool.
-const PLACES: Contexts = places(Context::VirtualHost as u8 | CONTAINERS.places);
+const PLACES: Contexts = places(SectionContext::VirtualHost as u8 | CONTAINERS.places);
 
 pub static ROWS: &[Row] = rows![
     section("WorkerPool", SERVER, "name", 1..=1, worker_pool)
@@ -69,10 +69,12 @@ fn is(directive: &Directive, name: &str) -> bool {
 }
 
 /// `<WorkerPool name>`. Its contents are read last, because the pool inherits settings of the server.
-fn worker_pool(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
+fn worker_pool(draft: &mut Draft, _: &[String], inside: &[Directive]) -> OpenedSection {
     let section = draft.new_section(Scope::Host, None, Rank::HOST)?;
     let pool = draft.position.pool;
-    draft.postponed.push((Position { context: Context::WorkerPool, section, ..draft.position }, inside.to_vec()));
+    draft
+        .postponed
+        .push((Position { context: SectionContext::WorkerPool, section, ..draft.position }, inside.to_vec()));
     if let Some(named) = draft.config.named_mut(pool) {
         named.base = Some(section);
     }

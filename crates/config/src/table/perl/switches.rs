@@ -1,7 +1,7 @@
 //! Perl's command line switches, and directives of mod_perl 1 without effect here.
 
 use crate::draft::Draft;
-use crate::model::context::Context;
+use crate::model::context::SectionContext;
 use crate::model::start_up::StartUpStep;
 use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, flag, rows, words};
 
@@ -24,7 +24,7 @@ pub static ROWS: &[Row] = rows![
 /// `PerlOptions +InheritSwitches`.
 pub fn perl_switches(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     all_words(draft, words)?;
-    if draft.position.context != Context::Server {
+    if draft.position.context != SectionContext::Server {
         return Ok(());
     }
     let own = draft.position.pool;

@@ -24,7 +24,7 @@ pub enum Framing {
 
 /// A head while it is received.
 #[derive(Default)]
-pub struct Head {
+pub struct StrictHead {
     lines: Lines,
     /// Offset of the last line that was read.
     at: usize,
@@ -41,7 +41,7 @@ pub struct Head {
     odd: Option<Range<usize>>,
 }
 
-impl Head {
+impl StrictHead {
     /// Continues in `bytes`, all of the head received so far. `None` while the head is incomplete; then its length and
     /// the framing of its body.
     pub fn look(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<(usize, Framing)>, Violation> {

@@ -27,7 +27,7 @@ use std::ops::Range;
 use http::StatusCode;
 
 use chunked::Chunked;
-use head::{Framing, Head};
+use head::{Framing, StrictHead};
 
 pub use buffer::Buffer;
 pub use evidence::Evidence;
@@ -90,7 +90,7 @@ pub struct Scanner {
 }
 
 enum At {
-    Head(Head),
+    Head(StrictHead),
     Fixed(u64),
     Chunked(Chunked),
 }
@@ -98,7 +98,7 @@ enum At {
 impl Scanner {
     /// Creates a scanner for a new connection.
     pub fn new(limits: HeadLimits) -> Scanner {
-        Scanner { limits, at: At::Head(Head::default()), heads: 0, newer_at: None, odd: None }
+        Scanner { limits, at: At::Head(StrictHead::default()), heads: 0, newer_at: None, odd: None }
     }
 
     /// Number of correct heads on this connection.
@@ -147,7 +147,7 @@ impl Scanner {
                 self.heads = self.heads.wrapping_add(1);
                 (self.newer_at, self.odd) = (head.newer_at(), head.odd());
                 self.at = match framing {
-                    Framing::Fixed(0) => At::Head(Head::default()),
+                    Framing::Fixed(0) => At::Head(StrictHead::default()),
                     Framing::Fixed(length) => At::Fixed(length),
                     Framing::Chunked => At::Chunked(Chunked::default()),
                 };
@@ -157,14 +157,14 @@ impl Scanner {
                 let passed = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
                 *left -= passed as u64;
                 if *left == 0 {
-                    self.at = At::Head(Head::default());
+                    self.at = At::Head(StrictHead::default());
                 }
                 Ok(Some(passed))
             }
             At::Chunked(chunked) => {
                 let passed = chunked.look(bytes, &self.limits)?;
                 if chunked.is_over() {
-                    self.at = At::Head(Head::default());
+                    self.at = At::Head(StrictHead::default());
                 }
                 Ok(passed)
             }

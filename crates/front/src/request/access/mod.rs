@@ -16,7 +16,7 @@ use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
 use crate::base::shared::count;
 use crate::routing::Route;
-use access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge};
+use access::{AccessVerdict, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge, judge};
 use config::access::{AccessRules, Lookups, Methods};
 use config::pools;
 use files::open::root;
@@ -51,7 +51,7 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
     let (mut name, mut user) = (None, None);
     loop {
-        let facts = Facts {
+        let facts = RequestFacts {
             methods: Methods::of(head.method.as_str()),
             client: context.remote().ip_addr(),
             local: context.client.local.ip_addr(),
@@ -65,22 +65,22 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
         let verdict = judge(rules, &facts);
         context.within_limits(route)?;
         match verdict {
-            Verdict::Allowed => break,
-            Verdict::Forbidden => return Err(denied(context, route)),
-            Verdict::WrongUser => return Err(not_among(context, route, user.as_ref())),
-            Verdict::NeedsName => name = Some(look_up(context, true).await?),
-            Verdict::NeedsUser => user = Some(identify(context, head, route).await?),
+            AccessVerdict::Allowed => break,
+            AccessVerdict::Forbidden => return Err(denied(context, route)),
+            AccessVerdict::WrongUser => return Err(not_among(context, route, user.as_ref())),
+            AccessVerdict::NeedsName => name = Some(look_up(context, true).await?),
+            AccessVerdict::NeedsUser => user = Some(identify(context, head, route).await?),
         }
     }
     context.visitor_mut().identify(name.flatten(), user);
     Ok(())
 }
 
-fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
+fn known(name: &Option<Option<Rc<str>>>) -> ClientName<'_> {
     match name {
-        None => Name::NotAsked,
-        Some(None) => Name::Nameless,
-        Some(Some(name)) => Name::Is(name),
+        None => ClientName::NotAsked,
+        Some(None) => ClientName::Nameless,
+        Some(Some(name)) => ClientName::Is(name),
     }
 }
 
@@ -94,7 +94,7 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
     let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
     let claimant = Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()));
     match passwords
-        .find_out(rules, Asked::Header(authorization, context.generation.config.hash_limits), &claimant)
+        .find_out(rules, AuthSubject::Header(authorization, context.generation.config.hash_limits), &claimant)
         .await?
     {
         Proof::Is(user) => Ok(user),

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::base::blocking::{self, NoThread};
 use crate::base::fair::{Claimant, FairQueue};
-use access::{Asked, Attempt, Check, Look, Proof, Reading, Users};
+use access::{AuthAttempt, AuthSubject, PasswordCheck, Proof, UserFileLook, UserFileReading, Users};
 use config::access::AccessRules;
 use config::access::hash_limits::DEFAULT;
 
@@ -24,18 +24,18 @@ impl Passwords {
     pub async fn find_out(
         &self,
         rules: &AccessRules,
-        asked: Asked<'_>,
+        asked: AuthSubject<'_>,
         claimant: &Claimant,
     ) -> Result<Proof, NoThread> {
         let (mut asked, since) = (asked, Instant::now());
         loop {
             match self.users.attempt(rules, &asked, since) {
-                Attempt::Settled(proof) => return Ok(proof),
-                Attempt::Unread(reading) => match glance(reading).await? {
+                AuthAttempt::Settled(proof) => return Ok(proof),
+                AuthAttempt::Unread(reading) => match glance(reading).await? {
                     Ok(look) => self.users.learn(look),
                     Err(_) => self.read(rules, &asked, since, claimant).await?,
                 },
-                Attempt::Slow(check) => {
+                AuthAttempt::Slow(check) => {
                     let is_right = compare(check.clone(), claimant).await?;
                     match self.users.settle(check, is_right) {
                         Ok(proven) => asked = proven,
@@ -50,12 +50,12 @@ impl Passwords {
     async fn read(
         &self,
         rules: &AccessRules,
-        asked: &Asked<'_>,
+        asked: &AuthSubject<'_>,
         since: Instant,
         claimant: &Claimant,
     ) -> Result<(), NoThread> {
         let turn = READING.turn(claimant.clone(), 0).await;
-        if let Attempt::Unread(reading) = self.users.attempt(rules, asked, since) {
+        if let AuthAttempt::Unread(reading) = self.users.attempt(rules, asked, since) {
             let read = move || (reading.take(), turn);
             let (look, _turn) = blocking::run("read a password file", read).await?;
             self.users.learn(look);
@@ -65,12 +65,12 @@ impl Passwords {
 }
 
 /// Checks whether the file has changed since it was read. This check needs no turn.
-async fn glance(reading: Reading) -> Result<Result<Look, Reading>, NoThread> {
+async fn glance(reading: UserFileReading) -> Result<Result<UserFileLook, UserFileReading>, NoThread> {
     blocking::run("look at a password file", move || reading.glance()).await
 }
 
 /// Compares the password's hash. The turn lasts until the computation ends, even if the client leaves earlier.
-async fn compare(check: Check, claimant: &Claimant) -> Result<bool, NoThread> {
+async fn compare(check: PasswordCheck, claimant: &Claimant) -> Result<bool, NoThread> {
     let turn = HASHING.turn(claimant.clone(), check.memory()).await;
     let computed = blocking::run("compute a password's hash", move || (check.is_right(), turn)).await?;
     Ok(computed.0)

@@ -14,7 +14,7 @@ use crate::base::address::Address;
 use crate::base::blocking::{self, NoThread};
 use crate::routing::Route;
 use access::names::{Resolver, look_up};
-use base::cache::Cache;
+use base::cache::BoundedCache;
 use config::CanonicalName;
 
 /// Maximum number of concurrent lookups. More threads would only wait for the same name server.
@@ -27,7 +27,7 @@ const MOST: usize = 4096;
 pub struct ReverseDns {
     resolver: Arc<dyn Resolver>,
     threads: Arc<Semaphore>,
-    known: RefCell<Cache<Question, CachedName, MOST>>,
+    known: RefCell<BoundedCache<Question, CachedName, MOST>>,
 }
 
 /// An address, and whether its name must resolve back to it.

@@ -18,7 +18,7 @@ use crate::base::blocking;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::Spooling;
-use config::response::inflate::Bounds;
+use config::response::inflate::InflateBounds;
 
 /// Maximum number of threads that unpack bodies at once; they are a share of the front's threads for blocking work.
 static TURNS: Semaphore = Semaphore::const_new(16);
@@ -127,7 +127,7 @@ impl fmt::Display for Trouble {
 }
 
 /// Unpacks on another thread, which stops early if the request is dropped. The thread holds its turn until it ends.
-async fn aside(body: Body, bounds: Bounds, rules: &Spooling) -> Result<Result<Body, Trouble>, Refusal> {
+async fn aside(body: Body, bounds: InflateBounds, rules: &Spooling) -> Result<Result<Body, Trouble>, Refusal> {
     let turn = TURNS.acquire().await.map_err(|_| Refusal::busy())?;
     let (rules, waiting) = (rules.clone(), Arc::new(()));
     let is_awaited = Arc::downgrade(&waiting);
@@ -146,7 +146,12 @@ async fn aside(body: Body, bounds: Bounds, rules: &Spooling) -> Result<Result<Bo
     Ok(done)
 }
 
-fn inflate(from: impl BufRead, bounds: Bounds, rules: &Spooling, is_awaited: &Weak<()>) -> Result<Body, Trouble> {
+fn inflate(
+    from: impl BufRead,
+    bounds: InflateBounds,
+    rules: &Spooling,
+    is_awaited: &Weak<()>,
+) -> Result<Body, Trouble> {
     let mut decoder = GzDecoder::new(Counted { from, taken: 0 });
     let (mut store, mut piece, mut dense) = (Store::default(), [0; BUFFER], 0);
     loop {

@@ -32,7 +32,7 @@ use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use crate::workers::spool::{self, LateClose};
 use base::log;
-use config::{Pace, Spooling};
+use config::{ReceivePace, Spooling};
 use files::open::is_shortage;
 use source::Source;
 
@@ -63,7 +63,7 @@ pub struct Patience {
     /// `Timeout`: the maximum wait for the next piece.
     piece: Duration,
     /// `RequestReadTimeout body=`: the limit for the whole body.
-    whole: Pace,
+    whole: ReceivePace,
 }
 
 impl Patience {

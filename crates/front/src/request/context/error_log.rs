@@ -20,7 +20,7 @@ impl RequestContext {
     pub fn log(&self, route: &Route, of: (LogLevel, &str), message: &dyn Display) {
         let path = String::from_utf8_lossy(&route.path);
         let about = log::Subject {
-            context: log::Context::default(),
+            context: log::ContextPosition::default(),
             client: Some(self.remote()),
             worker: None,
             request: Some(log::RequestSubject {

@@ -10,7 +10,7 @@ use super::span::span_of;
 use super::{RequestContext, variables};
 use crate::base::measures::{Finished, Worked};
 use crate::client::Pending;
-use crate::log::entry::{Entry, Place, Worker};
+use crate::log::entry::{Entry, LoggedWorker, Place};
 use crate::workers::{Exchange, Label, Promised, Stage};
 use base::printable;
 
@@ -100,7 +100,7 @@ impl RequestContext {
             number: self.number(),
             trace_id: self.trace.map(|trace| trace.trace_id()),
             received: self.received,
-            worker: exchange.map(|exchange| Worker {
+            worker: exchange.map(|exchange| LoggedWorker {
                 waited: exchange.begun.map(|begun| begun.waited).unwrap_or_default(),
                 began: exchange.begun.map(|begun| begun.since.duration_since(self.started)).unwrap_or_default(),
                 served: exchange.had_for,

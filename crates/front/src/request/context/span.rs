@@ -4,7 +4,7 @@ use http::header::USER_AGENT;
 use wire::control::GenerationNumber;
 use wire::reply::LogKind;
 
-use crate::log::entry::{Entry, Worker, since_1970};
+use crate::log::entry::{Entry, LoggedWorker, since_1970};
 use crate::trace::{RequestSpan, TraceContext, WorkerSpan};
 
 pub fn span_of(entry: &Entry<'_>, trace: TraceContext, generation: GenerationNumber) -> RequestSpan {
@@ -26,7 +26,7 @@ pub fn span_of(entry: &Entry<'_>, trace: TraceContext, generation: GenerationNum
     }
 }
 
-fn of_worker(worker: &Worker<'_>, generation: GenerationNumber) -> Option<WorkerSpan> {
+fn of_worker(worker: &LoggedWorker<'_>, generation: GenerationNumber) -> Option<WorkerSpan> {
     let (slot, pid) = worker.served_by?;
     let told = worker.end.map_or(&[][..], |end| &end.log);
     let parts = told.iter().filter(|(kind, ..)| *kind == LogKind::Span);

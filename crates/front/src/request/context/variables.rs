@@ -14,8 +14,8 @@ use crate::base::target;
 use crate::routing::Route;
 use config::Settings;
 use config::response::expr::Expr;
-use config::response::setenv::Condition;
-use config::response::variables::Seen;
+use config::response::setenv::EnvCondition;
+use config::response::variables::ExprInput;
 use config::response::variables::{Attribute, Variables};
 
 /// A request's variables.
@@ -184,24 +184,24 @@ fn look<'a>(
 /// The groups of an expression's last pattern, if the expression is true.
 pub fn found(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> Option<Vec<String>> {
     let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
-    context.apply_rules(|| expr.found(Seen { variables: &context.variables(), look: &known }))
+    context.apply_rules(|| expr.found(ExprInput { variables: &context.variables(), look: &known }))
 }
 
 /// Whether a condition holds, with the variables already computed.
-pub fn holds(context: &RequestContext, condition: &Condition) -> bool {
+pub fn holds(context: &RequestContext, condition: &EnvCondition) -> bool {
     let route = context.route();
     let known = |attribute: &Attribute| {
         let route = route.as_deref()?;
         look(context, &context.head, route, attribute).map(Cow::into_owned)
     };
-    condition.holds(Seen { variables: &context.variables(), look: &known })
+    condition.holds(ExprInput { variables: &context.variables(), look: &known })
 }
 
 /// Whether an expression of the rules of `route` holds. False if it exceeds the limits, which
 /// [`RequestContext::within_limits`] reports.
 pub fn is_true(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> bool {
     let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
-    context.apply_rules(|| expr.holds(Seen { variables: &context.variables(), look: &known }))
+    context.apply_rules(|| expr.holds(ExprInput { variables: &context.variables(), look: &known }))
 }
 
 /// Sets the variables that a CGI program had when it failed; see [`RequestContext::failed`].

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use wire::control::PoolNumber;
 
 use super::RequestContext;
-use crate::workers::{ClientId, Turn};
+use crate::workers::{ClientId, ConcurrencyTurn};
 use access::User;
 
 /// Facts about a request's client from the access check and the limits.
@@ -15,7 +15,7 @@ pub struct Visitor {
     name: Option<Rc<str>>,
     user: Option<User>,
     /// The request's places in `MaxConcurrentReqs`, held until it is answered and its worker has ended.
-    turns: Vec<Turn>,
+    turns: Vec<ConcurrencyTurn>,
     /// The client for `SpeedLimit` in the last pool, or the seconds after which a client that was too fast may retry.
     speed: Option<Result<(PoolNumber, ClientId), u32>>,
 }
@@ -53,7 +53,7 @@ impl Visitor {
     }
 
     /// Holds a place in `MaxConcurrentReqs`.
-    pub fn hold(&mut self, turn: Turn) {
+    pub fn hold(&mut self, turn: ConcurrencyTurn) {
         self.turns.push(turn);
     }
 

@@ -18,9 +18,9 @@ use percent_encoding::percent_encode;
 
 use super::METHODS;
 use super::lookup::refusal;
-use super::visible::View;
+use super::visible::FolderView;
 use crate::base::blocking::{self, NoThread};
-use crate::base::fair::{Claimant, FairQueue, Turn};
+use crate::base::fair::{Claimant, FairQueue, FairTurn};
 use crate::base::refusal::Refusal;
 use crate::request::body::{Body, Store};
 use crate::request::context::RequestContext;
@@ -30,8 +30,8 @@ use crate::workers::spool;
 use base::path::PATH;
 use base::printable;
 use config::Spooling;
-use config::response::listing::{Column, Listing};
-use files::open::Opened;
+use config::response::listing::{Listing, ListingColumn};
+use files::open::OpenedFile;
 
 /// An entry of the index.
 struct Entry {
@@ -45,7 +45,7 @@ struct Entry {
 /// The sort order of the index.
 #[derive(Clone, Copy)]
 struct Order {
-    column: Column,
+    column: ListingColumn,
     backwards: bool,
 }
 
@@ -85,7 +85,7 @@ const AT_A_TIME: Duration = Duration::from_millis(1);
 pub async fn answer(
     context: &RequestContext,
     route: &Route,
-    folder: Opened,
+    folder: OpenedFile,
     head: &Parts,
 ) -> Result<Response<BodySource>, Refusal> {
     if !matches!(head.method, Method::GET | Method::HEAD) {
@@ -130,7 +130,7 @@ fn cannot_keep(context: &RequestContext, error: io::Error) -> Refusal {
 
 /// The entries of `contents` that the client may open.
 async fn visible(context: &RequestContext, route: &Route, contents: Contents) -> Contents {
-    let view = View::of(context, route);
+    let view = FolderView::of(context, route);
     let Contents { entries: all, is_cut, looked: most } = contents;
     let sections: usize = route.files.iter().map(|file| file.section_count()).sum();
     let (mut entries, mut begun) = (Vec::with_capacity(all.len()), Instant::now());
@@ -154,9 +154,9 @@ async fn visible(context: &RequestContext, route: &Route, contents: Contents) ->
 /// Runs `make` on another thread, which holds the turn until it ends, even if the client leaves: an abandoned index
 /// still occupies a processor.
 async fn aside<T: Send + 'static>(
-    turn: Turn,
+    turn: FairTurn,
     make: impl FnOnce() -> T + Send + 'static,
-) -> Result<(T, Turn), NoThread> {
+) -> Result<(T, FairTurn), NoThread> {
     blocking::run("list a folder", move || (make(), turn)).await
 }
 
@@ -196,13 +196,13 @@ impl Entry {
 
 impl Order {
     fn of(listing: &Listing, query: &str) -> Order {
-        let (column, backwards) = listing.order.unwrap_or((Column::Name, false));
+        let (column, backwards) = listing.order.unwrap_or((ListingColumn::Name, false));
         let mut order = Order { column, backwards };
         for part in query.split([';', '&']) {
             match part {
-                "C=N" | "C=D" => order.column = Column::Name,
-                "C=M" => order.column = Column::Date,
-                "C=S" => order.column = Column::Size,
+                "C=N" | "C=D" => order.column = ListingColumn::Name,
+                "C=M" => order.column = ListingColumn::Date,
+                "C=S" => order.column = ListingColumn::Size,
                 "O=A" => order.backwards = false,
                 "O=D" => order.backwards = true,
                 _ => {}
@@ -217,20 +217,20 @@ impl Order {
             _ => a.name.cmp(&b.name),
         };
         let by_column = match self.column {
-            Column::Name => names(),
-            Column::Date => a.changed.cmp(&b.changed).then_with(names),
-            Column::Size => a.size.cmp(&b.size).then_with(names),
+            ListingColumn::Name => names(),
+            ListingColumn::Date => a.changed.cmp(&b.changed).then_with(names),
+            ListingColumn::Size => a.size.cmp(&b.size).then_with(names),
         };
         let folders = if listing.folders_first == Some(true) { b.is_folder.cmp(&a.is_folder) } else { Ordering::Equal };
         folders.then(if self.backwards { by_column.reverse() } else { by_column })
     }
 
     /// The query that sorts by `column`; reversed if the index is already sorted by that column in ascending order.
-    fn link(self, column: Column) -> String {
+    fn link(self, column: ListingColumn) -> String {
         let letter = match column {
-            Column::Name => 'N',
-            Column::Date => 'M',
-            Column::Size => 'S',
+            ListingColumn::Name => 'N',
+            ListingColumn::Date => 'M',
+            ListingColumn::Size => 'S',
         };
         let backwards = self.column == column && !self.backwards;
         format!("?C={letter};O={}", if backwards { 'D' } else { 'A' })
@@ -267,7 +267,9 @@ fn plain(page: &mut String, path: &[u8], entries: &[Entry]) {
 
 fn table(page: &mut String, path: &[u8], entries: &[Entry], order: Order) {
     page.push_str("<table><tr>");
-    for (column, title) in [(Column::Name, "Name"), (Column::Date, "Last modified"), (Column::Size, "Size")] {
+    for (column, title) in
+        [(ListingColumn::Name, "Name"), (ListingColumn::Date, "Last modified"), (ListingColumn::Size, "Size")]
+    {
         let _ = write!(page, "<th><a href=\"{}\">{title}</a></th>", order.link(column));
     }
     page.push_str("</tr>\n");

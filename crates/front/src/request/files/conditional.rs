@@ -6,7 +6,7 @@ use http::header::{HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_M
 
 use config::response::FileEtag;
 use config::response::compress::Coding;
-use files::open::Opened;
+use files::open::OpenedFile;
 
 /// The validators of a file, which change with the file (RFC 9110, section 8.8).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Verdict {
 
 impl Validators {
     /// The validators of `file`. `FileETag` selects inode, size and time for the tag; the default is size and time.
-    pub fn of(file: &Opened, etag: Option<FileEtag>) -> Validators {
+    pub fn of(file: &OpenedFile, etag: Option<FileEtag>) -> Validators {
         let usual = Validators::new(file.size, file.modified);
         let Some(FileEtag { inode, mtime, size }) = etag else { return usual };
         let micros = file.modified.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);

@@ -14,22 +14,22 @@ use crate::base::refusal::Refusal;
 use crate::generation::View;
 use crate::routing::{FoundFile, Route, bytes};
 use base::path::{PATH, Text, longest, normalise, stays_below, ways};
-use files::open::{Links, Opened, Way, is_link, is_shortage, root};
+use files::open::{Links, OpenedFile, PathWithLinks, is_link, is_shortage, root};
 
 /// The object on disk that a path leads to.
 pub enum Spot {
     /// A file.
-    File(Place),
+    File(FilePlace),
     /// A folder, but the path lacks the trailing slash.
     NoSlash,
     /// A folder without an index file, whose contents may be listed.
-    Folder(Opened),
+    Folder(OpenedFile),
     /// A folder whose `DirectoryIndex` is this path on the site (`/cgi-bin/index.pl`).
     Elsewhere(String),
 }
 
 /// A file, and the path that leads to it.
-pub struct Place {
+pub struct FilePlace {
     /// The file's name on disk.
     pub file: PathBuf,
     /// The request's path, with the index file's name appended where one was used.
@@ -37,10 +37,10 @@ pub struct Place {
     /// Length in bytes of the PATH_INFO at the end of `path`.
     pub extra: usize,
     /// The open file.
-    pub opened: Opened,
+    pub opened: OpenedFile,
 }
 
-impl Place {
+impl FilePlace {
     /// The parts that the file's route depends on.
     pub fn found(&self) -> FoundFile<'_> {
         FoundFile { path: &self.path, filename: &self.file, script_length: self.path.len() - self.extra }
@@ -53,11 +53,11 @@ pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot,
     let root = root(&generation.config, route.host, filename);
     let links = Links::of(route.settings.options);
     let whole = bytes(filename);
-    let (name, opened) = match generation.opener.open(Way { root, path: filename, links }) {
+    let (name, opened) = match generation.opener.open(PathWithLinks { root, path: filename, links }) {
         Ok(opened) => (whole, opened),
         Err(error) if is_missing(&error) => {
             let name = existing(generation, root, whole);
-            let way = Way { root, path: Path::new(OsStr::from_bytes(name)), links };
+            let way = PathWithLinks { root, path: Path::new(OsStr::from_bytes(name)), links };
             (name, generation.opener.open(way).map_err(refusal)?)
         }
         Err(error) => return Err(refusal(error)),
@@ -74,11 +74,11 @@ pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot,
         return Err(not_found());
     }
     let file = PathBuf::from(OsStr::from_bytes(name));
-    Ok(Spot::File(Place { file, path: route.path.clone(), extra: extra.len(), opened }))
+    Ok(Spot::File(FilePlace { file, path: route.path.clone(), extra: extra.len(), opened }))
 }
 
 /// Opens the file of `route` under the link rules of the route's own sections.
-pub fn reopen(generation: &View, route: &Route) -> Result<Opened, Refusal> {
+pub fn reopen(generation: &View, route: &Route) -> Result<OpenedFile, Refusal> {
     generation.opener.open(way(generation, route)).map_err(refusal)
 }
 
@@ -94,9 +94,9 @@ pub fn is_behind_link(generation: &View, route: &Route) -> bool {
 }
 
 /// The route's filename with its root and the link rules of its own sections.
-fn way<'a>(generation: &'a View, route: &'a Route) -> Way<'a> {
+fn way<'a>(generation: &'a View, route: &'a Route) -> PathWithLinks<'a> {
     let root = root(&generation.config, route.host, &route.filename);
-    Way { root, path: &route.filename, links: Links::of(route.settings.options) }
+    PathWithLinks { root, path: &route.filename, links: Links::of(route.settings.options) }
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -123,7 +123,7 @@ pub fn existing_length(generation: &View, host: u16, filename: &Path) -> usize {
     existing(generation, root(&generation.config, host, filename), bytes(filename)).len()
 }
 
-fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {
+fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: OpenedFile) -> Result<Spot, Refusal> {
     let links = Links::of(route.settings.options);
     let names = &route.settings.directory_index;
     let is_plain = leads_to(generation, route, &route.path, folder);
@@ -149,11 +149,11 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
             continue;
         }
         let file = folder.join(name);
-        if let Ok(opened) = generation.opener.open(Way { root, path: &file, links })
+        if let Ok(opened) = generation.opener.open(PathWithLinks { root, path: &file, links })
             && opened.kind.is_file()
         {
             let path = [&route.path[..], name.as_bytes()].concat();
-            return Ok(Spot::File(Place { file, path, extra: 0, opened }));
+            return Ok(Spot::File(FilePlace { file, path, extra: 0, opened }));
         }
     }
     match route.settings.response.fallback(&route.path) {
@@ -174,7 +174,7 @@ fn leads_to_a_file(generation: &View, route: &Route, path: &str) -> bool {
     let Ok(path) = normalise(path.as_bytes()) else { return false };
     let file = Text::bytes_of(generation.config.translate(route.host, &Text::new(&path).0).filename);
     let root = root(&generation.config, route.host, &file);
-    let opened = generation.opener.open(Way { root, path: &file, links: Links::of(route.settings.options) });
+    let opened = generation.opener.open(PathWithLinks { root, path: &file, links: Links::of(route.settings.options) });
     opened.is_ok_and(|opened| opened.kind.is_file())
 }
 

@@ -40,7 +40,7 @@ use conditional::{Validators, Verdict};
 use config::Handler;
 use config::response::PathInfo;
 use config::response::ranges::Ranges;
-use files::open::{Links, Opened};
+use files::open::{Links, OpenedFile};
 use lookup::{Spot, is_folder, locate, refusal, reopen};
 use precompressed::Variant;
 use range::Wanted;
@@ -51,13 +51,13 @@ pub const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 /// The result of a path's lookup.
 pub enum LookupResult {
     /// A file to send.
-    File(Rc<Route>, Opened),
+    File(Rc<Route>, OpenedFile),
     /// A file with a PATH_INFO that its handler does not accept; answered with a 404.
     Beyond(Rc<Route>),
     /// A file with a handler that a worker runs (`<Files *.cgi>`).
     Handled(Rc<Route>),
     /// A folder whose contents may be listed.
-    Folder(Opened),
+    Folder(OpenedFile),
     /// A redirect to the folder's path with a trailing slash.
     Response(Response<BodySource>),
     /// An internal redirect to this path on the site: a folder's index or a fallback resource.
@@ -170,7 +170,7 @@ fn takes_path_info(route: &Route) -> bool {
 
 /// The opened file. If the file's own sections have other link rules than the folder, the file is reopened under its
 /// own rules.
-fn of_its_own(generation: &View, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
+fn of_its_own(generation: &View, route: &Route, found: &Route, opened: OpenedFile) -> Result<OpenedFile, Refusal> {
     match Links::of(route.settings.options) == Links::of(found.settings.options) {
         true => Ok(opened),
         false => reopen(generation, found),
@@ -181,7 +181,7 @@ fn of_its_own(generation: &View, route: &Route, found: &Route, opened: Opened) -
 pub async fn send(
     context: &RequestContext,
     route: &Route,
-    opened: Opened,
+    opened: OpenedFile,
     head: &Parts,
 ) -> Result<Response<BodySource>, Refusal> {
     if head.method == Method::OPTIONS {
@@ -201,7 +201,7 @@ pub async fn send(
     let described = mime::headers(&context.generation.config, route);
     let Variant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
     let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
-    let Opened { file, size, stamp, .. } = opened;
+    let OpenedFile { file, size, stamp, .. } = opened;
     let mut response = match validators.judge(&head.headers) {
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
         Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),

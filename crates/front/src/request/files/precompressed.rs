@@ -11,11 +11,11 @@ use crate::request::respond::accept_encoding;
 use crate::request::respond::compress::vary;
 use crate::routing::Route;
 use config::response::compress::Coding;
-use files::open::{Links, Opened, Way, root};
+use files::open::{Links, OpenedFile, PathWithLinks, root};
 
 /// The file to send: the original, or a compressed copy beside it.
 pub struct Variant {
-    pub opened: Opened,
+    pub opened: OpenedFile,
     /// The coding of the compressed copy; `None` for the original.
     pub coding: Option<Coding>,
 }
@@ -24,7 +24,7 @@ pub struct Variant {
 pub async fn choose(
     context: &RequestContext,
     route: &Route,
-    opened: Opened,
+    opened: OpenedFile,
     head: &Parts,
     described: &HeaderMap,
 ) -> Result<Variant, Refusal> {
@@ -35,7 +35,7 @@ pub async fn choose(
     Ok(best.unwrap_or(Variant { opened, coding: None }))
 }
 
-fn best(context: &RequestContext, route: &Route, opened: &Opened, head: &Parts) -> Option<Variant> {
+fn best(context: &RequestContext, route: &Route, opened: &OpenedFile, head: &Parts) -> Option<Variant> {
     let mut left = Coding::ALL.to_vec();
     left.retain(|coding| !context.has_variable(coding.refusal()));
     while let Some(coding) = accept_encoding::choose(&head.headers, &left) {
@@ -63,13 +63,13 @@ fn is_on(route: &Route) -> bool {
 
 /// Opens the compressed copy under the original's link rules. An older copy is ignored: it was made from an earlier
 /// version.
-fn beside(context: &RequestContext, route: &Route, opened: &Opened, coding: Coding) -> Option<Opened> {
+fn beside(context: &RequestContext, route: &Route, opened: &OpenedFile, coding: Coding) -> Option<OpenedFile> {
     let generation = &context.generation;
     let mut name = route.filename.clone().into_os_string();
     name.push(".");
     name.push(coding.extension());
     let root = root(&generation.config, route.host, &route.filename);
     let links = Links::of(route.settings.options);
-    let beside = generation.opener.open(Way { root, path: Path::new(&name), links }).ok()?;
+    let beside = generation.opener.open(PathWithLinks { root, path: Path::new(&name), links }).ok()?;
     (beside.kind.is_file() && beside.modified >= opened.modified).then_some(beside)
 }

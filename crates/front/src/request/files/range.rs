@@ -98,7 +98,7 @@ fn number(text: &str) -> Result<Option<u64>, NotARange> {
 mod tests {
     use super::Wanted::*;
     use super::*;
-    use config::response::ranges::Bound;
+    use config::response::ranges::RangeBound;
 
     #[test]
     fn ranges_are_read_as_the_rfc_says() {
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!((count(reversed(21), usual), count(reversed(22), usual)), (Some(21), None));
         assert_eq!((count(overlapping(21), usual), count(overlapping(22), usual)), (Some(1), None));
         let mut wide = Ranges::default();
-        for bound in [Bound::Most, Bound::Overlaps, Bound::Reversals] {
+        for bound in [RangeBound::Most, RangeBound::Overlaps, RangeBound::Reversals] {
             wide.set(bound, "Unlimited").expect("a word");
         }
         assert_eq!((count(ordered(999), wide), count(reversed(999), wide)), (Some(999), Some(999)));

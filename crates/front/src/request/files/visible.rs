@@ -11,7 +11,7 @@ use http::Method;
 
 use crate::request::context::{RequestContext, variables};
 use crate::routing::{FoundFile, NotYet, Route};
-use access::{Facts, Name, RequirementAnswer, Verdict, judge};
+use access::{AccessVerdict, ClientName, RequestFacts, RequirementAnswer, judge};
 use config::access::Methods;
 use config::{Phase, Section};
 
@@ -19,7 +19,7 @@ use config::{Phase, Section};
 const PHASES: [Phase; 3] = [Phase::Access, Phase::Authen, Phase::Authz];
 
 /// A client's view of a folder.
-pub struct View<'a> {
+pub struct FolderView<'a> {
     context: &'a RequestContext,
     route: &'a Route,
     /// Whether any section or `.htaccess` file may give an entry other access rules than the folder's. If none can,
@@ -27,12 +27,12 @@ pub struct View<'a> {
     may_differ: bool,
 }
 
-impl<'a> View<'a> {
+impl<'a> FolderView<'a> {
     /// The client's view of the folder that `route` leads to.
-    pub fn of(context: &'a RequestContext, route: &'a Route) -> View<'a> {
+    pub fn of(context: &'a RequestContext, route: &'a Route) -> FolderView<'a> {
         let config = &context.generation.config;
         let may_differ = config.allows_overrides() || config.sections.iter().any(closes);
-        View { context, route, may_differ }
+        FolderView { context, route, may_differ }
     }
 
     /// Whether the index shows the entry `name`. Entries that need a password or a client name are hidden, as in
@@ -65,19 +65,19 @@ impl<'a> View<'a> {
             return false;
         }
         let visitor = self.context.visitor();
-        let facts = Facts {
+        let facts = RequestFacts {
             methods: Methods::of(Method::GET.as_str()),
             client: self.context.remote().ip_addr(),
             local: self.context.client.local.ip_addr(),
             // A known host name may not be confirmed by a forward lookup, so none is used.
-            name: Name::NotAsked,
+            name: ClientName::NotAsked,
             user: visitor.user(),
             env: &|name| self.context.has_variable(name),
             expr: &|expr| variables::is_true(self.context, &self.context.head, route, expr),
             // The providers already granted access to the folder, and entries with other providers are hidden.
             provider: &|_| RequirementAnswer::Granted,
         };
-        rules.is_open() || judge(rules, &facts) == Verdict::Allowed
+        rules.is_open() || judge(rules, &facts) == AccessVerdict::Allowed
     }
 }
 

@@ -8,7 +8,7 @@ use super::{HTML, escape, response};
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
-use config::{Config, Directive, Pool, modules};
+use config::{Config, Directive, PoolSettings, modules};
 
 /// The page; the query `config`, `server` or `list` selects one part of it.
 pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
@@ -56,7 +56,7 @@ fn server(page: &mut String, context: &RequestContext) {
 
 fn workers(config: &Config) -> String {
     let numbers = |pool| {
-        let Pool { start, max_clients, .. } = config.pool_of(pool);
+        let PoolSettings { start, max_clients, .. } = config.pool_of(pool);
         let label = config.pool_label(pool).replace(" pool=", "pool ");
         format!("{label}{}{start} initially, at most {max_clients}", if label.is_empty() { "" } else { ": " })
     };

@@ -10,7 +10,7 @@ use super::{HTML, PLAIN, escape, response, with};
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
-use status::auto::{Facts, time};
+use status::auto::{StatusFacts, time};
 use status::{short, span};
 
 /// The page. The query's options are mod_status's: `auto`, `notable`, `refresh=seconds`.
@@ -27,16 +27,16 @@ pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<Bo
 }
 
 /// The part of the status that the front knows without other processes.
-fn facts(context: &RequestContext, route: &Route) -> Facts {
+fn facts(context: &RequestContext, route: &Route) -> StatusFacts {
     let front = context.services.status();
     let ours = std::process::id().cast_signed();
     let config = &context.generation.config;
     let most_workers = config.pool_numbers().map(|pool| config.pool_of(pool).max_clients as usize).sum();
-    let facts = Facts::new(front, ours, context.generation.number, most_workers);
-    Facts { name: route.server_name.to_string(), ..facts }
+    let facts = StatusFacts::new(front, ours, context.generation.number, most_workers);
+    StatusFacts { name: route.server_name.to_string(), ..facts }
 }
 
-fn html(context: &RequestContext, facts: &Facts, as_table: bool) -> String {
+fn html(context: &RequestContext, facts: &StatusFacts, as_table: bool) -> String {
     let name = escape(&facts.name);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Server Status</title></head>\n<body>\n\

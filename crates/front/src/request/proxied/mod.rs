@@ -26,7 +26,7 @@ use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::proxy::{Passed, Via};
 use proxy::{BackendFailure, Waits, fields};
-use upload::Upload;
+use upload::ProxiedUpload;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
@@ -54,7 +54,7 @@ pub async fn answer(
     let waits = Waits { piece, connect: to.parameters.connection_timeout.unwrap_or(piece) };
     let onward = onward(context, head, route, to)?;
     let refused = Rc::new(Cell::new(None));
-    let upload = Upload::of(context, route, body, refused.clone())?;
+    let upload = ProxiedUpload::of(context, route, body, refused.clone())?;
     match context.services.backends.send(to, waits, onward, upload).await {
         Ok(response) if proxy.overrides(response.status().as_u16()) => Err(Refusal::new(response.status())),
         Ok(response) => Ok(deliver(context, head, route, response)),

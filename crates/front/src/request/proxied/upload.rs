@@ -20,7 +20,7 @@ use crate::request::context::RequestContext;
 use crate::routing::Route;
 
 /// A body that the client may still be sending.
-pub struct Upload {
+pub struct ProxiedUpload {
     source: Source,
     patience: Patience,
     begun: Instant,
@@ -36,7 +36,7 @@ pub struct Upload {
 /// A body for a backend.
 type Boxed = Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>;
 
-impl Upload {
+impl ProxiedUpload {
     /// Takes the body of a request, if there is one. `refused` is set if the client breaks the limits of `route`.
     pub fn of(
         context: &RequestContext,
@@ -51,7 +51,7 @@ impl Upload {
             return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
         }
         let (patience, begun) = (Patience::of(context, route), Instant::now());
-        Ok(Some(Box::pin(Upload { source, patience, begun, received: 0, limit, late: None, refused })))
+        Ok(Some(Box::pin(ProxiedUpload { source, patience, begun, received: 0, limit, late: None, refused })))
     }
 
     fn refuse(&self, status: StatusCode) -> Poll<Option<io::Result<Frame<Bytes>>>> {
@@ -60,7 +60,7 @@ impl Upload {
     }
 }
 
-impl Body for Upload {
+impl Body for ProxiedUpload {
     type Data = Bytes;
     type Error = io::Error;
 

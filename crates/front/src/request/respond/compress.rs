@@ -13,7 +13,7 @@ use http::{Method, Response, StatusCode};
 use super::accept_encoding::choose;
 use super::body::{AT_ONCE, BodySource, Compressed, Encoder, STEP, Step, Then, in_turn};
 use super::headers::mime;
-use super::packed_files::{self, Answer};
+use super::packed_files::{self, FileAnswer};
 use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
 use crate::cache::packed::Packing;
@@ -36,8 +36,8 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
     let body = match (body, stamp) {
         (BodySource::File(file), Some(stamp)) => {
             match packed_files::compressed(file, stamp, (coding, level), claimant(context)).await {
-                Ok(Answer::Packed(packed)) => BodySource::Whole(packed),
-                Ok(Answer::Plain(body)) => return plain(head, body),
+                Ok(FileAnswer::Packed(packed)) => BodySource::Whole(packed),
+                Ok(FileAnswer::Plain(body)) => return plain(head, body),
                 Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
             }
         }

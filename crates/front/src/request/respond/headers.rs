@@ -10,7 +10,7 @@ use crate::base::refusal::Refusal;
 use crate::request::context::{RequestContext, variables};
 use crate::routing::Route;
 use config::response::ResponseRules;
-use config::response::headers::{Action, HeaderRule, Moment};
+use config::response::headers::{HeaderChange, HeaderRule, Moment};
 use config::work;
 
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
@@ -29,7 +29,7 @@ pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Re
     }
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
     context.apply_rules(|| {
-        let mut store = work::Store::default();
+        let mut store = work::WorkStore::default();
         early.into_iter().chain(others).for_each(|rule| apply(rule, context, &mut changed.headers, &mut store));
     });
     context.within_limits(route)?;
@@ -66,7 +66,7 @@ pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool
 }
 
 fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &ResponseRules, refused: bool) {
-    let mut store = work::Store::default();
+    let mut store = work::WorkStore::default();
     let due = || rules.headers.iter().filter(|rule| rule.always || !refused);
     if due().any(|rule| rule.early) {
         let mut early = HeaderMap::new();
@@ -81,7 +81,7 @@ fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &ResponseRul
     due().filter(|rule| !rule.early).for_each(|rule| apply(rule, context, headers, &mut store));
 }
 
-fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, store: &mut work::Store) {
+fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, store: &mut work::WorkStore) {
     if !work::spend(work::RULE)
         || rule.condition.as_ref().is_some_and(|condition| !variables::holds(context, condition))
     {
@@ -94,7 +94,7 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, s
         variables: &variables,
         tls: &|name| context.tls_variable(name),
     };
-    if let Action::Echo(pattern) = &rule.action {
+    if let HeaderChange::Echo(pattern) = &rule.action {
         let echoed = context.headers_of(&context.head).filter(|(name, _)| pattern.is_match(name.as_str()));
         let echoed = echoed.take_while(|(name, value)| store.has_room(name.as_str().len() + value.len()));
         return echoed.for_each(|(name, value)| {
@@ -104,21 +104,21 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, s
     let Ok(name) = HeaderName::from_bytes(rule.name.as_bytes()) else { return };
     let mut value = |text: &str| HeaderValue::from_str(text).ok().filter(|_| store.has_room(text.len()));
     match &rule.action {
-        Action::Set(text) => drop(value(&text.text(moment)).map(|value| headers.insert(name, value))),
-        Action::SetIfEmpty(text) if !headers.contains_key(&name) => {
+        HeaderChange::Set(text) => drop(value(&text.text(moment)).map(|value| headers.insert(name, value))),
+        HeaderChange::SetIfEmpty(text) if !headers.contains_key(&name) => {
             drop(value(&text.text(moment)).map(|value| headers.insert(name, value)));
         }
-        Action::SetIfEmpty(_) => {}
-        Action::Add(text) => drop(value(&text.text(moment)).map(|value| headers.append(name, value))),
-        Action::Append(text) => append(headers, name, &text.text(moment), store),
-        Action::Merge(text) => {
+        HeaderChange::SetIfEmpty(_) => {}
+        HeaderChange::Add(text) => drop(value(&text.text(moment)).map(|value| headers.append(name, value))),
+        HeaderChange::Append(text) => append(headers, name, &text.text(moment), store),
+        HeaderChange::Merge(text) => {
             let text = text.text(moment);
             if !listed(headers, &name, &text) {
                 append(headers, name, &text, store);
             }
         }
-        Action::Unset => drop(headers.remove(name)),
-        Action::Edit { pattern, by, all } => {
+        HeaderChange::Unset => drop(headers.remove(name)),
+        HeaderChange::Edit { pattern, by, all } => {
             let by = by.text(moment);
             work::spend(headers.len());
             for found in headers.iter_mut().filter(|(known, _)| **known == name).map(|(_, value)| value) {
@@ -131,7 +131,7 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, s
                 }
             }
         }
-        Action::Echo(_) => {}
+        HeaderChange::Echo(_) => {}
     }
 }
 
@@ -139,7 +139,7 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, s
 const LONGEST: usize = 32 << 10;
 
 /// Appends to the first field of this name; further fields stay unchanged.
-fn append(headers: &mut HeaderMap, name: HeaderName, text: &str, store: &mut work::Store) {
+fn append(headers: &mut HeaderMap, name: HeaderName, text: &str, store: &mut work::WorkStore) {
     let values: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
     let joined = match values.first() {
         Some(known) => [known.as_bytes(), b", ", text.as_bytes()].concat(),
@@ -203,7 +203,7 @@ fn expire(headers: &mut HeaderMap, rules: &ResponseRules, route: &Route) {
     let until = until.map(|until| until.max(now));
     let Some(until) = until.filter(|until| *until > UNIX_EPOCH && *until < UNIX_EPOCH + LATEST) else { return };
     let age = until.duration_since(now).map_or(0, |left| left.as_secs_f64().round() as u64);
-    append(headers, CACHE_CONTROL, &format!("max-age={age}"), &mut work::Store::default());
+    append(headers, CACHE_CONTROL, &format!("max-age={age}"), &mut work::WorkStore::default());
     if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(until)) {
         headers.insert(EXPIRES, date);
     }

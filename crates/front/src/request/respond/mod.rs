@@ -20,7 +20,7 @@ const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// Details that [`finish`] needs besides the response.
 #[derive(Debug, Clone, Copy)]
-pub struct Ending {
+pub struct ResponseEnding {
     /// The page is the front's own.
     pub refused: bool,
     /// The connection must be closed.
@@ -28,7 +28,7 @@ pub struct Ending {
 }
 
 /// Adds the headers that every response has, and removes the body where method and status require it.
-pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Ending) -> Response<ResponseBody> {
+pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: ResponseEnding) -> Response<ResponseBody> {
     let (mut head, mut kind) = response.into_parts();
     let keep_alive = context.keep_alive();
     // An HTTP/2 connection is closed by GOAWAY instead.

@@ -82,7 +82,7 @@ pub fn unread(file: Arc<File>, size: u64, stamp: Stamp, described: HeaderMap) ->
 }
 
 /// The body to send: the compressed one, or the plain one where compression does not make it shorter.
-pub enum Answer {
+pub enum FileAnswer {
     Packed(Bytes),
     Plain(BodySource),
 }
@@ -93,12 +93,12 @@ pub async fn compressed(
     stamp: Stamp,
     (coding, level): (Coding, u32),
     claimant: Claimant,
-) -> io::Result<Answer> {
+) -> io::Result<FileAnswer> {
     let key = Key { stamp, coding, level };
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
     match kept {
-        Some(Some(packed)) => return Ok(Answer::Packed(packed)),
-        Some(None) => return Ok(Answer::Plain(BodySource::File(file))),
+        Some(Some(packed)) => return Ok(FileAnswer::Packed(packed)),
+        Some(None) => return Ok(FileAnswer::Plain(BodySource::File(file))),
         None => {}
     }
     let is_settled = stamp.age_at(SystemTime::now()) > TICK;
@@ -112,7 +112,7 @@ pub async fn compressed(
     if is_settled {
         KEPT.lock().unwrap_or_else(PoisonError::into_inner).put(key, packed.clone());
     }
-    Ok(packed.map_or(Answer::Plain(BodySource::whole(plain)), Answer::Packed))
+    Ok(packed.map_or(FileAnswer::Plain(BodySource::whole(plain)), FileAnswer::Packed))
 }
 
 /// Reads and compresses a file; call it on a thread that may block on the disk.

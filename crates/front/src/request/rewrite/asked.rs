@@ -14,7 +14,7 @@ use base::path::Text;
 use config::LogLevel;
 use config::response::expr::Expr;
 use config::response::rewrite::{FileTest, Known, Question, RuleAnswer, Seen};
-use files::open::{Links, Way};
+use files::open::{Links, PathWithLinks};
 
 /// A request while rewrite rules process it.
 pub struct AskedOf<'a> {
@@ -100,7 +100,7 @@ impl Seen for AskedOf<'_> {
     fn file(&self, name: &str, test: FileTest) -> bool {
         let (opener, path) = (&self.context.generation.opener, Text::bytes_of(PathBuf::from(name)));
         // Tests that need an open file open it like a file to send.
-        let opened = || opener.open(Way { root: &path, path: &path, links: Links::Follow }).ok();
+        let opened = || opener.open(PathWithLinks { root: &path, path: &path, links: Links::Follow }).ok();
         match test {
             FileTest::Folder => is_folder(&self.context.generation, &path),
             FileTest::File => opener.is_there(&path) && !is_folder(&self.context.generation, &path),
@@ -110,7 +110,7 @@ impl Seen for AskedOf<'_> {
             }
             FileTest::Link => {
                 let root = path.parent().unwrap_or(Path::new("/"));
-                opener.is_refused(Way { root, path: &path, links: Links::Refuse })
+                opener.is_refused(PathWithLinks { root, path: &path, links: Links::Refuse })
             }
         }
     }

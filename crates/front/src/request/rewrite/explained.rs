@@ -224,7 +224,10 @@ impl Seen for At<'_> {
     }
 
     fn found(&self, expr: &Expr) -> Option<Vec<String>> {
-        expr.found(variables::Seen { variables: &Variables::default(), look: &|attribute| self.attribute(attribute) })
+        expr.found(variables::ExprInput {
+            variables: &Variables::default(),
+            look: &|attribute| self.attribute(attribute),
+        })
     }
 
     fn file(&self, name: &str, test: FileTest) -> bool {

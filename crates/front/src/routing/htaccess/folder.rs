@@ -183,7 +183,10 @@ impl Folder {
                 {
                     return known.meanings.borrow_mut().push((allowed, meaning));
                 }
-                OverrideFile::Text(Text { text: text.into(), meanings: RefCell::new(vec![(allowed, meaning)]) })
+                OverrideFile::Text(FolderHtaccess {
+                    text: text.into(),
+                    meanings: RefCell::new(vec![(allowed, meaning)]),
+                })
             }
         };
         self.drop_file(&name);
@@ -243,7 +246,7 @@ pub enum OverrideFile {
     #[default]
     Absent,
     /// The content of the file.
-    Text(Text),
+    Text(FolderHtaccess),
     /// The file cannot be read, or is not text: requests below it are refused with this status.
     Refused(StatusCode),
 }
@@ -257,13 +260,13 @@ impl OverrideFile {
 }
 
 /// The text of a `.htaccess` file and its parsed forms.
-pub struct Text {
+pub struct FolderHtaccess {
     text: Rc<str>,
     /// The parsed file for each `AllowOverride` in use; `None` for an invalid file, whose error was logged.
     meanings: RefCell<Vec<(Overrides, Option<Arc<Htaccess>>)>>,
 }
 
-impl Text {
+impl FolderHtaccess {
     /// The text as read.
     pub fn text(&self) -> &Rc<str> {
         &self.text

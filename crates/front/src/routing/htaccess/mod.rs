@@ -25,7 +25,7 @@ use http::StatusCode;
 use nix::sys::inotify::{AddWatchFlags, InotifyEvent};
 
 use crate::base::blocking::{self, NoThread};
-use crate::base::fair::{Claimant, FairQueue, Turn};
+use crate::base::fair::{Claimant, FairQueue, FairTurn};
 use base::log;
 use config::{ChainLoad, Config, Htaccess, Overrides, TOO_HEAVY, depth};
 use folder::{Folder, OverrideFile};
@@ -44,7 +44,7 @@ static READING: FairQueue = FairQueue::new(2, 0);
 /// Interval of checks of a folder that cannot be watched.
 pub const RECHECK: Duration = Duration::from_secs(1);
 
-pub struct Store {
+pub struct HtaccessStore {
     config: Arc<Config>,
     folders: RefCell<HashMap<PathBuf, Rc<Folder>>>,
     watcher: Watcher,
@@ -73,12 +73,12 @@ pub struct Chain {
     pub brief: bool,
 }
 
-impl Store {
+impl HtaccessStore {
     /// Creates an empty store; `None` if the configuration allows no `.htaccess` files.
-    pub fn new(config: &Arc<Config>) -> Option<Rc<Store>> {
+    pub fn new(config: &Arc<Config>) -> Option<Rc<HtaccessStore>> {
         let names = config.hosts.iter().flat_map(|host| host.access_file_names.iter().cloned());
         config.allows_overrides().then(|| {
-            Rc::new_cyclic(|store| Store {
+            Rc::new_cyclic(|store| HtaccessStore {
                 config: config.clone(),
                 folders: RefCell::default(),
                 watcher: Watcher::start(store.clone()),
@@ -91,7 +91,7 @@ impl Store {
         })
     }
 
-    /// A counter of changes of stored folders and files. Routes made from [`Store::chain`] at another value must be
+    /// A counter of changes of stored folders and files. Routes made from [`HtaccessStore::chain`] at another value must be
     /// made anew.
     pub fn changes(&self) -> u64 {
         self.changes.get()
@@ -147,14 +147,14 @@ impl Store {
         }
     }
 
-    /// Waits for the folder's turn to read. Ask [`Store::chain`] again afterwards, because another request may have
+    /// Waits for the folder's turn to read. Ask [`HtaccessStore::chain`] again afterwards, because another request may have
     /// read the same files.
-    pub async fn turn(&self, unread: &Unread) -> Option<Turn> {
+    pub async fn turn(&self, unread: &Unread) -> Option<FairTurn> {
         READING.turn(Claimant::new(unread.folder(), None), 0).await
     }
 
-    /// Reads what [`Store::chain`] needs, on another thread.
-    pub async fn read(&self, unread: Unread, turn: Option<Turn>) -> Result<(), NoThread> {
+    /// Reads what [`HtaccessStore::chain`] needs, on another thread.
+    pub async fn read(&self, unread: Unread, turn: Option<FairTurn>) -> Result<(), NoThread> {
         let (looks, _turn) = blocking::run("read .htaccess files", move || (unread.take(), turn)).await?;
         looks.into_iter().for_each(|look| self.learn(look));
         Ok(())

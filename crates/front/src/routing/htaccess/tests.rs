@@ -8,25 +8,25 @@ use tokio::task::LocalSet;
 use super::*;
 use config::{
     Facts,
-    parse::{self, Source},
+    parse::{self, ParserSource},
 };
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn config() -> Arc<Config> {
     let text = "Listen 80\n<Directory />\nAllowOverride All\n</Directory>\n";
-    let tree = parse::text(text, "test", &Source::disk("/", &|_| None)).expect("directives");
+    let tree = parse::text(text, "test", &ParserSource::disk("/", &|_| None)).expect("directives");
     Arc::new(Config::build(&tree, &Facts { server_root: "/".into(), ..Facts::default() }).expect("a configuration"))
 }
 
 /// Runs `act` with a store, on an event loop that receives inotify events.
-fn listening(act: impl AsyncFnOnce(&Store)) {
+fn listening(act: impl AsyncFnOnce(&HtaccessStore)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let store = async || act(&Store::new(&config()).expect("a store")).await;
+    let store = async || act(&HtaccessStore::new(&config()).expect("a store")).await;
     LocalSet::new().block_on(&runtime, store());
 }
 
-async fn until_changed(store: &Store, known: u64) {
+async fn until_changed(store: &HtaccessStore, known: u64) {
     let changed = async {
         while store.changes() == known {
             tokio::task::yield_now().await;

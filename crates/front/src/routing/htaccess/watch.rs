@@ -15,7 +15,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::task::{AbortHandle, spawn_local};
 
-use super::{Store, complain};
+use super::{HtaccessStore, complain};
 
 /// Types of file systems (statfs(2)) that other machines change without an event here: NFS, CIFS, SMB2, 9P, FUSE, Ceph,
 /// AFS, Lustre, GPFS, Coda.
@@ -61,7 +61,7 @@ impl AsRawFd for Handle {
 
 impl Watcher {
     /// Starts a task that passes events to `store` until the watcher or the store is dropped.
-    pub fn start(store: Weak<Store>) -> Watcher {
+    pub fn start(store: Weak<HtaccessStore>) -> Watcher {
         let mut watcher =
             Watcher { inotify: None, paths: RefCell::default(), task: None, complained: Cell::new(false) };
         match listen(store) {
@@ -153,7 +153,7 @@ fn is_remote(path: &Path) -> bool {
 }
 
 #[allow(deprecated, reason = "the new spelling is unsafe; a Handle owns its descriptor and never changes it")]
-fn listen(store: Weak<Store>) -> std::io::Result<(Rc<Handle>, AbortHandle)> {
+fn listen(store: Weak<HtaccessStore>) -> std::io::Result<(Rc<Handle>, AbortHandle)> {
     let inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).map_err(|error| match error {
         Errno::EMFILE => std::io::Error::other("fs.inotify.max_user_instances is exhausted: raise it"),
         error => error.into(),
@@ -163,7 +163,7 @@ fn listen(store: Weak<Store>) -> std::io::Result<(Rc<Handle>, AbortHandle)> {
     Ok((inotify, spawn_local(follow(events, store)).abort_handle()))
 }
 
-async fn follow(events: AsyncFd<Rc<Handle>>, store: Weak<Store>) {
+async fn follow(events: AsyncFd<Rc<Handle>>, store: Weak<HtaccessStore>) {
     while let Ok(mut ready) = events.readable().await {
         match events.get_ref().0.read_events() {
             Ok(read) => {

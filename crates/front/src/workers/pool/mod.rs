@@ -31,7 +31,7 @@ pub use action::{Action, Cause};
 pub use rate::{ClientId, TooFast};
 pub use request::{NewRequest, RequestId, RequestTimeouts};
 pub use stretch::Stretch;
-pub use worker::Worker;
+pub use worker::PoolWorker;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -44,7 +44,7 @@ use wire::reply::LeaveReason;
 use crate::base::failure::Failure;
 use concurrency::UnderWay;
 use config::scheduling::{PoolShare, SpeedLimit};
-use patience::Patience;
+use patience::ClientPatience;
 use prefetch::Pace;
 use queue::{Queue, Sizes};
 use rate::Clients;
@@ -53,7 +53,7 @@ use stretch::TimedStretch;
 
 #[derive(Debug)]
 pub struct Pool {
-    workers: BTreeMap<WorkerId, Worker>,
+    workers: BTreeMap<WorkerId, PoolWorker>,
     requests: FxHashMap<RequestId, Request>,
     /// Idle workers, in the order in which they became idle; the last one gets the next request.
     idle: Vec<WorkerId>,
@@ -78,7 +78,7 @@ pub struct Pool {
     clients: Clients,
     under_way: UnderWay,
     /// Patience with slow clients.
-    patience: Patience,
+    patience: ClientPatience,
     draining: bool,
     actions: VecDeque<Action>,
 }
@@ -106,7 +106,7 @@ impl Pool {
             pace: Pace::default(),
             clients: Clients::default(),
             under_way: UnderWay::default(),
-            patience: Patience::default(),
+            patience: ClientPatience::default(),
             draining: false,
             actions: VecDeque::new(),
         }
@@ -123,7 +123,7 @@ impl Pool {
 
     /// Adds a worker that the mold forks, or that is adopted from a front that has died.
     pub fn add(&mut self, worker: WorkerId, adopted: bool, now: Instant) {
-        self.workers.insert(worker, Worker::new(adopted, now));
+        self.workers.insert(worker, PoolWorker::new(adopted, now));
         if self.draining {
             self.ask_to_leave(worker, now);
         }
@@ -319,7 +319,7 @@ impl Pool {
         if self.queued == 0 {
             self.leave_idle(usize::MAX, now);
         }
-        let is_away = |worker: &Worker| worker.state == WorkerState::Starting || worker.adopted;
+        let is_away = |worker: &PoolWorker| worker.state == WorkerState::Starting || worker.adopted;
         let away: Vec<WorkerId> = self.workers.iter().filter(|(_, w)| is_away(w)).map(|(id, _)| *id).collect();
         away.into_iter().for_each(|worker| self.ask_to_leave(worker, now));
     }
@@ -363,7 +363,7 @@ impl Pool {
     }
 
     /// All workers, ordered by id.
-    pub fn workers(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
+    pub fn workers(&self) -> impl Iterator<Item = (WorkerId, &PoolWorker)> {
         self.workers.iter().map(|(id, worker)| (*id, worker))
     }
 

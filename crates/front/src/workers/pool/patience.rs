@@ -16,12 +16,12 @@ const FORGIVEN: Duration = Duration::from_secs(10);
 
 /// How long clients may be too slow, depending on how many were lately.
 #[derive(Debug, Default)]
-pub struct Patience {
+pub struct ClientPatience {
     /// When the last slow client was cut, and how many were in this series.
     last: Option<(Instant, u32)>,
 }
 
-impl Patience {
+impl ClientPatience {
     fn now(&self, now: Instant) -> Duration {
         match self.last {
             Some((at, count)) if now.saturating_duration_since(at) < FORGIVEN => {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_more_clients_are_too_slow_the_less_time_has_the_next_one() {
-        let (mut patience, mut now) = (Patience::default(), Instant::now());
+        let (mut patience, mut now) = (ClientPatience::default(), Instant::now());
         let mut all = Vec::new();
         for _ in 0..6 {
             all.push(patience.now(now).as_millis());

@@ -11,7 +11,7 @@ use wire::control::{WorkerId, WorkerState};
 use wire::memory::orders::SLOTS;
 
 use super::request::{RequestId, Stage};
-use super::{Action, Pool, Worker};
+use super::{Action, Pool, PoolWorker};
 use crate::base::failure::Failure;
 
 /// Below this mean time, in µs, a worker is sent several requests ahead; below the second, one, so that it need not
@@ -211,7 +211,7 @@ impl Pool {
             return Duration::ZERO;
         }
         let is_full = self.idle.is_empty() && self.held == 0 && self.queue.peek().is_some();
-        let has_next = |worker: &Worker| worker.state == WorkerState::Busy && !worker.ahead.is_empty();
+        let has_next = |worker: &PoolWorker| worker.state == WorkerState::Busy && !worker.ahead.is_empty();
         if !is_full || !self.workers.values().all(has_next) {
             return Duration::ZERO;
         }

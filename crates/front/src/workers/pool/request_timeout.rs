@@ -89,7 +89,7 @@ impl Pool {
 
     /// Idle workers that were not seen waiting since their last request.
     fn restless(&self) -> impl Iterator<Item = WorkerId> {
-        let is_restless = |worker: &super::Worker| worker.state == WorkerState::Idle && worker.remains.is_some();
+        let is_restless = |worker: &super::PoolWorker| worker.state == WorkerState::Idle && worker.remains.is_some();
         self.workers.iter().filter(move |(_, worker)| is_restless(worker)).map(|(id, _)| *id)
     }
 

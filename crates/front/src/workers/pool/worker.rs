@@ -17,7 +17,7 @@ use super::request::Remains;
 use crate::base::failure::Failure;
 
 #[derive(Debug)]
-pub struct Worker {
+pub struct PoolWorker {
     /// State of the worker.
     pub state: WorkerState,
     /// When the state began.
@@ -52,9 +52,9 @@ pub struct Worker {
     pub(super) lost: Option<Failure>,
 }
 
-impl Worker {
-    pub(super) fn new(adopted: bool, now: Instant) -> Worker {
-        Worker {
+impl PoolWorker {
+    pub(super) fn new(adopted: bool, now: Instant) -> PoolWorker {
+        PoolWorker {
             state: if adopted { WorkerState::Busy } else { WorkerState::Starting },
             since: now,
             requests: 0,

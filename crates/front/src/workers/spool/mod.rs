@@ -33,7 +33,7 @@ use config::Spooling;
 
 pub use answer_file::Batch;
 pub use late_close::LateClose;
-pub use store::Store;
+pub use store::SpoolStore;
 pub use totals::Totals;
 
 /// Bytes in memory above which the worker is not read, unless a file may be used.
@@ -47,7 +47,7 @@ const MOST_UNWRITTEN: usize = 256 * 1024;
 const PIECE_COST: usize = 64;
 
 pub struct Spool {
-    store: Rc<Store>,
+    store: Rc<SpoolStore>,
     pieces: VecDeque<Piece>,
     /// Bytes of pieces that stay in memory, including `PIECE_COST`.
     in_memory: usize,
@@ -103,7 +103,7 @@ pub fn try_out(rules: &Spooling) {
 
 impl Spool {
     /// Creates an empty spool, which may use a file within the limits of `store`.
-    pub fn new(store: Rc<Store>) -> Spool {
+    pub fn new(store: Rc<SpoolStore>) -> Spool {
         Spool {
             store,
             pieces: VecDeque::new(),

@@ -10,18 +10,18 @@ use config::Spooling;
 /// Bytes of responses in the front's memory above which each further piece goes to a file, even if no request waits.
 const MEMORY: u64 = 64 * 1024 * 1024;
 
-/// Limits on stored responses; one `Store` for each thread and generation, with totals of the whole front.
+/// Limits on stored responses; one `SpoolStore` for each thread and generation, with totals of the whole front.
 #[derive(Default)]
-pub struct Store {
+pub struct SpoolStore {
     /// The configured folder and limits.
     pub rules: Spooling,
     totals: Arc<Totals>,
 }
 
-impl Store {
+impl SpoolStore {
     /// Creates a store with the limits of a configuration.
-    pub fn new(rules: Spooling, totals: Arc<Totals>) -> Store {
-        Store { rules, totals }
+    pub fn new(rules: Spooling, totals: Arc<Totals>) -> SpoolStore {
+        SpoolStore { rules, totals }
     }
 
     /// Whether responses use so much memory that further pieces go to files.
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn all_answers_together_have_a_limit_on_the_disk() {
-        let store = Store::new(Spooling { folder: None, most: 100, total: 150 }, Arc::default());
+        let store = SpoolStore::new(Spooling { folder: None, most: 100, total: 150 }, Arc::default());
         let (one, other) = (store.new_file(), store.new_file());
         assert!(one.reserve(100) && !one.reserve(1), "of one answer");
         assert!(!other.reserve(100) && other.reserve(50), "of all together");
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn memory_is_short_above_its_limit() {
-        let store = Store::default();
+        let store = SpoolStore::default();
         store.add_memory(MEMORY as usize);
         assert!(!store.is_short_of_memory());
         store.add_memory(1);

@@ -5,7 +5,7 @@ use tokio::runtime::Builder;
 use super::*;
 
 fn limited(most: u64, total: u64) -> Spool {
-    Spool::new(Rc::new(Store::new(Spooling { folder: None, most, total }, Arc::default())))
+    Spool::new(Rc::new(SpoolStore::new(Spooling { folder: None, most, total }, Arc::default())))
 }
 
 fn spool() -> Spool {

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use status::Status;
+use status::ServerStatus;
 use wire::control::{Inspection, LateCode};
 
 /// A command.
@@ -91,7 +91,7 @@ pub struct ControlReply {
     pub error: Option<String>,
     /// Answer to `status`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub status: Option<Status>,
+    pub status: Option<ServerStatus>,
     /// Answer to `purge`: the number of dropped answers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub purged: Option<u64>,

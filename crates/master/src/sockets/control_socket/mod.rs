@@ -26,7 +26,7 @@ pub use self::messages::{Command, ControlReply, How, Told};
 const MAX_LINE: usize = 64 * 1024;
 
 /// A connection, for as long as it is open.
-pub type Client = u64;
+pub type ControlClient = u64;
 
 /// The socket and its connections.
 #[derive(Debug)]
@@ -35,8 +35,8 @@ pub struct ControlSocket {
     /// Identity of the socket's file.
     file: Option<FileId>,
     listener: UnixListener,
-    clients: BTreeMap<Client, Connection>,
-    next: Client,
+    clients: BTreeMap<ControlClient, Connection>,
+    next: ControlClient,
 }
 
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl ControlSocket {
     }
 
     /// All connections; the flag shows whether an answer is not sent yet.
-    pub fn clients(&self) -> impl Iterator<Item = (Client, BorrowedFd<'_>, bool)> {
+    pub fn clients(&self) -> impl Iterator<Item = (ControlClient, BorrowedFd<'_>, bool)> {
         self.clients.iter().map(|(client, c)| (*client, c.stream.as_fd(), !c.output.is_empty()))
     }
 
@@ -96,7 +96,7 @@ impl ControlSocket {
     }
 
     /// Reads and writes, and returns the complete commands. A connection that was closed or sent an invalid command is dropped.
-    pub fn serve(&mut self, client: Client) -> Vec<Command> {
+    pub fn serve(&mut self, client: ControlClient) -> Vec<Command> {
         let Some(connection) = self.clients.get_mut(&client) else { return Vec::new() };
         match connection.read().and_then(|commands| connection.write().map(|()| commands)) {
             Ok(commands) => commands,
@@ -108,7 +108,7 @@ impl ControlSocket {
     }
 
     /// Answers `client`, if it is still connected.
-    pub fn answer(&mut self, client: Client, answer: &ControlReply) {
+    pub fn answer(&mut self, client: ControlClient, answer: &ControlReply) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
         let said = serde_json::to_writer(&mut connection.output, answer).map_err(io::Error::from);
         connection.output.push(b'\n');

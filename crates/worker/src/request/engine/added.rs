@@ -3,7 +3,7 @@
 use apache::AddedLines;
 
 use crate::location::LocationKey;
-use crate::request::phases::Stop;
+use crate::request::phases::PhaseEnd;
 use crate::request::resolve::moved;
 use crate::site::Site;
 
@@ -31,6 +31,6 @@ fn renew(site: &Site, request: u64, change: impl FnOnce(&mut LocationKey)) -> Re
     let mut key = LocationKey { handler: None, ..before.key.clone() };
     change(&mut key);
     let moved = moved(site, request, Some(&*before), key);
-    let now = moved.map_err(|Stop(status)| format!("the request is refused at that location: {status}"))?;
+    let now = moved.map_err(|PhaseEnd(status)| format!("the request is refused at that location: {status}"))?;
     site.under_way.renew(request, now)
 }

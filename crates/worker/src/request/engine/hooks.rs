@@ -8,7 +8,7 @@ use crate::request::access_control::AccessCheck;
 use crate::request::at::At;
 use crate::request::conclude::conclude;
 use crate::request::copy_file::copy_file;
-use crate::request::phases::{DECLINED, OK, Stop, first};
+use crate::request::phases::{DECLINED, OK, PhaseEnd, first};
 use crate::request::prepare::translated;
 use crate::request::respond::respond;
 use crate::request::set_env;
@@ -24,7 +24,7 @@ pub(super) fn run(site: &Site, request: u64, hook: &[u8]) -> i32 {
         let said = hook_of(at, hook);
         before.map(|phase| apache::enter_phase(request, phase));
         at.enter();
-        said.unwrap_or_else(|Stop(said)| said)
+        said.unwrap_or_else(|PhaseEnd(said)| said)
     });
     said.unwrap_or_else(|| {
         too_deep();
@@ -41,7 +41,7 @@ pub(super) fn answer_with_error(site: &Site, request: u64, status: i32) {
     }
 }
 
-fn hook_of(at: At<'_>, hook: &[u8]) -> Result<i32, Stop> {
+fn hook_of(at: At<'_>, hook: &[u8]) -> Result<i32, PhaseEnd> {
     match hook {
         b"post_read_request" => first(at, Phase::PostReadRequest),
         b"translate_name" => translate_again(at),
@@ -61,12 +61,12 @@ fn hook_of(at: At<'_>, hook: &[u8]) -> Result<i32, Stop> {
     }
 }
 
-fn translate_again(at: At<'_>) -> Result<i32, Stop> {
+fn translate_again(at: At<'_>) -> Result<i32, PhaseEnd> {
     let (now, _) = translated(at.site, at.request, at.location.clone())?;
     if !Rc::ptr_eq(&now, at.location) {
         at.site.under_way.renew(at.request, now).map_err(|why| {
             apache::say(apache::Level::Error, &why);
-            Stop(500)
+            PhaseEnd(500)
         })?;
     }
     Ok(OK)

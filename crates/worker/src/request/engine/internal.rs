@@ -1,13 +1,13 @@
 //! What subrequests and redirects have in common.
 
-use apache::Target;
+use apache::InternalTarget;
 
 use crate::site::Site;
 use crate::site::paths::plain;
 use base::path::{BadPath, normalise_with};
 
 /// Resolves a URI named by a request, relative to the request's own URI.
-pub(super) fn target(site: &Site, from: u64, uri: &[u8]) -> Result<Target, BadPath> {
+pub(super) fn target(site: &Site, from: u64, uri: &[u8]) -> Result<InternalTarget, BadPath> {
     let (path, query) = match uri.iter().position(|byte| *byte == b'?') {
         Some(at) => (&uri[..at], &uri[at + 1..]),
         None => (uri, &[][..]),
@@ -22,7 +22,7 @@ pub(super) fn target(site: &Site, from: u64, uri: &[u8]) -> Result<Target, BadPa
             (beside(&here, name.get(1..).unwrap_or_default()), [&folder[..], uri].concat())
         }
     };
-    Ok(Target { path: plain(&path), query: query.to_vec(), unparsed, ..Target::default() })
+    Ok(InternalTarget { path: plain(&path), query: query.to_vec(), unparsed, ..InternalTarget::default() })
 }
 
 /// The path of `name` in the folder of `path`.

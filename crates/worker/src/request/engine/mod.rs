@@ -11,7 +11,7 @@ use apache::{AddedLines, InternalRequest, PieceEnd};
 use super::at::At;
 use super::conclude::response_for;
 use super::filters;
-use super::phases::{DECLINED, OK, Stop, first};
+use super::phases::{DECLINED, OK, PhaseEnd, first};
 use super::resolve::resolve_target;
 use super::translate::{RequestPath, translate};
 use crate::site::Site;
@@ -38,11 +38,11 @@ impl apache::Engine for Site {
             // A Trans handler that calls this decides by itself.
             Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
             Ok(location) => first(At::new(self, request, &location), Phase::Trans),
-            Err(error) => Err(Stop(self.calls.left(request, error))),
+            Err(error) => Err(PhaseEnd(self.calls.left(request, error))),
         });
         before.map(|phase| apache::enter_phase(request, phase));
         let led = said.and_then(|said| resolve_target(self, request, said == OK));
-        led.map_or_else(|Stop(said)| said, |_| OK)
+        led.map_or_else(|PhaseEnd(said)| said, |_| OK)
     }
 
     fn error_response(&self, request: u64, status: u16) -> Option<Vec<u8>> {

@@ -1,9 +1,9 @@
 //! Internal redirects: another request gives the answer.
 
-use apache::{InternalRequest, Page};
+use apache::{ErrorPage, InternalRequest};
 
 use super::internal::{target, too_deep, within};
-use crate::request::phases::Stop;
+use crate::request::phases::PhaseEnd;
 use crate::request::prepare::RequestKind;
 use crate::request::process;
 use crate::request::resolve::moved;
@@ -24,9 +24,9 @@ pub(in crate::request) fn redirect(site: &Site, from: u64, how: InternalRequest,
     let translated = translate(site, request, &to.path, None);
     within(site, request, || match translated.key.and_then(|key| moved(site, request, None, key)) {
         Ok(location) => drop(process(site, request, location, Some(RequestKind::Redirect))),
-        Err(Stop(said)) => {
+        Err(PhaseEnd(said)) => {
             let status = apache::error_before(request).or(u16::try_from(said).ok());
-            apache::send_page(request, status.unwrap_or(500), Page::Ours(""));
+            apache::send_page(request, status.unwrap_or(500), ErrorPage::Ours(""));
         }
     });
     true

@@ -1,13 +1,13 @@
 //! Subrequests, which Perl code looks up, and may run as a part of its own response.
 
-use apache::{InternalRequest, Target};
+use apache::{InternalRequest, InternalTarget};
 use http::StatusCode;
 
 use super::internal::{beside, target, too_deep, within};
 use crate::request::at::At;
 use crate::request::copy_file::copy_file;
 use crate::request::folders::{FolderAnswer, answer_for, lacks_slash};
-use crate::request::phases::{DECLINED, Stop};
+use crate::request::phases::{DECLINED, PhaseEnd};
 use crate::request::prepare::{RequestKind, prepare};
 use crate::request::resolve::moved;
 use crate::request::respond::respond;
@@ -27,13 +27,16 @@ pub(super) fn look_up_uri(site: &Site, from: u64, uri: &[u8]) -> Option<u64> {
 /// Looks up a file, relative to the folder of the request's own.
 pub(super) fn look_up_file(site: &Site, from: u64, name: &[u8]) -> Option<u64> {
     let to = match name.first() {
-        Some(b'/') => {
-            Target { path: no_uri(), filename: plain(name), unparsed: apache::path_encoded(name), ..Target::default() }
-        }
+        Some(b'/') => InternalTarget {
+            path: no_uri(),
+            filename: plain(name),
+            unparsed: apache::path_encoded(name),
+            ..InternalTarget::default()
+        },
         _ => {
             let path = plain(&beside(&apache::set_by_handlers(from).uri, name));
             let filename = plain(&beside(&apache::filename(from), name));
-            Target { unparsed: path.clone(), path, filename, ..Target::default() }
+            InternalTarget { unparsed: path.clone(), path, filename, ..InternalTarget::default() }
         }
     };
     look_up(site, from, &to, RequestKind::File)
@@ -48,7 +51,7 @@ fn no_uri() -> Vec<u8> {
 }
 
 /// Runs the phases of a subrequest up to Fixup.
-fn look_up(site: &Site, from: u64, to: &Target, kind: RequestKind) -> Option<u64> {
+fn look_up(site: &Site, from: u64, to: &InternalTarget, kind: RequestKind) -> Option<u64> {
     let Some(sub) = apache::begin_internal(from, InternalRequest::Sub, to) else {
         too_deep();
         return None;
@@ -63,14 +66,14 @@ fn look_up(site: &Site, from: u64, to: &Target, kind: RequestKind) -> Option<u64
             apache::set_status(sub, 301)
         }
         Ok(location) => site.under_way.add_subrequest(sub, location),
-        Err(Stop(said)) => apache::set_status(sub, u16::try_from(said).unwrap_or(200)),
+        Err(PhaseEnd(said)) => apache::set_status(sub, u16::try_from(said).unwrap_or(200)),
     }
     Some(sub)
 }
 
 /// Creates a subrequest for an invalid URI. It has only a status.
 fn look_up_nothing(from: u64, uri: &[u8], bad: BadPath) -> Option<u64> {
-    let to = Target { path: uri.to_vec(), unparsed: uri.to_vec(), ..Target::default() };
+    let to = InternalTarget { path: uri.to_vec(), unparsed: uri.to_vec(), ..InternalTarget::default() };
     let sub = apache::begin_internal(from, InternalRequest::Sub, &to)?;
     apache::set_status(sub, StatusCode::from(bad).as_u16());
     Some(sub)

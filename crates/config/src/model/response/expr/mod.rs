@@ -15,7 +15,7 @@ use crate::syntax::pattern::{Budget, Pattern};
 use crate::syntax::value::network::Network;
 use crate::syntax::work;
 
-use super::variables::Seen;
+use super::variables::ExprInput;
 
 /// A parsed expression.
 #[derive(Debug, Clone)]
@@ -71,12 +71,12 @@ impl Expr {
     }
 
     /// Whether the expression is true for a request.
-    pub fn holds(&self, seen: Seen<'_>) -> bool {
+    pub fn holds(&self, seen: ExprInput<'_>) -> bool {
         self.root.holds(seen, &mut Vec::new())
     }
 
     /// Groups of the last pattern that matched, `$0` first, if the expression is true.
-    pub fn found(&self, seen: Seen<'_>) -> Option<Vec<String>> {
+    pub fn found(&self, seen: ExprInput<'_>) -> Option<Vec<String>> {
         let mut found = Vec::new();
         self.root.holds(seen, &mut found).then_some(found)
     }
@@ -84,7 +84,7 @@ impl Expr {
 
 impl Node {
     /// Evaluates the node. The result is meaningless once the request's [`work::Allowance`] is used up.
-    fn holds(&self, seen: Seen<'_>, found: &mut Vec<String>) -> bool {
+    fn holds(&self, seen: ExprInput<'_>, found: &mut Vec<String>) -> bool {
         if !work::spend(work::RULE) {
             return false;
         }
@@ -135,7 +135,7 @@ pub fn number(text: &str) -> i64 {
 }
 
 impl ExprValue {
-    fn text(&self, seen: Seen<'_>, found: &[String]) -> String {
+    fn text(&self, seen: ExprInput<'_>, found: &[String]) -> String {
         let mut text = String::new();
         let parts = self.0.iter().map(|part| match part {
             ExprPart::Text(text) => Cow::Borrowed(text.as_str()),
@@ -167,7 +167,7 @@ mod tests {
         };
         Expr::parse(source, &mut Budget::of_the_administrator())
             .expect(source)
-            .holds(Seen { variables: &variables, look: &look })
+            .holds(ExprInput { variables: &variables, look: &look })
     }
 
     #[test]

@@ -63,14 +63,14 @@ pub trait Fill {
 
 /// Groups of patterns that matched; index 0 is the whole match.
 #[derive(Debug, Clone, Copy)]
-pub struct Found<'a> {
+pub struct MatchedGroups<'a> {
     /// Groups of the rule's pattern.
     pub rule: &'a [String],
     /// Groups of the last condition that matched.
     pub condition: &'a [String],
 }
 
-impl<'a> Found<'a> {
+impl<'a> MatchedGroups<'a> {
     pub(super) fn of_rule(self, number: usize) -> &'a str {
         self.rule.get(number).map_or("", String::as_str)
     }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::ahead::{LookedUp, Question, RuleAnswer};
-use super::asked::{FileTest, Fill, Found, STEP, Seen};
+use super::asked::{FileTest, Fill, MatchedGroups, STEP, Seen};
 use super::map::Maps;
 use super::template::Template;
 use crate::model::response::expr::{self, Expr};
@@ -114,7 +114,7 @@ impl Condition {
     pub fn holds<S: Seen>(&self, seen: &S, state: &dyn Fill, rule: &[String], found: &mut Vec<String>) -> bool {
         state.spend(STEP);
         let mut input = String::new();
-        let groups = Found { rule, condition: found };
+        let groups = MatchedGroups { rule, condition: found };
         let mut fill = |template: &Template| {
             input = template.text(state, groups).unwrap_or_default();
             input.clone()

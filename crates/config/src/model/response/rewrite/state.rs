@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use super::Rewrite;
 use super::ahead::{LookedUp, Question, RuleAnswer};
-use super::asked::{Fill, Found, STEP, Seen};
+use super::asked::{Fill, MatchedGroups, STEP, Seen};
 use super::cookie;
 use super::flags::RuleFlags;
 use super::known::Known;
@@ -30,7 +30,7 @@ pub struct State<'a, S> {
     /// Remaining part of [`WORK`].
     work: Cell<usize>,
     /// Memory limit of variables and cookies.
-    store: work::Store,
+    store: work::WorkStore,
     /// The first question without an answer.
     question: RefCell<Option<Question>>,
     trace: Trace<'a>,
@@ -51,7 +51,7 @@ impl<'a, S: Seen> State<'a, S> {
             path_info,
             is_subrequest,
             work: Cell::new(WORK),
-            store: work::Store::default(),
+            store: work::WorkStore::default(),
             question: RefCell::default(),
             trace,
             out: Rewritten { path, query, ..Rewritten::default() },
@@ -91,7 +91,7 @@ impl<'a, S: Seen> State<'a, S> {
             return false;
         }
         self.out.vary.append(&mut vary);
-        let found = Found { rule: &groups, condition: &found };
+        let found = MatchedGroups { rule: &groups, condition: &found };
         let filled = rule.to.as_ref().map(|to| to.fill(self, found, &|text| rule.flags.escapes.text(text)));
         self.set_variables(&rule.flags, found);
         match filled {
@@ -134,7 +134,7 @@ impl<'a, S: Seen> State<'a, S> {
         true
     }
 
-    fn set_variables(&mut self, flags: &RuleFlags, found: Found<'_>) {
+    fn set_variables(&mut self, flags: &RuleFlags, found: MatchedGroups<'_>) {
         for change in &flags.variables {
             self.spend(STEP);
             let change = change.text(self, found).unwrap_or_default();
@@ -161,7 +161,7 @@ impl<'a, S: Seen> State<'a, S> {
     }
 
     /// `H` and `T`.
-    fn force(&mut self, flags: &RuleFlags, found: Found<'_>) {
+    fn force(&mut self, flags: &RuleFlags, found: MatchedGroups<'_>) {
         let fill = |template: &Template| template.text(self, found).filter(|text| !text.is_empty());
         let handler = flags.handler.as_ref().and_then(fill).map(|text| text.to_ascii_lowercase());
         let content_type = flags.content_type.as_ref().and_then(fill).map(|text| text.to_ascii_lowercase());

@@ -1,7 +1,7 @@
 //! Texts of rules and conditions with variables: `$1`, `%1`, `%{NAME}`, `${map:key|default}`.
 
 use super::ahead::{Question, RuleAnswer};
-use super::asked::{Fill, Found};
+use super::asked::{Fill, MatchedGroups};
 use super::known::Known;
 use super::map::{Map, Maps};
 
@@ -126,7 +126,7 @@ impl Template {
     }
 
     /// Expands the text for one request. `escape` encodes groups of patterns. `None`: the text would be too long.
-    pub fn fill(&self, fill: &dyn Fill, found: Found<'_>, escape: &dyn Fn(&str) -> String) -> Option<Filled> {
+    pub fn fill(&self, fill: &dyn Fill, found: MatchedGroups<'_>, escape: &dyn Fn(&str) -> String) -> Option<Filled> {
         let mut filled = Filled { text: String::new(), marks: Vec::new() };
         for piece in &self.0 {
             let Filled { text, marks } = piece.fill(fill, found, escape)?;
@@ -141,7 +141,7 @@ impl Template {
     }
 
     /// Expands the text without escaping.
-    pub fn text(&self, fill: &dyn Fill, found: Found<'_>) -> Option<String> {
+    pub fn text(&self, fill: &dyn Fill, found: MatchedGroups<'_>) -> Option<String> {
         Some(self.fill(fill, found, &str::to_owned)?.text)
     }
 }
@@ -155,7 +155,7 @@ impl Piece {
         }
     }
 
-    fn fill(&self, fill: &dyn Fill, found: Found<'_>, escape: &dyn Fn(&str) -> String) -> Option<Filled> {
+    fn fill(&self, fill: &dyn Fill, found: MatchedGroups<'_>, escape: &dyn Fn(&str) -> String) -> Option<Filled> {
         Some(match self {
             Piece::Text(text) => Filled::of_administrator(text.clone()),
             Piece::OfRule(number) => Filled::of_client(escape(found.of_rule(*number))),
@@ -318,7 +318,7 @@ mod tests {
         let map = |source: &str| Map::parse(source, |_| Err(String::new())).unwrap();
         let maps = Maps::default().with("low", map("int:tolower")).with("program", map("prg:/bin/x -y"));
         let rule = ["/A/b".to_owned(), "A?".to_owned()];
-        let found = Found { rule: &rule, condition: &[] };
+        let found = MatchedGroups { rule: &rule, condition: &[] };
         Ok(Template::parse(source, &maps)?.fill(&Names, found, &str::to_owned).unwrap())
     }
 

@@ -20,6 +20,9 @@ mod graph;
 /// The map from a layer to its tests in CONTRIBUTING.md.
 mod map;
 
+/// Names of public types.
+mod names;
+
 /// Packages of mod_perl 2 and their test files in perl/t.
 mod perl_packages;
 

@@ -5,8 +5,7 @@
 //!
 //! - The result of a handler: `perl_call_handler` in src/modules/perl/mod_perl.c. 1, 200 and numbers above 600 are OK;
 //!   `Apache::exit` is OK while `$r->status` is 200; an exception is SERVER_ERROR, or the status if `$@` holds nothing
-//! else
-//!   (`perl_sv_is_http_code` in perl_util.c).
+//!   else (`perl_sv_is_http_code` in perl_util.c).
 //! - The effect of a result on a phase: `process_request_internal` in src/main/http_request.c and `run_method` in
 //!   http_config.c. OK and DECLINED go on, everything else is `ap_die`, for which DONE is an end without a page.
 //!   DECLINED is an error (`decl_die`) only when no module decides: translation and types have core and mod_mime behind

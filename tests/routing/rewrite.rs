@@ -352,3 +352,33 @@ fn handler_and_type_of_a_rule_reach_the_worker() {
     assert_eq!(answer.header("Content-Type").as_deref(), Some("text/x-own"));
     assert_eq!(answer.text(), "/there.txt perl-script");
 }
+
+#[test]
+fn rules_and_redirects_for_an_index_hold_for_its_folder_too() {
+    let guarded = "RewriteEngine On\nRewriteRule \\.html$ - [F]\n";
+    let server = Site::new()
+        .file("htdocs/file/index.html", "secret")
+        .file("htdocs/file/.htaccess", guarded)
+        .file("htdocs/host/index.html", "secret")
+        .file("htdocs/place/index.html", "secret")
+        .file("htdocs/moved/index.html", "old")
+        .file("htdocs/other/index.html", "index")
+        .file("htdocs/other/page.txt", "page")
+        .file("htdocs/tidy/index.html", "index")
+        .file("htdocs/tidy/.htaccess", "RewriteEngine On\nRewriteRule ^index\\.html$ /tidy/ [R=301]\n")
+        .serve(&format!(
+            "<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n<Directory @DIR@/htdocs/place>\n{guarded}</Directory>\n\
+             Redirect 301 /moved/index.html /new\n\
+             RewriteEngine On\nRewriteRule ^/host/index\\.html$ - [F]\nRewriteRule ^/other/index\\.html$ /other/page.txt [PT]\n"
+        ));
+    for folder in ["file", "host", "place"] {
+        for page in ["", "index.html"] {
+            assert_eq!(server.get(&format!("/{folder}/{page}")).status, 403, "/{folder}/{page}");
+        }
+    }
+    assert_eq!(server.get("/moved/").status, 301);
+    assert_eq!(server.text("/other/"), "page");
+    // As in httpd, rules that redirect do not apply to the index of a folder, so this is no loop.
+    assert_eq!(server.get("/tidy/index.html").status, 301);
+    assert_eq!(server.text("/tidy/"), "index");
+}

@@ -150,7 +150,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "everything runs as User and Group: use another instance for another user",
-        names: "SuexecUserGroup Suexec ChrootDir VHostUser VHostGroup VHostCGIMode VHostCGIPrivs VHostPrivs VHostSecure \
+        names: "SuexecUserGroup AssignUserID Suexec ChrootDir VHostUser VHostGroup VHostCGIMode VHostCGIPrivs VHostPrivs VHostSecure \
             PrivilegesMode DTracePrivileges",
     },
     Group {
@@ -190,6 +190,29 @@ const GROUPS: &[Group] = &[
         fate: Ignored,
         advice: "limit processes with Apache::Resource and RequestTimeout, clients with Timeout and LimitRequestBody",
         names: "CGIScriptTimeout CGIDScriptTimeout LimitXMLRequestBody LimitInternalRecursion",
+    },
+    Group {
+        fate: Refused,
+        advice: "programs of fcgid-script run as CGI programs: name them with ScriptAlias or SetHandler, or serve the application with PsgiApp",
+        names: "FcgidWrapper FcgidAccessChecker FcgidAccessCheckerAuthoritative FcgidAuthenticator \
+            FcgidAuthenticatorAuthoritative FcgidAuthorizer FcgidAuthorizerAuthoritative FastCgiServer \
+            FastCgiExternalServer FastCgiAccessChecker FastCgiAccessCheckerAuthoritative FastCgiAuthenticator \
+            FastCgiAuthenticatorAuthoritative FastCgiAuthorizer FastCgiAuthorizerAuthoritative",
+    },
+    Group {
+        fate: Ignored,
+        advice: "programs of fcgid-script run as CGI programs: CgiMaxProcesses, RequestTimeout and LimitRequestBody limit them",
+        names: "FcgidBusyScanInterval FcgidBusyTimeout FcgidCmdOptions FcgidConnectTimeout FcgidErrorScanInterval \
+            FcgidFixPathinfo FcgidIdleScanInterval FcgidIdleTimeout FcgidIOTimeout FcgidIPCDir FcgidMaxProcesses \
+            FcgidMaxProcessesPerClass FcgidMaxRequestInMem FcgidMaxRequestLen FcgidMaxRequestsPerProcess \
+            FcgidMinProcessesPerClass FcgidOutputBufferSize FcgidPassHeader FcgidProcessLifeTime FcgidProcessTableFile \
+            FcgidSpawnScore FcgidSpawnScoreUpLimit FcgidTerminationScore FcgidTimeScore FcgidWin32PreventOrphans \
+            FcgidZombieScanInterval FastCgiConfig FastCgiIpcDir FastCgiSuexec FastCgiWrapper",
+    },
+    Group {
+        fate: Refused,
+        advice: "PHP is not run here: pass these paths with ProxyPass to a server that runs it",
+        names: "php_value php_flag php_admin_value php_admin_flag PHPINIDir",
     },
     Group {
         fate: Ignored,

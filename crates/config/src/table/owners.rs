@@ -58,6 +58,7 @@ const MODULES: &[(&str, &str)] = &[
     ("mod_dir.c", "DirectoryIndex DirectorySlash FallbackResource"),
     ("mod_env.c", "PassEnv SetEnv UnsetEnv"),
     ("mod_expires.c", "ExpiresActive ExpiresByType ExpiresDefault"),
+    ("mod_fcgid.c", "FcgidInitialEnv"),
     ("mod_filter.c", "AddOutputFilterByType"),
     ("mod_headers.c", "ErrorHeader Header RequestHeader"),
     ("mod_http2.c", "H2MaxSessionStreams H2MaxStreamErrors H2StreamTimeout H2WindowSize"),

@@ -128,6 +128,7 @@ pub async fn follow(
     head: &Parts,
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
+    context.be_subrequest(false);
     let mut head = Cow::Borrowed(head);
     let mut answer = lead(context, &head, body).await?;
     for _ in 0..MAX_REDIRECTS {
@@ -212,7 +213,10 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         }
         match found? {
             LookupResult::Response(response) => return Ok(Dispatched::Response(response)),
-            LookupResult::Index(path) => return index(head, &path),
+            LookupResult::Index(path) => {
+                context.be_subrequest(true);
+                return index(head, &path);
+            }
             LookupResult::Folder(folder) => {
                 return autoindex::answer(context, &route, folder, head).await.map(Dispatched::Response);
             }

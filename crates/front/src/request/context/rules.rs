@@ -29,8 +29,8 @@ pub(super) struct RuleEffects {
     fields: Vec<(HeaderName, HeaderValue)>,
     /// Handler and media type by rewrite rules of the current path.
     forced: ForcedByRule,
-    /// Whether the request is looked at for a rule, and not answered.
-    is_looked_at: bool,
+    /// Whether the request is looked at for a rule, or is for the index of a folder.
+    is_subrequest: bool,
 }
 
 impl RequestContext {
@@ -93,16 +93,22 @@ impl RequestContext {
         std::mem::take(&mut self.rules.effects.borrow_mut().forced)
     }
 
-    /// Whether the request is looked at for a rule, and not answered.
-    pub fn is_looked_at(&self) -> bool {
-        self.rules.effects.borrow().is_looked_at
+    /// Whether the request is looked at for a rule, or is for the index of a folder: as in httpd, rules with the flags R
+    /// and NS do not apply then.
+    pub fn is_subrequest(&self) -> bool {
+        self.rules.effects.borrow().is_subrequest
+    }
+
+    /// Sets [`RequestContext::is_subrequest`].
+    pub fn be_subrequest(&self, is_one: bool) {
+        self.rules.effects.borrow_mut().is_subrequest = is_one;
     }
 
     /// Begins to look at another request for a rule. The result is for [`RequestContext::restore_effects`].
     pub(super) fn keep_effects(&self) -> RuleEffects {
         let mut effects = self.rules.effects.borrow_mut();
         let kept = effects.clone();
-        effects.is_looked_at = true;
+        effects.is_subrequest = true;
         kept
     }
 

@@ -152,8 +152,10 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
         if let Ok(opened) = generation.opener.open(PathWithLinks { root, path: &file, links })
             && opened.kind.is_file()
         {
-            let path = [&route.path[..], name.as_bytes()].concat();
-            return Ok(Spot::File(FilePlace { file, path, extra: 0, opened }));
+            if has_rules(generation, route) {
+                return Ok(Spot::Elsewhere(percent_encode(&address, PATH).to_string()));
+            }
+            return Ok(Spot::File(FilePlace { file, path: address, extra: 0, opened }));
         }
     }
     match route.settings.response.fallback(&route.path) {
@@ -161,6 +163,15 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
         None if route.settings.options.indexes => Ok(Spot::Folder(itself)),
         None => Err(Refusal::new(StatusCode::FORBIDDEN)),
     }
+}
+
+/// Whether rules may apply to the path of an index, which then is a request of its own: a rule that guards
+/// `/a/index.html` guards `/a/` too.
+fn has_rules(generation: &View, route: &Route) -> bool {
+    let of_place = &route.settings.response;
+    let of_host = generation.config.hosts.get(usize::from(route.host));
+    let has_host_rules = of_host.is_some_and(|host| host.rewrite.is_on() || !host.redirects.is_empty());
+    has_host_rules || of_place.rewrite.is_on() || !of_place.redirects.is_empty()
 }
 
 /// Whether the server's aliases map `path` to `file`.

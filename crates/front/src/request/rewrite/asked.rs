@@ -44,7 +44,7 @@ impl Seen for AskedOf<'_> {
         match known {
             Known::DocumentRoot => Text::new(bytes(document_root(context, route))).0,
             Known::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
-            Known::IsSubreq => context.is_looked_at().to_string(),
+            Known::IsSubreq => context.is_subrequest().to_string(),
             Known::RemoteAddr => context.remote().ip.clone(),
             Known::RemoteHost => match context.visitor().name() {
                 Some(name) => name.to_string(),

@@ -52,7 +52,7 @@ pub async fn of_host<'a>(
         return Ok((head, route));
     };
     let path = if is_about_all { "*".to_owned() } else { Text::new(&route.path).0 };
-    let is_subrequest = context.is_looked_at();
+    let is_subrequest = context.is_subrequest();
     let start = Start { path, path_info: String::new(), query: query_of(&head), is_subrequest };
     let made = follow(context, &head, &route, rules, start).await?;
     let made = Rewritten { path: tidy(&made.path), ..made };
@@ -117,7 +117,7 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
         return Ok(InFolder::Same);
     }
     let (file, path_info) = context.generation.ask(|| Ok(parted(context, route))).await?;
-    let is_subrequest = context.is_looked_at();
+    let is_subrequest = context.is_subrequest();
     let start = Start { path: file.clone(), path_info, query: query.clone(), is_subrequest };
     let made = follow(context, head, route, rules, start).await?;
     if !made.variables.is_empty() {

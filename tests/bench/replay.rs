@@ -43,7 +43,7 @@ fn a_list_that_makes_no_sense_is_refused_with_its_line() {
     ask(&site, "--urls other.txt", &server).failed(1, "other.txt:2: http://elsewhere.test/: is on another server than");
     ask(&site, "--urls empty.txt", &server).failed(1, "contains no URL");
     ask(&site, "--urls /dev/zero", &server).failed(1, "/dev/zero:1: a line of more than 65536 bytes");
-    ask(&site, "--log empty.txt", &server).failed(1, "no GET in it");
+    ask(&site, "--log empty.txt", &server).failed(1, "contains no GET in common or combined format");
     assert_eq!(server.requests(), 0);
 }
 

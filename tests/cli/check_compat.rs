@@ -90,14 +90,14 @@ fn a_directive_that_check_refuses_is_never_green() {
 fn blocks_of_modules_that_are_not_there_are_surveyed_too() {
     let site = Site::new();
     site.configure(
-        "\n<IfModule mod_proxy.c>\nProxyRequests On\nProxyPass /a http://b/\n<Directory \"@DIR@\">\nOptions None\n</Directory>\n\
+        "\n<IfModule mod_dav.c>\nDavMinTimeout 600\nDavLockDB /a\n<Directory \"@DIR@\">\nOptions None\n</Directory>\n\
          </IfModule>\n<IfModule !mod_perl.c>\nNoSuchDirective\n</IfModule>\n",
     );
     site.cameleer(["check", "-f", "site.conf"]).succeeded();
     let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
     for expected in [
-        "site.conf:2: amber <IfModule mod_proxy.c>",
-        "site.conf:4: amber ProxyPass: is skipped: it is in an <IfModule> of a missing module; otherwise: is not supported",
+        "site.conf:2: amber <IfModule mod_dav.c>",
+        "site.conf:4: amber DavLockDB: is skipped: it is in an <IfModule> of a missing module; otherwise: is not supported",
         "site.conf:6: amber Options",
     ] {
         assert!(said.out.contains(expected), "{expected}\n{}", said.out);

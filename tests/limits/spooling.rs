@@ -88,7 +88,7 @@ fn a_folder_that_is_none_is_told_at_the_start_and_one_that_vanishes_costs_large_
     let conf = "SpoolDirectory nowhere\n";
     let wrong = site();
     wrong.configure(conf);
-    wrong.cameleer(["check", "-f", "site.conf"]).failed(78, "nowhere is no folder");
+    wrong.cameleer(["check", "-f", "site.conf"]).failed(78, "nowhere is not a folder");
     let server = serve("");
     std::fs::remove_dir_all(server.site.path("spool")).expect("our own folder");
     let mut upload = server.connect();

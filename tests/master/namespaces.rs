@@ -74,7 +74,7 @@ fn a_pid_file_that_names_a_stranger_harms_nobody() {
     let pid = stranger.id() as i32;
     site.write("run.pid", &format!("{pid}\n"));
     for command in ["status", "reload", "stop"] {
-        site.cameleer([command, "--pid-file", "run.pid"]).failed(1, "is not running");
+        site.cameleer([command, "--pid-file", "run.pid"]).failed(1, "does not run or has another ControlSocket");
     }
     assert!(alive(pid));
     stranger.kill().expect("ours");

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::support::{Connection, Request, Server, serve_echo_script as serve, until};
+use crate::support::{Connection, Request, Server, Site, serve_echo_script as serve, until};
 
 const PLACES: &str = "ExtendedStatus On\n<Location /server-status>\nSetHandler server-status\n</Location>\n\
     <Location /server-info>\nSetHandler server-info\n</Location>\n";
@@ -19,7 +19,7 @@ fn numbers(server: &Server) -> HashMap<String, String> {
 /// of httpd 2.4.
 #[test]
 fn programs_read_how_busy_the_server_is() {
-    let server = serve(PLACES);
+    let server = Site::new().file("htdocs/plain.txt", "plain\n").serve(PLACES);
     server.until_idle(2);
     server.get("/plain.txt").is(200);
     until("the request is counted", || numbers(&server)["Total Accesses"] != "0");
@@ -56,7 +56,7 @@ fn programs_read_how_busy_the_server_is() {
 /// All lines of httpd's prefork, in httpd's order. Each value has the same type as httpd's: a number, a time, words.
 #[test]
 fn programs_that_know_httpds_lines_find_them_in_its_order() {
-    let server = serve(PLACES);
+    let server = Site::new().file("htdocs/plain.txt", "plain\n").serve(PLACES);
     server.until_idle(2);
     let ours = server.get("/server-status?auto").is(200).text();
     let mut lines = ours.lines().skip(1).filter_map(|line| line.split_once(": "));

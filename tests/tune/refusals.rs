@@ -26,7 +26,7 @@ fn urls_that_are_not_there_are_no_load() {
 #[test]
 fn a_log_without_a_request_is_refused() {
     let site = site_of("die 'it was loaded'").file("access.log", "nonsense\n");
-    tune(&site, "--log access.log").failed(1, "no GET or HEAD in it");
+    tune(&site, "--log access.log").failed(1, "contains no GET or HEAD in common or combined format");
     tune(&site, "--log missing.log").failed(1, "missing.log");
     tune(&site, "--log /dev/zero").failed(1, "a line of more than");
 }

@@ -57,7 +57,7 @@ impl Explain {
                 let rewriting = front::explain(&config, asked.explained())?;
                 report::text(&asked, &config, &route, &SectionLines::of(&config, &tree), &rewriting)
             }
-            Err(status) => format!("{} {}: refused with {status}, before anything else\n", asked.method, asked.path),
+            Err(status) => format!("{} {}: refused with {status} before any phase\n", asked.method, asked.path),
         };
         print(&printable::lines(&text))
     }

@@ -69,6 +69,9 @@ impl ProgramLocations {
         if let Some(handler) = &key.handler {
             settings = settings.with_handler(handler);
         }
+        if !key.forced.is_none() {
+            settings = settings.forced(&key.forced);
+        }
         let settings = Rc::new(settings);
         apache::speak(view.api);
         let place = apache::PlaceConfig {

@@ -140,3 +140,37 @@ fn perl_handlers_of_phases_before_a_backend_are_an_error_and_not_skipped() {
     server.logged("has Perl handlers of phases or filters, which would not run");
     assert!(backend.received().is_empty());
 }
+
+#[test]
+fn a_switch_of_protocols_that_nobody_asked_for_is_502() {
+    let backend =
+        Backend::new(|_| b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n".to_vec());
+    let server = Site::new().serve(&format!("ProxyPass / {}\n", backend.url("/")));
+    assert_eq!(server.get("/").status, 502);
+}
+
+#[test]
+fn an_overridden_401_keeps_its_challenge() {
+    let backend = Backend::new(|_| {
+        b"HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm=\"inner\"\r\nContent-Length: 0\r\n\r\n".to_vec()
+    });
+    let server = Site::new().serve(&format!("ProxyErrorOverride On\nProxyPass / {}\n", backend.url("/")));
+    let response = server.get("/");
+    assert_eq!((response.status, response.header("WWW-Authenticate").as_deref()), (401, Some("Basic realm=\"inner\"")));
+}
+
+#[test]
+fn a_pause_of_the_client_is_not_the_backends_fault() {
+    let backend = Backend::new(|request| ok(&String::from_utf8_lossy(&request.body)));
+    let server = Site::new().serve(&format!("ProxyPass / {} timeout=100ms\n", backend.url("/")));
+    let mut client = TcpStream::connect(("127.0.0.1", server.site.port)).expect("it listens");
+    client
+        .write_all(b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 6\r\n\r\nabc")
+        .expect("it reads");
+    // The pause is longer than the backend's time; how much longer does not matter.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    client.write_all(b"def").expect("it reads");
+    let mut response = String::new();
+    client.read_to_string(&mut response).expect("it answers");
+    assert!(response.ends_with("abcdef"), "{response}");
+}

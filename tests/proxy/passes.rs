@@ -17,17 +17,23 @@ fn a_prefix_leads_to_the_path_of_the_backend() {
     let (one, two) = (echo(), echo());
     let server = Site::new().file("htdocs/a/no.txt", "a file").serve(&format!(
         "ProxyPass /a/no.txt !\nProxyPass /a/deep {}\nProxyPass /a/ {}\nProxyPassMatch ^/n/(\\d+)$ {}\n\
-         <Location /place>\nProxyPass {}\n</Location>\nProxyPass /place/no !\n",
+         <Location /place>\nProxyPass {}\n</Location>\nProxyPass /place/no !\nProxyPass /bare {}\n\
+         Redirect /bare/moved http://elsewhere.example/\n",
         two.url("/d"),
         one.url("/b/"),
         two.url("/item?n=$1"),
         one.url("/here"),
+        two.url(""),
     ));
     for (target, expected) in [
         ("/a/", "GET /b/ HTTP/1.1"),
         ("/a/c%20d?q=1&r", "GET /b/c%20d?q=1&r HTTP/1.1"),
         ("/a/%c3%a9//x/../y", "GET /b/%C3%A9/y HTTP/1.1"),
-        ("/a/deeper", "GET /der HTTP/1.1"),
+        ("/a/deep/er", "GET /d/er HTTP/1.1"),
+        ("/a/deeper", "GET /b/deeper HTTP/1.1"),
+        ("/bare/x", "GET /x HTTP/1.1"),
+        ("/bare", "GET / HTTP/1.1"),
+        ("/bare/moved/x", "GET /moved/x HTTP/1.1"),
         ("/n/42", "GET /item?n=42 HTTP/1.1"),
         ("/n/42?m=1", "GET /item?n=42&m=1 HTTP/1.1"),
         ("/place/no", "GET /here/no HTTP/1.1"),
@@ -36,6 +42,7 @@ fn a_prefix_leads_to_the_path_of_the_backend() {
         assert_eq!(server.text(target), expected, "{target}");
     }
     assert_eq!(server.get("/n/x").status, 404);
+    assert_eq!(server.get("/barely").status, 404, "as in httpd, a path ends at a segment");
 }
 
 #[test]
@@ -76,6 +83,17 @@ fn a_backend_gets_the_fields_of_the_client_but_those_of_its_connection() {
     for name in ["Connection", "X-Hop", "TE", "Upgrade", "Proxy-Authorization", "Transfer-Encoding"] {
         assert_eq!(got.all(name), Vec::<&str>::new(), "{name}");
     }
+}
+
+#[test]
+fn a_client_takes_back_nothing_that_the_site_adds() {
+    let backend = echo();
+    let server = Site::new()
+        .serve(&format!("ProxyPreserveHost On\nRequestHeader set X-Mine yes\nProxyPass / {}\n", backend.url("/")));
+    let request = Request::get("/").header("Connection", "X-Mine, Host, X-Hop").header("X-Hop", "1");
+    assert_eq!(server.send(request).status, 200);
+    let got = backend.only();
+    assert_eq!((got.field("X-Mine"), got.field("Host"), got.field("X-Hop")), ("yes", "localhost", ""));
 }
 
 #[test]
@@ -134,7 +152,10 @@ fn access_rules_of_places_and_of_proxy_sections_hold() {
          <Location /place/secret>\nRequire all denied\n</Location>\n"
     ));
     assert_eq!(server.get("/open/x").header("X-Of-Proxy").as_deref(), Some("yes"));
-    for (target, status) in [("/open/x", 200), ("/shut/x", 403), ("/place/x", 200), ("/place/secret", 403)] {
+    // Rules of a place hold for all that ProxyPass sends to its backend.
+    for (target, status) in
+        [("/open/x", 200), ("/shut/x", 403), ("/place/x", 200), ("/place/secret", 403), ("/openly", 403)]
+    {
         assert_eq!(server.get(target).status, status, "{target}");
     }
 }

@@ -9,19 +9,21 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use config::proxy::{BackendParameters, BackendUrl, Passed};
+use http::header::{CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{Request, Response};
-use http_body::Body;
+use http::{Method, Request, Response};
+use http_body::{Body, SizeHint};
 use hyper::body::Incoming;
-use hyper::client::conn::http1::{Builder, SendRequest};
+use hyper::client::conn::http1::Builder;
 use hyper_util::rt::TokioIo;
 use tokio::task::spawn_local;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::body::{BackendBody, ProxiedBody};
 use crate::connect::connect;
 use crate::failure::BackendFailure;
-use crate::idle::{Idle, Key};
+use crate::idle::{Idle, Key, Link};
+use crate::names::Names;
 use crate::waits::{Progress, Waits};
 
 /// Time without requests after a connection could not be made; httpd's.
@@ -35,6 +37,7 @@ const HEAD: usize = 256 << 10;
 pub struct Backends {
     idle: Rc<Idle>,
     down: RefCell<HashMap<Key, Instant>>,
+    names: Names,
 }
 
 /// A request that could not be sent.
@@ -60,6 +63,8 @@ impl Backends {
         body: Option<Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>>,
     ) -> Result<Response<BackendBody>, BackendFailure> {
         let progress = Progress::begin();
+        let mut head = head;
+        frame(&mut head, body.as_ref().map(|body| body.size_hint()));
         let may_repeat = body.is_none() && head.method.is_idempotent();
         let mut body = ProxiedBody::new(body, progress.clone());
         loop {
@@ -87,18 +92,18 @@ impl Backends {
         let idle = self.idle.take(&key);
         let was_idle = idle.is_some();
         let lost = |failure, body| Unsent { failure, body, was_idle };
-        let mut sender = match idle {
-            Some(sender) => sender,
+        let mut link = match idle {
+            Some(link) => link,
             None => self.connect(&to.url, &to.parameters, &key, waits).await.map_err(|failure| lost(failure, None))?,
         };
         progress.note();
-        match progress.wait(waits.piece, sender.try_send_request(request)).await {
+        match progress.wait(waits.piece, link.sender.try_send_request(request)).await {
             None => Err(Unsent { failure: BackendFailure::Slow(waits.piece), body: None, was_idle: false }),
             Some(Err(mut error)) => {
                 let body = error.take_message().map(Request::into_body);
                 Err(lost(BackendFailure::Broken(error.into_error()), body))
             }
-            Some(Ok(response)) => Ok(self.wrap(response, sender, key, to, waits.piece)),
+            Some(Ok(response)) => Ok(self.wrap(response, link, key, to, waits.piece)),
         }
     }
 
@@ -108,16 +113,17 @@ impl Backends {
         parameters: &BackendParameters,
         key: &Key,
         waits: Waits,
-    ) -> Result<SendRequest<ProxiedBody>, BackendFailure> {
+    ) -> Result<Link, BackendFailure> {
         let until = self.down.borrow().get(key).copied();
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(BackendFailure::Down(left));
         }
-        let link = match connect(url, waits.connect).await {
-            Ok(link) => link,
+        let socket = match connect(url, &self.names, waits.connect).await {
+            Ok(socket) => socket,
             Err(error) => {
-                let until = Instant::now() + parameters.retry.unwrap_or(USUAL_RETRY);
-                self.down.borrow_mut().insert(key.clone(), until);
+                if is_of_the_backend(&error) {
+                    self.note_down(key, parameters.retry.unwrap_or(USUAL_RETRY));
+                }
                 return Err(BackendFailure::Unreachable(error));
             }
         };
@@ -126,18 +132,28 @@ impl Backends {
         let (sender, connection) = Builder::new()
             .max_headers(FIELDS)
             .max_buf_size(HEAD)
-            .handshake(TokioIo::new(link))
+            .handshake(TokioIo::new(socket))
             .await
             .map_err(BackendFailure::Broken)?;
         // The result is that of the request.
-        spawn_local(async move { drop(connection.await) });
-        Ok(sender)
+        let task = spawn_local(async move { drop(connection.await) }).abort_handle();
+        Ok(Link { sender, task })
+    }
+
+    /// Notes that a backend cannot be reached. Those whose time is over are forgotten: rules may make names of backends
+    /// from what clients send.
+    fn note_down(&self, key: &Key, retry: Duration) {
+        let (mut down, now) = (self.down.borrow_mut(), Instant::now());
+        down.retain(|_, until| *until > now);
+        if !retry.is_zero() {
+            down.insert(key.clone(), now + retry);
+        }
     }
 
     fn wrap(
         &self,
         response: Response<Incoming>,
-        sender: SendRequest<ProxiedBody>,
+        link: Link,
         key: Key,
         to: &Passed,
         piece: Duration,
@@ -147,16 +163,38 @@ impl Backends {
         let reuse = !to.parameters.disable_reuse;
         let at_end = move || {
             if reuse {
-                spawn_local(keep(idle, key, sender, ttl));
+                spawn_local(keep(idle, key, link, ttl, piece));
             }
         };
         response.map(|incoming| BackendBody::new(incoming, piece, Box::new(at_end)))
     }
 }
 
-/// Keeps a connection as soon as it can take another request.
-async fn keep(idle: Rc<Idle>, key: Key, mut sender: SendRequest<ProxiedBody>, ttl: Option<Duration>) {
-    if sender.ready().await.is_ok() {
-        idle.put(key, sender, ttl);
+/// Adds what hyper leaves out: the length of no body, which some servers want, and the chunks of a body of a method that
+/// rarely has one.
+fn frame(head: &mut Parts, body: Option<SizeHint>) {
+    match body {
+        None if matches!(head.method, Method::POST | Method::PUT | Method::PATCH) => {
+            head.headers.insert(CONTENT_LENGTH, 0.into());
+        }
+        Some(length) if length.exact().is_none() => {
+            head.headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
+        _ => {}
+    }
+}
+
+/// Whether an error of connecting says something about the backend, and nothing about this server or a resolver.
+fn is_of_the_backend(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionRefused, ConnectionReset, HostUnreachable, NetworkUnreachable, NotFound, TimedOut};
+    let kinds = [ConnectionRefused, ConnectionReset, HostUnreachable, NetworkUnreachable, NotFound, TimedOut];
+    kinds.contains(&error.kind())
+}
+
+/// Keeps a connection as soon as it can take another request. One whose backend does not take the rest of an upload for
+/// `piece` is closed.
+async fn keep(idle: Rc<Idle>, key: Key, mut link: Link, ttl: Option<Duration>, piece: Duration) {
+    if let Ok(Ok(())) = timeout(piece, link.sender.ready()).await {
+        idle.put(key, link, ttl);
     }
 }

@@ -25,8 +25,9 @@ pub struct ProxiedBody {
 pub struct BackendBody {
     incoming: Incoming,
     piece: Duration,
-    /// When the backend has been silent for `piece`.
+    /// When the backend has been silent for `piece`; counts while it is awaited.
     silence: Pin<Box<Sleep>>,
+    is_awaited: bool,
     /// Gives the connection back.
     at_end: Option<Box<dyn FnOnce()>>,
 }
@@ -45,11 +46,13 @@ impl Body for ProxiedBody {
         // The connection asks for a piece when the backend has taken the last one.
         self.progress.note();
         let frame = match &mut self.source {
-            Some(source) => ready!(source.as_mut().poll_frame(cx)),
-            None => None,
+            Some(source) => source.as_mut().poll_frame(cx),
+            None => Poll::Ready(None),
         };
-        self.progress.note();
-        Poll::Ready(frame)
+        if frame.is_pending() {
+            self.progress.awaits_client();
+        }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {
@@ -63,7 +66,8 @@ impl Body for ProxiedBody {
 
 impl BackendBody {
     pub(crate) fn new(incoming: Incoming, piece: Duration, at_end: Box<dyn FnOnce()>) -> BackendBody {
-        let mut body = BackendBody { incoming, piece, silence: Box::pin(sleep(piece)), at_end: Some(at_end) };
+        let mut body =
+            BackendBody { incoming, piece, silence: Box::pin(sleep(piece)), is_awaited: false, at_end: Some(at_end) };
         if body.is_over() {
             body.end();
         }
@@ -92,11 +96,14 @@ impl BackendBody {
             let frame = match Pin::new(&mut self.incoming).poll_frame(cx) {
                 Poll::Ready(frame) => frame,
                 Poll::Pending => {
+                    if !std::mem::replace(&mut self.is_awaited, true) {
+                        self.silence.as_mut().reset(Instant::now() + self.piece);
+                    }
                     ready!(self.silence.as_mut().poll(cx));
                     return Poll::Ready(Some(Err(io::ErrorKind::TimedOut.into())));
                 }
             };
-            self.silence.as_mut().reset(Instant::now() + self.piece);
+            self.is_awaited = false;
             let piece = match frame {
                 None => {
                     self.end();

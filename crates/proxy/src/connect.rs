@@ -1,6 +1,8 @@
 //! Connections to backends.
 
 use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -8,24 +10,25 @@ use std::time::Duration;
 use config::proxy::{BackendAddress, BackendUrl};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
+
+use crate::names::Names;
 
 /// A connection to a backend.
-pub(crate) enum Link {
+pub(crate) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
+/// Pause before a backend whose queue of connections is full is tried again.
+const FULL: Duration = Duration::from_millis(20);
+
 /// Connects to the backend of `url` within `wait`.
-pub(crate) async fn connect(url: &BackendUrl, wait: Duration) -> io::Result<Link> {
+pub(crate) async fn connect(url: &BackendUrl, names: &Names, wait: Duration) -> io::Result<Socket> {
     let connecting = async {
         match &url.address {
-            BackendAddress::Tcp(host, port) => {
-                let stream = TcpStream::connect((host.as_str(), *port)).await?;
-                stream.set_nodelay(true)?;
-                Ok(Link::Tcp(stream))
-            }
-            BackendAddress::Unix(path) => UnixStream::connect(path).await.map(Link::Unix),
+            BackendAddress::Tcp(host, port) => tcp(&names.addresses(host, *port).await?).await.map(Socket::Tcp),
+            BackendAddress::Unix(path) => unix(path).await.map(Socket::Unix),
         }
     };
     match timeout(wait, connecting).await {
@@ -34,34 +37,59 @@ pub(crate) async fn connect(url: &BackendUrl, wait: Duration) -> io::Result<Link
     }
 }
 
-impl AsyncRead for Link {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Link::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Link::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
+/// Connects to the first address that answers.
+async fn tcp(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in addresses {
+        match TcpStream::connect(address).await {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                return Ok(stream);
+            }
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+/// Connects to a socket of the file system. If its queue is full, which the kernel says at once, tries again.
+async fn unix(path: &Path) -> io::Result<UnixStream> {
+    loop {
+        match UnixStream::connect(path).await {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(FULL).await,
+            connected => return connected,
         }
     }
 }
 
-impl AsyncWrite for Link {
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Socket::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Socket::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            Link::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Link::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Socket::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Socket::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Link::Tcp(stream) => Pin::new(stream).poll_flush(cx),
-            Link::Unix(stream) => Pin::new(stream).poll_flush(cx),
+            Socket::Tcp(stream) => Pin::new(stream).poll_flush(cx),
+            Socket::Unix(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Link::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
-            Link::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Socket::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 
@@ -71,8 +99,8 @@ impl AsyncWrite for Link {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            Link::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
-            Link::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Socket::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Socket::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
         }
     }
 

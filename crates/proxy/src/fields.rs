@@ -1,8 +1,8 @@
 //! Header fields that are passed on, and those that end with a connection.
 
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, EXPECT, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
-    TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
 /// Fields of one connection (RFC 9110, section 7.6.1), besides those that `Connection` lists.
@@ -18,7 +18,8 @@ pub fn end_to_end(headers: &mut HeaderMap) {
         .flat_map(|list| list.split(','))
         .filter_map(|name| HeaderName::from_bytes(name.trim().as_bytes()).ok())
         .collect();
-    for name in listed.iter().chain(&OF_A_CONNECTION) {
+    // A request without Host would be for no server.
+    for name in listed.iter().chain(&OF_A_CONNECTION).filter(|name| **name != HOST) {
         headers.remove(name);
     }
     headers.remove("keep-alive");

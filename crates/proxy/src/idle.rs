@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use config::proxy::{BackendAddress, BackendScheme};
 use hyper::client::conn::http1::SendRequest;
-use tokio::task::spawn_local;
+use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{Instant, sleep};
 
 use crate::body::ProxiedBody;
@@ -27,32 +27,45 @@ pub(crate) struct Idle {
 }
 
 struct Waiting {
-    sender: SendRequest<ProxiedBody>,
+    link: Link,
     until: Instant,
+}
+
+/// A connection to a backend. Dropping it closes the connection, whatever is still on its way.
+pub(crate) struct Link {
+    pub sender: SendRequest<ProxiedBody>,
+    /// The task that reads and writes.
+    pub task: AbortHandle,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }
 
 impl Idle {
     /// The connection to the backend that was used last.
-    pub fn take(&self, key: &Key) -> Option<SendRequest<ProxiedBody>> {
+    pub fn take(&self, key: &Key) -> Option<Link> {
         let mut connections = self.connections.borrow_mut();
         let waiting = connections.get_mut(key)?;
         let now = Instant::now();
-        while let Some(Waiting { sender, until }) = waiting.pop() {
-            if until > now && sender.is_ready() {
-                return Some(sender);
+        while let Some(Waiting { link, until }) = waiting.pop() {
+            if until > now && link.sender.is_ready() {
+                return Some(link);
             }
         }
         None
     }
 
     /// Keeps a connection that can take a request.
-    pub fn put(self: &Rc<Idle>, key: Key, sender: SendRequest<ProxiedBody>, ttl: Option<Duration>) {
+    pub fn put(self: &Rc<Idle>, key: Key, link: Link, ttl: Option<Duration>) {
         let mut connections = self.connections.borrow_mut();
         if connections.is_empty() {
             spawn_local(close_in_time(Rc::downgrade(self)));
         }
         let waiting = connections.entry(key).or_default();
-        waiting.push(Waiting { sender, until: Instant::now() + ttl.unwrap_or(USUAL_TTL) });
+        waiting.push(Waiting { link, until: Instant::now() + ttl.unwrap_or(USUAL_TTL) });
         if waiting.len() > MOST {
             waiting.remove(0);
         }
@@ -62,7 +75,7 @@ impl Idle {
     fn clear(&self) {
         let now = Instant::now();
         self.connections.borrow_mut().retain(|_, waiting| {
-            waiting.retain(|one| one.until > now && !one.sender.is_closed());
+            waiting.retain(|one| one.until > now && !one.link.sender.is_closed());
             !waiting.is_empty()
         });
     }

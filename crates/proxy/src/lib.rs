@@ -16,6 +16,7 @@ mod connect;
 mod failure;
 pub mod fields;
 mod idle;
+mod names;
 mod waits;
 
 pub use backends::Backends;

@@ -17,29 +17,34 @@ pub struct Waits {
     pub piece: Duration,
 }
 
-/// When a request last made progress.
+/// When a request last made progress; `None` while the client is awaited, for whom the backend is not to blame.
 #[derive(Debug, Clone)]
-pub(crate) struct Progress(Rc<Cell<Instant>>);
+pub(crate) struct Progress(Rc<Cell<Option<Instant>>>);
 
 impl Progress {
     pub fn begin() -> Progress {
-        Progress(Rc::new(Cell::new(Instant::now())))
+        Progress(Rc::new(Cell::new(Some(Instant::now()))))
     }
 
     /// Notes that a piece was moved.
     pub fn note(&self) {
-        self.0.set(Instant::now());
+        self.0.set(Some(Instant::now()));
     }
 
-    /// Waits for `work` until nothing has moved for `piece`. `None`: that time is over.
+    /// Notes that the next piece has to come from the client.
+    pub fn awaits_client(&self) {
+        self.0.set(None);
+    }
+
+    /// Waits for `work`. `None`: the backend has moved nothing for `piece`.
     pub async fn wait<T>(&self, piece: Duration, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         loop {
-            let until = self.0.get() + piece;
+            let until = self.0.get().unwrap_or_else(Instant::now) + piece;
             if let Ok(done) = timeout_at(until, work.as_mut()).await {
                 return Some(done);
             }
-            if self.0.get() + piece <= Instant::now() {
+            if self.0.get().is_some_and(|since| since + piece <= Instant::now()) {
                 return None;
             }
         }

@@ -53,9 +53,9 @@ impl Config {
     }
 
     /// Sections of a request that is passed to the backend with this URL.
-    pub fn sections_of_backend(&self, host: u16, path: &str, url: &str) -> Vec<u16> {
+    pub fn sections_of_backend(&self, host: u16, path: &str, sent: Option<&str>, url: &str) -> Vec<u16> {
         let no_file = MatchedRequest::new(path, Path::new(""));
-        self.sections_of(host, &MatchedRequest { backend: Some(url), ..no_file })
+        self.sections_of(host, &MatchedRequest { backend: Some(url), sent, ..no_file })
     }
 
     /// Sections outside of containers.

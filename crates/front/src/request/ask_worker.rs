@@ -149,7 +149,7 @@ async fn send_file(
     let found = context.generation.ask(|| files::find_declined(&context.generation, route, file, &head)).await?;
     let response = match found {
         LookupResult::Response(response) => return Ok(Dispatched::Response(response)),
-        LookupResult::Index(path) => return index(&head, &path),
+        LookupResult::Index(path) => return index(&head, &path).map(|head| Dispatched::Index(Box::new(head))),
         LookupResult::Folder(folder) => {
             return autoindex::answer(context, route, folder, &head).await.map(Dispatched::Response);
         }

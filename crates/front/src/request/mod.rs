@@ -106,6 +106,8 @@ enum Dispatched {
     InternalRedirect(Vec<u8>),
     /// Answer this request instead, with the same body.
     Forward(Box<Parts>),
+    /// As `Forward`, for the index of a folder: as in httpd, some rules do not apply to it.
+    Index(Box<Parts>),
 }
 
 /// Maximum number of internal redirects; httpd's limit.
@@ -135,11 +137,18 @@ pub async fn follow(
         answer = match answer {
             Dispatched::Response(response) => return Ok(response),
             Dispatched::InternalRedirect(target) => {
+                context.be_subrequest(false);
                 context.inherit_variables(variables::pass_on(context, &head, StatusCode::OK));
                 head = Cow::Owned(redirected(&context.head, &target)?);
                 lead(context, &head, &mut RequestBody::none()).await?
             }
             Dispatched::Forward(onward) => {
+                context.be_subrequest(false);
+                head = Cow::Owned(*onward);
+                lead(context, &head, body).await?
+            }
+            Dispatched::Index(onward) => {
+                context.be_subrequest(true);
                 head = Cow::Owned(*onward);
                 lead(context, &head, body).await?
             }
@@ -198,7 +207,10 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     if let Some(to) = route.backend.clone() {
         admit(context, head, &route).await?;
         take_turn(context, head, &route)?;
-        let head = headers::asked(context, head, &route)?;
+        // What the client's Connection lists goes before rules add fields of the same names.
+        let mut own = head.clone();
+        proxy::fields::end_to_end(&mut own.headers);
+        let head = headers::asked(context, &own, &route)?;
         return proxied::answer(context, &head, &route, &to, body).await.map(Dispatched::Response);
     }
     if cached::purge::is_one(head, &route) {
@@ -213,10 +225,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         }
         match found? {
             LookupResult::Response(response) => return Ok(Dispatched::Response(response)),
-            LookupResult::Index(path) => {
-                context.be_subrequest(true);
-                return index(head, &path);
-            }
+            LookupResult::Index(path) => return index(head, &path).map(|head| Dispatched::Index(Box::new(head))),
             LookupResult::Folder(folder) => {
                 return autoindex::answer(context, &route, folder, head).await.map(Dispatched::Response);
             }
@@ -367,9 +376,9 @@ async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refus
 }
 
 /// Follows `DirectoryIndex /path` with the request's method, query and body.
-fn index(head: &Parts, path: &str) -> Result<Dispatched, Refusal> {
+fn index(head: &Parts, path: &str) -> Result<Parts, Refusal> {
     let query = head.uri.query().filter(|_| !path.contains('?')).map(|query| format!("?{query}")).unwrap_or_default();
     let mut head = head.clone();
     head.uri = Uri::try_from(format!("{path}{query}")).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
-    Ok(Dispatched::Forward(Box::new(head)))
+    Ok(head)
 }

@@ -138,17 +138,23 @@ impl Routes {
         let (sent, script_alias) = (sent(config, host, asked.path, slashes), mapping.script_alias);
         let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
         let mut found = self.look(config, &place)?;
-        let backend = found.settings.proxy.backend(&text.0, asked.path);
+        let (backend, is_unpassed) = applied(|| found.settings.proxy.backend(&text.0, asked.path));
+        let is_unplaced = found.is_unknown;
         if let Some(to) = &backend {
-            found = self.look_at_backend(config, host, &text.0, &to.url);
+            found = self.look_at_backend(config, &place, &to.url);
         }
         let settings = found.settings;
         // Only the settings show whether a PSGI program answers.
         if is_for_psgi && !settings.is_psgi() {
             return Err(BadPath::Impossible.into());
         }
-        let (redirect, is_undecided) = applied(|| redirect::find(&config.hosts[host as usize], &settings, &text.0));
-        let unknown = (is_unmapped || is_undecided).then_some(StatusCode::INTERNAL_SERVER_ERROR);
+        let (redirect, is_undecided) = applied(|| match &backend {
+            // As in httpd, ProxyPass comes before the redirects of the host.
+            Some(_) => redirect::of_place(&settings, &text.0),
+            None => redirect::find(&config.hosts[host as usize], &settings, &text.0),
+        });
+        let is_unknown = is_unmapped || is_undecided || is_unpassed || is_unplaced;
+        let unknown = is_unknown.then_some(StatusCode::INTERNAL_SERVER_ERROR);
         let script_length = settings.script_length(&path);
         let (server_name, server_port) = server_name::of(&config.hosts[host as usize], &settings, &asked);
         Ok(Route {
@@ -194,9 +200,11 @@ impl Routes {
             let ambiguous = may_pass_a_file(config, &chain.files, host, root(config, host, filename), &text);
             (ambiguous, config.apply(sections, chain.files, &path.0, named))
         });
-        let unknown = (is_unknown || is_undecided).then_some(StatusCode::INTERNAL_SERVER_ERROR);
+        let is_unknown = is_unknown || is_undecided;
+        let unknown = is_unknown.then_some(StatusCode::INTERNAL_SERVER_ERROR);
         let overrides = chain.texts;
         Ok(Applicable {
+            is_unknown,
             files: merged.files.as_slice().into(),
             settings: self.settings(config, &merged, script_alias, &overrides, named),
             sections: merged.sections,
@@ -208,27 +216,33 @@ impl Routes {
     }
 
     /// The settings of a path that leads to a backend: no file, and no `.htaccess` file.
-    fn look_at_backend(&self, config: &Config, host: u16, path: &str, url: &BackendUrl) -> Applicable {
-        let sections = config.sections_of_backend(host, path, &url.to_string());
+    fn look_at_backend(&self, config: &Config, place: &Place<'_>, url: &BackendUrl) -> Applicable {
+        let &Place { host, path, sent, .. } = place;
         let chain = Chain::default();
-        let applied = config.apply(sections, chain.files, path, Path::new(""));
+        let (merged, is_unknown) = applied(|| {
+            let sections = config.sections_of_backend(host, &path.0, sent, &url.to_string());
+            config.apply(sections, chain.files, &path.0, Path::new(""))
+        });
+        let unknown = is_unknown.then_some(StatusCode::INTERNAL_SERVER_ERROR);
         Applicable {
-            files: applied.files.as_slice().into(),
-            settings: self.settings(config, &applied, false, &chain.texts, Path::new("")),
-            sections: applied.sections,
+            is_unknown,
+            files: merged.files.as_slice().into(),
+            settings: self.settings(config, &merged, false, &chain.texts, Path::new("")),
+            sections: merged.sections,
             overrides: chain.texts,
-            refusal: None,
+            refusal: unknown,
             ambiguous: false,
-            until: None,
+            until: unknown.map(|_| Instant::now()),
         }
     }
 
     /// The route after a rule of the host has named a backend.
     pub fn at_backend(&self, config: &Config, route: &Route, backend: Passed) -> Route {
-        let path = Text::new(&route.path).0;
-        let found = self.look_at_backend(config, route.host, &path, &backend.url);
+        let (path, sent) = (Text::new(&route.path), route.sent.as_deref());
+        let place = Place { host: route.host, path: &path, sent, filename: &route.filename, script_alias: false };
+        let found = self.look_at_backend(config, &place, &backend.url);
         Route {
-            redirect: redirect::of_place(&found.settings, &path),
+            redirect: redirect::of_place(&found.settings, &path.0),
             sections: found.sections,
             settings: found.settings,
             overrides: found.overrides,
@@ -393,6 +407,8 @@ struct Place<'a> {
 
 /// Result of [`Routes::look`].
 struct Applicable {
+    /// Whether a rule that decides about it had no result, so the request is refused.
+    is_unknown: bool,
     files: Rc<[Arc<Htaccess>]>,
     sections: Vec<u16>,
     settings: Rc<Settings>,

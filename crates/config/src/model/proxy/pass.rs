@@ -6,8 +6,10 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 use super::url::BackendUrl;
-use crate::syntax::pattern::Pattern;
+use crate::model::context::rest_below;
+use crate::syntax::pattern::{Groups, Pattern};
 use crate::syntax::tree::At;
+use crate::syntax::work;
 use base::path::Text;
 
 /// Maximum length in bytes of a path for a backend that groups of an expression make.
@@ -50,7 +52,7 @@ pub struct ProxyPass {
 /// Paths of a `ProxyPass`.
 #[derive(Debug, Clone)]
 pub enum PassFrom {
-    /// A prefix, which need not end with a segment, as in httpd: `/a` is for `/ab` too.
+    /// A path and everything below it.
     Prefix(String),
     /// Paths that match the expression.
     Match(Pattern),
@@ -93,7 +95,7 @@ impl ProxyPass {
         let canonical = |part: &str| percent_encode(&Text::bytes_in(part), CANONICAL).to_string();
         let groups = match &self.from {
             PassFrom::Prefix(prefix) => {
-                path.strip_prefix(prefix.as_str())?;
+                rest_below(prefix, path)?;
                 None
             }
             PassFrom::Match(pattern) => Some(pattern.find(path)?),
@@ -101,20 +103,29 @@ impl ProxyPass {
         let Some(to) = &self.to else { return Some(None) };
         let raw = Some(raw).filter(|_| self.parameters.nocanon);
         let path = match (&self.from, groups) {
-            (PassFrom::Prefix(prefix), _) => match raw.and_then(|raw| raw.strip_prefix(prefix.as_str())) {
+            (PassFrom::Prefix(prefix), _) => match raw.and_then(|raw| rest_below(prefix, raw)) {
                 Some(rest) => format!("{}{rest}", to.path),
-                None => format!("{}{}", to.path, canonical(path.strip_prefix(prefix.as_str())?)),
+                None => format!("{}{}", to.path, canonical(rest_below(prefix, path)?)),
             },
             // Without a group in the backend's path, httpd appends the whole path.
             (PassFrom::Match(_), Some(_)) if !to.path.contains('$') => {
                 format!("{}{}", to.path.trim_end_matches('/'), raw.map_or_else(|| canonical(path), str::to_owned))
             }
-            (PassFrom::Match(_), Some(groups)) => groups.expand(&to.path, &canonical, LONGEST).ok()?,
+            (PassFrom::Match(_), Some(groups)) => expanded(groups, &to.path, &canonical)?,
             (PassFrom::Match(_), None) => return None,
         };
         let path = if path.starts_with('/') { path } else { format!("/{path}") };
         Some(Some(Passed { url: to.at(path), parameters: self.parameters.clone(), at: self.at.clone() }))
     }
+}
+
+/// The path with the groups of a match. `None`, and the request is refused, if it would be too long: it must not lead to
+/// another line.
+fn expanded(groups: Groups<'_>, path: &str, escape: &dyn Fn(&str) -> String) -> Option<String> {
+    let expanded = groups.expand(path, escape, LONGEST);
+    expanded
+        .inspect_err(|_| work::fail(|| format!("ProxyPassMatch: a path of more than {LONGEST} bytes is refused")))
+        .ok()
 }
 
 #[cfg(test)]
@@ -143,7 +154,10 @@ mod tests {
         let line = pass("/a/", "http://one:81/b/", false);
         assert_eq!(led(&line, "/a/c d/?"), Some(Some("http://one:81/b/c%20d/%3F".to_owned())));
         assert_eq!(led(&line, "/b"), None);
-        assert_eq!(led(&pass("/a", "http://one", false), "/ab"), Some(Some("http://one/b".to_owned())));
+        assert_eq!(led(&pass("/a", "http://one", false), "/ab"), None);
+        assert_eq!(led(&pass("/a", "http://one", false), "/a/b"), Some(Some("http://one/b".to_owned())));
+        assert_eq!(led(&pass("/a", "http://one", false), "/a"), Some(Some("http://one/".to_owned())));
+        assert_eq!(led(&pass("/a", "!", false), "/ab"), None);
         assert_eq!(led(&pass("/a", "!", false), "/a/b"), Some(None));
     }
 

@@ -30,7 +30,7 @@ pub struct BackendUrl {
     pub address: BackendAddress,
     /// Host, and port unless it is the scheme's own: the `Host` header field for the backend.
     pub authority: String,
-    /// Path and query; begins with a slash.
+    /// Path and query; empty, or begins with a slash.
     pub path: String,
 }
 
@@ -78,8 +78,9 @@ impl BackendUrl {
         };
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (host, path) = rest.split_at(end);
-        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        let path = if path.starts_with('?') { format!("/{path}") } else { path.to_owned() };
+        let host = &host.to_ascii_lowercase();
+        let host = host.rsplit_once('@').map_or(host.as_str(), |(_, host)| host);
         let (name, port) = split_port(host).ok_or_else(refused)?;
         if name.is_empty() && socket.is_none() {
             return Err(refused());
@@ -101,9 +102,13 @@ impl BackendUrl {
         BackendUrl { path, ..self.clone() }
     }
 
-    /// The URL without the socket and the path.
+    /// The URL without its path.
     pub fn origin(&self) -> String {
-        format!("{}://{}", self.scheme.name(), self.authority)
+        let socket = match &self.address {
+            BackendAddress::Unix(socket) => format!("unix:{}|", socket.display()),
+            BackendAddress::Tcp(..) => String::new(),
+        };
+        format!("{socket}{}://{}", self.scheme.name(), self.authority)
     }
 }
 
@@ -117,9 +122,6 @@ fn split_port(host: &str) -> Option<(&str, Option<u16>)> {
 
 impl Display for BackendUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let BackendAddress::Unix(socket) = &self.address {
-            write!(f, "unix:{}|", socket.display())?;
-        }
         write!(f, "{}{}", self.origin(), self.path)
     }
 }
@@ -132,7 +134,8 @@ mod tests {
     fn an_address_has_a_host_for_the_backend_and_a_place_to_connect_to() {
         let tcp = |host: &str, port| BackendAddress::Tcp(host.to_owned(), port);
         let cases = [
-            ("http://one", tcp("one", 80), "one", "/"),
+            ("http://one", tcp("one", 80), "one", ""),
+            ("http://ONE?a", tcp("one", 80), "one", "/?a"),
             ("http://one:80/a/", tcp("one", 80), "one", "/a/"),
             ("HTTPS://one:8443/a?b", tcp("one", 8443), "one:8443", "/a?b"),
             ("http://[::1]:5000/", tcp("::1", 5000), "[::1]:5000", "/"),

@@ -16,7 +16,7 @@ pub fn forget(context: &RequestContext, cache: &Cache, route: &Route, answer: &D
     let headers = match answer {
         Dispatched::Response(response) if response.status().as_u16() >= 400 => return,
         Dispatched::Response(response) => response.headers(),
-        Dispatched::InternalRedirect(_) | Dispatched::Forward(_) => &none,
+        Dispatched::InternalRedirect(_) | Dispatched::Forward(_) | Dispatched::Index(_) => &none,
     };
     let named =
         [LOCATION, CONTENT_LOCATION].into_iter().filter_map(|name| headers.get(name)?.to_str().ok()?.parse().ok());

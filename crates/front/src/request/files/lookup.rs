@@ -168,6 +168,10 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
 /// Whether rules may apply to the path of an index, which then is a request of its own: a rule that guards
 /// `/a/index.html` guards `/a/` too.
 fn has_rules(generation: &View, route: &Route) -> bool {
+    // A worker runs the phases of the folder's request for its index too.
+    if route.settings.has_perl_phases() {
+        return false;
+    }
     let of_place = &route.settings.response;
     let of_host = generation.config.hosts.get(usize::from(route.host));
     let has_host_rules = of_host.is_some_and(|host| host.rewrite.is_on() || !host.redirects.is_empty());

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, VIA};
+use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, VIA, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri, Version};
 
@@ -56,10 +56,25 @@ pub async fn answer(
     let refused = Rc::new(Cell::new(None));
     let upload = ProxiedUpload::of(context, route, body, refused.clone())?;
     match context.services.backends.send(to, waits, onward, upload).await {
-        Ok(response) if proxy.overrides(response.status().as_u16()) => Err(Refusal::new(response.status())),
+        Ok(response) if response.status().is_informational() => Err(broken_off(context, route, to, response.status())),
+        Ok(response) if proxy.overrides(response.status().as_u16()) => Err(overridden(&response)),
         Ok(response) => Ok(deliver(context, head, route, response)),
         Err(failure) => Err(complain(context, route, to, &failure, refused.get())),
     }
+}
+
+/// Our own page in place of the backend's. A 401 keeps the challenge, without which no browser asks for a password.
+fn overridden(response: &Response<proxy::BackendBody>) -> Refusal {
+    match response.headers().get(WWW_AUTHENTICATE) {
+        Some(challenge) => Refusal::with(response.status(), WWW_AUTHENTICATE, challenge.clone()),
+        None => Refusal::new(response.status()),
+    }
+}
+
+/// A response that is none, because no upgrade was asked for.
+fn broken_off(context: &RequestContext, route: &Route, to: &Passed, status: StatusCode) -> Refusal {
+    context.complain(route, &format_args!("backend {}: it answered {status}, which nobody asked for", to.url.origin()));
+    Refusal::new(StatusCode::BAD_GATEWAY)
 }
 
 /// The request's head for the backend.
@@ -72,6 +87,8 @@ fn onward(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) ->
     let proxy = &route.settings.proxy;
     if proxy.preserve_host != Some(true) {
         headers.insert(HOST, value(&to.url.authority));
+    } else if !headers.contains_key(HOST) {
+        headers.insert(HOST, value(own_name(context, route)));
     }
     if proxy.add_headers != Some(false) {
         let asked = head.headers.get(HOST).and_then(|host| host.to_str().ok());
@@ -90,7 +107,7 @@ fn onward(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) ->
 /// The path and query for the backend.
 fn target(head: &Parts, to: &Passed) -> Result<Uri, Refusal> {
     let query = head.uri.query().filter(|_| !to.parameters.noquery);
-    let path = &to.url.path;
+    let path = if to.url.path.is_empty() { "/" } else { &to.url.path };
     let target = match query {
         Some(query) if path.contains('?') => Cow::Owned(format!("{path}&{query}")),
         Some(query) => Cow::Owned(format!("{path}?{query}")),

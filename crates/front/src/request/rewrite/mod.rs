@@ -20,7 +20,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
 use super::access::admit;
 use super::context::{RequestContext, variables};
-use super::{find, settle};
+use super::{files, find, settle};
 use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::routing::{Route, bytes};
@@ -125,6 +125,10 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     }
     if let Some(Away::Backend(url)) = &made.away {
         let to = backend(context, route, url)?;
+        // The rules of a file's own sections hold, too, if the path continues behind the file's name.
+        if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, route)).await? {
+            admit(context, head, &of_file).await?;
+        }
         return Ok(InFolder::Backend(Rc::new(route.passed_to(to))));
     }
     if !made.changed || made.path == file && made.query == query {

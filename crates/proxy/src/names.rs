@@ -1,0 +1,60 @@
+//! Addresses of backends that are named. Lookups block, so each has a thread, and their number is limited.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::thread::Builder;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::Instant;
+
+/// Most lookups at once, in all threads of the front.
+static LOOKUPS: Semaphore = Semaphore::const_new(16);
+/// How long addresses of a name are used.
+const REMEMBERED: Duration = Duration::from_secs(5);
+
+/// Names and their addresses.
+#[derive(Default)]
+pub(crate) struct Names {
+    known: RefCell<HashMap<(String, u16), KnownName>>,
+}
+
+/// The addresses of a name, and when they are looked up again.
+#[derive(Clone)]
+struct KnownName {
+    until: Instant,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Names {
+    /// The addresses of a host, which may be an address itself.
+    pub async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        if let Ok(ip) = host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(ip, port)]);
+        }
+        let key = (host.to_owned(), port);
+        let known = self.known.borrow().get(&key).filter(|known| known.until > Instant::now()).cloned();
+        if let Some(known) = known {
+            return Ok(known.addresses);
+        }
+        let addresses = look_up(key.clone()).await?;
+        let (mut known, now) = (self.known.borrow_mut(), Instant::now());
+        known.retain(|_, known| known.until > now);
+        known.insert(key, KnownName { until: now + REMEMBERED, addresses: addresses.clone() });
+        Ok(addresses)
+    }
+}
+
+/// Asks the system's resolver. The permit is held until it has answered, although nobody may wait any more.
+async fn look_up(name: (String, u16)) -> io::Result<Vec<SocketAddr>> {
+    let permit = LOOKUPS.acquire().await.map_err(io::Error::other)?;
+    let (tell, told) = oneshot::channel();
+    Builder::new().name("cameleer-names".to_owned()).spawn(move || {
+        let found = name.to_socket_addrs().map(Iterator::collect);
+        drop(permit);
+        let _ = tell.send(found);
+    })?;
+    told.await.map_err(io::Error::other)?
+}

@@ -26,3 +26,14 @@ fn a_message_of_the_server_has_nothing_of_a_request() {
     assert!(crit.contains(": [client 127.0.0.1:") && crit.contains("] of rerror, client"), "{crit}");
     assert!(line("shown").contains("[perl:notice]") && !log.contains("hidden"));
 }
+
+#[test]
+fn a_program_that_puts_a_level_back_gets_the_configured_one() {
+    let code = "use Apache2::ServerRec ();\nuse Apache2::Log ();\nuse Apache2::Const -compile => qw(:log);\n\
+        sub handler { my $r = shift; my $s = $r->server; my $before = $s->loglevel; $s->loglevel(Apache2::Const::LOG_ERR);\n\
+        $s->log->warn('hidden'); $s->loglevel($before); $s->log->debug(\"shown $before\"); 0 }";
+    let server = site(code).serve(&format!("{}\nLogLevel trace8\n", conf("")));
+    server.get("/my");
+    server.logged("shown 15");
+    assert!(!server.log().contains("hidden"), "{}", server.log());
+}

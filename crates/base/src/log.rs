@@ -46,17 +46,18 @@ impl LogLevel {
         "trace5", "trace6", "trace7", "trace8",
     ];
 
-    /// The level of that number in httpd, 0 to 7.
+    /// The level of that number in httpd, 0 to 15.
     pub fn from_number(number: u32) -> Option<LogLevel> {
-        use LogLevel::*;
-        [Emerg, Alert, Crit, Error, Warn, Notice, Info, Debug].get(number as usize).copied()
+        use LogLevel::{Alert, Crit, Debug, Emerg, Error, Info, Notice, Warn};
+        let trace = number.checked_sub(LogLevel::Debug as u32).filter(|trace| (1..=8).contains(trace));
+        let trace = trace.map(|trace| LogLevel::trace(trace as u8));
+        trace.or_else(|| [Emerg, Alert, Crit, Error, Warn, Notice, Info, Debug].get(number as usize).copied())
     }
 
     /// The level of that name, in any case.
     pub fn named(name: &str) -> Option<LogLevel> {
         let number = LogLevel::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name))?;
-        let trace = number.checked_sub(LogLevel::Debug as usize).filter(|trace| *trace > 0);
-        trace.map_or_else(|| LogLevel::from_number(number as u32), |trace| Some(LogLevel::trace(trace as u8)))
+        LogLevel::from_number(number as u32)
     }
 
     /// The name in the log.

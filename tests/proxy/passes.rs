@@ -34,8 +34,8 @@ fn a_prefix_leads_to_the_path_of_the_backend() {
         ("/bare/x", "GET /x HTTP/1.1"),
         ("/bare", "GET / HTTP/1.1"),
         ("/bare/moved/x", "GET /moved/x HTTP/1.1"),
-        ("/n/42", "GET /item?n=42 HTTP/1.1"),
-        ("/n/42?m=1", "GET /item?n=42&m=1 HTTP/1.1"),
+        ("/n/42", "GET /item%3Fn=42 HTTP/1.1"),
+        ("/n/42?m=1", "GET /item%3Fn=42?m=1 HTTP/1.1"),
         ("/place/no", "GET /here/no HTTP/1.1"),
         ("/a/no.txt", "a file"),
     ] {

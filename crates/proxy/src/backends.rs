@@ -132,6 +132,8 @@ impl Backends {
         let (sender, connection) = Builder::new()
             .max_headers(FIELDS)
             .max_buf_size(HEAD)
+            // Old backends look for fields in the spelling of httpd.
+            .title_case_headers(true)
             .handshake(TokioIo::new(socket))
             .await
             .map_err(BackendFailure::Broken)?;

@@ -115,6 +115,8 @@ impl ProxyPass {
             (PassFrom::Match(_), None) => return None,
         };
         let path = if path.starts_with('/') { path } else { format!("/{path}") };
+        // As in httpd, a question mark of the line is a part of the path: the query is the client's.
+        let path = if self.parameters.nocanon { path } else { path.replace('?', "%3F") };
         Some(Some(Passed { url: to.at(path), parameters: self.parameters.clone(), at: self.at.clone() }))
     }
 }

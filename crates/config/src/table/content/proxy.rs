@@ -22,7 +22,7 @@ pub static ROWS: &[Row] = &[
         contexts: PASSES,
         takes: Takes::Words("[/url-path] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(d, args, Kind::Prefix)),
         because: "requests are answered here",
-        about: "Passes requests for paths that begin with /url-path to a backend: `http://host:port/path` or `unix:/socket|http://host/path`. The rest of the path follows the backend's path. \
+        about: "Passes requests for /url-path and everything below it to a backend: `http://host:port/path` or `unix:/socket|http://host/path`. The rest of the path follows the backend's path. \
             `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On; \
             words: nocanon, noquery. Bodies stream in both directions.",
         ..ROW

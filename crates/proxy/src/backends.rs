@@ -3,23 +3,21 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use config::proxy::{BackendParameters, BackendUrl, Passed};
 use http::header::{CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{Method, Request, Response};
-use http_body::{Body, SizeHint};
+use http_body::{Body as _, SizeHint};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::Builder;
 use hyper_util::rt::TokioIo;
 use tokio::task::spawn_local;
 use tokio::time::{Instant, timeout};
 
-use crate::body::{BackendBody, ProxiedBody};
+use crate::body::{BackendBody, BodyStream, ProxiedBody};
 use crate::connect::connect;
 use crate::failure::BackendFailure;
 use crate::idle::{Idle, Key, Link};
@@ -59,11 +57,10 @@ impl Backends {
         &self,
         to: &Passed,
         waits: Waits,
-        head: Parts,
-        body: Option<Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>>,
+        mut head: Parts,
+        body: Option<BodyStream>,
     ) -> Result<Response<BackendBody>, BackendFailure> {
         let progress = Progress::begin();
-        let mut head = head;
         frame(&mut head, body.as_ref().map(|body| body.size_hint()));
         let may_repeat = body.is_none() && head.method.is_idempotent();
         let mut body = ProxiedBody::new(body, progress.clone());

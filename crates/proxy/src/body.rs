@@ -13,11 +13,12 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::waits::Progress;
 
-type Source = Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>;
+/// The source of a request's body.
+pub type BodyStream = Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>;
 
 /// The body of a request to a backend.
 pub struct ProxiedBody {
-    source: Option<Source>,
+    source: Option<BodyStream>,
     progress: Progress,
 }
 
@@ -33,7 +34,7 @@ pub struct BackendBody {
 }
 
 impl ProxiedBody {
-    pub(crate) fn new(source: Option<Source>, progress: Progress) -> ProxiedBody {
+    pub(crate) fn new(source: Option<BodyStream>, progress: Progress) -> ProxiedBody {
         ProxiedBody { source, progress }
     }
 }

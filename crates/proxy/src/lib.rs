@@ -20,6 +20,6 @@ mod names;
 mod waits;
 
 pub use backends::Backends;
-pub use body::{BackendBody, ProxiedBody};
+pub use body::{BackendBody, BodyStream, ProxiedBody};
 pub use failure::BackendFailure;
 pub use waits::Waits;

@@ -56,7 +56,9 @@ pub async fn answer(
     let refused = Rc::new(Cell::new(None));
     let upload = ProxiedUpload::of(context, route, body, refused.clone())?;
     match context.services.backends.send(to, waits, onward, upload).await {
-        Ok(response) if response.status().is_informational() => Err(broken_off(context, route, to, response.status())),
+        Ok(response) if response.status().is_informational() => {
+            Err(unasked_upgrade(context, route, to, response.status()))
+        }
         Ok(response) if proxy.overrides(response.status().as_u16()) => Err(overridden(&response)),
         Ok(response) => Ok(deliver(context, head, route, response)),
         Err(failure) => Err(complain(context, route, to, &failure, refused.get())),
@@ -71,8 +73,8 @@ fn overridden(response: &Response<proxy::BackendBody>) -> Refusal {
     }
 }
 
-/// A response that is none, because no upgrade was asked for.
-fn broken_off(context: &RequestContext, route: &Route, to: &Passed, status: StatusCode) -> Refusal {
+/// The refusal for a backend that switches protocols although no upgrade was asked for.
+fn unasked_upgrade(context: &RequestContext, route: &Route, to: &Passed, status: StatusCode) -> Refusal {
     context.complain(route, &format_args!("backend {}: it answered {status}, which nobody asked for", to.url.origin()));
     Refusal::new(StatusCode::BAD_GATEWAY)
 }
@@ -109,7 +111,6 @@ fn target(head: &Parts, to: &Passed) -> Result<Uri, Refusal> {
     let query = head.uri.query().filter(|_| !to.parameters.noquery);
     let path = if to.url.path.is_empty() { "/" } else { &to.url.path };
     let target = match query {
-        Some(query) if path.contains('?') => Cow::Owned(format!("{path}&{query}")),
         Some(query) => Cow::Owned(format!("{path}?{query}")),
         None => Cow::Borrowed(path),
     };

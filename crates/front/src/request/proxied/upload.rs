@@ -18,6 +18,7 @@ use crate::request::body::source::Source;
 use crate::request::body::{Patience, RequestBody, limit};
 use crate::request::context::RequestContext;
 use crate::routing::Route;
+use proxy::BodyStream;
 
 /// A body that the client may still be sending.
 pub struct ProxiedUpload {
@@ -33,9 +34,6 @@ pub struct ProxiedUpload {
     refused: Rc<Cell<Option<StatusCode>>>,
 }
 
-/// A body for a backend.
-type Boxed = Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>;
-
 impl ProxiedUpload {
     /// Takes the body of a request, if there is one. `refused` is set if the client breaks the limits of `route`.
     pub fn of(
@@ -43,7 +41,7 @@ impl ProxiedUpload {
         route: &Route,
         body: &mut RequestBody,
         refused: Rc<Cell<Option<StatusCode>>>,
-    ) -> Result<Option<Boxed>, Refusal> {
+    ) -> Result<Option<BodyStream>, Refusal> {
         let Some(source) = body.take() else { return Ok(None) };
         let limit = limit(route);
         // Refuse before the first read, so that a client that sent `Expect: 100-continue` does not send the body.

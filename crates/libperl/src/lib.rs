@@ -12,6 +12,8 @@
 //! Functions that need no interpreter are in `process`: they concern the process.
 //!
 //! No method returns a pointer into Perl, and no Perl `longjmp` crosses a Rust frame: see `shim.h`.
+//!
+//! Start at [`Interpreter`]: [`Interpreter::boot`], then [`Interpreter::call_handler`].
 #![allow(unsafe_code, reason = "this crate is the wall around libperl-sys")]
 
 mod census;

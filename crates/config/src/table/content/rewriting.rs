@@ -128,8 +128,8 @@ fn rule(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let maps = maps(draft);
     let conditions = std::mem::take(&mut rewrite(draft).pending);
     let flags = flags.first().map_or("", String::as_str);
-    let rule = Rule::parse(pattern, to, flags, conditions, &maps, &mut draft.patterns)?;
-    rewrite(draft).rules.push(Arc::new(rule));
+    let rule = Rule::parse(pattern, to, flags, &maps, &mut draft.patterns)?;
+    rewrite(draft).rules.push(Arc::new(Rule { conditions, ..rule }));
     Ok(())
 }
 

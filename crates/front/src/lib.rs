@@ -1,4 +1,4 @@
-//! The front: the process that serves clients, with one or several threads ([`threads`]). It speaks HTTP, sends static
+//! The front: the process that serves clients, with one or several threads (`threads`). It speaks HTTP, sends static
 //! files, queues requests, submits them to workers and sends responses at each client's speed. It contains no Perl, and
 //! trusts no bytes of clients or workers.
 //!

@@ -88,7 +88,7 @@ doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	CAMELEER_BLESS=1 $(CARGO) test --locked --package config --lib reference
 	CAMELEER_BLESS=1 $(CARGO) test --locked --package compat --lib
-	$(CARGO) run --release --locked -- man > target/cameleer.8
+	$(CARGO) run --locked -- man > target/cameleer.8
 
 bench: build
 	python3 benchmarks/run.py

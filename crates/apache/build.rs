@@ -21,6 +21,11 @@ const FILES: [&str; 14] = [
     "lib2/Cameleer/ModPerl2.xs",
 ];
 
+/// C that several .xs files call, or that is too long for one.
+const PARTS: &[&str] =
+    &["lib/Apache/xs.c", "lib/Apache/apr.c", "lib2/Apache2/filter_io.c", "lib2/Apache2/filter_run.c"];
+const HEADERS: &[&str] = &["lib/Apache/xs.h", "lib/APR/api.h", "lib2/Apache2/filter.h"];
+
 fn perl(code: &str) -> String {
     let output = Command::new("perl").args(["-MConfig", "-MExtUtils::Embed", "-e", code]).output();
     let output = output.expect("perl not found: install perl and libperl-dev");
@@ -61,7 +66,8 @@ fn main() {
         .define("VERSION", "\"0\"")
         .define("XS_VERSION", "\"0\"")
         .include("include")
-        .include(format!("{PERL}/lib/Apache"));
+        .include(format!("{PERL}/lib/Apache"))
+        .include(format!("{PERL}/lib2/Apache2"));
     for flag in perl("ccopts").split_whitespace() {
         build.flag(flag);
     }
@@ -71,12 +77,13 @@ fn main() {
         build.file(translate(&xs, &out));
         println!("cargo::rerun-if-changed={}", xs.display());
     }
-    build.file(format!("{PERL}/lib/Apache/xs.c")).file(format!("{PERL}/lib/Apache/apr.c"));
+    for file in PARTS {
+        build.file(format!("{PERL}/{file}"));
+    }
     build.compile("apache_xs");
     println!("cargo::rerun-if-changed={PERL}/typemap");
-    println!("cargo::rerun-if-changed={PERL}/lib/Apache/xs.c");
-    println!("cargo::rerun-if-changed={PERL}/lib/Apache/xs.h");
-    println!("cargo::rerun-if-changed={PERL}/lib/Apache/apr.c");
-    println!("cargo::rerun-if-changed={PERL}/lib/APR/api.h");
+    for file in PARTS.iter().chain(HEADERS) {
+        println!("cargo::rerun-if-changed={PERL}/{file}");
+    }
     println!("cargo::rerun-if-changed=include");
 }

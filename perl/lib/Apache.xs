@@ -142,7 +142,8 @@ _add_config(r, text, overrides, options, path)
     SV *path
   CODE:
     apache_text error;
-    apache_check(aTHX_ apache_add_config(r, apache_text_of(aTHX_ text), overrides, options, apache_text_of(aTHX_ path), &error));
+    const apache_lines lines = { apache_text_of(aTHX_ text), apache_text_of(aTHX_ path), overrides, options };
+    apache_check(aTHX_ apache_add_config(r, &lines, &error));
     RETVAL = apache_sv_of(aTHX_ error);
   OUTPUT:
     RETVAL

@@ -8,5 +8,20 @@ mod examples;
 mod mod_perl_2;
 /// Debian's packaged programs and modules, unmodified.
 mod packaged;
-/// The commands of the README, executed.
+/// The commands of the documents, executed or compared with the command line.
 mod readme;
+
+use std::process::Command;
+
+use crate::support::{Finished, Server};
+
+/// The output of SOAP::Lite's client for a call.
+#[track_caller]
+fn soap(server: &Server, call: &str) -> String {
+    let program = format!(
+        "use SOAP::Lite; my $service = SOAP::Lite->uri('urn:Packaged/Calculator')->proxy('http://127.0.0.1:{}/soap'); \
+         my $said = $service->{call}; print $said->fault ? $said->faultcode . ' ' . $said->faultstring : $said->result",
+        server.site.port
+    );
+    Finished::of(Command::new("perl").args(["-e", &program])).succeeded().out
+}

@@ -1,26 +1,75 @@
-//! Executes the `sh` blocks of documents in order; `#=>` marks expected output of the preceding commands.
+//! The commands of the documents. `sh` blocks are executed in order; `#=>` marks expected output of the preceding
+//! commands. Other commands must exist, with their options.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::{Finished, Site};
 
+const TOP: &str = env!("CARGO_MANIFEST_DIR");
+
 #[test]
-fn every_block_of_the_tour_does_what_it_says() {
-    execute("README.md");
+fn every_sh_block_of_the_documents_does_what_it_says() {
+    let with_blocks: Vec<(PathBuf, String)> =
+        documents().into_iter().filter(|(_, text)| text.contains("```sh\n")).collect();
+    assert!(with_blocks.len() > 1, "{with_blocks:?}");
+    std::thread::scope(|scope| {
+        for (document, text) in &with_blocks {
+            scope.spawn(move || execute(document, text));
+        }
+    });
 }
 
 #[test]
-fn the_scratch_site_of_the_page_about_handlers_answers_as_written() {
-    execute("docs/contributing/handler.md");
+fn every_command_of_the_documents_is_one_of_the_command_line() {
+    let mut helps: BTreeMap<String, String> = BTreeMap::new();
+    let mut seen = 0;
+    for (document, text) in documents() {
+        for line in text.lines().filter_map(|line| line.strip_prefix("    cameleer ")) {
+            // Text after two blanks and # is a comment.
+            let line = line.split("  #").next().unwrap_or_default();
+            let mut words = line.split_whitespace();
+            let command = words.next().unwrap_or_default();
+            let help = helps.entry(command.to_owned()).or_insert_with(|| help(command));
+            for option in words.filter(|word| word.starts_with('-')) {
+                let option = option.split('=').next().unwrap_or_default();
+                let is_there = help.split([' ', ',', '\n']).any(|word| word == option);
+                assert!(is_there, "{}: `cameleer {line}`: no {option} in\n{help}", document.display());
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "{seen} commands");
+}
+
+fn help(command: &str) -> String {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_cameleer"));
+    Finished::of(program.args([command, "--help"])).succeeded().out
+}
+
+/// All documents for users and contributors, with their texts.
+fn documents() -> Vec<(PathBuf, String)> {
+    let mut folders = vec![Path::new(TOP).join("docs")];
+    let mut found = vec![Path::new(TOP).join("README.md"), Path::new(TOP).join("CONTRIBUTING.md")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder of documents").flatten() {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path if path.extension().is_some_and(|ending| ending == "md") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    let text = |path: &PathBuf| std::fs::read_to_string(path).expect("a document");
+    found.into_iter().map(|path| (path.clone(), text(&path))).collect()
 }
 
 /// Executes the blocks in a separate folder; free ports replace 5001 and 5002.
-#[track_caller]
-fn execute(document: &str) {
+fn execute(document: &Path, text: &str) {
+    let document = document.display();
     let (one, two) = (Site::new(), Site::new());
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
-    let text = std::fs::read_to_string(path).expect("the document");
-    let script = script(&text).replace("5001", &one.port.to_string()).replace("5002", &two.port.to_string());
+    let script = script(text).replace("5001", &one.port.to_string()).replace("5002", &two.port.to_string());
     assert!(script.contains("expect '"), "{document} has blocks with expectations");
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_cameleer")).parent().expect("a folder");
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());

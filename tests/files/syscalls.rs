@@ -169,9 +169,11 @@ fn a_way_with_links_is_believed_for_a_second() {
     let site = Site::new().file("releases/1/page.html", "page");
     std::os::unix::fs::symlink(site.path("releases/1"), site.path("htdocs/current")).expect("linked");
     let server = serve(site, "Options SymLinksIfOwnerMatch");
+    let begun = Instant::now();
     let calls = calls_of(&server, &["/current/page.html"]);
     let links = calls.iter().filter(|line| line.contains("readlink")).count();
-    assert!(links < N / 4, "{links} of {}: {:#?}", calls.len(), &calls[..calls.len().min(12)]);
+    let seconds = begun.elapsed().as_secs() as usize;
+    assert!(links < N / 4 + 2 * seconds, "{links} of {}: {:#?}", calls.len(), &calls[..calls.len().min(12)]);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The Perl tests, run by `prove`: Plack's own server test suite, and the tests of the API of mod_perl 1 and, in
 //! perl/t/lib2, of mod_perl 2.
 //!
-//! All these tests also run through each door: the client's protocol, and the user as which the server runs.
-//! perl/t/lib/TestServer.pm defines each door's configuration, client and environment.
+//! All these tests also run through each door: the client's protocol, and the user as which the server runs. %DOORS in
+//! perl/t/lib/TestServer.pm is the list of doors, with each door's configuration, client and environment; a new door
+//! needs no new test.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -11,13 +12,11 @@ use nix::unistd::Uid;
 
 use crate::support::{Finished, Site};
 
-/// Ways to connect: `""` stands for `cameleer run`, each name for a configuration of `cameleer serve`.
-const DOORS: [&str; 6] = ["", "http", "tls", "h2", "h2c", "user"];
-
 #[test]
 fn placks_own_server_suite_passes_whole_by_every_door() {
-    for door in DOORS.into_iter().filter(|door| can_open(door)) {
-        let said = prove("suite.t", "", door);
+    // Without a door the suite starts `cameleer run`.
+    for door in doors().into_iter().chain([String::new()]) {
+        let said = prove("suite.t", "", &door);
         assert!(!said.contains("# SKIP"), "{door}: {said}");
     }
 }
@@ -39,20 +38,13 @@ fn the_apache_api_does_what_its_perl_tests_say_with_taint_check_and_without() {
 }
 
 #[test]
-fn the_apache_api_is_the_same_over_tls() {
-    prove_api("", "tls");
-}
-
-#[test]
-fn the_apache_api_is_the_same_over_http_2() {
-    prove_api("", "h2");
-}
-
-#[test]
-fn the_apache_api_is_the_same_as_another_user() {
-    if can_open("user") {
-        prove_api("", "user");
-    }
+fn the_apache_api_is_the_same_by_every_door() {
+    let doors = doors();
+    std::thread::scope(|scope| {
+        for door in doors.iter().filter(|door| *door != "http") {
+            scope.spawn(move || prove_api("", door));
+        }
+    });
 }
 
 #[test]
@@ -60,10 +52,15 @@ fn the_documentation_of_every_module_is_in_order_and_its_synopsis_compiles() {
     prove("pod.t", "", "");
 }
 
-/// Whether this way can be tested: only root can switch to another user. A test run without root covers an unprivileged
-/// server anyway.
-fn can_open(door: &str) -> bool {
-    door != "user" || Uid::effective().is_root()
+/// Ways to connect, as TestServer.pm defines them. Only root can switch to another user. A test run without root covers
+/// an unprivileged server anyway.
+fn doors() -> Vec<String> {
+    let folder = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/perl/t/lib");
+    let names =
+        Finished::of(Command::new("perl").args([folder, "-MTestServer", "-e", "print join ' ', TestServer->doors"]));
+    let doors: Vec<String> = names.succeeded().out.split_whitespace().map(str::to_owned).collect();
+    assert!(doors.len() > 3, "{doors:?}");
+    doors.into_iter().filter(|door| door != "user" || Uid::effective().is_root()).collect()
 }
 
 #[track_caller]

@@ -72,6 +72,16 @@ fn every_crate_depends_on_crates_below_it() {
 }
 
 #[test]
+fn the_map_of_the_crates_has_the_same_rows() {
+    let map = text("src/lib.rs");
+    let map = map.split("```").nth(1).expect("a map between fences");
+    let crate_at = pattern(r"(?m)^//!   ([\w-]+)  ");
+    let names = |row: &str| crate_at.captures_iter(row).map(|found| found[1].to_owned()).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = map.split("────────────\n").map(names).collect();
+    assert_eq!(rows, ORDER, "src/lib.rs has the crates of this table, in its order");
+}
+
+#[test]
 fn no_crate_has_a_dependency_that_its_process_must_not_have() {
     let manifests = manifests();
     for (crates, forbidden, why) in FORBIDDEN {

@@ -8,6 +8,8 @@
 //!     ▲ └──▶ NeedsUser ─▶ Users::attempt ──▶ Facts::user ─┤
 //!     └───────────────────────────────────────────────────┘
 //! ```
+//!
+//! Start at [`judge`]. `users` and `password` check who a client is, `names` who its address is.
 
 #![forbid(unsafe_code)]
 

@@ -20,6 +20,14 @@ typedef struct {
     size_t length;
 } apache_text;
 
+/* Directives for a request: their text, what AllowOverride and Options allow them, the folder they are for. */
+typedef struct {
+    apache_text text;
+    apache_text path;
+    uint32_t overrides;
+    uint32_t options;
+} apache_lines;
+
 /* Text fields; a test compares the order with field.rs. */
 enum {
     APACHE_THE_REQUEST, APACHE_PROTOCOL, APACHE_METHOD, APACHE_URI, APACHE_UNPARSED_URI, APACHE_ARGS, APACHE_FILENAME,
@@ -70,7 +78,7 @@ int apache_lookup_file(uint64_t r, apache_text name, uint64_t *sub);
 int apache_run_sub(uint64_t r, int64_t *status);
 int apache_translate_name(uint64_t r, int64_t *status);
 /* In both, error is undef, or why the request's configuration is unchanged. */
-int apache_add_config(uint64_t r, apache_text text, uint32_t overrides, uint32_t options, apache_text path, apache_text *error);
+int apache_add_config(uint64_t r, const apache_lines *lines, apache_text *error);
 int apache_merge_location(uint64_t r, apache_text path, int64_t *is_there, apache_text *error);
 int apache_run_hook(uint64_t r, apache_text hook, int64_t *status);
 int apache_die(uint64_t r, int64_t status);

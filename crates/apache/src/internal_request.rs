@@ -32,7 +32,7 @@ pub enum InternalRequest {
 /// Limit for a chain of redirects, as in httpd, and for nested subrequests.
 const MAX_DEPTH: usize = 10;
 
-/// Makes the record of an internal request of `from`. `None`: the chain exceeds [`MAX_DEPTH`], or the request has
+/// Makes the record of an internal request of `from`. `None`: the chain exceeds `MAX_DEPTH`, or the request has
 /// ended.
 pub fn begin_internal(from: u64, kind: InternalRequest, to: &InternalTarget) -> Option<u64> {
     tied_env::bring(from, Id::SubprocessEnv as u32);

@@ -9,6 +9,8 @@
 //!
 //! One client's request is current at a time, with its internal requests, and none is borrowed while Perl runs.
 //! Unsafe code is in `exports` alone.
+//!
+//! Start at `request_rec`, which is `$r`; `request_stack` has the records of the current request, `response` their output.
 
 pub use form::urlencoded::{path_encoded, percent_decoded};
 

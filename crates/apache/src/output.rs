@@ -245,8 +245,7 @@ impl Output {
         &mut self,
         id: u64,
         head: Head,
-        to: &Reply<'_>,
-        last: &Reply<'_>,
+        [to, last]: [&Reply<'_>; 2],
         client: &mut dyn ResponseReceiver,
     ) {
         self.packet.clear();

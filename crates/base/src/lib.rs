@@ -1,4 +1,6 @@
 //! Code that every process needs: paths of URLs, bounded caches, stamps of files, printable text, the error log.
+//!
+//! Start at the module that the caller names: each is complete in one file.
 
 #![forbid(unsafe_code)]
 

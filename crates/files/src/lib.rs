@@ -1,4 +1,6 @@
 //! Files that become parts of responses: opened so that no link leads out of the site, and their media types.
+//!
+//! Start at [`open`]; [`open::Opener`] opens each file.
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,8 @@
 //!
 //! Input and output are bytes: no charset, no Perl, no I/O. The input is not trusted: output never grows faster
 //! than input, and [`MAX_FIELDS`] and [`multipart::MAX_HEADER`] are its limits.
+//!
+//! Start at [`urlencoded`] for the fields of a query, at [`multipart`] for uploads.
 
 #![forbid(unsafe_code)]
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use wire::control::{FromFront, GenerationNumber, Listener, ToFront};
+use wire::control::{FromFront, GenerationNumber, Listener, PoolId, ToFront};
 use wire::transport::SocketFront;
 
 use super::Front;
@@ -53,40 +53,21 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let identities = fds.next().context("no certificates came with Configure")?;
             let logs = fds.by_ref().take(logs).collect();
             let prepared = Prepared { bundle, identities, logs, listeners: named(listeners, fds)?, software };
-            let generation = Generation::new(front.shared(), &front.mailboxes, &front.sessions, number, prepared)?;
-            // Drops privileges before any client is served. A front that fails here is never activated.
-            sys::privileges::become_user(generation.config.user.as_deref(), generation.config.group.as_deref())?;
-            spool::try_out(&generation.config.spooling);
-            front.start_threads(generation.config.clients.threads());
-            front.generations().add(Arc::new(generation));
-            master.say(FromFront::Configured { generation: number });
+            configure(front, number, prepared)?;
         }
         ToFront::Certificates { generation: number } => {
             let identities = fds.next().context("no certificates came with Certificates")?;
             front.generations().get(number)?.renew_identities(&front.sessions, identities)?;
         }
-        ToFront::Worker { worker, pool: id, adopted } => {
+        ToFront::Worker { worker, pool, adopted } => {
             let socket = fds.next().context("no socket came with Worker")?;
-            let generation = front.generations().get(id.generation)?;
-            let pool = generation.pools.of(id.pool);
             let theirs = fds.next().context("no second end came with Worker")?;
-            let memory = sys::map_memory(&fds.next().context("no memory came with Worker")?)?;
-            let socket = SocketFront::new(socket, theirs, memory, generation.config.pool.blocks)?;
-            let worker = Arc::new(Worker::new(worker, socket, adopted));
-            front.mailboxes.listen(pool.id, &worker, worker.ways(front.acceptor.threads())?);
-            pool.add(worker.clone(), adopted);
-            if adopted {
-                take_over(pool, &worker, generation.config.timeouts.graceful);
-            }
+            let memory = fds.next().context("no memory came with Worker")?;
+            let blocks = front.generations().get(pool.generation)?.config.pool.blocks;
+            let socket = SocketFront::new(socket, theirs, sys::map_memory(&memory)?, blocks)?;
+            add_worker(front, pool, Worker::new(worker, socket, adopted), adopted)?;
         }
-        ToFront::Forked { slot, pid } => {
-            if let Some(worker) = front.generations().worker(slot, |worker| worker.pid() == 0)
-                && worker.set_pid(pid)
-            {
-                let generations = front.generations().all();
-                generations.iter().flat_map(|one| one.pools.iter()).for_each(|pool| pool.employ(worker.id));
-            }
-        }
+        ToFront::Forked { slot, pid } => forked(front, slot, pid),
         ToFront::Gone { slot } => {
             if let Some(worker) = front.generations().worker(slot, |_| true) {
                 worker.set_ended();
@@ -108,8 +89,8 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         ToFront::Inspect { worker, what } => {
             let into = fds.next().context("no descriptor for the output came with Inspect")?;
             let done = fds.next().context("no descriptor to close came with Inspect")?;
+            let with: Vec<OwnedFd> = fds.collect();
             if let Some(worker) = front.generations().worker(worker.slot, |known| known.id == worker) {
-                let with: Vec<OwnedFd> = fds.collect();
                 let with: Vec<BorrowedFd<'_>> = with.iter().map(AsFd::as_fd).collect();
                 worker.inspect(what, into.as_fd(), done.as_fd(), &with);
             }
@@ -136,6 +117,39 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         ToFront::Exit => {}
     }
     Ok(())
+}
+
+/// Makes a generation. It gets no request before it is activated.
+fn configure(front: &Rc<Front>, number: GenerationNumber, prepared: Prepared) -> anyhow::Result<()> {
+    let generation = Generation::new(front.shared(), &front.mailboxes, &front.sessions, number, prepared)?;
+    // Drops privileges before any client is served. A front that fails here is never activated.
+    sys::privileges::become_user(generation.config.user.as_deref(), generation.config.group.as_deref())?;
+    spool::try_out(&generation.config.spooling);
+    front.start_threads(generation.config.clients.threads());
+    front.generations().add(Arc::new(generation));
+    front.shared().master.say(FromFront::Configured { generation: number });
+    Ok(())
+}
+
+fn add_worker(front: &Rc<Front>, id: PoolId, worker: Worker, adopted: bool) -> anyhow::Result<()> {
+    let generation = front.generations().get(id.generation)?;
+    let (pool, worker) = (generation.pools.of(id.pool), Arc::new(worker));
+    front.mailboxes.listen(pool.id, &worker, worker.ways(front.acceptor.threads())?);
+    pool.add(worker.clone(), adopted);
+    if adopted {
+        take_over(pool, &worker, generation.config.timeouts.graceful);
+    }
+    Ok(())
+}
+
+/// Notes the pid of a worker, which its pool can use from now on.
+fn forked(front: &Front, slot: u32, pid: i32) {
+    if let Some(worker) = front.generations().worker(slot, |worker| worker.pid() == 0)
+        && worker.set_pid(pid)
+    {
+        let generations = front.generations().all();
+        generations.iter().flat_map(|one| one.pools.iter()).for_each(|pool| pool.employ(worker.id));
+    }
 }
 
 /// Purges in a task of its own, because it may take a while.

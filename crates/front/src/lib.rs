@@ -1,4 +1,4 @@
-//! The front: the process that serves clients, with one or several threads ([`threads`]). It speaks HTTP, sends static
+//! The front: the process that serves clients, with one or several threads (`threads`). It speaks HTTP, sends static
 //! files, queues requests, submits them to workers and sends responses at each client's speed. It contains no Perl, and
 //! trusts no bytes of clients or workers.
 //!
@@ -13,8 +13,12 @@
 //!   limits/                      limits on connections
 //!   client/                      the state of one connection: phases, timeouts, TLS session, bytes
 //!   log/                         access logs, error logs
+//!   trace/                       the times of a request's parts, and their way to a collector (`TraceCollector`)
 //!   base/                        shared state, addresses, refusals, threads
 //! ```
+//!
+//! Start at `request::answer`: each request of HTTP/1 and HTTP/2 goes through it. `workers::pool` decides which worker gets
+//! which request; `routing` decides which settings a path has.
 //!
 //! Each row uses the rows below it, never one above or beside it (`tests/walls/layers.rs`). Access to a higher row is
 //! passed down as an argument, or as a trait of the lower row. `client::Pending` is a request as its client sees it.

@@ -1,4 +1,6 @@
 //! The C interface of the shim: the declarations of `shim.h`.
+//!
+//! Start at `boot.c` and `guard.c`; docs/architecture.md has a row for each C file.
 #![allow(unsafe_code, reason = "raw declarations; the safe layer is the crate `libperl`")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -91,7 +93,7 @@ pub struct Spans {
 pub struct Names {
     pub to: *mut c_void,
     pub within: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
-    pub name: unsafe extern "C" fn(*mut c_void, *const c_void, c_char, Naming, *const c_char, usize),
+    pub name: unsafe extern "C" fn(*mut c_void, *const c_void, c_char, Naming, Bytes),
 }
 
 /// `cml_naming`
@@ -107,7 +109,7 @@ pub struct RawMemory {
 }
 
 /// `cml_tell_statement`
-pub type TellStatement = unsafe extern "C" fn(*mut c_void, *const c_char, u64, u64, *const c_char, usize);
+pub type TellStatement = unsafe extern "C" fn(*mut c_void, *const c_char, u64, u64, Bytes);
 
 /// `cml_activity`
 #[repr(C)]

@@ -98,7 +98,7 @@ typedef struct {
     /* Sets the package of the following names, and their sub if there is one. */
     void (*within)(void *to, const char *package, size_t package_length, const char *sub, size_t sub_length);
     /* Reports a name. Sigils: those of variables, & for code, * for globs, : for symbol tables. */
-    void (*name)(void *to, const void *value, char sigil, cml_naming naming, const char *name, size_t length);
+    void (*name)(void *to, const void *value, char sigil, cml_naming naming, cml_bytes name);
 } cml_names;
 
 /* Size of a body of that type, or of what perl allocates for it; 0: the value lies in the head. */
@@ -299,7 +299,7 @@ size_t cml_place_of(const cml_memory *memory, uintptr_t place, char *into, size_
 const char *cml_operator_name(size_t number);
 
 /* observe/statements.c */
-typedef void (*cml_tell_statement)(void *to, const char *method, uint64_t begun_us, uint64_t taken_us, const char *text, size_t length);
+typedef void (*cml_tell_statement)(void *to, const char *method, uint64_t begun_us, uint64_t taken_us, cml_bytes text);
 void cml_trace_statements(int traced);
 void cml_each_statement(cml_tell_statement tell, void *to);
 

@@ -253,7 +253,7 @@ void cml_each_value(void (*tell)(void *to, const void *value), void *to)
 static void name(const cml_names *of, const void *value, char sigil, cml_naming naming, const HEK *hek)
 {
     if (value && hek)
-        of->name(of->to, value, sigil, naming, HEK_KEY(hek), (size_t)HEK_LEN(hek));
+        of->name(of->to, value, sigil, naming, (cml_bytes){ HEK_KEY(hek), (size_t)HEK_LEN(hek) });
 }
 
 /* Reports the names that a glob gives; a value imported from another package has its name there. */
@@ -293,7 +293,7 @@ static void names_of_code(const cml_names *of, const CV *cv)
     of->within(of->to, HEK_KEY(package), (size_t)HEK_LEN(package), sub ? HEK_KEY(sub) : NULL,
                sub ? (size_t)HEK_LEN(sub) : 0);
     if (CvANON(cv) && CvFILE(cv))
-        of->name(of->to, cv, '&', CML_ALSO, CvFILE(cv), strlen(CvFILE(cv)));
+        of->name(of->to, cv, '&', CML_ALSO, (cml_bytes){ CvFILE(cv), strlen(CvFILE(cv)) });
     const PADNAMELIST *const names = PadlistNAMES(pads);
     AV *const pad = PadlistARRAY(pads)[1];
     for (SSize_t i = 1; names && pad && i <= PadnamelistMAX(names) && i <= AvFILLp(pad); i++) {
@@ -301,7 +301,7 @@ static void names_of_code(const cml_names *of, const CV *cv)
         const SV *const value = AvARRAY(pad)[i];
         if (padname && value && PadnamePV(padname) && PadnameLEN(padname) > 1 && !PadnameIsOUR(padname))
             of->name(of->to, value, *PadnamePV(padname), PadnameOUTER(padname) ? CML_OUTER : CML_LEXICAL,
-                     PadnamePV(padname) + 1, (size_t)PadnameLEN(padname) - 1);
+                     (cml_bytes){ PadnamePV(padname) + 1, (size_t)PadnameLEN(padname) - 1 });
     }
 }
 

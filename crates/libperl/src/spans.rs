@@ -109,17 +109,10 @@ extern "C" fn within(to: *mut c_void, package: *const c_char, length: usize, sub
     naming.sub = (!sub.is_null()).then(|| format!("{}::{}", naming.package, text(sub, sub_length)));
 }
 
-extern "C" fn name(
-    to: *mut c_void,
-    value: Value,
-    sigil: c_char,
-    kind: sys::Naming,
-    name: *const c_char,
-    length: usize,
-) {
+extern "C" fn name(to: *mut c_void, value: Value, sigil: c_char, kind: sys::Naming, name: sys::Bytes) {
     // SAFETY: `names` lends it for the call.
     let naming = unsafe { &mut *to.cast::<Naming>() };
-    let (package, name) = (&naming.package, text(name, length));
+    let (package, name) = (&naming.package, text(name.bytes, name.length));
     let sigil = char::from(sigil as u8);
     let (rank, name) = match (kind, sigil) {
         (_, ':') => (Rank::Table, format!("{name} (symbol table)")),

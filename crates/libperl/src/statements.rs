@@ -30,18 +30,12 @@ pub fn statements() -> Vec<Statement> {
     all
 }
 
-unsafe extern "C" fn tell(
-    to: *mut c_void,
-    method: *const c_char,
-    begun_us: u64,
-    taken_us: u64,
-    text: *const c_char,
-    length: usize,
-) {
+unsafe extern "C" fn tell(to: *mut c_void, method: *const c_char, begun_us: u64, taken_us: u64, text: sys::Bytes) {
     // SAFETY: `statements` lends it for the call.
     let all = unsafe { &mut *to.cast::<Vec<Statement>>() };
     // SAFETY: method names are constant; the text is valid during the call.
-    let (method, text) = unsafe { (CStr::from_ptr(method), std::slice::from_raw_parts(text.cast::<u8>(), length)) };
+    let (method, text) =
+        unsafe { (CStr::from_ptr(method), std::slice::from_raw_parts(text.bytes.cast::<u8>(), text.length)) };
     let (method, text) = (method.to_string_lossy().into_owned(), String::from_utf8_lossy(text).into_owned());
     all.push(Statement { method, begun_us, taken_us, text });
 }

@@ -1,4 +1,6 @@
 //! The machine's memory and processors, their use by processes, and how many workers fit.
+//!
+//! Start at [`memory`], which reads; [`sampler`] is the process that does so for the master; [`capacity`] has the formulas.
 
 #![forbid(unsafe_code)]
 

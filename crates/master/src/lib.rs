@@ -3,6 +3,8 @@
 //!
 //! `main_loop` owns the clock and does all I/O. The parts decide: each takes events and the time, and returns actions. The master
 //! trusts nothing that a worker wrote and never waits for another process.
+//!
+//! Start at `main_loop`; `generation` is a configuration with its molds, `pool` the register of workers.
 
 #![forbid(unsafe_code)]
 

@@ -8,6 +8,8 @@
 //!                                             ├────▶ events: each second, to clients that listen
 //!                                             └────▶ history: a ring of seconds in a file
 //! ```
+//!
+//! Start at [`run`], then `pages`, which has an entry for each URL.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,8 @@
 //! The profiler reads the activity of workers, and the stacks of their perls, from their memory while they run. Workers
 //! get no signal, so no `sleep` or `read` of the site is interrupted, and do no work for it. Only the master may open a
 //! worker's memory; it sends the descriptor.
+//!
+//! Start at [`run`]; `look` reads one worker, `profile` and `slow` collect.
 
 #![forbid(unsafe_code)]
 

@@ -11,7 +11,6 @@ use http::header::{CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use http_body::{Body as _, SizeHint};
-use hyper::body::Incoming;
 use hyper::client::conn::http1::Builder;
 use hyper_util::rt::TokioIo;
 use tokio::task::spawn_local;
@@ -100,7 +99,10 @@ impl Backends {
                 let body = error.take_message().map(Request::into_body);
                 Err(lost(BackendFailure::Broken(error.into_error()), body))
             }
-            Some(Ok(response)) => Ok(self.wrap(response, link, key, to, waits.piece)),
+            Some(Ok(response)) => {
+                let at_end = Box::new(self.give_back(link, key, to, waits.piece));
+                Ok(response.map(|incoming| BackendBody::new(incoming, waits.piece, at_end)))
+            }
         }
     }
 
@@ -149,23 +151,16 @@ impl Backends {
         }
     }
 
-    fn wrap(
-        &self,
-        response: Response<Incoming>,
-        link: Link,
-        key: Key,
-        to: &Passed,
-        piece: Duration,
-    ) -> Response<BackendBody> {
+    /// Stores the connection for a further request, when the response has ended.
+    fn give_back(&self, link: Link, key: Key, to: &Passed, piece: Duration) -> impl FnOnce() + 'static {
         let idle = self.idle.clone();
         let ttl = to.parameters.ttl;
         let reuse = !to.parameters.disable_reuse;
-        let at_end = move || {
+        move || {
             if reuse {
                 spawn_local(keep(idle, key, link, ttl, piece));
             }
-        };
-        response.map(|incoming| BackendBody::new(incoming, piece, Box::new(at_end)))
+        }
     }
 }
 

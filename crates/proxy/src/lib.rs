@@ -7,6 +7,8 @@
 //! ```
 //!
 //! All types belong to one thread of the front, as its requests do.
+//!
+//! Start at [`Backends`].
 
 #![forbid(unsafe_code)]
 

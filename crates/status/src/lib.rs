@@ -1,5 +1,7 @@
 //! Status of a running server: one struct, which the master fills, and its formats for programs that know httpd (`?auto`) and for
 //! Prometheus. The command line, the monitor and the front's own pages use it.
+//!
+//! Start at [`ServerStatus`]; [`auto`], [`metrics`] and [`monitor`] format it, [`history`] stores it.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! System calls that Rust cannot check: the only unsafe code of this package, each block with its reason.
+//!
+//! Start at the caller: each function is one system call, or a few that belong together.
 
 #![allow(
     unsafe_code,

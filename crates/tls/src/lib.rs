@@ -1,5 +1,7 @@
 //! TLS: identities of hosts (read and checked by the master, as root), and their server settings (used by the
 //! front). No sockets and no protocol code, which rustls provides.
+//!
+//! Start at [`read`] for the master, at [`Servers`] for the front.
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,8 @@
 //!
 //! `site` loads, [`mold`] forks, [`PerlWorker`] loops, `request` answers. Each process has one interpreter and handles
 //! one request at a time, blocking; nothing here knows client sockets or async.
+//!
+//! Start at [`PerlWorker`], whose loop gives each request to `request`, or at [`mold`] for what is done before a fork.
 
 #![forbid(unsafe_code)]
 

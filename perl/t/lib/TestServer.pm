@@ -32,6 +32,9 @@ my $PATIENCE = $ENV{CAMELEER_PATIENCE} // 120;
 
 my @running;
 
+# The names of all ways to connect; tests/perl_api/perl_tests.rs goes through each.
+sub doors { return sort keys %DOORS }
+
 sub door     { return $DOORS{ $ENV{TEST_DOOR} || 'http' } // die "TEST_DOOR: one of @{[ sort keys %DOORS ]}\n" }
 sub scheme   { return door()->{scheme} }
 sub protocol { return door()->{protocol} }

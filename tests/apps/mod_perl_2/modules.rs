@@ -3,11 +3,11 @@
 
 use std::fs::File;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use super::{OURS, no_answer_is_wrong_over_reloads};
-use crate::support::{Finished, Request, Server, Site};
+use crate::apps::soap;
+use crate::support::{Request, Server, Site};
 
 /// The folder of the class that SOAP clients call; the mod_perl 1 tests use the same.
 const CALCULATOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apps/packaged/site/packages/lib");
@@ -27,17 +27,6 @@ fn serve_soap() -> Server {
         </Location>
         "#
     ))
-}
-
-/// The output of SOAP::Lite's client for a call.
-#[track_caller]
-fn soap(server: &Server, call: &str) -> String {
-    let program = format!(
-        "use SOAP::Lite; my $service = SOAP::Lite->uri('urn:Packaged/Calculator')->proxy('http://127.0.0.1:{}/soap'); \
-         my $said = $service->{call}; print $said->fault ? $said->faultcode . ' ' . $said->faultstring : $said->result",
-        server.site.port
-    );
-    Finished::of(Command::new("perl").args(["-e", &program])).succeeded().out
 }
 
 /// A SOAP request for the sum, without SOAP::Lite's client.

@@ -1,8 +1,7 @@
 //! Further Debian packages for mod_perl 1, unmodified, in one site with a start-up file in the style of the guides.
 
-use std::process::Command;
-
-use crate::support::{Finished, Load, Server, Site};
+use crate::apps::soap;
+use crate::support::{Load, Server, Site};
 
 #[track_caller]
 fn serve() -> Server {
@@ -34,17 +33,6 @@ fn serve() -> Server {
         </Location>
         "#
     ))
-}
-
-/// The output of SOAP::Lite's client for a call.
-#[track_caller]
-fn soap(server: &Server, call: &str) -> String {
-    let program = format!(
-        "use SOAP::Lite; my $service = SOAP::Lite->uri('urn:Packaged/Calculator')->proxy('http://127.0.0.1:{}/soap'); \
-         my $said = $service->{call}; print $said->fault ? $said->faultcode . ' ' . $said->faultstring : $said->result",
-        server.site.port
-    );
-    Finished::of(Command::new("perl").args(["-e", &program])).succeeded().out
 }
 
 #[test]

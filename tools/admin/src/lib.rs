@@ -1,4 +1,6 @@
 //! Subcommands that talk to a running server through its control socket.
+//!
+//! Start at the file of the subcommand: `cameleer top` is [`top`].
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,8 @@
 //!
 //! A `RunPlan` has the requests and their times. `run` sends them by a number of users, on one thread or several,
 //! and tallies the results. `report` formats them; the command line is in `cli::bench`.
+//!
+//! Start at [`run()`], then `user`: one user sends its requests one after the other.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! Commands that query Perl: the time of requests by Perl code, and the memory and system calls of code.
+//!
+//! Start at the file of the subcommand: `cameleer profile` is [`profile`].
 
 #![forbid(unsafe_code)]
 

@@ -20,6 +20,7 @@ pub struct Conf {
     #[arg(short = 'd', value_name = "DIR", env = "CAMELEER_SERVER_ROOT", hide_env = true)]
     root: Option<PathBuf>,
     /// Define a name for <IfDefine>; repeatable
+    #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
     #[arg(short = 'D', value_name = "NAME")]
     defines: Vec<String>,
     /// Read this directive before the configuration; repeatable

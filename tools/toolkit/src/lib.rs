@@ -1,4 +1,6 @@
 //! Shared parts of the tools: options that name a site or a server, the connection to a running server, and output.
+//!
+//! Start at [`options`] and [`client`].
 
 #![forbid(unsafe_code)]
 

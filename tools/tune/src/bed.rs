@@ -7,7 +7,8 @@ use anyhow::bail;
 use super::load::TestLoad;
 use super::shadow::Shadow;
 use super::sweep::{Bed, Slice};
-use bench::{self, RunOutcome};
+use bench::RunOutcome;
+use bench::plan::RunPlan;
 use machine::capacity::TimeShare;
 use machine::memory::{self, Measured};
 
@@ -71,7 +72,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
     pub fn new(shadow: &'b mut Shadow<'i>, load: &'b TestLoad, time: Duration) -> anyhow::Result<TestBed<'b, 'i>> {
         shadow.size(1, 1)?;
         // Warm-up: the first request includes compilation.
-        let mut first = load.plan(Some(shadow.address), 1, Duration::ZERO, ALONE, 0);
+        let mut first = load.plan(shadow.address, 1, Duration::ZERO, ALONE);
         first.cuts = false;
         must_answer(&bench::run(&first)?, shadow)?;
         let before = shadow.work()?;
@@ -106,7 +107,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
         let round = f64::from(self.load.visitors) / rate.max(0.1);
         let [warm_up, length] = [1.2 * round, 4.0 * round].map(|time| time.max(SHORTEST).min(self.time / 12.0));
         let [warm_up, length] = [warm_up, length].map(Duration::from_secs_f64);
-        let plan = self.load.plan(Some(self.shadow.address), self.load.visitors, warm_up, length, 0);
+        let plan = self.load.plan(self.shadow.address, self.load.visitors, warm_up, length);
         self.run(&plan)
     }
 
@@ -140,14 +141,14 @@ impl<'b, 'i> TestBed<'b, 'i> {
         }
         if is_new {
             let length = Duration::from_secs_f64(self.at_most(self.alone.latency * 3.0 + WARM_UP));
-            let plan = self.load.plan(Some(self.shadow.address), self.load.visitors, Duration::ZERO, length, 0);
+            let plan = self.load.plan(self.shadow.address, self.load.visitors, Duration::ZERO, length);
             self.run(&plan)?;
             self.shadow.until_quiet()?;
         }
         Ok(())
     }
 
-    fn run(&mut self, plan: &bench::plan::RunPlan) -> anyhow::Result<RunOutcome> {
+    fn run(&mut self, plan: &RunPlan) -> anyhow::Result<RunOutcome> {
         let outcome = bench::run(plan)?;
         must_go_on(&outcome)?;
         self.failed += outcome.tally.failed();
@@ -167,7 +168,8 @@ impl Bed for TestBed<'_, '_> {
         let [warm_up, length] = [self.warm_up(), self.length(workers)].map(Duration::from_secs_f64);
         // Each round uses another part of the log, the same for all pool sizes.
         let first = (round as u64).wrapping_mul(self.load.length() / 7 + 1);
-        let plan = self.load.plan(Some(self.shadow.address), self.load.visitors, warm_up, length, first);
+        let plan = self.load.plan(self.shadow.address, self.load.visitors, warm_up, length);
+        let plan = RunPlan { first, ..plan };
         let before = self.shadow.work()?;
         let outcome = self.run(&plan)?;
         let work = self.shadow.work()? - before;

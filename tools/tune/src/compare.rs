@@ -98,7 +98,7 @@ pub fn compare(
     let now = Shadow::start(site, pool, interrupt)?;
     let other = [pool, &[(candidate.name, candidate.to.to_owned())]].concat();
     let then = Shadow::start(site, &other, interrupt)?;
-    let [a, b] = [&now, &then].map(|shadow| load.plan(Some(shadow.address), load.visitors, length / 4, length, 0));
+    let [a, b] = [&now, &then].map(|shadow| load.plan(shadow.address, load.visitors, length / 4, length));
     let both = versus(&a, &b)?;
     interrupted(both.a.interrupted || both.b.interrupted)?;
     let ratio = bench::Ratio::of(&both.rounds, |round| round.rate);
@@ -147,7 +147,7 @@ pub fn burst(
     let mut rates = [Vec::new(), Vec::new()];
     for which in [0, 1, 1, 0] {
         let shadow = Shadow::start(site, pools[which], interrupt)?;
-        let plan = load.plan(Some(shadow.address), load.visitors, Duration::ZERO, BURST, 0);
+        let plan = load.plan(shadow.address, load.visitors, Duration::ZERO, BURST);
         let outcome = bench::run(&plan)?;
         interrupted(outcome.interrupted)?;
         rates[which].push(outcome.tally.came as f64 / BURST.as_secs_f64());

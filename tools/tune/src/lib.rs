@@ -1,8 +1,10 @@
 //! `cameleer tune`: measures a site, changes one setting, measures again, and reports the result.
 //!
-//! Measurements run on a [`shadow`]: a second server of the site on its own ports, so that the running server is
-//! unaffected. The shadow gets the site's load with various numbers of workers ([`sweep`]), then with other
-//! directives ([`compare`]).
+//! Measurements run on a `shadow`: a second server of the site on its own ports, so that the running server is
+//! unaffected. The shadow gets the site's load with various numbers of workers (`sweep`), then with other
+//! directives (`compare`).
+//!
+//! Start at [`Tune`], whose `run` has the steps in their order.
 
 #![forbid(unsafe_code)]
 

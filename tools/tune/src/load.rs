@@ -55,19 +55,12 @@ impl TestLoad {
         self.order.len() as u64
     }
 
-    /// A plan of `visitors` visitors at `to`, starting with request `first` of the list.
-    pub fn plan(
-        &self,
-        to: Option<SocketAddr>,
-        visitors: u32,
-        warm_up: Duration,
-        length: Duration,
-        first: u64,
-    ) -> RunPlan {
+    /// A plan of `visitors` visitors at `to`, from the first request of the list.
+    pub fn plan(&self, to: SocketAddr, visitors: u32, warm_up: Duration, length: Duration) -> RunPlan {
         RunPlan {
             requests: self.requests.clone(),
             order: self.order.clone(),
-            first,
+            first: 0,
             stride: 1,
             connections: visitors as usize,
             streams: 1,
@@ -78,7 +71,7 @@ impl TestLoad {
             cuts: true,
             warm_up,
             // The site's certificate is not valid for 127.0.0.1.
-            transport: ConnectionPlan { to: to.map(Endpoint::Tcp), insecure: true, ..ConnectionPlan::default() },
+            transport: ConnectionPlan { to: Some(Endpoint::Tcp(to)), insecure: true, ..ConnectionPlan::default() },
             expected: Expected { statuses: (200..FAULT).collect(), body: None },
             timeout: TIMEOUT,
             notes: Vec::new(),

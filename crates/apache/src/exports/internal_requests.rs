@@ -122,16 +122,19 @@ fn explain<T>(r: u64, said: Option<Result<T, String>>, error: Out<'_, ApacheText
     give(error, text)
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn apache_add_config(
-    r: u64,
-    text: Given<'_>,
+/// `apache_lines`
+#[repr(C)]
+struct ApacheLines<'a> {
+    text: Given<'a>,
+    path: Given<'a>,
     overrides: u32,
     options: u32,
-    path: Given<'_>,
-    error: Out<'_, ApacheText>,
-) -> c_int {
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_add_config(r: u64, lines: &ApacheLines<'_>, error: Out<'_, ApacheText>) -> c_int {
     let owned = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let &ApacheLines { text, path, overrides, options } = lines;
     let lines = AddedLines { text: owned(text.bytes()), overrides, options, path: path.get().map(owned) };
     explain(r, engine(|engine| engine.add_config(r, &lines)), error)
 }

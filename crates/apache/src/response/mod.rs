@@ -143,7 +143,7 @@ impl RequestRec {
 
     fn send_reference(&mut self, head: Head, to: &Reply<'_>) -> FinishedRequest {
         let last = self.last_word(false);
-        self.output.send_reference(self.frame.id(), head, to, &last, &mut *self.client);
+        self.output.send_reference(self.frame.id(), head, [to, &last], &mut *self.client);
         self.finished()
     }
 

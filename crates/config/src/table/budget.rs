@@ -8,6 +8,7 @@ use crate::syntax::value;
 use crate::table::row::{POOLS, Row, SERVER, duration, rows, size, word};
 
 pub(super) static ROWS: &[Row] = rows![
+    "cameleer.c",
     word("MemoryBudget", SERVER, "size|auto|off", memory_budget)
         .default("auto", "the remaining quarter is for the page cache and for other programs"),
     "Memory of all processes of the server together; shared pages count once. No worker is forked that would exceed \

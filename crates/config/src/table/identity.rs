@@ -4,6 +4,7 @@ use crate::model::identity::{CanonicalName, Signature, Tokens};
 use crate::table::row::{ANY, FILE_INFO, Row, SERVER, rows, word};
 
 pub(super) static ROWS: &[Row] = rows![
+    "core.c",
     word("ServerTokens", SERVER, "Prod|Major|Minor|Min|OS|Full", |d, word| {
         d.config.tokens = Tokens::parse(word)?;
         Ok(())

@@ -7,6 +7,7 @@ use crate::table::row::{HOSTS, MANY, Row, SERVER, rows, word, words};
 use base::log::LogLevel;
 
 pub(super) static ROWS: &[Row] = rows![
+    "core.c",
     word("ErrorLog", HOSTS, "file|\"|command\"|-", error_log)
         .default("-", "terminals, systemd and containers collect standard error"),
     "Where errors are logged: a file, the standard input of a command, or `-` for standard error.",
@@ -19,12 +20,16 @@ pub(super) static ROWS: &[Row] = rows![
     "`json`: each line of the error logs is a JSON object with the field names of JSON access logs. Other formats are \
      ignored, with a warning.",
     words("LogFormat", HOSTS, "format [nickname]", 1..=2, log_format)
+        .of("mod_log_config.c")
         .because("common, combined and vhost_combined (httpd's usual formats) and json are predefined"),
     "A format for access logs, with a nickname for CustomLog. Without a nickname it is the format of TransferLog.",
     words("CustomLog", HOSTS, "file|\"|command\"|- format|nickname", 2..=3, custom_log)
+        .of("mod_log_config.c")
         .because("a log without rotation fills the disk"),
     "An access log; `-` is standard output. A virtual host without one uses the access logs of the main server.",
-    words("TransferLog", HOSTS, "file|\"|command\"|-", 1..=1, transfer_log).because("see CustomLog"),
+    words("TransferLog", HOSTS, "file|\"|command\"|-", 1..=1, transfer_log)
+        .of("mod_log_config.c")
+        .because("see CustomLog"),
     "An access log in the format of the last LogFormat without a nickname, or common.",
 ];
 

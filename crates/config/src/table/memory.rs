@@ -3,6 +3,7 @@
 use crate::table::row::{Effect, Row, SERVER, flag, rows};
 
 pub(super) static ROWS: &[Row] = rows![
+    "cameleer.c",
     flag("TransparentHugePages", SERVER, |d, on| d.config.pages.huge = on).effect(Effect::Generation).default(
         "On",
         "the machine's setting decides; huge pages cost 4 to 6 % of the memory, hardly reduce sharing, and save \

@@ -11,8 +11,6 @@ mod logs;
 mod memory;
 mod monitor;
 mod old;
-#[cfg(test)]
-mod owners;
 mod perl;
 mod pool;
 pub(super) mod row;
@@ -115,12 +113,21 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::syntax::modules::is_embodied;
 
     #[test]
     fn no_name_stands_for_two_directives() {
         let mut names: Vec<_> = names().collect();
         names.sort_by_key(|name| name.to_ascii_lowercase());
         assert!(names.windows(2).all(|pair| !pair[0].eq_ignore_ascii_case(pair[1])));
+    }
+
+    /// Skipping a block whose directives would work could drop its access control.
+    #[test]
+    fn the_module_of_each_directive_counts_as_present_for_ifmodule() {
+        for row in all() {
+            assert!(is_embodied(row.owner), "<IfModule {}> is skipped, and with it {}", row.owner, row.name);
+        }
     }
 
     #[test]

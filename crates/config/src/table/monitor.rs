@@ -6,6 +6,7 @@ use crate::model::server::{AdminAddress, HistorySetting};
 use crate::table::row::{Effect, Row, SERVER, path, rows, word};
 
 pub(super) static ROWS: &[Row] = rows![
+    "cameleer.c",
     word("AdminListen", SERVER, "address:port|socket-path", admin_listen)
         .effect(Effect::Start)
         .because("the status of a server is for its administrator only, so it is shown nowhere by default"),

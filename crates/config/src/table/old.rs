@@ -5,6 +5,7 @@ use crate::table::content::headers::header;
 use crate::table::row::{Effect, FILE_INFO, Form, HOSTS, INDEXES, Row, SERVER, flag, reading, rows, word, words};
 
 pub(super) static ROWS: &[Row] = rows![
+    "core.c",
     word("ServerType", SERVER, "standalone", server_type)
         .effect(Effect::Start)
         .because("there is one way to run the server"),
@@ -19,14 +20,17 @@ pub(super) static ROWS: &[Row] = rows![
     "Accepted for old configurations and ignored.",
     reading("ResourceConfig", HOSTS, "file", Form::Line).aliases(&["AccessConfig"]).because("one file is enough"),
     "As IncludeOptional. /dev/null is ignored.",
-    flag("ExtendedStatus", SERVER, |_, _| {}).because("counting costs nothing measurable"),
+    flag("ExtendedStatus", SERVER, |_, _| {}).of("mod_status.c").because("counting costs nothing measurable"),
     "Accepted for old configurations: the page of server-status always shows everything.",
     words("ErrorHeader", FILE_INFO, "set|append|add|unset name [value]", 2..=4, |d, args| {
         header(d, &[&["always".to_owned()], args].concat())
     })
+    .of("mod_headers.c")
     .because("see Header"),
     "As `Header always`: applies to error responses too.",
-    flag("FancyIndexing", INDEXES, |d, on| d.settings().response.listing.fancy = Some(on)).because("see IndexOptions"),
+    flag("FancyIndexing", INDEXES, |d, on| d.settings().response.listing.fancy = Some(on))
+        .of("mod_autoindex.c")
+        .because("see IndexOptions"),
     "As `IndexOptions FancyIndexing`, for folder listings.",
 ];
 

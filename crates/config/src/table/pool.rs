@@ -7,24 +7,30 @@ use crate::syntax::value;
 use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, duration, number, rows, word, words};
 
 pub(super) static ROWS: &[Row] = rows![
+    "cameleer.c",
     number("StartServers", POOLS, 1..=20000, |d, n| d.pool().start = n as u32)
+        .of("core.c")
         .effect(Effect::Generation)
         .default("5", "httpd's prefork; forking another worker takes a few milliseconds"),
     "Number of workers forked at the start. Limited by MaxClients.",
     number("MinSpareServers", POOLS, 1..=20000, |d, n| d.pool().min_spare = n as u32)
+        .of("core.c")
         .default("5", "httpd's prefork: enough for a burst until more are forked"),
     "Minimum number of idle workers. With fewer, more are forked.",
     number("MaxSpareServers", POOLS, 1..=20000, |d, n| d.pool().max_spare = n as u32)
+        .of("core.c")
         .default("10", "httpd's prefork: twice the minimum avoids alternate forking and exiting"),
     "Maximum number of idle workers. With more, some exit. A value not above MinSpareServers counts as MinSpareServers \
      + 1.",
     word("MaxClients", POOLS, "number|auto", max_clients)
+        .of("core.c")
         .aliases(&["MaxRequestWorkers"])
         .default("256", "httpd's prefork; set it to the available memory divided by the size of a busy worker"),
     "Maximum number of workers, and so of requests in Perl at the same time. Idle connections need no worker. Exiting \
      workers that still run END blocks are not counted; there are at most as many of them again. `auto` follows the \
      load: workers are added while processors are free and throughput rises, within MemoryBudget and up to 512.",
     word("MaxRequestsPerChild", POOLS, "number|low-high", max_requests)
+        .of("core.c")
         .aliases(&["MaxConnectionsPerChild"])
         .default("10000-12000", "Perl programs grow; a fork every ten thousand requests costs nothing measurable"),
     "A worker exits after this many requests and is replaced; 0 is never. With a range, each worker draws a random \
@@ -83,6 +89,7 @@ pub(super) static ROWS: &[Row] = rows![
      waiting counts, and no time in which the front had no processor, the machine slept or a debugger stopped the \
      front; 0 is never.",
     duration("GracefulShutdownTimeout", SERVER, |d, time| d.config.timeouts.graceful = time)
+        .of("core.c")
         .default("30s", "systemd kills after 90 s, orchestrators after 30"),
     "Time that active requests have to end at a graceful stop, in an old generation, and after their front has died; 0 \
      is unlimited.",

@@ -13,6 +13,8 @@ use crate::syntax::tree::Directive;
 pub struct Row {
     /// Spelling in the reference.
     pub name: &'static str,
+    /// Source file of the module of httpd that has the directive: `mod_headers.c`, `core.c`, or `cameleer.c` where none has.
+    pub owner: &'static str,
     /// Other spellings with the same meaning.
     pub aliases: &'static [&'static str],
     /// Contexts in which the directive is allowed.
@@ -33,18 +35,17 @@ pub struct Row {
     pub about: &'static str,
 }
 
-/// A table of rows: `rows![word("Name", SERVER, "argument", setter).because("reason"), "Description.", …]`
+/// A table of rows: `rows!["mod_headers.c", word("Name", SERVER, "argument", setter).because("reason"), "Description.", …]`.
+/// The module is that of all rows that name no other one by [`Row::of`].
 macro_rules! rows {
-    ($($row:expr, $about:expr),* $(,)?) => { &[$($crate::table::row::Row { about: $about, ..$row }),*] };
+    ($owner:expr, $($row:expr, $about:expr),* $(,)?) => { &[$($row.described($owner, $about)),*] };
 }
 pub(crate) use rows;
-
-/// Defaults for the fields that a row written as a struct omits.
-pub const ROW: Row = row("", SERVER, Takes::Reading("", Form::Line));
 
 const fn row(name: &'static str, contexts: Contexts, takes: Takes) -> Row {
     Row {
         name,
+        owner: "",
         aliases: &[],
         contexts,
         takes,
@@ -205,6 +206,16 @@ pub const MANY: usize = usize::MAX;
 
 /// The optional columns of a row.
 impl Row {
+    /// The directive belongs to another module than the rows around it.
+    pub const fn of(self, owner: &'static str) -> Row {
+        Row { owner, ..self }
+    }
+
+    /// Completes a row, for [`rows`].
+    pub const fn described(self, owner: &'static str, about: &'static str) -> Row {
+        Row { owner: if self.owner.is_empty() { owner } else { self.owner }, about, ..self }
+    }
+
     pub const fn aliases(self, aliases: &'static [&'static str]) -> Row {
         Row { aliases, ..self }
     }

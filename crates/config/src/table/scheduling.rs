@@ -10,6 +10,7 @@ use crate::table::row::{ANYWHERE, Contexts, MANY, Row, SERVER, places, rows, wor
 const PARTS: Contexts = places(ANYWHERE.places & !SERVER.places);
 
 pub(super) static ROWS: &[Row] = rows![
+    "cameleer.c",
     word("PoolShare", PARTS, "percent|number", pool_share).because("every part of the site may use the whole pool"),
     "Maximum number of workers for requests of this section at the same time: a percentage of MaxClients, or a number. \
      Further requests wait in a proportional part of the queue, without delaying other parts of the site.",

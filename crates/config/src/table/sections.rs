@@ -13,6 +13,7 @@ use crate::syntax::wildcard::{self, Slash};
 use crate::table::row::{ANYWHERE, Effect, Form, HOSTS, MANY, NOT_LOCATION, Row, SERVER, reading, rows, section};
 
 pub(super) static ROWS: &[Row] = rows![
+    "core.c",
     section("VirtualHost", SERVER, "address[:port]…", 1..=MANY, virtual_host).because("a single site needs none"),
     "A separate site on these addresses (`*` is any). Among hosts of the same address, ServerName and ServerAlias \
      select one; the first of them answers other names.",
@@ -40,6 +41,7 @@ pub(super) static ROWS: &[Row] = rows![
         code.iter().for_each(|code| d.start_up(StartUpStep::Section { code: code.clone(), host }));
         Ok(None)
     })
+    .of("mod_perl.c")
     .effect(Effect::Generation)
     .because("only the site knows its code"),
     "Perl code that runs while the configuration is read, in package Apache::ReadConfig (with mod_perl 2: in a package \
@@ -55,6 +57,7 @@ pub(super) static ROWS: &[Row] = rows![
         .because("see the directives in it"),
     "Reads the contents only if Cameleer has this directive; with `!` only if it does not.",
     reading("IfVersion", ANYWHERE, "[[!]operator] version", Form::Section)
+        .of("mod_version.c")
         .effect(Effect::Start)
         .because("see the directives in it"),
     "Reads the contents only if the comparison with httpd 2.4, whose language this is, holds: `<IfVersion >= 2.4>`. \

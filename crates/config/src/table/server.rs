@@ -6,7 +6,9 @@ use crate::model::server::Listen;
 use crate::syntax::modules;
 use crate::table::row::{Effect, HOSTS, MANY, Row, SERVER, number, path, rows, word, words};
 
-pub(super) static ROWS: &[Row] = rows![
+pub(super) static ROWS: &[Row] =
+    rows![
+    "core.c",
     word("ServerRoot", SERVER, "folder", |_, _| Ok(()))
         .effect(Effect::Start)
         .because("`-d`, or the folder of the configuration file"),
@@ -39,7 +41,7 @@ pub(super) static ROWS: &[Row] = rows![
     "Contains the process id of the master, and is locked, while the master runs. A symbolic link is refused. Where \
      root starts the server and others may write to the folder, the file is not written and the error log has a \
      message.",
-    path("ControlSocket", SERVER, |d, path| d.config.control_socket = Some(path))
+    path("ControlSocket", SERVER, |d, path| d.config.control_socket = Some(path)).of("cameleer.c")
         .effect(Effect::Start)
         .because("the master chooses a private folder"),
     "The unix socket through which `cameleer status`, `reload`, `stop` and `purge` reach the master.",
@@ -60,7 +62,7 @@ pub(super) static ROWS: &[Row] = rows![
     })
     .because("names select among several virtual hosts on one address without it"),
     "Accepted for old configurations and ignored, with a warning.",
-    words("LoadModule", SERVER, "identifier file", 2..=2, load_module)
+    words("LoadModule", SERVER, "identifier file", 2..=2, load_module).of("mod_so.c")
         .effect(Effect::Start)
         .because("all supported modules are built in"),
     "Accepted and ignored for the modules of httpd that are built in (mod_perl, mod_alias, …). Other modules cause a \

@@ -5,6 +5,7 @@ use crate::model::traces::TraceCollector;
 use crate::table::row::{Row, SERVER, flag, rows, word};
 
 pub(super) static ROWS: &[Row] = rows![
+    "cameleer.c",
     flag("TraceContext", SERVER, |d, on| d.config.traces.context = on)
         .default("off", "only some programs read this header"),
     "Each request belongs to a trace: the trace of its `traceparent` header (W3C Trace Context), or a new one. \

@@ -46,14 +46,15 @@ pub struct Waiter {
 
 impl Flights {
     /// Starts a flight, or joins a current flight that is younger than `patience`.
-    pub fn enter(self: &Arc<Self>, key: &[u8], patience: Duration) -> Turn {
+    pub fn enter(self: &Arc<Self>, key: &[u8], patience: Duration, now: Instant) -> Turn {
         let mut flights = lock(&self.0);
-        if let Some(flight) = flights.get(key).filter(|flight| flight.since.elapsed() < patience) {
+        let is_young = |flight: &&Flight| now.saturating_duration_since(flight.since) < patience;
+        if let Some(flight) = flights.get(key).filter(is_young) {
             return Turn::Waits(Waiter { outcome: flight.outcome.subscribe(), until: flight.since + patience });
         }
         let (outcome, _) = watch::channel(None);
         let leader = Leader { flights: self.clone(), key: key.into(), outcome: outcome.clone() };
-        flights.insert(key.into(), Flight { since: Instant::now(), outcome });
+        flights.insert(key.into(), Flight { since: now, outcome });
         Turn::Leads(leader)
     }
 }
@@ -95,15 +96,15 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    fn lead(flights: &Arc<Flights>, patience: Duration) -> Leader {
-        match flights.enter(b"a", patience) {
+    fn lead(flights: &Arc<Flights>, patience: Duration, now: Instant) -> Leader {
+        match flights.enter(b"a", patience, now) {
             Turn::Leads(leader) => leader,
             Turn::Waits(_) => panic!("another one leads"),
         }
     }
 
-    fn join(flights: &Arc<Flights>, patience: Duration) -> Waiter {
-        match flights.enter(b"a", patience) {
+    fn join(flights: &Arc<Flights>, patience: Duration, now: Instant) -> Waiter {
+        match flights.enter(b"a", patience, now) {
             Turn::Leads(_) => panic!("nobody leads"),
             Turn::Waits(waiter) => waiter,
         }
@@ -111,17 +112,17 @@ mod tests {
 
     #[tokio::test]
     async fn those_who_wait_learn_what_came_of_it() {
-        let flights = Arc::<Flights>::default();
+        let (flights, now) = (Arc::<Flights>::default(), Instant::now());
         for outcome in [Outcome::Look, Outcome::Alone, Outcome::Failed] {
-            let leader = lead(&flights, LONG);
-            let waiters = [join(&flights, LONG), join(&flights, LONG)];
+            let leader = lead(&flights, LONG, now);
+            let waiters = [join(&flights, LONG, now), join(&flights, LONG, now)];
             leader.land(outcome);
             for waiter in waiters {
                 assert_eq!(waiter.wait().await, outcome);
             }
         }
-        let leader = lead(&flights, LONG);
-        let waiter = join(&flights, LONG);
+        let leader = lead(&flights, LONG, now);
+        let waiter = join(&flights, LONG, now);
         drop(leader);
         assert_eq!(waiter.wait().await, Outcome::Look, "another one leads");
         assert!(lock(&flights.0).is_empty());
@@ -129,14 +130,15 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_takes_too_long_is_given_up_and_takes_nothing_with_it_when_it_ends() {
-        let flights = Arc::<Flights>::default();
-        let first = lead(&flights, LONG);
-        let second = lead(&flights, Duration::ZERO);
+        let (flights, now) = (Arc::<Flights>::default(), Instant::now());
+        let first = lead(&flights, LONG, now);
+        let second = lead(&flights, Duration::ZERO, now);
         drop(first);
-        let waiter = join(&flights, LONG);
+        let waiter = join(&flights, LONG, now);
         second.land(Outcome::Alone);
         assert_eq!(waiter.wait().await, Outcome::Alone);
-        let _slow = lead(&flights, LONG);
-        assert_eq!(join(&flights, Duration::from_millis(200)).wait().await, Outcome::Alone);
+        let _slow = lead(&flights, LONG, now);
+        let waiter = join(&flights, Duration::from_millis(1), now);
+        assert_eq!(waiter.wait().await, Outcome::Alone, "the patience of the waiter is over");
     }
 }

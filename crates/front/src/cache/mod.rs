@@ -102,6 +102,6 @@ impl Cache {
     /// Becomes the leader for this request, or a waiter of the current leader.
     pub fn enter(&self, key: &Key, headers: &HeaderMap, patience: Duration) -> Turn {
         let variant = lock(&self.store).variant(key, headers);
-        self.flights.enter(&[&key.resource[..], &variant].concat(), patience)
+        self.flights.enter(&[&key.resource[..], &variant].concat(), patience, Instant::now())
     }
 }

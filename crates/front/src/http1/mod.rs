@@ -77,11 +77,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
     let service = service_fn(|request: Request<Incoming>| {
         let connection = connection.clone();
         asked.set(asked.get().wrapping_add(1));
-        let (mut head, body) = request.map(Source::Http1).into_parts();
-        if let Some(target) = io.take_target(asked.get()) {
-            target::restore(&mut head, target);
-        }
-        let request = Request::from_parts(head, body);
+        let request = as_sent(request, io.take_target(asked.get()));
         let unwritten = unwritten.clone();
         async move {
             let response = request::answer(&connection, request, None).await;
@@ -140,6 +136,15 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
         }
     })
     .await
+}
+
+/// The request with its target as the client sent it.
+fn as_sent(request: Request<Incoming>, target: Option<Box<[u8]>>) -> Request<Source> {
+    let (mut head, body) = request.map(Source::Http1).into_parts();
+    if let Some(target) = target {
+        target::restore(&mut head, target);
+    }
+    Request::from_parts(head, body)
 }
 
 fn first_look(client: &Client, io: &StrictIo) -> Instant {

@@ -44,27 +44,13 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
         host: route.host,
         script_length: route.script_length,
         sections: &route.sections,
+        flags: flags(context, route, body),
+        body: match body {
+            Body::Memory(bytes) => bytes,
+            Body::File(..) => &[],
+        },
         ..Default::default()
     };
-    match body {
-        Body::Memory(bytes) => request.body = bytes,
-        Body::File(..) => request.flags |= Flags::BODY_IN_FD,
-    }
-    if context.is_secure() {
-        request.flags |= Flags::HTTPS;
-    }
-    if route.resolved {
-        request.flags |= Flags::RESOLVED;
-    }
-    if route.settings.has_perl_phases() {
-        request.flags |= Flags::PHASES;
-    }
-    if route.script_alias {
-        request.flags |= Flags::SCRIPT;
-    }
-    if context.trace.is_some_and(|trace| trace.is_sampled) && context.generation.exporter.is_some() {
-        request.flags |= Flags::TRACED;
-    }
     // The target as the client sent it, regardless of internal redirects.
     let uri = &context.head.uri;
     let absolute = uri.scheme().map(|_| uri.to_string());
@@ -100,6 +86,23 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     let mut frame = context.services.shared.take_frame();
     request.encode(&mut frame);
     frame
+}
+
+fn flags(context: &RequestContext, route: &Route, body: &Body) -> Flags {
+    let is_traced = context.trace.is_some_and(|trace| trace.is_sampled) && context.generation.exporter.is_some();
+    let all = [
+        (Flags::BODY_IN_FD, matches!(body, Body::File(..))),
+        (Flags::HTTPS, context.is_secure()),
+        (Flags::RESOLVED, route.resolved),
+        (Flags::PHASES, route.settings.has_perl_phases()),
+        (Flags::SCRIPT, route.script_alias),
+        (Flags::TRACED, is_traced),
+    ];
+    let mut flags = Flags::default();
+    for (flag, _) in all.into_iter().filter(|(_, is_set)| *is_set) {
+        flags |= flag;
+    }
+    flags
 }
 
 /// The headers for the worker. A chunked body gets its Content-Length; in a trace, the front's own span replaces

@@ -22,7 +22,7 @@ use config::{Handler, Htaccess, Settings};
 pub struct Route {
     /// Index of the virtual host.
     pub host: u16,
-    /// Name of the server in links to itself: see [`server_name`].
+    /// Name of the server in links to itself: see `server_name`.
     pub server_name: Rc<str>,
     /// Port of the server in links to itself.
     pub server_port: u16,
@@ -61,7 +61,7 @@ pub struct Route {
     /// Whether a name within `filename` may be a file with its own rules rather than a folder; only the file system
     /// decides.
     pub ambiguous: bool,
-    /// See [`Memo`].
+    /// See `Memo`.
     pub memo: Memo,
 }
 

@@ -1,5 +1,7 @@
 //! Spans in OTLP protobuf. Names follow OpenTelemetry's semantic conventions for HTTP and databases.
 
+use std::ops::Range;
+
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value::Value};
 use opentelemetry_proto::tonic::resource::v1::Resource;
@@ -37,8 +39,8 @@ fn spans_of(request: &RequestSpan) -> Vec<Span> {
         let trace = &request.trace;
         let begun = request.received_us + micros(worker.began);
         let submitted = begun.saturating_sub(micros(worker.waited));
-        spans.push(span(trace, trace.span_id, "queue", INTERNAL, submitted, begun));
-        let mut handler = span(trace, trace.span_id, "handler", INTERNAL, begun, begun + micros(worker.served));
+        spans.push(span(trace, trace.span_id, "queue", INTERNAL, submitted..begun));
+        let mut handler = span(trace, trace.span_id, "handler", INTERNAL, begun..begun + micros(worker.served));
         handler.attributes = about(worker);
         let handler_id = id_of(&handler);
         spans.push(handler);
@@ -49,7 +51,7 @@ fn spans_of(request: &RequestSpan) -> Vec<Span> {
 
 fn server(request: &RequestSpan) -> Span {
     let RequestSpan { trace, received_us, took, method, path, .. } = request;
-    let mut span = span(trace, trace.parent_id, method, SERVER, *received_us, received_us + micros(*took));
+    let mut span = span(trace, trace.parent_id, method, SERVER, *received_us..received_us + micros(*took));
     span.span_id = trace.span_id.to_be_bytes().to_vec();
     if trace.parent_id != 0 {
         span.flags |= REMOTE;
@@ -88,7 +90,7 @@ fn part(trace: &TraceContext, parent: u64, name: &[u8], value: &[u8]) -> Option<
     let taken: u64 = words.next()?.parse().ok()?;
     let statement = words.next().unwrap_or_default();
     let kind = if name.starts_with("DBI::") { CLIENT } else { INTERNAL };
-    let mut span = span(trace, parent, &name, kind, begun, begun.saturating_add(taken));
+    let mut span = span(trace, parent, &name, kind, begun..begun.saturating_add(taken));
     if kind == CLIENT {
         span.attributes.push(text("db.operation.name", name.rsplit("::").next().unwrap_or_default()));
         if !statement.is_empty() {
@@ -98,15 +100,16 @@ fn part(trace: &TraceContext, parent: u64, name: &[u8], value: &[u8]) -> Option<
     Some(span)
 }
 
-fn span(trace: &TraceContext, parent: u64, name: &str, kind: i32, begun_us: u64, ended_us: u64) -> Span {
+/// `us` is begin and end, in µs since 1970.
+fn span(trace: &TraceContext, parent: u64, name: &str, kind: i32, us: Range<u64>) -> Span {
     Span {
         trace_id: trace.trace_id.to_be_bytes().to_vec(),
         span_id: random().to_be_bytes().to_vec(),
         parent_span_id: if parent == 0 { Vec::new() } else { parent.to_be_bytes().to_vec() },
         name: name.to_owned(),
         kind,
-        start_time_unix_nano: begun_us.saturating_mul(1000),
-        end_time_unix_nano: ended_us.saturating_mul(1000),
+        start_time_unix_nano: us.start.saturating_mul(1000),
+        end_time_unix_nano: us.end.saturating_mul(1000),
         flags: u32::from(trace.is_sampled),
         ..Span::default()
     }

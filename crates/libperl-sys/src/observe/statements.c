@@ -153,5 +153,6 @@ void cml_trace_statements(int traced)
 void cml_each_statement(cml_tell_statement tell, void *to)
 {
     for (size_t i = 0; i < count; i++)
-        tell(to, statements[i].method, statements[i].begun_us, statements[i].taken_us, statements[i].text, statements[i].length);
+        tell(to, statements[i].method, statements[i].begun_us, statements[i].taken_us,
+             (cml_bytes){ statements[i].text, statements[i].length });
 }

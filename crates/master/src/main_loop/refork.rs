@@ -60,7 +60,8 @@ impl Master {
 
     pub(super) fn choose_candidate(&mut self, status: &FrontStatus) {
         let serving = self.generations.serving_pools();
-        let action = self.refork.choose(status, &self.workers, &serving, self.start_timeout(), Instant::now());
+        let by = Instant::now() + self.start_timeout();
+        let action = self.refork.choose(status, &self.workers, &serving, by);
         self.do_refork(action);
     }
 

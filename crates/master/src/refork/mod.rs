@@ -116,20 +116,19 @@ impl Reforking {
         self.phase == ReforkPhase::Rest
     }
 
-    /// Chooses the worker with the most requests from the front's report: it has loaded most of the site. `allowed` is
-    /// StartTimeout.
+    /// Chooses the worker with the most requests from the front's report: it has loaded most of the site. `by` is
+    /// when StartTimeout will be over.
     pub fn choose(
         &mut self,
         status: &FrontStatus,
         workers: &WorkerRegister,
         serving: &[PoolId],
-        allowed: Duration,
-        now: Instant,
+        by: Instant,
     ) -> Option<ReforkAction> {
         let ReforkPhase::Choosing(pool) = self.phase else { return None };
         let chosen = serving.iter().find(|id| id.pool == pool).and_then(|id| Some((best(status, workers, *id)?, *id)));
         if let Some((worker, pool)) = chosen {
-            self.phase = ReforkPhase::Promoting(MoldCandidate { worker, pool, by: now + allowed });
+            self.phase = ReforkPhase::Promoting(MoldCandidate { worker, pool, by });
             return Some(ReforkAction::Promote(worker, pool));
         }
         // A refork of several pools succeeds if one of them was reforked.
@@ -233,10 +232,10 @@ mod tests {
         let (mut workers, status) = serving(30, now);
         assert_eq!(refork.ask(Some(7), [0].into_iter(), now), Ok(Some(ReforkAction::AskFront)));
         assert_eq!(refork.ask(Some(8), [0].into_iter(), now), Ok(None), "it waits for the same");
-        let promote = refork.choose(&status, &workers, &[pool(0)], START, now);
+        let promote = refork.choose(&status, &workers, &[pool(0)], now + START);
         let Some(ReforkAction::Promote(best, _)) = promote else { panic!("{promote:?}") };
         assert_eq!(best.slot, 29);
-        assert_eq!(refork.choose(&status, &workers, &[pool(0)], START, now), None, "chosen once");
+        assert_eq!(refork.choose(&status, &workers, &[pool(0)], now + START), None, "chosen once");
         workers.remove(best.slot);
         let mold = MoldId { pool: pool(0), refork: 1 };
         refork.promoted(mold, now);
@@ -278,7 +277,7 @@ mod tests {
         let (workers, status) = serving(3, now);
         for why in ["late", "refused"] {
             assert_eq!(refork.begin(0), Some(ReforkAction::AskFront));
-            refork.choose(&status, &workers, &[pool(0)], START, now);
+            refork.choose(&status, &workers, &[pool(0)], now + START);
             assert_eq!((refork.tick(now), refork.wakes()), (None, Some(now + START)));
             let over = if why == "late" { refork.tick(now + START) } else { refork.end(Err(why.to_owned())) };
             assert!(matches!(over, Some(ReforkAction::Over(Err(_), _))), "{over:?}");
@@ -293,14 +292,14 @@ mod tests {
         let (mut workers, status) = serving(2, now);
         let serving = [pool(0), pool(1)];
         assert_eq!(refork.ask(None, [0, 1].into_iter(), now), Ok(Some(ReforkAction::AskFront)));
-        let promote = refork.choose(&status, &workers, &serving, START, now);
+        let promote = refork.choose(&status, &workers, &serving, now + START);
         assert!(matches!(promote, Some(ReforkAction::Promote(..))));
         workers.remove(1);
         workers.remove(0);
         refork.promoted(MoldId { pool: pool(0), refork: 1 }, now);
         assert_eq!(refork.renew(&workers, now)[1..], [ReforkAction::AskFront], "the next pool");
         assert_eq!(
-            refork.choose(&status, &workers, &serving, START, now),
+            refork.choose(&status, &workers, &serving, now + START),
             Some(ReforkAction::Over(Ok(()), vec![])),
             "nobody of it has answered anything"
         );

@@ -1,6 +1,6 @@
 //! Apache's `LogFormat`, compiled once. The front writes the lines.
 //!
-//! [`item`] has the table of what may follow a `%`.
+//! `item` has the table of what may follow a `%`.
 //!
 //! `%400,501{X}i` and `%!200{X}i` are `-` for other statuses.
 

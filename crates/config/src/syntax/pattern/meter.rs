@@ -1,7 +1,7 @@
 //! Time limit for regular expressions of `.htaccess` files. Neither the author of such a file nor the client whose request is
 //! matched may block the event thread for other clients.
 //!
-//! A thread that others wait for uses [`stretch`]. Files have a [`Reserve`] of CPU time, which is refilled a little in each
+//! A thread that others wait for uses [`stretch`]. Files have a `Reserve` of CPU time, which is refilled a little in each
 //! stretch. Files that exceed their reserve are disabled for a while. The limit is on the CPU time of the thread, so machine load
 //! does not count. CPU time is read only if the elapsed time, which is never less, exceeds the allowance.
 //!

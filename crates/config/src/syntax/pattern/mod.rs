@@ -1,6 +1,6 @@
 //! Regular expressions of the configuration: PCRE2, as in httpd. They match bytes, and `\w` and similar classes are ASCII.
 //!
-//! Size and time of each are limited, strictly for `.htaccess` files: see [`engine`], [`budget`] and [`meter`].
+//! Size and time of each are limited, strictly for `.htaccess` files: see `engine`, `budget` and [`meter`].
 
 mod budget;
 mod engine;

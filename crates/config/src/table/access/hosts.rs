@@ -7,6 +7,7 @@ use crate::syntax::tree::Directive;
 use crate::table::row::{ANYWHERE, CONTAINERS, MANY, Row, flag, number, rows, section, word, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_access_compat.c",
     words("Order", CONTAINERS.and_htaccess(Class::LIMIT), "Deny,Allow|Allow,Deny|Mutual-failure", 1..=2, order)
         .per_method()
         .because("without Allow and Deny every client has access"),
@@ -28,28 +29,35 @@ pub static ROWS: &[Row] = rows![
         .because("see Order"),
     "Clients without access, written as in Allow. They are answered 403.",
     words("AllowMethods", CONTAINERS.and_htaccess(Class::LIMIT), "reset|method…", 1..=MANY, allow_methods)
+        .of("mod_allowmethods.c")
         .because("reset: the program or file decides which methods it supports"),
     "Methods that are allowed here, in capitals; GET includes HEAD. Other methods are answered 405. `reset` allows all \
      again.",
     section("Limit", CONTAINERS.and_htaccess(Class::ANY), "method…", 1..=MANY, limit)
+        .of("core.c")
         .per_method()
         .because("access directives apply to every method"),
     "Access directives in this section apply to these methods only; GET includes HEAD. All other methods stay \
      unrestricted: LimitExcept is safer.",
     section("LimitExcept", CONTAINERS.and_htaccess(Class::ANY), "method…", 1..=MANY, limit_except)
+        .of("core.c")
         .per_method()
         .because("access directives apply to every method"),
     "Access directives in this section apply to all methods except these.",
     number("MaxConcurrentReqs", CONTAINERS, 1..=1_000_000, max_concurrent)
+        .of("mod_throttle_access.c")
         .per_method()
         .because("MaxClients limits the whole site"),
     "Maximum number of concurrent requests of this section. Further requests are answered 503 at once and use no \
      worker. The original URI of a request counts, not one that Perl code sets later.",
     word("HostnameLookups", ANYWHERE, "On|Off|Double", hostname_lookups)
+        .of("core.c")
         .default("Off", "httpd's default: a name lookup delays the response"),
     "Whether the client's host name is looked up for REMOTE_HOST and the access log. Double also checks that the name \
      resolves to the address.",
-    flag("IdentityCheck", ANYWHERE, identity_check).because("Off: clients no longer run ident services (RFC 1413)"),
+    flag("IdentityCheck", ANYWHERE, identity_check)
+        .of("mod_ident.c")
+        .because("Off: clients no longer run ident services (RFC 1413)"),
     "Accepted for old configurations. On causes a warning: no ident service is queried, and get_remote_logname is \
      undef.",
 ];

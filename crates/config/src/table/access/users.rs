@@ -8,41 +8,54 @@ use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::row::{AUTH_CONFIG, CONTAINERS, MANY, Row, SERVER, flag, path, rows, section, word, words};
 
 pub static ROWS: &[Row] = rows![
-    word("Satisfy", AUTH_CONFIG, "All|Any", satisfy).per_method().because("All: every requirement must be met"),
+    "mod_authz_core.c",
+    word("Satisfy", AUTH_CONFIG, "All|Any", satisfy)
+        .of("mod_access_compat.c")
+        .per_method()
+        .because("All: every requirement must be met"),
     "Any: either a permitted address or a permitted user is enough. As in httpd 2.4, a section with its own Order, \
      Allow or Deny and without Satisfy resets it to All. A section with only Satisfy inherits Order, Allow and Deny; \
      httpd 2.4 drops them there, which permits every address: `check` reports such sections.",
-    word("AuthType", AUTH_CONFIG, "Basic|name", auth_type).because("only places with Require need it"),
+    word("AuthType", AUTH_CONFIG, "Basic|name", auth_type)
+        .of("mod_authn_core.c")
+        .because("only places with Require need it"),
     "How users authenticate: Basic, or any name that a PerlAuthenHandler supports.",
     word("AuthName", AUTH_CONFIG, "realm", |d, name| {
         d.settings().access.auth_name = Some(name.to_owned());
         Ok(())
     })
+    .of("mod_authn_core.c")
     .because("only the site knows which of its places share passwords"),
     "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm.",
     path("AuthUserFile", AUTH_CONFIG, |d, path| d.settings().access.user_file = Some(path))
+        .of("mod_authn_file.c")
         .because("no default path for passwords is safe"),
     "A file with lines of `user:hash` as htpasswd writes them: bcrypt, MD5 ($apr1$), SHA-1, crypt. Plain text is never \
      accepted. Changes of the file take effect within a second. It must be a regular file of at most 16 MB (200,000 \
      users with bcrypt); otherwise requests that need it are answered 500.",
     path("AuthGroupFile", AUTH_CONFIG, |d, path| d.settings().access.group_file = Some(path))
+        .of("mod_authz_groupfile.c")
         .because("only `Require group` needs it"),
     "A file with lines of `group: user user…`. Changes of the file take effect within a second. It must be a regular \
      file of at most 4 MB.",
     flag("AuthAuthoritative", AUTH_CONFIG, |d, on| d.settings().access.authoritative = Some(on))
+        .of("mod_auth.c")
         .aliases(&["AuthBasicAuthoritative"])
         .because("On, as in httpd: users missing in the files are refused"),
     "On: a PerlAuthenHandler or PerlAuthzHandler runs first; AuthUserFile and Require decide. Off: the files decide \
      first; users missing in AuthUserFile, or that no Require names, are left to the Perl handlers. A wrong password \
      is refused at once. A user that neither knows is refused.",
-    words("LimitPasswordHash", SERVER, "bcrypt=cost|rounds=number|memory=size …", 1..=3, limit_hash).default(
-        "bcrypt=14 rounds=1000000 memory=32M",
-        "one guess must not occupy a processor for more than about a second"
-    ),
+    words("LimitPasswordHash", SERVER, "bcrypt=cost|rounds=number|memory=size …", 1..=3, limit_hash)
+        .of("cameleer.c")
+        .default(
+            "bcrypt=14 rounds=1000000 memory=32M",
+            "one guess must not occupy a processor for more than about a second"
+        ),
     "The maximum cost of password hashes in an AuthUserFile: cost of bcrypt, rounds of the SHA crypts ($5$, $6$), \
      memory of scrypt and yescrypt. A user whose hash costs more gets a 500, with file, line and limit in the error \
      log. A limit that is not named has its default.",
     words("AuthBasicProvider", AUTH_CONFIG, "file|name …", 1..=MANY, basic_provider)
+        .of("mod_auth_basic.c")
         .default("file", "the only built-in provider"),
     "Password providers, in order: `file` (AuthUserFile), and names of PerlAddAuthnProvider. `file` must be first or \
      last. Without `file`, AuthUserFile is not used.",

@@ -7,6 +7,7 @@ use crate::table::row::{HOSTS, Row, SERVER, number, path, rows, size, word, word
 const MAX_THREADS: u32 = wire::memory::MAX_THREADS as u32;
 
 pub static ROWS: &[Row] = rows![
+    "cameleer.c",
     words(
         "RequestReadTimeout",
         HOSTS,
@@ -14,6 +15,7 @@ pub static ROWS: &[Row] = rows![
         1..=3,
         request_read_timeout
     )
+    .of("mod_reqtimeout.c")
     .default(
         "handshake=20 header=20-40,MinRate=500 body=20,MinRate=500",
         "httpd's defaults, with a limit for handshakes: regular clients do not need longer"

@@ -5,11 +5,14 @@ use crate::model::protocols::Protocol;
 use crate::table::row::{HOSTS, MANY, Row, SERVER, duration, flag, number, rows, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_http2.c",
     words("Protocols", HOSTS, "h2|h2c|http/1.1…", 1..=MANY, protocols)
+        .of("core.c")
         .default("http/1.1", "httpd's default; sites opt in to HTTP/2"),
     "Protocols of a host: `h2` over TLS, `h2c` without TLS (for clients with prior knowledge), `http/1.1`. Without \
      TLS, the first host of an address decides. Protocols that are not listed are disabled, including http/1.1.",
     flag("ProtocolsHonorOrder", HOSTS, |d, on| d.host().protocols.own_order = Some(on))
+        .of("core.c")
         .default("On", "httpd's default"),
     "Whether the server's order of Protocols takes precedence. The client's order is never used: Off has no effect.",
     number("H2MaxSessionStreams", HOSTS, 1..=100_000, |d, n| d.config.http2.streams = n as u32)
@@ -27,10 +30,12 @@ pub static ROWS: &[Row] = rows![
      connection, with a message in the error log. Frames on a stream that the server reset within the last ten seconds \
      do not count.",
     number("H2MaxResetsPerSecond", SERVER, 1..=1_000_000, |d, n| d.config.http2.resets = n as u32)
+        .of("cameleer.c")
         .default("200", "leaving a page cancels up to a hundred requests at once; an attack cancels thousands"),
     "Maximum number of requests that a client may cancel in a second, including those that the server resets because \
      of client errors. Beyond it the connection is closed (ENHANCE_YOUR_CALM).",
     number("H2MaxControlFramesPerSecond", SERVER, 10..=1_000_000, |d, n| d.config.http2.control_frames = n as u32)
+        .of("cameleer.c")
         .default("500", "clients send a few; each costs the server as much as its sender"),
     "Maximum number of control frames of a client in a second: PING, SETTINGS, PRIORITY, unknown and empty frames, and \
      excess WINDOW_UPDATEs. Beyond it the connection is closed (ENHANCE_YOUR_CALM). Each DATA frame allows one \

@@ -4,6 +4,7 @@ use crate::model::response::ranges::RangeBound;
 use crate::table::row::{ANY, ANYWHERE, HOSTS, Row, SERVER, duration, flag, number, rows, size, word};
 
 pub static ROWS: &[Row] = rows![
+    "core.c",
     duration("Timeout", SERVER, |d, time| d.config.timeouts.client = time).default("60s", "httpd's default"),
     "Maximum wait for the client: for the next bytes of a request, or until it accepts some of the response. \
      RequestReadTimeout limits a whole request.",

@@ -6,6 +6,7 @@ use crate::syntax::value::network::Network;
 use crate::table::row::{HOSTS, MANY, Row, flag, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_remoteip.c",
     word("RemoteIPHeader", HOSTS, "header", |d, name| {
         d.host().remote_ip.header = header(name)?;
         Ok(())
@@ -38,6 +39,7 @@ pub static ROWS: &[Row] = rows![
         d.host().remote_ip.proto_header = header(name)?;
         Ok(())
     })
+    .of("cameleer.c")
     .because("any client can send such a header: it needs a list of trusted proxies"),
     "The header in which a TLS-terminating proxy reports the client's protocol: X-Forwarded-Proto (`https` or `http`), \
      X-Forwarded-Ssl (`on` or `off`), or Forwarded (its `proto=`). Only a RemoteIPInternalProxy or \

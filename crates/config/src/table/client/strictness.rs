@@ -5,6 +5,7 @@ use crate::table::row::{HOSTS, MANY, Row, SERVER, flag, rows, word, words};
 use base::path::EncodedSlashes;
 
 pub static ROWS: &[Row] = rows![
+    "core.c",
     words(
         "HttpProtocolOptions",
         HOSTS,
@@ -35,6 +36,7 @@ pub static ROWS: &[Row] = rows![
     "On: %2F in a path is decoded to a slash. NoDecode: it stays %2F in PATH_INFO and `$r->uri`; the rest of the path \
      is decoded. Responses to such paths are not cached.",
     flag("SSLStrictSNIVHostCheck", HOSTS, |d, on| d.host().strictness.named_by_tls = Some(on))
+        .of("mod_ssl.c")
         .because("Off, as in httpd: old clients do not name the host"),
     "On: a TLS client that does not name the host (SNI) is answered 403. In the first virtual host of an address it \
      applies to the whole address.",

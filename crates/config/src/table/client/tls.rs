@@ -9,6 +9,7 @@ use crate::syntax::value;
 use crate::table::row::{ANYWHERE, AUTH_CONFIG, HOSTS, MANY, Row, SERVER, duration, flag, path, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_ssl.c",
     word("SSLEngine", HOSTS, "On|Off", |d, text| {
         let on = value::flag(text)?;
         let at = d.at.clone();
@@ -41,6 +42,7 @@ pub static ROWS: &[Row] = rows![
         let file = named(d, path, "SSLStaplingFile");
         d.host().tls.staple = Some(file);
     })
+    .of("cameleer.c")
     .because("most certificate authorities no longer support OCSP"),
     "An OCSP response (DER) to send with the certificate. The server does not fetch it: write it with `openssl ocsp \
      -respout`. It is read again when it changes.",

@@ -5,6 +5,7 @@ use crate::model::response::actions::ScriptAction;
 use crate::table::row::{ANYWHERE, FILE_INFO, Row, rows, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_actions.c",
     words("Action", FILE_INFO, "handler|type /script [virtual]", 2..=3, action).because("files are sent unchanged"),
     "A script that handles files with a handler name or a media type: its PATH_INFO is their path, its \
      REDIRECT_HANDLER the name. With `virtual` the file need not exist.",

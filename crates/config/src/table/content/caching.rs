@@ -9,6 +9,7 @@ use crate::table::row::{ANYWHERE, MANY, Row, SERVER, duration, flag, rows, size,
 const LEAST: u64 = 64 << 10;
 
 pub static ROWS: &[Row] = rows![
+    "mod_cache.c",
     words("CacheEnable", ANYWHERE, "[memory] [path]", 0..=2, cache_enable)
         .because("only the site knows which of its pages are public"),
     "Stores responses of programs to GET requests below this path, or of the enclosing section, in memory for as long \
@@ -17,10 +18,12 @@ pub static ROWS: &[Row] = rows![
     word("CacheDisable", ANYWHERE, "path|On", cache_disable).because("see CacheEnable"),
     "Never stores responses for paths with this prefix, regardless of CacheEnable; On: of the enclosing section.",
     word("CacheSize", SERVER, "size", cache_size)
+        .of("cameleer.c")
         .default("64M", "memory of the front, shared by all its threads: a thousand pages of 64K"),
     "Maximum memory of all stored responses, including their headers and index entries. The least recently used are \
      removed first.",
     size("CacheSocacheMaxSize", ANYWHERE, |d, size| d.settings().caching.largest = Some(size))
+        .of("mod_cache_socache.c")
         .default("1M", "larger responses are downloads, which would displace all pages"),
     "Maximum size of a stored response, including its headers.",
     duration("CacheDefaultExpire", ANYWHERE, |d, time| d.settings().caching.default_expire = Some(time))
@@ -68,6 +71,7 @@ pub static ROWS: &[Row] = rows![
         .default("5s", "httpd's default"),
     "Maximum wait because of CacheLock; after it the request goes to a worker.",
     words("CachePurgeFrom", ANYWHERE, "network…|None", 1..=MANY, cache_purge_from)
+        .of("cameleer.c")
         .because("a purge makes the programs work again: the site must name its clients"),
     "A PURGE request from one of these addresses or networks removes all stored responses for its URL. From others, or \
      through a proxy that RemoteIP… does not list, it is answered 403. Without this directive, PURGE is passed to the \

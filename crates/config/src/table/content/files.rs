@@ -8,6 +8,7 @@ use crate::table::content::types::handler;
 use crate::table::row::{ANYWHERE, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
+    "core.c",
     word("DocumentRoot", HOSTS, "path", |d, path| {
         d.host().document_root = d.document_path(path);
         Ok(())
@@ -15,14 +16,16 @@ pub static ROWS: &[Row] = rows![
     .default("htdocs", "httpd's default"),
     "The folder of the site's files. A virtual host inherits it.",
     words("Alias", HOSTS, "/url-path path", 2..=2, |d, args| alias(d, args, false))
+        .of("mod_alias.c")
         .because("all files are below DocumentRoot"),
     "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's \
      before the main server's.",
     words("ScriptAlias", HOSTS, "/url-path path", 2..=2, |d, args| alias(d, args, true))
+        .of("mod_alias.c")
         .because("no folder is executable by default"),
     "As Alias; files there run as CGI programs, with or without Options ExecCGI. An AddHandler or SetHandler for a \
      file there takes precedence.",
-    word("OpenFileCache", SERVER, "Off|a number from 1 to 100000", open_file_cache).default(
+    word("OpenFileCache", SERVER, "Off|a number from 1 to 100000", open_file_cache).of("cameleer.c").default(
         "1000",
         "a popular file is opened once a second, not for each request; changes still take effect at once"
     ),
@@ -34,6 +37,7 @@ pub static ROWS: &[Row] = rows![
         .default("None", "httpd's default since 2.4: no Content-Type is better than a wrong one"),
     "The MIME type of files with unknown extensions, and of responses of Perl handlers that set no type.",
     words("DirectoryIndex", INDEXES, "name…|disabled", 1..=MANY, directory_index)
+        .of("mod_dir.c")
         .default("index.html", "httpd's default"),
     "Names tried, in this order, when a folder is requested. A name that begins with `/` is a URL path of the site; \
      any other name is a path below the folder's, which an Alias may map elsewhere.",

@@ -7,13 +7,18 @@ use crate::model::response::compress::Coding;
 use crate::table::row::{ANY, FILE_INFO, MANY, Row, flag, number, rows, size, word, words};
 
 pub static ROWS: &[Row] = rows![
-    word("SetOutputFilter", FILE_INFO, "filter[;filter…]|None", set_output_filter).because("see AddOutputFilterByType"),
+    "mod_mime.c",
+    word("SetOutputFilter", FILE_INFO, "filter[;filter…]|None", set_output_filter)
+        .of("core.c")
+        .because("see AddOutputFilterByType"),
     "Compresses all responses: DEFLATE for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD for zstd. See \
      AddOutputFilterByType.",
-    words("AddOutputFilterByType", FILE_INFO, "filter[;filter…] type…", 2..=MANY, add_output_filter_by_type).because(
-        "compression costs time, a proxy in front may do it, and secrets in compressed pages can be guessed \
+    words("AddOutputFilterByType", FILE_INFO, "filter[;filter…] type…", 2..=MANY, add_output_filter_by_type)
+        .of("mod_filter.c")
+        .because(
+            "compression costs time, a proxy in front may do it, and secrets in compressed pages can be guessed \
              (docs/operating/compression.md)"
-    ),
+        ),
     "Compresses responses of these MIME types: DEFLATE for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD (or \
      ZSTD_COMPRESS) for zstd. With several, `BROTLI_COMPRESS;DEFLATE`, the client's Accept-Encoding decides; on a tie \
      the first is used. The variables no-gzip, no-brotli and no-zstd prevent them. Other filters are ignored with a \
@@ -27,6 +32,7 @@ pub static ROWS: &[Row] = rows![
     .because("see AddOutputFilter"),
     "Cancels an AddOutputFilter of an outer section.",
     word("SetInputFilter", FILE_INFO, "filter[;filter…]|None", set_input_filter)
+        .of("core.c")
         .because("programs get request bodies as clients send them"),
     "DEFLATE decompresses request bodies with `Content-Encoding: gzip` before a program reads them. The program sees \
      the decompressed body, its length, and no Content-Encoding. Invalid gzip data is answered 400. Other filters are \
@@ -40,21 +46,26 @@ pub static ROWS: &[Row] = rows![
     .because("see AddInputFilter"),
     "Cancels an AddInputFilter of an outer section.",
     size("DeflateInflateLimitRequestBody", ANY, |d, size| d.settings().response.inflate.limit = Some(size))
+        .of("mod_deflate.c")
         .default("0", "a decompressed body needs as much space as one that was sent uncompressed"),
     "Maximum size of a decompressed request body in bytes; 0 is LimitRequestBody, which limits the body as sent in any \
      case. A longer body is answered 413.",
     number("DeflateInflateRatioLimit", ANY, 1..=i32::MAX as u64, |d, n| d.settings().response.inflate.ratio = Some(n))
+        .of("mod_deflate.c")
         .default("200", "httpd's default; text shrinks to a tenth, zeros to a thousandth"),
     "Maximum ratio of the decompressed to the compressed size of a request body. More is answered 413.",
     number("DeflateInflateRatioBurst", ANY, 1..=i32::MAX as u64, |d, n| d.settings().response.inflate.burst = Some(n))
+        .of("mod_deflate.c")
         .default("3", "httpd's default; a short body may consist of repetitions"),
     "Number of consecutive buffers of 8096 bytes that may exceed DeflateInflateRatioLimit before the body is refused.",
     number("DeflateCompressionLevel", FILE_INFO, 1..=9, |d, n| d.settings().response.compress.gzip_level =
         Some(n as u32))
+    .of("mod_deflate.c")
     .default("5", "zlib's default 6 takes up to twice as long and saves 0.3 % (docs/operating/compression.md)"),
     "Compression level of DEFLATE, from 1 (fastest) to 9 (smallest).",
     number("BrotliCompressionQuality", FILE_INFO, 0..=11, |d, n| d.settings().response.compress.brotli_quality =
         Some(n as u32))
+    .of("mod_brotli.c")
     .default(
         "5",
         "httpd's default: a twelfth smaller than gzip in twice the time; 11 takes sixty times as long \
@@ -63,12 +74,14 @@ pub static ROWS: &[Row] = rows![
     "Compression quality of BROTLI_COMPRESS, from 0 (fastest) to 11 (smallest). Values above 9 suit files, not \
      programs.",
     flag("PrecompressedFiles", FILE_INFO, |d, on| d.settings().response.compress.precompressed = Some(on))
+        .of("cameleer.c")
         .default("Off", "it looks up more files for each request"),
     "Sends a compressed copy in place of a file: the file of the same name with .br, .zst or .gz appended. The client \
      must accept that coding, and the copy must not be older. Type and access rules are those of the file. The \
      variables no-gzip, no-brotli and no-zstd prevent it.",
     number("ZstdCompressionLevel", FILE_INFO, 1..=19, |d, n| d.settings().response.compress.zstd_level =
         Some(n as u32))
+    .of("mod_zstd.c")
     .default(
         "3",
         "zstd's default: nearly as small as gzip's level 5 in a third of the time (docs/operating/compression.md)"

@@ -7,10 +7,13 @@ use crate::syntax::wildcard::{self, Slash};
 use crate::table::row::{FILE_INFO, INDEXES, MANY, Row, flag, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_autoindex.c",
     flag("DirectorySlash", INDEXES, |d, on| d.settings().response.directory_slash = Some(on))
+        .of("mod_dir.c")
         .because("On: otherwise relative links in the page would be wrong"),
     "Whether a request for a folder without a trailing slash is redirected to the path with it; Off answers 404.",
     word("FallbackResource", INDEXES, "disabled|/url-path", fallback_resource)
+        .of("mod_dir.c")
         .because("missing files are answered 404"),
     "URL path of this server that handles requests for missing files and for folders without an index, with the \
      request's method, query and body. Perl handlers decide for themselves which paths exist.",
@@ -23,10 +26,12 @@ pub static ROWS: &[Row] = rows![
         .because("sorted by name"),
     "Initial order of folder listings.",
     word("AcceptPathInfo", FILE_INFO, "On|Off|Default", accept_path_info)
+        .of("core.c")
         .because("Default: a file has one path, a script has many"),
     "Whether a path may continue after the name of a file (PATH_INFO). On: any file accepts it; Off: no file, nor CGI \
      script, accepts it (404); Default: scripts and handlers accept it, files do not.",
     words("FileETag", FILE_INFO, "[+|-]INode|MTime|Size…|All|None", 1..=4, file_etag)
+        .of("core.c")
         .because("httpd 2.4's default: time and size, which are the same on every machine of a site"),
     "Parts of a file's ETag. `+` and `-` change the outer setting.",
 ];

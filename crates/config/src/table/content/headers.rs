@@ -8,6 +8,7 @@ use crate::syntax::pattern::Case;
 use crate::table::row::{FILE_INFO, INDEXES, Row, flag, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_expires.c",
     words(
         "Header",
         FILE_INFO,
@@ -15,6 +16,7 @@ pub static ROWS: &[Row] = rows![
         2..=6,
         header
     )
+    .of("mod_headers.c")
     .because("responses have the necessary headers"),
     "Changes a header of responses; with `always` also of errors. `%t` is the time of the request, `%D` its duration, \
      `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl.",
@@ -25,6 +27,7 @@ pub static ROWS: &[Row] = rows![
         2..=5,
         request_header
     )
+    .of("mod_headers.c")
     .because("programs see the headers that the client sent"),
     "Changes a header of requests before a program sees it.",
     flag("ExpiresActive", INDEXES, |d, on| d.settings().response.expires.active = Some(on))

@@ -11,149 +11,85 @@ use crate::model::proxy::{BackendParameters, BackendScheme, BackendUrl, ErrorOve
 use crate::syntax::tree::Directive;
 use crate::syntax::value::duration;
 use crate::syntax::wildcard::{self, Slash};
-use crate::table::row::{ANYWHERE, Contexts, HOSTS, MANY, ROW, Row, Takes, places};
+use crate::table::row::{self, ANYWHERE, Contexts, HOSTS, MANY, Row, flag, places, rows, section, word, words};
 
 /// Hosts, and `<Location>` whose path then stands for the argument.
 const PASSES: Contexts = places(HOSTS.places | SectionContext::Location as u8);
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "ProxyPass",
-        contexts: PASSES,
-        takes: Takes::Words("[/url-path] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(d, args, Kind::Prefix)),
-        because: "requests are answered here",
-        about: "Passes requests for /url-path and everything below it to a backend: `http://host:port/path` or `unix:/socket|http://host/path`. The rest of the path follows the backend's path. \
+pub static ROWS: &[Row] = rows![
+    "mod_proxy.c",
+    words("ProxyPass", PASSES, "[/url-path] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(
+        d,
+        args,
+        Kind::Prefix
+    ))
+    .because("requests are answered here"),
+    "Passes requests for /url-path and everything below it to a backend: `http://host:port/path` or `unix:/socket|http://host/path`. The rest of the path follows the backend's path. \
             `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On; \
             words: nocanon, noquery. Bodies stream in both directions.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyPassMatch",
-        contexts: PASSES,
-        takes: Takes::Words("[regex] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(d, args, Kind::Match)),
-        because: "see ProxyPass",
-        about: "As ProxyPass, for paths that match the regular expression; `$1` in the backend's path is the text of its first group. Without such a group the whole path follows.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyPassReverse",
-        contexts: PASSES,
-        takes: Takes::Words("[/url-path] URL", 1..=3, reverse),
-        because: "backends may know their public address",
-        about: "Rewrites Location, Content-Location and URI fields of backends: a URL that begins with URL becomes one of this server that begins with /url-path. Bodies stay as they are.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyPassReverseCookieDomain",
-        contexts: PASSES,
-        takes: Takes::Words("internal-domain public-domain", 2..=3, |d, args| {
-            let [there, here, ..] = args else { return Ok(()) };
-            d.settings().proxy.cookie_domains.push((there.clone(), here.clone()));
-            Ok(())
-        }),
-        because: "see ProxyPassReverse",
-        about: "Replaces the domain of cookies that backends set.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyPassReverseCookiePath",
-        contexts: PASSES,
-        takes: Takes::Words("internal-path public-path", 2..=3, |d, args| {
-            let [there, here, ..] = args else { return Ok(()) };
-            d.settings().proxy.cookie_paths.push((there.clone(), here.clone()));
-            Ok(())
-        }),
-        because: "see ProxyPassReverse",
-        about: "Replaces the beginning of the path of cookies that backends set.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyPreserveHost",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().proxy.preserve_host = Some(on)),
-        default: Some("off"),
-        because: "as in httpd: the backend gets the host of its own address",
-        about: "Passes the client's Host field to the backend.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyAddHeaders",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().proxy.add_headers = Some(on)),
-        default: Some("on"),
-        because: "backends want to know their clients",
-        about: "Adds X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Server to requests for backends.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyErrorOverride",
-        contexts: ANYWHERE,
-        takes: Takes::Words("on|off [status…]", 1..=MANY, error_override),
-        default: Some("off"),
-        because: "the backend's page tells most",
-        about: "Replaces a backend's error pages, of all statuses from 400 on or of the listed ones, by those of this server and by ErrorDocument.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyTimeout",
-        contexts: PASSES,
-        takes: Takes::Duration(|d, time| d.settings().proxy.timeout = Some(time)),
-        because: "Timeout applies",
-        about: "Longest wait for the next piece from a backend; then the client gets 504, or the rest of its response is missing.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyVia",
-        contexts: PASSES,
-        takes: Takes::Word("on|off|full|block", |d, word| {
-            d.settings().proxy.via = Some(match word.to_ascii_lowercase().as_str() {
-                "off" => Via::Off,
-                "on" => Via::On,
-                "full" => Via::Full,
-                "block" => Via::Block,
-                _ => return Err(format!("expected on, off, full or block, got \"{word}\"")),
-            });
-            Ok(())
-        }),
-        default: Some("off"),
-        because: "few want to know of proxies",
-        about: "Adds this server to Via fields of requests and responses; `block` removes them.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyRequests",
-        contexts: HOSTS,
-        takes: Takes::Word("off", |_, word| match word.eq_ignore_ascii_case("off") {
-            true => Ok(()),
-            false => {
-                Err("a forward proxy is not supported: strangers would send requests to every server through it"
-                    .to_owned())
-            }
-        }),
-        default: Some("off"),
-        because: "an open proxy harms everybody",
-        about: "Only `off`: this server passes requests to its own backends alone.",
-        ..ROW
-    },
-    Row {
-        name: "Proxy",
-        contexts: HOSTS,
-        takes: Takes::Section("URL", 1..=2, proxy),
-        because: "see the directives in it",
-        about: "Settings for requests that are passed to a backend whose URL begins with URL; `*` stands for any text. `<Directory>`, `<Files>` and `.htaccess` do not apply to such requests.",
-        ..ROW
-    },
-    Row {
-        name: "ProxyMatch",
-        contexts: HOSTS,
-        takes: Takes::Section("regex", 1..=1, |d, args, _| {
-            let pattern = d.pattern(args.first().map_or("", String::as_str))?;
-            d.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND)
-        }),
-        because: "see Proxy",
-        about: "As Proxy, for URLs of backends that match the regular expression.",
-        ..ROW
-    },
+    words("ProxyPassMatch", PASSES, "[regex] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(
+        d,
+        args,
+        Kind::Match
+    ))
+    .because("see ProxyPass"),
+    "As ProxyPass, for paths that match the regular expression; `$1` in the backend's path is the text of its first group. Without such a group the whole path follows.",
+    words("ProxyPassReverse", PASSES, "[/url-path] URL", 1..=3, reverse)
+        .because("backends may know their public address"),
+    "Rewrites Location, Content-Location and URI fields of backends: a URL that begins with URL becomes one of this server that begins with /url-path. Bodies stay as they are.",
+    words("ProxyPassReverseCookieDomain", PASSES, "internal-domain public-domain", 2..=3, |d, args| {
+        let [there, here, ..] = args else { return Ok(()) };
+        d.settings().proxy.cookie_domains.push((there.clone(), here.clone()));
+        Ok(())
+    })
+    .because("see ProxyPassReverse"),
+    "Replaces the domain of cookies that backends set.",
+    words("ProxyPassReverseCookiePath", PASSES, "internal-path public-path", 2..=3, |d, args| {
+        let [there, here, ..] = args else { return Ok(()) };
+        d.settings().proxy.cookie_paths.push((there.clone(), here.clone()));
+        Ok(())
+    })
+    .because("see ProxyPassReverse"),
+    "Replaces the beginning of the path of cookies that backends set.",
+    flag("ProxyPreserveHost", ANYWHERE, |d, on| d.settings().proxy.preserve_host = Some(on))
+        .default("off", "as in httpd: the backend gets the host of its own address"),
+    "Passes the client's Host field to the backend.",
+    flag("ProxyAddHeaders", ANYWHERE, |d, on| d.settings().proxy.add_headers = Some(on))
+        .default("on", "backends want to know their clients"),
+    "Adds X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Server to requests for backends.",
+    words("ProxyErrorOverride", ANYWHERE, "on|off [status…]", 1..=MANY, error_override)
+        .default("off", "the backend's page tells most"),
+    "Replaces a backend's error pages, of all statuses from 400 on or of the listed ones, by those of this server and by ErrorDocument.",
+    row::duration("ProxyTimeout", PASSES, |d, time| d.settings().proxy.timeout = Some(time)).because("Timeout applies"),
+    "Longest wait for the next piece from a backend; then the client gets 504, or the rest of its response is missing.",
+    word("ProxyVia", PASSES, "on|off|full|block", |d, word| {
+        d.settings().proxy.via = Some(match word.to_ascii_lowercase().as_str() {
+            "off" => Via::Off,
+            "on" => Via::On,
+            "full" => Via::Full,
+            "block" => Via::Block,
+            _ => return Err(format!("expected on, off, full or block, got \"{word}\"")),
+        });
+        Ok(())
+    })
+    .default("off", "few want to know of proxies"),
+    "Adds this server to Via fields of requests and responses; `block` removes them.",
+    word("ProxyRequests", HOSTS, "off", |_, word| match word.eq_ignore_ascii_case("off") {
+        true => Ok(()),
+        false => {
+            Err("a forward proxy is not supported: strangers would send requests to every server through it".to_owned())
+        }
+    })
+    .default("off", "an open proxy harms everybody"),
+    "Only `off`: this server passes requests to its own backends alone.",
+    section("Proxy", HOSTS, "URL", 1..=2, proxy).because("see the directives in it"),
+    "Settings for requests that are passed to a backend whose URL begins with URL; `*` stands for any text. `<Directory>`, `<Files>` and `.htaccess` do not apply to such requests.",
+    section("ProxyMatch", HOSTS, "regex", 1..=1, |d, args, _| {
+        let pattern = d.pattern(args.first().map_or("", String::as_str))?;
+        d.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND)
+    })
+    .because("see Proxy"),
+    "As Proxy, for URLs of backends that match the regular expression.",
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -212,8 +148,8 @@ fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, 
             "connectiontimeout" => all.connection_timeout = time()?,
             "retry" => all.retry = time()?,
             "ttl" => all.ttl = time()?,
-            "disablereuse" => all.disable_reuse = flag(value)?,
-            "enablereuse" => all.disable_reuse = !flag(value)?,
+            "disablereuse" => all.disable_reuse = on_or_off(value)?,
+            "enablereuse" => all.disable_reuse = !on_or_off(value)?,
             // Each thread keeps as many idle connections as it needed lately; the kernel sizes buffers.
             "min" | "max" | "smax" | "acquire" | "keepalive" | "flushpackets" | "flushwait" | "iobuffersize"
             | "receivebuffersize" | "responsefieldsize" => {
@@ -229,7 +165,7 @@ fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, 
     Ok(all)
 }
 
-fn flag(value: &str) -> Result<bool, String> {
+fn on_or_off(value: &str) -> Result<bool, String> {
     match value.to_ascii_lowercase().as_str() {
         "on" => Ok(true),
         "off" => Ok(false),
@@ -264,7 +200,7 @@ fn error_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         number.ok_or_else(|| format!("expected a status from 400 to 599, got \"{status}\""))
     });
     let statuses: Vec<u16> = statuses.collect::<Result<_, _>>()?;
-    draft.settings().proxy.error_override = Some(match flag(word)? {
+    draft.settings().proxy.error_override = Some(match on_or_off(word)? {
         false => ErrorOverride::Off,
         true if statuses.is_empty() => ErrorOverride::All,
         true => ErrorOverride::These(statuses),

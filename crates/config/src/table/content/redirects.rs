@@ -7,6 +7,7 @@ use crate::model::response::redirect::{Redirect, RedirectFrom};
 use crate::table::row::{FILE_INFO, HOSTS, Row, rows, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_alias.c",
     words("AliasMatch", HOSTS, "regex path", 2..=2, |d, args| alias_match(d, args, false)).because("see Alias"),
     "As Alias, for paths that match the regular expression anywhere; `$1` in the file path is the text of its first \
      group. Tried in order with the Alias lines.",
@@ -26,6 +27,7 @@ pub static ROWS: &[Row] = rows![
         .because("see Redirect"),
     "As Redirect permanent: status 301.",
     words("ErrorDocument", FILE_INFO, "status text|/url-path|URL|default", 2..=2, error_document)
+        .of("core.c")
         .because("a plain page is enough"),
     "Response in place of an error's plain page: a text, the response of a URL path of this server, or a redirection. \
      The URL path gets REDIRECT_STATUS and REDIRECT_URL in its environment.",

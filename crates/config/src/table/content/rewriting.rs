@@ -7,25 +7,17 @@ use crate::draft::Draft;
 use crate::model::context::{Scope, SectionContext};
 use crate::model::overrides::Class;
 use crate::model::response::rewrite::{Condition, Map, Maps, Rewrite, Rule};
-use crate::table::row::{ANYWHERE, CONTAINERS, HOSTS, MANY, ROW, Row, Takes};
+use crate::table::row::{ANYWHERE, CONTAINERS, HOSTS, MANY, Row, flag, rows, word, words};
 use base::path::Text;
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "RewriteEngine",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Flag(|d, on| rewrite(d).engine = Some(on)),
-        default: Some("Off"),
-        because: "as in httpd: rules have no effect until they are turned on",
-        about: "Whether the RewriteRules of this place apply. A virtual host inherits this setting from the main server, but none of its rules.",
-        ..ROW
-    },
-    Row {
-        name: "RewriteRule",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("[!]regex path|URL|- [flags]", 2..=3, rule),
-        because: "paths are not rewritten by default",
-        about: "Replaces paths that match the regular expression anywhere: `$1` is the text of its first group, `%1` that of the last \
+pub static ROWS: &[Row] = rows![
+    "mod_rewrite.c",
+    flag("RewriteEngine", ANYWHERE.and_htaccess(Class::FILE_INFO), |d, on| rewrite(d).engine = Some(on))
+        .default("Off", "as in httpd: rules have no effect until they are turned on"),
+    "Whether the RewriteRules of this place apply. A virtual host inherits this setting from the main server, but none of its rules.",
+    words("RewriteRule", ANYWHERE.and_htaccess(Class::FILE_INFO), "[!]regex path|URL|- [flags]", 2..=3, rule)
+        .because("paths are not rewritten by default"),
+    "Replaces paths that match the regular expression anywhere: `$1` is the text of its first group, `%1` that of the last \
             RewriteCond, %{NAME} a variable of the request, ${map:key|default} a lookup in a RewriteMap. Rules of a host see the decoded path, \
             before Redirect and Alias. Their result is a file below DocumentRoot (`/x`), or with PT a path for Alias and Location sections. A rule that begins with \
             `/srv/x` (if /srv exists) or %{DOCUMENT_ROOT} names a file by its full path. Rules of folders and .htaccess files see the part of the file name after their \
@@ -33,62 +25,46 @@ pub static ROWS: &[Row] = &[
             DPI, E, END, F, G, H, L, N (250 rounds at most), NC, NE, NS, PT, QSA, QSD, QSL, R, S, T, UnsafeAllow3F, UnsafePrefixStat; not P. Headers \
             that conditions test are added to Vary. `LogLevel rewrite:trace3` logs what each rule does, and `cameleer explain` shows it. Subrequests of \
             programs are not rewritten.",
-        ..ROW
-    },
-    Row {
-        name: "RewriteCond",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words(
-            "text|expr [!]regex|=text|<text|>text|-eq number|-f|-d|-s|-l|-x|-F|-U [flags]",
-            2..=3,
-            condition,
-        ),
-        because: "a rule applies to all requests whose path it matches",
-        about: "A condition of the next RewriteRule. All conditions must hold, or with the flag OR one of them. Variables in the text are expanded as in a rule; \
+    words(
+        "RewriteCond",
+        ANYWHERE.and_htaccess(Class::FILE_INFO),
+        "text|expr [!]regex|=text|<text|>text|-eq number|-f|-d|-s|-l|-x|-F|-U [flags]",
+        2..=3,
+        condition
+    )
+    .because("a rule applies to all requests whose path it matches"),
+    "A condition of the next RewriteRule. All conditions must hold, or with the flag OR one of them. Variables in the text are expanded as in a rule; \
             NC ignores case, NV keeps its headers out of Vary. -U asks whether a request for the path would be let in, -F the same for a file that must \
             exist; %{LA-U:REMOTE_USER} is the user of such a request for the current path.",
-        ..ROW
-    },
-    Row {
-        name: "RewriteBase",
-        contexts: CONTAINERS.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("/url-path", base),
-        because: "the path below DocumentRoot, or else the path that led to the folder",
-        about: "URL path of the folder of the rules. Rule results that do not begin with a slash are relative to it.",
-        ..ROW
-    },
-    Row {
-        name: "RewriteOptions",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words(
-            "Inherit|InheritBefore|InheritDown|InheritDownBefore|IgnoreInherit|MergeBase|AllowNoSlash|AllowAnyURI…",
-            1..=MANY,
-            options,
-        ),
-        because: "as in httpd: a place with rewrite directives of its own does not inherit",
-        about: "Inherit: the rules of the outer place are applied after those of this place, InheritBefore: before them. InheritDown and InheritDownBefore \
+    word("RewriteBase", CONTAINERS.and_htaccess(Class::FILE_INFO), "/url-path", base)
+        .because("the path below DocumentRoot, or else the path that led to the folder"),
+    "URL path of the folder of the rules. Rule results that do not begin with a slash are relative to it.",
+    words(
+        "RewriteOptions",
+        ANYWHERE.and_htaccess(Class::FILE_INFO),
+        "Inherit|InheritBefore|InheritDown|InheritDownBefore|IgnoreInherit|MergeBase|AllowNoSlash|AllowAnyURI…",
+        1..=MANY,
+        options
+    )
+    .because("as in httpd: a place with rewrite directives of its own does not inherit"),
+    "Inherit: the rules of the outer place are applied after those of this place, InheritBefore: before them. InheritDown and InheritDownBefore \
             say so for all inner places, except those with IgnoreInherit. MergeBase: the outer RewriteBase applies, too. AllowNoSlash: rules of a folder \
             apply to its path without the trailing slash. AllowAnyURI: rules of a host apply to requests for `*`. IgnoreContextInfo: a relative result is not \
             put below the path of an Alias. LegacyPrefixDocRoot: a result written as a URL of this server may be a path of the disk. LongURLOptimization is \
             accepted, and needs no effect here.",
-        ..ROW
-    },
-    Row {
-        name: "RewriteMap",
-        contexts: HOSTS,
-        takes: Takes::Words(
-            "name txt:file|rnd:file|int:tolower|int:toupper|int:escape|int:unescape|prg:program",
-            2..=MANY,
-            map,
-        ),
-        because: "rules know only the request",
-        about: "Names a file of keys and values, one pair per line (rnd: one of several values separated by `|`), a function, or a program. Rules below it in \
+    words(
+        "RewriteMap",
+        HOSTS,
+        "name txt:file|rnd:file|int:tolower|int:toupper|int:escape|int:unescape|prg:program",
+        2..=MANY,
+        map
+    )
+    .because("rules know only the request"),
+    "Names a file of keys and values, one pair per line (rnd: one of several values separated by `|`), a function, or a program. Rules below it in \
             this host use it as ${name:key|default}; maps of the main server are available in .htaccess files and other hosts, too. The file is read with the \
             configuration: changes take effect at a reload. The program is started by each thread of the front when a rule first needs it; it reads a key per \
             line, and answers a line, NULL for no value, within two seconds. Without an answer the rule has no value, the log says so, and the program is \
             started again, at most once in ten seconds. Maps of the types dbm and dbd are not supported.",
-        ..ROW
-    },
 ];
 
 /// Rewrite settings of the current place; marks them as set.
@@ -128,8 +104,8 @@ fn rule(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let maps = maps(draft);
     let conditions = std::mem::take(&mut rewrite(draft).pending);
     let flags = flags.first().map_or("", String::as_str);
-    let rule = Rule::parse(pattern, to, flags, conditions, &maps, &mut draft.patterns)?;
-    rewrite(draft).rules.push(Arc::new(rule));
+    let rule = Rule::parse(pattern, to, flags, &maps, &mut draft.patterns)?;
+    rewrite(draft).rules.push(Arc::new(Rule { conditions, ..rule }));
     Ok(())
 }
 

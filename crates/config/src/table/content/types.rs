@@ -6,9 +6,10 @@ use crate::model::response::types::FileAspect;
 use crate::table::row::{FILE_INFO, MANY, Row, SERVER, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_mime.c",
     words("AddType", FILE_INFO, "type extension…", 2..=MANY, add_type).because("the common extensions are built in"),
     "The MIME type of files with these extensions.",
-    word("ForceType", FILE_INFO, "type|None", force).because("extensions determine the type"),
+    word("ForceType", FILE_INFO, "type|None", force).of("core.c").because("extensions determine the type"),
     "The MIME type of all files, regardless of their extensions; `None` cancels it.",
     words("TypesConfig", SERVER, "file", 1..=MANY, types_config).because("the common extensions are built in"),
     "A file with lines of a MIME type and its extensions, such as /etc/mime.types. Read with the configuration.",
@@ -52,6 +53,7 @@ pub static ROWS: &[Row] = rows![
         .because("see AddCharset"),
     "Cancels an AddCharset of an outer section.",
     word("AddDefaultCharset", FILE_INFO, "On|Off|charset", default_charset)
+        .of("core.c")
         .because("httpd's default: pages declare their charset themselves"),
     "Charset added to responses of type text/html and text/plain without one; On is iso-8859-1.",
 ];

@@ -8,11 +8,16 @@ use crate::syntax::pattern::Case;
 use crate::table::row::{FILE_INFO, MANY, Row, rows, words};
 
 pub static ROWS: &[Row] = rows![
-    words("SetEnv", FILE_INFO, "name [value]", 1..=2, set_env).aliases(&["FcgidInitialEnv"]).because("see PerlSetEnv"),
+    "mod_setenvif.c",
+    words("SetEnv", FILE_INFO, "name [value]", 1..=2, set_env)
+        .of("mod_env.c")
+        .aliases(&["FcgidInitialEnv"])
+        .because("see PerlSetEnv"),
     "Sets a variable in the environment of programs. SetEnvIf variables are set earlier.",
-    words("UnsetEnv", FILE_INFO, "name…", 1..=MANY, unset_env).because("see SetEnv"),
+    words("UnsetEnv", FILE_INFO, "name…", 1..=MANY, unset_env).of("mod_env.c").because("see SetEnv"),
     "Cancels a SetEnv or PassEnv of an outer section.",
     words("PassEnv", FILE_INFO, "name…", 1..=MANY, pass_env)
+        .of("mod_env.c")
         .because("programs see no variables of the server's own environment"),
     "As SetEnv, with the value of the variable in the server's environment at its start.",
     words("SetEnvIf", FILE_INFO, "attribute regex [!]name[=value]…", 3..=MANY, |d, args| set_env_if(

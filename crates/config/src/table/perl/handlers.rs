@@ -13,6 +13,7 @@ use crate::table::perl::phases;
 use crate::table::row::{ANY, ANYWHERE, Effect, FILE_INFO, HOSTS, MANY, POOLS, Row, SERVER, flag, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_perl.c",
     words("PerlHandler", FILE_INFO, "handler…", 1..=MANY, answering)
         .effect(Effect::Generation)
         .because("only the site knows its code"),
@@ -45,10 +46,12 @@ pub static ROWS: &[Row] = rows![
     words("PerlLib", POOLS, "folder…", 1..=MANY, |d, folders| {
         steps(d, folders, |d, folder| StartUpStep::Lib(d.path(folder)))
     })
+    .of("cameleer.c")
     .effect(Effect::Generation)
     .because("perl's own @INC, and PERL5LIB"),
     "Folders prepended to @INC, at this point of the start-up.",
     words("PerlEval", POOLS, "code", 1..=1, |d, code| steps(d, code, |_, code| StartUpStep::Eval(code.to_owned())))
+        .of("cameleer.c")
         .effect(Effect::Generation)
         .because("code belongs in files"),
     "Perl code that runs before the workers are forked. `${name}` in it is Perl's, and not replaced.",
@@ -57,6 +60,7 @@ pub static ROWS: &[Row] = rows![
         psgi_app(d, app);
         Ok(())
     })
+    .of("cameleer.c")
     .code()
     .effect(Effect::Generation)
     .because("only the site knows its code"),
@@ -66,11 +70,13 @@ pub static ROWS: &[Row] = rows![
         psgi_app(d, PsgiApp::Code(code.to_owned()));
         Ok(())
     })
+    .of("cameleer.c")
     .code()
     .effect(Effect::Generation)
     .because("code belongs in files"),
     "As PsgiApp, with the code itself; `cameleer run -e` generates it. `${name}` in it is Perl's, and not replaced.",
     words("RegistryPreload", HOSTS.and_pools(), "/uri file|folder", 2..=2, registry_preload)
+        .of("cameleer.c")
         .effect(Effect::Generation)
         .because("scripts are compiled at their first request"),
     "A CGI script, or all executable scripts of a folder, compiled before the workers are forked, as with \
@@ -84,6 +90,7 @@ pub static ROWS: &[Row] = rows![
     "`auto`: at each reload the new mold also loads the modules and Registry scripts that at least half of the workers \
      loaded after the fork. A trial in a separate process must succeed first.",
     words("PerlWarmup", HOSTS, "/path|http://host/path…", 1..=MANY, warm_up)
+        .of("cameleer.c")
         .effect(Effect::Generation)
         .because("only the site knows which requests are worth it"),
     "URLs requested once before the workers are forked, each by a GET whose response is discarded. Code and data that \
@@ -91,6 +98,7 @@ pub static ROWS: &[Row] = rows![
      `CAMELEER_WARMUP` in their environment. Each is tried in a separate process first; one that fails, hangs or \
      crashes there is logged and skipped.",
     words("PerlWarmupLog", HOSTS, "file number", 2..=2, warm_up_log)
+        .of("cameleer.c")
         .effect(Effect::Generation)
         .because("PerlWarmup names the important URLs"),
     "As PerlWarmup, with this many of the most frequent paths of an access log in common or combined format. Paths \
@@ -129,6 +137,7 @@ pub static ROWS: &[Row] = rows![
         d.config.perl_htaccess = PerlHtaccess::parse(word)?;
         Ok(())
     })
+    .of("cameleer.c")
     .effect(Effect::Generation)
     .default("On", "sites of mod_perl 1 have Perl in .htaccess files wherever AllowOverride permits it"),
     "Perl that .htaccess files may contain where AllowOverride permits it. Off: none; Vars: values like PerlSetVar; \

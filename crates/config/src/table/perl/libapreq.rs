@@ -7,6 +7,7 @@ use crate::table::row::{ANYWHERE, Contexts, Row, path, rows, size};
 const CONTEXTS: Contexts = ANYWHERE.and_htaccess(Class::ANY);
 
 pub static ROWS: &[Row] = rows![
+    "mod_apreq2.c",
     size("APREQ2_ReadLimit", CONTEXTS, |d, bytes| set(d, "APREQ2_ReadLimit", bytes.to_string()))
         .because("64M, libapreq's default"),
     "Maximum size of a body that Apache2::Request parses. Of several values for a place the lowest counts, and a \

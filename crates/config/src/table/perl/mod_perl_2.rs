@@ -13,6 +13,7 @@ use crate::table::perl::{handlers, phases, switches};
 use crate::table::row::{ANYWHERE, Effect, FILE_INFO, HOSTS, MANY, POOLS, Row, SERVER, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_perl.c",
     word("PerlGeneration", POOLS, "1|2", generation).effect(Effect::Generation).because(
         "derived from the configuration: PerlResponseHandler, `SetHandler modperl`, PerlOptions and names like \
              ModPerl::Registry belong to mod_perl 2"

@@ -14,7 +14,7 @@ const RULES: Contexts = ANYWHERE.and_htaccess(Class::LIMIT);
 
 macro_rules! phases {
     ($($phase:ident $contexts:ident $because:literal $about:literal;)*) => {
-        rows![$(
+        rows!["mod_perl.c", $(
             words(concat!("Perl", stringify!($phase), "Handler"), $contexts, "handler…", 1..=MANY, |d, names| {
                 add(d, Phase::$phase, names)
             })
@@ -61,6 +61,7 @@ pub static ROWS: &[Row] = phases! {
 };
 
 pub static FURTHER: &[Row] = rows![
+    "mod_perl.c",
     words("PerlInitHandler", INNER, "handler…", 1..=MANY, add_init)
         .effect(Effect::Generation)
         .because("few programs want every request"),

@@ -12,6 +12,7 @@ use crate::table::row::{CONTAINERS, Contexts, Effect, Row, SERVER, places, rows,
 const PLACES: Contexts = places(SectionContext::VirtualHost as u8 | CONTAINERS.places);
 
 pub static ROWS: &[Row] = rows![
+    "cameleer.c",
     section("WorkerPool", SERVER, "name", 1..=1, worker_pool)
         .effect(Effect::Generation)
         .because("one pool is enough for one application"),

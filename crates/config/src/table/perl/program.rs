@@ -5,7 +5,8 @@ use crate::model::program::{CgiMode, Limit};
 use crate::table::row::{ANYWHERE, Row, SERVER, number, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
-    word("CgiMode", ANYWHERE, "program|fork|persistent", mode).default(
+    "core.c",
+    word("CgiMode", ANYWHERE, "program|fork|persistent", mode).of("cameleer.c").default(
         "program",
         "CGI scripts are written for a process of their own: globals, files and locks end with it, and so does \
              `exit`"
@@ -16,6 +17,7 @@ pub static ROWS: &[Row] = rows![
      worker, and globals persist, as with Apache::Registry; for scripts written for that. Files that are not Perl are \
      always executed.",
     number("CgiMaxProcesses", SERVER, 1..=20000, |d, n| d.config.max_programs = n as u32)
+        .of("cameleer.c")
         .default("64", "a Perl program takes 10 to 50 MB; more at once help only programs that wait for others"),
     "Maximum number of CGI programs at the same time where `CgiMode` is `program`. Each has a small process without Perl \
      that starts and watches it. Further requests wait, up to QueueLength and QueueTimeout. Programs of places with Perl \

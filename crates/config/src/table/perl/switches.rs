@@ -6,6 +6,7 @@ use crate::model::start_up::StartUpStep;
 use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, flag, rows, words};
 
 pub static ROWS: &[Row] = rows![
+    "mod_perl.c",
     flag("PerlTaintCheck", POOLS, |d, on| d.perl().taint_check = on).effect(Effect::Generation).default("Off", "perl's default"),
     "Perl's -T: data from clients must be matched before it may reach a shell, a file name or the %ENV of programs.",
     flag("PerlWarn", POOLS, |d, on| d.perl().warn = on).effect(Effect::Generation).default("Off", "perl's default"),
@@ -16,7 +17,7 @@ pub static ROWS: &[Row] = rows![
             Err("operator masks are not supported, because they never confined hostile code: run code that you do not trust as another user \
                 in another server, and remove this line"
                 .to_owned())
-        }).effect(Effect::Start).because("not supported"),
+        }).of("cameleer.c").effect(Effect::Start).because("not supported"),
     "Refused with an explanation: perl's operator masks do not confine hostile code.",
 ];
 

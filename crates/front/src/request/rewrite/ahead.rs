@@ -17,7 +17,7 @@ use super::{of_host, onward};
 use crate::base::refusal::Refusal;
 use crate::request::access::admit;
 use crate::request::context::RequestContext;
-use crate::request::{find, settle};
+use crate::request::place::{find, settle};
 use crate::routing::{Route, bytes};
 use base::path::Text;
 use config::Phase;

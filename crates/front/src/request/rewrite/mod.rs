@@ -20,7 +20,8 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
 use super::access::admit;
 use super::context::{RequestContext, variables};
-use super::{files, find, settle};
+use super::files;
+use super::place::{find, settle};
 use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::routing::{Route, bytes};

@@ -41,7 +41,7 @@ pub struct RuleFlags {
     pub discard_path_info: bool,
     /// `NS`: the rule does not apply to subrequests.
     pub no_subrequests: bool,
-    /// `CO`: cookies, see [`super::cookie`].
+    /// `CO`: cookies, see `cookie`.
     pub cookies: Vec<Template>,
     /// `E`: variables, `name:text`, `name` or `!name`.
     pub variables: Vec<Template>,

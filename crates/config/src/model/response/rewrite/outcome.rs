@@ -49,7 +49,7 @@ pub struct Rewritten {
     pub forced: ForcedByRule,
     /// What the rules ask before they can go on. The rest of the result is void.
     pub question: Option<Question>,
-    /// What the rules did, up to [`Seen::trace_level`].
+    /// What the rules did, up to `Seen::trace_level`.
     pub trace: Vec<TraceLine>,
 }
 

@@ -30,20 +30,13 @@ impl Rule {
         at.map(|at| format!(" ({at})")).unwrap_or_default()
     }
 
-    /// Parses `Pattern Substitution [flags]`.
-    pub fn parse(
-        pattern: &str,
-        to: &str,
-        flags: &str,
-        conditions: Vec<Condition>,
-        maps: &Maps,
-        budget: &mut Budget,
-    ) -> Result<Rule, String> {
+    /// Parses `Pattern Substitution [flags]`. The rule has no conditions yet.
+    pub fn parse(pattern: &str, to: &str, flags: &str, maps: &Maps, budget: &mut Budget) -> Result<Rule, String> {
         let (flags, case) = flags::parse(flags, maps)?;
         let source = pattern.to_owned();
         let (negated, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |rest| (true, rest));
         let pattern = Some(budget.compile(pattern, case)?);
         let to = if to == "-" { None } else { Some(Template::parse(to, maps)?) };
-        Ok(Rule { conditions, source, pattern, negated, to, flags })
+        Ok(Rule { conditions: Vec::new(), source, pattern, negated, to, flags })
     }
 }

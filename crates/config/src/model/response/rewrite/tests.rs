@@ -67,7 +67,8 @@ fn place(text: &str, folder: Option<&str>) -> Rewrite {
             place.pending.push(Condition::parse(words[1], words[2], flags, &maps, budget).expect(line));
         } else {
             let conditions = std::mem::take(&mut place.pending);
-            place.rules.push(Arc::new(Rule::parse(words[1], words[2], flags, conditions, &maps, budget).expect(line)));
+            let rule = Rule::parse(words[1], words[2], flags, &maps, budget).expect(line);
+            place.rules.push(Arc::new(Rule { conditions, ..rule }));
         }
     }
     place
@@ -223,7 +224,7 @@ fn invalid_rules_and_conditions_are_errors() {
         ("a", "/x", "[Q]"),
         ("a", "-", "[E=HTTP_PROXY:%{HTTP:Proxy}]"),
     ] {
-        assert!(Rule::parse(pattern, to, flags, Vec::new(), &maps, budget).is_err(), "{pattern} {to} {flags}");
+        assert!(Rule::parse(pattern, to, flags, &maps, budget).is_err(), "{pattern} {to} {flags}");
     }
     for (test, pattern, flags) in
         [("x", "-eq x", ""), ("x", "(", ""), ("%{NO}", "x", ""), ("x", "y", "[L]"), ("expr", "maybe", "")]
@@ -286,7 +287,7 @@ fn a_run_without_an_answer_stops_with_its_question() {
     let (maps, budget) = (Maps::default().with("m", program), &mut Budget::of_the_administrator());
     for (key, expected) in [("$1", "/<x>"), ("none", "/other")] {
         let to = format!("/${{m:{key}|other}}");
-        let rule = Rule::parse("^/(.*)", &to, "", Vec::new(), &maps, budget).expect("a rule");
+        let rule = Rule::parse("^/(.*)", &to, "", &maps, budget).expect("a rule");
         let place = Rewrite { engine: Some(true), rules: vec![Arc::new(rule)], ..Rewrite::default() };
         let start = Start { path: "/x".to_owned(), ..Start::default() };
         assert_eq!(line(&run(&place, start, &Browser)), expected);

@@ -1,0 +1,60 @@
+//! Tables of a request: `headers_in`, `notes` and the others.
+
+use std::ffi::c_int;
+
+use super::{ApacheText, Given, Out, STALE, give, status};
+use crate::request_rec::table::Table;
+use crate::request_stack::with;
+use crate::tied_env;
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_table_new(r: u64, table: Out<'_, u32>) -> c_int {
+    give(table, with(r, |r| r.tables.new_table()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_table_get(r: u64, table: u32, name: Given<'_>, value: Out<'_, ApacheText>) -> c_int {
+    tied_env::bring(r, table);
+    give(value, with(r, |r| ApacheText::of_option(r.table_value(table, name.bytes()))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_table_entry(
+    r: u64,
+    table: u32,
+    at: usize,
+    name: Out<'_, ApacheText>,
+    value: Out<'_, ApacheText>,
+) -> c_int {
+    tied_env::bring(r, table);
+    let entry = with(r, |r| match r.table(table).and_then(|table| table.entry(at)) {
+        Some((name, value)) => (ApacheText::of(name), ApacheText::of(value)),
+        None => (ApacheText::UNDEF, ApacheText::UNDEF),
+    });
+    entry.map_or(STALE, |(n, v)| give(name, Ok(n)) | give(value, Ok(v)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: Given<'_>, value: Given<'_>) -> c_int {
+    let (name, value) = (name.bytes(), value.bytes());
+    tied_env::bring(r, table);
+    if verb == CLEAR {
+        tied_env::clear(r, table);
+    }
+    let changed = status(with(r, |r| r.table_mut(table).map(|table| change(table, verb, name, value))));
+    tied_env::show(r, table, name);
+    changed
+}
+
+/// `APACHE_TABLE_CLEAR`
+const CLEAR: u32 = 4;
+
+fn change(table: &mut Table, verb: u32, name: &[u8], value: &[u8]) {
+    match verb {
+        0 => table.set(name, value),
+        1 => table.add(name, value),
+        2 => table.merge(name, value),
+        3 => table.unset(name),
+        _ => table.clear(),
+    }
+}

@@ -1,0 +1,282 @@
+//! One request from its route to what answers there: rules, access, then a backend, a file or a program. Internal
+//! redirects begin it anew.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use http::header::CONTENT_LENGTH;
+use http::request::Parts;
+use http::{Response, StatusCode};
+
+use super::access::reverse_dns::named_by_dns;
+use super::access::{admit, take_turn};
+use super::body::RequestBody;
+use super::cached::{self, Lookup};
+use super::context::{RequestContext, remote_ip, variables};
+use super::files::{self, LookupResult, autoindex, lookup};
+use super::internal_redirect::{MAX_REDIRECTS, index, redirected};
+use super::place::{find, settle};
+use super::respond::body::BodySource;
+use super::respond::headers;
+use super::rewrite::{self, InFolder};
+use super::{Dispatched, actions, ask_worker, is_about_what_is_there, pages, proxied};
+use crate::base::refusal::Refusal;
+use crate::routing::{self, Route};
+use config::Handler;
+use config::proxy::Passed;
+use config::response::redirect::RedirectResponse;
+
+/// Answers a request with this head, which may be that of an internal redirect.
+pub async fn follow(
+    context: &RequestContext,
+    head: &Parts,
+    body: &mut RequestBody,
+) -> Result<Response<BodySource>, Refusal> {
+    context.be_subrequest(false);
+    let mut head = Cow::Borrowed(head);
+    let mut answer = step(context, &head, body).await?;
+    for _ in 0..MAX_REDIRECTS {
+        answer = match answer {
+            Dispatched::Response(response) => return Ok(response),
+            Dispatched::InternalRedirect(target) => {
+                context.be_subrequest(false);
+                context.inherit_variables(variables::pass_on(context, &head, StatusCode::OK));
+                head = Cow::Owned(redirected(&context.head, &target)?);
+                step(context, &head, &mut RequestBody::none()).await?
+            }
+            Dispatched::Forward(onward) => {
+                context.be_subrequest(false);
+                head = Cow::Owned(*onward);
+                step(context, &head, body).await?
+            }
+            Dispatched::Index(onward) => {
+                context.be_subrequest(true);
+                head = Cow::Owned(*onward);
+                step(context, &head, body).await?
+            }
+        };
+    }
+    if let Some(route) = context.route().as_deref() {
+        context.complain(
+            route,
+            &format!("was redirected internally {MAX_REDIRECTS} times: look for rules or scripts that form a loop"),
+        );
+    }
+    Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+}
+
+/// One round: finds the place of a request, and what answers it there or which request follows.
+async fn step(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
+    match resolve(context, head).await? {
+        Resolved::Break(onward) => Ok(Dispatched::Forward(onward)),
+        Resolved::Continue((head, route)) => match route.backend.clone() {
+            Some(to) => at_backend(context, &head, &route, &to, body).await,
+            None => at_place(context, &head, route, body).await,
+        },
+    }
+}
+
+/// A request whose rules have been applied, with its route; or the request that it became, which begins anew.
+type Resolved<'a> = ControlFlow<Box<Parts>, (Cow<'a, Parts>, Rc<Route>)>;
+
+/// The route of a request: its path, the rules of the host and of the folder, redirects of both.
+async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolved<'a>, Refusal> {
+    let route = find(context, head).await?;
+    context.take_forced();
+    variables::forget(context);
+    remote_ip::settle(context, head, &route);
+    settle(context, head, &route)?;
+    let (mut head, mut route) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
+    redirect(&route, &head, |answer| answer.of_host)?;
+    match rewrite::of_folder(context, &head, &route).await? {
+        InFolder::Same => {}
+        InFolder::Here(here) => head = Cow::Owned(*here),
+        InFolder::Onward(onward) if route.redirect.is_none() => return Ok(Resolved::Break(onward)),
+        InFolder::Onward(_) => {}
+        InFolder::Backend(at_backend) => {
+            route = at_backend;
+            settle(context, &head, &route)?;
+        }
+    }
+    redirect(&route, &head, |_| true)?;
+    let forced = context.take_forced();
+    if !forced.is_none() {
+        route = Rc::new(route.forced(forced));
+        settle(context, &head, &route)?;
+    }
+    Ok(Resolved::Continue((head, route)))
+}
+
+/// Answers by a backend.
+async fn at_backend(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    to: &Passed,
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
+    admit(context, head, route).await?;
+    take_turn(context, head, route)?;
+    // What the client's Connection lists goes before rules add fields of the same names.
+    let mut own = head.clone();
+    proxy::fields::end_to_end(&mut own.headers);
+    let head = headers::asked(context, &own, route)?;
+    proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response)
+}
+
+/// Answers by the place itself: a purge, a file, a page of the server, or a program.
+async fn at_place(
+    context: &RequestContext,
+    head: &Parts,
+    route: Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
+    if cached::purge::is_one(head, &route) {
+        admit(context, head, &route).await?;
+        return cached::purge::answer(context, head, &route).map(Dispatched::Response);
+    }
+    let has_phases = route.settings.has_perl_phases();
+    let route = if !has_phases && (route.is_static() || is_folder_of_programs(context, &route).await?) {
+        match on_disk(context, head, route).await? {
+            OnDisk::Answer(answer) => return Ok(answer),
+            OnDisk::Program(route) => route,
+        }
+    } else {
+        admit_to_program(context, head, route).await?
+    };
+    if !route.settings.has_perl_phases()
+        && let Some(page) = pages::answer(context, head, &route, &route.settings.handler)
+    {
+        take_turn(context, head, &route)?;
+        return page.map(Dispatched::Response);
+    }
+    at_program(context, head, route, body).await
+}
+
+/// What the path leads to on disk.
+enum OnDisk {
+    /// A file, a list of a folder, or an internal redirect.
+    Answer(Dispatched),
+    /// A program, with its route.
+    Program(Rc<Route>),
+}
+
+/// Looks for the file of a path, and sends it.
+async fn on_disk(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<OnDisk, Refusal> {
+    let found = find_file(context, head, &route).await;
+    measure(head, &route, &found)?;
+    if let Some(onward) = actions::script(context, head, &route, &found)? {
+        return Ok(OnDisk::Answer(Dispatched::Forward(Box::new(onward))));
+    }
+    let answer = match found? {
+        LookupResult::Response(response) => Dispatched::Response(response),
+        LookupResult::Index(path) => Dispatched::Index(Box::new(index(head, &path)?)),
+        LookupResult::Folder(folder) => Dispatched::Response(autoindex::answer(context, &route, folder, head).await?),
+        LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+        LookupResult::File(route, opened) => {
+            settle(context, head, &route)?;
+            take_turn(context, head, &route)?;
+            let head = headers::asked(context, head, &route)?;
+            Dispatched::Response(files::send(context, &route, opened, &head).await?)
+        }
+        LookupResult::Handled(route) => {
+            settle(context, head, &route)?;
+            return Ok(OnDisk::Program(route));
+        }
+    };
+    Ok(OnDisk::Answer(answer))
+}
+
+/// Checks access to a program for which no file was looked up.
+async fn admit_to_program(context: &RequestContext, head: &Parts, mut route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
+    // The settings of the file's own sections apply to the whole request, Perl phases included.
+    if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, &route)).await? {
+        route = of_file;
+    }
+    admit(context, head, &route).await?;
+    let is_behind_link = || Ok(lookup::is_behind_link(&context.generation, &route));
+    if route.looks_for_a_file() && context.generation.ask(is_behind_link).await? {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    Ok(route)
+}
+
+/// Answers by a program, when its turn comes.
+async fn at_program(
+    context: &RequestContext,
+    head: &Parts,
+    route: Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
+    let route = named_by_dns(&context.services.names, &context.client.local, route).await;
+    settle(context, head, &route)?;
+    take_turn(context, head, &route)?;
+    // The client's name may have been looked up since the access check.
+    variables::settle(context, head, &route)?;
+    let head = headers::asked(context, head, &route)?;
+    run(context, &head, &route, body).await
+}
+
+/// Answers a request for a program, from the cache or by a worker.
+async fn run(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
+    match cached::look_up(context, head, route, body).await? {
+        Lookup::Hit(response) => Ok(Dispatched::Response(response)),
+        Lookup::Miss { store } => store.ask(body).await,
+        Lookup::Pass => {
+            let answer = match ask_worker::ask(context, head, route, body).await {
+                Ok(said) => ask_worker::deliver(context, head, route, said).await,
+                Err(refusal) => Err(refusal),
+            };
+            cached::passed(context, head, route, &answer);
+            answer
+        }
+    }
+}
+
+/// Whether the path is that of a folder of programs, whose index answers. As in mod_dir, the index gets the method and the body.
+async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> Result<bool, Refusal> {
+    let leads_on = || Ok(files::leads_to_an_index(&context.generation, route));
+    Ok(route.settings.handler == Handler::CgiScript && context.generation.ask(leads_on).await?)
+}
+
+/// Applies `Redirect` of the host or of a location.
+fn redirect(route: &Route, head: &Parts, is_due: fn(&RedirectResponse) -> bool) -> Result<(), Refusal> {
+    let Some(answer) = route.redirect.as_ref().filter(|answer| is_due(answer)) else { return Ok(()) };
+    route.refused()?;
+    Err(routing::redirect::refusal(answer, head.uri.query()))
+}
+
+/// Looks up the file of `route`. A 404 is sent only after the access check, so that strangers cannot probe names.
+/// For an index, the client needs access to both the folder and the index file.
+async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
+    let found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
+    let file = found.as_ref().ok().and_then(LookupResult::file);
+    if file.is_none_or(|file| file.path != route.path) {
+        admit(context, head, route).await?;
+    }
+    if let Some(file) = file {
+        admit(context, head, file).await?;
+    }
+    found
+}
+
+/// Applies `LimitRequestBody` also to bodies that no handler reads. A 401 or 403 takes precedence over the 413.
+fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -> Result<(), Refusal> {
+    let route = match found {
+        Ok(found) => found.file().map_or(route, |file| file),
+        Err(refusal) if is_about_what_is_there(refusal.status) => route,
+        Err(_) => return Ok(()),
+    };
+    let limit = route.settings.limit_request_body;
+    let said = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match said.is_some_and(|length| limit != 0 && length > limit) {
+        true => Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE)),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,56 @@
+//! The current route of a request.
+
+use std::rc::Rc;
+
+use http::header::HOST;
+use http::request::Parts;
+use http::{Method, StatusCode, Uri};
+use percent_encoding::percent_encode;
+
+use super::context::{RequestContext, variables};
+use super::strictness;
+use crate::base::refusal::Refusal;
+use crate::routing::{Asked, NotYet, Route, once_read};
+use base::path::{BadPath, MAX_SEGMENTS, PATH};
+
+/// Finds the route of a request.
+pub async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refusal> {
+    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let path = match head.uri.path() {
+        "" => "/",
+        // `OPTIONS *` refers to the whole server; the settings of the root path are used for it.
+        "*" if head.method == Method::OPTIONS => "/",
+        path => path,
+    };
+    let asked = Asked { local: &context.client.local, host, path };
+    let find = || {
+        let found = context.generation.routes.find(&context.generation.config, asked);
+        found.inspect_err(|not_yet| {
+            if matches!(not_yet, NotYet::Bad(BadPath::TooDeep)) {
+                context.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
+            }
+        })
+    };
+    let route = once_read(&context.generation.routes, find).await?;
+    if strictness::is_misdirected(context, &route) {
+        return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST));
+    }
+    strictness::check(context, head, &route)?;
+    Ok(route)
+}
+
+/// Makes `route` the request's current route, and computes its variables.
+pub fn settle(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
+    context.leads_to(route.clone());
+    variables::settle(context, head, route)
+}
+
+/// Makes the route of a program's internal redirect current, so that its response headers and other settings apply.
+pub async fn settle_at(context: &RequestContext, head: &Parts, path: &[u8]) {
+    let mut there = head.clone();
+    let Ok(uri) = Uri::try_from(percent_encode(path, PATH).to_string()) else { return };
+    there.uri = uri;
+    if let Ok(route) = find(context, &there).await {
+        let _ = settle(context, &there, &route);
+    }
+}

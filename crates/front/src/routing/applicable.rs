@@ -1,0 +1,128 @@
+//! What the configuration says of a path and its file: sections, `.htaccess` files, and whether it is refused.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::StatusCode;
+
+use super::htaccess::{Chain, RECHECK, Unread, complain};
+use super::settings::PlaceOfSettings;
+use super::{Routes, bytes};
+use base::path::Text;
+use config::proxy::BackendUrl;
+use config::{Config, Htaccess, Settings, work};
+use files::open::root;
+
+/// A path, decoded and as sent, and its file.
+pub(super) struct Place<'a> {
+    pub host: u16,
+    pub path: &'a Text,
+    pub sent: Option<&'a str>,
+    pub filename: &'a Path,
+    pub script_alias: bool,
+}
+
+/// Result of [`Routes::look`].
+pub(super) struct Applicable {
+    /// Whether a rule that decides about it had no result, so the request is refused.
+    pub is_unknown: bool,
+    pub files: Rc<[Arc<Htaccess>]>,
+    pub sections: Vec<u16>,
+    pub settings: Rc<Settings>,
+    pub overrides: Rc<[u8]>,
+    pub refusal: Option<StatusCode>,
+    pub ambiguous: bool,
+    pub until: Option<Instant>,
+}
+
+impl Routes {
+    /// The settings of a path and its file, from sections and `.htaccess` files.
+    pub(super) fn look(&self, config: &Config, place: &Place<'_>) -> Result<Applicable, Unread> {
+        let &Place { host, path, sent, filename, script_alias } = place;
+        let text = Text::new(bytes(filename)).0;
+        let named = Path::new(&text);
+        let (sections, is_unknown) = applied(|| match sent {
+            Some(sent) => config.sections_as_sent(host, &path.0, sent, named),
+            None => config.sections(host, &path.0, named),
+        });
+        let chain = match &self.overrides {
+            Some(store) => store.chain(host, &sections, filename)?,
+            None => Chain::default(),
+        };
+        let hidden = config.hides(host, filename).then_some(StatusCode::FORBIDDEN);
+        let ((ambiguous, merged), is_undecided) = applied(|| {
+            let ambiguous = may_pass_a_file(config, &chain.files, host, root(config, host, filename), &text);
+            (ambiguous, config.apply(sections, chain.files, &path.0, named))
+        });
+        let is_unknown = is_unknown || is_undecided;
+        let unknown = is_unknown.then_some(StatusCode::INTERNAL_SERVER_ERROR);
+        let overrides = chain.texts;
+        let of = PlaceOfSettings { applied: &merged, script_alias, overrides: &overrides, file: named };
+        Ok(Applicable {
+            is_unknown,
+            files: merged.files.as_slice().into(),
+            settings: self.settings(config, of),
+            sections: merged.sections,
+            overrides,
+            refusal: hidden.or(chain.refusal).or(unknown),
+            ambiguous,
+            until: unknown.map(|_| Instant::now()).or_else(|| chain.brief.then(|| Instant::now() + RECHECK)),
+        })
+    }
+
+    /// The settings of a path that leads to a backend: no file, and no `.htaccess` file.
+    pub(super) fn look_at_backend(&self, config: &Config, place: &Place<'_>, url: &BackendUrl) -> Applicable {
+        let &Place { host, path, sent, .. } = place;
+        let chain = Chain::default();
+        let (merged, is_unknown) = applied(|| {
+            let sections = config.sections_of_backend(host, &path.0, sent, &url.to_string());
+            config.apply(sections, chain.files, &path.0, Path::new(""))
+        });
+        let file = Path::new("");
+        let of = PlaceOfSettings { applied: &merged, script_alias: false, overrides: &chain.texts, file };
+        let unknown = is_unknown.then_some(StatusCode::INTERNAL_SERVER_ERROR);
+        Applicable {
+            is_unknown,
+            files: merged.files.as_slice().into(),
+            settings: self.settings(config, of),
+            sections: merged.sections,
+            overrides: chain.texts,
+            refusal: unknown,
+            ambiguous: false,
+            until: unknown.map(|_| Instant::now()),
+        }
+    }
+}
+
+/// Applies rules that decide where a route leads. The second value: whether a rule has no result, so that the request must be
+/// refused.
+pub(super) fn applied<T>(rules: impl FnOnce() -> T) -> (T, bool) {
+    let allowance = work::Allowance::default();
+    let done = allowance.count(rules);
+    let is_unknown = allowance.is_used_up();
+    if is_unknown {
+        complain(work::Allowance::complaint());
+    }
+    (done, is_unknown)
+}
+
+/// Whether a name within `filename`, from its root on, is protected by `<Files>` or is hidden. If it is a file and the
+/// rest is PATH_INFO, it must stay protected. Each name is tested once, because a client may send thousands.
+fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], host: u16, root: &Path, filename: &str) -> bool {
+    // The root's own name is tested, but not the names of its ancestors.
+    let above = root.parent().map_or(0, |above| above.iter().count().saturating_sub(1));
+    let ruled = config.names_with_rules(files);
+    let mut names = filename.split('/').filter(|name| !name.is_empty()).skip(above).peekable();
+    let is_folder = filename.ends_with('/');
+    while let Some(name) = names.next() {
+        let on_the_way = is_folder || names.peek().is_some();
+        let has_rules = || ruled.iter().any(|regex| regex.is_match(name));
+        if config.hides_name(host, OsStr::new(name)) || on_the_way && has_rules() {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,101 @@
+//! Messages of the worker, as they arrive.
+
+use bytes::Bytes;
+use wire::Malformed;
+use wire::memory::blocks::Block;
+use wire::reply::Reply;
+
+use super::Exchange;
+
+/// Most informational (1xx) heads of one response.
+const MAX_INFOS: u32 = 32;
+/// Most messages of one request without content (empty body, more time); no real program sends as many.
+const MAX_IDLE: u32 = 1_000_000;
+
+impl Exchange {
+    /// Handles a message of the worker. Messages arrive in the order `Info* [Moved] Head Body* [Complete] End` or
+    /// `[Moved] [Head] File [Complete] End` or `Refused End`.
+    pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
+        if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
+            return Err(Malformed("a message after the end"));
+        }
+        match reply {
+            Reply::Info(_) if self.said_infos == MAX_INFOS => return Err(Malformed("too many informational heads")),
+            Reply::Info(head) if !self.said_head => {
+                self.said_infos += 1;
+                self.infos.push(head);
+            }
+            Reply::Moved(path) if !self.said_head && self.moved.is_none() => self.moved = Some(path.to_vec()),
+            Reply::Head(head) if !self.said_head => {
+                self.said_head = true;
+                self.head = Some(head);
+            }
+            Reply::File(path) if self.takes_file() => {
+                self.said_head = true;
+                self.file = Some(path.to_vec());
+            }
+            Reply::Elsewhere(target) if !self.said_head => {
+                self.said_head = true;
+                self.elsewhere = Some(target.to_vec());
+            }
+            Reply::Refused { status, variables } if !self.said_head && self.moved.is_none() => {
+                self.said_head = true;
+                self.refused = Some((status, variables.to_vec()));
+            }
+            Reply::Body(b"") if self.takes_body() => self.count_idle()?,
+            Reply::Body(bytes) if self.takes_body() => self.keep(bytes.len(), || Bytes::copy_from_slice(bytes)),
+            Reply::Extend(_) => self.count_idle()?,
+            Reply::Complete if self.said_head => self.whole = true,
+            Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
+            _ => return Err(Malformed("messages out of order")),
+        }
+        Ok(())
+    }
+
+    /// Handles a piece of the body in the worker's memory. The piece stays there until it is sent, or is copied if the
+    /// worker is short of blocks (`is_needed`).
+    pub fn hear_block(&mut self, piece: Block, is_needed: bool) -> Result<(), Malformed> {
+        if self.outcome.is_some() || self.whole || !self.takes_body() {
+            return Err(Malformed("messages out of order"));
+        }
+        if piece.as_ref().is_empty() {
+            return self.count_idle();
+        }
+        self.keep(piece.as_ref().len(), || match is_needed {
+            true => {
+                let mut copied = Vec::new();
+                piece.copy_to(&mut copied);
+                copied.into()
+            }
+            false => Bytes::from_owner(piece),
+        });
+        Ok(())
+    }
+
+    fn count_idle(&mut self) -> Result<(), Malformed> {
+        self.idle += 1;
+        if self.idle > MAX_IDLE { Err(Malformed("too many messages without content")) } else { Ok(()) }
+    }
+
+    fn takes_body(&self) -> bool {
+        self.said_head && self.file.is_none() && self.elsewhere.is_none() && self.refused.is_none()
+    }
+
+    /// A file may replace the body only while the client has neither the head nor any of the body.
+    fn takes_file(&self) -> bool {
+        let untouched =
+            self.elsewhere.is_none() && self.refused.is_none() && self.file.is_none() && self.spool.is_empty();
+        !self.said_head || (self.head.is_some() && untouched)
+    }
+
+    fn keep(&mut self, length: usize, bytes: impl FnOnce() -> Bytes) {
+        if self.abandoned || length == 0 {
+            return;
+        }
+        let is_wanted = !self.served && !self.length.is_exceeded();
+        self.length.add(length);
+        if is_wanted {
+            self.spool.push(bytes());
+        }
+    }
+}

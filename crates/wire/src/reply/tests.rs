@@ -1,0 +1,40 @@
+use super::*;
+
+#[test]
+fn messages_read_back_in_order() {
+    let head = Head { status: 200, reason: b"Fine".to_vec(), headers: vec![(b"a".to_vec(), b"b".to_vec())] };
+    let end = End {
+        cpu_us: 5,
+        leaving: Some(LeaveReason::Spoilt),
+        truncated: false,
+        log: vec![(LogKind::Note, b"n".to_vec(), b"v".to_vec())],
+    };
+    let said = [
+        Reply::Ready { fork_us: 3 },
+        Reply::Greeted { fork_us: 4 },
+        Reply::Extend(1500),
+        Reply::Head(head),
+        Reply::Body(b"hello"),
+        Reply::Refused { status: 500, variables: b"REDIRECT_A=b\0" },
+        Reply::End(end),
+    ];
+    let mut packet = Vec::new();
+    said.iter().for_each(|reply| reply.put(9, &mut packet));
+    let heard: Vec<_> = PacketMessages::new(&packet).collect::<Result<_, _>>().expect("well formed");
+    assert_eq!(heard, said.map(|reply| (9, reply)));
+}
+
+#[test]
+fn every_truncated_or_spoiled_packet_is_an_error_or_safe() {
+    let mut packet = Vec::new();
+    Reply::Head(Head { status: 200, headers: vec![(b"name".to_vec(), b"value".to_vec())], ..Head::default() })
+        .put(1, &mut packet);
+    for length in 1..packet.len() {
+        assert!(PacketMessages::new(&packet[..length]).any(|m| m.is_err()));
+    }
+    for at in 0..packet.len() {
+        let mut bad = packet.clone();
+        bad[at] ^= 0xff;
+        PacketMessages::new(&bad).for_each(drop);
+    }
+}

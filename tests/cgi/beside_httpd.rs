@@ -358,3 +358,38 @@ fn the_program_of_an_error_document_has_the_errors_status_unless_it_says_another
         server.get("/cgi/plain").is(200);
     }
 }
+
+#[test]
+fn a_form_sent_to_a_folder_that_perl_has_looked_at_comes_to_the_program_that_is_its_index() {
+    let echo = "#!/usr/bin/perl\nlocal $/; my $b = <STDIN>; print \"Content-Type: text/plain\\n\\n$ENV{REQUEST_METHOD} $ENV{SCRIPT_NAME} $ENV{CONTENT_LENGTH} $b\";";
+    let look = "package My; use Apache (); sub handler { my $r = shift; read STDIN, my $b, 2 if $r->args && $r->uri =~ m{/$}; 0 } 1;";
+    for mode in ["program", "fork", "persistent"] {
+        let server = Site::new()
+            .script("scripts/index.pl", echo)
+            .script("scripts/with/index.pl", echo)
+            .script("htdocs/folder/index.cgi", echo)
+            .file("htdocs/on/page.txt", "page")
+            .file("lib/My.pm", look)
+            .serve(&format!(
+                "PerlLib lib\nPerlModule My\n<Location />\nPerlFixupHandler My\n</Location>\n\
+                 {}DirectoryIndex index.pl index.cgi /cgi/index.pl\nAddHandler cgi-script .cgi\nOptions +ExecCGI\n",
+                conf(&format!("CgiMode {mode}"))
+            ));
+        for (folder, script) in [
+            ("/cgi/", "/cgi/index.pl"),
+            ("/cgi/with/", "/cgi/with/index.pl"),
+            ("/folder/", "/folder/index.cgi"),
+            ("/on/", "/cgi/index.pl"),
+        ] {
+            assert_eq!(server.post(folder, "a=b").is(200).text(), format!("POST {script} 3 a=b"), "{mode}");
+            let large = "x".repeat(300_000);
+            let said = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
+            assert_eq!(said, format!("PUT {script} 300000 {large}"), "{mode} {folder}");
+            // The index finds the whole body, although the handler has read a part of it.
+            let said =
+                server.send(Request::new("PUT", &format!("{folder}?read")).body(large.as_bytes())).is(200).text();
+            assert!(said.ends_with(&format!(" 300000 {large}")), "{mode} {folder}: {}", said.len());
+        }
+        assert!(server.get("/cgi/").is(200).text().starts_with("GET /cgi/index.pl"));
+    }
+}

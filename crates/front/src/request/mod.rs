@@ -139,6 +139,7 @@ pub async fn follow(
             Dispatched::Response(response) => return Ok(response),
             Dispatched::InternalRedirect(target) => {
                 context.be_subrequest(false);
+                body.forget_received();
                 context.inherit_variables(variables::pass_on(context, &head, StatusCode::OK));
                 head = Cow::Owned(redirected(&context.head, &target)?);
                 lead(context, &head, &mut RequestBody::none()).await?

@@ -9,7 +9,7 @@ import time
 from cases import escaped
 
 # The page that httpd writes for an error. Its wording belongs to the server, not to the feature.
-ERROR_PAGE = re.compile(rb"\A<!DOCTYPE html[^>]*>\s*<html[^>]*>\s*<head>\s*<title>[345]\d\d ", re.IGNORECASE)
+ERROR_PAGE = re.compile(rb"\A<!DOCTYPE html[^>]*>\s*<html[^>]*>\s*<head>\s*(?:<meta[^>]*>\s*)?<title>[345]\d\d ", re.IGNORECASE)
 # Headers that describe the page and not the response.
 OF_PAGE = {"Content-Type", "Content-Length"}
 HTTP_DATE = re.compile(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT")

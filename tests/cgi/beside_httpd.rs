@@ -2,7 +2,7 @@
 //! and mod_perl 2.
 
 use super::{SH, conf};
-use crate::support::{Request, Server, Site};
+use crate::support::{Request, Response, Server, Site};
 
 /// A shell script that prints its environment.
 const ENV: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nenv\n";
@@ -285,5 +285,111 @@ fn a_form_sent_to_a_folder_comes_to_the_program_that_is_its_index() {
             let said = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
             assert_eq!(said, format!("PUT {script} 300000 {large}"), "{mode}");
         }
+    }
+}
+
+/// The values of a header, in their order.
+fn values(response: &Response, name: &str) -> Vec<String> {
+    response.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.clone()).collect()
+}
+
+#[test]
+fn the_fields_beside_a_local_redirect_come_with_the_response_that_it_leads_to() {
+    let print = |fields: &str| format!("#!/bin/sh\nprintf '{fields}\\n\\n'\n");
+    for mode in ["program", "fork", "persistent"] {
+        let to = "Set-Cookie: a=1\\nSet-Cookie: b=2\\nX-One: first\\nContent-Type: text/x-own\\nETag: \"own\"\\nContent-Length: 3\\nLocation: ";
+        let server = Site::new()
+            .script("scripts/file", &print(&format!("{to}/page.txt")))
+            .script("scripts/program", &print(&format!("{to}/cgi/there")))
+            .script("scripts/chain", &print("Set-Cookie: d=4\\nX-One: chain\\nLocation: /cgi/program"))
+            .script("scripts/none", &print(&format!("{to}/none")))
+            .script("scripts/there", &print("Content-Type: text/plain\\nSet-Cookie: c=3\\nX-One: second"))
+            .file("htdocs/page.txt", "page")
+            .serve(&format!("{}CacheEnable memory /\n", conf(&format!("CgiMode {mode}"))));
+        for (name, status, cookies, one, kind) in [
+            ("file", 200, &["a=1", "b=2"][..], "first", "text/plain"),
+            ("program", 200, &["a=1", "b=2", "c=3"], "first, second", "text/plain"),
+            ("chain", 200, &["d=4", "a=1", "b=2", "c=3"], "chain, first, second", "text/plain"),
+            ("none", 404, &["a=1", "b=2"], "first", "text/html; charset=utf-8"),
+        ] {
+            let response = server.get(&format!("/cgi/{name}")).is(status);
+            assert_eq!(values(&response, "set-cookie"), cookies, "{mode} {name}");
+            assert_eq!(values(&response, "x-one"), [one], "{mode} {name}");
+            assert_eq!(response.header("content-type").as_deref(), Some(kind), "{mode} {name}");
+            assert_ne!(response.header("etag").as_deref(), Some("\"own\""), "{mode} {name}");
+        }
+        // The next request for the same page has nothing of them.
+        let page = server.get("/page.txt").is(200);
+        assert_eq!((page.header("set-cookie"), page.header("x-one"), page.text().as_str()), (None, None, "page"));
+    }
+}
+
+#[test]
+fn the_program_of_an_error_document_has_the_errors_status_unless_it_says_another() {
+    let print = |fields: &str| format!("#!/bin/sh\nprintf '{fields}\\n\\nown'\n");
+    for mode in ["program", "fork", "persistent"] {
+        let places: String = ["plain", "ok", "other", "away", "local", "silent"]
+            .iter()
+            .map(|name| format!("<Location /{name}>\nErrorDocument 404 /cgi/{name}\n</Location>\n"))
+            .collect();
+        let server = Site::new()
+            .script("scripts/plain", &print("Content-Type: text/plain"))
+            .script("scripts/ok", &print("Status: 200 OK\\nContent-Type: text/plain"))
+            .script("scripts/other", &print("Status: 410\\nContent-Type: text/plain"))
+            .script("scripts/away", &print("Location: http://example.org/x"))
+            .script("scripts/local", &print("Location: /page.txt"))
+            .script("scripts/silent", "#!/bin/sh\nexit 3\n")
+            .file("htdocs/page.txt", "page")
+            .serve(&format!("{}{places}", conf(&format!("CgiMode {mode}"))));
+        for (name, status, location) in [
+            ("plain", 404, None),
+            ("ok", 200, None),
+            ("other", 410, None),
+            ("away", 404, Some("http://example.org/x")),
+            ("local", 404, Some("/page.txt")),
+        ] {
+            let response = server.get(&format!("/{name}/x")).is(status);
+            assert_eq!(response.text(), "own", "{mode} {name}");
+            assert_eq!(response.header("location").as_deref(), location, "{mode} {name}");
+        }
+        let silent = server.get("/silent/x").is(404).text();
+        assert!(silent.contains("<h1>Not Found</h1>"), "{mode}: {silent}");
+        // Asked for by itself, the program has no error's status.
+        server.get("/cgi/plain").is(200);
+    }
+}
+
+#[test]
+fn a_form_sent_to_a_folder_that_perl_has_looked_at_comes_to_the_program_that_is_its_index() {
+    let echo = "#!/usr/bin/perl\nlocal $/; my $b = <STDIN>; print \"Content-Type: text/plain\\n\\n$ENV{REQUEST_METHOD} $ENV{SCRIPT_NAME} $ENV{CONTENT_LENGTH} $b\";";
+    let look = "package My; use Apache (); sub handler { my $r = shift; read STDIN, my $b, 2 if $r->args && $r->uri =~ m{/$}; 0 } 1;";
+    for mode in ["program", "fork", "persistent"] {
+        let server = Site::new()
+            .script("scripts/index.pl", echo)
+            .script("scripts/with/index.pl", echo)
+            .script("htdocs/folder/index.cgi", echo)
+            .file("htdocs/on/page.txt", "page")
+            .file("lib/My.pm", look)
+            .serve(&format!(
+                "PerlLib lib\nPerlModule My\n<Location />\nPerlFixupHandler My\n</Location>\n\
+                 {}DirectoryIndex index.pl index.cgi /cgi/index.pl\nAddHandler cgi-script .cgi\nOptions +ExecCGI\n",
+                conf(&format!("CgiMode {mode}"))
+            ));
+        for (folder, script) in [
+            ("/cgi/", "/cgi/index.pl"),
+            ("/cgi/with/", "/cgi/with/index.pl"),
+            ("/folder/", "/folder/index.cgi"),
+            ("/on/", "/cgi/index.pl"),
+        ] {
+            assert_eq!(server.post(folder, "a=b").is(200).text(), format!("POST {script} 3 a=b"), "{mode}");
+            let large = "x".repeat(300_000);
+            let said = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
+            assert_eq!(said, format!("PUT {script} 300000 {large}"), "{mode} {folder}");
+            // The index finds the whole body, although the handler has read a part of it.
+            let said =
+                server.send(Request::new("PUT", &format!("{folder}?read")).body(large.as_bytes())).is(200).text();
+            assert!(said.ends_with(&format!(" 300000 {large}")), "{mode} {folder}: {}", said.len());
+        }
+        assert!(server.get("/cgi/").is(200).text().starts_with("GET /cgi/index.pl"));
     }
 }

@@ -133,9 +133,56 @@ fn all_ways_to_a_program_lead_to_them() {
 }
 
 #[test]
+fn programs_that_only_a_htaccess_file_names_need_no_perl() {
+    let htaccess = "Options +ExecCGI\nAddHandler cgi-script .cgi\n";
+    for (inside, htaccess) in [
+        ("AllowOverride All", htaccess),
+        ("AllowOverride FileInfo Options=ExecCGI", htaccess),
+        ("AllowOverride FileInfo\nOptions +ExecCGI", "<Files own.cgi>\nSetHandler cgi-script\n</Files>\n"),
+    ] {
+        let server = Site::new()
+            .script("htdocs/own.cgi", PARENT)
+            .file("htdocs/.htaccess", htaccess)
+            .serve(&format!("<Directory @DIR@/htdocs>\n{inside}\n</Directory>\nStartServers 1\nMaxSpareServers 1\n"));
+        let forks = || children(server.pid()).into_iter().filter(|pid| name(*pid) == "cameleer: cgi").count();
+        until("the process that forks is there", || forks() == 1);
+        assert_eq!(runners(&server), [], "nobody has asked for a program");
+        for _ in 0..3 {
+            assert!(server.text("/own.cgi").starts_with("cameleer: cgi "), "{inside}");
+        }
+    }
+}
+
+#[test]
+fn more_processes_are_forked_when_a_htaccess_file_names_programs() {
+    let server = Site::new()
+        .script("htdocs/waits.cgi", WAITS)
+        .file("htdocs/.htaccess", "Options +ExecCGI\nAddHandler cgi-script .cgi\n")
+        .serve("<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n");
+    let mut waiting: Vec<_> = (0..3).map(|_| server.connect()).collect();
+    for connection in &mut waiting {
+        connection.raw("GET /waits.cgi HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    until("all run at once", || runners(&server).iter().filter(|(_, state)| state == "Busy").count() == 3);
+    server.site.write("go", "");
+    for connection in &mut waiting {
+        assert_eq!(connection.response().is(200).text(), "done\n");
+    }
+}
+
+#[test]
 fn a_site_without_programs_has_no_such_process() {
-    for lines in ["", "ScriptAlias /cgi/ @DIR@/scripts/\nCgiMode persistent\n"] {
-        let server = site().serve(lines);
+    let htaccess = |inside: &str| format!("<Directory @DIR@/htdocs>\n{inside}\n</Directory>\n");
+    for lines in [
+        String::new(),
+        "ScriptAlias /cgi/ @DIR@/scripts/\nCgiMode persistent\n".to_owned(),
+        htaccess("AllowOverride None\nOptions +ExecCGI"),
+        htaccess("AllowOverride FileInfo"),
+        htaccess("AllowOverride FileInfo Options=Indexes"),
+        htaccess("AllowOverride AuthConfig Limit Indexes Options\nOptions +ExecCGI"),
+        format!("CgiMode fork\n{}", htaccess("AllowOverride All")),
+    ] {
+        let server = site().serve(&lines);
         until("workers are idle", || server.workers().iter().any(|(_, state)| state == "Idle"));
         let started = children(server.pid());
         assert!(started.iter().all(|pid| !name(*pid).contains("cgi")), "{lines}");

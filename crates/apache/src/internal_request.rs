@@ -107,7 +107,7 @@ fn hand_over(from: &mut RequestRec, to: &mut RequestRec) {
     if from.filtering != Filtering::Off || api() == Api::Two {
         to.output.header_was_said = false;
     }
-    to.status = from.status;
+    (to.first_status, to.status) = (from.status, from.status);
     to.no_cache = from.no_cache;
     *to.tables.of_mut(Id::ErrHeadersOut) = from.tables.of(Id::ErrHeadersOut).clone();
 }

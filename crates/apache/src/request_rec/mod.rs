@@ -91,6 +91,8 @@ pub(crate) struct RequestRec {
     pub status_for_filters: Option<u16>,
     /// The Content-Length that was set when the filters began, once they have.
     pub length_before_filters: Option<Option<Vec<u8>>>,
+    /// The status before any handler: 200, or that of the error whose page this request makes.
+    pub first_status: u16,
     pub status: u16,
     pub no_cache: bool,
     pub leaving: Option<LeaveReason>,
@@ -127,6 +129,7 @@ pub(crate) struct RequestRec {
 
 impl RequestRec {
     pub fn new(generation: u64, incoming: Incoming, tables: Tables, output: Output) -> RequestRec {
+        let first_status = incoming.frame.error_status().unwrap_or(200);
         RequestRec {
             generation,
             frame: incoming.frame,
@@ -139,7 +142,8 @@ impl RequestRec {
             body_length: None,
             status_for_filters: None,
             length_before_filters: None,
-            status: 200,
+            first_status,
+            status: first_status,
             no_cache: false,
             leaving: None,
             parts: Vec::new(),

@@ -122,7 +122,7 @@ impl RequestRec {
                 self.output.head_room = MAX_HEADERS;
                 // A PSGI application that makes an error page must return some status: 200 means the error's
                 // own.
-                let is_pages = status == 200 && self.links.prev.is_some() && self.status >= 400;
+                let is_pages = status == 200 && self.first_status >= 400 && self.status >= 400;
                 let status = if is_pages { self.status } else { status };
                 self.status = status;
                 self.output.stage = Stage::Ready(Head { status, ..Head::default() });
@@ -182,9 +182,10 @@ impl RequestRec {
             self.redirect(location, header.status.is_none());
         }
         let is_moved = self.output.failed == Some(FOUND);
+        let is_the_servers = is_moved || self.output.elsewhere.is_some();
         for (name, value) in header.others {
             match api() {
-                Api::One if !is_moved => self.tables.of_mut(Id::HeadersOut).add(&name, &value),
+                Api::One if !is_the_servers => self.tables.of_mut(Id::HeadersOut).add(&name, &value),
                 _ => self.script_field(&name, &value),
             }
         }
@@ -204,8 +205,9 @@ impl RequestRec {
     }
 
     /// A redirect without a status to a path of this server: the server responds with that path itself (RFC
-    /// 3875, 6.2.2).
-    fn redirect(&mut self, location: Vec<u8>, implied: bool) {
+    /// 3875, 6.2.2). The page of an error has the error's status: as in httpd, its program cannot redirect without one.
+    fn redirect(&mut self, location: Vec<u8>, says_no_status: bool) {
+        let implied = says_no_status && self.status == 200;
         if implied && location.starts_with(b"/") && !location.starts_with(b"//") {
             self.output.elsewhere = Some(location);
             return;
@@ -246,7 +248,7 @@ impl RequestRec {
     fn script_field(&mut self, name: &[u8], value: &[u8]) {
         match &name.to_ascii_lowercase()[..] {
             b"content-length" | b"transfer-encoding" => self.tables.of_mut(Id::HeadersOut).set(name, value),
-            b"content-range" | b"etag" | b"last-modified" if api() == Api::Two => {
+            b"content-range" | b"etag" | b"last-modified" if api() == Api::Two || self.ran_program => {
                 self.tables.of_mut(Id::HeadersOut).set(name, value);
             }
             b"set-cookie" => self.tables.of_mut(Id::ErrHeadersOut).add(name, value),

@@ -27,7 +27,8 @@ impl RequestRec {
         }
         let plain = Head { status: 200, ..Head::default() };
         if let Some(target) = self.output.elsewhere.take() {
-            return self.refer(plain, &target, Reply::Elsewhere);
+            let head = Head { headers: self.headers_of_errors(), ..plain };
+            return self.refer(head, &target, Reply::Elsewhere);
         }
         if let Some(status) = self.output.refused.take() {
             let mut variables = redirected::variables_of_error(self);
@@ -43,7 +44,8 @@ impl RequestRec {
     /// Whether a script printed an incomplete header, or no output at all.
     pub fn lacks_header(&self) -> bool {
         let said_type = api() == Api::Two && self.output.header_was_said;
-        let is_silent = self.place.send_header && self.output.is_untouched() && self.status == 200 && !said_type;
+        let is_silent =
+            self.place.send_header && self.output.is_untouched() && self.status == self.first_status && !said_type;
         is_silent || matches!(self.output.stage, Stage::Script)
     }
 
@@ -74,9 +76,8 @@ impl RequestRec {
         }
         let is_redirect = (300..400).contains(&status);
         let location = is_redirect.then(|| self.location()).flatten();
-        let mut headers: Vec<_> = self.tables.of(Id::ErrHeadersOut).iter().filter(|(n, v)| is_header(n, v)).collect();
+        let mut headers = self.headers_of_errors();
         headers.retain(|(name, _)| location.is_none() || !name.eq_ignore_ascii_case(b"location"));
-        let mut headers: Vec<_> = headers.into_iter().map(|(n, v)| (n.to_vec(), v.to_vec())).collect();
         if !fits(&headers) {
             headers.clear();
         }
@@ -107,6 +108,12 @@ impl RequestRec {
             let location = (300..400).contains(&status).then(|| self.location()).flatten();
             self.write(&text_of(status, location.as_deref(), text));
         }
+    }
+
+    /// The headers that stay whatever the response becomes: `$r->err_headers_out`.
+    fn headers_of_errors(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let valid = self.tables.of(Id::ErrHeadersOut).iter().filter(|(name, value)| is_header(name, value));
+        valid.map(|(name, value)| (name.to_vec(), value.to_vec())).collect()
     }
 
     /// The log line for an invalid header of an error response, unless the status is a server error anyway.

@@ -196,11 +196,13 @@ pub fn custom_response(request: u64, status: u16) -> Option<Option<Vec<u8>>> {
     with(request, find).ok().flatten()
 }
 
-/// The status of the request that was redirected to this one, unless it was 200.
+/// The status of the error whose page this request makes; also that of the request that was redirected to this one,
+/// unless it was 200.
 pub fn error_before(request: u64) -> Option<u16> {
     let before = crate::request_stack::with_stack(|stack| {
-        let at = stack.at(request)?;
-        Ok(stack.records[at].links.prev.map(|prev| stack.records[prev].status))
+        let record = &stack.records[stack.at(request)?];
+        let of_front = record.frame.error_status();
+        Ok(record.links.prev.map(|prev| stack.records[prev].status).or(of_front))
     });
     before.ok().flatten().filter(|status| *status != 200)
 }

@@ -4,6 +4,7 @@ use crate::draft::Draft;
 use crate::model::budget::{ReforkWhen, WorkerLimits};
 use crate::model::config::Config;
 use crate::model::handler::Handler;
+use crate::model::options::PartialOptions;
 use crate::model::pools::PROGRAMS_NAME;
 use crate::model::program::CgiMode;
 use crate::model::server::{NamedPool, PoolSettings};
@@ -11,15 +12,23 @@ use crate::syntax::tree::At;
 
 /// Idle processes: httpd's MinSpareServers and MaxSpareServers. Each has less than a megabyte of its own.
 const SPARE: [u32; 2] = [5, 10];
+/// Idle processes where only a `.htaccess` file may name programs: the first request for one has a process forked.
+const SPARE_IF_ANY: [u32; 2] = [0, 10];
 
 impl Draft {
-    /// Adds the pool if a place of the configuration has CGI programs. The queue is as long as that of the default pool.
+    /// Adds the pool if a place of the configuration has CGI programs, or a `.htaccess` file may name some. The queue is
+    /// as long as that of the default pool.
     pub(super) fn add_program_pool(&mut self) {
-        if self.config.facts.single || !has_programs(&self.config) {
+        if self.config.facts.single || !leaves_programs_to_kernel(&self.config) {
             return;
         }
+        let spare = match (names_programs(&self.config), lets_htaccess_name_programs(&self.config)) {
+            (true, _) => SPARE,
+            (false, true) => SPARE_IF_ANY,
+            (false, false) => return,
+        };
         let max_clients = self.config.max_programs;
-        let [min_spare, max_spare] = SPARE.map(|spare| spare.min(max_clients));
+        let [min_spare, max_spare] = spare.map(|spare| spare.min(max_clients));
         let pool = PoolSettings {
             start: min_spare,
             min_spare,
@@ -37,14 +46,26 @@ impl Draft {
     }
 }
 
-/// Whether a section or an alias makes files CGI scripts, and a section leaves them to the kernel.
-fn has_programs(config: &Config) -> bool {
+/// Whether a section or an alias makes files CGI scripts.
+fn names_programs(config: &Config) -> bool {
     let said = || config.sections.iter().map(|section| &section.said);
     let has_alias = config.hosts.iter().flat_map(|host| &host.aliases).any(|alias| alias.script);
     let by_extension = || said().flat_map(|said| said.response.types.handlers());
     let mut handlers = said().filter_map(|said| said.handler.as_ref()).chain(by_extension());
-    let has_scripts = has_alias || handlers.any(|handler| *handler == Handler::CgiScript);
+    has_alias || handlers.any(|handler| *handler == Handler::CgiScript)
+}
+
+/// Whether a `.htaccess` file may make files CGI scripts: by a handler, where it may set ExecCGI or a section does.
+fn lets_htaccess_name_programs(config: &Config) -> bool {
+    let said = || config.sections.iter().map(|section| &section.said);
+    let may_run = said().filter_map(|said| said.options.as_ref()).any(PartialOptions::adds_exec_cgi);
+    let mut allowed = said().filter_map(|said| said.allow_override);
+    allowed.any(|allowed| allowed.lets_scripts_run() || may_run && allowed.lets_handlers_be_set())
+}
+
+/// Whether the server, or a section, leaves CGI scripts to the kernel.
+fn leaves_programs_to_kernel(config: &Config) -> bool {
     let server = config.hosts.first().and_then(|host| config.sections.get(usize::from(host.base)));
-    let is_left = server.is_none_or(|server| server.said.program.mode.is_none_or(|mode| mode == CgiMode::Program));
-    has_scripts && (is_left || said().skip(1).any(|said| said.program.mode == Some(CgiMode::Program)))
+    let by_server = server.is_none_or(|server| server.said.program.mode.is_none_or(|mode| mode == CgiMode::Program));
+    by_server || config.sections.iter().skip(1).any(|it| it.said.program.mode == Some(CgiMode::Program))
 }

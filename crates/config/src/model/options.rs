@@ -153,6 +153,14 @@ impl DirectoryOptions {
 }
 
 impl PartialOptions {
+    /// Whether CGI scripts may run after these changes, whatever was set before.
+    pub(crate) fn adds_exec_cgi(&self) -> bool {
+        match self {
+            PartialOptions::Set(options) => options.exec_cgi,
+            PartialOptions::Change { add, .. } => add.exec_cgi,
+        }
+    }
+
     /// Combines two lines of one section.
     pub fn then(&self, next: &PartialOptions) -> PartialOptions {
         match (self, next) {

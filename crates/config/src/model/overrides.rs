@@ -78,9 +78,14 @@ impl Overrides {
     }
 
     /// Whether `.htaccess` files may enable scripts, by SetHandler, PerlHandler and Options ExecCGI.
-    fn lets_scripts_run(self) -> bool {
+    pub(crate) fn lets_scripts_run(self) -> bool {
         let exec_cgi = self.options.is_none_or(|options| options.exec_cgi);
-        self.has(Class::FILE_INFO) && self.has(Class::OPTIONS) && exec_cgi
+        self.lets_handlers_be_set() && self.has(Class::OPTIONS) && exec_cgi
+    }
+
+    /// Whether `.htaccess` files may have SetHandler and AddHandler.
+    pub(crate) fn lets_handlers_be_set(self) -> bool {
+        self.has(Class::FILE_INFO)
     }
 
     /// From httpd's bits of classes (`OR_LIMIT` 1, `OR_OPTIONS` 2, `OR_FILEINFO` 4, `OR_AUTHCFG` 8, `OR_INDEXES` 16) and of

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use http::header::{ACCEPT_ENCODING, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE};
+use http::header::{
+    ACCEPT_ENCODING, HeaderMap, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
+};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 
@@ -27,8 +29,8 @@ pub enum Said {
     Answer(Response<BodySource>),
     /// The file to send, and the headers to send with it.
     File(Vec<u8>, Option<wire::reply::Head>),
-    /// An internal redirect to a path of this server.
-    Elsewhere(Vec<u8>),
+    /// An internal redirect to a path of this server, and headers for its response.
+    Elsewhere(Vec<u8>, Option<wire::reply::Head>),
     /// No response: the front answers with its page for the status. The variables are for an ErrorDocument.
     Refused(StatusCode, Vec<u8>),
 }
@@ -94,16 +96,17 @@ async fn hear(
     answered.await?;
     let said = ticket.exchange().borrow_mut().head.take();
     let file = ticket.exchange().borrow_mut().file.take();
+    let elsewhere = ticket.exchange().borrow_mut().elsewhere.take();
     let refused = ticket.exchange().borrow_mut().refused.take();
     if let Some((status, variables)) = refused {
         let status =
             StatusCode::from_u16(status).ok().filter(|status| status.is_client_error() || status.is_server_error());
         return Ok(Ok(Said::Refused(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), variables)));
     }
-    Ok(match (file, said) {
-        (Some(file), said) => Ok(Said::File(file, said)),
-        (None, Some(said)) => from_worker::response(ticket, said).map(Said::Answer),
-        (None, None) => Ok(Said::Elsewhere(ticket.exchange().borrow_mut().elsewhere.take().unwrap_or_default())),
+    Ok(match (file, elsewhere, said) {
+        (Some(file), _, said) => Ok(Said::File(file, said)),
+        (None, None, Some(said)) => from_worker::response(ticket, said).map(Said::Answer),
+        (None, elsewhere, said) => Ok(Said::Elsewhere(elsewhere.unwrap_or_default(), said)),
     })
 }
 
@@ -121,7 +124,11 @@ pub async fn deliver(
             let place = context.route().clone().unwrap_or_else(|| route.clone());
             send_file(context, head, &place, &file, said).await
         }
-        Said::Elsewhere(target) => Ok(Dispatched::InternalRedirect(target)),
+        Said::Elsewhere(target, said) => {
+            let fields = said.map_or(Ok(HeaderMap::new()), from_worker::fields);
+            context.carry(fields.map_err(|bad| complain(context, route, &bad))?);
+            Ok(Dispatched::InternalRedirect(target))
+        }
         Said::Refused(status, _) => Err(Refusal::new(status)),
     }
 }

@@ -41,6 +41,7 @@ pub async fn follow(
             Dispatched::Response(response) => return Ok(response),
             Dispatched::InternalRedirect(target) => {
                 context.be_subrequest(false);
+                body.forget_received();
                 context.inherit_variables(variables::pass_on(context, &head, StatusCode::OK));
                 head = Cow::Owned(redirected(&context.head, &target)?);
                 step(context, &head, &mut RequestBody::none()).await?

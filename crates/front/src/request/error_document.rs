@@ -39,6 +39,7 @@ pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<Body
 /// The response of a local path; if that fails too, the plain error page.
 async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &str) -> Response<BodySource> {
     explain(context, &refusal);
+    context.makes_page_of(refusal.status);
     let mut head = match request::redirected(&context.head, target.as_bytes()) {
         Ok(head) => head,
         Err(_) => return refusal.response(foot),
@@ -48,7 +49,7 @@ async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &
     }
     match request::follow(context, &head, &mut RequestBody::none()).await {
         Ok(mut response) => {
-            if response.status() == StatusCode::OK {
+            if response.status() == StatusCode::OK && !context.page_has_status() {
                 *response.status_mut() = refusal.status;
             }
             response.headers_mut().extend(refusal.header);

@@ -42,6 +42,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
         server_port: server_name::port_of(&context.generation.config, head, route, context.is_secure_by_proxy()),
         local_port: client.local.port,
         host: route.host,
+        error_status: context.error_status(),
         script_length: route.script_length,
         sections: &route.sections,
         flags: flags(context, route, body),

@@ -70,13 +70,14 @@ pub async fn answer(
         }
     }
     let refused = answer.is_err();
-    let response = match answer {
+    let mut response = match answer {
         Ok(response) => response,
         Err(refusal) => {
             hold_back(&context, &refusal).await;
             error_document::answer(&context, refusal).await
         }
     };
+    context.add_carried(response.headers_mut());
     let response = compress::apply(&context, response).await;
     respond::finish(context, response, ResponseEnding { refused, close })
 }

@@ -1,7 +1,7 @@
 //! Repeated header fields. Fields of one name are joined, so that rules, the cache, logs and programs all see the same
 //! complete value (RFC 9110, section 5.3).
 
-use http::header::{COOKIE, HOST, HeaderMap, HeaderName, HeaderValue};
+use http::header::{COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, SET_COOKIE};
 use http::request::Parts;
 
 /// The original `Cookie` fields of an HTTP/1 request with several of them.
@@ -51,6 +51,20 @@ pub fn cookies(head: &Parts) -> Option<&[HeaderValue]> {
     let mut now = head.headers.get_all(COOKIE).iter();
     let is_same = now.next().is_some_and(|now| now.as_bytes() == came.join(separator(&COOKIE))) && now.next().is_none();
     is_same.then_some(fields)
+}
+
+/// Adds fields in front of those of a response. Fields of one name are joined, but for Set-Cookie (RFC 9110, section 5.3).
+pub fn prepend(headers: &mut HeaderMap, fields: &HeaderMap) {
+    for name in fields.keys() {
+        let own: Vec<HeaderValue> = headers.get_all(name).iter().cloned().collect();
+        headers.remove(name);
+        for value in fields.get_all(name).iter().chain(&own) {
+            headers.append(name, value.clone());
+        }
+        if name != SET_COOKIE {
+            join_one(headers, name);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -108,9 +108,11 @@ impl Master {
         }
     }
 
-    /// Serves a generation as soon as a worker of each of its pools is ready.
+    /// Serves a generation as soon as a worker is ready in each of its pools that start with some.
     pub(super) fn serve_when_ready(&mut self, number: GenerationNumber) {
-        let is_ready = |pool: PoolId| !self.workers.serving(pool).is_empty();
+        let Some(generation) = self.generations.get(number) else { return };
+        let starts_empty = |pool: PoolId| generation.config.config.pool_of(pool.pool).start == 0;
+        let is_ready = |pool: PoolId| starts_empty(pool) || !self.workers.serving(pool).is_empty();
         let starts = self.generations.state_of(number) == Some(GenerationState::Starting);
         if starts && self.generations.pools_of(number).into_iter().all(is_ready) {
             self.activate(number);

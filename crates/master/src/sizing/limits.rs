@@ -16,9 +16,10 @@ pub struct PoolLimits {
 }
 
 impl PoolLimits {
-    /// The configuration's limits, `shift` higher (TTIN) or lower (TTOU), and never below 1.
+    /// The configuration's limits, `shift` higher (TTIN) or lower (TTOU), and never below 1; but a pool that has a process
+    /// only when a request needs it stays so.
     pub fn of(pool: &PoolSettings, shift: i32) -> PoolLimits {
-        let shifted = |n: u32| n.saturating_add_signed(shift).max(1);
+        let shifted = |n: u32| if n == 0 { 0 } else { n.saturating_add_signed(shift).max(1) };
         PoolLimits {
             start: shifted(pool.start).min(shifted(pool.max_clients)),
             min_spare: shifted(pool.min_spare).min(shifted(pool.max_clients)),

@@ -23,6 +23,8 @@ pub struct Request<'a> {
     pub local_port: u16,
     /// Index of the virtual host in the configuration.
     pub host: u16,
+    /// Status of the error whose page this request makes (`ErrorDocument`); 0 for other requests.
+    pub error_status: u16,
     /// Length in bytes of the script's name within `Path`; `None`: only the disk can tell.
     pub script_length: Option<u32>,
     /// In the order of [`Field`](super::Field).
@@ -68,6 +70,7 @@ impl Request<'_> {
         put(out, 42, &(headers as u16).to_le_bytes());
         put(out, 44, &self.script_length.unwrap_or(u32::MAX).to_le_bytes());
         put(out, 48, &self.local_port.to_le_bytes());
+        put(out, 50, &self.error_status.to_le_bytes());
         put(out, 52, &self.logged_as.to_le_bytes());
     }
 }

@@ -5,7 +5,7 @@
 //!   8   id u64 · received u64 (µs since 1970) · body_length u64
 //!  32   flags u16 · remote_port u16 · server_port u16 · host u16
 //!  40   sections u16 · headers u16 · script_length u32
-//!  48   local_port u16 · nothing u16
+//!  48   local_port u16 · error_status u16
 //!  52   logged_as u64
 //!  60   fields: FIELDS × (offset u32, length u32)
 //!       headers: n × (name offset u32, name length u32, value offset u32, value length u32)
@@ -138,8 +138,15 @@ mod tests {
     use super::*;
 
     fn sample() -> Vec<u8> {
-        let mut request =
-            Request { id: 7, received: 9, body_length: 3, host: 1, script_length: Some(4), ..Default::default() };
+        let mut request = Request {
+            id: 7,
+            received: 9,
+            body_length: 3,
+            host: 1,
+            script_length: Some(4),
+            error_status: 404,
+            ..Default::default()
+        };
         request.fields[Field::Path as usize] = b"/app/x";
         request.headers = &[(b"host", b"example.org"), (b"accept", b"*/*")];
         request.sections = &[3, 5];
@@ -153,6 +160,7 @@ mod tests {
     fn a_frame_reads_back_what_was_written() {
         let frame = Frame::parse(sample()).expect("well formed");
         assert_eq!((frame.id(), frame.received(), frame.host()), (7, 9, 1));
+        assert_eq!(frame.error_status(), Some(404));
         assert_eq!(frame.field(Field::Path), b"/app/x");
         assert_eq!(frame.header(b"accept"), Some(&b"*/*"[..]));
         assert_eq!(frame.sections().collect::<Vec<_>>(), [3, 5]);

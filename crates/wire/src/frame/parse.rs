@@ -105,6 +105,11 @@ impl Frame {
         self.u16(48)
     }
 
+    /// See [`Request::error_status`](super::Request::error_status); `None` for a request that makes no error page.
+    pub fn error_status(&self) -> Option<u16> {
+        Some(self.u16(50)).filter(|status| (400..600).contains(status))
+    }
+
     /// See [`Request::host`](super::Request::host).
     pub fn host(&self) -> u16 {
         self.u16(38)

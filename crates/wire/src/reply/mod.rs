@@ -4,7 +4,7 @@
 //!   kind u8 · flags u8 · zero u16 · length u32 · id u64, then `length` bytes
 //! ```
 //!
-//! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete] End`, or `[Moved] Elsewhere [Complete]
+//! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete] End`, or `[Moved] [Head] Elsewhere [Complete]
 //! End`, or `Refused End`; `id` is that of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
 
 mod coding;
@@ -56,7 +56,7 @@ pub enum Reply<'a> {
     /// packet has additional headers, and the status if it is not 200.
     File(&'a [u8]),
     /// The script redirected to a path of this server (CGI's local redirect, RFC 3875 6.2.2): the front answers
-    /// with that path.
+    /// with that path. A `Head` before it in the same packet has headers for that response.
     Elsewhere(&'a [u8]),
     /// A program gave no response: the front answers with its page or ErrorDocument for `status`.
     Refused {

@@ -32,7 +32,7 @@ pub enum Left {
 impl RequestBody {
     /// Reads and discards a body that nobody received, if that is worthwhile. An HTTP/2 body blocks no other request.
     pub async fn drain(self, context: &RequestContext) -> Left {
-        match self.0 {
+        match self.source {
             Some(body @ Source::Http1(_)) if !body.is_end_stream() => {
                 if !is_worth_it(context, &body) {
                     return Left::InTheWay;

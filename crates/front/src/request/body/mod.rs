@@ -15,7 +15,9 @@ pub mod drain;
 pub mod inflate;
 pub mod source;
 
+use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::os::fd::AsRawFd;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -56,6 +58,18 @@ impl Body {
             Body::File(_, length) => *length,
         }
     }
+
+    /// The same body once more. A file is opened anew: descriptors that are copies of each other share their position.
+    fn again(&self) -> io::Result<Body> {
+        match self {
+            Body::Memory(bytes) => Ok(Body::Memory(bytes.clone())),
+            Body::File(file, length) => {
+                let descriptor = file.get().ok_or(io::ErrorKind::NotFound)?.as_raw_fd();
+                let file = File::open(format!("/proc/self/fd/{descriptor}"))?;
+                Ok(Body::File(file.into(), *length))
+            }
+        }
+    }
 }
 
 /// Timeouts for receiving a body.
@@ -83,33 +97,53 @@ impl Patience {
 }
 
 /// The body of a request that the client may still be sending.
-pub struct RequestBody(Option<Source>);
+pub struct RequestBody {
+    source: Option<Source>,
+    /// The received body, if the index of a folder may answer instead of the program that has got it.
+    received: Option<Body>,
+}
 
 impl RequestBody {
     /// No body: for an internal redirect or an error document, which is a request of the server's own.
     pub fn none() -> RequestBody {
-        RequestBody(None)
+        RequestBody { source: None, received: None }
     }
 
     /// Whether there is nothing to receive.
     pub fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(Source::is_end_stream)
+        let has_received = self.received.as_ref().is_some_and(|body| body.len() > 0);
+        !has_received && self.source.as_ref().is_none_or(Source::is_end_stream)
     }
 
-    /// The body, if there is one. Afterwards there is nothing more to receive.
+    /// Whether a program has seen the body, and an index may get it, too.
+    pub fn was_received(&self) -> bool {
+        self.received.is_some()
+    }
+
+    /// Forgets a received body: the request becomes a GET of another path.
+    pub fn forget_received(&mut self) {
+        self.received = None;
+    }
+
+    /// The body that was not received yet, if there is one. Afterwards there is nothing more to receive.
     pub fn take(&mut self) -> Option<Source> {
-        self.0.take().filter(|source| !source.is_end_stream())
+        self.source.take().filter(|source| !source.is_end_stream())
     }
 
-    /// Receives the whole body, by the limits of `route`. Afterwards there is nothing more to receive.
+    /// Receives the whole body, by the limits of `route`. Afterwards there is nothing more to receive, unless the path is
+    /// that of a folder: its index may answer in place of a program that has seen the body.
     pub async fn receive(&mut self, context: &RequestContext, route: &Route) -> Result<Body, Refusal> {
-        let limit = limit(route);
-        match self.take() {
-            Some(source) => {
-                receive(source, limit, Patience::of(context, route), &context.generation.config.spooling).await
-            }
-            None => Ok(Body::Memory(Bytes::new())),
+        let (limit, rules) = (limit(route), &context.generation.config.spooling);
+        let body = match (self.received.take(), self.take()) {
+            (Some(body), _) if body.len() > limit => return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE)),
+            (Some(body), _) => body,
+            (None, Some(source)) => receive(source, limit, Patience::of(context, route), rules).await?,
+            (None, None) => return Ok(Body::Memory(Bytes::new())),
+        };
+        if route.path.ends_with(b"/") {
+            self.received = Some(body.again().map_err(|error| full(error, rules))?);
         }
+        Ok(body)
     }
 }
 
@@ -123,7 +157,7 @@ pub fn limit(route: &Route) -> u64 {
 
 impl From<Source> for RequestBody {
     fn from(source: Source) -> RequestBody {
-        RequestBody(Some(source))
+        RequestBody { source: Some(source), received: None }
     }
 }
 

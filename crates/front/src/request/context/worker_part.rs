@@ -1,8 +1,10 @@
 //! The worker's part in a request.
 
+use http::{HeaderMap, StatusCode};
 use wire::control::PoolNumber;
 
 use super::RequestContext;
+use crate::request::repeated;
 use crate::workers::SharedExchange;
 
 /// What a request has to do with a worker.
@@ -12,6 +14,12 @@ pub struct WorkerPart {
     exchange: Option<(PoolNumber, SharedExchange)>,
     /// The variables of a program that gave no response, encoded as in `Reply::Refused`.
     failure: Vec<u8>,
+    /// Headers of programs that redirected the request to another path of this server.
+    carried: HeaderMap,
+    /// The status of the error whose page is being made.
+    error: Option<StatusCode>,
+    /// Whether a worker was asked for that page.
+    is_asked_for_page: bool,
     /// The client's hang-up may have reached the program, which may then have cut its response short.
     told_hung_up: bool,
     /// The response is being stored in the cache, which needs all of it. The program is not notified when the client
@@ -22,7 +30,36 @@ pub struct WorkerPart {
 impl RequestContext {
     /// Notes that a worker of `pool` was asked.
     pub fn asks(&self, pool: PoolNumber, exchange: SharedExchange) {
-        self.worker.borrow_mut().exchange = Some((pool, exchange));
+        let mut worker = self.worker.borrow_mut();
+        worker.exchange = Some((pool, exchange));
+        worker.is_asked_for_page = worker.error.is_some();
+    }
+
+    /// Begins to make the page of an error.
+    pub fn makes_page_of(&self, status: StatusCode) {
+        self.worker.borrow_mut().error = Some(status);
+    }
+
+    /// The status of the error whose page is being made, for a worker; 0 if the request makes no such page.
+    pub fn error_status(&self) -> u16 {
+        self.worker.borrow().error.map_or(0, |status| status.as_u16())
+    }
+
+    /// Whether a worker has decided about the status of the error page: it knows the error's.
+    pub fn page_has_status(&self) -> bool {
+        self.worker.borrow().is_asked_for_page
+    }
+
+    /// Keeps the headers of a program that redirects the request, for the response of the other path.
+    pub fn carry(&self, fields: HeaderMap) {
+        let mut worker = self.worker.borrow_mut();
+        let before = std::mem::replace(&mut worker.carried, fields);
+        repeated::prepend(&mut worker.carried, &before);
+    }
+
+    /// Adds the headers of [`RequestContext::carry`] to the response.
+    pub fn add_carried(&self, headers: &mut HeaderMap) {
+        repeated::prepend(headers, &self.worker.borrow().carried);
     }
 
     /// Takes the exchange with the worker, at the end of the request.

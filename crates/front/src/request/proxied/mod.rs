@@ -48,6 +48,10 @@ pub async fn answer(
         context.complain(route, &"is passed to a backend, and has Perl handlers of phases or filters, which would not run: remove one of them");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
+    if body.was_received() {
+        context.complain(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
+        return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
+    }
     let proxy = &route.settings.proxy;
     let usual = proxy.timeout.unwrap_or(context.generation.config.timeouts.client);
     let piece = to.parameters.timeout.unwrap_or(usual);

@@ -1,12 +1,18 @@
 //! Converts a worker's head to a response. A head that HTTP does not allow is the program's error, and becomes a 500.
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
+    LAST_MODIFIED, LOCATION,
+};
 use http::{Extensions, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 use wire::reply::Head;
 
 use super::body::BodySource;
 use crate::workers::Ticket;
+
+/// Fields that describe one body.
+const OF_BODY: [HeaderName; 6] = [CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION];
 
 /// The problem with a worker's head.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +49,15 @@ pub fn with_file(mut file: Response<BodySource>, head: Head) -> Result<Response<
         file.headers_mut().append(name, value.clone());
     }
     Ok(file)
+}
+
+/// The headers of a program that redirected the request to another path, without those that describe its own body.
+pub fn fields(head: Head) -> Result<HeaderMap, BadHead> {
+    let (_, mut headers, _) = read(head)?;
+    for name in OF_BODY {
+        headers.remove(name);
+    }
+    Ok(headers)
 }
 
 /// Whether the response is a multipart one. The Content-Type of a multipart response names the boundary, which a

@@ -14,7 +14,7 @@ const MAX_IDLE: u32 = 1_000_000;
 
 impl Exchange {
     /// Handles a message of the worker. Messages arrive in the order `Info* [Moved] Head Body* [Complete] End` or
-    /// `[Moved] [Head] File [Complete] End` or `Refused End`.
+    /// `[Moved] [Head] (File|Elsewhere) [Complete] End` or `Refused End`.
     pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
         if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
             return Err(Malformed("a message after the end"));
@@ -34,7 +34,7 @@ impl Exchange {
                 self.said_head = true;
                 self.file = Some(path.to_vec());
             }
-            Reply::Elsewhere(target) if !self.said_head => {
+            Reply::Elsewhere(target) if self.takes_file() => {
                 self.said_head = true;
                 self.elsewhere = Some(target.to_vec());
             }
@@ -81,7 +81,7 @@ impl Exchange {
         self.said_head && self.file.is_none() && self.elsewhere.is_none() && self.refused.is_none()
     }
 
-    /// A file may replace the body only while the client has neither the head nor any of the body.
+    /// A file or another path may replace the body only while the client has neither the head nor any of the body.
     fn takes_file(&self) -> bool {
         let untouched =
             self.elsewhere.is_none() && self.refused.is_none() && self.file.is_none() && self.spool.is_empty();

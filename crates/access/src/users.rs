@@ -1,27 +1,42 @@
-//! Authentication of users by AuthUserFile.
+//! Authentication of users by AuthUserFile, with the methods Basic and Digest.
 //!
 //! [`Users::attempt`] never blocks. It returns work that takes time, reading a file or comparing a password, to its caller:
 //! the front does it on another thread, a worker directly. Then the caller tries again.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
 
-use super::User;
 use super::basic::{Credentials, credentials};
+use super::digest::{self, DigestFile};
 use super::files::{self, FileCache};
 use super::hash_cost;
 use super::lines::{GroupFile, PasswordFile};
 use super::password::PasswordCheck;
 use super::verified::Verified;
+use super::{AuthMethod, User};
 use config::access::{AccessRules, HashLimits};
 
 /// Subject of an authentication.
 pub enum AuthSubject<'a> {
-    /// The user in an `Authorization` header, and the limits on the cost of the hash.
-    Header(Option<&'a [u8]>, HashLimits),
+    /// The user in the `Authorization` header of a request.
+    Request(AuthRequest<'a>),
     /// A user who was authenticated, here or by a Perl handler.
     Proven(String),
+}
+
+/// The parts of a request that authenticate its user.
+#[derive(Clone, Copy)]
+pub struct AuthRequest<'a> {
+    /// Value of the `Authorization` header.
+    pub authorization: Option<&'a [u8]>,
+    /// The limits on the cost of a password hash.
+    pub limits: HashLimits,
+    /// The method, which Digest authentication hashes.
+    pub method: &'a str,
+    /// The target as the client sent it, which Digest authentication compares.
+    pub target: &'a [u8],
+    /// The key of the server's nonces.
+    pub key: &'a [u8; 16],
 }
 
 /// Result of an attempt.
@@ -45,22 +60,30 @@ pub enum Proof {
     Unknown(String),
     /// The password is wrong, with the reason for the log: 401.
     Refused(String),
+    /// The password is right, and the nonce of Digest authentication has expired: 401 with a new one.
+    Stale,
+    /// The answer of Digest authentication is about another request, with the reason for the log: 400.
+    Invalid(String),
     /// The configuration is incomplete, with the reason for the log: 500.
     Misconfigured(String),
 }
 
 /// A file that has to be checked or read.
 pub enum UserFileReading {
-    /// An AuthUserFile.
+    /// An AuthUserFile of htpasswd.
     Users(files::FileReading<PasswordFile>),
+    /// An AuthUserFile of htdigest.
+    Digests(files::FileReading<DigestFile>),
     /// An AuthGroupFile.
     Groups(files::FileReading<GroupFile>),
 }
 
 /// Result of checking or reading a file.
 pub enum UserFileLook {
-    /// An AuthUserFile.
+    /// An AuthUserFile of htpasswd.
     Users(files::FileLook<PasswordFile>),
+    /// An AuthUserFile of htdigest.
+    Digests(files::FileLook<DigestFile>),
     /// An AuthGroupFile.
     Groups(files::FileLook<GroupFile>),
 }
@@ -72,6 +95,9 @@ impl UserFileReading {
             UserFileReading::Users(reading) => {
                 reading.glance().map(UserFileLook::Users).map_err(UserFileReading::Users)
             }
+            UserFileReading::Digests(reading) => {
+                reading.glance().map(UserFileLook::Digests).map_err(UserFileReading::Digests)
+            }
             UserFileReading::Groups(reading) => {
                 reading.glance().map(UserFileLook::Groups).map_err(UserFileReading::Groups)
             }
@@ -82,6 +108,7 @@ impl UserFileReading {
     pub fn take(self) -> UserFileLook {
         match self {
             UserFileReading::Users(reading) => UserFileLook::Users(reading.take()),
+            UserFileReading::Digests(reading) => UserFileLook::Digests(reading.take()),
             UserFileReading::Groups(reading) => UserFileLook::Groups(reading.take()),
         }
     }
@@ -115,6 +142,7 @@ fn check(
 #[derive(Default)]
 pub struct Users {
     passwords: FileCache<PasswordFile>,
+    digests: FileCache<DigestFile>,
     groups: FileCache<GroupFile>,
     verified: Verified,
 }
@@ -123,23 +151,47 @@ impl Users {
     /// Authenticates a user, with files that were checked after `since` or within the last second.
     pub fn attempt(&self, rules: &AccessRules, asked: &AuthSubject<'_>, since: Instant) -> AuthAttempt {
         match asked {
-            AuthSubject::Header(header, limits) => self.by_header(rules, *header, *limits, since),
-            AuthSubject::Proven(name) => self.with_groups(rules, name.clone(), since),
+            AuthSubject::Request(request) if rules.is_digest() => self.by_digest(rules, request, since),
+            AuthSubject::Request(request) => self.by_password(rules, request, since),
+            AuthSubject::Proven(name) => self.with_groups(rules, User::of(name.clone()), since),
         }
     }
 
-    fn by_header(&self, rules: &AccessRules, header: Option<&[u8]>, limits: HashLimits, since: Instant) -> AuthAttempt {
+    fn by_digest(&self, rules: &AccessRules, request: &AuthRequest<'_>, since: Instant) -> AuthAttempt {
+        let (Some(_), Some(file)) = (&rules.auth_name, &rules.user_file) else {
+            let needs = "Require with AuthType Digest needs AuthName and AuthUserFile here";
+            return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
+        };
+        if request.authorization.is_none() {
+            return AuthAttempt::Settled(Proof::Nobody);
+        }
+        match self.digests.ask(file, since) {
+            Ok(Ok(file)) => match digest::check(request, rules, &file) {
+                Ok(proof) => {
+                    let user = User { method: AuthMethod::Digest, info: proof.info, ..User::of(proof.user) };
+                    self.with_groups(rules, user, since)
+                }
+                Err(proof) => AuthAttempt::Settled(proof),
+            },
+            Ok(Err(error)) => AuthAttempt::Settled(Proof::Misconfigured(format!("AuthUserFile: {error}"))),
+            Err(reading) => AuthAttempt::Unread(UserFileReading::Digests(reading)),
+        }
+    }
+
+    fn by_password(&self, rules: &AccessRules, request: &AuthRequest<'_>, since: Instant) -> AuthAttempt {
         if rules.auth_name.is_none() || !rules.is_basic() {
-            let needs = "Require needs AuthType Basic and AuthName here";
+            let needs = "Require needs AuthType Basic or Digest, and AuthName, here";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         }
-        let Some(claimed) = header.and_then(credentials) else { return AuthAttempt::Settled(Proof::Nobody) };
+        let Some(claimed) = request.authorization.and_then(credentials) else {
+            return AuthAttempt::Settled(Proof::Nobody);
+        };
         let Some(file) = rules.file_of_users() else {
             let needs = "Require needs an AuthUserFile here to compare passwords";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
         match self.passwords.ask(file, since) {
-            Ok(Ok(passwords)) => match check(file, claimed, passwords.as_ref(), limits) {
+            Ok(Ok(passwords)) => match check(file, claimed, passwords.as_ref(), request.limits) {
                 Ok(check) => self.compare(rules, check, since),
                 Err(proof) => AuthAttempt::Settled(proof),
             },
@@ -150,7 +202,7 @@ impl Users {
 
     fn compare(&self, rules: &AccessRules, check: PasswordCheck, since: Instant) -> AuthAttempt {
         match self.verified.knows(&check) {
-            true => self.with_groups(rules, check.user, since),
+            true => self.with_groups(rules, User::of(check.user), since),
             false => AuthAttempt::Slow(check),
         }
     }
@@ -168,18 +220,19 @@ impl Users {
     pub fn learn(&self, look: UserFileLook) {
         match look {
             UserFileLook::Users(look) => self.passwords.learn(look),
+            UserFileLook::Digests(look) => self.digests.learn(look),
             UserFileLook::Groups(look) => self.groups.learn(look),
         }
     }
 
-    fn with_groups(&self, rules: &AccessRules, name: String, since: Instant) -> AuthAttempt {
+    fn with_groups(&self, rules: &AccessRules, user: User, since: Instant) -> AuthAttempt {
         let Some(file) = &rules.group_file else {
-            return AuthAttempt::Settled(Proof::Is(User { name, groups: HashSet::new() }));
+            return AuthAttempt::Settled(Proof::Is(user));
         };
         match self.groups.ask(file, since) {
             Ok(Ok(groups)) => {
-                let groups = groups.of(&name).map(str::to_owned).collect();
-                AuthAttempt::Settled(Proof::Is(User { name, groups }))
+                let groups = groups.of(&user.name).map(str::to_owned).collect();
+                AuthAttempt::Settled(Proof::Is(User { groups, ..user }))
             }
             Ok(Err(error)) => AuthAttempt::Settled(Proof::Misconfigured(format!("AuthGroupFile: {error}"))),
             Err(reading) => AuthAttempt::Unread(UserFileReading::Groups(reading)),

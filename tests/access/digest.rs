@@ -28,8 +28,8 @@ fn ask(server: &Server, target: &str, user: &str, more: &[&str]) -> String {
 }
 
 fn last_status(response: &str) -> &str {
-    let lines = response.lines().filter(|line| line.starts_with("HTTP/"));
-    lines.last().and_then(|line| line.split(' ').nth(1)).unwrap_or_default()
+    let mut lines = response.lines().filter(|line| line.starts_with("HTTP/"));
+    lines.next_back().and_then(|line| line.split(' ').nth(1)).unwrap_or_default()
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod hosts;
 mod lines;
 pub mod names;
 mod password;
+mod proof;
 mod requires;
 mod users;
 mod verified;
@@ -27,8 +28,9 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 pub use password::PasswordCheck;
+pub use proof::{AuthRequest, Proof};
 pub use requires::{RequirementAnswer, is_about_users};
-pub use users::{AuthAttempt, AuthRequest, AuthSubject, Proof, UserFileLook, UserFileReading, Users};
+pub use users::{AuthAttempt, AuthSubject, UserFileLook, UserFileReading, Users};
 
 use config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
 use config::response::expr::Expr;

@@ -12,6 +12,7 @@ use super::files::{self, FileCache};
 use super::hash_cost;
 use super::lines::{GroupFile, PasswordFile};
 use super::password::PasswordCheck;
+use super::proof::{AuthRequest, Proof};
 use super::verified::Verified;
 use super::{AuthMethod, User};
 use config::access::{AccessRules, HashLimits};
@@ -24,21 +25,6 @@ pub enum AuthSubject<'a> {
     Proven(String),
 }
 
-/// The parts of a request that authenticate its user.
-#[derive(Clone, Copy)]
-pub struct AuthRequest<'a> {
-    /// Value of the `Authorization` header.
-    pub authorization: Option<&'a [u8]>,
-    /// The limits on the cost of a password hash.
-    pub limits: HashLimits,
-    /// The method, which Digest authentication hashes.
-    pub method: &'a str,
-    /// The target as the client sent it, which Digest authentication compares.
-    pub target: &'a [u8],
-    /// The key of the server's nonces.
-    pub key: &'a [u8; 16],
-}
-
 /// Result of an attempt.
 pub enum AuthAttempt {
     /// The authentication has a result.
@@ -47,25 +33,6 @@ pub enum AuthAttempt {
     Slow(PasswordCheck),
     /// A file must be checked: pass the result of [`UserFileReading::take`] to [`Users::learn`].
     Unread(UserFileReading),
-}
-
-/// Result of an authentication.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Proof {
-    /// The user is authenticated.
-    Is(User),
-    /// No valid credentials: 401.
-    Nobody,
-    /// The user is not in the file (the reason is for the log): 401, unless a Perl handler knows the user.
-    Unknown(String),
-    /// The password is wrong, with the reason for the log: 401.
-    Refused(String),
-    /// The password is right, and the nonce of Digest authentication has expired: 401 with a new one.
-    Stale,
-    /// The answer of Digest authentication is about another request, with the reason for the log: 400.
-    Invalid(String),
-    /// The configuration is incomplete, with the reason for the log: 500.
-    Misconfigured(String),
 }
 
 /// A file that has to be checked or read.
@@ -180,7 +147,7 @@ impl Users {
 
     fn by_password(&self, rules: &AccessRules, request: &AuthRequest<'_>, since: Instant) -> AuthAttempt {
         if rules.auth_name.is_none() || !rules.is_basic() {
-            let needs = "Require needs AuthType Basic or Digest, and AuthName, here";
+            let needs = "Require needs AuthType Basic or Digest and AuthName here";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         }
         let Some(claimed) = request.authorization.and_then(credentials) else {

@@ -4,9 +4,9 @@
 const MOST: usize = 32;
 
 /// Fields in the order of the header. Names are compared without case.
-pub struct Fields(Vec<(String, String)>);
+pub struct DigestFields(Vec<(String, String)>);
 
-impl Fields {
+impl DigestFields {
     /// The value of a field, which is not empty.
     pub fn get(&self, name: &str) -> Option<&str> {
         let (_, value) = self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
@@ -15,7 +15,7 @@ impl Fields {
 }
 
 /// Parses a header's value. `None`: another scheme, or malformed. A field that comes twice counts once, as it came first.
-pub fn parse(header: &[u8]) -> Option<Fields> {
+pub fn parse(header: &[u8]) -> Option<DigestFields> {
     let (scheme, mut rest) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("digest") {
         return None;
@@ -24,7 +24,7 @@ pub fn parse(header: &[u8]) -> Option<Fields> {
     while fields.len() < MOST {
         rest = rest.trim_start_matches([' ', '\t', ',']);
         if rest.is_empty() {
-            return Some(Fields(fields));
+            return Some(DigestFields(fields));
         }
         let (name, after) = rest.split_once('=')?;
         let (value, left) = value(after.trim_start())?;

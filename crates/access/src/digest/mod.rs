@@ -16,10 +16,10 @@ use std::time::SystemTime;
 use md5::{Digest as _, Md5};
 use subtle::ConstantTimeEq;
 
-use self::fields::Fields;
+use self::fields::DigestFields;
 use self::nonce::NonceAge;
 use crate::basic::quoted;
-use crate::users::{AuthRequest, Proof};
+use crate::proof::{AuthRequest, Proof};
 use config::access::AccessRules;
 
 pub use password_file::DigestFile;
@@ -88,7 +88,7 @@ struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// The fields of an answer to these rules' challenge, or why it answers another one.
-    fn of(fields: &'a Fields, rules: &AccessRules) -> Result<Answer<'a>, String> {
+    fn of(fields: &'a DigestFields, rules: &AccessRules) -> Result<Answer<'a>, String> {
         let field = |name: &'static str| fields.get(name).ok_or(format!("the field {name} is missing"));
         if fields.get("algorithm").is_some_and(|name| !name.eq_ignore_ascii_case("MD5")) {
             return Err("the algorithm is not MD5".to_owned());

@@ -52,7 +52,7 @@ fn the_example_of_rfc_2617_has_the_right_password_and_a_foreign_nonce() {
 #[test]
 fn an_answer_with_a_fresh_nonce_proves_both_sides() {
     let nonce = nonce::made(&KEY, SystemTime::now());
-    let proof = checked(&answered(&nonce, ("", "")), "/a").ok().expect("the right password");
+    let Ok(proof) = checked(&answered(&nonce, ("", "")), "/a") else { panic!("the right password") };
     assert_eq!(proof.user, "Mufasa");
     let info = proof.info.expect("qop is auth");
     assert!(info.starts_with("rspauth=\"") && info.ends_with("\", cnonce=\"c\", nc=00000001, qop=auth"), "{info}");

@@ -57,7 +57,8 @@ pub static ROWS: &[Row] = rows![
     })
     .because("clients take the whole host"),
     "Paths and URLs that share user and password with this place. Clients send their credentials there, too.",
-    word("AuthDigestQop", AUTH_CONFIG, "auth|none", digest_qop).default("auth", "a request can be replayed without"),
+    word("AuthDigestQop", AUTH_CONFIG, "auth|none", digest_qop)
+        .because("auth, as in httpd: without it, whoever sees an answer can use it again"),
     "The protection that AuthType Digest asks for: auth, or none as in RFC 2069. As in httpd, auth-int is refused.",
     word("AuthDigestNonceLifetime", AUTH_CONFIG, "seconds", nonce_lifetime)
         .default("300", "as in httpd: a stolen answer is of use for five minutes"),

@@ -220,7 +220,7 @@ fn a_slow_hash_holds_nobody_else_up() {
 #[test]
 fn a_missing_file_is_a_server_error_that_names_it() {
     let cases = [
-        ("Require valid-user", "AuthType Basic and AuthName"),
+        ("Require valid-user", "AuthType Basic or Digest and AuthName"),
         ("AuthType Basic\nAuthName x\nAuthUserFile none\nRequire valid-user", "AuthUserFile: @DIR@/none: No such file"),
     ];
     for (rules, said) in cases {

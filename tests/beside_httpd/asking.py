@@ -18,7 +18,8 @@ def with_credentials(port, method, target, fields):
     others = [field for field in fields if not credentials.PATTERN.search(field)]
 
     def challenge():
-        return dict(ask(port, method, target, others, b"").fields).get("WWW-Authenticate", "")
+        found = ask(port, method, target, others, b"").fields
+        return next((value for name, value in found if name.lower() == "www-authenticate"), "")
 
     return [credentials.filled(field, method, target, challenge) for field in fields]
 

@@ -14,6 +14,8 @@ mod check_compat;
 mod commands;
 /// Debian's /etc/apache2.
 mod debian_tree;
+/// `cameleer diff-sites`.
+mod diff_sites;
 mod explain;
 /// `make install`, and the files it installs.
 mod install;

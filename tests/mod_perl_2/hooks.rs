@@ -84,7 +84,7 @@ fn users_that_only_perl_code_knows_are_left_to_the_code_that_may_push_its_handle
     assert_eq!(server.text("/my?ann"), "in as ann");
     server.get("/my?bob").is(401);
     server.get("/my").is(500);
-    server.logged("Require needs AuthType Basic and AuthName here");
+    server.logged("Require needs AuthType Basic or Digest and AuthName here");
 }
 
 #[test]

@@ -25,8 +25,13 @@ pub fn credentials(header: &[u8]) -> Option<Credentials> {
 
 /// The challenge `Basic realm="…"`.
 pub fn challenge(realm: &str) -> String {
-    let printable = realm.chars().filter(|c| !c.is_control()).collect::<String>();
-    format!("Basic realm=\"{}\"", printable.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("Basic realm={}", quoted(realm))
+}
+
+/// A quoted string (RFC 9110, section 5.6.4) without control characters.
+pub fn quoted(text: &str) -> String {
+    let printable = text.chars().filter(|c| !c.is_control()).collect::<String>();
+    format!("\"{}\"", printable.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]

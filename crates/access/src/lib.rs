@@ -14,12 +14,14 @@
 #![forbid(unsafe_code)]
 
 mod basic;
+mod digest;
 mod files;
 mod hash_cost;
 mod hosts;
 mod lines;
 pub mod names;
 mod password;
+mod proof;
 mod requires;
 mod users;
 mod verified;
@@ -27,10 +29,10 @@ mod verified;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-pub use basic::challenge;
 pub use password::PasswordCheck;
+pub use proof::{AuthRequest, Proof};
 pub use requires::{RequirementAnswer, is_about_users};
-pub use users::{AuthAttempt, AuthSubject, Proof, UserFileLook, UserFileReading, Users};
+pub use users::{AuthAttempt, AuthSubject, UserFileLook, UserFileReading, Users};
 
 use config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
 use config::response::expr::Expr;
@@ -73,6 +75,46 @@ pub struct User {
     pub name: String,
     /// Groups of the AuthGroupFile.
     pub groups: HashSet<String>,
+    /// How the user was authenticated.
+    pub method: AuthMethod,
+    /// Value of the response's `Authentication-Info` header.
+    pub info: Option<String>,
+}
+
+impl User {
+    /// A user without groups.
+    pub fn of(name: String) -> User {
+        User { name, ..User::default() }
+    }
+}
+
+/// A method of HTTP authentication.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AuthMethod {
+    /// RFC 7617.
+    #[default]
+    Basic,
+    /// RFC 7616.
+    Digest,
+}
+
+impl AuthMethod {
+    /// The name as in `AUTH_TYPE` and `Authorization`.
+    pub fn name(self) -> &'static str {
+        match self {
+            AuthMethod::Basic => "Basic",
+            AuthMethod::Digest => "Digest",
+        }
+    }
+}
+
+/// The `WWW-Authenticate` header that asks for a user. `key`: that of the server's nonces; `stale`: the client's
+/// password is right and its nonce has expired.
+pub fn challenge(rules: &AccessRules, key: &[u8; 16], stale: bool) -> String {
+    match rules.is_digest() {
+        true => digest::challenge(rules, key, stale),
+        false => basic::challenge(rules.auth_name.as_deref().unwrap_or_default()),
+    }
 }
 
 /// Result of access control.

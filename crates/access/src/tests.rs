@@ -48,7 +48,8 @@ impl Asking<'_> {
 }
 
 fn user(name: &str, groups: &[&str]) -> Option<User> {
-    Some(User { name: name.to_owned(), groups: groups.iter().map(|group| (*group).to_owned()).collect() })
+    let groups = groups.iter().map(|group| (*group).to_owned()).collect();
+    Some(User { groups, ..User::of(name.to_owned()) })
 }
 
 use AccessVerdict::{Allowed, Forbidden, NeedsName, NeedsUser, WrongUser};

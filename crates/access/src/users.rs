@@ -1,25 +1,26 @@
-//! Authentication of users by AuthUserFile.
+//! Authentication of users by AuthUserFile, with the methods Basic and Digest.
 //!
 //! [`Users::attempt`] never blocks. It returns work that takes time, reading a file or comparing a password, to its caller:
 //! the front does it on another thread, a worker directly. Then the caller tries again.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
 
-use super::User;
 use super::basic::{Credentials, credentials};
+use super::digest::{self, DigestFile};
 use super::files::{self, FileCache};
 use super::hash_cost;
 use super::lines::{GroupFile, PasswordFile};
 use super::password::PasswordCheck;
+use super::proof::{AuthRequest, Proof};
 use super::verified::Verified;
+use super::{AuthMethod, User};
 use config::access::{AccessRules, HashLimits};
 
 /// Subject of an authentication.
 pub enum AuthSubject<'a> {
-    /// The user in an `Authorization` header, and the limits on the cost of the hash.
-    Header(Option<&'a [u8]>, HashLimits),
+    /// The user in the `Authorization` header of a request.
+    Request(AuthRequest<'a>),
     /// A user who was authenticated, here or by a Perl handler.
     Proven(String),
 }
@@ -34,33 +35,22 @@ pub enum AuthAttempt {
     Unread(UserFileReading),
 }
 
-/// Result of an authentication.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Proof {
-    /// The user is authenticated.
-    Is(User),
-    /// No valid credentials: 401.
-    Nobody,
-    /// The user is not in the file (the reason is for the log): 401, unless a Perl handler knows the user.
-    Unknown(String),
-    /// The password is wrong, with the reason for the log: 401.
-    Refused(String),
-    /// The configuration is incomplete, with the reason for the log: 500.
-    Misconfigured(String),
-}
-
 /// A file that has to be checked or read.
 pub enum UserFileReading {
-    /// An AuthUserFile.
+    /// An AuthUserFile of htpasswd.
     Users(files::FileReading<PasswordFile>),
+    /// An AuthUserFile of htdigest.
+    Digests(files::FileReading<DigestFile>),
     /// An AuthGroupFile.
     Groups(files::FileReading<GroupFile>),
 }
 
 /// Result of checking or reading a file.
 pub enum UserFileLook {
-    /// An AuthUserFile.
+    /// An AuthUserFile of htpasswd.
     Users(files::FileLook<PasswordFile>),
+    /// An AuthUserFile of htdigest.
+    Digests(files::FileLook<DigestFile>),
     /// An AuthGroupFile.
     Groups(files::FileLook<GroupFile>),
 }
@@ -72,6 +62,9 @@ impl UserFileReading {
             UserFileReading::Users(reading) => {
                 reading.glance().map(UserFileLook::Users).map_err(UserFileReading::Users)
             }
+            UserFileReading::Digests(reading) => {
+                reading.glance().map(UserFileLook::Digests).map_err(UserFileReading::Digests)
+            }
             UserFileReading::Groups(reading) => {
                 reading.glance().map(UserFileLook::Groups).map_err(UserFileReading::Groups)
             }
@@ -82,6 +75,7 @@ impl UserFileReading {
     pub fn take(self) -> UserFileLook {
         match self {
             UserFileReading::Users(reading) => UserFileLook::Users(reading.take()),
+            UserFileReading::Digests(reading) => UserFileLook::Digests(reading.take()),
             UserFileReading::Groups(reading) => UserFileLook::Groups(reading.take()),
         }
     }
@@ -115,6 +109,7 @@ fn check(
 #[derive(Default)]
 pub struct Users {
     passwords: FileCache<PasswordFile>,
+    digests: FileCache<DigestFile>,
     groups: FileCache<GroupFile>,
     verified: Verified,
 }
@@ -123,23 +118,47 @@ impl Users {
     /// Authenticates a user, with files that were checked after `since` or within the last second.
     pub fn attempt(&self, rules: &AccessRules, asked: &AuthSubject<'_>, since: Instant) -> AuthAttempt {
         match asked {
-            AuthSubject::Header(header, limits) => self.by_header(rules, *header, *limits, since),
-            AuthSubject::Proven(name) => self.with_groups(rules, name.clone(), since),
+            AuthSubject::Request(request) if rules.is_digest() => self.by_digest(rules, request, since),
+            AuthSubject::Request(request) => self.by_password(rules, request, since),
+            AuthSubject::Proven(name) => self.with_groups(rules, User::of(name.clone()), since),
         }
     }
 
-    fn by_header(&self, rules: &AccessRules, header: Option<&[u8]>, limits: HashLimits, since: Instant) -> AuthAttempt {
+    fn by_digest(&self, rules: &AccessRules, request: &AuthRequest<'_>, since: Instant) -> AuthAttempt {
+        let (Some(_), Some(file)) = (&rules.auth_name, &rules.user_file) else {
+            let needs = "Require with AuthType Digest needs AuthName and AuthUserFile here";
+            return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
+        };
+        if request.authorization.is_none() {
+            return AuthAttempt::Settled(Proof::Nobody);
+        }
+        match self.digests.ask(file, since) {
+            Ok(Ok(file)) => match digest::check(request, rules, &file) {
+                Ok(proof) => {
+                    let user = User { method: AuthMethod::Digest, info: proof.info, ..User::of(proof.user) };
+                    self.with_groups(rules, user, since)
+                }
+                Err(proof) => AuthAttempt::Settled(proof),
+            },
+            Ok(Err(error)) => AuthAttempt::Settled(Proof::Misconfigured(format!("AuthUserFile: {error}"))),
+            Err(reading) => AuthAttempt::Unread(UserFileReading::Digests(reading)),
+        }
+    }
+
+    fn by_password(&self, rules: &AccessRules, request: &AuthRequest<'_>, since: Instant) -> AuthAttempt {
         if rules.auth_name.is_none() || !rules.is_basic() {
-            let needs = "Require needs AuthType Basic and AuthName here";
+            let needs = "Require needs AuthType Basic or Digest and AuthName here";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         }
-        let Some(claimed) = header.and_then(credentials) else { return AuthAttempt::Settled(Proof::Nobody) };
+        let Some(claimed) = request.authorization.and_then(credentials) else {
+            return AuthAttempt::Settled(Proof::Nobody);
+        };
         let Some(file) = rules.file_of_users() else {
             let needs = "Require needs an AuthUserFile here to compare passwords";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
         match self.passwords.ask(file, since) {
-            Ok(Ok(passwords)) => match check(file, claimed, passwords.as_ref(), limits) {
+            Ok(Ok(passwords)) => match check(file, claimed, passwords.as_ref(), request.limits) {
                 Ok(check) => self.compare(rules, check, since),
                 Err(proof) => AuthAttempt::Settled(proof),
             },
@@ -150,7 +169,7 @@ impl Users {
 
     fn compare(&self, rules: &AccessRules, check: PasswordCheck, since: Instant) -> AuthAttempt {
         match self.verified.knows(&check) {
-            true => self.with_groups(rules, check.user, since),
+            true => self.with_groups(rules, User::of(check.user), since),
             false => AuthAttempt::Slow(check),
         }
     }
@@ -168,18 +187,19 @@ impl Users {
     pub fn learn(&self, look: UserFileLook) {
         match look {
             UserFileLook::Users(look) => self.passwords.learn(look),
+            UserFileLook::Digests(look) => self.digests.learn(look),
             UserFileLook::Groups(look) => self.groups.learn(look),
         }
     }
 
-    fn with_groups(&self, rules: &AccessRules, name: String, since: Instant) -> AuthAttempt {
+    fn with_groups(&self, rules: &AccessRules, user: User, since: Instant) -> AuthAttempt {
         let Some(file) = &rules.group_file else {
-            return AuthAttempt::Settled(Proof::Is(User { name, groups: HashSet::new() }));
+            return AuthAttempt::Settled(Proof::Is(user));
         };
         match self.groups.ask(file, since) {
             Ok(Ok(groups)) => {
-                let groups = groups.of(&name).map(str::to_owned).collect();
-                AuthAttempt::Settled(Proof::Is(User { name, groups }))
+                let groups = groups.of(&user.name).map(str::to_owned).collect();
+                AuthAttempt::Settled(Proof::Is(User { groups, ..user }))
             }
             Ok(Err(error)) => AuthAttempt::Settled(Proof::Misconfigured(format!("AuthGroupFile: {error}"))),
             Err(reading) => AuthAttempt::Unread(UserFileReading::Groups(reading)),

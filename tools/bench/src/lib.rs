@@ -30,7 +30,8 @@ mod user;
 mod versus;
 mod workload;
 
-pub use failure::FailureCause;
+pub use connect::{ClientStream, Connector};
+pub use failure::{FailedRequest, FailureCause};
 pub use request::{EncodedRequest, RequestTemplate};
 pub use run::RunOutcome;
 pub use target::RequestTarget;

@@ -1,6 +1,7 @@
 //! The options that name a configuration file and add to it.
 
 use std::ffi::OsString;
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -101,5 +102,11 @@ pub fn facts(server_root: PathBuf) -> Facts {
     let env =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let started_in = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    Facts { server_root, started_in, env: env.collect(), ..Facts::default() }
+    Facts { server_root, started_in, env: env.collect(), nonce_key: random_key(), ..Facts::default() }
+}
+
+fn random_key() -> [u8; 16] {
+    let half = || RandomState::new().hash_one(std::process::id()).to_ne_bytes();
+    let (first, second) = (half(), half());
+    std::array::from_fn(|at| if at < 8 { first[at] } else { second[at - 8] })
 }

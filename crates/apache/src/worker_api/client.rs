@@ -126,6 +126,16 @@ pub fn user_is(name: &str, how: &str) {
     });
 }
 
+/// The target as the client sent it, also in internal redirects and subrequests.
+pub fn target_as_sent(request: u64) -> Vec<u8> {
+    with(request, |r| r.frame.field(Field::Target).to_vec()).unwrap_or_default()
+}
+
+/// Sets the header with which Digest authentication proves that the server knows the password.
+pub fn set_authentication_info(request: u64, info: &str) {
+    let _ = with(request, |r| r.tables.of_mut(Id::HeadersOut).set(b"Authentication-Info", info.as_bytes()));
+}
+
 /// Sets the challenge of a 401 response.
 pub fn set_challenge(request: u64, challenge: &str) {
     let _ = with(request, |r| r.tables.of_mut(Id::ErrHeadersOut).set(b"WWW-Authenticate", challenge.as_bytes()));

@@ -11,8 +11,8 @@ pub use answer::{
     outcome, refuse, say_language, say_type, send_file, send_page,
 };
 pub use client::{
-    addresses, change_variables, has_variable, header_in, headers_in, protocol, remote_host, set_challenge, user,
-    user_is, variables,
+    addresses, change_variables, has_variable, header_in, headers_in, protocol, remote_host, set_authentication_info,
+    set_challenge, target_as_sent, user, user_is, variables,
 };
 pub use phases::{enter_phase, running_phase, stack};
 pub use record::{

@@ -147,6 +147,9 @@ pub struct Facts {
     /// Whether the server is one process (`serve -X`), whose only worker answers all requests.
     #[serde(default)]
     pub single: bool,
+    /// The key of the nonces of Digest authentication: random at each start, the same after a reload.
+    #[serde(default)]
+    pub nonce_key: [u8; 16],
     /// Set for a second instance that is measured beside the running server.
     #[serde(default)]
     pub shadow: Option<ShadowChanges>,

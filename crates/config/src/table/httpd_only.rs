@@ -94,9 +94,8 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "check users with AuthUserFile, or in a Perl handler",
-        names: "AuthBasicFake AuthBasicUseDigestAlgorithm AuthDigestAlgorithm AuthDigestDomain AuthDigestFile \
-            AuthDigestGroupFile AuthDigestNonceLifetime AuthDigestProvider AuthDigestQop AuthDigestShmemSize \
-            AuthDigestRealmSeed AuthFormAuthoritative AuthFormBody AuthFormDisableNoStore AuthFormFakeBasicAuth \
+        names: "AuthBasicFake AuthBasicUseDigestAlgorithm AuthDigestFile AuthDigestGroupFile AuthDigestNcCheck \
+            AuthDigestNonceFormat AuthDigestRealmSeed AuthFormAuthoritative AuthFormBody AuthFormDisableNoStore AuthFormFakeBasicAuth \
             AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \
             AuthFormMimetype AuthFormPassword AuthFormProvider AuthFormSitePassphrase AuthFormSize AuthFormUsername Anonymous \
             Anonymous_Authoritative Anonymous_LogEmail Anonymous_MustGiveEmail Anonymous_NoUserID Anonymous_VerifyEmail \

@@ -78,7 +78,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     }
     if let Some(user) = visitor.user() {
         set(Field::User, user.name.as_bytes());
-        set(Field::AuthType, b"Basic");
+        set(Field::AuthType, user.method.name().as_bytes());
     }
     let length = body.len().to_string();
     let traceparent = context.trace.map(|trace| trace.header());

@@ -10,7 +10,8 @@ use super::complaint::complain;
 use super::phases::{DECLINED, Going, OK, PhaseEnd, all, first, has_handlers};
 use super::variables;
 use access::{
-    AccessVerdict, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge, judge, names,
+    AccessVerdict, AuthRequest, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge,
+    judge, names,
 };
 use config::access::{AccessRules, AuthzProvider, FileTurn, Methods, Satisfy};
 use config::{Phase, work};
@@ -162,10 +163,19 @@ impl<'a> AccessCheck<'a> {
     }
 
     fn compare(&self) -> Proof {
-        let authorization = apache::header_in(self.at.request, b"authorization");
-        let proof = self.look_up(AuthSubject::Header(authorization.as_deref(), self.at.site.config.hash_limits));
+        let (request, config) = (self.at.request, &self.at.site.config);
+        let authorization = apache::header_in(request, b"authorization");
+        let target = apache::target_as_sent(request);
+        let proof = self.look_up(AuthSubject::Request(AuthRequest {
+            authorization: authorization.as_deref(),
+            limits: config.hash_limits,
+            method: &self.method,
+            target: &target,
+            key: &config.facts.nonce_key,
+        }));
         if let Proof::Is(user) = &proof {
-            apache::user_is(&user.name, "Basic");
+            apache::user_is(&user.name, user.method.name());
+            user.info.iter().for_each(|info| apache::set_authentication_info(request, info));
         }
         proof
     }
@@ -231,9 +241,9 @@ impl<'a> AccessCheck<'a> {
             AccessVerdict::WrongUser => {
                 let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
                 complain(request, &format!("user {name} is not among the required users and groups"));
-                if self.rules.forbids == Some(true) { Err(PhaseEnd(403)) } else { Err(self.unauthorized()) }
+                if self.rules.forbids == Some(true) { Err(PhaseEnd(403)) } else { Err(self.unauthorized(false)) }
             }
-            AccessVerdict::NeedsName | AccessVerdict::NeedsUser => Err(self.unauthorized()),
+            AccessVerdict::NeedsName | AccessVerdict::NeedsUser => Err(self.unauthorized(false)),
         }
     }
 
@@ -242,10 +252,15 @@ impl<'a> AccessCheck<'a> {
         let request = self.at.request;
         match proof {
             Proof::Is(user) => Ok(user),
-            Proof::Nobody => Err(self.unauthorized()),
+            Proof::Nobody => Err(self.unauthorized(false)),
+            Proof::Stale => Err(self.unauthorized(true)),
             Proof::Unknown(why) | Proof::Refused(why) => {
                 complain(request, &why);
-                Err(self.unauthorized())
+                Err(self.unauthorized(false))
+            }
+            Proof::Invalid(why) => {
+                complain(request, &why);
+                Err(PhaseEnd(400))
             }
             Proof::Misconfigured(why) => {
                 complain(request, &why);
@@ -254,8 +269,9 @@ impl<'a> AccessCheck<'a> {
         }
     }
 
-    fn unauthorized(&self) -> PhaseEnd {
-        apache::set_challenge(self.at.request, &challenge(self.rules.auth_name.as_deref().unwrap_or_default()));
+    fn unauthorized(&self, stale: bool) -> PhaseEnd {
+        let key = &self.at.site.config.facts.nonce_key;
+        apache::set_challenge(self.at.request, &challenge(self.rules, key, stale));
         PhaseEnd(401)
     }
 }

@@ -10,6 +10,7 @@ mod methods;
 mod require;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order};
@@ -38,6 +39,12 @@ settings! {
     user_file: Option<PathBuf> => Option<PathBuf>, keep;
     /// `AuthBasicProvider`
     passwords: Option<PasswordProviders> => PasswordProviders, replace;
+    /// `AuthDigestDomain`: the addresses, separated by spaces.
+    digest_domain: Option<String> => Option<String>, keep;
+    /// `AuthDigestQop auth|none`
+    digest_qop: Option<bool> => Option<bool>, keep;
+    /// `AuthDigestNonceLifetime`
+    nonce_lifetime: Option<NonceLifetime> => NonceLifetime, replace;
     /// `AuthGroupFile`
     group_file: Option<PathBuf> => Option<PathBuf>, keep;
     /// `AuthAuthoritative`
@@ -85,6 +92,21 @@ pub enum FileTurn {
     Last,
     /// The file is not used.
     Never,
+}
+
+/// `AuthDigestNonceLifetime`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NonceLifetime {
+    /// A nonce expires after this time.
+    Limited(Duration),
+    /// A nonce is valid as long as the server runs.
+    Unlimited,
+}
+
+impl Default for NonceLifetime {
+    fn default() -> NonceLifetime {
+        NonceLifetime::Limited(Duration::from_secs(300))
+    }
 }
 
 /// Whether both address and user must be permitted, or one of them.
@@ -150,7 +172,7 @@ impl AccessRules {
 
     /// Whether passwords are checked against an AuthUserFile.
     pub fn has_users(&self) -> bool {
-        self.file_of_users().is_some() && self.is_basic()
+        self.file_of_users().is_some() && self.is_basic() || self.user_file.is_some() && self.is_digest()
     }
 
     /// The AuthUserFile, if AuthBasicProvider includes it.
@@ -161,6 +183,16 @@ impl AccessRules {
     /// `AuthType Basic`
     pub fn is_basic(&self) -> bool {
         self.auth_type.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("Basic"))
+    }
+
+    /// `AuthType Digest`
+    pub fn is_digest(&self) -> bool {
+        self.auth_type.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("Digest"))
+    }
+
+    /// Whether Digest authentication protects each request by a counter (`AuthDigestQop auth`, the default).
+    pub fn digest_has_qop(&self) -> bool {
+        self.digest_qop != Some(false)
     }
 
     /// Whether Perl providers take part in the decision.

@@ -1,8 +1,10 @@
 //! Access control by user name and password.
 
+use std::time::Duration;
+
 use crate::draft::{Draft, OpenedSection};
 use crate::model::access::{
-    FileTurn, HashLimits, Merging, PasswordProviders, Require, Requirement, Satisfy, Vocabulary,
+    FileTurn, HashLimits, Merging, NonceLifetime, PasswordProviders, Require, Requirement, Satisfy, Vocabulary,
 };
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::row::{AUTH_CONFIG, CONTAINERS, MANY, Row, SERVER, flag, path, rows, section, word, words};
@@ -16,10 +18,10 @@ pub static ROWS: &[Row] = rows![
     "Any: either a permitted address or a permitted user is enough. As in httpd 2.4, a section with its own Order, \
      Allow or Deny and without Satisfy resets it to All. A section with only Satisfy inherits Order, Allow and Deny; \
      httpd 2.4 drops them there, which permits every address: `check` reports such sections.",
-    word("AuthType", AUTH_CONFIG, "Basic|name", auth_type)
+    word("AuthType", AUTH_CONFIG, "Basic|Digest|name", auth_type)
         .of("mod_authn_core.c")
         .because("only places with Require need it"),
-    "How users authenticate: Basic, or any name that a PerlAuthenHandler supports.",
+    "How users authenticate: Basic, Digest, or any name that a PerlAuthenHandler supports.",
     word("AuthName", AUTH_CONFIG, "realm", |d, name| {
         d.settings().access.auth_name = Some(name.to_owned());
         Ok(())
@@ -59,6 +61,34 @@ pub static ROWS: &[Row] = rows![
         .default("file", "the only built-in provider"),
     "Password providers, in order: `file` (AuthUserFile), and names of PerlAddAuthnProvider. `file` must be first or \
      last. Without `file`, AuthUserFile is not used.",
+    word("AuthDigestProvider", AUTH_CONFIG, "file", digest_provider).of("mod_auth_digest.c").default("file", "the only provider"),
+    "Source of the hashes for AuthType Digest: `file` (AuthUserFile with lines of `user:realm:hash`, as htdigest writes \
+     them).",
+    words("AuthDigestDomain", AUTH_CONFIG, "URI …", 1..=MANY, |d, addresses| {
+        d.settings().access.digest_domain = Some(addresses.join(" "));
+        Ok(())
+    })
+    .of("mod_auth_digest.c")
+    .because("clients take the whole host"),
+    "Paths and URLs that share user and password with this place. Clients send their credentials there, too.",
+    word("AuthDigestQop", AUTH_CONFIG, "auth|none", digest_qop)
+        .of("mod_auth_digest.c")
+        .because("auth, as in httpd: without it, whoever sees an answer can use it again"),
+    "The protection that AuthType Digest asks for: auth, or none as in RFC 2069. As in httpd, auth-int is refused.",
+    word("AuthDigestNonceLifetime", AUTH_CONFIG, "seconds", nonce_lifetime)
+        .of("mod_auth_digest.c")
+        .default("300", "as in httpd: a stolen answer is of use for five minutes"),
+    "Time after which a client gets a new nonce, without asking its user again. A negative number: never. 0, one nonce \
+     for each request, is refused, because the front's threads and the workers do not count nonces together.",
+    word("AuthDigestAlgorithm", AUTH_CONFIG, "MD5", |_, name| match name.eq_ignore_ascii_case("MD5") {
+        true => Ok(()),
+        false => Err(format!("expected MD5, got \"{name}\": httpd and Cameleer have no other")),
+    })
+    .of("mod_auth_digest.c")
+    .default("MD5", "the only algorithm, as in httpd"),
+    "The hash of AuthType Digest.",
+    word("AuthDigestShmemSize", SERVER, "bytes", |_, _| Ok(())).of("mod_auth_digest.c").because("nonces take no memory"),
+    "Accepted for compatibility. Nonces are not stored.",
     word("AuthMerging", AUTH_CONFIG, "Off|And|Or", merging)
         .because("Off, as in httpd: an inner section replaces the outer requirements"),
     "How Require of this section combines with the outer section's: Off replaces it, And requires both, Or requires \
@@ -93,10 +123,10 @@ fn satisfy(draft: &mut Draft, text: &str) -> Result<(), String> {
 
 /// `AuthType Basic`, or None, which cancels an outer section's. Other names require Perl access handlers.
 fn auth_type(draft: &mut Draft, name: &str) -> Result<(), String> {
-    let is_known = ["Basic", "None"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    let is_known = ["Basic", "Digest", "None"].iter().any(|known| name.eq_ignore_ascii_case(known));
     if !is_known && !draft.config.perl_access {
         return Err(format!(
-            "expected Basic, got \"{name}\": another type needs a PerlAuthenHandler, and this configuration has none"
+            "expected Basic or Digest, got \"{name}\": another type needs a PerlAuthenHandler, and this configuration has none"
         ));
     }
     draft.settings().access.auth_type = Some(name.to_owned());
@@ -120,6 +150,36 @@ fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
         Some(_) => return Err("expected file as the first or the last name".to_owned()),
     };
     draft.settings().access.passwords = Some(PasswordProviders { handlers, file });
+    Ok(())
+}
+
+/// `AuthDigestProvider file`
+fn digest_provider(_: &mut Draft, name: &str) -> Result<(), String> {
+    match name.eq_ignore_ascii_case("file") {
+        true => Ok(()),
+        false => Err(format!("expected file, got \"{name}\": AuthType Digest has no other source of hashes")),
+    }
+}
+
+/// `AuthDigestQop auth|none`
+fn digest_qop(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.settings().access.digest_qop = Some(match text.to_ascii_lowercase().as_str() {
+        "auth" => true,
+        "none" => false,
+        _ => return Err(format!("expected auth or none, got \"{text}\"")),
+    });
+    Ok(())
+}
+
+/// `AuthDigestNonceLifetime seconds`
+fn nonce_lifetime(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let lifetime = match text.parse::<i64>() {
+        Ok(seconds @ 1..) => NonceLifetime::Limited(Duration::from_secs(seconds.unsigned_abs())),
+        Ok(..0) => NonceLifetime::Unlimited,
+        Ok(0) => return Err("0, one nonce for each request, is not supported: give a number of seconds".to_owned()),
+        Err(_) => return Err(format!("expected a number of seconds, got \"{text}\"")),
+    };
+    draft.settings().access.nonce_lifetime = Some(lifetime);
     Ok(())
 }
 

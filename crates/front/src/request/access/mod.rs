@@ -7,20 +7,25 @@ use std::path::Path;
 use std::rc::Rc;
 
 use http::StatusCode;
-use http::header::{ALLOW, AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use http::header::{ALLOW, AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::request::Parts;
+use http::uri::PathAndQuery;
 
 use super::context::{RequestContext, variables};
 use crate::base::blocking::NoThread;
 use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
 use crate::base::shared::count;
+use crate::base::target;
 use crate::routing::Route;
-use access::{AccessVerdict, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge, judge};
+use access::{
+    AccessVerdict, AuthRequest, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge, judge,
+};
 use config::access::{AccessRules, Lookups, Methods};
 use config::pools;
 use files::open::root;
 
+const AUTHENTICATION_INFO: HeaderName = HeaderName::from_static("authentication-info");
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 
 /// Lets the request into the location that `route` leads to, or refuses it.
@@ -72,6 +77,10 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
             AccessVerdict::NeedsUser => user = Some(identify(context, head, route).await?),
         }
     }
+    if let Some(info) = user.as_mut().and_then(|user| user.info.take()) {
+        let value = HeaderValue::from_str(&info).map_err(|_| Refusal::new(StatusCode::BAD_REQUEST))?;
+        context.add_field(AUTHENTICATION_INFO, value);
+    }
     context.visitor_mut().identify(name.flatten(), user);
     Ok(())
 }
@@ -91,23 +100,38 @@ async fn look_up(context: &RequestContext, verified: bool) -> Result<Option<Rc<s
 /// Authenticates the client by its `Authorization` header.
 async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Result<User, Refusal> {
     let (passwords, rules) = (&context.services.passwords, &route.settings.access);
-    let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let config = &context.generation.config;
+    let request = AuthRequest {
+        authorization: head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes),
+        limits: config.hash_limits,
+        method: head.method.as_str(),
+        target: target_as_sent(context),
+        key: &config.facts.nonce_key,
+    };
     let claimant = Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()));
-    match passwords
-        .find_out(rules, AuthSubject::Header(authorization, context.generation.config.hash_limits), &claimant)
-        .await?
-    {
+    match passwords.find_out(rules, AuthSubject::Request(request), &claimant).await? {
         Proof::Is(user) => Ok(user),
-        Proof::Nobody => Err(unauthorized(rules)),
+        Proof::Nobody => Err(unauthorized(context, rules, false)),
+        Proof::Stale => Err(unauthorized(context, rules, true)),
         Proof::Unknown(why) | Proof::Refused(why) => {
             context.complain(route, &why);
-            Err(unauthorized(rules))
+            Err(unauthorized(context, rules, false))
+        }
+        Proof::Invalid(why) => {
+            context.complain(route, &why);
+            Err(Refusal::new(StatusCode::BAD_REQUEST))
         }
         Proof::Misconfigured(why) => {
             context.complain(route, &why);
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
         }
     }
+}
+
+/// The target of the client's request, also in an internal redirect.
+fn target_as_sent(context: &RequestContext) -> &[u8] {
+    let written = context.head.uri.path_and_query().map_or("*", PathAndQuery::as_str);
+    target::as_sent(&context.head).unwrap_or(written.as_bytes())
 }
 
 /// The folder whose owner sets the rules: that of the innermost `.htaccess` file, or else the document root.
@@ -129,11 +153,11 @@ fn not_among(context: &RequestContext, route: &Route, user: Option<&User>) -> Re
     if rules.forbids == Some(true) {
         return Refusal::new(StatusCode::FORBIDDEN);
     }
-    unauthorized(rules)
+    unauthorized(context, rules, false)
 }
 
-fn unauthorized(rules: &AccessRules) -> Refusal {
-    let question = HeaderValue::from_str(&challenge(rules.auth_name.as_deref().unwrap_or_default()));
+fn unauthorized(context: &RequestContext, rules: &AccessRules, stale: bool) -> Refusal {
+    let question = HeaderValue::from_str(&challenge(rules, &context.generation.config.facts.nonce_key, stale));
     let question = question.unwrap_or(HeaderValue::from_static("Basic"));
     Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
 }

@@ -60,7 +60,7 @@ impl Seen for AskedOf<'_> {
             Known::ServerName => route.server_name.to_string(),
             Known::ServerPort => port(context, head, route).to_string(),
             Known::ServerSoftware => context.generation.software.to_string(),
-            Known::AuthType => context.visitor().user().map(|_| "Basic".to_owned()).unwrap_or_default(),
+            Known::AuthType => context.visitor().user().map(|user| user.method.name().to_owned()).unwrap_or_default(),
             Known::Time(format) => chrono::Local::now().format(format).to_string(),
             Known::ServerProtocol => protocol(head.version).to_owned(),
             Known::TheRequest => {

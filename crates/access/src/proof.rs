@@ -1,0 +1,38 @@
+//! The question that an authentication answers, and its answers.
+
+use super::User;
+use config::access::HashLimits;
+
+/// The parts of a request that authenticate its user.
+#[derive(Clone, Copy)]
+pub struct AuthRequest<'a> {
+    /// Value of the `Authorization` header.
+    pub authorization: Option<&'a [u8]>,
+    /// The limits on the cost of a password hash.
+    pub limits: HashLimits,
+    /// The method, which Digest authentication hashes.
+    pub method: &'a str,
+    /// The target as the client sent it, which Digest authentication compares.
+    pub target: &'a [u8],
+    /// The key of the server's nonces.
+    pub key: &'a [u8; 16],
+}
+
+/// Result of an authentication.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The user is authenticated.
+    Is(User),
+    /// No valid credentials: 401.
+    Nobody,
+    /// The user is not in the file (the reason is for the log): 401, unless a Perl handler knows the user.
+    Unknown(String),
+    /// The password is wrong, with the reason for the log: 401.
+    Refused(String),
+    /// The password is right, and the nonce of Digest authentication has expired: 401 with a new one.
+    Stale,
+    /// The answer of Digest authentication is about another request, with the reason for the log: 400.
+    Invalid(String),
+    /// The configuration is incomplete, with the reason for the log: 500.
+    Misconfigured(String),
+}

@@ -1,0 +1,187 @@
+//! The comparison of one page.
+
+use std::collections::BTreeSet;
+
+use http::header::HeaderName;
+use serde::Serialize;
+
+use super::fetch::ServerAnswer;
+use super::headers::{ComparedHeaders, compared};
+use super::normalized::{NormalizedBody, body};
+use bench::RequestTarget;
+
+/// Lines of a body that a report shows of each server.
+const SHOWN: usize = 3;
+
+/// The result for one path.
+#[derive(Debug, Serialize)]
+pub struct ComparedPage {
+    /// Path and query.
+    pub path: String,
+    /// The differences; none: the servers answer alike.
+    pub differences: Vec<Difference>,
+    /// Whether the old server's own pages differ so much that the body was not compared.
+    pub varies: bool,
+}
+
+/// A difference between the servers.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Difference {
+    /// A server did not answer.
+    Failure {
+        /// `old` or `new`
+        server: &'static str,
+        /// The reason.
+        reason: String,
+    },
+    /// The statuses.
+    Status {
+        /// The old server's.
+        old: u16,
+        /// The new server's.
+        new: u16,
+    },
+    /// A header; `None`: absent.
+    Header {
+        /// Name in lower case.
+        name: String,
+        /// The old server's value.
+        old: Option<String>,
+        /// The new server's value.
+        new: Option<String>,
+    },
+    /// A body that is text, from the first line that differs.
+    Text {
+        /// Number of this line, from 1.
+        line: usize,
+        /// The old server's lines from there on, at most three.
+        old: Vec<String>,
+        /// The new server's.
+        new: Vec<String>,
+    },
+    /// Another body: the sizes in bytes.
+    Bytes {
+        /// The old server's.
+        old: usize,
+        /// The new server's.
+        new: usize,
+    },
+}
+
+/// The servers, and the headers that are not compared.
+pub struct Sides<'a> {
+    /// The old and the new server.
+    pub servers: [&'a RequestTarget; 2],
+    /// Names of headers.
+    pub ignored: &'a [HeaderName],
+}
+
+impl Sides<'_> {
+    /// Compares the new server's answer with the old server's two.
+    pub fn compare(&self, path: &str, old: [&ServerAnswer; 2], new: &ServerAnswer) -> ComparedPage {
+        let [first, again] = old;
+        let mut differences = Vec::new();
+        if first.status != new.status {
+            differences.push(Difference::Status { old: first.status, new: new.status });
+        }
+        let headers = |answer: &ServerAnswer, side: usize| compared(&answer.headers, self.ignored, self.servers[side]);
+        differences.extend(of_headers(&headers(first, 0), &headers(again, 0), &headers(new, 1)));
+        let bodies = (body(first, self.servers[0]), body(again, self.servers[0]), body(new, self.servers[1]));
+        let varies = match bodies {
+            (NormalizedBody::Text(first), NormalizedBody::Text(again), NormalizedBody::Text(new)) => {
+                match volatile_lines(&first, &again) {
+                    Some(volatile) => {
+                        differences.extend(of_lines(&first, &new, &volatile));
+                        false
+                    }
+                    None => true,
+                }
+            }
+            (first, again, _) if first != again => true,
+            (first, _, new) => {
+                if first != new {
+                    differences.push(Difference::Bytes { old: old[0].body.len(), new: new_length(&new) });
+                }
+                false
+            }
+        };
+        ComparedPage { path: path.to_owned(), differences, varies }
+    }
+}
+
+fn new_length(body: &NormalizedBody) -> usize {
+    match body {
+        NormalizedBody::Bytes(bytes) => bytes.len(),
+        NormalizedBody::Text(lines) => lines.iter().map(|line| line.len() + 1).sum(),
+    }
+}
+
+/// Headers that differ, unless the old server's own values do.
+fn of_headers(first: &ComparedHeaders, again: &ComparedHeaders, new: &ComparedHeaders) -> Vec<Difference> {
+    let names: BTreeSet<&String> = first.keys().chain(new.keys()).collect();
+    let differs = |name: &&&String| first.get(**name) != new.get(**name) && first.get(**name) == again.get(**name);
+    let shown = |name: &String| Difference::Header {
+        name: name.clone(),
+        old: first.get(name).cloned(),
+        new: new.get(name).cloned(),
+    };
+    names.iter().filter(differs).map(|name| shown(name)).collect()
+}
+
+/// The lines in which two pages of one server differ; `None`: the pages have different numbers of lines.
+fn volatile_lines(first: &[String], again: &[String]) -> Option<BTreeSet<usize>> {
+    let differing = || first.iter().zip(again).enumerate().filter(|(_, (one, other))| one != other);
+    (first.len() == again.len()).then(|| differing().map(|(at, _)| at).collect())
+}
+
+fn of_lines(old: &[String], new: &[String], volatile: &BTreeSet<usize>) -> Option<Difference> {
+    let is_same = |at: usize| volatile.contains(&at) && at < new.len() || old.get(at) == new.get(at);
+    let at = (0..old.len().max(new.len())).find(|at| !is_same(*at))?;
+    let from = |lines: &[String]| lines.iter().skip(at).take(SHOWN).cloned().collect();
+    Some(Difference::Text { line: at + 1, old: from(old), new: from(new) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderMap;
+
+    fn answer(status: u16, body: &str) -> ServerAnswer {
+        ServerAnswer { status, headers: HeaderMap::new(), body: body.as_bytes().to_vec() }
+    }
+
+    fn compared(old: [&ServerAnswer; 2], new: &ServerAnswer) -> ComparedPage {
+        let server = RequestTarget::parse("http://h/").expect("a URL");
+        Sides { servers: [&server, &server], ignored: &[] }.compare("/", old, new)
+    }
+
+    #[test]
+    fn lines_that_vary_on_the_old_server_are_not_compared() {
+        let (first, again) = (answer(200, "a\nat 10:00\nb"), answer(200, "a\nat 10:01\nb"));
+        let same = compared([&first, &again], &answer(200, "a\nat 10:02\nb"));
+        assert!(same.differences.is_empty() && !same.varies);
+        let other = compared([&first, &again], &answer(200, "a\nat 10:02\nc\nd"));
+        let shown = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+        assert_eq!(other.differences, [Difference::Text { line: 3, old: shown(&["b"]), new: shown(&["c", "d"]) }]);
+        let cut = compared([&first, &again], &answer(200, "a"));
+        assert_eq!(cut.differences.len(), 1, "a line that varies must be there");
+        assert!(compared([&first, &answer(200, "a\nb")], &first).varies);
+    }
+
+    #[test]
+    fn statuses_and_other_bodies_are_compared() {
+        let old = answer(200, "a\0b");
+        let differences = compared([&old, &old], &answer(404, "a\0bc")).differences;
+        assert_eq!(differences, [Difference::Status { old: 200, new: 404 }, Difference::Bytes { old: 3, new: 4 }]);
+    }
+
+    #[test]
+    fn headers_are_compared_unless_they_vary() {
+        let with = |name: &str, value: &str| ComparedHeaders::from([(name.to_owned(), value.to_owned())]);
+        assert_eq!(of_headers(&with("x", "1"), &with("x", "2"), &with("x", "3")), []);
+        let found = of_headers(&with("x", "1"), &with("x", "1"), &ComparedHeaders::new());
+        assert_eq!(found, [Difference::Header { name: "x".to_owned(), old: Some("1".to_owned()), new: None }]);
+        assert_eq!(of_headers(&ComparedHeaders::new(), &ComparedHeaders::new(), &with("y", "1")).len(), 1);
+    }
+}

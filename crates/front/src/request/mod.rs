@@ -7,6 +7,7 @@ pub mod body;
 mod cached;
 pub mod context;
 mod error_document;
+mod expressions;
 pub mod files;
 pub mod frame;
 mod head_check;
@@ -28,7 +29,7 @@ use http::{Method, Request, Response, StatusCode, Uri};
 use percent_encoding::percent_encode;
 
 use super::base::refusal::Refusal;
-use super::generation::InUse;
+use super::generation::{InUse, View};
 use super::routing::{Asked, NotYet, Route, once_read, redirect};
 use access::reverse_dns::named_by_dns;
 use access::{admit, take_turn};
@@ -48,6 +49,16 @@ use services::Connection;
 
 pub use cached::purge_url::purge as purge_url;
 
+/// Begins a request whose head is complete; `generation` answers it.
+pub fn begin(
+    connection: &Connection,
+    generation: Rc<View>,
+    head: Parts,
+    stream: Option<Rc<dyn Stream>>,
+) -> RequestGuard {
+    RequestGuard::begin(connection, generation, head, stream, expressions::answer)
+}
+
 /// Answers a request; `stream` is set if it came on a multiplexed connection.
 pub async fn answer(
     connection: &Connection,
@@ -60,7 +71,7 @@ pub async fn answer(
     // Limits apply to the fields as received, before repeated fields are joined.
     let fit = host_header::settle(&mut head).and_then(|()| head_check::measure(&head, &in_use.config.limits));
     repeated::join(&mut head);
-    let context = RequestGuard::begin(connection, in_use.clone(), head, stream);
+    let context = begin(connection, in_use.clone(), head, stream);
     let mut body = RequestBody::from(body);
     let mut answer = dispatch(&context, fit, &mut body).await;
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
@@ -85,6 +96,7 @@ pub async fn answer(
         }
     };
     let response = compress::apply(&context, response).await;
+    headers::answer_questions(&context, &response, refused).await;
     respond::finish(context, response, ResponseEnding { refused, close })
 }
 
@@ -210,7 +222,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         // What the client's Connection lists goes before rules add fields of the same names.
         let mut own = head.clone();
         proxy::fields::end_to_end(&mut own.headers);
-        let head = headers::asked(context, &own, &route)?;
+        let head = headers::asked(context, &own, &route).await?;
         return proxied::answer(context, &head, &route, &to, body).await.map(Dispatched::Response);
     }
     if cached::purge::is_one(head, &route) {
@@ -234,7 +246,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
                 let route = file;
                 settle(context, head, &route)?;
                 take_turn(context, head, &route)?;
-                let head = headers::asked(context, head, &route)?;
+                let head = headers::asked(context, head, &route).await?;
                 return files::send(context, &route, opened, &head).await.map(Dispatched::Response);
             }
             LookupResult::Handled(refined) => route = refined,
@@ -262,7 +274,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     take_turn(context, head, &route)?;
     // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
-    let head = headers::asked(context, head, &route)?;
+    let head = headers::asked(context, head, &route).await?;
     run(context, &head, &route, body).await
 }
 

@@ -3,6 +3,8 @@
 //! The request has no headers besides Host, no user, and the address 127.0.0.1. What other requests or programs would answer is
 //! not asked.
 
+mod source;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +21,7 @@ use config::response::expr::Expr;
 use config::response::rewrite::{
     Away, FileTest, Known, LookedUp, Question, Rewrite, Rewritten, RuleAnswer, Seen, Start, run,
 };
-use config::response::variables::{self, Attribute, Variables};
+use source::ExplainedSource;
 
 /// Level of the lines that are shown.
 const TRACE_LEVEL: u8 = 5;
@@ -163,20 +165,6 @@ impl At<'_> {
         lines.extend(forced.into_iter().filter_map(|(what, name)| Some(format!("the {what} is {}", name.as_ref()?))));
         made
     }
-
-    fn attribute(&self, attribute: &Attribute) -> Option<String> {
-        Some(match attribute {
-            Attribute::RemoteAddr | Attribute::RemoteHost => self.known(Known::RemoteAddr),
-            Attribute::RequestMethod => self.request.method.to_owned(),
-            Attribute::RequestProtocol => self.known(Known::ServerProtocol),
-            Attribute::RequestUri => self.known(Known::RequestUri),
-            Attribute::ServerAddr => self.known(Known::ServerAddr),
-            Attribute::QueryString => self.query?.to_owned(),
-            Attribute::Https => self.known(Known::Https),
-            Attribute::Named(name, _) => self.header(name),
-            Attribute::Headers(pattern) => self.header(if pattern.is_match("host") { "host" } else { "" }),
-        })
-    }
 }
 
 impl Seen for At<'_> {
@@ -224,10 +212,7 @@ impl Seen for At<'_> {
     }
 
     fn found(&self, expr: &Expr) -> Option<Vec<String>> {
-        expr.found(variables::ExprInput {
-            variables: &Variables::default(),
-            look: &|attribute| self.attribute(attribute),
-        })
+        expr.found(&ExplainedSource(self))
     }
 
     fn file(&self, name: &str, test: FileTest) -> bool {

@@ -1,7 +1,6 @@
 //! Error logs and access logs.
 
 use crate::draft::{CustomLog, Draft};
-use crate::model::response::expr::Expr;
 use crate::model::response::setenv::EnvCondition;
 use crate::model::server::LogTarget;
 use crate::table::row::{HOSTS, MANY, Row, SERVER, rows, word, words};
@@ -44,9 +43,6 @@ fn log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 /// `CustomLog target format [env=[!]name]`
 fn custom_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let condition = args.get(2).map(|text| EnvCondition::parse(text, &mut draft.patterns)).transpose()?;
-    if condition.as_ref().and_then(EnvCondition::expr).is_some_and(Expr::asks) {
-        return Err("the condition is evaluated after the response, so tests and contents of files, -U and -F are not allowed: set a variable with SetEnvIfExpr, and write env=name".to_owned());
-    }
     access_log(draft, args, args[1].clone(), condition)
 }
 

@@ -3,6 +3,7 @@
 pub mod access;
 mod actions;
 mod ask_worker;
+pub mod branches;
 pub mod body;
 mod cached;
 pub mod context;
@@ -198,6 +199,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     let head = &*head;
     route = moved;
     redirect(&route, head, |answer| answer.of_host)?;
+    route = choose(context, head, route).await?;
     let here = match rewrite::of_folder(context, head, &route).await? {
         InFolder::Same => None,
         InFolder::Here(here) => Some(here),
@@ -255,7 +257,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     } else {
         // The settings of the file's own sections apply to the whole request, Perl phases included.
         if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, &route)).await? {
-            route = of_file;
+            route = choose(context, head, of_file).await?;
         }
         admit(context, head, &route).await?;
         let is_behind_link = || Ok(lookup::is_behind_link(&context.generation, &route));
@@ -315,7 +317,13 @@ fn redirect(route: &Route, head: &Parts, is_due: fn(&RedirectResponse) -> bool) 
 /// Looks up the file of `route`. A 404 is sent only after the access check, so that strangers cannot probe names.
 /// For an index, the client needs access to both the folder and the index file.
 async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
-    let found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
+    let mut found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
+    if let Ok(found) = &mut found
+        && let Some(file) = found.file_mut()
+    {
+        *file = branches::applied(context, head, file.clone()).await?;
+        found.follow_handler();
+    }
     let file = found.as_ref().ok().and_then(LookupResult::file);
     if file.is_none_or(|file| file.path != route.path) {
         admit(context, head, route).await?;
@@ -344,6 +352,15 @@ fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -
 /// Whether a refusal is about the file and not about the client.
 fn is_about_what_is_there(status: StatusCode) -> bool {
     matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
+}
+
+/// Applies `<If>`, and makes the resulting route the request's current route.
+async fn choose(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
+    let chosen = branches::applied(context, head, route.clone()).await?;
+    if !Rc::ptr_eq(&chosen, &route) {
+        settle(context, head, &chosen)?;
+    }
+    Ok(chosen)
 }
 
 /// Makes `route` the request's current route, and computes its variables.

@@ -168,6 +168,7 @@ impl Routes {
             script_alias,
             forced: None,
             sections: found.sections,
+            branches: Rc::default(),
             settings,
             redirect,
             backend: backend.map(Rc::new),
@@ -244,6 +245,7 @@ impl Routes {
         Route {
             redirect: redirect::of_place(&found.settings, &path.0),
             sections: found.sections,
+            branches: Rc::default(),
             settings: found.settings,
             overrides: found.overrides,
             files: found.files,
@@ -306,6 +308,7 @@ impl Routes {
             path,
             sent,
             sections: found.sections,
+            branches: Rc::default(),
             settings: found.settings,
             redirect,
             backend: None,
@@ -316,6 +319,35 @@ impl Routes {
             ambiguous: found.ambiguous,
             ..route.clone()
         }))
+    }
+
+    /// The route with these `<If>` sections in place of those that it has.
+    pub fn with_branches(&self, config: &Config, route: &Route, branches: Vec<u16>) -> Rc<Route> {
+        Rc::new(self.branched(config, route, branches))
+    }
+
+    fn branched(&self, config: &Config, route: &Route, branches: Vec<u16>) -> Route {
+        let sections = [route.plain_sections(), &branches].concat();
+        let merged = Applied { sections, files: route.files.to_vec() };
+        let (text, path) = (Text::new(bytes(&route.filename)).0, Text::new(&route.path).0);
+        let ((settings, redirect), is_unknown) = applied(|| {
+            let settings = self.settings(config, &merged, route.script_alias, &route.overrides, Path::new(&text));
+            let settings = route.forced.as_ref().map_or(settings.clone(), |by| Rc::new(settings.forced(by)));
+            let of_host = route.redirect.clone().filter(|answer| answer.of_host);
+            let redirect = of_host.or_else(|| redirect::of_place(&settings, &path));
+            (settings, redirect)
+        });
+        let unknown = is_unknown.then_some(StatusCode::INTERNAL_SERVER_ERROR);
+        let script_length = if route.resolved { route.script_length } else { settings.script_length(&route.path) };
+        Route {
+            sections: merged.sections,
+            branches: branches.into(),
+            settings,
+            redirect,
+            script_length,
+            refusal: route.refusal.or(unknown),
+            ..route.clone()
+        }
     }
 
     /// The route of a file that was found on disk.
@@ -355,6 +387,10 @@ impl Routes {
             refined.overrides = applicable.overrides;
             refined.files = applicable.files;
             (refined.refusal, refined.until) = (applicable.refusal, applicable.until);
+            if !route.branches.is_empty() {
+                refined.branches = Rc::default();
+                refined = self.branched(config, &refined, route.branches.to_vec());
+            }
         }
         Ok(refined)
     }

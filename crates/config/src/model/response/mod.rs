@@ -3,6 +3,7 @@
 
 use crate::model::merge::{apart, append, keep, prepend, settings};
 pub mod actions;
+pub mod branch;
 pub mod cache;
 pub mod compress;
 pub mod error_document;

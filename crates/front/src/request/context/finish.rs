@@ -120,7 +120,7 @@ impl RequestContext {
     fn logs(&self, condition: &EnvCondition) -> bool {
         let none = HeaderMap::new();
         let status = StatusCode::from_u16(self.answered.tally.borrow().status).unwrap_or_default();
-        let response = SeenResponse { status, headers: self.answered.headers.get().unwrap_or(&none) };
+        let response = SeenResponse { status, headers: self.answered.headers.get().unwrap_or(&none), length: None };
         variables::holds(self, condition, Some(response))
     }
 

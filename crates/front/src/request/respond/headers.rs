@@ -8,11 +8,12 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 
 use crate::base::refusal::Refusal;
+use super::body::BodySource;
 use crate::request::context::RequestContext;
 use crate::request::context::expressions::{ExprOf, SeenResponse};
 use crate::routing::Route;
 use config::response::ResponseRules;
-use config::response::expr::Expr;
+use config::response::expr::{Expr, ExprText};
 use config::response::headers::{HeaderChange, HeaderRule, Moment};
 use config::response::setenv::EnvCondition;
 use config::work;
@@ -35,8 +36,8 @@ pub async fn asked<'a>(
     if let Some(forwarded) = forwarded {
         forwarded.apply(&mut changed.headers);
     }
-    let of = RuleOf { context, route, status: None };
-    of.answer_questions(rules.iter(), &head.headers).await;
+    let of = RuleOf { context, route, status: None, length: None };
+    of.answer_questions(asking(rules.iter()), &head.headers).await;
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
     context.apply_rules(|| {
         let mut store = work::WorkStore::default();
@@ -65,23 +66,24 @@ struct RuleOf<'a> {
     route: &'a Route,
     /// Status of the response; `None`: the rules are for the request.
     status: Option<StatusCode>,
+    /// Length of the response's body, if it is known.
+    length: Option<u64>,
 }
 
 impl RuleOf<'_> {
     fn as_source<'b>(&'b self, headers: &'b HeaderMap) -> ExprOf<'b> {
-        let response = self.status.map(|status| SeenResponse { status, headers });
+        let response = self.status.map(|status| SeenResponse { status, headers, length: self.length });
         ExprOf { response, ..ExprOf::request(self.context, &self.context.head, self.route) }
     }
 
-    /// Finds the answers that expressions of these rules need.
-    async fn answer_questions(self, rules: impl Iterator<Item = &HeaderRule> + Clone, headers: &HeaderMap) {
-        let asking = rules.map(HeaderRule::asking).filter(|asking| *asking != (None, None));
-        if asking.clone().next().is_none() {
+    /// Finds the answers that these expressions need.
+    async fn answer_questions(self, asking: Vec<AskingRule<'_>>, headers: &HeaderMap) {
+        if asking.is_empty() {
             return;
         }
         let source = self.as_source(headers);
         let evaluate = || {
-            for (condition, value) in asking.clone() {
+            for (condition, value) in &asking {
                 if condition.is_none_or(|condition| self.context.is_true(&source, condition)) {
                     value.map(|value| self.context.text_of(&source, value));
                 }
@@ -91,18 +93,29 @@ impl RuleOf<'_> {
     }
 }
 
-/// Finds the answers that expressions of `Header` need; `refused`: the page is the front's own.
-pub async fn answer_questions<B>(context: &RequestContext, response: &Response<B>, refused: bool) {
-    let Some(route) = context.route().clone() else { return };
-    let of = RuleOf { context, route: &route, status: Some(response.status()) };
-    let rules = route.settings.response.headers.iter().filter(|rule| rule.always || !refused);
-    of.answer_questions(rules, response.headers()).await;
+/// Condition and value of a rule, as far as they are expressions with questions.
+type AskingRule<'a> = (Option<&'a Expr>, Option<&'a ExprText>);
+
+fn asking<'a>(rules: impl Iterator<Item = &'a HeaderRule>) -> Vec<AskingRule<'a>> {
+    rules.map(HeaderRule::asking).filter(|asking| *asking != (None, None)).collect()
 }
 
-/// Completes a response's headers; `refused`: the page is the front's own. An error if the rules take too long.
+/// Finds the answers that expressions of `Header` and `CustomLog` need; `refused`: the page is the front's own.
+pub async fn answer_questions(context: &RequestContext, response: &Response<BodySource>, refused: bool) {
+    let Some(route) = context.route().clone() else { return };
+    let length = response.body().length();
+    let of = RuleOf { context, route: &route, status: Some(response.status()), length };
+    let mut all = asking(route.settings.response.headers.iter().filter(|rule| rule.always || !refused));
+    let logs = context.generation.config.hosts.get(context.host()).map_or(&[][..], |host| &host.access_logs);
+    let conditions = logs.iter().filter_map(|log| log.condition.as_ref()?.expr().filter(|expr| expr.asks()));
+    all.extend(conditions.map(|condition| (Some(condition), None)));
+    of.answer_questions(all, response.headers()).await;
+}
+
+/// Completes the headers of a response with this status and length of body; `refused`: the page is the front's own. An error if the rules take too long.
 pub fn complete(
     context: &RequestContext,
-    status: StatusCode,
+    (status, length): (StatusCode, Option<u64>),
     headers: &mut HeaderMap,
     refused: bool,
 ) -> Result<(), Refusal> {
@@ -119,7 +132,7 @@ pub fn complete(
         expire(headers, rules, route);
     }
     if !rules.headers.is_empty() {
-        let of = RuleOf { context, route, status: Some(status) };
+        let of = RuleOf { context, route, status: Some(status), length };
         context.apply_rules(|| change(of, headers, rules, refused));
         // Vary, by the conditions of these rules.
         for (name, value) in context.take_fields() {

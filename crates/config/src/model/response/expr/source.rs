@@ -60,6 +60,14 @@ pub enum ExprVariable {
     TimeYear,
 }
 
+impl ExprVariable {
+    /// Whether the value may depend on an [`ExprQuestion`] about the request's file.
+    pub fn is_about_file(self) -> bool {
+        use ExprVariable::{LastModified, PathInfo, RequestFilename, ScriptFilename, ScriptGroup, ScriptUser};
+        matches!(self, LastModified | PathInfo | RequestFilename | ScriptFilename | ScriptGroup | ScriptUser)
+    }
+}
+
 /// A fact about a file on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]

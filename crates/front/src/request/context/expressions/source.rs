@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
 use crate::base::target;
 use crate::request::context::RequestContext;
 use crate::request::context::known::known;
-use crate::routing::{Route, bytes};
+use crate::routing::{Route, bytes, server_name};
 use base::path::Text;
 use config::Handler;
 use config::AliasFrom;
@@ -42,6 +42,8 @@ pub struct ExprOf<'a> {
 pub struct SeenResponse<'a> {
     pub status: StatusCode,
     pub headers: &'a HeaderMap,
+    /// Length of its body, if it is known.
+    pub length: Option<u64>,
 }
 
 impl<'a> ExprOf<'a> {
@@ -151,7 +153,10 @@ impl ExprSource for ExprOf<'_> {
             Var::ServerAddr => self.known(Known::ServerAddr),
             Var::ServerAdmin => self.known(Known::ServerAdmin),
             Var::ServerName => self.known(Known::ServerName),
-            Var::ServerPort => self.known(Known::ServerPort),
+            Var::ServerPort => {
+                let (config, secure) = (&context.generation.config, Some(context.is_secure()));
+                server_name::port_of(config, self.head, self.route, secure).to_string()
+            }
             Var::ServerProtocol => self.known(Known::ServerProtocol),
             Var::ServerProtocolVersion => {
                 let (major, minor) = self.protocol();
@@ -188,7 +193,10 @@ impl ExprSource for ExprOf<'_> {
     }
 
     fn response_header(&self, name: &str) -> Option<String> {
-        self.response?.headers.get(name).map(|value| Text::new(value.as_bytes()).0)
+        let response = self.response?;
+        let value = response.headers.get(name).map(|value| Text::new(value.as_bytes()).0);
+        // The front sends a length with each body of known length.
+        value.or_else(|| response.length.filter(|_| name == CONTENT_LENGTH.as_str()).map(|length| length.to_string()))
     }
 
     fn request_env(&self, name: &str) -> Option<String> {

@@ -325,9 +325,12 @@ impl<'a, 'b> ExprParser<'a, 'b> {
         let (name, rest) = inner.split_at(length);
         self.scan.rest = rest;
         match self.scan.next() {
-            Some('}') => names::variable(name).map(Some).ok_or_else(|| {
-                start.wrong(&format!("the variable %{{{name}}} does not exist"))
-            }),
+            Some('}') => {
+                let word = names::variable(name)
+                    .ok_or_else(|| start.wrong(&format!("the variable %{{{name}}} does not exist")))?;
+                self.asks |= matches!(word, Word::Variable(variable) if variable.is_about_file());
+                Ok(Some(word))
+            }
             Some(':') => {
                 let argument = self.deeper(|parser| parser.parts_until(Some('}')))?;
                 let function = self.function(name, &start)?;

@@ -23,9 +23,7 @@ pub fn about(fact: DiskFact, path: &Path) -> ExprAnswer {
         DiskFact::IsFile => ExprAnswer::Holds(file.is_some()),
         DiskFact::HasContent => ExprAnswer::Holds(file.is_some_and(|file| file.len() > 0)),
         DiskFact::IsLink => ExprAnswer::Holds(about.is_some_and(|about| about.is_symlink())),
-        DiskFact::IsExecutable => {
-            ExprAnswer::Holds(about.is_some_and(|about| about.permissions().mode() & 0o111 != 0))
-        }
+        DiskFact::IsExecutable => ExprAnswer::Holds(about.is_some_and(|about| about.permissions().mode() & 0o111 != 0)),
         DiskFact::File => content(path, file),
         DiskFact::FileSize => ExprAnswer::Text(file.map_or(0, Metadata::len).to_string()),
         DiskFact::FileMod => ExprAnswer::Text(file.map_or(0, micros).to_string()),

@@ -4,27 +4,27 @@
 use std::sync::Arc;
 
 use super::htaccess::Htaccess;
-use crate::model::response::branch::{Branch, BranchChain};
 use crate::model::config::Config;
 use crate::model::context::Scope;
+use crate::model::response::branch::{Branch, BranchChain};
 use crate::model::response::expr::Expr;
 use crate::model::settings::Section;
 
 impl Config {
     /// The `<If>` sections that apply to a request for which `sections` and `files` do. `is_true` evaluates conditions,
     /// each once.
-    pub fn branches(
-        &self,
-        sections: &[u16],
-        files: &[Arc<Htaccess>],
-        is_true: &dyn Fn(&Expr) -> bool,
-    ) -> Vec<u16> {
+    pub fn branches(&self, sections: &[u16], files: &[Arc<Htaccess>], is_true: &dyn Fn(&Expr) -> bool) -> Vec<u16> {
         let mut applying = Vec::new();
         let mut chain = BranchChain::default();
         for number in sections {
             self.walk_branches(*number, files, is_true, (&mut chain, &mut applying));
         }
         applying
+    }
+
+    /// Scope of a section by its number.
+    pub fn scope_of<'a>(&'a self, files: &'a [Arc<Htaccess>], number: u16) -> Option<&'a Scope> {
+        self.section(files, number).map(|section| &section.scope)
     }
 
     /// Whether any of these sections contains an `<If>`.
@@ -49,11 +49,7 @@ impl Config {
     }
 
     /// The `<If>` sections within a section.
-    fn branches_of<'a>(
-        &'a self,
-        outer: u16,
-        files: &'a [Arc<Htaccess>],
-    ) -> impl Iterator<Item = (u16, &'a Branch)> {
+    fn branches_of<'a>(&'a self, outer: u16, files: &'a [Arc<Htaccess>]) -> impl Iterator<Item = (u16, &'a Branch)> {
         let first = self.first_of_text(outer, files);
         let inner: &[u16] = self.section(files, outer).map_or(&[], |section: &Section| &section.branches);
         inner.iter().filter_map(move |at| {

@@ -1,8 +1,8 @@
 //! `<If>`, `<ElseIf>`, `<Else>`.
 
 use crate::draft::{Draft, OpenedSection, Position};
-use crate::model::response::branch::Branch;
 use crate::model::context::{Rank, Scope, SectionContext};
+use crate::model::response::branch::Branch;
 use crate::model::response::expr::Expr;
 use crate::table::row::{ANY, MANY, Row, rows, section};
 

@@ -8,7 +8,9 @@ pub fn refusal(name: &str) -> Option<&'static str> {
         return Some("rules are chosen before the condition is evaluated: write RewriteCond expr before the rule");
     }
     if begins("Proxy") {
-        return Some("the backend is chosen before the condition is evaluated: write RewriteCond expr and a rule with [P]");
+        return Some(
+            "the backend is chosen before the condition is evaluated: write RewriteCond expr and a rule with [P]",
+        );
     }
     if is(&["Perl", "PerlModule", "PerlRequire", "PerlConfigRequire", "PerlLoadModule", "PsgiApp", "PsgiEval"]) {
         return Some("code is loaded at the start, before there are requests");

@@ -94,7 +94,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "check users with AuthUserFile, or in a Perl handler",
-        names: "AuthBasicFake AuthBasicUseDigestAlgorithm AuthDigestAlgorithm AuthDigestDomain AuthDigestFile \
+        names: "AuthBasicUseDigestAlgorithm AuthDigestAlgorithm AuthDigestDomain AuthDigestFile \
             AuthDigestGroupFile AuthDigestNonceLifetime AuthDigestProvider AuthDigestQop AuthDigestShmemSize \
             AuthDigestRealmSeed AuthFormAuthoritative AuthFormBody AuthFormDisableNoStore AuthFormFakeBasicAuth \
             AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \

@@ -37,7 +37,7 @@ const MODULES: &[(&str, &str)] = &[
     ("mod_allowmethods.c", "AllowMethods"),
     ("mod_apreq2.c", "APREQ2_BrigadeLimit APREQ2_ReadLimit APREQ2_TempDir"),
     ("mod_auth.c", "AuthAuthoritative"),
-    ("mod_auth_basic.c", "AuthBasicAuthoritative AuthBasicProvider"),
+    ("mod_auth_basic.c", "AuthBasicAuthoritative AuthBasicFake AuthBasicProvider"),
     ("mod_authn_core.c", "AuthName AuthType"),
     ("mod_authn_file.c", "AuthUserFile"),
     ("mod_authz_core.c", "AuthMerging AuthzSendForbiddenOnFailure Require RequireAll RequireAny RequireNone"),

@@ -15,7 +15,11 @@ pub async fn applied(context: &RequestContext, head: &Parts, route: Rc<Route>) -
     if !config.have_branches(route.plain_sections(), &route.files) {
         return Ok(route);
     }
-    let of = ExprOf::request(context, head, &route);
+    // As in httpd, SetEnv comes after the sections are chosen.
+    let mut variables = context.variables().clone();
+    let later = &route.settings.response.env;
+    later.iter().filter(|(_, value)| value.is_some()).for_each(|(name, _)| variables.set(name, None));
+    let of = ExprOf { variables: Some(&variables), ..ExprOf::request(context, head, &route) };
     let choose = || {
         context.apply_rules(|| {
             config.branches(route.plain_sections(), &route.files, &|expr| {

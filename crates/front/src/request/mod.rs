@@ -3,8 +3,8 @@
 pub mod access;
 mod actions;
 mod ask_worker;
-pub mod branches;
 pub mod body;
+pub mod branches;
 mod cached;
 pub mod context;
 mod error_document;
@@ -21,6 +21,7 @@ pub mod services;
 mod strictness;
 
 use std::borrow::Cow;
+use std::path::{Component, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -34,14 +35,15 @@ use super::generation::{InUse, View};
 use super::routing::{Asked, NotYet, Route, once_read, redirect};
 use access::reverse_dns::named_by_dns;
 use access::{admit, take_turn};
-use base::path::{BadPath, MAX_SEGMENTS, PATH};
+use base::path::{BadPath, MAX_SEGMENTS, PATH, Text};
 use body::RequestBody;
 use body::drain::Left;
 use body::source::Source;
 use cached::Lookup;
 use config::Handler;
 use config::response::redirect::RedirectResponse;
-use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
+use context::expressions::ExprOf;
+use context::{RequestContext, RequestGuard, Stream, host_header, known, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
 use respond::body::{BodySource, ResponseBody};
 use respond::{ResponseEnding, compress, headers};
@@ -198,7 +200,8 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     let (head, moved) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
     let head = &*head;
     route = moved;
-    redirect(&route, head, |answer| answer.of_host)?;
+    redirect(context, &route, head, |answer| answer.of_host).await?;
+    route = aliased(context, head, route).await?;
     route = choose(context, head, route).await?;
     let here = match rewrite::of_folder(context, head, &route).await? {
         InFolder::Same => None,
@@ -212,7 +215,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         }
     };
     let head = here.as_deref().unwrap_or(head);
-    redirect(&route, head, |_| true)?;
+    redirect(context, &route, head, |_| true).await?;
     let forced = context.take_forced();
     if !forced.is_none() {
         route = Rc::new(route.forced(forced));
@@ -308,9 +311,20 @@ async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> R
 }
 
 /// Applies `Redirect` of the host or of a location.
-fn redirect(route: &Route, head: &Parts, is_due: fn(&RedirectResponse) -> bool) -> Result<(), Refusal> {
+async fn redirect(
+    context: &RequestContext,
+    route: &Route,
+    head: &Parts,
+    is_due: fn(&RedirectResponse) -> bool,
+) -> Result<(), Refusal> {
     let Some(answer) = route.redirect.as_ref().filter(|answer| is_due(answer)) else { return Ok(()) };
     route.refused()?;
+    if let Some(expr) = &answer.expr {
+        let url = context.text(&ExprOf::request(context, head, route), expr).await;
+        let url = if url.starts_with('/') { known::origin(context, head, route) + &url } else { url };
+        let answer = RedirectResponse { location: Some(url), ..answer.clone() };
+        return Err(redirect::refusal(&answer, head.uri.query()));
+    }
     Err(redirect::refusal(answer, head.uri.query()))
 }
 
@@ -352,6 +366,21 @@ fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -
 /// Whether a refusal is about the file and not about the client.
 fn is_about_what_is_there(status: StatusCode) -> bool {
     matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
+}
+
+/// Applies an `Alias` of a `<Location>`. The text may contain parts of the request, so `..` is refused.
+async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
+    let Some(alias) = &route.settings.response.alias else { return Ok(route) };
+    let file = context.text(&ExprOf::request(context, head, &route), alias).await;
+    let file = Text::bytes_of(PathBuf::from(file));
+    if !file.is_absolute() || file.components().any(|part| part == Component::ParentDir) {
+        context.complain(&route, &format_args!("Alias: {} is no absolute path without ..", file.display()));
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    let generation = &context.generation;
+    let there = generation.ask(|| generation.routes.at_file(&generation.config, &route, &file, None)).await?;
+    settle(context, head, &there)?;
+    Ok(there)
 }
 
 /// Applies `<If>`, and makes the resulting route the request's current route.

@@ -195,7 +195,7 @@ impl<'a> AccessCheck<'a> {
                 name: known(&name),
                 user,
                 env: &|name| apache::has_variable(request, name),
-                expr: &|expr| variables::is_true(request, expr, &allowance),
+                expr: &|expr| variables::is_true(request, user.map(|user| &*user.name), expr, &allowance),
                 provider: &|provider| {
                     self.asked(provider).unwrap_or_else(|stop| {
                         failed.set(Some(stop));
@@ -255,7 +255,11 @@ impl<'a> AccessCheck<'a> {
     }
 
     fn unauthorized(&self) -> PhaseEnd {
-        apache::set_challenge(self.at.request, &challenge(self.rules.auth_name.as_deref().unwrap_or_default()));
+        let realm = match &self.rules.realm {
+            Some(realm) => variables::text_of(self.at.request, realm),
+            None => self.rules.auth_name.clone().unwrap_or_default(),
+        };
+        apache::set_challenge(self.at.request, &challenge(&realm));
         PhaseEnd(401)
     }
 }

@@ -153,6 +153,11 @@ impl HeaderChange {
 }
 
 impl HeaderValue {
+    /// The value of an expression.
+    pub fn of(text: ExprText) -> HeaderValue {
+        HeaderValue(vec![Piece::Expr(text)])
+    }
+
     fn expr(&self) -> Option<&ExprText> {
         match self.0.as_slice() {
             [Piece::Expr(text)] => Some(text),

@@ -4,6 +4,8 @@ use crate::draft::{Draft, OpenedSection};
 use crate::model::access::{
     FileTurn, HashLimits, Merging, PasswordProviders, Require, Requirement, Satisfy, Vocabulary,
 };
+use crate::model::response::expr::ExprText;
+use crate::model::response::headers::{HeaderChange, HeaderRule, HeaderValue};
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::row::{AUTH_CONFIG, CONTAINERS, MANY, Row, SERVER, flag, path, rows, section, word, words};
 
@@ -15,11 +17,19 @@ pub static ROWS: &[Row] = rows![
     word("AuthType", AUTH_CONFIG, "Basic|name", auth_type).because("only places with Require need it"),
     "How users authenticate: Basic, or any name that a PerlAuthenHandler supports.",
     word("AuthName", AUTH_CONFIG, "realm", |d, name| {
-        d.settings().access.auth_name = Some(name.to_owned());
+        let realm = ExprText::parse(name, &mut d.patterns)?;
+        let constant = realm.constant().map(str::to_owned);
+        let access = &mut d.settings().access;
+        access.auth_name = Some(constant.clone().unwrap_or_else(|| name.to_owned()));
+        access.realm = Some(constant.is_none().then_some(realm));
         Ok(())
     })
     .because("only the site knows which of its places share passwords"),
-    "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm.",
+    "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm. May have expressions such as `%{HTTP_HOST}`.",
+    words("AuthBasicFake", AUTH_CONFIG, "off|user [password]", 1..=2, auth_basic_fake)
+        .because("programs see the credentials of the client"),
+    "Gives programs and backends these credentials in the Authorization header, in place of the client's. Both may have \
+     expressions; the password is `password` by default.",
     path("AuthUserFile", AUTH_CONFIG, |d, path| d.settings().access.user_file = Some(path))
         .because("no default path for passwords is safe"),
     "A file with lines of `user:hash` as htpasswd writes them: bcrypt, MD5 ($apr1$), SHA-1, crypt. Plain text is never \
@@ -203,4 +213,23 @@ fn part(draft: &mut Draft, directive: &Directive) -> Result<Require, String> {
         ("requirenone", Some(inside)) => Ok(Require::None(parts(draft, inside))),
         _ => Err("expected Require, <RequireAll>, <RequireAny> or <RequireNone> in this section".to_owned()),
     }
+}
+
+/// `AuthBasicFake off|user [password]`
+fn auth_basic_fake(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [user, password @ ..] = args else { return Ok(()) };
+    if user.eq_ignore_ascii_case("off") && password.is_empty() {
+        return Ok(());
+    }
+    let user = ExprText::parse(user, &mut draft.patterns)?;
+    let password = ExprText::parse(password.first().map_or("password", String::as_str), &mut draft.patterns)?;
+    let value = HeaderValue::of(ExprText::credentials(&user, &password));
+    draft.settings().response.request_headers.push(HeaderRule {
+        action: HeaderChange::Set(value),
+        name: "authorization".to_owned(),
+        always: false,
+        early: false,
+        condition: None,
+    });
+    Ok(())
 }

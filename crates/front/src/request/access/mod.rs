@@ -3,6 +3,7 @@
 pub mod passwords;
 pub mod reverse_dns;
 
+use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -10,6 +11,7 @@ use http::StatusCode;
 use http::header::{ALLOW, AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use http::request::Parts;
 
+use super::context::expressions::ExprOf;
 use super::context::{RequestContext, variables};
 use crate::base::blocking::NoThread;
 use crate::base::fair::Claimant;
@@ -17,8 +19,9 @@ use crate::base::refusal::Refusal;
 use crate::base::shared::count;
 use crate::routing::Route;
 use access::{AccessVerdict, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge, judge};
-use config::access::{AccessRules, Lookups, Methods};
+use config::access::{Lookups, Methods};
 use config::pools;
+use config::response::expr::ExprFailure;
 use files::open::root;
 
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
@@ -50,7 +53,9 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
     let without_users = route.settings.asks_perl_for_users().then(|| route.settings.access.without_users());
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
     let (mut name, mut user) = (None, None);
+    let failed = Cell::new(false);
     loop {
+        let of = ExprOf { user: user.as_ref().map(|user: &User| &*user.name), ..ExprOf::request(context, head, route) };
         let facts = RequestFacts {
             methods: Methods::of(head.method.as_str()),
             client: context.remote().ip_addr(),
@@ -58,16 +63,26 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
             name: known(&name),
             user: user.as_ref(),
             env: &|name| context.has_variable(name),
-            expr: &|expr| variables::is_true(context, head, route, expr),
+            expr: &|expr| match context.apply_rules(|| context.evaluated(&of, expr)) {
+                Ok(result) => result.value,
+                Err(failure) => {
+                    failed.set(matches!(failure, ExprFailure::Failed(_)) || failed.get());
+                    false
+                }
+            },
             // Rules of Perl providers are evaluated by a worker, not here.
             provider: &|_| RequirementAnswer::Denied,
         };
-        let verdict = judge(rules, &facts);
+        let verdict = context.answered(head, route, || judge(rules, &facts)).await;
         context.within_limits(route)?;
+        // An expression without a value must not open a place by `not`.
+        if failed.get() {
+            return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
+        }
         match verdict {
             AccessVerdict::Allowed => break,
             AccessVerdict::Forbidden => return Err(denied(context, route)),
-            AccessVerdict::WrongUser => return Err(not_among(context, route, user.as_ref())),
+            AccessVerdict::WrongUser => return Err(not_among(context, head, route, user.as_ref()).await),
             AccessVerdict::NeedsName => name = Some(look_up(context, true).await?),
             AccessVerdict::NeedsUser => user = Some(identify(context, head, route).await?),
         }
@@ -98,10 +113,10 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
         .await?
     {
         Proof::Is(user) => Ok(user),
-        Proof::Nobody => Err(unauthorized(rules)),
+        Proof::Nobody => Err(unauthorized(context, head, route).await),
         Proof::Unknown(why) | Proof::Refused(why) => {
             context.complain(route, &why);
-            Err(unauthorized(rules))
+            Err(unauthorized(context, head, route).await)
         }
         Proof::Misconfigured(why) => {
             context.complain(route, &why);
@@ -121,7 +136,7 @@ fn denied(context: &RequestContext, route: &Route) -> Refusal {
     Refusal::new(StatusCode::FORBIDDEN)
 }
 
-fn not_among(context: &RequestContext, route: &Route, user: Option<&User>) -> Refusal {
+async fn not_among(context: &RequestContext, head: &Parts, route: &Route, user: Option<&User>) -> Refusal {
     let rules = &route.settings.access;
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
     let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
@@ -129,11 +144,16 @@ fn not_among(context: &RequestContext, route: &Route, user: Option<&User>) -> Re
     if rules.forbids == Some(true) {
         return Refusal::new(StatusCode::FORBIDDEN);
     }
-    unauthorized(rules)
+    unauthorized(context, head, route).await
 }
 
-fn unauthorized(rules: &AccessRules) -> Refusal {
-    let question = HeaderValue::from_str(&challenge(rules.auth_name.as_deref().unwrap_or_default()));
+async fn unauthorized(context: &RequestContext, head: &Parts, route: &Route) -> Refusal {
+    let rules = &route.settings.access;
+    let realm = match &rules.realm {
+        Some(realm) => context.text(&ExprOf::request(context, head, route), realm).await,
+        None => rules.auth_name.clone().unwrap_or_default(),
+    };
+    let question = HeaderValue::from_str(&challenge(&realm));
     let question = question.unwrap_or(HeaderValue::from_static("Basic"));
     Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
 }

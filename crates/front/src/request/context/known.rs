@@ -48,6 +48,16 @@ pub fn scheme(context: &RequestContext) -> &'static str {
     if context.is_secure() { "https" } else { "http" }
 }
 
+/// Scheme, name and port of the server, as the client sees it.
+pub fn origin(context: &RequestContext, head: &Parts, route: &Route) -> String {
+    let (scheme, secure) = (scheme(context), Some(context.is_secure()));
+    // The client's port, not the port where a proxy reaches this server.
+    let port = server_name::port_of(&context.generation.config, head, route, secure);
+    let usual = if scheme == "https" { 443 } else { 80 };
+    let name = &route.server_name;
+    if port == usual { format!("{scheme}://{name}") } else { format!("{scheme}://{name}:{port}") }
+}
+
 fn port(context: &RequestContext, head: &Parts, route: &Route) -> u16 {
     server_name::port_of(&context.generation.config, head, route, context.is_secure_by_proxy())
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::cell::Ref;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
 use http::StatusCode;
@@ -11,11 +13,12 @@ use super::RequestContext;
 use super::expressions::{ExprOf, SeenResponse};
 use crate::base::protocol::protocol;
 use crate::base::refusal::Refusal;
-use crate::routing::Route;
-use config::Settings;
+use crate::routing::{Route, bytes};
+use base::path::Text;
 use config::response::expr::Expr;
 use config::response::setenv::EnvCondition;
 use config::response::variables::{Attribute, Variables};
+use config::{Scope, Settings, work};
 
 /// A request's variables.
 #[derive(Clone, Default)]
@@ -113,6 +116,7 @@ pub fn pass_on(context: &RequestContext, head: &Parts, status: StatusCode) -> Va
 fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     let rules = &route.settings.response;
     let mut variables = context.environment.borrow().inherited.clone();
+    name_groups(context, route, &mut variables);
     if rules.has_variables() {
         let found = |expr: &Expr, variables: &Variables| {
             let of = ExprOf { variables: Some(variables), ..ExprOf::request(context, head, route) };
@@ -126,6 +130,31 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     }
     secure(context, route, &mut variables);
     context.environment.borrow_mut().current = variables;
+}
+
+/// Sets `MATCH_NAME` for the named groups of `<LocationMatch>`, `<DirectoryMatch>` and `<FilesMatch>`.
+fn name_groups(context: &RequestContext, route: &Route, variables: &mut Variables) {
+    let config = &context.generation.config;
+    for number in &route.sections {
+        let (pattern, subject) = match config.scope_of(&route.files, *number) {
+            Some(Scope::LocationMatch(pattern)) => (pattern, &*route.path),
+            Some(Scope::DirectoryMatch(pattern)) => (pattern, bytes(&route.filename)),
+            Some(Scope::Files(pattern)) => (pattern, route.filename.file_name().map_or(&[][..], OsStr::as_bytes)),
+            _ => continue,
+        };
+        if pattern.group_names().next().is_none() {
+            continue;
+        }
+        let subject = Text::new(subject).0;
+        if let Some(found) = pattern.find(&subject) {
+            for (group, name) in pattern.group_names() {
+                let value = found.get(group);
+                if work::spend(value.len() + work::RULE) {
+                    variables.set(&format!("MATCH_{}", name.to_ascii_uppercase()), Some(value.into_owned()));
+                }
+            }
+        }
+    }
 }
 
 /// Sets the variables of mod_ssl and mod_http2.

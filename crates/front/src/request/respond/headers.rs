@@ -7,8 +7,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, 
 use http::request::Parts;
 use http::{Response, StatusCode};
 
-use crate::base::refusal::Refusal;
 use super::body::BodySource;
+use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
 use crate::request::context::expressions::{ExprOf, SeenResponse};
 use crate::routing::Route;
@@ -19,11 +19,7 @@ use config::response::setenv::EnvCondition;
 use config::work;
 
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
-pub async fn asked<'a>(
-    context: &RequestContext,
-    head: &'a Parts,
-    route: &Route,
-) -> Result<Cow<'a, Parts>, Refusal> {
+pub async fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
     let rules = &route.settings.response.request_headers;
     let forwarded = context.changed_headers();
     if rules.is_empty() && forwarded.is_none() && !head.headers.keys().any(is_between_servers) {

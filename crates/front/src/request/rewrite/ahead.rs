@@ -47,12 +47,7 @@ pub fn answer<'a>(
 }
 
 /// Looks at a request for another path or file.
-pub async fn looked_up(
-    context: &RequestContext,
-    head: &Parts,
-    route: &Route,
-    question: Question,
-) -> Option<LookedUp> {
+pub async fn looked_up(context: &RequestContext, head: &Parts, route: &Route, question: Question) -> Option<LookedUp> {
     match answer(context, head, route, &question).await {
         RuleAnswer::LookedUp(found) => Some(*found),
         RuleAnswer::Value(_) => None,

@@ -7,7 +7,7 @@ use http::request::Parts;
 
 use super::places::is_folder;
 use crate::request::context::{RequestContext, known, variables};
-use crate::routing::{Route, server_name};
+use crate::routing::Route;
 use base::path::Text;
 use config::LogLevel;
 use config::response::expr::Expr;
@@ -83,12 +83,6 @@ impl Seen for AskedOf<'_> {
     }
 
     fn origin(&self) -> String {
-        let (scheme, secure) = (known::scheme(self.context), Some(self.context.is_secure()));
-        // The client's port, not the port where a proxy reaches this server.
-        let port = server_name::port_of(&self.context.generation.config, self.head, self.route, secure);
-        let usual = if scheme == "https" { 443 } else { 80 };
-        let name = &self.route.server_name;
-        if port == usual { format!("{scheme}://{name}") } else { format!("{scheme}://{name}:{port}") }
+        known::origin(self.context, self.head, self.route)
     }
 }
-

@@ -34,8 +34,8 @@ use places::{document_root, file_of, lacks_slash, own_path, path_of, tidy};
 
 pub use ahead::looked_up;
 pub use config::response::rewrite::Question;
-pub use places::parted;
 pub use explained::{ExplainedRequest, explain};
+pub use places::parted;
 
 /// Characters escaped in a rewritten query. Patterns match the unescaped text.
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>');

@@ -10,7 +10,7 @@ use super::set_env::is_before_fixup;
 use crate::location::ResolvedLocation;
 use crate::site::paths::plain;
 use config::response::ResponseRules;
-use config::response::expr::{Expr, ExprFailure};
+use config::response::expr::{Expr, ExprFailure, ExprText};
 use config::response::variables::{Attribute, Variables};
 use config::work;
 use source::WorkerSource;
@@ -31,7 +31,7 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
     let there = old.into_iter().flat_map(ResponseRules::variables);
     there.filter(|name| !here.contains(name)).for_each(|name| variables.set(name, None));
     let allowance = work::Allowance::default();
-    let found = |expr: &Expr, variables: &Variables| evaluated(request, variables, expr);
+    let found = |expr: &Expr, variables: &Variables| evaluated(&WorkerSource::of(request, variables), expr);
     allowance.count(|| variables.apply(&rules.set_env_if, |name| look(request, name).map(Cow::Owned), found));
     if !is_before_fixup(request) {
         variables.say(&rules.env);
@@ -41,23 +41,44 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
 }
 
 /// Whether an expression holds for the request. The result is meaningless when `allowance` is used up.
-pub fn is_true(request: u64, expr: &Expr, allowance: &work::Allowance) -> bool {
+pub fn is_true(request: u64, user: Option<&str>, expr: &Expr, allowance: &work::Allowance) -> bool {
+    let variables = all(request);
+    let of = WorkerSource { user, ..WorkerSource::of(request, &variables) };
+    allowance.count(|| evaluated(&of, expr).is_some())
+}
+
+/// The text of an expression, or an empty text if it has no value in a worker.
+pub fn text_of(request: u64, text: &ExprText) -> String {
+    match text.constant() {
+        Some(constant) => constant.to_owned(),
+        None => work::Allowance::default()
+            .count(|| text.evaluate(&WorkerSource::of(request, &all(request))))
+            .unwrap_or_default(),
+    }
+}
+
+fn all(request: u64) -> Variables {
     let mut variables = Variables::default();
     apache::variables(request).into_iter().for_each(|(name, value)| variables.set(&name, Some(value)));
-    allowance.count(|| evaluated(request, &variables, expr).is_some())
+    variables
 }
 
 /// The groups of an expression's last pattern, if it is true. An expression that has no value in a worker uses up the
 /// request's [`work::Allowance`], so that the request is refused.
-fn evaluated(request: u64, variables: &Variables, expr: &Expr) -> Option<Vec<String>> {
-    match expr.evaluate(&WorkerSource { request, variables }) {
+fn evaluated(of: &WorkerSource<'_>, expr: &Expr) -> Option<Vec<String>> {
+    match expr.evaluate(of) {
         Ok(result) => result.value.then_some(result.groups),
         Err(ExprFailure::Failed(why)) => {
             work::fail(|| format!("the expression \"{}\" has no value: {why}", expr.as_str()));
             None
         }
         Err(ExprFailure::Unknown(_)) => {
-            work::fail(|| format!("the expression \"{}\" has no value in a subrequest: -U and -F are for the client's request", expr.as_str()));
+            work::fail(|| {
+                format!(
+                    "the expression \"{}\" has no value in a subrequest: -U and -F are for the client's request",
+                    expr.as_str()
+                )
+            });
             None
         }
     }

@@ -13,6 +13,14 @@ use files::facts::about;
 pub(super) struct WorkerSource<'a> {
     pub request: u64,
     pub variables: &'a Variables,
+    /// Its user while access is judged; `None`: the user of the request.
+    pub user: Option<&'a str>,
+}
+
+impl<'a> WorkerSource<'a> {
+    pub fn of(request: u64, variables: &'a Variables) -> WorkerSource<'a> {
+        WorkerSource { request, variables, user: None }
+    }
 }
 
 impl ExprSource for WorkerSource<'_> {
@@ -20,18 +28,16 @@ impl ExprSource for WorkerSource<'_> {
         let request = self.request;
         Ok(match variable {
             ExprVariable::RequestMethod => apache::method(request),
-            ExprVariable::RequestUri | ExprVariable::DocumentUri => {
-                text(&plain(&apache::set_by_handlers(request).uri))
-            }
+            ExprVariable::RequestUri | ExprVariable::DocumentUri => text(&plain(&apache::set_by_handlers(request).uri)),
             ExprVariable::QueryString => text(&apache::set_by_handlers(request).args),
             ExprVariable::RequestFilename | ExprVariable::ScriptFilename => text(&apache::filename(request)),
             ExprVariable::PathInfo => text(&apache::path_info(request)),
             ExprVariable::RemoteAddr | ExprVariable::ConnRemoteAddr => apache::addresses(request).0,
-            ExprVariable::RemoteHost => {
-                apache::remote_host(request).unwrap_or_else(|| apache::addresses(request).0)
-            }
+            ExprVariable::RemoteHost => apache::remote_host(request).unwrap_or_else(|| apache::addresses(request).0),
             ExprVariable::ServerAddr => apache::addresses(request).1,
-            ExprVariable::RemoteUser => apache::user(request).unwrap_or_default(),
+            ExprVariable::RemoteUser => {
+                self.user.map(str::to_owned).or_else(|| apache::user(request)).unwrap_or_default()
+            }
             ExprVariable::ServerName => apache::server_name(request).0,
             ExprVariable::ServerPort => apache::server_name(request).1.to_string(),
             ExprVariable::ServerProtocol => apache::protocol(request),

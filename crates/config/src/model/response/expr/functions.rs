@@ -1,7 +1,7 @@
 //! Functions of expressions whose result depends on the argument alone.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use ::base64::Engine;
+use ::base64::engine::general_purpose::STANDARD;
 use md5::{Digest, Md5};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use sha1::Sha1;
@@ -17,7 +17,7 @@ const FUNCTIONS: &[(&str, Transformation)] = &[
     ("toupper", str::to_ascii_uppercase),
     ("escape", escape),
     ("unescape", unescape),
-    ("base64", |text| STANDARD.encode(Text::bytes_in(text))),
+    ("base64", base64),
     ("unbase64", unbase64),
     ("md5", |text| hexadecimal(&Md5::digest(Text::bytes_in(text)))),
     ("sha1", |text| hexadecimal(&Sha1::digest(Text::bytes_in(text)))),
@@ -27,6 +27,11 @@ const FUNCTIONS: &[(&str, Transformation)] = &[
 /// The function with this name in lower case.
 pub fn find(name: &str) -> Option<Transformation> {
     FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, function)| *function)
+}
+
+/// `base64`
+pub fn base64(text: &str) -> String {
+    STANDARD.encode(Text::bytes_in(text))
 }
 
 /// Characters that httpd's `ap_escape_uri` leaves as they are.
@@ -96,8 +101,8 @@ fn unbase64(text: &str) -> String {
     let mut encoded = text.get(..valid - usize::from(valid % 4 == 1)).unwrap_or_default().to_owned();
     encoded.extend(std::iter::repeat_n('=', (4 - encoded.len() % 4) % 4));
     // Bits beyond the last byte are ignored.
-    let lenient = base64::engine::GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true);
-    let engine = base64::engine::GeneralPurpose::new(&base64::alphabet::STANDARD, lenient);
+    let lenient = ::base64::engine::GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true);
+    let engine = ::base64::engine::GeneralPurpose::new(&::base64::alphabet::STANDARD, lenient);
     Text::new(&engine.decode(encoded).unwrap_or_default()).0
 }
 

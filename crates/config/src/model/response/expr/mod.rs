@@ -28,7 +28,7 @@ use crate::syntax::pattern::Budget;
 use evaluate::Evaluation;
 pub use evaluate::number;
 pub use source::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable};
-use tree::{Node, Word};
+use tree::{Function, Node, Word};
 
 /// A condition.
 #[derive(Debug, Clone)]
@@ -36,6 +36,7 @@ pub struct Expr {
     source: Arc<str>,
     root: Arc<Node>,
     asks: bool,
+    wants_user: bool,
 }
 
 /// A text with variables.
@@ -90,8 +91,8 @@ impl Expr {
 
     /// Parses a condition with these rights.
     pub fn parse_with(source: &str, budget: &mut Budget, rights: ExprRights) -> Result<Expr, String> {
-        let (root, asks) = parse::condition(source, budget, rights)?;
-        Ok(Expr { source: source.into(), root: Arc::new(root), asks })
+        let parse::Parsed { root, asks, wants_user } = parse::condition(source, budget, rights)?;
+        Ok(Expr { source: source.into(), root: Arc::new(root), asks, wants_user })
     }
 
     /// The expression as written.
@@ -102,6 +103,11 @@ impl Expr {
     /// Whether the value may depend on an [`ExprQuestion`].
     pub fn asks(&self) -> bool {
         self.asks
+    }
+
+    /// Whether `%{REMOTE_USER}` stands in it: where access depends on it, the client is asked for a user.
+    pub fn wants_user(&self) -> bool {
+        self.wants_user
     }
 
     /// Whether the condition is true for a request.
@@ -125,8 +131,21 @@ impl Expr {
 impl ExprText {
     /// Parses a text of a directive with `%{NAME}`, `%{function:text}` and `$1`.
     pub fn parse(source: &str, budget: &mut Budget) -> Result<ExprText, String> {
-        let (root, asks) = parse::text(source, budget)?;
+        let parse::Parsed { root, asks, .. } = parse::text(source, budget)?;
         Ok(ExprText { source: source.into(), root: Arc::new(root), asks })
+    }
+
+    /// The text `Basic credentials` of HTTP's Basic authentication (RFC 7617).
+    pub fn credentials(user: &ExprText, password: &ExprText) -> ExprText {
+        let pair = Word::Concat(vec![(*user.root).clone(), Word::Text(":".to_owned()), (*password.root).clone()]);
+        ExprText {
+            source: format!("Basic %{{base64:{}:{}}}", user.source, password.source).into(),
+            root: Arc::new(Word::Concat(vec![
+                Word::Text("Basic ".to_owned()),
+                Word::Call(Function::Pure(functions::base64), Box::new(pair)),
+            ])),
+            asks: user.asks || password.asks,
+        }
     }
 
     /// The text as written.

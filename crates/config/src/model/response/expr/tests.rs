@@ -197,9 +197,8 @@ fn an_invalid_expression_is_an_error_with_its_position() {
 
 #[test]
 fn pages_and_htaccess_files_have_fewer_functions() {
-    let of_page = |source: &str| {
-        Expr::parse_with(source, &mut Budget::of_the_administrator(), ExprRights::OfPage).map(|_| ())
-    };
+    let of_page =
+        |source: &str| Expr::parse_with(source, &mut Budget::of_the_administrator(), ExprRights::OfPage).map(|_| ());
     assert!(of_page("-f '/x'").is_err() && of_page("file('/x') == ''").is_err() && of_page("-n 'x'").is_ok());
     let of_htaccess = |source: &str| Expr::parse(source, &mut Budget::of_htaccess()).map(|_| ());
     assert!(of_htaccess("file('/x') == ''").is_err() && of_htaccess("-f '/x'").is_ok());

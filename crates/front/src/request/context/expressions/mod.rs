@@ -17,13 +17,12 @@ use config::response::expr::{Expr, ExprAnswer, ExprFailure, ExprQuestion, ExprRe
 pub use source::{ExprOf, SeenResponse};
 
 /// Finds the answer to a question for the request with this head at this route.
-pub type Answerer =
-    for<'a> fn(
-        &'a RequestContext,
-        &'a Parts,
-        &'a Route,
-        &'a ExprQuestion,
-    ) -> Pin<Box<dyn Future<Output = ExprAnswer> + 'a>>;
+pub type Answerer = for<'a> fn(
+    &'a RequestContext,
+    &'a Parts,
+    &'a Route,
+    &'a ExprQuestion,
+) -> Pin<Box<dyn Future<Output = ExprAnswer> + 'a>>;
 
 /// Most questions of a request's expressions.
 const MOST_QUESTIONS: usize = 50;
@@ -85,9 +84,7 @@ impl RequestContext {
     pub fn text_of(&self, of: &ExprOf<'_>, text: &ExprText) -> String {
         match text.constant() {
             Some(constant) => constant.to_owned(),
-            None => {
-                self.apply_rules(|| self.noted(of, text.as_str(), text.evaluate(of))).unwrap_or_default()
-            }
+            None => self.apply_rules(|| self.noted(of, text.as_str(), text.evaluate(of))).unwrap_or_default(),
         }
     }
 
@@ -119,6 +116,11 @@ impl RequestContext {
                 return done;
             }
         }
+    }
+
+    /// A text with variables, and the answers that it needs.
+    pub async fn text(&self, of: &ExprOf<'_>, text: &ExprText) -> String {
+        self.answered(of.head, of.route, || self.text_of(of, text)).await
     }
 
     /// Forgets the question of an earlier evaluation.

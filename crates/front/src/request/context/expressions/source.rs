@@ -11,11 +11,9 @@ use crate::request::context::RequestContext;
 use crate::request::context::known::known;
 use crate::routing::{Route, bytes, server_name};
 use base::path::Text;
-use config::Handler;
 use config::AliasFrom;
-use config::response::expr::{
-    DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable as Var,
-};
+use config::Handler;
+use config::response::expr::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable as Var};
 use config::response::rewrite::Known;
 use config::response::variables::Variables;
 
@@ -33,6 +31,8 @@ pub struct ExprOf<'a> {
     pub route: &'a Route,
     /// Its variables; `None`: those of the context.
     pub variables: Option<&'a Variables>,
+    /// Its user while access is judged; `None`: the user of the context.
+    pub user: Option<&'a str>,
     /// The response.
     pub response: Option<SeenResponse<'a>>,
 }
@@ -49,7 +49,7 @@ pub struct SeenResponse<'a> {
 impl<'a> ExprOf<'a> {
     /// The request before it has a response.
     pub fn request(context: &'a RequestContext, head: &'a Parts, route: &'a Route) -> ExprOf<'a> {
-        ExprOf { context, head, route, variables: None, response: None }
+        ExprOf { context, head, route, variables: None, user: None, response: None }
     }
 
     fn known(&self, variable: Known) -> String {
@@ -141,13 +141,11 @@ impl ExprSource for ExprOf<'_> {
             Var::RemoteAddr => self.known(Known::RemoteAddr),
             Var::RemoteHost => self.known(Known::RemoteHost),
             Var::RemotePort => self.known(Known::RemotePort),
-            Var::RemoteUser => self.known(Known::RemoteUser),
+            Var::RemoteUser => self.user.map_or_else(|| self.known(Known::RemoteUser), str::to_owned),
             Var::RequestFilename | Var::ScriptFilename => self.filename()?,
             Var::RequestMethod => self.known(Known::RequestMethod),
             Var::RequestScheme => self.known(Known::RequestScheme),
-            Var::RequestStatus => {
-                self.response.map_or(StatusCode::OK, |response| response.status).as_str().to_owned()
-            }
+            Var::RequestStatus => self.response.map_or(StatusCode::OK, |response| response.status).as_str().to_owned(),
             Var::ScriptGroup => self.of_file(DiskFact::Group)?,
             Var::ScriptUser => self.of_file(DiskFact::Owner)?,
             Var::ServerAddr => self.known(Known::ServerAddr),

@@ -3,30 +3,39 @@
 mod names;
 mod patterns;
 
-use super::ExprRights;
 use super::scan::ExprScanner;
 use super::tree::{Comparison, Function, Globbing, List, Node, Word};
+use super::{ExprRights, ExprVariable};
 use crate::syntax::pattern::Budget;
 use crate::syntax::value::network::Network;
 
 /// Maximum nesting of parentheses, negations and functions.
 const DEEPEST: u32 = 50;
 
-/// Parses a whole condition. The second value: whether its value may depend on questions.
-pub fn condition(source: &str, budget: &mut Budget, rights: ExprRights) -> Result<(Node, bool), String> {
+/// A parsed expression.
+pub struct Parsed<T> {
+    pub root: T,
+    /// Whether the value may depend on questions.
+    pub asks: bool,
+    /// Whether `%{REMOTE_USER}` stands in it.
+    pub wants_user: bool,
+}
+
+/// Parses a whole condition.
+pub fn condition(source: &str, budget: &mut Budget, rights: ExprRights) -> Result<Parsed<Node>, String> {
     let mut parser = ExprParser::of(source, budget, rights);
-    let node = parser.condition()?;
+    let root = parser.condition()?;
     match parser.scan.peek() {
-        "" => Ok((node, parser.asks)),
+        "" => Ok(Parsed { root, asks: parser.asks, wants_user: parser.wants_user }),
         _ => Err(parser.scan.wrong("expected &&, || or the end")),
     }
 }
 
 /// Parses a text with variables.
-pub fn text(source: &str, budget: &mut Budget) -> Result<(Word, bool), String> {
+pub fn text(source: &str, budget: &mut Budget) -> Result<Parsed<Word>, String> {
     let mut parser = ExprParser::of(source, budget, ExprRights::OfDirective);
-    let word = parser.parts_until(None)?;
-    Ok((word, parser.asks))
+    let root = parser.parts_until(None)?;
+    Ok(Parsed { root, asks: parser.asks, wants_user: parser.wants_user })
 }
 
 struct ExprParser<'a, 'b> {
@@ -35,6 +44,7 @@ struct ExprParser<'a, 'b> {
     budget: &'b mut Budget,
     rights: ExprRights,
     asks: bool,
+    wants_user: bool,
 }
 
 /// A part whose kind only the following operator shows.
@@ -45,7 +55,7 @@ enum Operand {
 
 impl<'a, 'b> ExprParser<'a, 'b> {
     fn of(source: &'a str, budget: &'b mut Budget, rights: ExprRights) -> ExprParser<'a, 'b> {
-        ExprParser { scan: ExprScanner::of(source), depth: 0, budget, rights, asks: false }
+        ExprParser { scan: ExprScanner::of(source), depth: 0, budget, rights, asks: false, wants_user: false }
     }
 
     fn condition(&mut self) -> Result<Node, String> {
@@ -112,7 +122,8 @@ impl<'a, 'b> ExprParser<'a, 'b> {
     fn operand(&mut self) -> Result<Operand, String> {
         self.deeper(|parser| {
             let rest = parser.scan.peek();
-            if rest.starts_with('!') && !rest.starts_with("!=") && !rest.starts_with("!~") || parser.scan.name() == "not"
+            if rest.starts_with('!') && !rest.starts_with("!=") && !rest.starts_with("!~")
+                || parser.scan.name() == "not"
             {
                 parser.scan.take(if rest.starts_with('!') { "!" } else { "not" });
                 let negated = parser.operand()?;
@@ -328,6 +339,7 @@ impl<'a, 'b> ExprParser<'a, 'b> {
             Some('}') => {
                 let word = names::variable(name)
                     .ok_or_else(|| start.wrong(&format!("the variable %{{{name}}} does not exist")))?;
+                self.wants_user |= matches!(word, Word::Variable(ExprVariable::RemoteUser));
                 self.asks |= matches!(word, Word::Variable(variable) if variable.is_about_file());
                 Ok(Some(word))
             }
@@ -378,8 +390,8 @@ impl<'a, 'b> ExprParser<'a, 'b> {
 
     /// The function with this name. An unknown name is an error, because a condition must not change its meaning.
     fn function(&mut self, name: &str, start: &ExprScanner<'_>) -> Result<Function, String> {
-        let function = names::function(name)
-            .ok_or_else(|| start.wrong(&format!("the function {name} does not exist")))?;
+        let function =
+            names::function(name).ok_or_else(|| start.wrong(&format!("the function {name} does not exist")))?;
         if let Function::Disk(fact) = &function {
             if self.rights == ExprRights::OfPage {
                 return Err(start.wrong(&format!("the function {name} is not allowed in pages")));

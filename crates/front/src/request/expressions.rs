@@ -42,10 +42,8 @@ pub fn answer<'a>(
 }
 
 async fn on_disk(fact: DiskFact, name: &str) -> ExprAnswer {
-    let path = Text::bytes_of(PathBuf::from(name));
-    if !path.is_absolute() {
-        return ExprAnswer::Holds(false);
-    }
+    // A relative name has no folder that it could be relative to: there is no such file.
+    let path = Some(Text::bytes_of(PathBuf::from(name))).filter(|path| path.is_absolute()).unwrap_or_default();
     match blocking::run("look at a file", move || about(fact, &path)).await {
         Ok(answer) => answer,
         Err(_) => ExprAnswer::Failed("there is no thread to look at a file".to_owned()),

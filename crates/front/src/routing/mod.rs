@@ -10,7 +10,7 @@ mod route;
 pub mod server_name;
 
 pub use asked::{Asked, port as port_of};
-pub use explained::route_of;
+pub use explained::{route_of, with_branches};
 pub use once_read::{NotYet, once_read};
 pub use route::{Fields, Memo, Route, bytes};
 

@@ -34,7 +34,7 @@ use places::{document_root, file_of, lacks_slash, own_path, path_of, tidy};
 
 pub use ahead::looked_up;
 pub use config::response::rewrite::Question;
-pub use explained::{ExplainedRequest, explain};
+pub use explained::{ExplainedRequest, explain, with_conditions};
 pub use places::parted;
 
 /// Characters escaped in a rewritten query. Patterns match the unescaped text.

@@ -175,7 +175,9 @@ impl<'a> Evaluation<'a> {
     fn is_so(&self, question: ExprQuestion) -> Evaluated<bool> {
         match self.source.answer(&question) {
             Some(ExprAnswer::Holds(holds)) => Ok(holds),
-            Some(ExprAnswer::Text(_) | ExprAnswer::Failed(_)) => Ok(false),
+            Some(ExprAnswer::Text(_)) => Ok(false),
+            // The opposite must not be true.
+            Some(ExprAnswer::Failed(why)) => Err(ExprFailure::Failed(why)),
             None => Err(ExprFailure::Unknown(question)),
         }
     }

@@ -7,6 +7,7 @@ mod source;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use percent_encoding::percent_encode;
@@ -14,7 +15,7 @@ use percent_encoding::percent_encode;
 use super::places::{path_of, tidy};
 use crate::base::address::Address;
 use crate::request::MAX_REDIRECTS;
-use crate::routing::{Route, bytes, route_of};
+use crate::routing::{Route, bytes, route_of, with_branches};
 use base::path::{PATH, Text};
 use config::Config;
 use config::response::expr::Expr;
@@ -71,6 +72,20 @@ pub fn explain(config: &Arc<Config>, request: ExplainedRequest<'_>) -> anyhow::R
     }
     lines.push(format!("500: the request was sent on {MAX_REDIRECTS} times"));
     Ok(lines)
+}
+
+/// The route with the `<If>` sections whose conditions are true. What other requests would answer counts as false.
+pub fn with_conditions(
+    config: &Arc<Config>,
+    request: ExplainedRequest<'_>,
+    route: Rc<Route>,
+) -> anyhow::Result<Rc<Route>> {
+    let here = at(config, request, &route, request.query);
+    let is_true = |expr: &Expr| expr.holds(&ExplainedSource(&here));
+    match config.branches(route.plain_sections(), &route.files, &is_true) {
+        none if none.is_empty() => Ok(route),
+        branches => with_branches(config, &route, branches),
+    }
 }
 
 fn at_path(

@@ -2,8 +2,12 @@
 
 /// `Action` and `Script`.
 mod actions;
+/// `<If>`, `<ElseIf>`, `<Else>`.
+mod branches;
 /// `%2F` in a path.
 mod encoded_slashes;
+/// Expressions: their functions, their questions, their limits.
+mod expressions;
 /// `.htaccess` files.
 mod htaccess;
 /// Programs of `RewriteMap`.

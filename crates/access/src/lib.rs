@@ -110,10 +110,10 @@ impl AuthMethod {
 
 /// The `WWW-Authenticate` header that asks for a user. `key`: that of the server's nonces; `stale`: the client's
 /// password is right and its nonce has expired.
-pub fn challenge(rules: &AccessRules, key: &[u8; 16], stale: bool) -> String {
+pub fn challenge(rules: &AccessRules, realm: &str, key: &[u8; 16], stale: bool) -> String {
     match rules.is_digest() {
-        true => digest::challenge(rules, key, stale),
-        false => basic::challenge(rules.auth_name.as_deref().unwrap_or_default()),
+        true => digest::challenge(rules, realm, key, stale),
+        false => basic::challenge(realm),
     }
 }
 

@@ -29,6 +29,7 @@ pub fn answer(lines: &[Requirement], facts: &RequestFacts<'_>) -> Option<Require
 pub fn is_about_users(what: &Require) -> bool {
     match what {
         Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Provider(_) | Require::Other => true,
+        Require::Expr(expr) => expr.wants_user(),
         Require::Lines(lines) => lines.iter().any(|line| is_about_users(&line.what)),
         what => what.parts().iter().any(is_about_users),
     }
@@ -49,7 +50,11 @@ fn ask(what: &Require, facts: &RequestFacts<'_>) -> RequirementAnswer {
         Require::Ip(networks) => granted_if(networks.iter().any(|network| network.contains(facts.client))),
         Require::Local => granted_if(facts.client.to_canonical().is_loopback() || facts.client == facts.local),
         Require::Env(names) => granted_if(names.iter().any(|name| (facts.env)(name))),
-        Require::Expr(expr) => granted_if((facts.expr)(expr)),
+        Require::Expr(expr) => match (facts.expr)(expr) {
+            // As in httpd, the client is asked for a user if the expression looks at one.
+            false if expr.wants_user() && facts.user.is_none() => RequirementAnswer::NeedsUser,
+            holds => granted_if(holds),
+        },
         Require::Method(methods) => granted_if(methods.has(facts.methods)),
         Require::Host(_) if facts.name == ClientName::NotAsked => RequirementAnswer::NeedsName,
         Require::Host(domains) => {

@@ -302,6 +302,7 @@ impl Draft {
         self.config.sections.push(Section {
             scope,
             inside,
+            branches: Vec::new(),
             said: PartialSettings::default(),
             rank,
             pool: self.position.pool,

@@ -4,5 +4,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod facts;
 pub mod mime;
 pub mod open;

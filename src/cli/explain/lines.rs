@@ -7,7 +7,10 @@ use config::{At, Config, Directive, Scope, is_about_requests};
 use front::Route;
 
 /// Containers that begin a section; other containers only group lines.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 12] = [
+    "If",
+    "ElseIf",
+    "Else",
     "VirtualHost",
     "Directory",
     "DirectoryMatch",

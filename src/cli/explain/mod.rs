@@ -54,6 +54,7 @@ impl Explain {
         let found = route_of(&config, &asked.local, &asked.host, &asked.path)?;
         let text = match found {
             Ok(route) => {
+                let route = front::with_conditions(&config, asked.explained(), route)?;
                 let rewriting = front::explain(&config, asked.explained())?;
                 report::text(&asked, &config, &route, &SectionLines::of(&config, &tree), &rewriting)
             }

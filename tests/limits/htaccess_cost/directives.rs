@@ -21,8 +21,27 @@ fn words(n: usize, word: impl Fn(usize) -> String) -> String {
 
 /// An expression in which each comparison repeats the match of the last pattern.
 fn expression(n: usize) -> String {
-    let part = format!(" && '{}' =~ /.+/", "$0".repeat(n));
-    format!("'xxxxxxxxxx' =~ /.+/{}", part.repeat((30_000 / part.len()).min(n)))
+    let part = format!(" && '{}' =~ /(.+)/", "$0".repeat(n));
+    format!("'xxxxxxxxxx' =~ /(.+)/{}", part.repeat((30_000 / part.len()).min(n)))
+}
+
+/// A condition whose texts double, and that looks at files.
+fn conditions(n: usize, number: usize) -> String {
+    match number % 3 {
+        0 => expression(n.min(300)),
+        1 => format!(
+            "-f '/{}' && '{}' -strmatch '{}b'",
+            "x/".repeat(n),
+            "a".repeat(n.min(2000)),
+            "*a".repeat(n.min(1000))
+        ),
+        _ => format!(
+            "'a' in {{ '{}' }} || md5('{}') == sub(s/x/yy/g, '{}')",
+            "b".repeat(n.min(2000)),
+            "%{THE_REQUEST}".repeat(n.min(500)),
+            "x".repeat(n.min(2000))
+        ),
+    }
 }
 
 /// Variables that each contain the last variable's value twice.
@@ -199,6 +218,27 @@ pub const DIRECTIVES: &[(&str, Grown)] = &[
     ("APREQ2_ReadLimit", Line("1000000")),
     ("APREQ2_BrigadeLimit", Line("1000000")),
     ("APREQ2_TempDir", By(|n| format!("APREQ2_TempDir /{}\n", "./".repeat(n)))),
+    ("If", By(|n| lines(n, |i| format!("<If \"{}\">\nSetEnv A{i} b\n</If>", conditions(n, i))))),
+    (
+        "ElseIf",
+        By(|n| {
+            "<If false>\n</If>\n".to_owned()
+                + &lines(n, |i| format!("<ElseIf \"{}\">\nSetEnv A{i} b\n</ElseIf>", conditions(n, i)))
+        }),
+    ),
+    (
+        "Else",
+        By(|n| {
+            "<If true>\n".repeat(n.min(40))
+                + "SetEnv A b\n"
+                + &"</If>\n".repeat(n.min(40))
+                + &lines(n, |i| format!("<If false>\n</If>\n<Else>\nSetEnv A{i} b\n</Else>"))
+        }),
+    ),
+    (
+        "AuthBasicFake",
+        By(|n| lines(10, |_| format!("AuthBasicFake \"{}\" x", "%{base64:%{escape:%{THE_REQUEST}}}".repeat(n)))),
+    ),
     ("Files", By(|n| lines(n, |i| format!("<Files \"*{}*\">\nSetEnv A{i} b\n</Files>", i % 9)))),
     ("FilesMatch", By(|n| lines(n, |i| format!("<FilesMatch \"(a*)*{i}|p\">\nHeader set A{i} b\n</FilesMatch>")))),
 ];

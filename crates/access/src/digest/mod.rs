@@ -32,8 +32,8 @@ pub struct DigestProof {
 }
 
 /// The challenge `Digest realm="…", nonce="…", …`. `stale`: the client's password is right and its nonce is old.
-pub fn challenge(rules: &AccessRules, key: &[u8; 16], stale: bool) -> String {
-    let realm = quoted(rules.auth_name.as_deref().unwrap_or_default());
+pub fn challenge(rules: &AccessRules, realm: &str, key: &[u8; 16], stale: bool) -> String {
+    let realm = quoted(realm);
     let nonce = nonce::made(key, SystemTime::now());
     let mut text = format!("Digest realm={realm}, nonce=\"{nonce}\", algorithm=MD5");
     if let Some(domain) = &rules.digest_domain {

@@ -122,6 +122,8 @@ pub struct Config {
     pub authn_providers: BTreeMap<String, String>,
     /// Inputs of this configuration; `.htaccess` files are read with the same.
     pub facts: Facts,
+    /// Whether any section is an `<If>`.
+    pub uses_branches: bool,
 }
 
 /// Inputs of a configuration besides its text.
@@ -203,6 +205,7 @@ impl Config {
             hosts: vec![Host::default()],
             sections: vec![Section::default()],
             facts: facts.clone(),
+            uses_branches: false,
             perl: PerlSwitches { generation: facts.generation(), ..Default::default() },
             ..Config::default()
         }

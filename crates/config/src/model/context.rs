@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::model::response::branch::Branch;
 use crate::syntax::pattern::Pattern;
 
 /// The kind of section that contains a directive.
@@ -20,6 +21,8 @@ pub enum SectionContext {
     Files = 16,
     /// `<WorkerPool>`
     WorkerPool = 32,
+    /// `<If>`, `<ElseIf>` and `<Else>`
+    If = 64,
     /// A `.htaccess` file.
     Htaccess = 128,
 }
@@ -34,6 +37,7 @@ impl SectionContext {
             SectionContext::Location => "<Location>",
             SectionContext::Files => "<Files>",
             SectionContext::WorkerPool => "<WorkerPool>",
+            SectionContext::If => "<If>",
             SectionContext::Htaccess => ".htaccess",
         }
     }
@@ -52,6 +56,8 @@ impl Rank {
     pub const BACKEND: Rank = Rank(1, usize::MAX);
     /// `<Location>` and `<LocationMatch>`
     pub const LOCATION: Rank = Rank(2, 0);
+    /// `<If>`: in the order of the sections that contain them.
+    pub const BRANCH: Rank = Rank(3, 0);
 
     /// `<Directory>` with this number of path components: shortest first.
     pub fn directory(components: usize) -> Rank {
@@ -77,6 +83,8 @@ pub enum Scope {
     LocationMatch(Pattern),
     /// `<Proxy url>` or `<ProxyMatch re>`: requests that are passed to a backend with such a URL.
     Backend(Pattern),
+    /// `<If expression>`, `<ElseIf expression>`, `<Else>`
+    If(Branch),
 }
 
 impl Scope {
@@ -90,12 +98,13 @@ impl Scope {
             Scope::Location(_) => "Location",
             Scope::LocationMatch(_) => "LocationMatch",
             Scope::Backend(_) => "ProxyMatch",
+            Scope::If(branch) => branch.name(),
         }
     }
 
-    /// Argument of the section. `None` for a host.
+    /// Argument of the section. `None` for a host, and for conditions, which name no place.
     pub fn named(&self) -> Option<String> {
-        (!matches!(self, Scope::Host)).then(|| self.argument())
+        (!matches!(self, Scope::Host | Scope::If(_))).then(|| self.argument())
     }
 
     /// Name of the section's directive, without `~` forms. Empty for a host.
@@ -109,6 +118,7 @@ impl Scope {
             Scope::Host => String::new(),
             Scope::Directory(path) => path.to_string_lossy().into_owned(),
             Scope::Location(path) => path.clone(),
+            Scope::If(branch) => branch.argument().to_owned(),
             Scope::DirectoryMatch(regex)
             | Scope::Files(regex)
             | Scope::LocationMatch(regex)

@@ -143,7 +143,7 @@ impl DirectoryOptions {
         let next = self.after(change);
         match scope {
             Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) => next,
-            Scope::Location(_) | Scope::LocationMatch(_) | Scope::Backend(_) => DirectoryOptions {
+            Scope::Location(_) | Scope::LocationMatch(_) | Scope::Backend(_) | Scope::If(_) => DirectoryOptions {
                 follow_sym_links: self.follow_sym_links,
                 sym_links_if_owner_match: self.sym_links_if_owner_match,
                 ..next

@@ -25,8 +25,11 @@ use crate::syntax::tree::At;
 pub struct Section {
     /// Requests to which the section applies.
     pub scope: Scope,
-    /// Index of the `<Directory>` that contains a `<Files>`, and must apply as well.
+    /// Index of the `<Directory>` that contains a `<Files>`, or of the section that contains an `<If>`, and must apply as
+    /// well.
     pub inside: Option<u16>,
+    /// Indices of the `<If>` sections in it, within the same file, in the order of the file.
+    pub branches: Vec<u16>,
     /// Settings that the section itself sets; they are merged over those of outer sections.
     pub said: PartialSettings,
     /// Position in the merge order.
@@ -222,7 +225,7 @@ impl Settings {
 
     /// Merges the settings of an inner section with this scope.
     pub fn merge_at(&mut self, inner: &PartialSettings, scope: &Scope) {
-        if inner.handler.is_some() {
+        if inner.handler.is_some() && !matches!(scope, Scope::If(_)) {
             self.mount = mount(scope);
         }
         if let Some(named) = scope.named() {

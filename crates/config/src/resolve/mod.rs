@@ -1,6 +1,7 @@
 //! Resolution of a request: its host, its file, the sections and `.htaccess` files that apply, and the merged settings.
 
 pub mod added;
+mod branches;
 pub mod htaccess;
 mod merge;
 mod translate;

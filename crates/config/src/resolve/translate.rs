@@ -158,6 +158,8 @@ impl<'a> MatchedRequest<'a> {
                 .any(|path| path.strip_prefix(prefix.as_str()).is_some_and(|rest| ends_at_segment(prefix, rest))),
             Scope::LocationMatch(regex) => self.paths().any(|path| regex.is_match(path)),
             Scope::Backend(regex) => self.backend.is_some_and(|url| regex.is_match(url)),
+            // Conditions are evaluated later, see `branches`.
+            Scope::If(_) => false,
         }
     }
 }

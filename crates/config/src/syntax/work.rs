@@ -12,7 +12,7 @@ const WORK: usize = 8 << 20;
 /// Maximum memory for a request by one kind of rule, in bytes: its variables, the request headers, or the response headers.
 const STORED: usize = 512 << 10;
 /// Maximum length of a value that rules produce, in bytes.
-const LONGEST: usize = 64 << 10;
+pub const LONGEST: usize = 64 << 10;
 /// Work for one rule, in bytes.
 pub const RULE: usize = 100;
 /// Work for one piece of a value, in bytes.
@@ -98,6 +98,15 @@ pub fn fail(message: impl FnOnce() -> String) {
 /// The message of the rule that has failed, if the last work of this thread ended so. Returned once.
 pub fn failure() -> Option<String> {
     FAILURE.take()
+}
+
+/// Counts a value of this length. Returns `false` if it would be too long, or the limit is exceeded.
+pub fn fits(length: usize) -> bool {
+    if length > LONGEST {
+        exceed();
+        return false;
+    }
+    spend(length + PIECE)
 }
 
 /// Appends a piece to a value that rules produce. Returns `false` if the value would be too long, or the limit is exceeded.

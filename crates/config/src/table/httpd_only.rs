@@ -94,7 +94,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "check users with AuthUserFile, or in a Perl handler",
-        names: "AuthBasicFake AuthBasicUseDigestAlgorithm AuthDigestFile AuthDigestGroupFile AuthDigestNcCheck \
+        names: "AuthBasicUseDigestAlgorithm AuthDigestFile AuthDigestGroupFile AuthDigestNcCheck \
             AuthDigestNonceFormat AuthDigestRealmSeed AuthFormAuthoritative AuthFormBody AuthFormDisableNoStore AuthFormFakeBasicAuth \
             AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \
             AuthFormMimetype AuthFormPassword AuthFormProvider AuthFormSitePassphrase AuthFormSize AuthFormUsername Anonymous \

@@ -2,9 +2,11 @@
 //! from the table. To add a directive, add a row to the file of its topic.
 
 mod access;
+mod branches;
 mod budget;
 mod client;
 mod content;
+mod fixed;
 pub(super) mod httpd_only;
 mod identity;
 mod logs;
@@ -106,6 +108,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         logs::ROWS,
         old::ROWS,
         sections::ROWS,
+        branches::ROWS,
     ];
     topics.into_iter().flatten()
 }

@@ -8,6 +8,7 @@ use crate::draft::{Draft, OpenedSection};
 use crate::model::context::SectionContext;
 use crate::model::overrides::Class;
 use crate::syntax::tree::Directive;
+use crate::table::fixed;
 
 /// A directive.
 pub struct Row {
@@ -278,10 +279,26 @@ impl Row {
 
     /// Checks that the directive is allowed in `context`.
     pub fn check_context(&self, context: SectionContext) -> Result<(), String> {
+        if context == SectionContext::If {
+            return self.check_branch();
+        }
         if self.contexts.has(context) {
             return Ok(());
         }
         Err(format!("is not allowed in {}: move it to {}", context.name(), self.contexts.names().join(" or ")))
+    }
+}
+
+impl Row {
+    /// Checks that the directive is allowed in `<If>`: as in a container, if it can differ between requests.
+    fn check_branch(&self) -> Result<(), String> {
+        if let Some(reason) = fixed::refusal(self.name) {
+            return Err(format!("is not allowed in <If>: {reason}"));
+        }
+        match self.contexts.places & CONTAINERS.places {
+            0 => Err(format!("is not allowed in <If>: move it to {}", self.contexts.names().join(" or "))),
+            _ => Ok(()),
+        }
     }
 }
 

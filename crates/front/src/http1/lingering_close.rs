@@ -16,7 +16,7 @@ use super::strict_io::StrictIo;
 use crate::base::refusal::Refusal;
 use crate::client::Client;
 use crate::log::entry::Unreadable;
-use crate::request::context::RequestGuard;
+use crate::request;
 use crate::request::respond::body::BodySource;
 use crate::request::services::Connection;
 use crate::routing::server_name;
@@ -58,7 +58,7 @@ pub async fn part(client: &Client, io: &StrictIo) {
 /// Sends the error page, as hyper would for a request that it understands.
 async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) {
     let head = unreadable(io.request_line());
-    let context = RequestGuard::begin(connection, connection.generation.clone(), head, None);
+    let context = request::begin(connection, connection.generation.clone(), head, None);
     context.set_status(status.as_u16());
     let (head, kind) = Refusal::closing(status).response("").into_parts();
     let body = match kind {

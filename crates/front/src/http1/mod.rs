@@ -27,7 +27,6 @@ use super::client::timeouts::Timeout;
 use super::client::transport::Transport;
 use super::request;
 use super::request::body::source::Source;
-use super::request::context::RequestGuard;
 use super::request::services::Connection;
 use config::{Config, RequestLimits};
 use io::Http1Stream;
@@ -155,7 +154,7 @@ fn first_look(client: &Client, io: &StrictIo) -> Instant {
 /// Logs a request that hyper could not parse and has answered itself.
 fn record_unreadable(connection: &Connection, error: &hyper::Error) {
     let context =
-        RequestGuard::begin(connection, connection.generation.clone(), lingering_close::unreadable(Vec::new()), None);
+        request::begin(connection, connection.generation.clone(), lingering_close::unreadable(Vec::new()), None);
     context.set_status(if error.is_parse_too_large() { 431 } else { 400 });
 }
 

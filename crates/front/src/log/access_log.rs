@@ -52,7 +52,9 @@ impl AccessLogs {
         }
         Ok(AccessLogs {
             files: logs.into_iter().map(|log| Mutex::new(LogFile::new(log))).collect(),
-            wants_answer: hosts.iter().flatten().any(|(_, format, _)| format.wants_answer()),
+            wants_answer: hosts.iter().flatten().any(|(_, format, when)| {
+                format.wants_answer() || when.as_ref().is_some_and(|when| when.expr().is_some())
+            }),
             hosts,
             clock: ClockText::default(),
         })

@@ -13,14 +13,15 @@ use super::access::reverse_dns::named_by_dns;
 use super::access::{admit, take_turn};
 use super::body::RequestBody;
 use super::cached::{self, Lookup};
-use super::context::{RequestContext, remote_ip, variables};
+use super::context::expressions::ExprOf;
+use super::context::{RequestContext, known, remote_ip, variables};
 use super::files::{self, LookupResult, autoindex, lookup};
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected};
-use super::place::{find, settle};
+use super::place::{aliased, choose, find, settle};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
-use super::{Dispatched, actions, ask_worker, is_about_what_is_there, pages, proxied};
+use super::{Dispatched, actions, ask_worker, branches, is_about_what_is_there, pages, proxied};
 use crate::base::refusal::Refusal;
 use crate::routing::{self, Route};
 use config::Handler;
@@ -89,7 +90,9 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
     remote_ip::settle(context, head, &route);
     settle(context, head, &route)?;
     let (mut head, mut route) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
-    redirect(&route, &head, |answer| answer.of_host)?;
+    redirect(context, &route, &head, |answer| answer.of_host).await?;
+    route = aliased(context, &head, route).await?;
+    route = choose(context, &head, route).await?;
     match rewrite::of_folder(context, &head, &route).await? {
         InFolder::Same => {}
         InFolder::Here(here) => head = Cow::Owned(*here),
@@ -100,7 +103,7 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
             settle(context, &head, &route)?;
         }
     }
-    redirect(&route, &head, |_| true)?;
+    redirect(context, &route, &head, |_| true).await?;
     let forced = context.take_forced();
     if !forced.is_none() {
         route = Rc::new(route.forced(forced));
@@ -122,7 +125,7 @@ async fn at_backend(
     // What the client's Connection lists goes before rules add fields of the same names.
     let mut own = head.clone();
     proxy::fields::end_to_end(&mut own.headers);
-    let head = headers::asked(context, &own, route)?;
+    let head = headers::asked(context, &own, route).await?;
     proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response)
 }
 
@@ -178,7 +181,7 @@ async fn on_disk(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Re
         LookupResult::File(route, opened) => {
             settle(context, head, &route)?;
             take_turn(context, head, &route)?;
-            let head = headers::asked(context, head, &route)?;
+            let head = headers::asked(context, head, &route).await?;
             Dispatched::Response(files::send(context, &route, opened, &head).await?)
         }
         LookupResult::Handled(route) => {
@@ -193,7 +196,7 @@ async fn on_disk(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Re
 async fn admit_to_program(context: &RequestContext, head: &Parts, mut route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
     // The settings of the file's own sections apply to the whole request, Perl phases included.
     if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, &route)).await? {
-        route = of_file;
+        route = choose(context, head, of_file).await?;
     }
     admit(context, head, &route).await?;
     let is_behind_link = || Ok(lookup::is_behind_link(&context.generation, &route));
@@ -215,7 +218,7 @@ async fn at_program(
     take_turn(context, head, &route)?;
     // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
-    let head = headers::asked(context, head, &route)?;
+    let head = headers::asked(context, head, &route).await?;
     run(context, &head, &route, body).await
 }
 
@@ -247,16 +250,33 @@ async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> R
 }
 
 /// Applies `Redirect` of the host or of a location.
-fn redirect(route: &Route, head: &Parts, is_due: fn(&RedirectResponse) -> bool) -> Result<(), Refusal> {
+async fn redirect(
+    context: &RequestContext,
+    route: &Route,
+    head: &Parts,
+    is_due: fn(&RedirectResponse) -> bool,
+) -> Result<(), Refusal> {
     let Some(answer) = route.redirect.as_ref().filter(|answer| is_due(answer)) else { return Ok(()) };
     route.refused()?;
+    if let Some(expr) = &answer.expr {
+        let url = context.text(&ExprOf::request(context, head, route), expr).await;
+        let url = if url.starts_with('/') { known::origin(context, head, route) + &url } else { url };
+        let answer = RedirectResponse { location: Some(url), ..answer.clone() };
+        return Err(routing::redirect::refusal(&answer, head.uri.query()));
+    }
     Err(routing::redirect::refusal(answer, head.uri.query()))
 }
 
 /// Looks up the file of `route`. A 404 is sent only after the access check, so that strangers cannot probe names.
 /// For an index, the client needs access to both the folder and the index file.
 async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
-    let found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
+    let mut found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
+    if let Ok(found) = &mut found
+        && let Some(file) = found.file_mut()
+    {
+        *file = branches::applied(context, head, file.clone()).await?;
+        found.follow_handler();
+    }
     let file = found.as_ref().ok().and_then(LookupResult::file);
     if file.is_none_or(|file| file.path != route.path) {
         admit(context, head, route).await?;

@@ -3,15 +3,18 @@
 use http::header::{
     HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
 };
-use http::{Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 
 use super::body::RequestBody;
+use super::context::expressions::{ExprOf, SeenResponse};
 use super::context::{RequestContext, variables};
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
 use crate::request;
 use crate::routing::server_name;
+use base::path::Text;
 use config::response::ErrorDocument;
+use config::response::expr::ExprText;
 
 /// Headers with conditions and ranges, which refer to the original page and not to its error document.
 const ABOUT_THE_PAGE: [http::HeaderName; 6] =
@@ -27,13 +30,29 @@ pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<Body
         .unwrap_or_default();
     match document {
         None | Some(ErrorDocument::Default) => refusal.response(&foot),
-        Some(ErrorDocument::Text(text)) => refusal.saying(text.clone().into()),
-        Some(ErrorDocument::Away(url)) => match HeaderValue::from_str(url) {
+        Some(ErrorDocument::Text(text)) => {
+            let text = filled(context, &refusal, text).await;
+            refusal.saying(Text::bytes_in(&text).into())
+        }
+        Some(ErrorDocument::Away(url)) => match HeaderValue::from_str(&filled(context, &refusal, url).await) {
             Ok(url) => Refusal::with(StatusCode::FOUND, LOCATION, url).response(&foot),
             Err(_) => refusal.response(&foot),
         },
-        Some(ErrorDocument::Local(target)) => local(context, refusal, target, &foot).await,
+        Some(ErrorDocument::Local(target)) => {
+            let target = filled(context, &refusal, target).await;
+            local(context, refusal, &target, &foot).await
+        }
     }
+}
+
+/// The text of a document with its expressions.
+async fn filled(context: &RequestContext, refusal: &Refusal, text: &ExprText) -> String {
+    let (Some(route), None) = (context.route().clone(), text.constant()) else {
+        return text.constant().unwrap_or_default().to_owned();
+    };
+    let none = HeaderMap::new();
+    let response = Some(SeenResponse { status: refusal.status, headers: &none, length: None });
+    context.text(&ExprOf { response, ..ExprOf::request(context, &context.head, &route) }, text).await
 }
 
 /// The response of a local path; if that fails too, the plain error page.

@@ -4,10 +4,12 @@ pub mod access;
 mod actions;
 mod ask_worker;
 pub mod body;
+pub mod branches;
 mod cached;
 pub mod context;
 mod dispatch;
 mod error_document;
+mod expressions;
 pub mod files;
 pub mod frame;
 mod head_check;
@@ -28,18 +30,28 @@ use http::request::Parts;
 use http::{Request, Response, StatusCode};
 
 use super::base::refusal::Refusal;
-use super::generation::InUse;
+use super::generation::{InUse, View};
 use body::RequestBody;
 use body::drain::Left;
 use body::source::Source;
 use context::{RequestContext, RequestGuard, Stream, host_header};
 use respond::body::{BodySource, ResponseBody};
-use respond::{ResponseEnding, compress};
+use respond::{ResponseEnding, compress, headers};
 use services::Connection;
 
 pub use cached::purge_url::purge as purge_url;
 pub use dispatch::follow;
 pub use internal_redirect::{MAX_REDIRECTS, redirected};
+
+/// Begins a request whose head is complete; `generation` answers it.
+pub fn begin(
+    connection: &Connection,
+    generation: Rc<View>,
+    head: Parts,
+    stream: Option<Rc<dyn Stream>>,
+) -> RequestGuard {
+    RequestGuard::begin(connection, generation, head, stream, expressions::answer)
+}
 
 /// Answers a request; `stream` is set if it came on a multiplexed connection.
 pub async fn answer(
@@ -53,7 +65,7 @@ pub async fn answer(
     // Limits apply to the fields as received, before repeated fields are joined.
     let fit = host_header::settle(&mut head).and_then(|()| head_check::measure(&head, &in_use.config.limits));
     repeated::join(&mut head);
-    let context = RequestGuard::begin(connection, in_use.clone(), head, stream);
+    let context = begin(connection, in_use.clone(), head, stream);
     let mut body = RequestBody::from(body);
     let mut answer = follow_if_valid(&context, fit, &mut body).await;
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
@@ -79,6 +91,7 @@ pub async fn answer(
     };
     context.add_carried(response.headers_mut());
     let response = compress::apply(&context, response).await;
+    headers::answer_questions(&context, &response, refused).await;
     respond::finish(context, response, ResponseEnding { refused, close })
 }
 

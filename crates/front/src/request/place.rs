@@ -1,5 +1,6 @@
 //! The current route of a request.
 
+use std::path::{Component, PathBuf};
 use std::rc::Rc;
 
 use http::header::HOST;
@@ -7,11 +8,12 @@ use http::request::Parts;
 use http::{Method, StatusCode, Uri};
 use percent_encoding::percent_encode;
 
+use super::context::expressions::ExprOf;
 use super::context::{RequestContext, variables};
-use super::strictness;
+use super::{branches, strictness};
 use crate::base::refusal::Refusal;
 use crate::routing::{Asked, NotYet, Route, once_read};
-use base::path::{BadPath, MAX_SEGMENTS, PATH};
+use base::path::{BadPath, MAX_SEGMENTS, PATH, Text};
 
 /// Finds the route of a request.
 pub async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refusal> {
@@ -37,6 +39,30 @@ pub async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, R
     }
     strictness::check(context, head, &route)?;
     Ok(route)
+}
+
+/// Applies an `Alias` of a `<Location>`. The text may contain parts of the request, so `..` is refused.
+pub async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
+    let Some(alias) = &route.settings.response.alias else { return Ok(route) };
+    let file = context.text(&ExprOf::request(context, head, &route), alias).await;
+    let file = Text::bytes_of(PathBuf::from(file));
+    if !file.is_absolute() || file.components().any(|part| part == Component::ParentDir) {
+        context.complain(&route, &format_args!("Alias: {} is no absolute path without ..", file.display()));
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    let generation = &context.generation;
+    let there = generation.ask(|| generation.routes.at_file(&generation.config, &route, &file, None)).await?;
+    settle(context, head, &there)?;
+    Ok(there)
+}
+
+/// Applies `<If>`, and makes the resulting route the request's current route.
+pub async fn choose(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
+    let chosen = branches::applied(context, head, route.clone()).await?;
+    if !Rc::ptr_eq(&chosen, &route) {
+        settle(context, head, &chosen)?;
+    }
+    Ok(chosen)
 }
 
 /// Makes `route` the request's current route, and computes its variables.

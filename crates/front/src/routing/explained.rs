@@ -24,3 +24,9 @@ pub fn route_of(
     });
     Ok(found.map_err(|refusal| refusal.status.as_u16()))
 }
+
+/// The route with these `<If>` sections.
+pub fn with_branches(config: &Arc<Config>, route: &Route, branches: Vec<u16>) -> anyhow::Result<Rc<Route>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    Ok(LocalSet::new().block_on(&runtime, async { Routes::new(config).with_branches(config, route, branches) }))
+}

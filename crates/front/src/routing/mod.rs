@@ -13,7 +13,7 @@ pub mod server_name;
 mod settings;
 
 pub use asked::{Asked, port as port_of};
-pub use explained::route_of;
+pub use explained::{route_of, with_branches};
 pub use moved::FoundFile;
 pub use once_read::{NotYet, once_read};
 pub use route::{Fields, Memo, Route, bytes};
@@ -142,6 +142,7 @@ impl Routes {
             script_alias,
             forced: None,
             sections: found.sections,
+            branches: Rc::default(),
             settings,
             redirect,
             backend: backend.map(Rc::new),

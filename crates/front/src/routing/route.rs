@@ -40,6 +40,8 @@ pub struct Route {
     pub forced: Option<Rc<ForcedByRule>>,
     /// Indices of the sections that apply, in merge order.
     pub sections: Vec<u16>,
+    /// The last of `sections`: `<If>` sections whose conditions are true for the request.
+    pub branches: Rc<[u16]>,
     /// Merged settings of the sections.
     pub settings: Rc<Settings>,
     /// Redirection of the path, if any.
@@ -96,6 +98,11 @@ impl AsRef<[u8]> for Route {
 impl Route {
     pub(super) fn is_current(&self) -> bool {
         self.until.is_none_or(|until| Instant::now() < until) && self.in_time().is_ok()
+    }
+
+    /// The sections without those of `<If>`.
+    pub fn plain_sections(&self) -> &[u16] {
+        self.sections.get(..self.sections.len() - self.branches.len()).unwrap_or_default()
     }
 
     /// The route with another server name.

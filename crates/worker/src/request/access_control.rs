@@ -205,7 +205,7 @@ impl<'a> AccessCheck<'a> {
                 name: known(&name),
                 user,
                 env: &|name| apache::has_variable(request, name),
-                expr: &|expr| variables::is_true(request, expr, &allowance),
+                expr: &|expr| variables::is_true(request, user.map(|user| &*user.name), expr, &allowance),
                 provider: &|provider| {
                     self.asked(provider).unwrap_or_else(|stop| {
                         failed.set(Some(stop));
@@ -271,7 +271,11 @@ impl<'a> AccessCheck<'a> {
 
     fn unauthorized(&self, stale: bool) -> PhaseEnd {
         let key = &self.at.site.config.facts.nonce_key;
-        apache::set_challenge(self.at.request, &challenge(self.rules, key, stale));
+        let realm = match &self.rules.realm {
+            Some(realm) => variables::text_of(self.at.request, realm),
+            None => self.rules.auth_name.clone().unwrap_or_default(),
+        };
+        apache::set_challenge(self.at.request, &challenge(self.rules, &realm, key, stale));
         PhaseEnd(401)
     }
 }

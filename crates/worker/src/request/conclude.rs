@@ -11,6 +11,7 @@ use super::engine::redirect::redirect;
 use super::filters::filtered_file;
 use super::folders::{FolderAnswer, answer_for};
 use super::phases::{DECLINED, OK};
+use super::variables;
 use config::Named;
 use config::response::{ErrorDocument, PathInfo};
 
@@ -107,8 +108,9 @@ fn with_error(at: At<'_>, status: u16) {
 
 /// The error response for a status, as `$r->custom_response` returns it.
 pub(super) fn response_for(at: At<'_>, status: u16) -> Option<Vec<u8>> {
-    apache::custom_response(at.request, status)
-        .unwrap_or_else(|| at.settings().response.error_document(status).and_then(shown))
+    apache::custom_response(at.request, status).unwrap_or_else(|| {
+        at.settings().response.error_document(status).and_then(|document| shown(at.request, document))
+    })
 }
 
 /// Replacement of an error's plain page.
@@ -132,10 +134,12 @@ impl ErrorResponse<'_> {
 }
 
 /// An ErrorDocument as `$r->custom_response` returns it.
-fn shown(document: &ErrorDocument) -> Option<Vec<u8>> {
+fn shown(request: u64, document: &ErrorDocument) -> Option<Vec<u8>> {
     match document {
         ErrorDocument::Default => None,
-        ErrorDocument::Text(text) => Some(format!("\"{text}").into_bytes()),
-        ErrorDocument::Local(target) | ErrorDocument::Away(target) => Some(target.clone().into_bytes()),
+        ErrorDocument::Text(text) => Some(format!("\"{}", variables::text_of(request, text)).into_bytes()),
+        ErrorDocument::Local(target) | ErrorDocument::Away(target) => {
+            Some(variables::text_of(request, target).into_bytes())
+        }
     }
 }

@@ -12,6 +12,7 @@ mod require;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::model::response::expr::ExprText;
 pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order};
 pub use methods::{Limited, Methods};
@@ -35,6 +36,8 @@ settings! {
     auth_type: Option<String> => Option<String>, keep;
     /// `AuthName`
     auth_name: Option<String> => Option<String>, keep;
+    /// `AuthName`, if it has expressions.
+    realm: Option<Option<ExprText>> => Option<ExprText>, replace;
     /// `AuthUserFile`
     user_file: Option<PathBuf> => Option<PathBuf>, keep;
     /// `AuthBasicProvider`

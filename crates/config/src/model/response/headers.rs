@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::expr::{Expr, ExprText};
 use super::setenv::EnvCondition;
 use super::variables::Variables;
-use crate::syntax::pattern::Pattern;
+use crate::syntax::pattern::{Budget, Pattern};
 use crate::syntax::work;
 
 /// A line of `Header` or `RequestHeader`.
@@ -65,6 +66,8 @@ enum Piece {
     Variable(String),
     /// `%{SSL_name}s`
     Tls(String),
+    /// `expr=…`: the whole value.
+    Expr(ExprText),
 }
 
 /// Values of a request's variables.
@@ -78,6 +81,8 @@ pub struct Moment<'a> {
     pub variables: &'a Variables,
     /// mod_ssl's variables, for requests over TLS.
     pub tls: &'a dyn Fn(&str) -> Option<String>,
+    /// The value of the expression of `expr=`.
+    pub expr: &'a str,
 }
 
 impl HeaderValue {
@@ -90,13 +95,17 @@ impl HeaderValue {
             Piece::Took => format!("D={}", moment.took).into(),
             Piece::Variable(name) => moment.variables.get(name).unwrap_or("(null)").into(),
             Piece::Tls(name) => (moment.tls)(name).map_or("(null)".into(), Cow::Owned),
+            Piece::Expr(_) => moment.expr.into(),
         });
         pieces.take_while(|piece| work::push(&mut out, piece)).for_each(drop);
         out
     }
 
-    /// Parses a value.
-    pub fn parse(text: &str) -> Result<HeaderValue, String> {
+    /// Parses a value, or `expr=text` with an expression.
+    pub fn parse(text: &str, budget: &mut Budget) -> Result<HeaderValue, String> {
+        if let Some(text) = text.strip_prefix("expr=") {
+            return Ok(HeaderValue(vec![Piece::Expr(ExprText::parse(text, budget)?)]));
+        }
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('%') {
@@ -108,6 +117,52 @@ impl HeaderValue {
         pieces.push(Piece::Text(rest.to_owned()));
         pieces.retain(|piece| *piece != Piece::Text(String::new()));
         Ok(HeaderValue(pieces))
+    }
+}
+
+impl HeaderRule {
+    /// The expressions of the rule whose value may depend on questions.
+    pub fn asking(&self) -> (Option<&Expr>, Option<&ExprText>) {
+        let condition = self.condition.as_ref().and_then(EnvCondition::expr).filter(|expr| expr.asks());
+        (condition, self.action.expr().filter(|text| text.asks()))
+    }
+
+    /// Whether condition or value are expressions.
+    pub fn has_expressions(&self) -> bool {
+        self.action.expr().is_some() || self.condition.as_ref().is_some_and(|condition| condition.expr().is_some())
+    }
+}
+
+impl HeaderChange {
+    fn value(&self) -> Option<&HeaderValue> {
+        match self {
+            HeaderChange::Set(value)
+            | HeaderChange::SetIfEmpty(value)
+            | HeaderChange::Append(value)
+            | HeaderChange::Merge(value)
+            | HeaderChange::Add(value)
+            | HeaderChange::Edit { by: value, .. } => Some(value),
+            HeaderChange::Unset | HeaderChange::Echo(_) => None,
+        }
+    }
+
+    /// The text after `expr=`.
+    pub fn expr(&self) -> Option<&ExprText> {
+        self.value().and_then(HeaderValue::expr)
+    }
+}
+
+impl HeaderValue {
+    /// The value of an expression.
+    pub fn of(text: ExprText) -> HeaderValue {
+        HeaderValue(vec![Piece::Expr(text)])
+    }
+
+    fn expr(&self) -> Option<&ExprText> {
+        match self.0.as_slice() {
+            [Piece::Expr(text)] => Some(text),
+            _ => None,
+        }
     }
 }
 
@@ -138,19 +193,21 @@ mod tests {
         let mut variables = Variables::default();
         variables.set("USER", Some("camel".into()));
         let tls = |name: &str| (name == "SSL_PROTOCOL").then(|| "TLSv1.3".to_owned());
-        let moment = Moment { received: 12, took: 34, variables: &variables, tls: &tls };
+        let moment = Moment { received: 12, took: 34, variables: &variables, tls: &tls, expr: "found" };
+        let parsed = |value: &str| HeaderValue::parse(value, &mut Budget::of_htaccess());
         for (value, expected) in [
             ("plain", "plain"),
             ("%t %D", "t=12 D=34"),
             ("a%{USER}e%%b", "acamel%b"),
             ("%{NONE}e", "(null)"),
             ("%{SSL_PROTOCOL}s%{SSL_X}s", "TLSv1.3(null)"),
+            ("expr=a%{ENV:x}", "found"),
             ("", ""),
         ] {
-            assert_eq!(HeaderValue::parse(value).unwrap().text(moment), expected, "{value}");
+            assert_eq!(parsed(value).unwrap().text(moment), expected, "{value}");
         }
-        for wrong in ["%", "%x", "%{a}x", "%{a"] {
-            assert!(HeaderValue::parse(wrong).is_err(), "{wrong}");
+        for wrong in ["%", "%x", "%{a}x", "%{a", "expr=%{a"] {
+            assert!(parsed(wrong).is_err(), "{wrong}");
         }
     }
 }

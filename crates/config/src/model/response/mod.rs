@@ -3,6 +3,7 @@
 
 use crate::model::merge::{apart, append, keep, prepend, settings};
 pub mod actions;
+pub mod branch;
 pub mod cache;
 pub mod compress;
 pub mod error_document;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use actions::Actions;
 use compress::Compress;
 use expires::Expires;
+use expr::ExprText;
 use headers::HeaderRule;
 use inflate::Inflate;
 use listing::Listing;
@@ -45,6 +47,8 @@ settings! {
     place struct ResponseRules, then ResponseRules::change_etag {
         /// `Redirect` in containers, the innermost first. Redirects of a host are in `Host`.
         pub redirects: Vec<Redirect>, prepend;
+        /// `Alias` in a `<Location>`: the file of every path in it.
+        pub alias: Option<ExprText>, keep;
         /// Rewrite settings in containers. Those of a host are in `Host`.
         pub rewrite: Rewrite, Rewrite::merge;
         /// `ErrorDocument`: status and response. The last entry of a status applies.

@@ -1,5 +1,6 @@
 //! `Redirect`, `RedirectMatch`, `RedirectTemp`, `RedirectPermanent`.
 
+use super::expr::ExprText;
 use crate::model::context::rest_below;
 use crate::syntax::pattern::Pattern;
 
@@ -13,6 +14,8 @@ pub struct Redirect {
     pub from: RedirectFrom,
     /// Target URL. `None` for a status that is no redirection.
     pub to: Option<String>,
+    /// `to`, if it has expressions.
+    pub expr: Option<ExprText>,
     /// 302, 410, …
     pub status: u16,
 }
@@ -35,6 +38,8 @@ pub struct RedirectResponse {
     pub status: u16,
     /// URL without the request's query. `None` for a status that is no redirection.
     pub location: Option<String>,
+    /// The URL, if it has expressions.
+    pub expr: Option<ExprText>,
     /// Whether a host defines it, so that it precedes rewrite rules of folders.
     pub of_host: bool,
 }
@@ -48,10 +53,10 @@ impl Redirect {
             RedirectFrom::Prefix(prefix) => format!("{to}{}", escape(rest_below(prefix, path)?)),
             RedirectFrom::Match(regex) => match regex.find(path)?.expand(to, escape, LONGEST) {
                 Ok(location) => location,
-                Err(_) => return Some(RedirectResponse { status: 500, location: None, of_host: false }),
+                Err(_) => return Some(RedirectResponse { status: 500, location: None, expr: None, of_host: false }),
             },
         };
         let location = self.to.is_some().then_some(location);
-        Some(RedirectResponse { status: self.status, location, of_host: false })
+        Some(RedirectResponse { status: self.status, location, expr: self.expr.clone(), of_host: false })
     }
 }

@@ -6,7 +6,7 @@ use super::expr::Expr;
 use crate::syntax::pattern::{Budget, Pattern};
 use crate::syntax::work;
 
-use super::variables::{Attribute, ExprInput, Variables};
+use super::variables::{Attribute, Variables};
 
 /// Maximum length in bytes of a value derived from the request. Without it each rule could double the value of another.
 const LONGEST: usize = 8 << 10;
@@ -44,9 +44,15 @@ pub enum EnvCondition {
 }
 
 impl Variables {
-    /// Applies rules to a request whose attributes `look` returns. The result is meaningless once the request's
-    /// [`work::Allowance`] is used up.
-    pub fn apply<'a>(&mut self, rules: &[SetEnvIf], look: impl Fn(&Attribute) -> Option<Cow<'a, str>>) {
+    /// Applies rules to a request whose attributes `look` returns. `found` evaluates an expression with the variables so
+    /// far, and returns its groups if it is true. The result is meaningless once the request's [`work::Allowance`] is
+    /// used up.
+    pub fn apply<'a>(
+        &mut self,
+        rules: &[SetEnvIf],
+        look: impl Fn(&Attribute) -> Option<Cow<'a, str>>,
+        found: impl Fn(&Expr, &Variables) -> Option<Vec<String>>,
+    ) {
         let mut store = work::WorkStore::default();
         for rule in rules {
             if !work::spend(work::RULE) {
@@ -72,8 +78,7 @@ impl Variables {
                     changes.into_iter().for_each(|(name, value)| self.set_within(&mut store, name, value));
                 }
                 When::Holds(expr) => {
-                    let owned = |attribute: &Attribute| look(attribute).map(Cow::into_owned);
-                    let Some(found) = expr.found(ExprInput { variables: self, look: &owned }) else { continue };
+                    let Some(found) = found(expr, self) else { continue };
                     let filled = |value: &String| filled(value, &found);
                     for (name, value) in &rule.changes {
                         self.set_within(&mut store, name, value.as_ref().map(filled));
@@ -115,11 +120,19 @@ fn filled(template: &str, found: &[String]) -> String {
 }
 
 impl EnvCondition {
-    /// Whether the condition holds for these variables.
-    pub fn holds(&self, seen: ExprInput<'_>) -> bool {
+    /// Whether the condition holds. `is_set` looks for a variable, `is_true` evaluates an expression.
+    pub fn holds(&self, is_set: impl FnOnce(&str) -> bool, is_true: impl FnOnce(&Expr) -> bool) -> bool {
         match self {
-            EnvCondition::Env { name, wanted } => seen.variables.get(name).is_some() == *wanted,
-            EnvCondition::Expr(expr) => expr.holds(seen),
+            EnvCondition::Env { name, wanted } => is_set(name) == *wanted,
+            EnvCondition::Expr(expr) => is_true(expr),
+        }
+    }
+
+    /// The expression, if the condition is one.
+    pub fn expr(&self) -> Option<&Expr> {
+        match self {
+            EnvCondition::Env { .. } => None,
+            EnvCondition::Expr(expr) => Some(expr),
         }
     }
 
@@ -168,11 +181,12 @@ mod tests {
             rule("Request_URI", "^/x", &["never"]),
         ];
         let mut variables = Variables::default();
-        variables.apply(&rules, |attribute| match attribute {
+        let look = |attribute: &Attribute| match attribute {
             Attribute::Named(name, _) if name == "user-agent" => Some("Mozilla/5.0".into()),
             Attribute::RequestUri => Some("/y".into()),
             _ => None,
-        });
+        };
+        variables.apply(&rules, look, |_, _| None);
         let all: Vec<_> = variables.iter().collect();
         assert_eq!(all, [("direct", "1"), ("modern", "yes"), ("version", "5")]);
     }
@@ -181,11 +195,13 @@ mod tests {
     fn an_env_condition_tests_whether_a_variable_is_set() {
         let mut variables = Variables::default();
         variables.set("a", Some(String::new()));
-        let seen = ExprInput { variables: &variables, look: &|_| None };
-        assert!(EnvCondition::parse("env=a", &mut Budget::of_htaccess()).unwrap().holds(seen));
-        assert!(!EnvCondition::parse("env=!a", &mut Budget::of_htaccess()).unwrap().holds(seen));
-        assert!(EnvCondition::parse("ENV=!b", &mut Budget::of_htaccess()).unwrap().holds(seen));
-        assert!(EnvCondition::parse("expr=-z %{reqenv:a}", &mut Budget::of_htaccess()).unwrap().holds(seen));
+        let holds = |text: &str| {
+            let condition = EnvCondition::parse(text, &mut Budget::of_htaccess()).unwrap();
+            condition.holds(|name| variables.get(name).is_some(), |expr| expr.as_str() == "true")
+        };
+        for (condition, expected) in [("env=a", true), ("env=!a", false), ("ENV=!b", true), ("expr=true", true)] {
+            assert_eq!(holds(condition), expected, "{condition}");
+        }
         assert!(
             EnvCondition::parse("env=", &mut Budget::of_htaccess()).is_err()
                 && EnvCondition::parse("a", &mut Budget::of_htaccess()).is_err()

@@ -14,9 +14,6 @@ pub enum Attribute {
     RequestProtocol,
     RequestUri,
     ServerAddr,
-    QueryString,
-    /// `on` over TLS, else `off`; only in expressions.
-    Https,
     /// A header, in lower case, or else a variable, as written.
     Named(String, String),
     /// Headers whose names match; as in httpd the last of them counts.
@@ -86,13 +83,4 @@ impl Variables {
     pub fn redirected(&self) -> Variables {
         Variables(self.iter().map(|(name, value)| (format!("REDIRECT_{name}"), value.to_owned())).collect())
     }
-}
-
-/// Input of an expression.
-#[derive(Clone, Copy)]
-pub struct ExprInput<'a> {
-    /// Variables of the request.
-    pub variables: &'a Variables,
-    /// Returns an attribute of the request.
-    pub look: &'a dyn Fn(&Attribute) -> Option<String>,
 }

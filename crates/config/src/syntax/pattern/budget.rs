@@ -52,6 +52,11 @@ impl Budget {
         Budget { meter: Some(meter), ..self }
     }
 
+    /// Whether the limit is that of a `.htaccess` file.
+    pub fn is_of_htaccess(&self) -> bool {
+        self.left.is_some()
+    }
+
     /// Size of all patterns so far.
     pub fn spent(&self) -> usize {
         self.spent

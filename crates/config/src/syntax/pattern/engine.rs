@@ -114,6 +114,22 @@ impl PatternEngine {
         &self.source
     }
 
+    /// Number of groups.
+    pub fn group_count(&self) -> usize {
+        self.compiled().map_or(0, |regex| regex.captures_len().saturating_sub(1))
+    }
+
+    /// Names of groups with their numbers.
+    pub fn group_names(&self) -> impl Iterator<Item = (usize, &str)> {
+        let names = self.compiled().map_or(&[][..], |regex| regex.capture_names());
+        names.iter().enumerate().filter_map(|(number, name)| Some((number, name.as_deref()?)))
+    }
+
+    fn compiled(&self) -> Option<&Regex> {
+        let stepwise = || self.stepwise.as_ref()?.get()?.as_ref();
+        self.whole.as_ref().or_else(stepwise).map(|code| &code.regex)
+    }
+
     /// The first match at or behind the position `from`.
     pub fn search(&self, text: &[u8], from: usize) -> Result<Option<GroupSpans>, Unfinished> {
         if let Some(literal) = &self.literal {

@@ -68,6 +68,25 @@ impl Pattern {
         self.search(&text, 0).map(|spans| Groups { text, spans })
     }
 
+    /// Whether the expression has groups.
+    pub fn has_groups(&self) -> bool {
+        self.0.engine.group_count() > 0
+    }
+
+    /// Names of the expression's groups with their numbers.
+    pub fn group_names(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.0.engine.group_names()
+    }
+
+    /// Cuts a text at the first match.
+    pub fn cut(&self, text: &str) -> Option<Cut> {
+        let text = bytes(text);
+        let groups = Groups { spans: self.search(&text, 0)?, text: Cow::Borrowed(&*text) };
+        let (start, end) = groups.whole();
+        let part = |from, to| piece(&text, from, to).into_owned();
+        Some(Cut { before: part(0, start), groups: groups.all(), after: part(end.max(start), text.len()) })
+    }
+
     /// Searches from a position. A search that exceeds a limit counts as not matched, and uses up the request's
     /// [`work::Allowance`]: the caller must refuse the request, since a missing match may mean access.
     fn search(&self, text: &[u8], from: usize) -> Option<GroupSpans> {
@@ -143,6 +162,16 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// The parts of a text around a match.
+pub struct Cut {
+    /// The text before the match.
+    pub before: String,
+    /// Groups 0 to 9.
+    pub groups: Vec<String>,
+    /// The text behind the match.
+    pub after: String,
 }
 
 /// A match and its groups.

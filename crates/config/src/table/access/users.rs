@@ -6,6 +6,8 @@ use crate::draft::{Draft, OpenedSection};
 use crate::model::access::{
     FileTurn, HashLimits, Merging, NonceLifetime, PasswordProviders, Require, Requirement, Satisfy, Vocabulary,
 };
+use crate::model::response::expr::ExprText;
+use crate::model::response::headers::{HeaderChange, HeaderRule, HeaderValue};
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::row::{AUTH_CONFIG, CONTAINERS, MANY, Row, SERVER, flag, path, rows, section, word, words};
 
@@ -23,12 +25,21 @@ pub static ROWS: &[Row] = rows![
         .because("only places with Require need it"),
     "How users authenticate: Basic, Digest, or any name that a PerlAuthenHandler supports.",
     word("AuthName", AUTH_CONFIG, "realm", |d, name| {
-        d.settings().access.auth_name = Some(name.to_owned());
+        let realm = ExprText::parse(name, &mut d.patterns)?;
+        let constant = realm.constant().map(str::to_owned);
+        let access = &mut d.settings().access;
+        access.auth_name = Some(constant.clone().unwrap_or_else(|| name.to_owned()));
+        access.realm = Some(constant.is_none().then_some(realm));
         Ok(())
     })
     .of("mod_authn_core.c")
     .because("only the site knows which of its places share passwords"),
-    "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm.",
+    "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm. May have expressions such as `%{HTTP_HOST}`.",
+    words("AuthBasicFake", AUTH_CONFIG, "off|user [password]", 1..=2, auth_basic_fake)
+        .of("mod_auth_basic.c")
+        .because("programs see the credentials of the client"),
+    "Gives programs and backends these credentials in the Authorization header, in place of the client's. Both may have \
+     expressions; the password is `password` by default.",
     path("AuthUserFile", AUTH_CONFIG, |d, path| d.settings().access.user_file = Some(path))
         .of("mod_authn_file.c")
         .because("no default path for passwords is safe"),
@@ -61,7 +72,9 @@ pub static ROWS: &[Row] = rows![
         .default("file", "the only built-in provider"),
     "Password providers, in order: `file` (AuthUserFile), and names of PerlAddAuthnProvider. `file` must be first or \
      last. Without `file`, AuthUserFile is not used.",
-    word("AuthDigestProvider", AUTH_CONFIG, "file", digest_provider).of("mod_auth_digest.c").default("file", "the only provider"),
+    word("AuthDigestProvider", AUTH_CONFIG, "file", digest_provider)
+        .of("mod_auth_digest.c")
+        .default("file", "the only provider"),
     "Source of the hashes for AuthType Digest: `file` (AuthUserFile with lines of `user:realm:hash`, as htdigest writes \
      them).",
     words("AuthDigestDomain", AUTH_CONFIG, "URI …", 1..=MANY, |d, addresses| {
@@ -87,7 +100,9 @@ pub static ROWS: &[Row] = rows![
     .of("mod_auth_digest.c")
     .default("MD5", "the only algorithm, as in httpd"),
     "The hash of AuthType Digest.",
-    word("AuthDigestShmemSize", SERVER, "bytes", |_, _| Ok(())).of("mod_auth_digest.c").because("nonces take no memory"),
+    word("AuthDigestShmemSize", SERVER, "bytes", |_, _| Ok(()))
+        .of("mod_auth_digest.c")
+        .because("nonces take no memory"),
     "Accepted for compatibility. Nonces are not stored.",
     word("AuthMerging", AUTH_CONFIG, "Off|And|Or", merging)
         .because("Off, as in httpd: an inner section replaces the outer requirements"),
@@ -276,4 +291,23 @@ fn part(draft: &mut Draft, directive: &Directive) -> Result<Require, String> {
         ("requirenone", Some(inside)) => Ok(Require::None(parts(draft, inside))),
         _ => Err("expected Require, <RequireAll>, <RequireAny> or <RequireNone> in this section".to_owned()),
     }
+}
+
+/// `AuthBasicFake off|user [password]`
+fn auth_basic_fake(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [user, password @ ..] = args else { return Ok(()) };
+    if user.eq_ignore_ascii_case("off") && password.is_empty() {
+        return Ok(());
+    }
+    let user = ExprText::parse(user, &mut draft.patterns)?;
+    let password = ExprText::parse(password.first().map_or("password", String::as_str), &mut draft.patterns)?;
+    let value = HeaderValue::of(ExprText::credentials(&user, &password));
+    draft.settings().response.request_headers.push(HeaderRule {
+        action: HeaderChange::Set(value),
+        name: "authorization".to_owned(),
+        always: false,
+        early: false,
+        condition: None,
+    });
+    Ok(())
 }

@@ -1,11 +1,17 @@
 //! Mapping of URL paths to files, and their handlers.
 
 use crate::draft::Draft;
+use crate::model::context::SectionContext;
 use crate::model::host::{Alias, AliasFrom};
 use crate::model::options;
 use crate::model::overrides::{Class, Overrides};
+use crate::model::response::expr::ExprText;
 use crate::table::content::types::handler;
-use crate::table::row::{ANYWHERE, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, rows, word, words};
+use crate::table::row::{
+    ANYWHERE, Contexts, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, places, rows, word, words,
+};
+
+const ALIASED: Contexts = places(HOSTS.places | SectionContext::Location as u8);
 
 pub static ROWS: &[Row] = rows![
     "core.c",
@@ -15,11 +21,16 @@ pub static ROWS: &[Row] = rows![
     })
     .default("htdocs", "httpd's default"),
     "The folder of the site's files. A virtual host inherits it.",
-    words("Alias", HOSTS, "/url-path path", 2..=2, |d, args| alias(d, args, false))
-        .of("mod_alias.c")
-        .because("all files are below DocumentRoot"),
+    words("Alias", ALIASED, "[/url-path] path", 1..=2, |d, args| match args {
+        [to] => alias_of_place(d, to),
+        _ if d.is_in_container() => Err("expected only a path: that of the section is the URL path".to_owned()),
+        _ => alias(d, args, false),
+    })
+    .of("mod_alias.c")
+    .because("all files are below DocumentRoot"),
     "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's \
-     before the main server's.",
+     before the main server's. In a Location, the one argument is the file or folder of every path in it, and may have \
+     expressions such as `%{env:MATCH_NAME}`.",
     words("ScriptAlias", HOSTS, "/url-path path", 2..=2, |d, args| alias(d, args, true))
         .of("mod_alias.c")
         .because("no folder is executable by default"),
@@ -112,6 +123,16 @@ fn allow_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 }
 
 /// `Alias /from /to`, `ScriptAlias /from /to`
+fn alias_of_place(draft: &mut Draft, to: &str) -> Result<(), String> {
+    if !draft.is_in_container() {
+        return Err("expected a URL path and a path".to_owned());
+    }
+    let to = ExprText::parse(to, &mut draft.patterns)?;
+    draft.settings().response.alias = Some(to);
+    Ok(())
+}
+
+/// `Alias /url-path path`, `ScriptAlias`
 fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String> {
     let from = args[0].clone();
     if !from.starts_with('/') {

@@ -12,18 +12,18 @@ pub static ROWS: &[Row] = rows![
     words(
         "Header",
         FILE_INFO,
-        "[always] set|append|merge|add|unset|echo|edit name [value] [early|env=[!]name]",
+        "[always] set|append|merge|add|unset|echo|edit name [value] [early|env=[!]name|expr=expression]",
         2..=6,
         header
     )
     .of("mod_headers.c")
     .because("responses have the necessary headers"),
     "Changes a header of responses; with `always` also of errors. `%t` is the time of the request, `%D` its duration, \
-     `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl.",
+     `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl; a value that begins with `expr=` is a text of expressions.",
     words(
         "RequestHeader",
         FILE_INFO,
-        "set|append|merge|add|unset|edit name [value] [early|env=[!]name]",
+        "set|append|merge|add|unset|edit name [value] [early|env=[!]name|expr=expression]",
         2..=5,
         request_header
     )
@@ -105,21 +105,18 @@ fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String>
 }
 
 fn header_action(draft: &mut Draft, word: &str, name: &str, given: &[String]) -> Result<HeaderChange, String> {
-    if given.first().is_some_and(|value| value.starts_with("expr=")) {
-        return Err("expressions as values are not supported: write the value, with %{name}e for a variable".to_owned());
-    }
     let word = word.to_ascii_lowercase();
     Ok(match (word.as_str(), given) {
-        ("set", [value]) => HeaderChange::Set(HeaderValue::parse(value)?),
-        ("setifempty", [value]) => HeaderChange::SetIfEmpty(HeaderValue::parse(value)?),
-        ("append", [value]) => HeaderChange::Append(HeaderValue::parse(value)?),
-        ("merge", [value]) => HeaderChange::Merge(HeaderValue::parse(value)?),
-        ("add", [value]) => HeaderChange::Add(HeaderValue::parse(value)?),
+        ("set", [value]) => HeaderChange::Set(HeaderValue::parse(value, &mut draft.patterns)?),
+        ("setifempty", [value]) => HeaderChange::SetIfEmpty(HeaderValue::parse(value, &mut draft.patterns)?),
+        ("append", [value]) => HeaderChange::Append(HeaderValue::parse(value, &mut draft.patterns)?),
+        ("merge", [value]) => HeaderChange::Merge(HeaderValue::parse(value, &mut draft.patterns)?),
+        ("add", [value]) => HeaderChange::Add(HeaderValue::parse(value, &mut draft.patterns)?),
         ("unset", []) => HeaderChange::Unset,
         ("echo", []) => HeaderChange::Echo(draft.patterns.compile(name, Case::Either)?),
         ("edit" | "edit*", [pattern, by]) => {
             let pattern = draft.pattern(pattern)?;
-            HeaderChange::Edit { pattern, by: HeaderValue::parse(by)?, all: word.ends_with('*') }
+            HeaderChange::Edit { pattern, by: HeaderValue::parse(by, &mut draft.patterns)?, all: word.ends_with('*') }
         }
         _ => {
             return Err(format!(

@@ -3,6 +3,7 @@
 use crate::draft::Draft;
 use crate::model::host::{Alias, AliasFrom};
 use crate::model::response::ErrorDocument;
+use crate::model::response::expr::ExprText;
 use crate::model::response::redirect::{Redirect, RedirectFrom};
 use crate::table::row::{FILE_INFO, HOSTS, Row, rows, words};
 
@@ -16,7 +17,8 @@ pub static ROWS: &[Row] = rows![
     "As AliasMatch; files there run as CGI scripts.",
     words("Redirect", FILE_INFO, "[status] [/url-path] [URL]", 1..=3, redirect).because("nothing has moved by default"),
     "Redirects clients, before any Alias is applied: status permanent, temp (default), seeother, gone or a number. The \
-     rest of the path, and the query, are appended to the URL. Without a path, in a container: everything in it.",
+     rest of the path, and the query, are appended to the URL. Without a path, in a container: everything in it; the URL may then have expressions, such as \
+     `%{env:MATCH_NAME}`.",
     words("RedirectMatch", FILE_INFO, "[status] regex [URL]", 1..=3, redirect_match).because("see Redirect"),
     "As Redirect, for paths that match the regular expression anywhere; `$1` in the URL is the text of its first \
      group.",
@@ -30,7 +32,7 @@ pub static ROWS: &[Row] = rows![
         .of("core.c")
         .because("a plain page is enough"),
     "Response in place of an error's plain page: a text, the response of a URL path of this server, or a redirection. \
-     The URL path gets REDIRECT_STATUS and REDIRECT_URL in its environment.",
+     Each may have expressions such as `%{REQUEST_URI}`. The URL path gets REDIRECT_STATUS and REDIRECT_URL in its environment.",
 ];
 
 /// `AliasMatch regex /to/$1`, `ScriptAliasMatch`
@@ -46,7 +48,7 @@ fn error_document(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [status, answer] = args else { return Ok(()) };
     let number = status.parse().ok().filter(|number| (400..600).contains(number));
     let number = number.ok_or_else(|| format!("expected a status from 400 to 599 first, got \"{status}\""))?;
-    let document = ErrorDocument::of(answer);
+    let document = ErrorDocument::parse(answer, &mut draft.patterns)?;
     if number == 401 && matches!(document, ErrorDocument::Away(_)) {
         draft
             .warn("has no effect: a redirection for 401 would suppress the password dialog, so the plain page is sent");
@@ -112,7 +114,11 @@ fn add(
     if let Some(to) = to.filter(|to| !to.starts_with('/') && !to.starts_with('$') && !to.contains(':')) {
         return Err(format!("expected a URL like http://host/path or a path that begins with /, got \"{to}\""));
     }
-    let redirect = Redirect { from, to: to.cloned(), status };
+    let expr = match (&from, to) {
+        (RedirectFrom::Everything, Some(to)) if to.contains("%{") => Some(ExprText::parse(to, &mut draft.patterns)?),
+        _ => None,
+    };
+    let redirect = Redirect { from, to: to.cloned(), expr, status };
     match draft.is_in_container() {
         true => draft.settings().response.redirects.push(redirect),
         false => draft.host().redirects.push(redirect),

@@ -3,6 +3,7 @@
 pub mod passwords;
 pub mod reverse_dns;
 
+use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -11,6 +12,7 @@ use http::header::{ALLOW, AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICA
 use http::request::Parts;
 use http::uri::PathAndQuery;
 
+use super::context::expressions::ExprOf;
 use super::context::{RequestContext, variables};
 use crate::base::blocking::NoThread;
 use crate::base::fair::Claimant;
@@ -21,8 +23,9 @@ use crate::routing::Route;
 use access::{
     AccessVerdict, AuthRequest, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge, judge,
 };
-use config::access::{AccessRules, Lookups, Methods};
+use config::access::{Lookups, Methods};
 use config::pools;
+use config::response::expr::ExprFailure;
 use files::open::root;
 
 const AUTHENTICATION_INFO: HeaderName = HeaderName::from_static("authentication-info");
@@ -55,7 +58,9 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
     let without_users = route.settings.asks_perl_for_users().then(|| route.settings.access.without_users());
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
     let (mut name, mut user) = (None, None);
+    let failed = Cell::new(false);
     loop {
+        let of = ExprOf { user: user.as_ref().map(|user: &User| &*user.name), ..ExprOf::request(context, head, route) };
         let facts = RequestFacts {
             methods: Methods::of(head.method.as_str()),
             client: context.remote().ip_addr(),
@@ -63,16 +68,26 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
             name: known(&name),
             user: user.as_ref(),
             env: &|name| context.has_variable(name),
-            expr: &|expr| variables::is_true(context, head, route, expr),
+            expr: &|expr| match context.apply_rules(|| context.evaluated(&of, expr)) {
+                Ok(result) => result.value,
+                Err(failure) => {
+                    failed.set(matches!(failure, ExprFailure::Failed(_)) || failed.get());
+                    false
+                }
+            },
             // Rules of Perl providers are evaluated by a worker, not here.
             provider: &|_| RequirementAnswer::Denied,
         };
-        let verdict = judge(rules, &facts);
+        let verdict = context.answered(head, route, || judge(rules, &facts)).await;
         context.within_limits(route)?;
+        // An expression without a value must not open a place by `not`.
+        if failed.get() {
+            return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
+        }
         match verdict {
             AccessVerdict::Allowed => break,
             AccessVerdict::Forbidden => return Err(denied(context, route)),
-            AccessVerdict::WrongUser => return Err(not_among(context, route, user.as_ref())),
+            AccessVerdict::WrongUser => return Err(not_among(context, head, route, user.as_ref()).await),
             AccessVerdict::NeedsName => name = Some(look_up(context, true).await?),
             AccessVerdict::NeedsUser => user = Some(identify(context, head, route).await?),
         }
@@ -111,11 +126,11 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
     let claimant = Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()));
     match passwords.find_out(rules, AuthSubject::Request(request), &claimant).await? {
         Proof::Is(user) => Ok(user),
-        Proof::Nobody => Err(unauthorized(context, rules, false)),
-        Proof::Stale => Err(unauthorized(context, rules, true)),
+        Proof::Nobody => Err(unauthorized(context, head, route, false).await),
+        Proof::Stale => Err(unauthorized(context, head, route, true).await),
         Proof::Unknown(why) | Proof::Refused(why) => {
             context.complain(route, &why);
-            Err(unauthorized(context, rules, false))
+            Err(unauthorized(context, head, route, false).await)
         }
         Proof::Invalid(why) => {
             context.complain(route, &why);
@@ -145,7 +160,7 @@ fn denied(context: &RequestContext, route: &Route) -> Refusal {
     Refusal::new(StatusCode::FORBIDDEN)
 }
 
-fn not_among(context: &RequestContext, route: &Route, user: Option<&User>) -> Refusal {
+async fn not_among(context: &RequestContext, head: &Parts, route: &Route, user: Option<&User>) -> Refusal {
     let rules = &route.settings.access;
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
     let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
@@ -153,11 +168,16 @@ fn not_among(context: &RequestContext, route: &Route, user: Option<&User>) -> Re
     if rules.forbids == Some(true) {
         return Refusal::new(StatusCode::FORBIDDEN);
     }
-    unauthorized(context, rules, false)
+    unauthorized(context, head, route, false).await
 }
 
-fn unauthorized(context: &RequestContext, rules: &AccessRules, stale: bool) -> Refusal {
-    let question = HeaderValue::from_str(&challenge(rules, &context.generation.config.facts.nonce_key, stale));
+async fn unauthorized(context: &RequestContext, head: &Parts, route: &Route, stale: bool) -> Refusal {
+    let rules = &route.settings.access;
+    let realm = match &rules.realm {
+        Some(realm) => context.text(&ExprOf::request(context, head, route), realm).await,
+        None => rules.auth_name.clone().unwrap_or_default(),
+    };
+    let question = HeaderValue::from_str(&challenge(rules, &realm, &context.generation.config.facts.nonce_key, stale));
     let question = question.unwrap_or(HeaderValue::from_static("Basic"));
     Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
 }

@@ -48,6 +48,8 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
         query(uri, rules).into_iter().for_each(|query| add(&mut key, query.as_bytes()));
         key.push(b';');
     }
+    // Conditions of `<If>` may depend on any part of the request, and their settings change what programs answer.
+    route.branches.iter().for_each(|number| key.extend_from_slice(&number.to_le_bytes()));
     if route.by_rules {
         add(&mut key, route.filename.as_os_str().as_bytes());
     }

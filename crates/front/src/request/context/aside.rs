@@ -7,6 +7,7 @@ use super::rules::RuleEffects;
 use super::variables::Environment;
 use crate::routing::Route;
 use access::User;
+use config::response::expr::{ExprAnswer, ExprQuestion};
 
 /// The state of a request that was set aside.
 pub struct SetAside {
@@ -15,6 +16,7 @@ pub struct SetAside {
     effects: RuleEffects,
     name: Option<Rc<str>>,
     user: Option<User>,
+    answers: Vec<(ExprQuestion, ExprAnswer)>,
 }
 
 impl RequestContext {
@@ -27,12 +29,14 @@ impl RequestContext {
             effects: self.keep_effects(),
             name: visitor.name().cloned(),
             user: visitor.user().cloned(),
+            answers: self.expressions.set_aside(),
         }
     }
 
     /// Makes the request again what it was.
     pub fn restore(&self, kept: SetAside) {
-        let SetAside { route, environment, effects, name, user } = kept;
+        let SetAside { route, environment, effects, name, user, answers } = kept;
+        self.expressions.restore(answers);
         self.route.replace(route);
         self.environment.replace(environment);
         self.restore_effects(effects);

@@ -4,8 +4,10 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use http::{HeaderMap, StatusCode};
 use wire::control::SlowRequest;
 
+use super::expressions::SeenResponse;
 use super::span::span_of;
 use super::{RequestContext, variables};
 use crate::base::measures::{Finished, Worked};
@@ -13,6 +15,7 @@ use crate::client::Pending;
 use crate::log::entry::{Entry, LoggedWorker, Place};
 use crate::workers::{Exchange, Label, Promised, Stage};
 use base::printable;
+use config::response::setenv::EnvCondition;
 
 impl Promised for RequestContext {
     fn is_broken(&self, why: std::fmt::Arguments<'_>) {
@@ -108,9 +111,17 @@ impl RequestContext {
                 end: exchange.outcome.as_ref().and_then(|outcome| outcome.as_ref().ok()),
             }),
         };
-        self.generation.access_logs.write(self.host(), &entry, |condition| variables::holds(self, condition));
+        self.generation.access_logs.write(self.host(), &entry, |condition| self.logs(condition));
         self.services.shared.clock.start();
         self.export(&entry);
+    }
+
+    /// Whether the condition of an access log holds.
+    fn logs(&self, condition: &EnvCondition) -> bool {
+        let none = HeaderMap::new();
+        let status = StatusCode::from_u16(self.answered.tally.borrow().status).unwrap_or_default();
+        let response = SeenResponse { status, headers: self.answered.headers.get().unwrap_or(&none), length: None };
+        variables::holds(self, condition, Some(response))
     }
 
     /// Offers a sampled request to the exporter.

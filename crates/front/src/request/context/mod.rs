@@ -4,9 +4,11 @@
 mod answered;
 mod aside;
 mod error_log;
+pub mod expressions;
 mod finish;
 pub mod forwarded;
 pub mod host_header;
+pub mod known;
 pub mod remote_ip;
 mod rules;
 mod span;
@@ -30,6 +32,7 @@ use crate::routing::Route;
 use crate::trace::TraceContext;
 use answered::Answered;
 use config::KeepAlive;
+use expressions::{Answerer, Expressions};
 use remote_ip::ProxyReport;
 use rules::RuleState;
 use variables::Environment;
@@ -80,6 +83,8 @@ pub struct RequestContext {
     environment: RefCell<Environment>,
     /// What the rules of the route may do, and have done.
     rules: RuleState,
+    /// What the expressions of the configuration have found out.
+    expressions: Expressions,
     /// What a worker has to do with the request.
     worker: RefCell<WorkerPart>,
     /// How the request was answered.
@@ -144,12 +149,13 @@ fn contains_token(list: &str, word: &str) -> bool {
 pub struct RequestGuard(Rc<RequestContext>);
 
 impl RequestGuard {
-    /// Begins a request whose head is complete; `generation` answers it.
+    /// Begins a request whose head is complete; `generation` answers it, and `answerer` the questions of expressions.
     pub fn begin(
         connection: &Connection,
         generation: Rc<View>,
         head: Parts,
         stream: Option<Rc<dyn Stream>>,
+        answerer: Answerer,
     ) -> RequestGuard {
         let started = Instant::now();
         let (client, services) = (connection.client.clone(), connection.services.clone());
@@ -173,6 +179,7 @@ impl RequestGuard {
             route: RefCell::default(),
             environment: RefCell::default(),
             rules: RuleState::default(),
+            expressions: Expressions::new(answerer),
             worker: RefCell::default(),
             answered: Answered::default(),
         });

@@ -31,6 +31,8 @@ pub(super) struct RuleEffects {
     forced: ForcedByRule,
     /// Whether the request is looked at for a rule, or is for the index of a folder.
     is_subrequest: bool,
+    /// Whether the request is looked at for a rule.
+    is_looked_at: bool,
 }
 
 impl RequestContext {
@@ -99,6 +101,11 @@ impl RequestContext {
         self.rules.effects.borrow().is_subrequest
     }
 
+    /// Whether the request is looked at for a rule.
+    pub fn is_looked_at(&self) -> bool {
+        self.rules.effects.borrow().is_looked_at
+    }
+
     /// Sets [`RequestContext::is_subrequest`].
     pub fn be_subrequest(&self, is_one: bool) {
         self.rules.effects.borrow_mut().is_subrequest = is_one;
@@ -108,7 +115,7 @@ impl RequestContext {
     pub(super) fn keep_effects(&self) -> RuleEffects {
         let mut effects = self.rules.effects.borrow_mut();
         let kept = effects.clone();
-        effects.is_subrequest = true;
+        (effects.is_subrequest, effects.is_looked_at) = (true, true);
         kept
     }
 

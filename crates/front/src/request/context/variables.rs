@@ -2,21 +2,23 @@
 
 use std::borrow::Cow;
 use std::cell::Ref;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
 use http::StatusCode;
 use http::request::Parts;
 
 use super::RequestContext;
+use super::expressions::{ExprOf, SeenResponse};
 use crate::base::protocol::protocol;
 use crate::base::refusal::Refusal;
-use crate::base::target;
-use crate::routing::Route;
-use config::Settings;
+use crate::routing::{Route, bytes};
+use base::path::Text;
 use config::response::expr::Expr;
 use config::response::setenv::EnvCondition;
-use config::response::variables::ExprInput;
 use config::response::variables::{Attribute, Variables};
+use config::{Scope, Settings, work};
 
 /// A request's variables.
 #[derive(Clone, Default)]
@@ -114,8 +116,13 @@ pub fn pass_on(context: &RequestContext, head: &Parts, status: StatusCode) -> Va
 fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     let rules = &route.settings.response;
     let mut variables = context.environment.borrow().inherited.clone();
+    name_groups(context, route, &mut variables);
     if rules.has_variables() {
-        variables.apply(&rules.set_env_if, |attribute| look(context, head, route, attribute));
+        let found = |expr: &Expr, variables: &Variables| {
+            let of = ExprOf { variables: Some(variables), ..ExprOf::request(context, head, route) };
+            context.evaluated(&of, expr).ok().filter(|result| result.value).map(|result| result.groups)
+        };
+        variables.apply(&rules.set_env_if, |attribute| look(context, head, route, attribute), found);
         variables.say(&rules.env);
     }
     if let Some(trace) = &context.trace {
@@ -123,6 +130,31 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     }
     secure(context, route, &mut variables);
     context.environment.borrow_mut().current = variables;
+}
+
+/// Sets `MATCH_NAME` for the named groups of `<LocationMatch>`, `<DirectoryMatch>` and `<FilesMatch>`.
+fn name_groups(context: &RequestContext, route: &Route, variables: &mut Variables) {
+    let config = &context.generation.config;
+    for number in &route.sections {
+        let (pattern, subject) = match config.scope_of(&route.files, *number) {
+            Some(Scope::LocationMatch(pattern)) => (pattern, &*route.path),
+            Some(Scope::DirectoryMatch(pattern)) => (pattern, bytes(&route.filename)),
+            Some(Scope::Files(pattern)) => (pattern, route.filename.file_name().map_or(&[][..], OsStr::as_bytes)),
+            _ => continue,
+        };
+        if pattern.group_names().next().is_none() {
+            continue;
+        }
+        let subject = Text::new(subject).0;
+        if let Some(found) = pattern.find(&subject) {
+            for (group, name) in pattern.group_names() {
+                let value = found.get(group);
+                if work::spend(value.len() + work::RULE) {
+                    variables.set(&format!("MATCH_{}", name.to_ascii_uppercase()), Some(value.into_owned()));
+                }
+            }
+        }
+    }
 }
 
 /// Sets the variables of mod_ssl and mod_http2.
@@ -167,8 +199,6 @@ fn look<'a>(
         },
         Attribute::ServerAddr => Some(context.client.local.ip.as_str().into()),
         Attribute::RequestMethod => Some(head.method.as_str().into()),
-        Attribute::Https => Some(if context.is_secure() { "on" } else { "off" }.into()),
-        Attribute::QueryString => target::query(head).map(String::from_utf8_lossy),
         Attribute::RequestProtocol => Some(protocol(head.version).into()),
         Attribute::RequestUri => Some(String::from_utf8_lossy(&route.path)),
         Attribute::Headers(pattern) => {
@@ -183,25 +213,24 @@ fn look<'a>(
 
 /// The groups of an expression's last pattern, if the expression is true.
 pub fn found(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> Option<Vec<String>> {
-    let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
-    context.apply_rules(|| expr.found(ExprInput { variables: &context.variables(), look: &known }))
+    let result = context.apply_rules(|| context.evaluated(&ExprOf::request(context, head, route), expr));
+    result.ok().filter(|result| result.value).map(|result| result.groups)
 }
 
 /// Whether a condition holds, with the variables already computed.
-pub fn holds(context: &RequestContext, condition: &EnvCondition) -> bool {
-    let route = context.route();
-    let known = |attribute: &Attribute| {
-        let route = route.as_deref()?;
-        look(context, &context.head, route, attribute).map(Cow::into_owned)
+pub fn holds(context: &RequestContext, condition: &EnvCondition, response: Option<SeenResponse<'_>>) -> bool {
+    let route = context.route().clone();
+    let is_true = |expr: &Expr| {
+        let Some(route) = route.as_deref() else { return false };
+        context.is_true(&ExprOf { response, ..ExprOf::request(context, &context.head, route) }, expr)
     };
-    condition.holds(ExprInput { variables: &context.variables(), look: &known })
+    condition.holds(|name| context.has_variable(name), is_true)
 }
 
 /// Whether an expression of the rules of `route` holds. False if it exceeds the limits, which
 /// [`RequestContext::within_limits`] reports.
 pub fn is_true(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> bool {
-    let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
-    context.apply_rules(|| expr.holds(ExprInput { variables: &context.variables(), look: &known }))
+    context.is_true(&ExprOf::request(context, head, route), expr)
 }
 
 /// Sets the variables that a CGI program had when it failed; see [`RequestContext::failed`].

@@ -72,6 +72,23 @@ impl LookupResult {
             LookupResult::Response(_) | LookupResult::Folder(_) | LookupResult::Index(_) => None,
         }
     }
+
+    /// The route of the file, in order to replace it.
+    pub fn file_mut(&mut self) -> Option<&mut Rc<Route>> {
+        match self {
+            LookupResult::File(route, _) | LookupResult::Beyond(route) | LookupResult::Handled(route) => Some(route),
+            LookupResult::Response(_) | LookupResult::Folder(_) | LookupResult::Index(_) => None,
+        }
+    }
+
+    /// Leaves a file to the worker if its route now has such a handler.
+    pub fn follow_handler(&mut self) {
+        if let LookupResult::File(route, _) = self
+            && !route.is_static()
+        {
+            *self = LookupResult::Handled(route.clone());
+        }
+    }
 }
 
 /// The route of a worker's file, refined by its `<Files>` sections and its extension. `None`: the path alone decides

@@ -5,16 +5,21 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED};
 use http::request::Parts;
+use http::{Response, StatusCode};
 
+use super::body::BodySource;
 use crate::base::refusal::Refusal;
-use crate::request::context::{RequestContext, variables};
+use crate::request::context::RequestContext;
+use crate::request::context::expressions::{ExprOf, SeenResponse};
 use crate::routing::Route;
 use config::response::ResponseRules;
+use config::response::expr::{Expr, ExprText};
 use config::response::headers::{HeaderChange, HeaderRule, Moment};
+use config::response::setenv::EnvCondition;
 use config::work;
 
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
-pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
+pub async fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
     let rules = &route.settings.response.request_headers;
     let forwarded = context.changed_headers();
     if rules.is_empty() && forwarded.is_none() && !head.headers.keys().any(is_between_servers) {
@@ -27,12 +32,17 @@ pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Re
     if let Some(forwarded) = forwarded {
         forwarded.apply(&mut changed.headers);
     }
+    let of = RuleOf { context, route, status: None, length: None };
+    of.answer_questions(asking(rules.iter()), &head.headers).await;
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
     context.apply_rules(|| {
         let mut store = work::WorkStore::default();
-        early.into_iter().chain(others).for_each(|rule| apply(rule, context, &mut changed.headers, &mut store));
+        early.into_iter().chain(others).for_each(|rule| apply(rule, of, &mut changed.headers, &mut store));
     });
     context.within_limits(route)?;
+    if !rules.is_empty() && route.settings.response.headers.iter().any(HeaderRule::has_expressions) {
+        context.ask_with(&changed.headers);
+    }
     Ok(Cow::Owned(changed))
 }
 
@@ -45,8 +55,66 @@ fn is_between_servers(name: &HeaderName) -> bool {
         || name.starts_with("reproxy-")
 }
 
-/// Completes a response's headers; `refused`: the page is the front's own. An error if the rules take too long.
-pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool) -> Result<(), Refusal> {
+/// What rules are applied to.
+#[derive(Clone, Copy)]
+struct RuleOf<'a> {
+    context: &'a RequestContext,
+    route: &'a Route,
+    /// Status of the response; `None`: the rules are for the request.
+    status: Option<StatusCode>,
+    /// Length of the response's body, if it is known.
+    length: Option<u64>,
+}
+
+impl RuleOf<'_> {
+    fn as_source<'b>(&'b self, headers: &'b HeaderMap) -> ExprOf<'b> {
+        let response = self.status.map(|status| SeenResponse { status, headers, length: self.length });
+        ExprOf { response, ..ExprOf::request(self.context, &self.context.head, self.route) }
+    }
+
+    /// Finds the answers that these expressions need.
+    async fn answer_questions(self, asking: Vec<AskingRule<'_>>, headers: &HeaderMap) {
+        if asking.is_empty() {
+            return;
+        }
+        let source = self.as_source(headers);
+        let evaluate = || {
+            for (condition, value) in &asking {
+                if condition.is_none_or(|condition| self.context.is_true(&source, condition)) {
+                    value.map(|value| self.context.text_of(&source, value));
+                }
+            }
+        };
+        self.context.answered(&self.context.head, self.route, evaluate).await;
+    }
+}
+
+/// Condition and value of a rule, as far as they are expressions with questions.
+type AskingRule<'a> = (Option<&'a Expr>, Option<&'a ExprText>);
+
+fn asking<'a>(rules: impl Iterator<Item = &'a HeaderRule>) -> Vec<AskingRule<'a>> {
+    rules.map(HeaderRule::asking).filter(|asking| *asking != (None, None)).collect()
+}
+
+/// Finds the answers that expressions of `Header` and `CustomLog` need; `refused`: the page is the front's own.
+pub async fn answer_questions(context: &RequestContext, response: &Response<BodySource>, refused: bool) {
+    let Some(route) = context.route().clone() else { return };
+    let length = response.body().length();
+    let of = RuleOf { context, route: &route, status: Some(response.status()), length };
+    let mut all = asking(route.settings.response.headers.iter().filter(|rule| rule.always || !refused));
+    let logs = context.generation.config.hosts.get(context.host()).map_or(&[][..], |host| &host.access_logs);
+    let conditions = logs.iter().filter_map(|log| log.condition.as_ref()?.expr().filter(|expr| expr.asks()));
+    all.extend(conditions.map(|condition| (Some(condition), None)));
+    of.answer_questions(all, response.headers()).await;
+}
+
+/// Completes the headers of a response with this status and length of body; `refused`: the page is the front's own. An error if the rules take too long.
+pub fn complete(
+    context: &RequestContext,
+    (status, length): (StatusCode, Option<u64>),
+    headers: &mut HeaderMap,
+    refused: bool,
+) -> Result<(), Refusal> {
     let route = context.route();
     let Some(route) = route.as_deref() else { return Ok(()) };
     let rules = &route.settings.response;
@@ -60,17 +128,24 @@ pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool
         expire(headers, rules, route);
     }
     if !rules.headers.is_empty() {
-        context.apply_rules(|| change(context, headers, rules, refused));
+        let of = RuleOf { context, route, status: Some(status), length };
+        context.apply_rules(|| change(of, headers, rules, refused));
+        // Vary, by the conditions of these rules.
+        for (name, value) in context.take_fields() {
+            if !headers.get_all(&name).iter().any(|known| *known == value) {
+                headers.append(name, value);
+            }
+        }
     }
     if refused { Ok(()) } else { context.within_limits(route) }
 }
 
-fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &ResponseRules, refused: bool) {
+fn change(of: RuleOf<'_>, headers: &mut HeaderMap, rules: &ResponseRules, refused: bool) {
     let mut store = work::WorkStore::default();
     let due = || rules.headers.iter().filter(|rule| rule.always || !refused);
     if due().any(|rule| rule.early) {
         let mut early = HeaderMap::new();
-        due().filter(|rule| rule.early).for_each(|rule| apply(rule, context, &mut early, &mut store));
+        due().filter(|rule| rule.early).for_each(|rule| apply(rule, of, &mut early, &mut store));
         for (name, value) in &early {
             // An early header does not replace the one from the response.
             if !headers.contains_key(name) {
@@ -78,21 +153,26 @@ fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &ResponseRul
             }
         }
     }
-    due().filter(|rule| !rule.early).for_each(|rule| apply(rule, context, headers, &mut store));
+    due().filter(|rule| !rule.early).for_each(|rule| apply(rule, of, headers, &mut store));
 }
 
-fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, store: &mut work::WorkStore) {
-    if !work::spend(work::RULE)
-        || rule.condition.as_ref().is_some_and(|condition| !variables::holds(context, condition))
-    {
+fn apply(rule: &HeaderRule, of: RuleOf<'_>, headers: &mut HeaderMap, store: &mut work::WorkStore) {
+    let context = of.context;
+    let holds = |condition: &EnvCondition| {
+        let is_true = |expr: &Expr| context.is_true(&of.as_source(headers), expr);
+        condition.holds(|name| context.has_variable(name), is_true)
+    };
+    if !work::spend(work::RULE) || rule.condition.as_ref().is_some_and(|condition| !holds(condition)) {
         return;
     }
+    let expression = rule.action.expr().map(|text| context.text_of(&of.as_source(headers), text));
     let variables = context.variables();
     let moment = Moment {
         received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         took: context.started.elapsed().as_micros() as u64,
         variables: &variables,
         tls: &|name| context.tls_variable(name),
+        expr: expression.as_deref().unwrap_or_default(),
     };
     if let HeaderChange::Echo(pattern) = &rule.action {
         let echoed = context.headers_of(&context.head).filter(|(name, _)| pattern.is_match(name.as_str()));

@@ -40,14 +40,22 @@ pub fn answer<'a>(
                     None
                 }))
             }
-            Question::Path(path) => looked_up(context, of_path(context, head, path)).await,
-            Question::File(name) => looked_up(context, of_file(context, head, route, name)).await,
+            Question::Path(path) => aside(context, of_path(context, head, path)).await,
+            Question::File(name) => aside(context, of_file(context, head, route, name)).await,
         }
     })
 }
 
+/// Looks at a request for another path or file.
+pub async fn looked_up(context: &RequestContext, head: &Parts, route: &Route, question: Question) -> Option<LookedUp> {
+    match answer(context, head, route, &question).await {
+        RuleAnswer::LookedUp(found) => Some(*found),
+        RuleAnswer::Value(_) => None,
+    }
+}
+
 /// Looks at another request, and restores what belongs to this one.
-async fn looked_up(context: &RequestContext, look: impl Future<Output = Result<LookedUp, Refusal>>) -> RuleAnswer {
+async fn aside(context: &RequestContext, look: impl Future<Output = Result<LookedUp, Refusal>>) -> RuleAnswer {
     let kept = context.set_aside();
     let found = match look.await {
         Ok(found) => LookedUp { user: context.visitor().user().map(|user| user.name.clone()), ..found },

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 
 use http::request::Parts;
 
-use super::places::{document_root, is_folder};
-use crate::base::protocol::protocol;
-use crate::base::target;
-use crate::request::context::{RequestContext, variables};
-use crate::routing::{Route, bytes, server_name};
+use super::places::is_folder;
+use crate::request::context::{RequestContext, known, variables};
+use crate::routing::Route;
 use base::path::Text;
 use config::LogLevel;
 use config::response::expr::Expr;
@@ -38,38 +36,7 @@ pub fn trace_level(context: &RequestContext, route: &Route) -> u8 {
 
 impl Seen for AskedOf<'_> {
     fn known(&self, known: Known) -> String {
-        let AskedOf { context, head, route, .. } = *self;
-        let config = &context.generation.config;
-        let host = config.hosts.get(usize::from(route.host));
-        match known {
-            Known::DocumentRoot => Text::new(bytes(document_root(context, route))).0,
-            Known::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
-            Known::IsSubreq => context.is_subrequest().to_string(),
-            Known::RemoteAddr => context.remote().ip.clone(),
-            Known::RemoteHost => match context.visitor().name() {
-                Some(name) => name.to_string(),
-                None => context.remote().ip.clone(),
-            },
-            Known::RemotePort => context.remote().port.to_string(),
-            Known::RemoteUser => context.visitor().user().map(|user| user.name.clone()).unwrap_or_default(),
-            Known::RequestMethod => head.method.as_str().to_owned(),
-            Known::RequestScheme => scheme(context).to_owned(),
-            Known::RequestUri => Text::new(&route.path).0,
-            Known::ServerAddr => context.client.local.ip.clone(),
-            Known::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
-            Known::ServerName => route.server_name.to_string(),
-            Known::ServerPort => port(context, head, route).to_string(),
-            Known::ServerSoftware => context.generation.software.to_string(),
-            Known::AuthType => context.visitor().user().map(|user| user.method.name().to_owned()).unwrap_or_default(),
-            Known::Time(format) => chrono::Local::now().format(format).to_string(),
-            Known::ServerProtocol => protocol(head.version).to_owned(),
-            Known::TheRequest => {
-                let written = context.head.uri.path_and_query().map_or("/", |target| target.as_str());
-                let target = target::as_sent(&context.head).map_or(written.into(), |sent| Text::new(sent).0);
-                format!("{} {target} {}", context.head.method, protocol(context.head.version))
-            }
-            Known::QueryString | Known::RequestFilename | Known::PathInfo => String::new(),
-        }
+        known::known(self.context, self.head, self.route, known)
     }
 
     fn header(&self, name: &str) -> String {
@@ -116,19 +83,6 @@ impl Seen for AskedOf<'_> {
     }
 
     fn origin(&self) -> String {
-        let (scheme, secure) = (scheme(self.context), Some(self.context.is_secure()));
-        // The client's port, not the port where a proxy reaches this server.
-        let port = server_name::port_of(&self.context.generation.config, self.head, self.route, secure);
-        let usual = if scheme == "https" { 443 } else { 80 };
-        let name = &self.route.server_name;
-        if port == usual { format!("{scheme}://{name}") } else { format!("{scheme}://{name}:{port}") }
+        known::origin(self.context, self.head, self.route)
     }
-}
-
-fn scheme(context: &RequestContext) -> &'static str {
-    if context.is_secure() { "https" } else { "http" }
-}
-
-fn port(context: &RequestContext, head: &Parts, route: &Route) -> u16 {
-    server_name::port_of(&context.generation.config, head, route, context.is_secure_by_proxy())
 }

@@ -29,11 +29,14 @@ use ahead::answer;
 use asked::{AskedOf, trace_level};
 use base::path::{PATH, Text};
 use config::proxy::{BackendParameters, BackendScheme, BackendUrl, Passed};
-use config::response::rewrite::{Away, Question, Rewrite, Rewritten, RuleAnswer, Start, run};
+use config::response::rewrite::{Away, Rewrite, Rewritten, RuleAnswer, Start, run};
 use config::{At, Handler, LogLevel};
-use places::{document_root, file_of, lacks_slash, own_path, parted, path_of, tidy};
+use places::{document_root, file_of, lacks_slash, own_path, path_of, tidy};
 
-pub use explained::{ExplainedRequest, explain};
+pub use ahead::looked_up;
+pub use config::response::rewrite::Question;
+pub use explained::{ExplainedRequest, explain, with_conditions};
+pub use places::parted;
 
 /// Characters escaped in a rewritten query. Patterns match the unescaped text.
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>');
@@ -219,7 +222,11 @@ async fn until_answered(
     let mut answers: Vec<(Question, RuleAnswer)> = Vec::new();
     for _ in 0..MOST_QUESTIONS {
         let asked = AskedOf { context, head, route, answers: &answers, trace_level };
+        context.begin_evaluation();
         let made = context.generation.ask(|| Ok(context.apply_rules(|| run(rules, start.clone(), &asked)))).await?;
+        if context.finds_answer(head, route).await {
+            continue;
+        }
         let Some(question) = made.question else { return Ok(made) };
         let found = answer(context, head, route, &question).await;
         answers.push((question, found));

@@ -1,27 +1,70 @@
-//! Expressions of `SetEnvIfExpr` and `expr=`: the part of httpd 2.4's language (expr.html) that concerns requests.
+//! Expressions: httpd 2.4's `ap_expr` (expr.html), wherever a directive takes one.
 //!
 //! ```text
-//!   either  = both { "||" both }            value = part { "." part }
-//!   both    = single { "&&" single }         part  = "text" | 'text' | number | %{NAME} | %{function:argument} | $1
-//!   single  = "!" single | "(" either ")" | "true" | "false" | -n value | -z value | -T value | value operator value
+//!   condition = "true" | "false" | "!" condition | condition ("&&" | "||") condition | "(" condition ")"
+//!             | -n word | word == word | word -eq word | word =~ regex | word in list | word -ipmatch word | …
+//!   word      = "text" | 'text' | number | %{NAME} | %{function:text} | %{:condition:} | $1 | function(word)
+//!             | word . word | sub(s/…/…/, word) | join(list, word) | replace(word, word, word) | "(" word ")"
+//!   list      = "{" word, … "}" | split(regex, list) | "(" list ")"
+//!   regex     = /…/flags | m#…#flags | s/…/…/flags
 //! ```
+//!
+//! An expression is parsed when its directive is read, and evaluated for an [`ExprSource`]. Answers that take time are
+//! [`ExprQuestion`]s: the evaluation fails with [`ExprFailure::Unknown`], and is repeated when the answer is known.
 
+mod evaluate;
+mod functions;
+mod glob;
 mod parse;
+mod scan;
+mod source;
+#[cfg(test)]
+mod tests;
+mod tree;
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use super::variables::Attribute;
-use crate::syntax::pattern::{Budget, Pattern};
-use crate::syntax::value::network::Network;
-use crate::syntax::work;
+use crate::syntax::pattern::Budget;
+use evaluate::Evaluation;
+pub use evaluate::number;
+pub use source::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable};
+use tree::{Function, Node, Word};
 
-use super::variables::ExprInput;
-
-/// A parsed expression.
+/// A condition.
 #[derive(Debug, Clone)]
 pub struct Expr {
-    source: String,
-    root: Node,
+    source: Arc<str>,
+    root: Arc<Node>,
+    asks: bool,
+    wants_user: bool,
+}
+
+/// A text with variables.
+#[derive(Debug, Clone)]
+pub struct ExprText {
+    source: Arc<str>,
+    root: Arc<Word>,
+    asks: bool,
+}
+
+/// The functions and operators that an expression may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExprRights {
+    /// All of them, but no contents of files in `.htaccess` files.
+    OfDirective,
+    /// No functions and operators about files on disk: httpd's rule for expressions in pages (mod_include).
+    OfPage,
+}
+
+/// The value of an expression, and the request's parts that it depends on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExprResult<T> {
+    /// The value.
+    pub value: T,
+    /// Groups of the last pattern with groups, `$0` first.
+    pub groups: Vec<String>,
+    /// Headers of the request that were used, for `Vary`.
+    pub vary: Vec<String>,
 }
 
 impl PartialEq for Expr {
@@ -32,189 +75,106 @@ impl PartialEq for Expr {
 
 impl Eq for Expr {}
 
-#[derive(Debug, Clone)]
-enum Node {
-    Either(Vec<Node>),
-    Both(Vec<Node>),
-    Not(Box<Node>),
-    Constant(bool),
-    IsEmpty(ExprValue),
-    /// `-T`: not empty, 0, off, false or no.
-    IsTrue(ExprValue),
-    Compare(ExprValue, Operator, ExprValue),
-    Matches(ExprValue, Pattern),
-    IsIn(ExprValue, Vec<ExprValue>),
-    IsFrom(ExprValue, Network),
+impl PartialEq for ExprText {
+    fn eq(&self, other: &ExprText) -> bool {
+        self.source == other.source
+    }
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Operator {
-    Text(fn(std::cmp::Ordering) -> bool),
-    Number(fn(std::cmp::Ordering) -> bool),
-}
-
-#[derive(Debug, Clone)]
-struct ExprValue(Vec<ExprPart>);
-
-#[derive(Debug, Clone)]
-enum ExprPart {
-    Text(String),
-    Of(Attribute),
-    Variable(String),
-    Found(usize),
-}
+impl Eq for ExprText {}
 
 impl Expr {
-    /// Parses an expression. The error names the part that cannot be parsed.
+    /// Parses a condition of a directive. The error names the part that cannot be parsed.
     pub fn parse(source: &str, budget: &mut Budget) -> Result<Expr, String> {
-        Ok(Expr { source: source.to_owned(), root: parse::parse(source, budget)? })
+        Expr::parse_with(source, budget, ExprRights::OfDirective)
     }
 
-    /// Whether the expression is true for a request.
-    pub fn holds(&self, seen: ExprInput<'_>) -> bool {
-        self.root.holds(seen, &mut Vec::new())
+    /// Parses a condition with these rights.
+    pub fn parse_with(source: &str, budget: &mut Budget, rights: ExprRights) -> Result<Expr, String> {
+        let parse::Parsed { root, asks, wants_user } = parse::condition(source, budget, rights)?;
+        Ok(Expr { source: source.into(), root: Arc::new(root), asks, wants_user })
     }
 
-    /// Groups of the last pattern that matched, `$0` first, if the expression is true.
-    pub fn found(&self, seen: ExprInput<'_>) -> Option<Vec<String>> {
-        let mut found = Vec::new();
-        self.root.holds(seen, &mut found).then_some(found)
+    /// The expression as written.
+    pub fn as_str(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether the value may depend on an [`ExprQuestion`].
+    pub fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// Whether `%{REMOTE_USER}` stands in it: where access depends on it, the client is asked for a user.
+    pub fn wants_user(&self) -> bool {
+        self.wants_user
+    }
+
+    /// Whether the condition is true for a request.
+    pub fn evaluate(&self, source: &dyn ExprSource) -> Result<ExprResult<bool>, ExprFailure> {
+        let mut evaluation = Evaluation::of(source);
+        let value = evaluation.holds(&self.root)?;
+        Ok(ExprResult { value, groups: evaluation.groups, vary: evaluation.vary })
+    }
+
+    /// As [`Expr::evaluate`]; false if the expression fails.
+    pub fn holds(&self, source: &dyn ExprSource) -> bool {
+        self.evaluate(source).is_ok_and(|result| result.value)
+    }
+
+    /// Groups of the last pattern, `$0` first, if the condition is true.
+    pub fn found(&self, source: &dyn ExprSource) -> Option<Vec<String>> {
+        self.evaluate(source).ok().filter(|result| result.value).map(|result| result.groups)
     }
 }
 
-impl Node {
-    /// Evaluates the node. The result is meaningless once the request's [`work::Allowance`] is used up.
-    fn holds(&self, seen: ExprInput<'_>, found: &mut Vec<String>) -> bool {
-        if !work::spend(work::RULE) {
-            return false;
+impl ExprText {
+    /// Parses a text of a directive with `%{NAME}`, `%{function:text}` and `$1`.
+    pub fn parse(source: &str, budget: &mut Budget) -> Result<ExprText, String> {
+        let parse::Parsed { root, asks, .. } = parse::text(source, budget)?;
+        Ok(ExprText { source: source.into(), root: Arc::new(root), asks })
+    }
+
+    /// The text `Basic credentials` of HTTP's Basic authentication (RFC 7617).
+    pub fn credentials(user: &ExprText, password: &ExprText) -> ExprText {
+        let pair = Word::Concat(vec![(*user.root).clone(), Word::Text(":".to_owned()), (*password.root).clone()]);
+        ExprText {
+            source: format!("Basic %{{base64:{}:{}}}", user.source, password.source).into(),
+            root: Arc::new(Word::Concat(vec![
+                Word::Text("Basic ".to_owned()),
+                Word::Call(Function::Pure(functions::base64), Box::new(pair)),
+            ])),
+            asks: user.asks || password.asks,
         }
-        match self {
-            Node::Either(parts) => parts.iter().any(|part| part.holds(seen, found)),
-            Node::Both(parts) => parts.iter().all(|part| part.holds(seen, found)),
-            Node::Not(part) => !part.holds(seen, found),
-            Node::Constant(value) => *value,
-            Node::IsEmpty(value) => value.text(seen, found).is_empty(),
-            Node::IsTrue(value) => {
-                let text = value.text(seen, found).to_ascii_lowercase();
-                !matches!(text.as_str(), "" | "0" | "off" | "false" | "no")
-            }
-            Node::Compare(left, operator, right) => {
-                let (left, right) = (left.text(seen, found), right.text(seen, found));
-                match operator {
-                    Operator::Text(is) => is(left.cmp(&right)),
-                    Operator::Number(is) => is(number(&left).cmp(&number(&right))),
-                }
-            }
-            Node::Matches(value, pattern) => {
-                let text = value.text(seen, found);
-                let Some(groups) = pattern.find(&text) else { return false };
-                *found = groups.all();
-                work::spend(found.iter().map(String::len).sum());
-                true
-            }
-            Node::IsIn(value, list) => {
-                let text = value.text(seen, found);
-                list.iter().any(|item| item.text(seen, found) == text)
-            }
-            Node::IsFrom(value, network) => {
-                value.text(seen, found).parse().is_ok_and(|address| network.contains(address))
-            }
-        }
     }
-}
 
-/// The number at the start of a text, saturating, or 0: as httpd's `apr_atoi64`.
-pub fn number(text: &str) -> i64 {
-    let text = text.trim_ascii_start();
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let digits = digits.bytes().take_while(u8::is_ascii_digit);
-    digits.fold(0, |number: i64, digit| number.saturating_mul(10).saturating_add(sign * i64::from(digit - b'0')))
-}
-
-impl ExprValue {
-    fn text(&self, seen: ExprInput<'_>, found: &[String]) -> String {
-        let mut text = String::new();
-        let parts = self.0.iter().map(|part| match part {
-            ExprPart::Text(text) => Cow::Borrowed(text.as_str()),
-            ExprPart::Of(attribute) => (seen.look)(attribute).unwrap_or_default().into(),
-            ExprPart::Variable(name) => seen.variables.get(name).unwrap_or_default().into(),
-            ExprPart::Found(group) => found.get(*group).map_or("", String::as_str).into(),
-        });
-        parts.take_while(|part| work::push(&mut text, part)).for_each(drop);
-        text
+    /// The text as written.
+    pub fn as_str(&self) -> &str {
+        &self.source
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::response::variables::Variables;
-
-    fn holds(source: &str) -> bool {
-        let mut variables = Variables::default();
-        variables.set("robot", Some("yes".to_owned()));
-        let look = |attribute: &Attribute| match attribute {
-            Attribute::RemoteAddr => Some("192.0.2.7".to_owned()),
-            Attribute::RequestMethod => Some("GET".to_owned()),
-            Attribute::Https => Some("off".to_owned()),
-            Attribute::RequestUri => Some("/a/b.html".to_owned()),
-            Attribute::QueryString => Some("x=12".to_owned()),
-            Attribute::Named(name, _) if name == "user-agent" => Some("Robot/1.0".to_owned()),
+    /// The text if it has no variables.
+    pub fn constant(&self) -> Option<&str> {
+        match &*self.root {
+            Word::Text(text) => Some(text),
             _ => None,
-        };
-        Expr::parse(source, &mut Budget::of_the_administrator())
-            .expect(source)
-            .holds(ExprInput { variables: &variables, look: &look })
-    }
-
-    #[test]
-    fn expressions_evaluate_as_httpds_manual_specifies() {
-        for (source, expected) in [
-            ("true", true),
-            ("! true || (false || true)", true),
-            ("true && false || false", false),
-            ("%{REQUEST_METHOD} == 'GET'", true),
-            ("%{REQUEST_METHOD} != 'GET'", false),
-            ("%{REQUEST_URI} =~ m#^/a/(.*)\\.html$# && $1 == 'b'", true),
-            ("%{HTTP_USER_AGENT} !~ /robot/i", false),
-            ("%{HTTP:User-Agent} =~ /^Robot/", true),
-            ("%{reqenv:robot} == \"yes\" && -z %{reqenv:other}", true),
-            ("-n %{REMOTE_HOST}", false),
-            ("-T %{reqenv:robot}", true),
-            ("-R '192.0.2.0/24'", true),
-            ("%{REMOTE_ADDR} -ipmatch '198.51.100.0/24'", false),
-            ("%{REQUEST_METHOD} in {'POST', 'GET'}", true),
-            ("'10' -gt 9 && '10' < '9'", true),
-            ("'-1' -lt 0 && ' 12abc' -eq 12 && '+3' eq 3 && 'abc' -eq 0 && '' lt 1 && '1.9' -eq 1", true),
-            ("'9223372036854775808' -gt '9223372036854775806' && '-99999999999999999999' -lt 0", true),
-            ("'99999999999999999999' -lt 100", false),
-            ("%{HTTPS} == 'off' && %{HTTPS} != 'on'", true),
-            ("%{QUERY_STRING} =~ /x=([0-9]+)/ && $1 -eq 12", true),
-            ("'a%{REQUEST_METHOD}b' == 'a' . %{REQUEST_METHOD} . 'b'", true),
-            ("%{REQUEST_URI} -fnmatch '/a/*.html' && %{REQUEST_URI} -strcmatch '*.HTML'", true),
-        ] {
-            assert_eq!(holds(source), expected, "{source}");
         }
     }
 
-    #[test]
-    fn an_invalid_expression_is_an_error() {
-        let deep = "(".repeat(99) + "true" + &")".repeat(99);
-        for source in [
-            "",
-            "maybe",
-            "%{NOBODY_KNOWS} == 'x'",
-            "%{REQUEST_URI} =~ /x",
-            "true true",
-            "(true",
-            "'a' ~ 'b'",
-            "'a' == ",
-            &deep,
-        ] {
-            assert!(Expr::parse(source, &mut Budget::of_the_administrator()).is_err(), "{source}");
-        }
+    /// Whether the value may depend on an [`ExprQuestion`].
+    pub fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// The text for a request.
+    pub fn evaluate(&self, source: &dyn ExprSource) -> Result<String, ExprFailure> {
+        self.evaluate_with(source, &[])
+    }
+
+    /// The text for a request, in which `$0` to `$9` are `groups`.
+    pub fn evaluate_with(&self, source: &dyn ExprSource, groups: &[String]) -> Result<String, ExprFailure> {
+        let mut evaluation = Evaluation::of(source);
+        evaluation.groups = groups.to_vec();
+        evaluation.text(&self.root)
     }
 }

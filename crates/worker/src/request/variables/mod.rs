@@ -1,6 +1,8 @@
 //! Environment variables of a request moved to a location inside this process, by `SetEnv`, `SetEnvIf` and
 //! `BrowserMatch`.
 
+mod source;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -8,9 +10,10 @@ use super::set_env::is_before_fixup;
 use crate::location::ResolvedLocation;
 use crate::site::paths::plain;
 use config::response::ResponseRules;
-use config::response::expr::Expr;
-use config::response::variables::{Attribute, ExprInput, Variables};
+use config::response::expr::{Expr, ExprFailure, ExprText};
+use config::response::variables::{Attribute, Variables};
 use config::work;
+use source::WorkerSource;
 
 /// Applies the variable rules of the location to the request, with its current URI. Variables set only by the
 /// location `left` are removed. `false`: the rules exceed the work allowance of a request.
@@ -28,7 +31,8 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
     let there = old.into_iter().flat_map(ResponseRules::variables);
     there.filter(|name| !here.contains(name)).for_each(|name| variables.set(name, None));
     let allowance = work::Allowance::default();
-    allowance.count(|| variables.apply(&rules.set_env_if, |attribute| look(request, attribute).map(Cow::Owned)));
+    let found = |expr: &Expr, variables: &Variables| evaluated(&WorkerSource::of(request, variables), expr);
+    allowance.count(|| variables.apply(&rules.set_env_if, |name| look(request, name).map(Cow::Owned), found));
     if !is_before_fixup(request) {
         variables.say(&rules.env);
     }
@@ -37,10 +41,47 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
 }
 
 /// Whether an expression holds for the request. The result is meaningless when `allowance` is used up.
-pub fn is_true(request: u64, expr: &Expr, allowance: &work::Allowance) -> bool {
+pub fn is_true(request: u64, user: Option<&str>, expr: &Expr, allowance: &work::Allowance) -> bool {
+    let variables = all(request);
+    let of = WorkerSource { user, ..WorkerSource::of(request, &variables) };
+    allowance.count(|| evaluated(&of, expr).is_some())
+}
+
+/// The text of an expression, or an empty text if it has no value in a worker.
+pub fn text_of(request: u64, text: &ExprText) -> String {
+    match text.constant() {
+        Some(constant) => constant.to_owned(),
+        None => work::Allowance::default()
+            .count(|| text.evaluate(&WorkerSource::of(request, &all(request))))
+            .unwrap_or_default(),
+    }
+}
+
+fn all(request: u64) -> Variables {
     let mut variables = Variables::default();
     apache::variables(request).into_iter().for_each(|(name, value)| variables.set(&name, Some(value)));
-    allowance.count(|| expr.holds(ExprInput { variables: &variables, look: &|attribute| look(request, attribute) }))
+    variables
+}
+
+/// The groups of an expression's last pattern, if it is true. An expression that has no value in a worker uses up the
+/// request's [`work::Allowance`], so that the request is refused.
+fn evaluated(of: &WorkerSource<'_>, expr: &Expr) -> Option<Vec<String>> {
+    match expr.evaluate(of) {
+        Ok(result) => result.value.then_some(result.groups),
+        Err(ExprFailure::Failed(why)) => {
+            work::fail(|| format!("the expression \"{}\" has no value: {why}", expr.as_str()));
+            None
+        }
+        Err(ExprFailure::Unknown(_)) => {
+            work::fail(|| {
+                format!(
+                    "the expression \"{}\" has no value in a subrequest: -U and -F are for the client's request",
+                    expr.as_str()
+                )
+            });
+            None
+        }
+    }
 }
 
 fn look(request: u64, attribute: &Attribute) -> Option<String> {
@@ -50,9 +91,7 @@ fn look(request: u64, attribute: &Attribute) -> Option<String> {
         Attribute::RemoteHost => apache::remote_host(request).or_else(|| Some(apache::addresses(request).0)),
         Attribute::ServerAddr => Some(apache::addresses(request).1),
         Attribute::RequestMethod => Some(apache::method(request)),
-        Attribute::QueryString => Some(text(apache::set_by_handlers(request).args)),
         Attribute::RequestProtocol => Some(apache::protocol(request)),
-        Attribute::Https => Some(if apache::is_https(request) { "on" } else { "off" }.to_owned()),
         // Normalised: rules must not depend on the number of slashes that a client writes.
         Attribute::RequestUri => Some(text(plain(&apache::set_by_handlers(request).uri))),
         Attribute::Headers(pattern) => {

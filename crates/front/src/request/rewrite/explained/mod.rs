@@ -3,8 +3,11 @@
 //! The request has no headers besides Host, no user, and the address 127.0.0.1. What other requests or programs would answer is
 //! not asked.
 
+mod source;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use percent_encoding::percent_encode;
@@ -12,14 +15,14 @@ use percent_encoding::percent_encode;
 use super::places::{path_of, tidy};
 use crate::base::address::Address;
 use crate::request::MAX_REDIRECTS;
-use crate::routing::{Route, bytes, route_of};
+use crate::routing::{Route, bytes, route_of, with_branches};
 use base::path::{PATH, Text};
 use config::Config;
 use config::response::expr::Expr;
 use config::response::rewrite::{
     Away, FileTest, Known, LookedUp, Question, Rewrite, Rewritten, RuleAnswer, Seen, Start, run,
 };
-use config::response::variables::{self, Attribute, Variables};
+use source::ExplainedSource;
 
 /// Level of the lines that are shown.
 const TRACE_LEVEL: u8 = 5;
@@ -69,6 +72,20 @@ pub fn explain(config: &Arc<Config>, request: ExplainedRequest<'_>) -> anyhow::R
     }
     lines.push(format!("500: the request was sent on {MAX_REDIRECTS} times"));
     Ok(lines)
+}
+
+/// The route with the `<If>` sections whose conditions are true. What other requests would answer counts as false.
+pub fn with_conditions(
+    config: &Arc<Config>,
+    request: ExplainedRequest<'_>,
+    route: Rc<Route>,
+) -> anyhow::Result<Rc<Route>> {
+    let here = at(config, request, &route, request.query);
+    let is_true = |expr: &Expr| expr.holds(&ExplainedSource(&here));
+    match config.branches(route.plain_sections(), &route.files, &is_true) {
+        none if none.is_empty() => Ok(route),
+        branches => with_branches(config, &route, branches),
+    }
 }
 
 fn at_path(
@@ -163,20 +180,6 @@ impl At<'_> {
         lines.extend(forced.into_iter().filter_map(|(what, name)| Some(format!("the {what} is {}", name.as_ref()?))));
         made
     }
-
-    fn attribute(&self, attribute: &Attribute) -> Option<String> {
-        Some(match attribute {
-            Attribute::RemoteAddr | Attribute::RemoteHost => self.known(Known::RemoteAddr),
-            Attribute::RequestMethod => self.request.method.to_owned(),
-            Attribute::RequestProtocol => self.known(Known::ServerProtocol),
-            Attribute::RequestUri => self.known(Known::RequestUri),
-            Attribute::ServerAddr => self.known(Known::ServerAddr),
-            Attribute::QueryString => self.query?.to_owned(),
-            Attribute::Https => self.known(Known::Https),
-            Attribute::Named(name, _) => self.header(name),
-            Attribute::Headers(pattern) => self.header(if pattern.is_match("host") { "host" } else { "" }),
-        })
-    }
 }
 
 impl Seen for At<'_> {
@@ -224,10 +227,7 @@ impl Seen for At<'_> {
     }
 
     fn found(&self, expr: &Expr) -> Option<Vec<String>> {
-        expr.found(variables::ExprInput {
-            variables: &Variables::default(),
-            look: &|attribute| self.attribute(attribute),
-        })
+        expr.found(&ExplainedSource(self))
     }
 
     fn file(&self, name: &str, test: FileTest) -> bool {

@@ -1,0 +1,75 @@
+//! `<If>` sections of a request. As in httpd they are merged after all other sections, in the order of the sections that
+//! contain them; those within an `<If>` directly after it.
+
+use std::sync::Arc;
+
+use super::htaccess::Htaccess;
+use crate::model::config::Config;
+use crate::model::context::Scope;
+use crate::model::response::branch::{Branch, BranchChain};
+use crate::model::response::expr::Expr;
+use crate::model::settings::Section;
+
+impl Config {
+    /// The `<If>` sections that apply to a request for which `sections` and `files` do. `is_true` evaluates conditions,
+    /// each once.
+    pub fn branches(&self, sections: &[u16], files: &[Arc<Htaccess>], is_true: &dyn Fn(&Expr) -> bool) -> Vec<u16> {
+        let mut applying = Vec::new();
+        let mut chain = BranchChain::default();
+        for number in sections {
+            self.walk_branches(*number, files, is_true, (&mut chain, &mut applying));
+        }
+        applying
+    }
+
+    /// Scope of a section by its number.
+    pub fn scope_of<'a>(&'a self, files: &'a [Arc<Htaccess>], number: u16) -> Option<&'a Scope> {
+        self.section(files, number).map(|section| &section.scope)
+    }
+
+    /// Whether any of these sections contains an `<If>`.
+    pub fn have_branches(&self, sections: &[u16], files: &[Arc<Htaccess>]) -> bool {
+        let has_any = |number: &u16| self.section(files, *number).is_some_and(|section| !section.branches.is_empty());
+        (self.uses_branches || !files.is_empty()) && sections.iter().any(has_any)
+    }
+
+    fn walk_branches(
+        &self,
+        outer: u16,
+        files: &[Arc<Htaccess>],
+        is_true: &dyn Fn(&Expr) -> bool,
+        (chain, applying): (&mut BranchChain, &mut Vec<u16>),
+    ) {
+        for (number, branch) in self.branches_of(outer, files) {
+            if chain.applies(branch, is_true) {
+                applying.push(number);
+                self.walk_branches(number, files, is_true, (&mut BranchChain::default(), applying));
+            }
+        }
+    }
+
+    /// The `<If>` sections within a section.
+    fn branches_of<'a>(&'a self, outer: u16, files: &'a [Arc<Htaccess>]) -> impl Iterator<Item = (u16, &'a Branch)> {
+        let first = self.first_of_text(outer, files);
+        let inner: &[u16] = self.section(files, outer).map_or(&[], |section: &Section| &section.branches);
+        inner.iter().filter_map(move |at| {
+            let number = first.checked_add(*at)?;
+            match &self.section(files, number)?.scope {
+                Scope::If(branch) => Some((number, branch)),
+                _ => None,
+            }
+        })
+    }
+
+    /// The number of the first section of the file that contains a section.
+    fn first_of_text(&self, number: u16, files: &[Arc<Htaccess>]) -> u16 {
+        let (mut first, mut next) = (0, self.sections.len());
+        for file in files {
+            if usize::from(number) < next {
+                break;
+            }
+            (first, next) = (next, next + file.section_count());
+        }
+        u16::try_from(first).unwrap_or(u16::MAX)
+    }
+}

@@ -1,0 +1,153 @@
+//! Expressions of the configuration, evaluated for a request.
+//!
+//! An answer that takes time stops an evaluation: see [`RequestContext::answered`].
+
+mod source;
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+
+use http::header::{HeaderMap, HeaderValue, VARY};
+use http::request::Parts;
+
+use super::RequestContext;
+use crate::routing::Route;
+use config::response::expr::{Expr, ExprAnswer, ExprFailure, ExprQuestion, ExprResult, ExprText};
+pub use source::{ExprOf, SeenResponse};
+
+/// Finds the answer to a question for the request with this head at this route.
+pub type Answerer = for<'a> fn(
+    &'a RequestContext,
+    &'a Parts,
+    &'a Route,
+    &'a ExprQuestion,
+) -> Pin<Box<dyn Future<Output = ExprAnswer> + 'a>>;
+
+/// Most questions of a request's expressions.
+const MOST_QUESTIONS: usize = 50;
+
+/// The answers that a request's expressions have, and the question that stopped one.
+pub struct Expressions {
+    answerer: Answerer,
+    answers: RefCell<Vec<(ExprQuestion, ExprAnswer)>>,
+    pending: RefCell<Option<ExprQuestion>>,
+    /// The headers of the request after `RequestHeader`.
+    changed: RefCell<Option<HeaderMap>>,
+    is_complained: Cell<bool>,
+}
+
+impl Expressions {
+    /// The state of a new request.
+    pub fn new(answerer: Answerer) -> Expressions {
+        Expressions {
+            answerer,
+            answers: RefCell::default(),
+            pending: RefCell::default(),
+            changed: RefCell::default(),
+            is_complained: Cell::new(false),
+        }
+    }
+
+    /// Takes the answers away, for the time when another request is looked at.
+    pub(super) fn set_aside(&self) -> Vec<(ExprQuestion, ExprAnswer)> {
+        self.pending.take();
+        self.answers.take()
+    }
+
+    /// Puts answers back.
+    pub(super) fn restore(&self, answers: Vec<(ExprQuestion, ExprAnswer)>) {
+        self.pending.take();
+        self.answers.replace(answers);
+    }
+}
+
+impl RequestContext {
+    /// Evaluates a condition. Headers that it used are added to the response's `Vary`. An error that is no question is
+    /// logged once for each request.
+    pub fn evaluated(&self, of: &ExprOf<'_>, expr: &Expr) -> Result<ExprResult<bool>, ExprFailure> {
+        let result = self.noted(of, expr.as_str(), expr.evaluate(of))?;
+        for name in &result.vary {
+            if let Ok(name) = HeaderValue::from_str(name) {
+                self.add_field(VARY, name);
+            }
+        }
+        Ok(result)
+    }
+
+    /// Whether a condition is true. One that fails is false.
+    pub fn is_true(&self, of: &ExprOf<'_>, expr: &Expr) -> bool {
+        self.apply_rules(|| self.evaluated(of, expr)).is_ok_and(|result| result.value)
+    }
+
+    /// A text with variables. One that fails is empty, as in httpd.
+    pub fn text_of(&self, of: &ExprOf<'_>, text: &ExprText) -> String {
+        match text.constant() {
+            Some(constant) => constant.to_owned(),
+            None => self.apply_rules(|| self.noted(of, text.as_str(), text.evaluate(of))).unwrap_or_default(),
+        }
+    }
+
+    fn noted<T>(&self, of: &ExprOf<'_>, source: &str, result: Result<T, ExprFailure>) -> Result<T, ExprFailure> {
+        match &result {
+            Ok(_) => {}
+            Err(ExprFailure::Unknown(question)) => drop(self.expressions.pending.replace(Some(question.clone()))),
+            Err(ExprFailure::Failed(why)) => {
+                if !self.expressions.is_complained.replace(true) {
+                    self.complain(of.route, &format_args!("the expression \"{source}\" has no value: {why}"));
+                }
+            }
+        }
+        result
+    }
+
+    /// The answer to a question, if it is known.
+    fn answer_to(&self, question: &ExprQuestion) -> Option<ExprAnswer> {
+        let answers = self.expressions.answers.borrow();
+        answers.iter().find(|(known, _)| known == question).map(|(_, answer)| answer.clone())
+    }
+
+    /// Runs work that may evaluate expressions, again after each question that it asks.
+    pub async fn answered<T>(&self, head: &Parts, route: &Route, work: impl Fn() -> T) -> T {
+        loop {
+            self.begin_evaluation();
+            let done = work();
+            if !self.finds_answer(head, route).await {
+                return done;
+            }
+        }
+    }
+
+    /// A text with variables, and the answers that it needs.
+    pub async fn text(&self, of: &ExprOf<'_>, text: &ExprText) -> String {
+        self.answered(of.head, of.route, || self.text_of(of, text)).await
+    }
+
+    /// Forgets the question of an earlier evaluation.
+    pub fn begin_evaluation(&self) {
+        self.expressions.pending.take();
+    }
+
+    /// Finds the answer to the question that stopped an evaluation. `false`: there was none.
+    pub async fn finds_answer(&self, head: &Parts, route: &Route) -> bool {
+        let Some(question) = self.expressions.pending.take() else { return false };
+        let is_too_much = self.expressions.answers.borrow().len() >= MOST_QUESTIONS;
+        let answer = match &question {
+            _ if is_too_much => ExprAnswer::Failed(format!("it asks for more than {MOST_QUESTIONS} files or paths")),
+            // A request that is looked at for a rule looks at no further ones.
+            ExprQuestion::Path(_) | ExprQuestion::File(_) if self.is_looked_at() => ExprAnswer::Holds(false),
+            question => (self.expressions.answerer)(self, head, route, question).await,
+        };
+        let mut answers = self.expressions.answers.borrow_mut();
+        if is_too_much {
+            answers.pop();
+        }
+        answers.push((question, answer));
+        true
+    }
+
+    /// Remembers the headers of the request after `RequestHeader`, for expressions of the response.
+    pub fn ask_with(&self, headers: &HeaderMap) {
+        self.expressions.changed.replace(Some(headers.clone()));
+    }
+}

@@ -1,0 +1,63 @@
+//! Values of a request for rewrite rules and expressions, by httpd's names.
+
+use http::request::Parts;
+
+use super::RequestContext;
+use crate::base::protocol::protocol;
+use crate::base::target;
+use crate::routing::{Route, bytes, server_name};
+use base::path::Text;
+use config::response::rewrite::Known;
+
+/// The value of a variable for the request with this head at this route.
+pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: Known) -> String {
+    let host = context.generation.config.hosts.get(usize::from(route.host));
+    match known {
+        Known::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
+        Known::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
+        Known::IsSubreq => context.is_subrequest().to_string(),
+        Known::RemoteAddr => context.remote().ip.clone(),
+        Known::RemoteHost => match context.visitor().name() {
+            Some(name) => name.to_string(),
+            None => context.remote().ip.clone(),
+        },
+        Known::RemotePort => context.remote().port.to_string(),
+        Known::RemoteUser => context.visitor().user().map(|user| user.name.clone()).unwrap_or_default(),
+        Known::RequestMethod => head.method.as_str().to_owned(),
+        Known::RequestScheme => scheme(context).to_owned(),
+        Known::RequestUri => Text::new(&route.path).0,
+        Known::ServerAddr => context.client.local.ip.clone(),
+        Known::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
+        Known::ServerName => route.server_name.to_string(),
+        Known::ServerPort => port(context, head, route).to_string(),
+        Known::ServerSoftware => context.generation.software.to_string(),
+        Known::AuthType => context.visitor().user().map(|user| user.method.name().to_owned()).unwrap_or_default(),
+        Known::Time(format) => chrono::Local::now().format(format).to_string(),
+        Known::ServerProtocol => protocol(head.version).to_owned(),
+        Known::TheRequest => {
+            let written = context.head.uri.path_and_query().map_or("/", |target| target.as_str());
+            let target = target::as_sent(&context.head).map_or(written.into(), |sent| Text::new(sent).0);
+            format!("{} {target} {}", context.head.method, protocol(context.head.version))
+        }
+        Known::QueryString | Known::RequestFilename | Known::PathInfo => String::new(),
+    }
+}
+
+/// `http` or `https`.
+pub fn scheme(context: &RequestContext) -> &'static str {
+    if context.is_secure() { "https" } else { "http" }
+}
+
+/// Scheme, name and port of the server, as the client sees it.
+pub fn origin(context: &RequestContext, head: &Parts, route: &Route) -> String {
+    let (scheme, secure) = (scheme(context), Some(context.is_secure()));
+    // The client's port, not the port where a proxy reaches this server.
+    let port = server_name::port_of(&context.generation.config, head, route, secure);
+    let usual = if scheme == "https" { 443 } else { 80 };
+    let name = &route.server_name;
+    if port == usual { format!("{scheme}://{name}") } else { format!("{scheme}://{name}:{port}") }
+}
+
+fn port(context: &RequestContext, head: &Parts, route: &Route) -> u16 {
+    server_name::port_of(&context.generation.config, head, route, context.is_secure_by_proxy())
+}

@@ -1,0 +1,84 @@
+//! A request that is not sent as the source of expressions.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+
+use super::At;
+use crate::routing::bytes;
+use base::path::Text;
+use config::response::expr::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable as Var};
+use config::response::rewrite::{Known, Seen};
+use files::facts::about;
+
+/// The request at one place.
+pub struct ExplainedSource<'a>(pub &'a At<'a>);
+
+impl ExprSource for ExplainedSource<'_> {
+    fn variable(&self, variable: Var) -> Result<String, ExprFailure> {
+        let At { route, query, .. } = self.0;
+        let known = match variable {
+            Var::QueryString => return Ok(query.unwrap_or_default().to_owned()),
+            Var::RequestFilename | Var::ScriptFilename => return Ok(Text::new(bytes(&route.filename)).0),
+            Var::RequestStatus => return Ok("200".to_owned()),
+            Var::ConnRemoteAddr | Var::RemoteAddr => Known::RemoteAddr,
+            Var::DocumentRoot => Known::DocumentRoot,
+            Var::DocumentUri | Var::RequestUri => Known::RequestUri,
+            Var::Https => Known::Https,
+            Var::RemoteHost => Known::RemoteHost,
+            Var::RequestMethod => Known::RequestMethod,
+            Var::RequestScheme => Known::RequestScheme,
+            Var::ServerAddr => Known::ServerAddr,
+            Var::ServerAdmin => Known::ServerAdmin,
+            Var::ServerName => Known::ServerName,
+            Var::ServerPort => Known::ServerPort,
+            Var::ServerProtocol => Known::ServerProtocol,
+            Var::TheRequest => Known::TheRequest,
+            Var::Time => Known::Time("%Y%m%d%H%M%S"),
+            Var::TimeDay => Known::Time("%d"),
+            Var::TimeHour => Known::Time("%H"),
+            Var::TimeMin => Known::Time("%M"),
+            Var::TimeMon => Known::Time("%m"),
+            Var::TimeSec => Known::Time("%S"),
+            Var::TimeWday => Known::Time("%w"),
+            Var::TimeYear => Known::Time("%Y"),
+            _ => return Ok(String::new()),
+        };
+        Ok(self.0.known(known))
+    }
+
+    fn client(&self) -> Option<IpAddr> {
+        Some(Ipv4Addr::LOCALHOST.into())
+    }
+
+    fn request_header(&self, name: &str) -> Option<String> {
+        Some(self.0.header(name))
+    }
+
+    fn response_header(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn request_env(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn note(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn os_env(&self, name: &str) -> Option<String> {
+        let env = &self.0.config.facts.env;
+        env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+
+    fn tls(&self, name: &str) -> Option<String> {
+        Some(self.0.tls(name))
+    }
+
+    fn answer(&self, question: &ExprQuestion) -> Option<ExprAnswer> {
+        match question {
+            ExprQuestion::Disk(fact, name) => Some(about(*fact, &Text::bytes_of(PathBuf::from(name)))),
+            ExprQuestion::Path(_) | ExprQuestion::File(_) => None,
+        }
+    }
+}

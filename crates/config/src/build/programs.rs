@@ -4,9 +4,11 @@ use crate::draft::Draft;
 use crate::model::budget::{ReforkWhen, WorkerLimits};
 use crate::model::config::Config;
 use crate::model::handler::Handler;
+use crate::model::options::{DirectoryOptions, PartialOptions};
 use crate::model::pools::PROGRAMS_NAME;
 use crate::model::program::CgiMode;
 use crate::model::server::{NamedPool, PoolSettings};
+use crate::model::settings::PartialSettings;
 use crate::syntax::tree::At;
 
 /// Idle processes: httpd's MinSpareServers and MaxSpareServers. Each has less than a megabyte of its own.
@@ -37,6 +39,17 @@ impl Draft {
     }
 }
 
+/// Whether pages with server-side includes may run commands.
+fn may_exec(config: &Config) -> bool {
+    let said = || config.sections.iter().map(|section| &section.said);
+    let allows = |options: &PartialOptions| DirectoryOptions::default().after(options).includes_exec;
+    let is_parsed = |said: &PartialSettings| {
+        let handlers = said.handler.iter().chain(said.response.types.handlers());
+        said.response.includes.are_on() || { handlers }.any(|handler| *handler == Handler::ServerParsed)
+    };
+    said().any(is_parsed) && said().any(|said| said.options.as_ref().is_some_and(allows))
+}
+
 /// Whether a section or an alias makes files CGI scripts, and a section leaves them to the kernel.
 fn has_programs(config: &Config) -> bool {
     let said = || config.sections.iter().map(|section| &section.said);
@@ -46,5 +59,6 @@ fn has_programs(config: &Config) -> bool {
     let has_scripts = has_alias || handlers.any(|handler| *handler == Handler::CgiScript);
     let server = config.hosts.first().and_then(|host| config.sections.get(usize::from(host.base)));
     let is_left = server.is_none_or(|server| server.said.program.mode.is_none_or(|mode| mode == CgiMode::Program));
-    has_scripts && (is_left || said().skip(1).any(|said| said.program.mode == Some(CgiMode::Program)))
+    may_exec(config)
+        || has_scripts && (is_left || said().skip(1).any(|said| said.program.mode == Some(CgiMode::Program)))
 }

@@ -63,6 +63,10 @@ const MODULES: &[(&str, &str)] = &[
     ("mod_headers.c", "ErrorHeader Header RequestHeader"),
     ("mod_http2.c", "H2MaxSessionStreams H2MaxStreamErrors H2StreamTimeout H2WindowSize"),
     ("mod_ident.c", "IdentityCheck"),
+    (
+        "mod_include.c",
+        "SSIETag SSIEndTag SSIErrorMsg SSILastModified SSILegacyExprParser SSIStartTag SSITimeFormat SSIUndefinedEcho XBitHack",
+    ),
     ("mod_log_config.c", "CustomLog LogFormat TransferLog"),
     (
         "mod_mime.c",

@@ -10,6 +10,7 @@ mod error_document;
 pub mod files;
 pub mod frame;
 mod head_check;
+mod includes;
 mod pages;
 pub mod proxied;
 pub mod repeated;
@@ -130,20 +131,51 @@ pub async fn follow(
     head: &Parts,
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
-    context.be_subrequest(false);
+    let (response, head) = reach(context, head, body).await?;
+    Ok(includes::apply(context, &head, response))
+}
+
+/// As [`follow`], for a response that no filter has changed. Returns the head after internal redirects, too.
+async fn reach<'a>(
+    context: &RequestContext,
+    head: &'a Parts,
+    body: &mut RequestBody,
+) -> Result<(Response<BodySource>, Cow<'a, Parts>), Refusal> {
+    context.be_subrequest(context.is_part());
+    let answer = lead(context, head, body).await?;
+    go_on(context, head, answer, body).await
+}
+
+/// As [`reach`], for a request whose route is known.
+async fn reach_at<'a>(
+    context: &RequestContext,
+    head: &'a Parts,
+    route: Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<(Response<BodySource>, Cow<'a, Parts>), Refusal> {
+    let answer = serve(context, head, route, body).await?;
+    go_on(context, head, answer, body).await
+}
+
+/// Follows internal redirects.
+async fn go_on<'a>(
+    context: &RequestContext,
+    head: &'a Parts,
+    mut answer: Dispatched,
+    body: &mut RequestBody,
+) -> Result<(Response<BodySource>, Cow<'a, Parts>), Refusal> {
     let mut head = Cow::Borrowed(head);
-    let mut answer = lead(context, &head, body).await?;
     for _ in 0..MAX_REDIRECTS {
         answer = match answer {
-            Dispatched::Response(response) => return Ok(response),
+            Dispatched::Response(response) => return Ok((response, head)),
             Dispatched::InternalRedirect(target) => {
-                context.be_subrequest(false);
+                context.be_subrequest(context.is_part());
                 context.inherit_variables(variables::pass_on(context, &head, StatusCode::OK));
                 head = Cow::Owned(redirected(&context.head, &target)?);
                 lead(context, &head, &mut RequestBody::none()).await?
             }
             Dispatched::Forward(onward) => {
-                context.be_subrequest(false);
+                context.be_subrequest(context.is_part());
                 head = Cow::Owned(*onward);
                 lead(context, &head, body).await?
             }
@@ -217,6 +249,16 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         admit(context, head, &route).await?;
         return cached::purge::answer(context, head, &route).map(Dispatched::Response);
     }
+    serve(context, head, route, body).await
+}
+
+/// Answers a request whose route is known: with a file, a page of the server, or by a program.
+async fn serve(
+    context: &RequestContext,
+    head: &Parts,
+    mut route: Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
     if !route.settings.has_perl_phases() && (route.is_static() || is_folder_of_programs(context, &route).await?) {
         let found = find_file(context, head, &route).await;
         measure(head, &route, &found)?;
@@ -262,8 +304,20 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     take_turn(context, head, &route)?;
     // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
-    let head = headers::asked(context, head, &route)?;
+    let mut head = headers::asked(context, head, &route)?;
+    if includes::may_parse_output(&route) {
+        includes::unconditional(head.to_mut());
+    }
     run(context, &head, &route, body).await
+}
+
+/// Looks up the file of a path on this site, with the rules of its host and its access rules.
+async fn look_up(context: &RequestContext, head: &Parts) -> Result<LookupResult, Refusal> {
+    let route = find(context, head).await?;
+    settle(context, head, &route)?;
+    let (head, route) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
+    redirect(&route, &head, |_| true)?;
+    find_file(context, &head, &route).await
 }
 
 /// Answers a request for a program, from the cache or by a worker.

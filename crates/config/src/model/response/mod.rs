@@ -9,6 +9,7 @@ pub mod error_document;
 pub mod expires;
 pub mod expr;
 pub mod headers;
+pub mod includes;
 pub mod inflate;
 pub mod listing;
 pub mod ranges;
@@ -26,6 +27,7 @@ use actions::Actions;
 use compress::Compress;
 use expires::Expires;
 use headers::HeaderRule;
+use includes::Includes;
 use inflate::Inflate;
 use listing::Listing;
 use ranges::Ranges;
@@ -79,6 +81,8 @@ settings! {
         pub ranges: Ranges, Ranges::merge;
         /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
         pub compress: Compress, Compress::merge;
+        /// `SetOutputFilter INCLUDES`, `XBitHack`, `SSIErrorMsg`, …
+        pub includes: Includes, Includes::merge;
         /// `SetInputFilter DEFLATE`, `DeflateInflateRatioLimit`, …
         pub inflate: Inflate, Inflate::merge;
         /// `SSLOptions`, `SSLRequireSSL`

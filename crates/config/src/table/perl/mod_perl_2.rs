@@ -89,12 +89,9 @@ pub static ROWS: &[Row] = rows![
     .effect(Effect::Generation)
     .because("see PerlInputFilterHandler"),
     "As SetInputFilter: DEFLATE decompresses before any PerlInputFilterHandler.",
-    word("PerlSetOutputFilter", FILE_INFO, "filter[;filter…]", |d, names| {
-        are_known(names)?;
-        filters::set_output_filter(d, names)
-    })
-    .effect(Effect::Generation)
-    .because("see PerlOutputFilterHandler"),
+    word("PerlSetOutputFilter", FILE_INFO, "filter[;filter…]", filters::set_output_filter)
+        .effect(Effect::Generation)
+        .because("see PerlOutputFilterHandler"),
     "As SetOutputFilter: DEFLATE compresses after any PerlOutputFilterHandler.",
     words("PerlAddAuthnProvider", SERVER, "name handler", 2..=2, authn_provider)
         .effect(Effect::Generation)

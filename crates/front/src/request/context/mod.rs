@@ -7,6 +7,7 @@ mod error_log;
 mod finish;
 mod forwarded;
 pub mod host_header;
+mod part;
 pub mod remote_ip;
 mod rules;
 mod span;
@@ -30,11 +31,14 @@ use crate::routing::Route;
 use crate::trace::TraceContext;
 use answered::Answered;
 use config::KeepAlive;
+use part::Part;
 use remote_ip::ProxyReport;
 use rules::RuleState;
 use variables::Environment;
 use visitor::Visitor;
 use worker_part::WorkerPart;
+
+pub use part::Task;
 
 /// A request's stream on a multiplexed connection.
 pub trait Stream {
@@ -84,6 +88,8 @@ pub struct RequestContext {
     worker: RefCell<WorkerPart>,
     /// How the request was answered.
     answered: Answered,
+    /// See [`RequestContext::part`].
+    part: Part,
 }
 
 impl RequestContext {
@@ -175,6 +181,7 @@ impl RequestGuard {
             rules: RuleState::default(),
             worker: RefCell::default(),
             answered: Answered::default(),
+            part: Part::default(),
         });
         let pending = Rc::downgrade(&record);
         record.client.begins(pending, started);

@@ -55,6 +55,12 @@ impl RequestContext {
         self.environment.borrow_mut().inherited = variables;
     }
 
+    /// Makes the initial variables the current ones, without rules.
+    pub fn take_over_variables(&self) {
+        let mut environment = self.environment.borrow_mut();
+        environment.current = environment.inherited.clone();
+    }
+
     /// Changes one of the initial variables; `None` removes it.
     pub fn inherit_variable(&self, name: &str, value: Option<String>) {
         self.environment.borrow_mut().inherited.set(name, value);
@@ -185,6 +191,18 @@ fn look<'a>(
 pub fn found(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> Option<Vec<String>> {
     let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
     context.apply_rules(|| expr.found(ExprInput { variables: &context.variables(), look: &known }))
+}
+
+/// As [`found`], with other variables than the request's.
+pub fn found_among(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Route,
+    expr: &Expr,
+    variables: &Variables,
+) -> Option<Vec<String>> {
+    let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
+    context.apply_rules(|| expr.found(ExprInput { variables, look: &known }))
 }
 
 /// Whether a condition holds, with the variables already computed.

@@ -25,14 +25,17 @@ use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::routing::{Route, bytes};
 use ahead::answer;
-use asked::{AskedOf, trace_level};
+use asked::trace_level;
 use base::path::{PATH, Text};
 use config::proxy::{BackendParameters, BackendScheme, BackendUrl, Passed};
 use config::response::rewrite::{Away, Question, Rewrite, Rewritten, RuleAnswer, Start, run};
 use config::{At, Handler, LogLevel};
-use places::{document_root, file_of, lacks_slash, own_path, parted, path_of, tidy};
+use places::{file_of, lacks_slash, own_path, parted, path_of, tidy};
 
+pub use ahead::is_accessible;
+pub use asked::AskedOf;
 pub use explained::{ExplainedRequest, explain};
+pub use places::document_root;
 
 /// Characters escaped in a rewritten query. Patterns match the unescaped text.
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>');

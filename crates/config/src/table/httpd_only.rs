@@ -128,7 +128,7 @@ const GROUPS: &[Group] = &[
         advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE, BROTLI_COMPRESS and ZSTD",
         names: "ExtFilterDefine \
             ExtFilterOptions FilterChain FilterDeclare FilterProtocol FilterProvider FilterTrace InputSed OutputSed Substitute \
-            SubstituteInheritBefore SubstituteMaxLineLength BufferSize KeptBodySize ReflectorHeader",
+            SubstituteInheritBefore SubstituteMaxLineLength BufferSize ReflectorHeader",
     },
     Group {
         fate: Refused,

@@ -96,6 +96,7 @@ const MODULES: &[(&str, &str)] = &[
         RemoteIPProxyProtocolExceptions RemoteIPTrustedProxy RemoteIPTrustedProxyList",
     ),
     ("mod_reqtimeout.c", "RequestReadTimeout"),
+    ("mod_request.c", "KeptBodySize"),
     ("mod_rewrite.c", "RewriteBase RewriteCond RewriteEngine RewriteMap RewriteOptions RewriteRule"),
     ("mod_setenvif.c", "BrowserMatch BrowserMatchNoCase SetEnvIf SetEnvIfExpr SetEnvIfNoCase"),
     ("mod_so.c", "LoadModule"),

@@ -198,6 +198,8 @@ async fn go_on<'a>(
 /// The request for an internal redirect: a GET, or HEAD, of the named path.
 pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     let mut head = head.clone();
+    // A program may write bytes that a client would have encoded.
+    let target = percent_encode(target, includes::UNSENT).to_string();
     head.uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
     if head.method != Method::HEAD {
         head.method = Method::GET;
@@ -276,6 +278,7 @@ async fn serve(
                 let route = file;
                 settle(context, head, &route)?;
                 take_turn(context, head, &route)?;
+                includes::keep_body(context, head, &route, body).await?;
                 let head = headers::asked(context, head, &route)?;
                 return files::send(context, &route, opened, &head).await.map(Dispatched::Response);
             }

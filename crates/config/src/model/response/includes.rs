@@ -31,6 +31,8 @@ settings! {
         pub etag: Option<bool>, keep;
         /// `SSILastModified`; default: `XBitHack` decides.
         pub last_modified: Option<bool>, keep;
+        /// `KeptBodySize` in bytes; default 0.
+        pub kept_body: Option<u64>, keep;
         /// `SSILegacyExprParser`; default off.
         pub legacy_expressions: Option<bool>, keep;
     }

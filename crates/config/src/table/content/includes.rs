@@ -3,7 +3,7 @@
 use crate::draft::Draft;
 use crate::model::overrides::Class;
 use crate::model::response::includes::{Includes, XBitHack};
-use crate::table::row::{ANY, ANYWHERE, Contexts, HOSTS, Row, flag, rows, word};
+use crate::table::row::{ANY, ANYWHERE, CONTAINERS, Contexts, HOSTS, Row, flag, number, rows, word};
 
 const LIMIT: Contexts = ANYWHERE.and_htaccess(Class::LIMIT);
 const OPTIONS: Contexts = ANYWHERE.and_htaccess(Class::OPTIONS);
@@ -44,6 +44,10 @@ pub static ROWS: &[Row] = rows![
     flag("SSILastModified", LIMIT, |d, on| includes(d).last_modified = Some(on))
         .because("other parts of a page may change while its file does not"),
     "Whether a page with server-side includes has the Last-Modified of its file, or that of the program that wrote it.",
+    number("KeptBodySize", CONTAINERS, 0..=65536, |d, size| includes(d).kept_body = Some(size))
+        .default("0", "httpd's default: the parts of a page get no body"),
+    "Maximum body of a POST to a page with server-side includes, in bytes, that its parts get with the method POST. A longer \
+     body is answered 413.",
     flag("SSILegacyExprParser", LIMIT, |d, on| includes(d).legacy_expressions = Some(on))
         .default("Off", "httpd 2.4's default"),
     "Whether the elements if and elif of server-side includes have the expressions of httpd 2.2, such as \

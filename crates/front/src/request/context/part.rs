@@ -3,7 +3,9 @@
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
+use bytes::Bytes;
 use http::Method;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 
 use super::remote_ip::ProxyReport;
 use super::rules::RuleState;
@@ -17,6 +19,8 @@ pub struct Part {
     within: Option<Rc<RequestContext>>,
     /// The command or sub that a worker runs in place of the route's handler.
     task: RefCell<Option<Task>>,
+    /// The body of a POST to a page, for the programs that it includes.
+    kept_body: RefCell<Option<Bytes>>,
 }
 
 /// What a worker runs for an element of a page.
@@ -35,6 +39,9 @@ impl RequestContext {
         let mut head = self.head.clone();
         includes::unconditional(&mut head);
         head.method = Method::GET;
+        for name in [CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING] {
+            head.headers.remove(name);
+        }
         Rc::new_cyclic(|itself| RequestContext {
             itself: itself.clone(),
             client: self.client.clone(),
@@ -54,7 +61,7 @@ impl RequestContext {
             rules: RuleState::sharing(&self.rules),
             worker: RefCell::default(),
             answered: Answered::default(),
-            part: Part { within: self.itself(), task: RefCell::default() },
+            part: Part { within: self.itself(), ..Part::default() },
         })
     }
 
@@ -66,6 +73,16 @@ impl RequestContext {
     /// Whether this request, or one around it, is counted under this line of `MaxConcurrentReqs`.
     pub fn has_turn(&self, line: u32) -> bool {
         self.part.within.as_ref().is_some_and(|outer| outer.visitor().has_turn(line) || outer.has_turn(line))
+    }
+
+    /// The body of [`RequestContext::keep_body`].
+    pub fn kept_body(&self) -> Option<Bytes> {
+        self.part.kept_body.borrow().clone()
+    }
+
+    /// Stores the request's body, for the programs that a page includes.
+    pub fn keep_body(&self, body: Bytes) {
+        self.part.kept_body.replace(Some(body));
     }
 
     /// What a worker runs in place of the route's handler.

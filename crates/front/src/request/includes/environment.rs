@@ -12,6 +12,14 @@ use crate::routing::bytes;
 use config::response::rewrite::{Known, Seen};
 use ssi::codings::{percent_decoded, shell_escaped};
 
+/// Sets the query that `QUERY_STRING` and `QUERY_STRING_UNESCAPED` have.
+pub fn set_query(variables: &mut PageVariables, query: &[u8]) {
+    let unescaped = shell_escaped(&percent_decoded(query, false));
+    for (name, value) in [("QUERY_STRING", query.to_vec()), ("QUERY_STRING_UNESCAPED", unescaped)] {
+        let _ = variables.set(name.as_bytes(), PageValue::Text(value));
+    }
+}
+
 /// The variables of a document that a client has requested.
 pub fn of(document: &Document) -> PageVariables {
     let mut variables = PageVariables::default();

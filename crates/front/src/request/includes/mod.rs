@@ -31,11 +31,13 @@ use http::header::{
     IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE,
 };
 use http::request::Parts;
-use http::{Response, StatusCode};
+use http::{Method, Response, StatusCode};
 
+use super::body::{Body, RequestBody};
 use super::context::RequestContext;
 use super::respond::body::BodySource;
 use super::respond::headers::mime;
+use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::response::includes::XBitHack;
 use config::{Handler, LogLevel};
@@ -44,6 +46,7 @@ use output::Output;
 use page::{Document, Page};
 
 pub use body::ParsedBody;
+pub use subrequest::UNSENT;
 
 /// Owner's and group's execute bits of a file's mode.
 const USER_EXECUTE: u32 = 0o100;
@@ -109,6 +112,26 @@ pub fn may_parse_output(route: &Route) -> bool {
 pub fn unconditional(head: &mut Parts) {
     for name in [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE] {
         head.headers.remove(name);
+    }
+}
+
+/// Receives the body of a POST to a page, as far as `KeptBodySize` allows, for the programs that it includes.
+pub async fn keep_body(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Route,
+    body: &mut RequestBody,
+) -> Result<(), Refusal> {
+    let most = route.settings.response.includes.kept_body.unwrap_or(0);
+    if most == 0 || head.method != Method::POST || context.is_part() {
+        return Ok(());
+    }
+    match body.receive(context, route).await? {
+        Body::Memory(bytes) if bytes.len() as u64 <= most => {
+            context.keep_body(bytes);
+            Ok(())
+        }
+        _ => Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE)),
     }
 }
 

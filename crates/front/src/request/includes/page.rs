@@ -228,7 +228,9 @@ impl Page {
     /// Writes the error message in place of an element, and the reason to the error log.
     pub async fn fail(&self, why: impl Display) {
         self.report(LogLevel::Error, why);
-        self.whole.output.write(&self.error_message).await;
+        if self.whole.spend(self.error_message.len()) {
+            self.whole.output.write(&self.error_message).await;
+        }
     }
 
     /// Writes a line to the error log, unless there were too many about this page.

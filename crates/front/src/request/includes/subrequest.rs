@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
 
-use http::header::{CONTENT_TYPE, HOST};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderMap, Response, Uri};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
 use super::elements::{decoded, unknown, with_values};
+use super::environment;
 use super::page::{Document, MAX_INCLUDED, MAX_INCLUDES, Page};
 use super::values::{Fault, fault};
 use super::{to_parse, type_of};
 use crate::base::refusal::Refusal;
+use crate::base::target;
 use crate::request::body::RequestBody;
 use crate::request::context::RequestContext;
 use crate::request::files::{LookupResult, media_type};
@@ -27,8 +29,8 @@ use base::path::PATH;
 use ssi::parser::Argument;
 use ssi::substitute::Undefined;
 
-/// Bytes that a document may write in a URL although a request's target cannot contain them.
-const UNSENT: &AsciiSet = &CONTROLS
+/// Bytes that a document or a program may write in a URL although a request's target cannot contain them.
+pub const UNSENT: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
     .add(b'#')
@@ -84,13 +86,20 @@ impl Page {
     }
 
     async fn include_virtual(&mut self, value: &[u8]) -> Result<(), Fault> {
-        let subrequest = self.subrequest(self.target(value)?)?;
+        let mut subrequest = self.subrequest(self.target(value)?)?;
         let refused = |refusal: Refusal| failure(value, &refusal);
+        let mut body = RequestBody::none();
+        if let Some(kept) = self.whole.document.context.kept_body() {
+            let Parts { method, headers, .. } = &self.whole.document.context.head;
+            (subrequest.head.method, body) = (method.clone(), RequestBody::of(kept));
+            for name in [CONTENT_TYPE, CONTENT_LENGTH] {
+                headers.get(&name).map(|value| subrequest.head.headers.insert(&name, value.clone()));
+            }
+        }
         if !self.may_exec() {
             let found = request::look_up(&subrequest.context, &subrequest.head).await.map_err(refused)?;
             self.check_type(value, &found)?;
         }
-        let mut body = RequestBody::none();
         let answer = request::reach(&subrequest.context, &subrequest.head, &mut body).await.map_err(refused)?;
         let (response, head) = (answer.0, answer.1.into_owned());
         self.deliver(value, Subrequest { head, ..subrequest }, response).await
@@ -124,6 +133,10 @@ impl Page {
             Ok((response, file)) => {
                 let Subrequest { context, head } = subrequest;
                 let Some(route) = context.route().clone() else { return Ok(()) };
+                // As in httpd, the query of the included document replaces that of the page from here on.
+                if let Some(query) = target::query(&head) {
+                    environment::set_query(&mut self.whole.variables.borrow_mut(), query);
+                }
                 let document = Document { context: context.clone(), head, route, file };
                 let page = self.of_included(document);
                 page.run_boxed(response.into_body()).await

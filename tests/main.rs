@@ -27,6 +27,8 @@ mod files;
 mod http1;
 /// HTTP/2, its floods and its conformance suite.
 mod http2;
+/// Server-side includes.
+mod includes;
 /// Limits on time, numbers and size.
 mod limits;
 /// Access and error logs, byte for byte.

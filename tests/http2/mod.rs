@@ -56,7 +56,7 @@ fn site() -> Site {
 }
 
 /// Runs curl; `@PORT@` and `@DIR@` in the arguments are replaced.
-fn curl(server: &Server, arguments: &[&str]) -> Finished {
+pub fn curl(server: &Server, arguments: &[&str]) -> Finished {
     let filled = arguments.iter().map(|argument| server.site.filled(argument));
     let trust = server.site.filled("@DIR@/localhost.crt");
     Finished::of(Command::new("curl").args(["-sS", "--noproxy", "*", "--cacert", &trust]).args(filled))

@@ -181,7 +181,7 @@ fn an_impossible_filter_ends_the_start_with_its_reason() {
     };
     refused("PerlInputFilterHandler My::raw", "is a connection filter, which is not supported");
     refused("PerlOutputFilterHandler My::Missing", "My::Missing has no sub handler");
-    refused("PerlSetOutputFilter INCLUDES", "server-side includes are not supported");
+    refused("PerlSetInputFilter INCLUDES", "INCLUDES filters responses");
 }
 
 #[test]

@@ -17,7 +17,7 @@ const ORDER: &[&[&str]] = &[
     &["profiler", "worker"],
     &["access", "apr", "files", "proxy", "status", "tls"],
     &["apache", "config", "machine"],
-    &["form", "libperl", "sys"],
+    &["form", "libperl", "ssi", "sys"],
     &["base", "libperl-sys", "wire"],
 ];
 

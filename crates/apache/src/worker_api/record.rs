@@ -86,6 +86,14 @@ pub fn filename(request: u64) -> Vec<u8> {
     with(request, |r| r.text(Text::Filename).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
 }
 
+/// What runs in place of the handler, for an element of server-side includes; empty: the handler runs.
+pub fn element(request: u64) -> Vec<u8> {
+    if is_internal(request) {
+        return Vec::new();
+    }
+    with(request, |r| r.frame.field(Field::Task).to_vec()).unwrap_or_default()
+}
+
 /// Whether the record is an internal request: a subrequest or a redirect.
 pub fn is_internal(request: u64) -> bool {
     with(request, |r| r.links.prev.is_some() || r.links.main.is_some()).unwrap_or(false)

@@ -19,7 +19,6 @@ pub fn check(draft: &mut Draft) {
 /// Advice for a handler name in lower case.
 fn advice(name: &str) -> &'static str {
     match name {
-        "server-parsed" => "server-side includes are not supported: print the page in Perl",
         _ if name.starts_with("proxy:") || name == "proxy-server" => {
             "put a proxy in front, or let a Perl program request the other server"
         }

@@ -4,10 +4,11 @@ use crate::draft::Draft;
 use crate::model::budget::{ReforkWhen, WorkerLimits};
 use crate::model::config::Config;
 use crate::model::handler::Handler;
-use crate::model::options::PartialOptions;
+use crate::model::options::{DirectoryOptions, PartialOptions};
 use crate::model::pools::PROGRAMS_NAME;
 use crate::model::program::CgiMode;
 use crate::model::server::{NamedPool, PoolSettings};
+use crate::model::settings::PartialSettings;
 use crate::syntax::tree::At;
 
 /// Idle processes: httpd's MinSpareServers and MaxSpareServers. Each has less than a megabyte of its own.
@@ -19,14 +20,15 @@ impl Draft {
     /// Adds the pool if a place of the configuration has CGI programs, or a `.htaccess` file may name some. The queue is
     /// as long as that of the default pool.
     pub(super) fn add_program_pool(&mut self) {
-        if self.config.facts.single || !leaves_programs_to_kernel(&self.config) {
+        if self.config.facts.single || !(leaves_programs_to_kernel(&self.config) || may_exec(&self.config)) {
             return;
         }
-        let spare = match (names_programs(&self.config), lets_htaccess_name_programs(&self.config)) {
-            (true, _) => SPARE,
-            (false, true) => SPARE_IF_ANY,
-            (false, false) => return,
-        };
+        let spare =
+            match (names_programs(&self.config) || may_exec(&self.config), lets_htaccess_name_programs(&self.config)) {
+                (true, _) => SPARE,
+                (false, true) => SPARE_IF_ANY,
+                (false, false) => return,
+            };
         let max_clients = self.config.max_programs;
         let [min_spare, max_spare] = spare.map(|spare| spare.min(max_clients));
         let pool = PoolSettings {
@@ -44,6 +46,17 @@ impl Draft {
         let (name, at, perl) = (PROGRAMS_NAME.to_owned(), At::default(), self.config.perl);
         self.config.program_pool = Some(Box::new(NamedPool { name, at, pool, perl, is_host: false, base: None }));
     }
+}
+
+/// Whether pages with server-side includes may run commands.
+fn may_exec(config: &Config) -> bool {
+    let said = || config.sections.iter().map(|section| &section.said);
+    let allows = |options: &PartialOptions| DirectoryOptions::default().after(options).includes_exec;
+    let is_parsed = |said: &PartialSettings| {
+        let handlers = said.handler.iter().chain(said.response.types.handlers());
+        said.response.includes.are_on() || { handlers }.any(|handler| *handler == Handler::ServerParsed)
+    };
+    said().any(is_parsed) && said().any(|said| said.options.as_ref().is_some_and(allows))
 }
 
 /// Whether a section or an alias makes files CGI scripts.

@@ -22,6 +22,8 @@ pub enum Handler {
     Metrics,
     /// `send-as-is`: a file that contains its own headers.
     AsIs,
+    /// `server-parsed`: a file with server-side includes.
+    ServerParsed,
     /// Any other name, defined by an `Action`.
     Named(String),
 }
@@ -54,6 +56,7 @@ impl Handler {
             "server-info" => Handler::Info,
             "server-metrics" => Handler::Metrics,
             "send-as-is" | "httpd/send-as-is" => Handler::AsIs,
+            "server-parsed" => Handler::ServerParsed,
             _ => Handler::Named(name.to_owned()),
         }
     }
@@ -70,6 +73,7 @@ impl Handler {
             Handler::Info => "server-info",
             Handler::Metrics => "server-metrics",
             Handler::AsIs => "send-as-is",
+            Handler::ServerParsed => "server-parsed",
             Handler::Named(name) => name,
         })
     }
@@ -86,6 +90,6 @@ impl Handler {
 
     /// Whether the front looks for a file.
     pub fn is_about_a_file(&self) -> bool {
-        matches!(self, Handler::Default | Handler::AsIs | Handler::Named(_))
+        matches!(self, Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::Named(_))
     }
 }

@@ -27,6 +27,10 @@ pub struct DirectoryOptions {
     pub sym_links_if_owner_match: bool,
     /// Folders without an index are listed.
     pub indexes: bool,
+    /// Server-side includes are parsed.
+    pub includes: bool,
+    /// Server-side includes may run programs.
+    pub includes_exec: bool,
 }
 
 impl std::fmt::Debug for DirectoryOptions {
@@ -36,6 +40,8 @@ impl std::fmt::Debug for DirectoryOptions {
             (self.follow_sym_links, "FollowSymLinks"),
             (self.sym_links_if_owner_match, "SymLinksIfOwnerMatch"),
             (self.indexes, "Indexes"),
+            (self.includes && self.includes_exec, "Includes"),
+            (self.includes && !self.includes_exec, "IncludesNOEXEC"),
         ];
         let on: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
         write!(f, "({})", on.join(","))
@@ -72,12 +78,14 @@ fn known(name: &str) -> Result<Option<DirectoryOptions>, String> {
         "followsymlinks" => DirectoryOptions { follow_sym_links: true, ..none },
         "symlinksifownermatch" => DirectoryOptions { sym_links_if_owner_match: true, ..none },
         "indexes" => DirectoryOptions { indexes: true, ..none },
+        "includes" => DirectoryOptions { includes: true, includes_exec: true, ..none },
+        "includesnoexec" => DirectoryOptions { includes: true, ..none },
         // As in httpd, All contains the options that loosen restrictions; SymLinksIfOwnerMatch tightens them.
-        "all" => DirectoryOptions { exec_cgi: true, follow_sym_links: true, indexes: true, ..none },
-        "includes" | "includesnoexec" | "multiviews" => return Ok(None),
+        "all" => DirectoryOptions { sym_links_if_owner_match: false, ..ALL },
+        "multiviews" => return Ok(None),
         _ => {
             return Err(format!(
-                "expected None, All, ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch or Indexes, got \"{name}\""
+                "expected None, All, ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Includes, IncludesNOEXEC or Indexes, got \"{name}\""
             ));
         }
     }))
@@ -85,10 +93,21 @@ fn known(name: &str) -> Result<Option<DirectoryOptions>, String> {
 
 type Field = fn(&mut DirectoryOptions) -> &mut bool;
 
-const BITS: [(u32, Field); 4] = [
+const ALL: DirectoryOptions = DirectoryOptions {
+    exec_cgi: true,
+    follow_sym_links: true,
+    sym_links_if_owner_match: true,
+    indexes: true,
+    includes: true,
+    includes_exec: true,
+};
+
+const BITS: [(u32, Field); 6] = [
     (1, |options| &mut options.indexes),
+    (2, |options| &mut options.includes),
     (4, |options| &mut options.follow_sym_links),
     (8, |options| &mut options.exec_cgi),
+    (32, |options| &mut options.includes_exec),
     (64, |options| &mut options.sym_links_if_owner_match),
 ];
 
@@ -114,6 +133,8 @@ impl DirectoryOptions {
             follow_sym_links: self.follow_sym_links || other.follow_sym_links,
             sym_links_if_owner_match: self.sym_links_if_owner_match || other.sym_links_if_owner_match,
             indexes: self.indexes || other.indexes,
+            includes: self.includes || other.includes,
+            includes_exec: self.includes_exec || other.includes_exec,
         }
     }
 
@@ -124,6 +145,8 @@ impl DirectoryOptions {
             follow_sym_links: self.follow_sym_links && !other.follow_sym_links,
             sym_links_if_owner_match: self.sym_links_if_owner_match && !other.sym_links_if_owner_match,
             indexes: self.indexes && !other.indexes,
+            includes: self.includes && !other.includes,
+            includes_exec: self.includes_exec && !other.includes_exec,
         }
     }
 

@@ -120,14 +120,14 @@ const GROUPS: &[Group] = &[
         advice: "use SetHandler or AddHandler with a Perl handler",
         names: "CGIMapExtension CGIPassAuth=off CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
             DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \
-            XBitHack=off CharsetDefault CharsetOptions CharsetSourceEnc MultiviewsMatch",
+            CharsetDefault CharsetOptions CharsetSourceEnc MultiviewsMatch",
     },
     Group {
         fate: Refused,
         advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE, BROTLI_COMPRESS and ZSTD",
         names: "ExtFilterDefine \
             ExtFilterOptions FilterChain FilterDeclare FilterProtocol FilterProvider FilterTrace InputSed OutputSed Substitute \
-            SubstituteInheritBefore SubstituteMaxLineLength BufferSize KeptBodySize ReflectorHeader",
+            SubstituteInheritBefore SubstituteMaxLineLength BufferSize ReflectorHeader",
     },
     Group {
         fate: Refused,
@@ -169,8 +169,7 @@ const GROUPS: &[Group] = &[
         fate: Ignored,
         advice: "the Perl program negotiates content; the file name determines the type",
         names: "CacheNegotiatedDocs LanguagePriority ForceLanguagePriority MimeMagicFile ModMimeUsePathInfo \
-            CheckSpelling CheckCaseOnly CheckBasenameMatch ContentDigest SSIEndTag SSIErrorMsg SSIETag SSILastModified \
-            SSILegacyExprParser SSIStartTag SSITimeFormat SSIUndefinedEcho",
+            CheckSpelling CheckCaseOnly CheckBasenameMatch ContentDigest",
     },
     Group {
         fate: Ignored,

@@ -95,6 +95,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::proxy::ROWS,
         content::headers::ROWS,
         content::filters::ROWS,
+        content::includes::ROWS,
         content::caching::ROWS,
         access::hosts::ROWS,
         access::users::ROWS,

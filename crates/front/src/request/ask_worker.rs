@@ -45,7 +45,7 @@ pub async fn ask(
     keep_pace(context, route)?;
     let body = body.receive(context, route).await?;
     let (head, body) = inflate::unpacked(context, head, route, body).await?;
-    let pool = context.generation.config.pool_for(&route.settings);
+    let pool = frame::pool(context, route).ok_or_else(|| no_program_pool(context, route))?;
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
     let exchange = ticket.exchange().clone();
     context.asks(pool, exchange.clone());
@@ -61,6 +61,14 @@ pub async fn ask(
         }
         said => Ok(said),
     }
+}
+
+/// The refusal of a command, because no process can run it.
+fn no_program_pool(context: &RequestContext, route: &Route) -> Refusal {
+    let why =
+        "no process runs commands: Options Includes and the filter INCLUDES must stand in the server's configuration";
+    context.complain(route, &why);
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// The worker gave no usable reply, and no client waits for an error page.
@@ -190,6 +198,10 @@ fn unconditional(head: &Parts) -> Parts {
 
 /// Sends an interim response. HTTP/1.0 has none.
 fn inform(context: &RequestContext, head: &wire::reply::Head) {
+    // The response around a part has begun.
+    if context.is_part() {
+        return;
+    }
     if let Some(stream) = &context.stream {
         stream.inform(head);
     } else if context.head.version >= Version::HTTP_11 {

@@ -16,6 +16,7 @@ use super::cached::{self, Lookup};
 use super::context::expressions::ExprOf;
 use super::context::{RequestContext, known, remote_ip, variables};
 use super::files::{self, LookupResult, autoindex, lookup};
+use super::includes;
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected};
 use super::place::{aliased, choose, find, settle};
 use super::respond::body::BodySource;
@@ -34,21 +35,52 @@ pub async fn follow(
     head: &Parts,
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
-    context.be_subrequest(false);
+    let (response, head) = reach(context, head, body).await?;
+    Ok(includes::apply(context, &head, response))
+}
+
+/// As [`follow`], for a response that no filter has changed. Returns the head after internal redirects, too.
+pub async fn reach<'a>(
+    context: &RequestContext,
+    head: &'a Parts,
+    body: &mut RequestBody,
+) -> Result<(Response<BodySource>, Cow<'a, Parts>), Refusal> {
+    context.be_subrequest(context.is_part());
+    let answer = step(context, head, body).await?;
+    go_on(context, head, answer, body).await
+}
+
+/// As [`reach`], for a request whose route is known.
+pub async fn reach_at<'a>(
+    context: &RequestContext,
+    head: &'a Parts,
+    route: Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<(Response<BodySource>, Cow<'a, Parts>), Refusal> {
+    let answer = at_place(context, head, route, body).await?;
+    go_on(context, head, answer, body).await
+}
+
+/// Follows internal redirects.
+async fn go_on<'a>(
+    context: &RequestContext,
+    head: &'a Parts,
+    mut answer: Dispatched,
+    body: &mut RequestBody,
+) -> Result<(Response<BodySource>, Cow<'a, Parts>), Refusal> {
     let mut head = Cow::Borrowed(head);
-    let mut answer = step(context, &head, body).await?;
     for _ in 0..MAX_REDIRECTS {
         answer = match answer {
-            Dispatched::Response(response) => return Ok(response),
+            Dispatched::Response(response) => return Ok((response, head)),
             Dispatched::InternalRedirect(target) => {
-                context.be_subrequest(false);
+                context.be_subrequest(context.is_part());
                 body.forget_received();
                 context.inherit_variables(variables::pass_on(context, &head, StatusCode::OK));
                 head = Cow::Owned(redirected(&context.head, &target)?);
                 step(context, &head, &mut RequestBody::none()).await?
             }
             Dispatched::Forward(onward) => {
-                context.be_subrequest(false);
+                context.be_subrequest(context.is_part());
                 head = Cow::Owned(*onward);
                 step(context, &head, body).await?
             }
@@ -74,6 +106,10 @@ async fn step(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         Resolved::Break(onward) => Ok(Dispatched::Forward(onward)),
         Resolved::Continue((head, route)) => match route.backend.clone() {
             Some(to) => at_backend(context, &head, &route, &to, body).await,
+            None if cached::purge::is_one(&head, &route) => {
+                admit(context, &head, &route).await?;
+                cached::purge::answer(context, &head, &route).map(Dispatched::Response)
+            }
             None => at_place(context, &head, route, body).await,
         },
     }
@@ -129,20 +165,16 @@ async fn at_backend(
     proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response)
 }
 
-/// Answers by the place itself: a purge, a file, a page of the server, or a program.
+/// Answers by the place itself: a file, a page of the server, or a program.
 async fn at_place(
     context: &RequestContext,
     head: &Parts,
     route: Rc<Route>,
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
-    if cached::purge::is_one(head, &route) {
-        admit(context, head, &route).await?;
-        return cached::purge::answer(context, head, &route).map(Dispatched::Response);
-    }
     let has_phases = route.settings.has_perl_phases();
     let route = if !has_phases && (route.is_static() || is_folder_of_programs(context, &route).await?) {
-        match on_disk(context, head, route).await? {
+        match on_disk(context, head, route, body).await? {
             OnDisk::Answer(answer) => return Ok(answer),
             OnDisk::Program(route) => route,
         }
@@ -167,7 +199,12 @@ enum OnDisk {
 }
 
 /// Looks for the file of a path, and sends it.
-async fn on_disk(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<OnDisk, Refusal> {
+async fn on_disk(
+    context: &RequestContext,
+    head: &Parts,
+    route: Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<OnDisk, Refusal> {
     let found = find_file(context, head, &route).await;
     measure(head, &route, &found)?;
     if let Some(onward) = actions::script(context, head, &route, &found)? {
@@ -181,6 +218,7 @@ async fn on_disk(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Re
         LookupResult::File(route, opened) => {
             settle(context, head, &route)?;
             take_turn(context, head, &route)?;
+            includes::keep_body(context, head, &route, body).await?;
             let head = headers::asked(context, head, &route).await?;
             Dispatched::Response(files::send(context, &route, opened, &head).await?)
         }
@@ -218,12 +256,24 @@ async fn at_program(
     take_turn(context, head, &route)?;
     // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
-    let head = headers::asked(context, head, &route).await?;
+    let mut head = headers::asked(context, head, &route).await?;
+    if includes::may_parse_output(&route) {
+        includes::unconditional(head.to_mut());
+    }
     run(context, &head, &route, body).await
 }
 
+/// Looks up the file of a path on this site, with the rules of its host and its access rules.
+pub async fn look_up(context: &RequestContext, head: &Parts) -> Result<LookupResult, Refusal> {
+    let route = find(context, head).await?;
+    settle(context, head, &route)?;
+    let (head, route) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
+    redirect(context, &route, &head, |_| true).await?;
+    find_file(context, &head, &route).await
+}
+
 /// Answers a request for a program, from the cache or by a worker.
-async fn run(
+pub async fn run(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
@@ -269,7 +319,7 @@ async fn redirect(
 
 /// Looks up the file of `route`. A 404 is sent only after the access check, so that strangers cannot probe names.
 /// For an index, the client needs access to both the folder and the index file.
-async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
+pub async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
     let mut found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
     if let Ok(found) = &mut found
         && let Some(file) = found.file_mut()

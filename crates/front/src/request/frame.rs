@@ -4,10 +4,11 @@ use std::os::unix::ffi::OsStrExt;
 
 use http::header::{CONTENT_LENGTH, COOKIE, TRANSFER_ENCODING};
 use http::request::Parts;
+use wire::control::PoolNumber;
 use wire::frame::{self, Field, Flags};
 
 use super::body::Body;
-use super::context::{RequestContext, variables};
+use super::context::{RequestContext, Task, variables};
 use super::repeated;
 use crate::base::protocol::protocol;
 use crate::base::target;
@@ -27,7 +28,16 @@ pub fn job<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: B
         label: Label { host: route.host, method: head.method.clone(), target: route.path.as_slice().into() },
         timeouts: RequestTimeouts::of(&route.settings),
         share: route.settings.scheduling.share.as_ref(),
-        charged_to: context.visitor().charged_in(context.generation.config.pool_for(&route.settings)),
+        charged_to: pool(context, route).and_then(|pool| context.visitor().charged_in(pool)),
+    }
+}
+
+/// The pool that answers. `None`: no pool runs commands.
+pub fn pool(context: &RequestContext, route: &Route) -> Option<PoolNumber> {
+    match context.task() {
+        Some(Task::Command(_)) => context.generation.config.program_pool_number(),
+        Some(Task::Perl(_)) => Some(route.settings.pool),
+        None => Some(context.generation.config.pool_for(&route.settings)),
     }
 }
 
@@ -59,6 +69,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     let sent = target::as_sent(&context.head).or(written.map(str::as_bytes));
     let variables = variables::encode(&context.variables());
     let forced = route.forced.as_ref().map(|by| by.encode()).unwrap_or_default();
+    let task = context.task().map(|(Task::Command(text) | Task::Perl(text))| text).unwrap_or_default();
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
     set(Field::Env, &variables);
     set(Field::Method, head.method.as_str().as_bytes());
@@ -72,6 +83,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     set(Field::Filename, route.filename.as_os_str().as_bytes());
     set(Field::Overrides, &route.overrides);
     set(Field::Forced, &forced);
+    set(Field::Task, &task);
     let visitor = context.visitor();
     if let Some(name) = visitor.name() {
         set(Field::RemoteHost, name.as_bytes());

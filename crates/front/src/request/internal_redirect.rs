@@ -3,7 +3,9 @@
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{Method, StatusCode, Uri};
+use percent_encoding::percent_encode;
 
+use super::includes;
 use crate::base::refusal::Refusal;
 
 /// Maximum number of internal redirects; httpd's limit.
@@ -12,6 +14,8 @@ pub const MAX_REDIRECTS: usize = 10;
 /// The request for an internal redirect: a GET, or HEAD, of the named path.
 pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     let mut head = head.clone();
+    // A program may write bytes that a client would have encoded.
+    let target = percent_encode(target, includes::UNSENT).to_string();
     head.uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
     if head.method != Method::HEAD {
         head.method = Method::GET;

@@ -13,6 +13,7 @@ mod expressions;
 pub mod files;
 pub mod frame;
 mod head_check;
+mod includes;
 mod internal_redirect;
 mod pages;
 mod place;
@@ -41,6 +42,7 @@ use services::Connection;
 
 pub use cached::purge_url::purge as purge_url;
 pub use dispatch::follow;
+use dispatch::{find_file, look_up, reach, reach_at, run};
 pub use internal_redirect::{MAX_REDIRECTS, redirected};
 
 /// Begins a request whose head is complete; `generation` answers it.

@@ -24,7 +24,7 @@ pub use encode::Request;
 pub use parse::Frame;
 
 const MAGIC: u32 = 0x314c_4d43;
-const FIELDS: usize = 15;
+const FIELDS: usize = 16;
 const FIXED: usize = 60;
 const HEADERS_AT: usize = FIXED + FIELDS * 8;
 
@@ -75,6 +75,9 @@ pub enum Field {
     Overrides = 13,
     /// Handler and media type that a rewrite rule has named, separated by a zero byte; empty: none.
     Forced = 14,
+    /// What runs in place of the handler, for an element of server-side includes: a command of /bin/sh, or the name of a
+    /// Perl sub and its arguments with zero bytes between them. Empty: the handler runs.
+    Task = 15,
 }
 
 impl Field {
@@ -95,6 +98,7 @@ impl Field {
         Field::Env,
         Field::Overrides,
         Field::Forced,
+        Field::Task,
     ];
 }
 

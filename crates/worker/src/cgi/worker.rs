@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use apache::{ErrorPage, HandlerOutcome};
-use wire::frame::Frame;
+use wire::frame::{Field, Frame};
 use wire::reply::{Outgoing, Reply};
 use wire::transport::{Inbound, Presence, WorkerPort, in_memory};
 
@@ -22,6 +22,7 @@ use crate::program::relay::{self, Deadline, Ended};
 use crate::program::{arguments, lost, refused, started, too_late};
 use crate::{Port, WorkerIdentity, activity_begins};
 use base::log;
+use config::Settings;
 use config::response::PathInfo;
 
 /// Return value of a handler that has answered.
@@ -98,6 +99,7 @@ impl ProgramWorker {
         error_logs.borrow().enter(config, host)?;
         open_body(&frame, body)?;
         activity_begins(&frame);
+        let command = frame.field(Field::Task).to_vec();
         let location = locations.of(&frame);
         let place = location.as_ref().map(|location| location.place.clone()).unwrap_or_default();
         let client = Box::new(Front { port: self.port.clone(), request: frame.id() });
@@ -105,7 +107,11 @@ impl ProgramWorker {
         match location {
             Ok(location) => {
                 apache::speak(location.view.api);
-                conclude(request, respond(&location, request, begun));
+                let said = match command.is_empty() {
+                    true => respond(&location, request, begun),
+                    false => respond_with_command(&location, request, begun, command),
+                };
+                conclude(request, said);
             }
             Err(error) => {
                 report(&error);
@@ -145,7 +151,26 @@ fn respond(location: &ProgramLocation, request: u64, begun: Instant) -> i32 {
     if let Some(status) = refused(settings, request, file) {
         return status;
     }
-    let mut child = match started(Child::start(file, arguments(request), &settings.program), file) {
+    let child = started(Child::start(file, arguments(request), &settings.program), file);
+    relay_output(child, (settings, request, file), begun)
+}
+
+/// Answers with the output of a command of the shell, for a page with server-side includes.
+fn respond_with_command(location: &ProgramLocation, request: u64, begun: Instant, command: Vec<u8>) -> i32 {
+    let settings = &location.settings;
+    let shell = Path::new("/bin/sh");
+    let name = apache::filename(request);
+    let folder = Path::new(OsStr::from_bytes(&name)).parent().unwrap_or(Path::new("/"));
+    let arguments = vec![b"-c".to_vec(), command];
+    let child = started(Child::start_in(folder, shell, arguments, &settings.program), shell);
+    // The page shows the output as it is, so the command writes no header.
+    apache::output(b"Content-Type: text/html\n\n");
+    relay_output(child, (settings, request, shell), begun)
+}
+
+/// Transfers the output of a program. Returns OK, or the status of an error.
+fn relay_output(child: Result<Child, i32>, (settings, request, file): (&Settings, u64, &Path), begun: Instant) -> i32 {
+    let mut child = match child {
         Ok(child) => child,
         Err(status) => return status,
     };

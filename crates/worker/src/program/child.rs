@@ -30,12 +30,16 @@ pub struct Child {
 impl Child {
     /// Executes `file` in its folder, with the environment of the current request and its body.
     pub fn start(file: &Path, arguments: Vec<Vec<u8>>, limits: &ProgramLimits) -> io::Result<Child> {
+        Child::start_in(file.parent().unwrap_or(Path::new("/")), file, arguments, limits)
+    }
+
+    /// As [`Child::start`], in another folder.
+    pub fn start_in(folder: &Path, file: &Path, arguments: Vec<Vec<u8>>, limits: &ProgramLimits) -> io::Result<Child> {
         let image = Image::new(file.as_os_str().as_bytes(), arguments, environment())?;
         // Rewind the body: earlier phases may have read from it.
         lseek(io::stdin().as_fd(), 0, Whence::SeekSet)?;
         let (stdout, its_stdout) = io::pipe()?;
         let (stderr, its_stderr) = io::pipe()?;
-        let folder = file.parent().unwrap_or(Path::new("/"));
         let (process, handle) =
             sys::start_program(&image, folder, [its_stdout.as_fd(), its_stderr.as_fd()], &resource_limits(limits))?;
         Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })

@@ -31,6 +31,11 @@ pub(super) fn respond(at: At<'_>) -> i32 {
 }
 
 fn respond_with(at: At<'_>, handler: &Handler) -> i32 {
+    let element = apache::element(at.request);
+    if !element.is_empty() {
+        apache::enter_phase(at.request, Phase::Handler as u32);
+        return at.site.calls.element(at.request, &String::from_utf8_lossy(&element));
+    }
     match handler {
         Handler::PerlScript | Handler::ModPerl => run(at, Phase::Handler),
         Handler::CgiScript

@@ -48,6 +48,17 @@ impl HandlerCalls {
         }
     }
 
+    /// Calls the sub that an element of server-side includes names.
+    pub fn element(&self, request: u64, element: &str) -> i32 {
+        if !self.mod_perl {
+            report("includes: the element perl needs mod_perl's API: load a module of Apache:: or Apache2::");
+            return 500;
+        }
+        let result = self.perl.call(c"Apache::_element", Some(element));
+        self.end_forked_child(result.as_ref().err());
+        result.map_or_else(|interrupted| self.left(request, interrupted), |()| OK)
+    }
+
     /// Runs the handlers that Perl code pushed for the current phase.
     pub fn pushed(&self, request: u64) -> Option<i32> {
         let run = self.pushed.as_ref()?;

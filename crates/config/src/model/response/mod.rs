@@ -10,6 +10,7 @@ pub mod error_document;
 pub mod expires;
 pub mod expr;
 pub mod headers;
+pub mod includes;
 pub mod inflate;
 pub mod listing;
 pub mod ranges;
@@ -28,6 +29,7 @@ use compress::Compress;
 use expires::Expires;
 use expr::ExprText;
 use headers::HeaderRule;
+use includes::Includes;
 use inflate::Inflate;
 use listing::Listing;
 use ranges::Ranges;
@@ -83,6 +85,8 @@ settings! {
         pub ranges: Ranges, Ranges::merge;
         /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
         pub compress: Compress, Compress::merge;
+        /// `SetOutputFilter INCLUDES`, `XBitHack`, `SSIErrorMsg`, …
+        pub includes: Includes, Includes::merge;
         /// `SetInputFilter DEFLATE`, `DeflateInflateRatioLimit`, …
         pub inflate: Inflate, Inflate::merge;
         /// `SSLOptions`, `SSLRequireSSL`

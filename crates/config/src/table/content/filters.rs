@@ -1,4 +1,4 @@
-//! Filters: compression of responses, decompression of request bodies.
+//! Filters: server-side includes, compression of responses, decompression of request bodies.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,16 @@ pub static ROWS: &[Row] = rows![
     word("SetOutputFilter", FILE_INFO, "filter[;filter…]|None", set_output_filter)
         .of("core.c")
         .because("see AddOutputFilterByType"),
-    "Compresses all responses: DEFLATE for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD for zstd. See \
-     AddOutputFilterByType.",
+    "Filters all responses. INCLUDES executes server-side includes, where Options Includes allows it \
+     (docs/operating/includes.md). DEFLATE compresses for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD for zstd. \
+     See AddOutputFilterByType.",
     words("AddOutputFilterByType", FILE_INFO, "filter[;filter…] type…", 2..=MANY, add_output_filter_by_type)
         .of("mod_filter.c")
         .because(
             "compression costs time, a proxy in front may do it, and secrets in compressed pages can be guessed \
              (docs/operating/compression.md)"
         ),
-    "Compresses responses of these MIME types: DEFLATE for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD (or \
+    "Filters responses of these MIME types. INCLUDES executes server-side includes. Compression: DEFLATE for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD (or \
      ZSTD_COMPRESS) for zstd. With several, `BROTLI_COMPRESS;DEFLATE`, the client's Accept-Encoding decides; on a tie \
      the first is used. The variables no-gzip, no-brotli and no-zstd prevent them. Other filters are ignored with a \
      warning.",
@@ -27,6 +28,7 @@ pub static ROWS: &[Row] = rows![
         .because("see AddOutputFilterByType"),
     "As SetOutputFilter, for files with these extensions.",
     words("RemoveOutputFilter", FILE_INFO, "extension…", 1..=MANY, |d, args| {
+        say_of(&mut d.settings().response.includes.extensions, args, false)?;
         say_of(&mut d.settings().response.compress.extensions, args, Vec::new())
     })
     .because("see AddOutputFilter"),
@@ -92,6 +94,7 @@ pub static ROWS: &[Row] = rows![
 
 /// `SetOutputFilter filter[;filter…]|None`
 pub fn set_output_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
+    draft.settings().response.includes.all = Some(has_includes(names));
     draft.settings().response.compress.all = Some(codings(draft, names));
     Ok(())
 }
@@ -105,6 +108,9 @@ pub fn set_input_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
 /// `AddOutputFilterByType filter[;filter…] type…`
 fn add_output_filter_by_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, types)) = args.split_first() else { return Ok(()) };
+    if has_includes(names) {
+        draft.settings().response.includes.types.extend_from_slice(types);
+    }
     let codings = codings(draft, names);
     let pairs = types.iter().flat_map(|kind| codings.iter().map(move |coding| (kind.clone(), *coding)));
     draft.settings().response.compress.types.extend(pairs);
@@ -114,6 +120,7 @@ fn add_output_filter_by_type(draft: &mut Draft, args: &[String]) -> Result<(), S
 /// `AddOutputFilter filter[;filter…] extension…`
 fn add_output_filter(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, extensions)) = args.split_first() else { return Ok(()) };
+    say_of(&mut draft.settings().response.includes.extensions, extensions, has_includes(names))?;
     let codings = codings(draft, names);
     say_of(&mut draft.settings().response.compress.extensions, extensions, codings)
 }
@@ -134,10 +141,16 @@ fn say_of<T: Clone>(known: &mut BTreeMap<String, T>, extensions: &[String], valu
 /// Content codings for filter names; warns of other filters.
 fn codings(draft: &mut Draft, names: &str) -> Vec<Coding> {
     const ADVICE: &str =
-        "the output filters are DEFLATE, BROTLI_COMPRESS and ZSTD; a Perl handler can change what it prints";
+        "the output filters are INCLUDES, DEFLATE, BROTLI_COMPRESS and ZSTD; a Perl handler can change what it prints";
     let names = split(names);
-    warn_of(draft, names.iter().filter(|name| Coding::of_filter(name).is_none()), ADVICE);
+    let is_known = |name: &str| Coding::of_filter(name).is_some() || has_includes(name);
+    warn_of(draft, names.iter().filter(|name| !is_known(name)), ADVICE);
     names.iter().filter_map(|name| Coding::of_filter(name)).collect()
+}
+
+/// Whether a list of filters contains INCLUDES.
+fn has_includes(names: &str) -> bool {
+    split(names).iter().any(|name| name.trim().eq_ignore_ascii_case("includes"))
 }
 
 /// Whether `names` contains DEFLATE; warns of other filters.

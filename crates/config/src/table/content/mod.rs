@@ -1,4 +1,4 @@
-//! Directives about content: files, folders, types, headers, redirects, filters, caching.
+//! Directives about content: files, folders, types, headers, redirects, filters, includes, caching.
 
 pub(super) mod actions;
 pub(super) mod caching;
@@ -6,6 +6,7 @@ pub(super) mod files;
 pub(super) mod filters;
 pub(super) mod folders;
 pub(super) mod headers;
+pub(super) mod includes;
 pub(super) mod proxy;
 pub(super) mod redirects;
 pub(super) mod rewriting;

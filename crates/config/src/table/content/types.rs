@@ -16,7 +16,7 @@ pub static ROWS: &[Row] = rows![
     words(
         "AddHandler",
         FILE_INFO,
-        "perl-script|cgi-script|send-as-is|default-handler|name extension…",
+        "perl-script|cgi-script|server-parsed|send-as-is|default-handler|name extension…",
         2..=MANY,
         add_handler
     )

@@ -188,7 +188,7 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
     let mut visitor = context.visitor_mut();
     for throttle in route.settings.access.throttles.iter().filter(|throttle| throttle.methods.has(method)) {
         // The request may have been counted before a script redirected it internally within the section.
-        if visitor.has_turn(throttle.id) {
+        if visitor.has_turn(throttle.id) || context.has_turn(throttle.id) {
             continue;
         }
         let Some(turn) = context.generation.workers.of(pools::DEFAULT).pool.take_turn(throttle) else {

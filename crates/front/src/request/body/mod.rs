@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::StatusCode;
 use http_body::{Body as _, Frame};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Full};
 use tokio::time::timeout_at;
 
 use super::context::RequestContext;
@@ -107,6 +107,12 @@ impl RequestBody {
     /// No body: for an internal redirect or an error document, which is a request of the server's own.
     pub fn none() -> RequestBody {
         RequestBody { source: None, received: None }
+    }
+
+    /// A body that was received already.
+    pub fn of(bytes: Bytes) -> RequestBody {
+        let source = Source::Stream(Box::new(Full::new(bytes).map_err(|never| -> io::Error { match never {} })));
+        RequestBody { source: Some(source), received: None }
     }
 
     /// Whether there is nothing to receive.

@@ -9,6 +9,7 @@ mod finish;
 pub mod forwarded;
 pub mod host_header;
 pub mod known;
+mod part;
 pub mod remote_ip;
 mod rules;
 mod span;
@@ -33,11 +34,14 @@ use crate::trace::TraceContext;
 use answered::Answered;
 use config::KeepAlive;
 use expressions::{Answerer, Expressions};
+use part::Part;
 use remote_ip::ProxyReport;
 use rules::RuleState;
 use variables::Environment;
 use visitor::Visitor;
 use worker_part::WorkerPart;
+
+pub use part::Task;
 
 /// A request's stream on a multiplexed connection.
 pub trait Stream {
@@ -89,6 +93,8 @@ pub struct RequestContext {
     worker: RefCell<WorkerPart>,
     /// How the request was answered.
     answered: Answered,
+    /// See [`RequestContext::part`].
+    part: Part,
 }
 
 impl RequestContext {
@@ -182,6 +188,7 @@ impl RequestGuard {
             expressions: Expressions::new(answerer),
             worker: RefCell::default(),
             answered: Answered::default(),
+            part: Part::default(),
         });
         let pending = Rc::downgrade(&record);
         record.client.begins(pending, started);

@@ -1,6 +1,7 @@
 //! What the rules of a request's locations may still do, and what they have done.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use http::{HeaderName, HeaderValue, StatusCode};
 
@@ -14,7 +15,7 @@ use config::{meter, work};
 #[derive(Default)]
 pub struct RuleState {
     /// The work that the rules may still do.
-    allowance: work::Allowance,
+    allowance: Rc<work::Allowance>,
     effects: RefCell<RuleEffects>,
 }
 
@@ -33,6 +34,13 @@ pub(super) struct RuleEffects {
     is_subrequest: bool,
     /// Whether the request is looked at for a rule.
     is_looked_at: bool,
+}
+
+impl RuleState {
+    /// The state of a request whose rules share the work of another one's.
+    pub(super) fn sharing(outer: &RuleState) -> RuleState {
+        RuleState { allowance: outer.allowance.clone(), effects: RefCell::default() }
+    }
 }
 
 impl RequestContext {

@@ -57,6 +57,12 @@ impl RequestContext {
         self.environment.borrow_mut().inherited = variables;
     }
 
+    /// Makes the initial variables the current ones, without rules.
+    pub fn take_over_variables(&self) {
+        let mut environment = self.environment.borrow_mut();
+        environment.current = environment.inherited.clone();
+    }
+
     /// Changes one of the initial variables; `None` removes it.
     pub fn inherit_variable(&self, name: &str, value: Option<String>) {
         self.environment.borrow_mut().inherited.set(name, value);

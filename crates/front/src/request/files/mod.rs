@@ -29,6 +29,7 @@ use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
 
 use super::context::RequestContext;
+use super::includes::{self, PageFile};
 use super::respond::body::{BodySource, FileBody, Segment};
 use super::respond::packed_files;
 use crate::base::refusal::Refusal;
@@ -37,9 +38,9 @@ use crate::routing::{Fields, FoundFile, NotYet, Route, server_name};
 use base::path::PATH;
 use base::stamp::Stamp;
 use conditional::{Validators, Verdict};
-use config::Handler;
 use config::response::PathInfo;
 use config::response::ranges::Ranges;
+use config::{Config, Handler};
 use files::open::{Links, OpenedFile};
 use lookup::{Spot, is_folder, locate, refusal, reopen};
 use precompressed::Variant;
@@ -136,10 +137,12 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
         Handler::CgiScript if spot.extra > 0 && found.settings.response.path_info == Some(PathInfo::Off) => {
             Ok(LookupResult::Beyond(found))
         }
-        Handler::Default | Handler::AsIs | Handler::Named(_) if spot.extra > 0 && !takes_path_info(&found) => {
+        Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::Named(_)
+            if spot.extra > 0 && !takes_path_info(&found) =>
+        {
             Ok(LookupResult::Beyond(found))
         }
-        Handler::Default | Handler::AsIs | Handler::Named(_) => {
+        Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::Named(_) => {
             let opened = of_its_own(generation, route, &found, spot.opened)?;
             Ok(LookupResult::File(found, opened))
         }
@@ -206,6 +209,13 @@ pub async fn send(
         response.headers_mut().insert(ALLOW, METHODS);
         return Ok(response);
     }
+    let described = mime::headers(&context.generation.config, route);
+    let parsed = if opened.kind.is_file() { includes::of_file(context, route, &opened, &described) } else { None };
+    if let Some(file) = parsed
+        && matches!(head.method, Method::GET | Method::HEAD | Method::POST)
+    {
+        return page(route, opened, (described, file), head);
+    }
     if head.method != Method::GET && head.method != Method::HEAD {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
     }
@@ -215,7 +225,6 @@ pub async fn send(
     if route.settings.handler == Handler::AsIs {
         return as_is::send(opened.file, opened.size).await;
     }
-    let described = mime::headers(&context.generation.config, route);
     let Variant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
     let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
     let OpenedFile { file, size, stamp, .. } = opened;
@@ -239,6 +248,38 @@ pub async fn send(
     response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static(unit));
     precompressed::describe(response.headers_mut(), route, coding);
     Ok(response)
+}
+
+/// The response with a file of server-side includes. Its time counts only if `XBitHack full` says so, and it has no ranges.
+fn page(
+    route: &Route,
+    opened: OpenedFile,
+    (mut described, file): (HeaderMap, PageFile),
+    head: &Parts,
+) -> Result<Response<BodySource>, Refusal> {
+    if !described.contains_key(CONTENT_TYPE) && route.settings.handler == Handler::ServerParsed {
+        described.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
+    }
+    let validators = Validators::of(&opened, route.settings.response.file_etag);
+    let verdict = if file.is_dated { validators.judge(&head.headers) } else { Verdict::Send };
+    let mut response = match verdict {
+        Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
+        Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
+        Verdict::Send => part(opened.file, opened.size, described, Wanted::Whole, &validators).map_err(refusal)?,
+    };
+    response.headers_mut().extend(fields_of(&validators));
+    response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    if response.status() == StatusCode::OK {
+        response.extensions_mut().insert(file);
+    } else {
+        response.headers_mut().remove(ETAG);
+    }
+    Ok(response)
+}
+
+/// The headers that describe the file of `route` by its name.
+pub fn media_type(config: &Config, route: &Route) -> HeaderMap {
+    mime::headers(config, route)
 }
 
 fn empty(status: StatusCode) -> Response<BodySource> {

@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use http::StatusCode;
 use http::request::Parts;
+use percent_encoding::percent_decode_str;
 
 use super::places::{parted, tidy};
 use super::{of_host, onward};
@@ -63,6 +64,13 @@ async fn aside(context: &RequestContext, look: impl Future<Output = Result<Looke
     };
     context.restore(kept);
     RuleAnswer::LookedUp(Box::new(found))
+}
+
+/// Whether the client may access the path of `head` on this site, whatever is there.
+pub async fn is_accessible(context: &RequestContext, head: &Parts) -> bool {
+    let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let path = format!("{}{query}", percent_decode_str(head.uri.path()).decode_utf8_lossy());
+    of_path(context, head, &path).await.is_ok()
 }
 
 async fn of_path(context: &RequestContext, head: &Parts, path: &str) -> Result<LookedUp, Refusal> {

@@ -26,17 +26,18 @@ use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::routing::{Route, bytes};
 use ahead::answer;
-use asked::{AskedOf, trace_level};
+use asked::trace_level;
 use base::path::{PATH, Text};
 use config::proxy::{BackendParameters, BackendScheme, BackendUrl, Passed};
 use config::response::rewrite::{Away, Rewrite, Rewritten, RuleAnswer, Start, run};
 use config::{At, Handler, LogLevel};
-use places::{document_root, file_of, lacks_slash, own_path, path_of, tidy};
+use places::{file_of, lacks_slash, own_path, path_of, tidy};
 
-pub use ahead::looked_up;
+pub use ahead::{is_accessible, looked_up};
+pub use asked::AskedOf;
 pub use config::response::rewrite::Question;
 pub use explained::{ExplainedRequest, explain, with_conditions};
-pub use places::parted;
+pub use places::{document_root, parted};
 
 /// Characters escaped in a rewritten query. Patterns match the unescaped text.
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>');

@@ -49,6 +49,11 @@ impl Expressions {
         }
     }
 
+    /// The state of a request whose response becomes a part of this one's.
+    pub fn of_part(&self) -> Expressions {
+        Expressions::new(self.answerer)
+    }
+
     /// Takes the answers away, for the time when another request is looked at.
     pub(super) fn set_aside(&self) -> Vec<(ExprQuestion, ExprAnswer)> {
         self.pending.take();

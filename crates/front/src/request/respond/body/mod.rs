@@ -23,6 +23,7 @@ use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
 use crate::request::context::{RequestContext, RequestGuard};
+use crate::request::includes::ParsedBody;
 use crate::request::proxied::Download;
 use crate::workers::{Promised, Ticket};
 
@@ -41,6 +42,8 @@ pub enum BodySource {
     Teed(Teed),
     /// Another body, compressed while it is sent.
     Compressed(Box<Compressed>),
+    /// A page with server-side includes, executed while it is sent.
+    Parsed(Box<ParsedBody>),
 }
 
 /// A response's body, which counts the bytes sent for the access log.
@@ -66,7 +69,7 @@ impl BodySource {
             BodySource::File(file) => Some(file.left),
             BodySource::Backend(body) => body.length(),
             BodySource::Teed(teed) => teed.length(),
-            BodySource::Compressed(_) => None,
+            BodySource::Compressed(_) | BodySource::Parsed(_) => None,
         }
     }
 
@@ -104,6 +107,7 @@ impl BodySource {
             BodySource::Backend(body) => body.poll(cx),
             BodySource::Teed(teed) => teed.poll(cx),
             BodySource::Compressed(body) => body.poll(cx),
+            BodySource::Parsed(body) => body.poll(cx),
         }
     }
 }
@@ -172,6 +176,7 @@ impl Body for ResponseBody {
             BodySource::Backend(body) => body.is_over(),
             BodySource::Teed(teed) => teed.is_over(),
             BodySource::Compressed(body) => body.is_over(),
+            BodySource::Parsed(body) => body.is_over(),
         }
     }
 

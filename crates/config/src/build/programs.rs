@@ -37,13 +37,25 @@ impl Draft {
     }
 }
 
+impl Config {
+    /// Whether a place of the configuration has FastCGI programs that this server starts.
+    pub fn has_fcgid_programs(&self) -> bool {
+        handlers(self).any(|handler| *handler == Handler::FcgidScript)
+    }
+}
+
+/// The handlers that sections name.
+fn handlers(config: &Config) -> impl Iterator<Item = &Handler> {
+    let said = || config.sections.iter().map(|section| &section.said);
+    let by_extension = said().flat_map(|said| said.response.types.handlers());
+    said().filter_map(|said| said.handler.as_ref()).chain(by_extension)
+}
+
 /// Whether a section or an alias makes files CGI scripts, and a section leaves them to the kernel.
 fn has_programs(config: &Config) -> bool {
     let said = || config.sections.iter().map(|section| &section.said);
     let has_alias = config.hosts.iter().flat_map(|host| &host.aliases).any(|alias| alias.script);
-    let by_extension = || said().flat_map(|said| said.response.types.handlers());
-    let mut handlers = said().filter_map(|said| said.handler.as_ref()).chain(by_extension());
-    let has_scripts = has_alias || handlers.any(|handler| *handler == Handler::CgiScript);
+    let has_scripts = has_alias || handlers(config).any(Handler::is_cgi);
     let server = config.hosts.first().and_then(|host| config.sections.get(usize::from(host.base)));
     let is_left = server.is_none_or(|server| server.said.program.mode.is_none_or(|mode| mode == CgiMode::Program));
     has_scripts && (is_left || said().skip(1).any(|said| said.program.mode == Some(CgiMode::Program)))

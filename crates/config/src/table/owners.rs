@@ -58,7 +58,12 @@ const MODULES: &[(&str, &str)] = &[
     ("mod_dir.c", "DirectoryIndex DirectorySlash FallbackResource"),
     ("mod_env.c", "PassEnv SetEnv UnsetEnv"),
     ("mod_expires.c", "ExpiresActive ExpiresByType ExpiresDefault"),
-    ("mod_fcgid.c", "FcgidInitialEnv"),
+    (
+        "mod_fcgid.c",
+        "FcgidBusyTimeout FcgidConnectTimeout FcgidFixPathinfo FcgidIOTimeout FcgidIdleTimeout FcgidInitialEnv FcgidMaxProcesses \
+        FcgidMaxProcessesPerClass FcgidMaxRequestLen FcgidMaxRequestsPerProcess FcgidMinProcessesPerClass FcgidPassHeader \
+        FcgidProcessLifeTime FcgidWrapper",
+    ),
     ("mod_filter.c", "AddOutputFilterByType"),
     ("mod_headers.c", "ErrorHeader Header RequestHeader"),
     ("mod_http2.c", "H2MaxSessionStreams H2MaxStreamErrors H2StreamTimeout H2WindowSize"),
@@ -81,6 +86,7 @@ const MODULES: &[(&str, &str)] = &[
         PerlSetInputFilter PerlSetOutputFilter PerlSetVar PerlSetupEnv PerlSwitches PerlTaintCheck PerlTrace PerlTransHandler \
         PerlTypeHandler PerlWarn",
     ),
+    ("mod_proxy_fcgi.c", "ProxyFCGIBackendType ProxyFCGISetEnvIf"),
     (
         "mod_proxy.c",
         "Proxy ProxyAddHeaders ProxyErrorOverride ProxyMatch ProxyPass ProxyPassMatch ProxyPassReverse ProxyPassReverseCookieDomain \

@@ -7,6 +7,7 @@ pub mod body;
 mod cached;
 pub mod context;
 mod error_document;
+mod fcgi;
 pub mod files;
 pub mod frame;
 mod head_check;
@@ -38,6 +39,7 @@ use body::drain::Left;
 use body::source::Source;
 use cached::Lookup;
 use config::Handler;
+use config::proxy::BackendScheme;
 use config::response::redirect::RedirectResponse;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
@@ -211,6 +213,9 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         let mut own = head.clone();
         proxy::fields::end_to_end(&mut own.headers);
         let head = headers::asked(context, &own, &route)?;
+        if to.url.scheme == BackendScheme::Fcgi {
+            return fcgi::pass(context, &head, &route, &to, body).await;
+        }
         return proxied::answer(context, &head, &route, &to, body).await.map(Dispatched::Response);
     }
     if cached::purge::is_one(head, &route) {
@@ -273,6 +278,9 @@ async fn run(
     route: &Rc<Route>,
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
+    if let Handler::Backend(backend) = &route.settings.handler {
+        return fcgi::handle(context, head, route, backend, body).await;
+    }
     match cached::look_up(context, head, route, body).await? {
         Lookup::Hit(response) => Ok(Dispatched::Response(response)),
         Lookup::Miss { store } => store.ask(body).await,
@@ -290,7 +298,7 @@ async fn run(
 /// Whether the path is that of a folder of programs, whose index answers. As in mod_dir, the index gets the method and the body.
 async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> Result<bool, Refusal> {
     let leads_on = || Ok(files::leads_to_an_index(&context.generation, route));
-    Ok(route.settings.handler == Handler::CgiScript && context.generation.ask(leads_on).await?)
+    Ok(route.settings.handler.is_cgi() && context.generation.ask(leads_on).await?)
 }
 
 /// Applies `Redirect` of the host or of a location.

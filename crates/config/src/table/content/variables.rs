@@ -8,7 +8,7 @@ use crate::syntax::pattern::Case;
 use crate::table::row::{FILE_INFO, MANY, Row, rows, words};
 
 pub static ROWS: &[Row] = rows![
-    words("SetEnv", FILE_INFO, "name [value]", 1..=2, set_env).aliases(&["FcgidInitialEnv"]).because("see PerlSetEnv"),
+    words("SetEnv", FILE_INFO, "name [value]", 1..=2, set_env).because("see PerlSetEnv"),
     "Sets a variable in the environment of programs. SetEnvIf variables are set earlier.",
     words("UnsetEnv", FILE_INFO, "name…", 1..=MANY, unset_env).because("see SetEnv"),
     "Cancels a SetEnv or PassEnv of an outer section.",

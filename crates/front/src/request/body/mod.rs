@@ -96,6 +96,14 @@ impl RequestBody {
         self.0.as_ref().is_none_or(Source::is_end_stream)
     }
 
+    /// The length in bytes, if it is known before the body is received.
+    pub fn exact_length(&self) -> Option<u64> {
+        match &self.0 {
+            Some(source) => source.size_hint().exact(),
+            None => Some(0),
+        }
+    }
+
     /// The body, if there is one. Afterwards there is nothing more to receive.
     pub fn take(&mut self) -> Option<Source> {
         self.0.take().filter(|source| !source.is_end_stream())

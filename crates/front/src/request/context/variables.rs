@@ -14,7 +14,7 @@ use crate::base::target;
 use crate::routing::Route;
 use config::Settings;
 use config::response::expr::Expr;
-use config::response::setenv::EnvCondition;
+use config::response::setenv::{EnvCondition, SetEnvIf};
 use config::response::variables::ExprInput;
 use config::response::variables::{Attribute, Variables};
 
@@ -179,6 +179,11 @@ fn look<'a>(
             context.header_of(head, name).map(|value| String::from_utf8_lossy(value.as_bytes()))
         }
     }
+}
+
+/// Applies rules of `route` to other variables than those of the request.
+pub fn apply(context: &RequestContext, head: &Parts, route: &Route, rules: &[SetEnvIf], to: &mut Variables) {
+    to.apply(rules, |attribute| look(context, head, route, attribute));
 }
 
 /// The groups of an expression's last pattern, if the expression is true.

@@ -13,8 +13,8 @@ use wire::frame::Frame;
 use wire::reply::{Outgoing, Reply};
 use wire::transport::{Inbound, Presence, WorkerPort, in_memory};
 
-use super::Programs;
 use super::locations::ProgramLocation;
+use super::{Programs, fcgid};
 use crate::log_context::{self, LogContext, report};
 use crate::place::language_of;
 use crate::program::child::Child;
@@ -22,6 +22,7 @@ use crate::program::relay::{self, Deadline, Ended};
 use crate::program::{arguments, lost, refused, started, too_late};
 use crate::{Port, WorkerIdentity, activity_begins};
 use base::log;
+use config::Handler;
 use config::response::PathInfo;
 
 /// Return value of a handler that has answered.
@@ -92,7 +93,7 @@ impl ProgramWorker {
 
     fn answer(&self, frame: Frame, body: Option<OwnedFd>) -> io::Result<apache::EndedRequest> {
         let begun = Instant::now();
-        let Programs { config, locations, error_logs } = &self.programs;
+        let Programs { config, locations, error_logs, .. } = &self.programs;
         LogContext::of(&frame).becomes_current();
         let host = config.hosts.get(usize::from(frame.host()));
         error_logs.borrow().enter(config, host)?;
@@ -105,7 +106,7 @@ impl ProgramWorker {
         match location {
             Ok(location) => {
                 apache::speak(location.view.api);
-                conclude(request, respond(&location, request, begun));
+                conclude(request, respond(&self.programs, &location, request, begun));
             }
             Err(error) => {
                 report(&error);
@@ -132,13 +133,16 @@ fn open_body(frame: &Frame, body: Option<OwnedFd>) -> io::Result<()> {
 }
 
 /// Answers with the output of the program. Returns OK, or the status of an error.
-fn respond(location: &ProgramLocation, request: u64, begun: Instant) -> i32 {
+fn respond(programs: &Programs, location: &ProgramLocation, request: u64, begun: Instant) -> i32 {
     let ProgramLocation { settings, view, .. } = location;
     if let Some(language) = language_of(&view.config, settings, request) {
         apache::say_language(request, &language);
     }
     if settings.response.path_info == Some(PathInfo::Off) && !apache::path_info(request).is_empty() {
         return 404;
+    }
+    if let (Handler::FcgidScript, Some(manager)) = (&settings.handler, &programs.manager) {
+        return fcgid::respond(manager, settings, request, begun);
     }
     let name = apache::filename(request);
     let file = Path::new(OsStr::from_bytes(&name));

@@ -37,7 +37,7 @@ impl Child {
         let (stderr, its_stderr) = io::pipe()?;
         let folder = file.parent().unwrap_or(Path::new("/"));
         let (process, handle) =
-            sys::start_program(&image, folder, [its_stdout.as_fd(), its_stderr.as_fd()], &resource_limits(limits))?;
+            sys::start_program(&image, folder, [its_stdout.as_fd(), its_stderr.as_fd()], &resource_limits([limits.cpu, limits.memory, limits.processes]))?;
         Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })
     }
 
@@ -105,11 +105,11 @@ pub fn environment() -> Vec<Vec<u8>> {
 }
 
 /// `RLimitCPU`, `RLimitMEM` and `RLimitNPROC` as setrlimit(2) takes them.
-fn resource_limits(limits: &ProgramLimits) -> Vec<ResourceLimit> {
+pub fn resource_limits([cpu, memory, processes]: [Option<(u64, u64)>; 3]) -> Vec<ResourceLimit> {
     let all = [
-        (Resource::RLIMIT_CPU, limits.cpu),
-        (Resource::RLIMIT_AS, limits.memory),
-        (Resource::RLIMIT_NPROC, limits.processes),
+        (Resource::RLIMIT_CPU, cpu),
+        (Resource::RLIMIT_AS, memory),
+        (Resource::RLIMIT_NPROC, processes),
     ];
     all.into_iter().filter_map(|(resource, limit)| limit.map(|(soft, hard)| (resource, soft, hard))).collect()
 }

@@ -120,7 +120,7 @@ impl WarmUpRequest<'_> {
 }
 
 fn answers_with_perl(settings: &Settings) -> bool {
-    matches!(settings.handler, Handler::PerlScript | Handler::ModPerl | Handler::CgiScript | Handler::Psgi)
+    matches!(settings.handler, Handler::PerlScript | Handler::ModPerl | Handler::CgiScript | Handler::FcgidScript | Handler::Psgi)
         || settings.has_perl_phases()
 }
 

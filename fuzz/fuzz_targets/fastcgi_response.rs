@@ -3,7 +3,7 @@
 #![no_main]
 
 use bytes::BytesMut;
-use fastcgi::{Event, HeadReader, ResponseReader};
+use fastcgi::{FastcgiEvent, HeadReader, ResponseReader};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Debug, Default, PartialEq)]
@@ -29,9 +29,9 @@ fn read(sent: &[u8], size: usize) -> Response {
         loop {
             match reader.next(&mut input) {
                 Ok(None) => break,
-                Ok(Some(Event::Stdout(text))) => response.output.extend_from_slice(&text),
-                Ok(Some(Event::Stderr(text))) => response.log.extend_from_slice(&text),
-                Ok(Some(Event::End(status))) => response.end = Some(Ok(status)),
+                Ok(Some(FastcgiEvent::Stdout(text))) => response.output.extend_from_slice(&text),
+                Ok(Some(FastcgiEvent::Stderr(text))) => response.log.extend_from_slice(&text),
+                Ok(Some(FastcgiEvent::End(status))) => response.end = Some(Ok(status)),
                 Err(error) => {
                     response.end = Some(Err(error.to_string()));
                     return response;

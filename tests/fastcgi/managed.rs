@@ -199,10 +199,10 @@ fn cgi_fast_and_plack_are_served() {
 fn the_process_list_shows_the_programs() {
     let server = serve("");
     let first = pid(&server, "/a.fcgi");
-    let manager = || {
-        let list = std::process::Command::new("ps").args(["-o", "ppid=", "-p", &first.to_string()]).output();
-        let parent = String::from_utf8_lossy(&list.expect("ps").stdout).trim().parse().unwrap_or(0);
-        crate::support::name(parent)
+    let title = || {
+        let status = std::fs::read_to_string(format!("/proc/{first}/status")).unwrap_or_default();
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap_or_default().trim().to_owned();
+        std::fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default()
     };
-    until("the manager shows its program", || manager().starts_with("cameleer: fcgid (1 program"));
+    until("the manager shows its program", || title().starts_with("cameleer: fcgid (1 programs, 0 busy)"));
 }

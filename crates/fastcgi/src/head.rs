@@ -13,7 +13,7 @@ pub const MOST_FIELDS: usize = 200;
 
 /// The head of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResponseHead {
+pub struct CgiHead {
     /// The status; that of a redirect if there is a `Location` and no `Status`.
     pub status: StatusCode,
     /// All fields but `Status`.
@@ -50,7 +50,7 @@ impl HeadReader {
     ///
     /// # Errors
     /// For output without a valid head.
-    pub fn push(&mut self, piece: &[u8]) -> Result<Option<(ResponseHead, Bytes)>, HeadError> {
+    pub fn push(&mut self, piece: &[u8]) -> Result<Option<(CgiHead, Bytes)>, HeadError> {
         self.text.extend_from_slice(piece);
         let Some((length, end)) = end_of_head(&self.text, self.searched) else {
             self.searched = self.text.len().saturating_sub(2);
@@ -83,7 +83,7 @@ fn end_of_head(text: &[u8], from: usize) -> Option<(usize, usize)> {
     }
 }
 
-fn parse(text: &[u8]) -> Result<ResponseHead, HeadError> {
+fn parse(text: &[u8]) -> Result<CgiHead, HeadError> {
     let (mut fields, mut status) = (HeaderMap::new(), None);
     let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     for line in lines.filter(|line| !line.is_empty()) {
@@ -102,7 +102,7 @@ fn parse(text: &[u8]) -> Result<ResponseHead, HeadError> {
         }
     }
     let implied = if fields.contains_key(LOCATION) { StatusCode::FOUND } else { StatusCode::OK };
-    Ok(ResponseHead { status: status.unwrap_or(implied), fields, has_status: status.is_some() })
+    Ok(CgiHead { status: status.unwrap_or(implied), fields, has_status: status.is_some() })
 }
 
 fn status_of(value: &[u8]) -> Result<StatusCode, HeadError> {
@@ -134,8 +134,8 @@ impl std::error::Error for HeadError {}
 mod tests {
     use super::*;
 
-    fn read(output: &[u8], size: usize) -> Result<Option<(ResponseHead, Vec<u8>)>, HeadError> {
-        let (mut reader, mut found) = (HeadReader::default(), None::<(ResponseHead, Vec<u8>)>);
+    fn read(output: &[u8], size: usize) -> Result<Option<(CgiHead, Vec<u8>)>, HeadError> {
+        let (mut reader, mut found) = (HeadReader::default(), None::<(CgiHead, Vec<u8>)>);
         for piece in output.chunks(size) {
             match &mut found {
                 Some((_, body)) => body.extend_from_slice(piece),

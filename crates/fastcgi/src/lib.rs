@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   variables, body ──▶ request::{begin, params, stdin} ──▶ bytes for the application
-//!   bytes of the application ──▶ ResponseReader ──▶ Event ──▶ HeadReader ──▶ status, header fields, body
+//!   bytes of the application ──▶ ResponseReader ──▶ FastcgiEvent ──▶ HeadReader ──▶ status, header fields, body
 //! ```
 //!
 //! A connection carries one request at a time, whose id is always 1: no application in use multiplexes.
@@ -15,5 +15,5 @@ pub mod record;
 pub mod request;
 pub mod response;
 
-pub use head::{HeadError, HeadReader, ResponseHead};
-pub use response::{Event, ProtocolError, ResponseReader};
+pub use head::{CgiHead, HeadError, HeadReader};
+pub use response::{FastcgiEvent, ProtocolError, ResponseReader};

@@ -13,7 +13,7 @@ const COMPLETE: u8 = 0;
 
 /// An event of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum FastcgiEvent {
     /// A piece of the CGI response.
     Stdout(Bytes),
     /// A piece for the error log.
@@ -71,12 +71,12 @@ impl Default for ResponseReader {
 }
 
 impl ResponseReader {
-    /// Takes the next event from the beginning of `input`. `None`: more bytes are needed. Behind [`Event::End`], and its
+    /// Takes the next event from the beginning of `input`. `None`: more bytes are needed. Behind [`FastcgiEvent::End`], and its
     /// padding, nothing is taken.
     ///
     /// # Errors
     /// For bytes that are no response to the request; the connection is then of no use.
-    pub fn next(&mut self, input: &mut BytesMut) -> Result<Option<Event>, ProtocolError> {
+    pub fn next(&mut self, input: &mut BytesMut) -> Result<Option<FastcgiEvent>, ProtocolError> {
         loop {
             let event = match self.state {
                 State::Header => {
@@ -102,7 +102,7 @@ impl ResponseReader {
                         return Ok(None);
                     }
                     self.state = if self.ended.is_some() { State::Over } else { State::Header };
-                    self.ended.map(Event::End)
+                    self.ended.map(FastcgiEvent::End)
                 }
                 State::Over => return Ok(None),
             };
@@ -112,7 +112,7 @@ impl ResponseReader {
         }
     }
 
-    fn begin(&mut self, header: RecordHeader) -> Result<Option<Event>, ProtocolError> {
+    fn begin(&mut self, header: RecordHeader) -> Result<Option<FastcgiEvent>, ProtocolError> {
         let RecordHeader { version, kind, request, content, padding } = header;
         if version != VERSION {
             return Err(ProtocolError::Version(version));
@@ -148,14 +148,14 @@ impl ResponseReader {
         left: usize,
         padding: usize,
         input: &mut BytesMut,
-    ) -> Option<Event> {
+    ) -> Option<FastcgiEvent> {
         let piece = input.split_to(left.min(input.len())).freeze();
         let left = left - piece.len();
         self.state = if left == 0 { State::Padding(padding) } else { State::Content { kind, left, padding } };
         match kind {
             _ if piece.is_empty() => None,
-            Some(RecordType::Stdout) => Some(Event::Stdout(piece)),
-            Some(RecordType::Stderr) => Some(Event::Stderr(piece)),
+            Some(RecordType::Stdout) => Some(FastcgiEvent::Stdout(piece)),
+            Some(RecordType::Stderr) => Some(FastcgiEvent::Stderr(piece)),
             _ => None,
         }
     }
@@ -219,16 +219,16 @@ mod tests {
     }
 
     /// The events of these bytes, which arrive in pieces of `size`; pieces of one stream are joined.
-    fn events(bytes: &[u8], size: usize) -> Result<Vec<Event>, ProtocolError> {
+    fn events(bytes: &[u8], size: usize) -> Result<Vec<FastcgiEvent>, ProtocolError> {
         let (mut reader, mut input, mut events) = (ResponseReader::default(), BytesMut::new(), Vec::new());
         for piece in bytes.chunks(size) {
             input.extend_from_slice(piece);
             while let Some(event) = reader.next(&mut input)? {
                 match (events.last_mut(), event) {
-                    (Some(Event::Stdout(before)), Event::Stdout(more)) => {
+                    (Some(FastcgiEvent::Stdout(before)), FastcgiEvent::Stdout(more)) => {
                         *before = [&before[..], &more].concat().into()
                     }
-                    (Some(Event::Stderr(before)), Event::Stderr(more)) => {
+                    (Some(FastcgiEvent::Stderr(before)), FastcgiEvent::Stderr(more)) => {
                         *before = [&before[..], &more].concat().into()
                     }
                     (_, event) => events.push(event),
@@ -251,9 +251,9 @@ mod tests {
         ]
         .concat();
         let expected = [
-            Event::Stdout(Bytes::from_static(b"one two")),
-            Event::Stderr(Bytes::from_static(b"oops")),
-            Event::End(258),
+            FastcgiEvent::Stdout(Bytes::from_static(b"one two")),
+            FastcgiEvent::Stderr(Bytes::from_static(b"oops")),
+            FastcgiEvent::End(258),
         ];
         for size in [1, 2, 7, 8, 9, bytes.len()] {
             assert_eq!(events(&bytes, size).as_deref(), Ok(&expected[..]), "{size}");

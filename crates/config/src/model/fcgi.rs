@@ -34,3 +34,12 @@ impl FcgiRules {
         self.named.contains(&origin)
     }
 }
+
+/// The message for an application that only a `.htaccess` file or a rule names.
+pub fn unnamed(url: &BackendUrl) -> String {
+    let origin = url.origin();
+    format!(
+        "the configuration of this place does not name {origin}, so that a .htaccess file may not: \
+         allow it with <Proxy \"{origin}\"></Proxy> in the virtual host"
+    )
+}

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use config::proxy::{BackendAddress, BackendUrl, Passed};
-use fastcgi::{ResponseHead, request};
+use fastcgi::{CgiHead, request};
 use http::header::CONTENT_LENGTH;
 use http::{Method, StatusCode};
 use tokio::io::{AsyncRead, ReadBuf};
@@ -66,7 +66,7 @@ impl Applications {
         to: &Passed,
         waits: Waits,
         request: FastcgiRequest,
-    ) -> Result<(ResponseHead, FastcgiBody), FastcgiFailure> {
+    ) -> Result<(CgiHead, FastcgiBody), FastcgiFailure> {
         let FastcgiRequest { method, variables, body, mut stderr } = request;
         let keep = to.parameters.enable_reuse;
         let pairs = variables.iter().map(|(name, value)| (&name[..], &value[..]));
@@ -153,7 +153,7 @@ fn open(mut socket: Socket) -> Option<Socket> {
 }
 
 /// The length of the body: none for HEAD and for statuses without a body, else as the application has named it.
-fn length_of(method: &Method, head: &ResponseHead) -> Option<u64> {
+fn length_of(method: &Method, head: &CgiHead) -> Option<u64> {
     if method == Method::HEAD || matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
         return Some(0);
     }

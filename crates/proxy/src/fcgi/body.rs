@@ -5,7 +5,7 @@ use std::io;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use fastcgi::{Event, HeadError, HeadReader, ResponseHead};
+use fastcgi::{CgiHead, FastcgiEvent, HeadError, HeadReader};
 
 use super::exchange::Exchange;
 use super::failure::FastcgiFailure;
@@ -31,13 +31,13 @@ pub struct FastcgiBody {
 pub(crate) async fn read_head(
     exchange: &mut Exchange,
     stderr: &mut StderrSink,
-) -> Result<(ResponseHead, Bytes), FastcgiFailure> {
+) -> Result<(CgiHead, Bytes), FastcgiFailure> {
     let mut reader = HeadReader::default();
     loop {
         match poll_fn(|cx| exchange.poll_event(cx)).await? {
-            Event::Stderr(text) => stderr(&text),
-            Event::End(_) => return Err(FastcgiFailure::Head(HeadError::Incomplete)),
-            Event::Stdout(piece) => {
+            FastcgiEvent::Stderr(text) => stderr(&text),
+            FastcgiEvent::End(_) => return Err(FastcgiFailure::Head(HeadError::Incomplete)),
+            FastcgiEvent::Stdout(piece) => {
                 if let Some(found) = reader.push(&piece).map_err(FastcgiFailure::Head)? {
                     return Ok(found);
                 }
@@ -78,13 +78,13 @@ impl FastcgiBody {
                 return Poll::Ready(self.failed.clone().map(|why| Err(io::Error::other(why))));
             };
             match ready!(exchange.poll_event(cx)) {
-                Ok(Event::Stderr(text)) => (self.stderr)(&text),
-                Ok(Event::Stdout(piece)) => {
+                Ok(FastcgiEvent::Stderr(text)) => (self.stderr)(&text),
+                Ok(FastcgiEvent::Stdout(piece)) => {
                     if let Some(piece) = self.counted(piece) {
                         return Poll::Ready(Some(piece));
                     }
                 }
-                Ok(Event::End(_)) => {
+                Ok(FastcgiEvent::End(_)) => {
                     self.end();
                     self.failed = self.missing().map(|failure| failure.to_string());
                 }
@@ -139,9 +139,9 @@ impl Drop for FastcgiBody {
         let mut cx = Context::from_waker(std::task::Waker::noop());
         while let Some(exchange) = &mut self.exchange {
             match exchange.poll_event(&mut cx) {
-                Poll::Ready(Ok(Event::Stderr(text))) => (self.stderr)(&text),
-                Poll::Ready(Ok(Event::End(_))) => self.end(),
-                Poll::Ready(Ok(Event::Stdout(_)) | Err(_)) | Poll::Pending => return,
+                Poll::Ready(Ok(FastcgiEvent::Stderr(text))) => (self.stderr)(&text),
+                Poll::Ready(Ok(FastcgiEvent::End(_))) => self.end(),
+                Poll::Ready(Ok(FastcgiEvent::Stdout(_)) | Err(_)) | Poll::Pending => return,
             }
         }
     }

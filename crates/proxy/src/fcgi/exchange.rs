@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use fastcgi::{Event, ResponseReader, request};
+use fastcgi::{FastcgiEvent, ResponseReader, request};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -66,10 +66,10 @@ impl Exchange {
     }
 
     /// The next event of the response.
-    pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event, FastcgiFailure>> {
+    pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<FastcgiEvent, FastcgiFailure>> {
         loop {
             if let Some(event) = self.reader.next(&mut self.input).map_err(FastcgiFailure::Protocol)? {
-                self.is_over |= matches!(event, Event::End(_));
+                self.is_over |= matches!(event, FastcgiEvent::End(_));
                 return Poll::Ready(Ok(event));
             }
             let awaits_client = self.write(cx)?;

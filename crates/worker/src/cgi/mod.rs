@@ -72,7 +72,9 @@ pub fn run(
         ended => {
             // The manager ends its programs when nobody can ask any more.
             drop(programs);
-            process.into_iter().for_each(|process| drop(waitpid(process, None)));
+            if let Some(process) = process {
+                let _ = waitpid(process, None);
+            }
             return ended.map(drop);
         }
     };

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
-use fastcgi::{Event, ProtocolError, ResponseReader, request};
+use fastcgi::{FastcgiEvent, ProtocolError, ResponseReader, request};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::unistd::{Whence, lseek};
@@ -178,12 +178,12 @@ impl Exchange<'_> {
         self.input.extend_from_slice(piece.get(..length).unwrap_or_default());
         while let Some(event) = self.reader.next(&mut self.input).map_err(ExchangeEnd::Protocol)? {
             match event {
-                Event::Stdout(text) => {
+                FastcgiEvent::Stdout(text) => {
                     *has_said = true;
                     apache::output(&text);
                 }
-                Event::Stderr(text) => apache::complain(&text),
-                Event::End(_) => return Ok(Some(ExchangeEnd::Whole)),
+                FastcgiEvent::Stderr(text) => apache::complain(&text),
+                FastcgiEvent::End(_) => return Ok(Some(ExchangeEnd::Whole)),
             }
         }
         self.check_client()?;

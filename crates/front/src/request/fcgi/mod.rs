@@ -28,8 +28,8 @@ use super::body::RequestBody;
 use super::context::RequestContext;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
-use config::proxy::{BackendParameters, BackendUrl, Passed};
-use config::{At, BackendHandler};
+use config::proxy::{BackendParameters, Passed};
+use config::{At, BackendHandler, fcgi};
 use proxy::{FastcgiFailure, FastcgiRequest, Waits};
 use script::Script;
 
@@ -54,7 +54,7 @@ pub async fn handle(
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     if !route.settings.fcgi.names(&handler.url) {
-        context.complain(route, &format_args!("SetHandler {}: {}", handler.name, unnamed(&handler.url)));
+        context.complain(route, &format_args!("SetHandler {}: {}", handler.name, fcgi::unnamed(&handler.url)));
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     // As in httpd, an application that only a handler names is tried each time.
@@ -62,15 +62,6 @@ pub async fn handle(
     let to = Passed { url: handler.url.clone(), parameters: Arc::new(parameters), at: At::default() };
     let script = context.generation.ask(|| Ok(Script::of_file(context, route, &to))).await?;
     ask(context, head, route, (&to, &script), body).await
-}
-
-/// The message for an application that only a `.htaccess` file or a rule names.
-pub fn unnamed(url: &BackendUrl) -> String {
-    let origin = url.origin();
-    format!(
-        "the configuration of this place does not name {origin}, so that a .htaccess file may not: \
-         allow it with <Proxy \"{origin}\"></Proxy> in the virtual host"
-    )
 }
 
 async fn ask(

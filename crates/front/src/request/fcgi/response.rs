@@ -13,7 +13,7 @@ use crate::request::Dispatched;
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
-use fastcgi::ResponseHead;
+use fastcgi::CgiHead;
 use proxy::{FastcgiBody, fields};
 
 /// Most bytes of a body without a reader that are read for the sake of the connection.
@@ -24,13 +24,13 @@ pub fn deliver(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
-    (answered, body): (ResponseHead, FastcgiBody),
+    (answered, body): (CgiHead, FastcgiBody),
 ) -> Result<Dispatched, Refusal> {
     if let Some(path) = local_redirect(&answered) {
         spawn_local(body.discard(DISCARDED));
         return Ok(Dispatched::InternalRedirect(path));
     }
-    let ResponseHead { status, mut fields, .. } = answered;
+    let CgiHead { status, mut fields, .. } = answered;
     if route.settings.proxy.overrides(status.as_u16()) {
         spawn_local(body.discard(DISCARDED));
         return Err(match fields.get(WWW_AUTHENTICATE) {
@@ -56,7 +56,7 @@ pub fn deliver(
 }
 
 /// The path of a local redirect: a `Location` that begins with one slash, without a `Status` (section 6.2.2).
-fn local_redirect(answered: &ResponseHead) -> Option<Vec<u8>> {
+fn local_redirect(answered: &CgiHead) -> Option<Vec<u8>> {
     let location = answered.fields.get(LOCATION).filter(|_| !answered.has_status)?.as_bytes();
     (location.starts_with(b"/") && !location.starts_with(b"//")).then(|| location.to_vec())
 }

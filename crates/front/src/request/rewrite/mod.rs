@@ -20,7 +20,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
 use super::access::admit;
 use super::context::{RequestContext, variables};
-use super::{fcgi, files, find, settle};
+use super::{files, find, settle};
 use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::routing::{Route, bytes};
@@ -29,7 +29,7 @@ use asked::{AskedOf, trace_level};
 use base::path::{PATH, Text};
 use config::proxy::{BackendParameters, BackendScheme, BackendUrl, Passed};
 use config::response::rewrite::{Away, Question, Rewrite, Rewritten, RuleAnswer, Start, run};
-use config::{At, Handler, LogLevel};
+use config::{At, Handler, LogLevel, fcgi};
 use places::{file_of, lacks_slash, own_path, path_of, tidy};
 
 pub use places::{document_root, parted};

@@ -21,6 +21,8 @@ mod cgi;
 mod cli;
 /// Meaning of a configuration, and messages about a broken one.
 mod config;
+/// FastCGI applications beside the server, and programs that it starts.
+mod fastcgi;
 /// Static files.
 mod files;
 /// HTTP/1.1 connections and messages.

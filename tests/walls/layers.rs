@@ -78,7 +78,7 @@ const LAYERS: &[Layers] = &[
             &["cgi", "inspection", "promotion", "warm_up"],
             &["request"],
             &["site"],
-            &["location", "start_up"],
+            &["fcgid", "location", "start_up"],
             &[
                 "error_logs",
                 "forking",

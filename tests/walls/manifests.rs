@@ -18,7 +18,7 @@ const ORDER: &[&[&str]] = &[
     &["access", "apr", "files", "proxy", "status", "tls"],
     &["apache", "config", "machine"],
     &["form", "libperl", "ssi", "sys"],
-    &["base", "libperl-sys", "wire"],
+    &["base", "fastcgi", "libperl-sys", "wire"],
 ];
 
 /// Crates, dependencies that they must not have even indirectly, and the reason.

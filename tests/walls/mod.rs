@@ -122,7 +122,7 @@ fn every_unsafe_block_has_its_reason() {
 
 #[test]
 fn no_input_of_clients_reaches_an_unwrap() {
-    for name in ["front", "wire", "form", "proxy", "access", "files", "tls", "base"] {
+    for name in ["front", "wire", "form", "proxy", "fastcgi", "access", "files", "tls", "base"] {
         forbid(&format!("crates/{name}/src"), r"\.(unwrap|expect)\(");
     }
 }

@@ -17,6 +17,7 @@
 pub mod board;
 pub mod channel;
 pub mod control;
+pub mod fcgid;
 pub mod frame;
 pub mod memory;
 pub mod memory_words;

@@ -41,6 +41,9 @@ mod location;
 // CGI programs, whoever starts them.
 mod program;
 
+// FastCGI programs that this server starts: their manager, and requests to them.
+mod fcgid;
+
 mod error_logs;
 mod forking;
 mod growth;

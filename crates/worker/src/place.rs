@@ -31,7 +31,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         server_admin: server.and_then(|h| h.server_admin.clone()).unwrap_or_else(|| "[no address given]".into()),
         set_vars: settings.set_vars.clone(),
         set_env: settings.set_env.clone(),
-        send_header: settings.parses_headers() || settings.handler == Handler::CgiScript,
+        send_header: settings.parses_headers() || settings.handler.is_cgi(),
         setup_env: settings.sets_up_env(config.perl.generation),
         options: i64::from(settings.options.bits()) | if settings.may_exec_cgi() { apache::OPT_EXECCGI } else { 0 },
         timeout: config.timeouts.client.as_secs() as u32,
@@ -97,7 +97,9 @@ fn perl_options(config: &Config, settings: &Settings) -> String {
     }
     let is_usual = |name: &str| match name {
         // Persistent scripts get the same as perl-script: CGI.pm needs the global request.
-        "SetupEnv" | "GlobalRequest" => matches!(settings.handler, Handler::PerlScript | Handler::CgiScript),
+        "SetupEnv" | "GlobalRequest" => {
+            matches!(settings.handler, Handler::PerlScript | Handler::CgiScript | Handler::FcgidScript)
+        }
         "SendHeader" | "MergeHandlers" | "ParseHeaders" | "Parent" | "Clone" => false,
         _ => true,
     };

@@ -20,9 +20,12 @@ pub fn check(draft: &mut Draft) {
 fn advice(name: &str) -> &'static str {
     match name {
         _ if name.starts_with("proxy:") || name == "proxy-server" => {
-            "put a proxy in front, or let a Perl program request the other server"
+            "SetHandler passes files to FastCGI applications alone: write proxy:unix:/socket|fcgi://localhost or proxy:fcgi://host:port, \
+             or use ProxyPass for other backends"
         }
-        _ if name.contains("php") => "PHP is not supported: run PHP in another server, with a proxy in front of both",
+        _ if name.contains("php") => {
+            "PHP runs in PHP-FPM: write SetHandler \"proxy:unix:/run/php/php-fpm.sock|fcgi://localhost\""
+        }
         "imap-file" | "type-map" | "isapi-isa" | "ldap-status" => "use a Perl handler",
         _ => "correct the name, use a Perl handler, or define a script for it with Action",
     }

@@ -48,6 +48,20 @@ impl Draft {
     }
 }
 
+impl Config {
+    /// Whether a place of the configuration has FastCGI programs that this server starts.
+    pub fn has_fcgid_programs(&self) -> bool {
+        handlers(self).any(|handler| *handler == Handler::FcgidScript)
+    }
+}
+
+/// The handlers that sections name.
+fn handlers(config: &Config) -> impl Iterator<Item = &Handler> {
+    let said = || config.sections.iter().map(|section| &section.said);
+    let by_extension = said().flat_map(|said| said.response.types.handlers());
+    said().filter_map(|said| said.handler.as_ref()).chain(by_extension)
+}
+
 /// Whether pages with server-side includes may run commands.
 fn may_exec(config: &Config) -> bool {
     let said = || config.sections.iter().map(|section| &section.said);
@@ -61,11 +75,8 @@ fn may_exec(config: &Config) -> bool {
 
 /// Whether a section or an alias makes files CGI scripts.
 fn names_programs(config: &Config) -> bool {
-    let said = || config.sections.iter().map(|section| &section.said);
     let has_alias = config.hosts.iter().flat_map(|host| &host.aliases).any(|alias| alias.script);
-    let by_extension = || said().flat_map(|said| said.response.types.handlers());
-    let mut handlers = said().filter_map(|said| said.handler.as_ref()).chain(by_extension());
-    has_alias || handlers.any(|handler| *handler == Handler::CgiScript)
+    has_alias || handlers(config).any(Handler::is_cgi)
 }
 
 /// Whether a `.htaccess` file may make files CGI scripts: by a handler, where it may set ExecCGI or a section does.

@@ -1,5 +1,7 @@
 //! `SetHandler`: the handler of a request.
 
+use crate::model::proxy::{BackendScheme, BackendUrl};
+
 /// `SetHandler`
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Handler {
@@ -10,8 +12,11 @@ pub enum Handler {
     PerlScript,
     /// `modperl`: mod_perl 2's handler, the same list without `%ENV`.
     ModPerl,
-    /// `cgi-script`, and mod_fcgid's `fcgid-script`: a CGI program, run according to `CgiMode`.
+    /// `cgi-script`: a CGI program, run according to `CgiMode`.
     CgiScript,
+    /// mod_fcgid's `fcgid-script`: a FastCGI program that this server starts. Where Perl code has a part in the request, and
+    /// with another `CgiMode` than `program`, it runs as `cgi-script`.
+    FcgidScript,
     /// `psgi`: the PsgiApp.
     Psgi,
     /// `server-status`: status page.
@@ -24,8 +29,28 @@ pub enum Handler {
     AsIs,
     /// `server-parsed`: a file with server-side includes.
     ServerParsed,
+    /// `proxy:fcgi://host:port`, `proxy:unix:/socket|fcgi://host`: a FastCGI application.
+    Backend(Box<BackendHandler>),
     /// Any other name, defined by an `Action`.
     Named(String),
+}
+
+/// A handler that is a FastCGI application.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BackendHandler {
+    /// The handler's name, as written.
+    pub name: String,
+    /// The application. Its path comes before that of the file.
+    pub url: BackendUrl,
+}
+
+impl BackendHandler {
+    /// The application of a name that begins with `proxy:`. `None` for other names and other backends.
+    pub fn parse(name: &str) -> Option<BackendHandler> {
+        let url = name.get(..6).filter(|word| word.eq_ignore_ascii_case("proxy:")).and_then(|_| name.get(6..))?;
+        let url = BackendUrl::parse(url).ok().filter(|url| url.scheme == BackendScheme::Fcgi)?;
+        Some(BackendHandler { name: name.to_owned(), url })
+    }
 }
 
 /// Source of a place's handler, in httpd's order: a later one takes precedence.
@@ -49,15 +74,18 @@ impl Handler {
             "default-handler" | "none" => Handler::Default,
             "perl-script" => Handler::PerlScript,
             "modperl" => Handler::ModPerl,
-            // A FastCGI program without a listening socket answers one request as a CGI program.
-            "cgi-script" | "fcgid-script" | "fastcgi-script" => Handler::CgiScript,
+            "cgi-script" => Handler::CgiScript,
+            "fcgid-script" | "fastcgi-script" => Handler::FcgidScript,
             "psgi" => Handler::Psgi,
             "server-status" => Handler::Status,
             "server-info" => Handler::Info,
             "server-metrics" => Handler::Metrics,
             "send-as-is" | "httpd/send-as-is" => Handler::AsIs,
             "server-parsed" => Handler::ServerParsed,
-            _ => Handler::Named(name.to_owned()),
+            _ => match BackendHandler::parse(name) {
+                Some(backend) => Handler::Backend(Box::new(backend)),
+                None => Handler::Named(name.to_owned()),
+            },
         }
     }
 
@@ -68,14 +96,21 @@ impl Handler {
             Handler::PerlScript => "perl-script",
             Handler::ModPerl => "modperl",
             Handler::CgiScript => "cgi-script",
+            Handler::FcgidScript => "fcgid-script",
             Handler::Psgi => "psgi",
             Handler::Status => "server-status",
             Handler::Info => "server-info",
             Handler::Metrics => "server-metrics",
             Handler::AsIs => "send-as-is",
             Handler::ServerParsed => "server-parsed",
+            Handler::Backend(backend) => &backend.name,
             Handler::Named(name) => name,
         })
+    }
+
+    /// Whether a program answers by CGI or FastCGI.
+    pub fn is_cgi(&self) -> bool {
+        matches!(self, Handler::CgiScript | Handler::FcgidScript)
     }
 
     /// Whether the PerlHandler list handles the request.

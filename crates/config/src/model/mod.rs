@@ -6,6 +6,8 @@ pub mod budget;
 pub mod clients;
 pub mod config;
 pub mod context;
+pub mod fcgi;
+pub mod fcgid;
 pub mod handler;
 pub mod host;
 pub mod identity;

@@ -17,7 +17,7 @@ use crate::model::response::ResponseRules;
 use crate::model::response::cache::{Caching, PartialCaching};
 use crate::model::response::rewrite::ForcedByRule;
 use crate::model::start_up::PsgiApp;
-use crate::model::{access, program, proxy, scheduling};
+use crate::model::{access, fcgi, fcgid, program, proxy, scheduling};
 use crate::syntax::tree::At;
 
 /// Settings that apply to a part of the site.
@@ -114,6 +114,10 @@ settings! {
     caching: PartialCaching => Caching, Caching::merge;
     /// The reverse proxy.
     proxy: proxy::ProxyRules => proxy::ProxyRules, proxy::ProxyRules::merge;
+    /// FastCGI applications.
+    fcgi: fcgi::FcgiRules => fcgi::FcgiRules, fcgi::FcgiRules::merge;
+    /// FastCGI programs that this server starts.
+    fcgid: fcgid::FcgidRules => fcgid::FcgidRules, fcgid::FcgidRules::merge;
     /// CGI programs.
     program: program::PartialProgram => program::ProgramLimits, program::ProgramLimits::merge;
 }
@@ -131,7 +135,7 @@ impl Settings {
 
     /// Whether a CGI program answers, and no Perl code has a part in the request: no phase, no cleanup, no filter.
     pub fn is_program_alone(&self) -> bool {
-        let is_program = self.handler == Handler::CgiScript && self.program.mode == program::CgiMode::Program;
+        let is_program = self.handler.is_cgi() && self.program.mode == program::CgiMode::Program;
         is_program && !self.has_perl_phases() && self.cleanup_handlers.is_empty() && self.perl_filters.is_empty()
     }
 
@@ -149,7 +153,9 @@ impl Settings {
             Handler::Psgi => Some(self.mount.len().min(path.len()) as u32),
             // The handler comes from the file's extension, so the whole path is the file. Splitting it at a folder with
             // such an extension would let a picture below that folder run as a program.
-            Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if self.named_by == NamedBy::Extension => {
+            Handler::PerlScript | Handler::ModPerl | Handler::CgiScript | Handler::FcgidScript
+                if self.named_by == NamedBy::Extension =>
+            {
                 Some(path.len() as u32)
             }
             _ => None,
@@ -203,7 +209,7 @@ impl Settings {
 
     /// `Options ExecCGI`, which CGI programs below a ScriptAlias do not need.
     pub fn may_exec_cgi(&self) -> bool {
-        self.options.exec_cgi || self.script_alias && self.handler == Handler::CgiScript
+        self.options.exec_cgi || self.script_alias && self.handler.is_cgi()
     }
 
     /// A copy with another handler.

@@ -41,7 +41,7 @@ const GROUPS: &[Group] = &[
         names: "ProxyPassInherit=on ProxyPassInterpolateEnv=off ProxyRemote ProxyRemoteMatch \
             ProxyBlock ProxyDomain NoProxy ProxySet Proxy100Continue=on ProxySourceAddress \
             BalancerMember BalancerGrowth BalancerInherit BalancerPersist AllowCONNECT ProxyExpressEnable=off \
-            ProxyExpressDBMFile ProxyExpressDBMType ProxyFCGIBackendType ProxyFCGISetEnvIf ProxyHTMLEnable=off ProxyHTMLBufSize \
+            ProxyExpressDBMFile ProxyExpressDBMType ProxyHTMLEnable=off ProxyHTMLBufSize \
             ProxyHTMLCharsetOut ProxyHTMLDocType ProxyHTMLEvents ProxyHTMLExtended ProxyHTMLFixups ProxyHTMLInterp \
             ProxyHTMLLinks ProxyHTMLMeta ProxyHTMLStripComments ProxyHTMLURLMap ProxySCGIInternalRedirect ProxySCGISendfile \
             ProxyWebsocketFallbackToProxyHttp ProxyHCExpr ProxyHCTemplate ProxyHCTPsize xml2EncAlias xml2EncDefault xml2StartParse",
@@ -191,19 +191,23 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "programs of fcgid-script run as CGI programs: name them with ScriptAlias or SetHandler, or serve the application with PsgiApp",
-        names: "FcgidWrapper FcgidAccessChecker FcgidAccessCheckerAuthoritative FcgidAuthenticator \
-            FcgidAuthenticatorAuthoritative FcgidAuthorizer FcgidAuthorizerAuthoritative FastCgiServer \
-            FastCgiExternalServer FastCgiAccessChecker FastCgiAccessCheckerAuthoritative FastCgiAuthenticator \
+        advice: "FastCGI authorizers are not supported: use AuthUserFile, Require or a Perl handler",
+        names: "FcgidAccessChecker FcgidAccessCheckerAuthoritative FcgidAuthenticator \
+            FcgidAuthenticatorAuthoritative FcgidAuthorizer FcgidAuthorizerAuthoritative \
+            FastCgiAccessChecker FastCgiAccessCheckerAuthoritative FastCgiAuthenticator \
             FastCgiAuthenticatorAuthoritative FastCgiAuthorizer FastCgiAuthorizerAuthoritative",
     },
     Group {
+        fate: Refused,
+        advice: "for a program that runs already write ProxyPass /path \"unix:/socket|fcgi://localhost/\"; for one to be started, \
+            `SetHandler fcgid-script` in its <Files> section",
+        names: "FastCgiServer FastCgiExternalServer",
+    },
+    Group {
         fate: Ignored,
-        advice: "programs of fcgid-script run as CGI programs: CgiMaxProcesses, RequestTimeout and LimitRequestBody limit them",
-        names: "FcgidBusyScanInterval FcgidBusyTimeout FcgidCmdOptions FcgidConnectTimeout FcgidErrorScanInterval \
-            FcgidFixPathinfo FcgidIdleScanInterval FcgidIdleTimeout FcgidIOTimeout FcgidIPCDir FcgidMaxProcesses \
-            FcgidMaxProcessesPerClass FcgidMaxRequestInMem FcgidMaxRequestLen FcgidMaxRequestsPerProcess \
-            FcgidMinProcessesPerClass FcgidOutputBufferSize FcgidPassHeader FcgidProcessLifeTime FcgidProcessTableFile \
+        advice: "FastCGI programs are managed without it",
+        names: "FcgidBusyScanInterval FcgidCmdOptions FcgidErrorScanInterval FcgidIdleScanInterval FcgidIPCDir \
+            FcgidMaxRequestInMem FcgidOutputBufferSize FcgidProcessTableFile \
             FcgidSpawnScore FcgidSpawnScoreUpLimit FcgidTerminationScore FcgidTimeScore FcgidWin32PreventOrphans \
             FcgidZombieScanInterval FastCgiConfig FastCgiIpcDir FastCgiSuexec FastCgiWrapper",
     },

@@ -93,6 +93,8 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::redirects::ROWS,
         content::rewriting::ROWS,
         content::proxy::ROWS,
+        content::fastcgi::ROWS,
+        content::fcgid::ROWS,
         content::headers::ROWS,
         content::filters::ROWS,
         content::includes::ROWS,

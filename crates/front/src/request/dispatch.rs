@@ -22,11 +22,11 @@ use super::place::{aliased, choose, find, settle};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
-use super::{Dispatched, actions, ask_worker, branches, is_about_what_is_there, pages, proxied};
+use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, proxied};
 use crate::base::refusal::Refusal;
 use crate::routing::{self, Route};
 use config::Handler;
-use config::proxy::Passed;
+use config::proxy::{BackendScheme, Passed};
 use config::response::redirect::RedirectResponse;
 
 /// Answers a request with this head, which may be that of an internal redirect.
@@ -162,6 +162,9 @@ async fn at_backend(
     let mut own = head.clone();
     proxy::fields::end_to_end(&mut own.headers);
     let head = headers::asked(context, &own, route).await?;
+    if to.url.scheme == BackendScheme::Fcgi {
+        return fcgi::pass(context, &head, route, to, body).await;
+    }
     proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response)
 }
 
@@ -279,6 +282,9 @@ pub async fn run(
     route: &Rc<Route>,
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
+    if let Handler::Backend(backend) = &route.settings.handler {
+        return fcgi::handle(context, head, route, backend, body).await;
+    }
     match cached::look_up(context, head, route, body).await? {
         Lookup::Hit(response) => Ok(Dispatched::Response(response)),
         Lookup::Miss { store } => store.ask(body).await,
@@ -296,7 +302,7 @@ pub async fn run(
 /// Whether the path is that of a folder of programs, whose index answers. As in mod_dir, the index gets the method and the body.
 async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> Result<bool, Refusal> {
     let leads_on = || Ok(files::leads_to_an_index(&context.generation, route));
-    Ok(route.settings.handler == Handler::CgiScript && context.generation.ask(leads_on).await?)
+    Ok(route.settings.handler.is_cgi() && context.generation.ask(leads_on).await?)
 }
 
 /// Applies `Redirect` of the host or of a location.

@@ -10,6 +10,7 @@ pub mod context;
 mod dispatch;
 mod error_document;
 mod expressions;
+mod fcgi;
 pub mod files;
 pub mod frame;
 mod head_check;

@@ -16,7 +16,7 @@ use crate::client::registry::Connections;
 use crate::generation::{Generation, Generations, View, Views};
 use crate::workers::SharedPool;
 use access::names::System;
-use proxy::Backends;
+use proxy::{Applications, Backends};
 
 /// Maximum number of idle clients listed in a status; the total count is always included.
 const SHOWN_CLIENTS: usize = 100;
@@ -46,6 +46,8 @@ pub struct Services {
     pub names: ReverseDns,
     /// This thread's connections to backends.
     pub backends: Backends,
+    /// This thread's connections to FastCGI applications.
+    pub applications: Applications,
 }
 
 /// The connection of a request.
@@ -74,6 +76,7 @@ impl Services {
             passwords: Passwords::default(),
             names: ReverseDns::new(Arc::new(System)),
             backends: Backends::default(),
+            applications: Applications::default(),
         }
     }
 

@@ -8,20 +8,27 @@
 //!
 //! To the front they are the workers of a pool of its own: docs/decisions/0020-cgi-processes.md.
 
+mod fcgid;
 mod locations;
 mod pool_view;
 mod worker;
 
 use std::cell::RefCell;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Instant;
 
+use nix::sys::wait::waitpid;
+use nix::unistd::{Pid, getpid};
+use wire::channel::pair;
 use wire::control::{FromMold, GenerationNumber, ToMold};
 use wire::transport::packet_buffer;
 
 use super::error_logs::StderrLogs;
+use super::fcgid::manager;
 use super::forking::{Birth, Forks, Home, MasterChannel};
+use base::log;
 use config::Config;
 use locations::ProgramLocations;
 use sys::privileges;
@@ -32,6 +39,8 @@ struct Programs {
     config: Rc<Config>,
     locations: ProgramLocations,
     error_logs: RefCell<StderrLogs>,
+    /// Where workers lease FastCGI programs; `None` without such programs.
+    manager: Option<OwnedFd>,
 }
 
 /// Forks workers for CGI programs until the master retires this process. A forked worker does not return from here.
@@ -47,8 +56,9 @@ pub fn run(
     sys::allow_profiling()?;
     config.apply_log_levels(None);
     let config = Rc::new(config);
+    let Some((master, Managed { manager, process })) = start_manager(&config, master)? else { return Ok(()) };
     let error_logs = StderrLogs::new(logs)?.into();
-    let programs = Programs { locations: ProgramLocations::new(config.clone()), config, error_logs };
+    let programs = Programs { locations: ProgramLocations::new(config.clone()), config, error_logs, manager };
     let load_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let activity = libperl::activity_address();
     let ready = FromMold::Ready { load_ms, software: String::new(), activity, facts: Default::default() };
@@ -57,10 +67,47 @@ pub fn run(
     sys::default_child_signal()?;
     let packet = packet_buffer();
     let mut forks = Forks::new(master, generation);
-    let Some(Birth { wire, identity }) = forks.serve(&programs)? else { return Ok(()) };
+    let (wire, identity) = match forks.serve(&programs) {
+        Ok(Some(Birth { wire, identity })) => (wire, identity),
+        ended => {
+            // The manager ends its programs when nobody can ask any more.
+            drop(programs);
+            if let Some(process) = process {
+                let _ = waitpid(process, None);
+            }
+            return ended.map(drop);
+        }
+    };
     drop(forks);
     let port = wire.port(packet, &programs.config)?;
     ProgramWorker::new(programs, port, identity)?.run()
+}
+
+/// The process that starts FastCGI programs, and the end at which it is asked.
+#[derive(Default)]
+struct Managed {
+    manager: Option<OwnedFd>,
+    process: Option<Pid>,
+}
+
+/// Forks the manager of FastCGI programs if the configuration has such programs. `None` in the manager, at its end.
+fn start_manager(config: &Config, master: MasterChannel) -> io::Result<Option<(MasterChannel, Managed)>> {
+    if !config.has_fcgid_programs() {
+        return Ok(Some((master, Managed::default())));
+    }
+    let (ours, its) = pair()?;
+    let parent = getpid();
+    if let Some(process) = sys::fork()? {
+        return Ok(Some((master, Managed { manager: Some(ours), process: Some(process) })));
+    }
+    // A copy of the channel here would hide the end of its owner from the master.
+    drop((ours, master));
+    sys::die_with(parent)?;
+    let folder = config.spooling.folder.clone().unwrap_or_else(|| "/tmp".into());
+    if let Err(error) = manager::run(its, &folder) {
+        log::error("fcgid", format_args!("the manager of FastCGI programs ends: {error}"));
+    }
+    Ok(None)
 }
 
 impl Home for Programs {

@@ -13,8 +13,8 @@ use wire::frame::{Field, Frame};
 use wire::reply::{Outgoing, Reply};
 use wire::transport::{Inbound, Presence, WorkerPort, in_memory};
 
-use super::Programs;
 use super::locations::ProgramLocation;
+use super::{Programs, fcgid};
 use crate::log_context::{self, LogContext, report};
 use crate::place::language_of;
 use crate::program::child::Child;
@@ -22,8 +22,8 @@ use crate::program::relay::{self, Deadline, Ended};
 use crate::program::{arguments, lost, refused, started, too_late};
 use crate::{Port, WorkerIdentity, activity_begins};
 use base::log;
-use config::Settings;
 use config::response::PathInfo;
+use config::{Handler, Settings};
 
 /// Return value of a handler that has answered.
 const OK: i32 = 0;
@@ -93,7 +93,7 @@ impl ProgramWorker {
 
     fn answer(&self, frame: Frame, body: Option<OwnedFd>) -> io::Result<apache::EndedRequest> {
         let begun = Instant::now();
-        let Programs { config, locations, error_logs } = &self.programs;
+        let Programs { config, locations, error_logs, .. } = &self.programs;
         LogContext::of(&frame).becomes_current();
         let host = config.hosts.get(usize::from(frame.host()));
         error_logs.borrow().enter(config, host)?;
@@ -108,7 +108,7 @@ impl ProgramWorker {
             Ok(location) => {
                 apache::speak(location.view.api);
                 let said = match command.is_empty() {
-                    true => respond(&location, request, begun),
+                    true => respond(&self.programs, &location, request, begun),
                     false => respond_with_command(&location, request, begun, command),
                 };
                 conclude(request, said);
@@ -138,13 +138,16 @@ fn open_body(frame: &Frame, body: Option<OwnedFd>) -> io::Result<()> {
 }
 
 /// Answers with the output of the program. Returns OK, or the status of an error.
-fn respond(location: &ProgramLocation, request: u64, begun: Instant) -> i32 {
+fn respond(programs: &Programs, location: &ProgramLocation, request: u64, begun: Instant) -> i32 {
     let ProgramLocation { settings, view, .. } = location;
     if let Some(language) = language_of(&view.config, settings, request) {
         apache::say_language(request, &language);
     }
     if settings.response.path_info == Some(PathInfo::Off) && !apache::path_info(request).is_empty() {
         return 404;
+    }
+    if let (Handler::FcgidScript, Some(manager)) = (&settings.handler, &programs.manager) {
+        return fcgid::respond(manager, settings, request, begun);
     }
     let name = apache::filename(request);
     let file = Path::new(OsStr::from_bytes(&name));

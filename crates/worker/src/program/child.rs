@@ -40,8 +40,12 @@ impl Child {
         lseek(io::stdin().as_fd(), 0, Whence::SeekSet)?;
         let (stdout, its_stdout) = io::pipe()?;
         let (stderr, its_stderr) = io::pipe()?;
-        let (process, handle) =
-            sys::start_program(&image, folder, [its_stdout.as_fd(), its_stderr.as_fd()], &resource_limits(limits))?;
+        let (process, handle) = sys::start_program(
+            &image,
+            folder,
+            [its_stdout.as_fd(), its_stderr.as_fd()],
+            &resource_limits([limits.cpu, limits.memory, limits.processes]),
+        )?;
         Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })
     }
 
@@ -109,11 +113,7 @@ pub fn environment() -> Vec<Vec<u8>> {
 }
 
 /// `RLimitCPU`, `RLimitMEM` and `RLimitNPROC` as setrlimit(2) takes them.
-fn resource_limits(limits: &ProgramLimits) -> Vec<ResourceLimit> {
-    let all = [
-        (Resource::RLIMIT_CPU, limits.cpu),
-        (Resource::RLIMIT_AS, limits.memory),
-        (Resource::RLIMIT_NPROC, limits.processes),
-    ];
+pub fn resource_limits([cpu, memory, processes]: [Option<(u64, u64)>; 3]) -> Vec<ResourceLimit> {
+    let all = [(Resource::RLIMIT_CPU, cpu), (Resource::RLIMIT_AS, memory), (Resource::RLIMIT_NPROC, processes)];
     all.into_iter().filter_map(|(resource, limit)| limit.map(|(soft, hard)| (resource, soft, hard))).collect()
 }

@@ -22,3 +22,13 @@ pub fn of(settings: &Settings, request: u64, file: &Path) -> Option<(i32, &'stat
         () => return None,
     })
 }
+
+/// As [`of`], for a script that another program runs.
+pub fn of_wrapped(settings: &Settings, request: u64, file: &Path, is_virtual: bool) -> Option<(i32, &'static str)> {
+    let is_file = || std::fs::metadata(file).is_ok_and(|found| found.is_file()) && apache::has_file(request);
+    match () {
+        () if !settings.may_exec_cgi() => Some((FORBIDDEN, "Options ExecCGI is off here")),
+        () if !is_virtual && !is_file() => Some((NOT_FOUND, "there is no such file")),
+        () => None,
+    }
+}

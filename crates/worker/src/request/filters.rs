@@ -33,7 +33,7 @@ pub(super) fn insert(at: At<'_>) -> Result<(), Interrupted> {
         }
     }
     match at.handler() {
-        Handler::PerlScript | Handler::CgiScript if apache::has_filtered_body(at.request) => {
+        Handler::PerlScript | Handler::CgiScript | Handler::FcgidScript if apache::has_filtered_body(at.request) => {
             perl.call(c"Cameleer::Filters::spool_body", Some(""))
         }
         _ => Ok(()),
@@ -69,7 +69,7 @@ pub(super) fn filtered_file(at: At<'_>, path: &[u8]) -> Option<i32> {
     if !apache::is_filtered(request) || !reads || !file.is_file() {
         return None;
     }
-    if at.settings().handler_of(file) == Some(&Handler::CgiScript) || hides_named_file(site, request, file) {
+    if at.settings().handler_of(file).is_some_and(Handler::is_cgi) || hides_named_file(site, request, file) {
         return Some(403);
     }
     apache::say_type(request, &mime::describe(&site.config, at.settings(), file).mime.unwrap_or_default());

@@ -38,12 +38,12 @@ fn respond_with(at: At<'_>, handler: &Handler) -> i32 {
     }
     match handler {
         Handler::PerlScript | Handler::ModPerl => run(at, Phase::Handler),
-        Handler::CgiScript
+        Handler::CgiScript | Handler::FcgidScript
             if at.settings().response.path_info == Some(PathInfo::Off) && !apache::path_info(at.request).is_empty() =>
         {
             404
         }
-        Handler::CgiScript => trace::within(Phase::Handler, || run_script(at)),
+        Handler::CgiScript | Handler::FcgidScript => trace::within(Phase::Handler, || run_script(at)),
         Handler::Psgi => trace::within(Phase::Handler, || run_psgi(at)),
         Handler::Default if at.settings().asks_perl_for_folders() && names_folder(at.request) => {
             run(at, Phase::Handler)

@@ -120,8 +120,10 @@ impl WarmUpRequest<'_> {
 }
 
 fn answers_with_perl(settings: &Settings) -> bool {
-    matches!(settings.handler, Handler::PerlScript | Handler::ModPerl | Handler::CgiScript | Handler::Psgi)
-        || settings.has_perl_phases()
+    matches!(
+        settings.handler,
+        Handler::PerlScript | Handler::ModPerl | Handler::CgiScript | Handler::FcgidScript | Handler::Psgi
+    ) || settings.has_perl_phases()
 }
 
 /// The path of a folder's index file.

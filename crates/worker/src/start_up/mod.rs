@@ -161,7 +161,7 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let scripts = keeps_scripts && config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
     let is_ours = |handler: &Handler| match handler {
         Handler::PerlScript | Handler::ModPerl => true,
-        Handler::CgiScript => keeps_scripts,
+        Handler::CgiScript | Handler::FcgidScript => keeps_scripts,
         _ => false,
     };
     let by_extension = said().flat_map(|s| s.said.response.types.handlers()).any(is_ours);

@@ -59,8 +59,8 @@ fn roots(config: &Config) -> Vec<Root> {
         }
     }
     let has_handlers = config.sections.iter().any(|section| {
-        section.said.handler == Some(Handler::CgiScript)
-            || section.said.response.types.handlers().any(|handler| *handler == Handler::CgiScript)
+        section.said.handler.as_ref().is_some_and(Handler::is_cgi)
+            || section.said.response.types.handlers().any(|handler| handler.is_cgi())
     });
     roots.retain(|root| root.is_script_alias || has_handlers && root.path.components().count() > LEAST_PARTS);
     roots.sort_by_key(|root| !root.is_script_alias);
@@ -131,7 +131,7 @@ impl Search<'_> {
         let settings = self.config.settings(&sections, root.is_script_alias);
         let handler = settings.handler_of(file).unwrap_or(&settings.handler);
         let may_run = root.is_script_alias || settings.options.exec_cgi;
-        (*handler == Handler::CgiScript && may_run).then_some(settings.program.mode)
+        (handler.is_cgi() && may_run).then_some(settings.program.mode)
     }
 
     /// The URL path of the file, unless another alias leads it elsewhere.

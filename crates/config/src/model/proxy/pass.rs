@@ -73,6 +73,8 @@ pub struct BackendParameters {
     pub retry: Option<Duration>,
     /// `disablereuse`: each request has a connection of its own.
     pub disable_reuse: bool,
+    /// `enablereuse=On`: a FastCGI application is asked to keep its connections.
+    pub enable_reuse: bool,
     /// `ttl`: idle connections are closed after this time.
     pub ttl: Option<Duration>,
 }

@@ -10,6 +10,8 @@ pub enum BackendScheme {
     Http,
     /// `https://`
     Https,
+    /// `fcgi://`: a FastCGI application.
+    Fcgi,
 }
 
 /// Where a backend listens.
@@ -40,6 +42,7 @@ impl BackendScheme {
         match self {
             BackendScheme::Http => "http",
             BackendScheme::Https => "https",
+            BackendScheme::Fcgi => "fcgi",
         }
     }
 
@@ -47,6 +50,8 @@ impl BackendScheme {
         match self {
             BackendScheme::Http => 80,
             BackendScheme::Https => 443,
+            // httpd's.
+            BackendScheme::Fcgi => 8000,
         }
     }
 }
@@ -54,7 +59,7 @@ impl BackendScheme {
 impl BackendUrl {
     /// Reads an address. The error follows "expected …".
     pub fn parse(text: &str) -> Result<BackendUrl, String> {
-        const FORM: &str = "expected http://host[:port]/path or unix:/socket|http://host/path";
+        const FORM: &str = "expected http://host[:port]/path, fcgi://host:port/path, unix:/socket|http://host/path or unix:/socket|fcgi://host/path";
         let refused = || format!("{FORM}, got \"{text}\"");
         let (socket, url) = match text.strip_prefix("unix:") {
             Some(rest) => {
@@ -70,8 +75,8 @@ impl BackendUrl {
         let scheme = match scheme.to_ascii_lowercase().as_str() {
             "http" => BackendScheme::Http,
             "https" => BackendScheme::Https,
-            other @ ("fcgi" | "scgi" | "uwsgi" | "ajp" | "ftp" | "ws" | "wss" | "h2" | "h2c" | "balancer"
-            | "fdpass") => {
+            "fcgi" => BackendScheme::Fcgi,
+            other @ ("scgi" | "uwsgi" | "ajp" | "ftp" | "ws" | "wss" | "h2" | "h2c" | "balancer" | "fdpass") => {
                 return Err(format!("backends of the scheme {other}:// are not supported: {FORM}"));
             }
             _ => return Err(refused()),
@@ -140,6 +145,8 @@ mod tests {
             ("HTTPS://one:8443/a?b", tcp("one", 8443), "one:8443", "/a?b"),
             ("http://[::1]:5000/", tcp("::1", 5000), "[::1]:5000", "/"),
             ("http://[::1]/", tcp("::1", 80), "[::1]", "/"),
+            ("fcgi://one/a", tcp("one", 8000), "one", "/a"),
+            ("unix:/run/one.sock|fcgi://localhost", BackendAddress::Unix("/run/one.sock".into()), "localhost", ""),
             ("unix:/run/one.sock|http://one/a", BackendAddress::Unix("/run/one.sock".into()), "one", "/a"),
         ];
         for (text, address, authority, path) in cases {

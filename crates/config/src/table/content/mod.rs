@@ -2,6 +2,8 @@
 
 pub(super) mod actions;
 pub(super) mod caching;
+pub(super) mod fastcgi;
+pub(super) mod fcgid;
 pub(super) mod files;
 pub(super) mod filters;
 pub(super) mod folders;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::fastcgi;
 use crate::draft::{Draft, OpenedSection};
 use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::proxy::pass::ProxyPass;
@@ -24,7 +25,7 @@ pub static ROWS: &[Row] = rows![
         Kind::Prefix
     ))
     .because("requests are answered here"),
-    "Passes requests for /url-path and everything below it to a backend: `http://host:port/path` or `unix:/socket|http://host/path`. The rest of the path follows the backend's path. \
+    "Passes requests for /url-path and everything below it to a backend: `http://host:port/path`, `fcgi://host:port/path`, or with `unix:/socket|` before it. The rest of the path follows the backend's path. \
             `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On; \
             words: nocanon, noquery. Bodies stream in both directions.",
     words("ProxyPassMatch", PASSES, "[regex] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(
@@ -115,6 +116,7 @@ fn pass(draft: &mut Draft, args: &[String], kind: Kind) -> Result<(), String> {
     if to.as_ref().is_some_and(|to| to.scheme == BackendScheme::Https) {
         return Err("backends of https:// are not supported: let the backend listen on http:// at 127.0.0.1, or on a unix: socket".to_owned());
     }
+    fastcgi::name(draft, to.as_ref());
     let parameters = Arc::new(self::parameters(draft, parameters)?);
     let pass = ProxyPass { from, to, parameters, at: draft.at.clone() };
     match in_place {
@@ -148,8 +150,10 @@ fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, 
             "connectiontimeout" => all.connection_timeout = time()?,
             "retry" => all.retry = time()?,
             "ttl" => all.ttl = time()?,
-            "disablereuse" => all.disable_reuse = on_or_off(value)?,
-            "enablereuse" => all.disable_reuse = !on_or_off(value)?,
+            "disablereuse" | "enablereuse" => {
+                all.enable_reuse = on_or_off(value)? == name.eq_ignore_ascii_case("enablereuse");
+                all.disable_reuse = !all.enable_reuse;
+            }
             // Each thread keeps as many idle connections as it needed lately; the kernel sizes buffers.
             "min" | "max" | "smax" | "acquire" | "keepalive" | "flushpackets" | "flushwait" | "iobuffersize"
             | "receivebuffersize" | "responsefieldsize" => {
@@ -210,6 +214,9 @@ fn error_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 /// `<Proxy URL>`, `<Proxy ~ regex>`
 fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
+    if let [url] = args {
+        fastcgi::name(draft, BackendUrl::parse(url).ok().as_ref());
+    }
     let pattern = match args {
         [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
         [url] if wildcard::is_pattern(url) => draft.pattern(&wildcard::whole(url, Slash::Ordinary))?,

@@ -1,5 +1,6 @@
 //! MIME types, handlers, encodings, languages and charsets by file extension.
 
+use super::fastcgi;
 use crate::draft::Draft;
 use crate::model::handler::Handler;
 use crate::model::response::types::FileAspect;
@@ -66,6 +67,9 @@ pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
         return Err(format!(
             "{name} shows the whole server and is not allowed in .htaccess files: write it in the main configuration"
         ));
+    }
+    if let Handler::Backend(backend) = &handler {
+        fastcgi::name(draft, Some(&backend.url));
     }
     if let Handler::Named(name) = &handler
         && draft.htaccess.is_none()

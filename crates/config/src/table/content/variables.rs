@@ -9,10 +9,7 @@ use crate::table::row::{FILE_INFO, MANY, Row, rows, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_setenvif.c",
-    words("SetEnv", FILE_INFO, "name [value]", 1..=2, set_env)
-        .of("mod_env.c")
-        .aliases(&["FcgidInitialEnv"])
-        .because("see PerlSetEnv"),
+    words("SetEnv", FILE_INFO, "name [value]", 1..=2, set_env).of("mod_env.c").because("see PerlSetEnv"),
     "Sets a variable in the environment of programs. SetEnvIf variables are set earlier.",
     words("UnsetEnv", FILE_INFO, "name…", 1..=MANY, unset_env).of("mod_env.c").because("see SetEnv"),
     "Cancels a SetEnv or PassEnv of an outer section.",

@@ -121,6 +121,14 @@ impl RequestBody {
         !has_received && self.source.as_ref().is_none_or(Source::is_end_stream)
     }
 
+    /// The length in bytes, if it is known before the body is received.
+    pub fn exact_length(&self) -> Option<u64> {
+        match &self.source {
+            Some(source) => source.size_hint().exact(),
+            None => Some(0),
+        }
+    }
+
     /// Whether a program has seen the body, and an index may get it, too.
     pub fn was_received(&self) -> bool {
         self.received.is_some()

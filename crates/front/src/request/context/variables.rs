@@ -16,7 +16,7 @@ use crate::base::refusal::Refusal;
 use crate::routing::{Route, bytes};
 use base::path::Text;
 use config::response::expr::Expr;
-use config::response::setenv::EnvCondition;
+use config::response::setenv::{EnvCondition, SetEnvIf};
 use config::response::variables::{Attribute, Variables};
 use config::{Scope, Settings, work};
 
@@ -124,11 +124,7 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     let mut variables = context.environment.borrow().inherited.clone();
     name_groups(context, route, &mut variables);
     if rules.has_variables() {
-        let found = |expr: &Expr, variables: &Variables| {
-            let of = ExprOf { variables: Some(variables), ..ExprOf::request(context, head, route) };
-            context.evaluated(&of, expr).ok().filter(|result| result.value).map(|result| result.groups)
-        };
-        variables.apply(&rules.set_env_if, |attribute| look(context, head, route, attribute), found);
+        apply(context, head, route, &rules.set_env_if, &mut variables);
         variables.say(&rules.env);
     }
     if let Some(trace) = &context.trace {
@@ -215,6 +211,15 @@ fn look<'a>(
             context.header_of(head, name).map(|value| String::from_utf8_lossy(value.as_bytes()))
         }
     }
+}
+
+/// Applies rules of `route` to variables, which may be others than those of the request.
+pub fn apply(context: &RequestContext, head: &Parts, route: &Route, rules: &[SetEnvIf], to: &mut Variables) {
+    let found = |expr: &Expr, variables: &Variables| {
+        let of = ExprOf { variables: Some(variables), ..ExprOf::request(context, head, route) };
+        context.evaluated(&of, expr).ok().filter(|result| result.value).map(|result| result.groups)
+    };
+    to.apply(rules, |attribute| look(context, head, route, attribute), found);
 }
 
 /// The groups of an expression's last pattern, if the expression is true.

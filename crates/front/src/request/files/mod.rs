@@ -134,7 +134,9 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
     found.refused()?;
     match found.settings.handler {
         _ if found.settings.has_perl_phases() => Ok(LookupResult::Handled(found)),
-        Handler::CgiScript if spot.extra > 0 && found.settings.response.path_info == Some(PathInfo::Off) => {
+        Handler::CgiScript | Handler::FcgidScript
+            if spot.extra > 0 && found.settings.response.path_info == Some(PathInfo::Off) =>
+        {
             Ok(LookupResult::Beyond(found))
         }
         Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::Named(_)
@@ -175,7 +177,7 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
         handler if is_index && (found.settings.has_perl_phases() || !handler.is_about_a_file()) => {
             Ok(LookupResult::Index(percent_encode(&found.path, PATH).to_string()))
         }
-        Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),
+        Handler::CgiScript | Handler::FcgidScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),
         _ => {
             let opened = of_its_own(generation, route, &found, spot.opened)?;
             Ok(LookupResult::File(found, opened))

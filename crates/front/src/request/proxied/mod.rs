@@ -7,7 +7,7 @@
 
 mod download;
 mod reversed;
-mod upload;
+pub mod upload;
 
 pub use download::Download;
 

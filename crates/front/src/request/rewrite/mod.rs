@@ -30,7 +30,7 @@ use asked::trace_level;
 use base::path::{PATH, Text};
 use config::proxy::{BackendParameters, BackendScheme, BackendUrl, Passed};
 use config::response::rewrite::{Away, Rewrite, Rewritten, RuleAnswer, Start, run};
-use config::{At, Handler, LogLevel};
+use config::{At, Handler, LogLevel, fcgi};
 use places::{file_of, lacks_slash, own_path, path_of, tidy};
 
 pub use ahead::{is_accessible, looked_up};
@@ -65,7 +65,7 @@ pub async fn of_host<'a>(
         note(context, &head, &route, &made)?;
     }
     if let Some(Away::Backend(url)) = &made.away {
-        let to = backend(context, &route, url)?;
+        let to = backend(context, &route, url, false)?;
         let route = Rc::new(context.generation.routes.at_backend(&context.generation.config, &route, to));
         settle(context, &head, &route)?;
         return Ok((head, route));
@@ -129,7 +129,7 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
         note(context, head, route, &made)?;
     }
     if let Some(Away::Backend(url)) = &made.away {
-        let to = backend(context, route, url)?;
+        let to = backend(context, route, url, true)?;
         // The rules of a file's own sections hold, too, if the path continues behind the file's name.
         if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, route)).await? {
             admit(context, head, &of_file).await?;
@@ -160,9 +160,12 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
 }
 
 /// The backend of a rule with the flag `P`.
-fn backend(context: &RequestContext, route: &Route, url: &str) -> Result<Passed, Refusal> {
+fn backend(context: &RequestContext, route: &Route, url: &str, of_folder: bool) -> Result<Passed, Refusal> {
     let parsed = BackendUrl::parse(url).and_then(|url| match url.scheme {
         BackendScheme::Http => Ok(url),
+        // As for SetHandler, only the configuration itself decides which applications a folder may use.
+        BackendScheme::Fcgi if !of_folder || route.settings.fcgi.names(&url) => Ok(url),
+        BackendScheme::Fcgi => Err(fcgi::unnamed(&url)),
         BackendScheme::Https => Err(format!("backends of https:// are not supported: {url}")),
     });
     let url = parsed.map_err(|why| {

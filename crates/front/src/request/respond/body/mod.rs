@@ -23,6 +23,7 @@ use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
 use crate::request::context::{RequestContext, RequestGuard};
+use crate::request::fcgi::FastcgiDownload;
 use crate::request::includes::ParsedBody;
 use crate::request::proxied::Download;
 use crate::workers::{Promised, Ticket};
@@ -38,6 +39,8 @@ pub enum BodySource {
     File(FileBody),
     /// The response of a backend as it arrives.
     Backend(Box<Download>),
+    /// The response of a FastCGI application as it arrives.
+    Application(Box<FastcgiDownload>),
     /// A worker's output, which is also collected for the cache.
     Teed(Teed),
     /// Another body, compressed while it is sent.
@@ -68,6 +71,7 @@ impl BodySource {
             BodySource::Stream(_, length) => *length,
             BodySource::File(file) => Some(file.left),
             BodySource::Backend(body) => body.length(),
+            BodySource::Application(body) => body.length(),
             BodySource::Teed(teed) => teed.length(),
             BodySource::Compressed(_) | BodySource::Parsed(_) => None,
         }
@@ -105,6 +109,7 @@ impl BodySource {
             }
             BodySource::File(file) => file.poll(cx),
             BodySource::Backend(body) => body.poll(cx),
+            BodySource::Application(body) => body.poll(cx),
             BodySource::Teed(teed) => teed.poll(cx),
             BodySource::Compressed(body) => body.poll(cx),
             BodySource::Parsed(body) => body.poll(cx),
@@ -174,6 +179,7 @@ impl Body for ResponseBody {
             BodySource::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange().borrow().is_exhausted(),
             BodySource::File(file) => file.left == 0,
             BodySource::Backend(body) => body.is_over(),
+            BodySource::Application(body) => body.is_over(),
             BodySource::Teed(teed) => teed.is_over(),
             BodySource::Compressed(body) => body.is_over(),
             BodySource::Parsed(body) => body.is_over(),

@@ -1,0 +1,111 @@
+//! Requests that a FastCGI application answers which this server did not start: `ProxyPass`, `RewriteRule [P]` and
+//! `SetHandler` with `fcgi://`.
+//!
+//! ```text
+//!   pass, handle ── script, variables, upload ──▶ proxy::Applications ──▶ application
+//!                ◀─ response, BodySource::Application ─┘
+//! ```
+
+mod download;
+mod response;
+mod script;
+mod stderr;
+mod upload;
+mod variables;
+
+pub use download::FastcgiDownload;
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use http::request::Parts;
+
+use super::Dispatched;
+use super::body::RequestBody;
+use super::context::RequestContext;
+use crate::base::refusal::Refusal;
+use crate::routing::Route;
+use config::proxy::{BackendParameters, Passed};
+use config::{At, BackendHandler, fcgi};
+use proxy::{FastcgiFailure, FastcgiRequest, Waits};
+use script::Script;
+
+/// The response of the application to which `ProxyPass` or a rule passes the path of `route`.
+pub async fn pass(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    to: &Passed,
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
+    let script = context.generation.ask(|| Ok(Script::of_path(context, route, to))).await?;
+    ask(context, head, route, (to, &script), body).await
+}
+
+/// The response of the application that is the handler of the file of `route`.
+pub async fn handle(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    handler: &BackendHandler,
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
+    if !route.settings.fcgi.names(&handler.url) {
+        context.complain(route, &format_args!("SetHandler {}: {}", handler.name, fcgi::unnamed(&handler.url)));
+        return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
+    }
+    // As in httpd, an application that only a handler names is tried each time.
+    let parameters = BackendParameters { retry: Some(Duration::ZERO), ..BackendParameters::default() };
+    let to = Passed { url: handler.url.clone(), parameters: Arc::new(parameters), at: At::default() };
+    let script = context.generation.ask(|| Ok(Script::of_file(context, route, &to))).await?;
+    ask(context, head, route, (&to, &script), body).await
+}
+
+async fn ask(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    (to, script): (&Passed, &Script),
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
+    if route.settings.has_perl_phases() {
+        context.complain(route, &"is passed to a FastCGI application, and has Perl handlers of phases or filters, which would not run: remove one of them");
+        return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
+    }
+    let refused = Rc::new(Cell::new(None));
+    let (upload, length) = upload::of(context, head, route, body, refused.clone()).await?;
+    let request = FastcgiRequest {
+        method: head.method.clone(),
+        variables: variables::of(context, head, route, script, length)?,
+        body: upload,
+        stderr: stderr::sink(context, route, &to.url.origin()),
+    };
+    match context.services.applications.send(to, waits(context, route, to), request).await {
+        Ok((answered, body)) => response::deliver(context, head, route, (answered, body)),
+        Err(failure) => Err(complain(context, route, to, &failure, refused.get())),
+    }
+}
+
+fn waits(context: &RequestContext, route: &Route, to: &Passed) -> Waits {
+    let usual = route.settings.proxy.timeout.unwrap_or(context.generation.config.timeouts.client);
+    let piece = to.parameters.timeout.unwrap_or(usual);
+    Waits { piece, connect: to.parameters.connection_timeout.unwrap_or(piece) }
+}
+
+/// Logs a failure, and makes the refusal of it.
+fn complain(
+    context: &RequestContext,
+    route: &Route,
+    to: &Passed,
+    failure: &FastcgiFailure,
+    refused: Option<StatusCode>,
+) -> Refusal {
+    if let Some(status) = refused {
+        return Refusal::closing(status);
+    }
+    context.complain(route, &format_args!("FastCGI application {}: {failure}", to.url.origin()));
+    Refusal::closing(failure.status())
+}

@@ -1,0 +1,79 @@
+//! A CGI response, for the client (RFC 3875, section 6.2).
+
+use std::rc::Rc;
+
+use http::header::{CONTENT_LENGTH, HeaderMap, LOCATION, WWW_AUTHENTICATE};
+use http::request::Parts;
+use http::{Method, Response};
+use tokio::task::spawn_local;
+
+use super::FastcgiDownload;
+use crate::base::refusal::Refusal;
+use crate::request::Dispatched;
+use crate::request::context::RequestContext;
+use crate::request::respond::body::BodySource;
+use crate::routing::Route;
+use fastcgi::CgiHead;
+use proxy::{FastcgiBody, fields};
+
+/// Most bytes of a body without a reader that are read for the sake of the connection.
+const DISCARDED: usize = 1 << 20;
+
+/// The client's response, or the internal redirect that the application asks for.
+pub fn deliver(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    (answered, body): (CgiHead, FastcgiBody),
+) -> Result<Dispatched, Refusal> {
+    if let Some(path) = local_redirect(&answered) {
+        spawn_local(body.discard(DISCARDED));
+        return Ok(Dispatched::InternalRedirect(path));
+    }
+    let CgiHead { status, mut fields, .. } = answered;
+    if route.settings.proxy.overrides(status.as_u16()) {
+        spawn_local(body.discard(DISCARDED));
+        return Err(match fields.get(WWW_AUTHENTICATE) {
+            Some(challenge) => Refusal::with(status, WWW_AUTHENTICATE, challenge.clone()),
+            None => Refusal::new(status),
+        });
+    }
+    let source = match head.method == Method::HEAD || body.is_over() {
+        true => {
+            spawn_local(body.discard(DISCARDED));
+            BodySource::Empty
+        }
+        false => {
+            let origin = origin(route);
+            BodySource::Application(Box::new(FastcgiDownload::new(context, route, origin, body)))
+        }
+    };
+    clean(&mut fields, head);
+    let mut response = Response::new(source);
+    *response.status_mut() = status;
+    *response.headers_mut() = fields;
+    Ok(Dispatched::Response(response))
+}
+
+/// The path of a local redirect: a `Location` that begins with one slash, without a `Status` (section 6.2.2).
+fn local_redirect(answered: &CgiHead) -> Option<Vec<u8>> {
+    let location = answered.fields.get(LOCATION).filter(|_| !answered.has_status)?.as_bytes();
+    (location.starts_with(b"/") && !location.starts_with(b"//")).then(|| location.to_vec())
+}
+
+/// Removes fields of a connection, and the length, which follows from the body.
+fn clean(fields: &mut HeaderMap, head: &Parts) {
+    fields::end_to_end(fields);
+    if head.method != Method::HEAD {
+        fields.remove(CONTENT_LENGTH);
+    }
+}
+
+/// The application of `route`, for messages.
+fn origin(route: &Route) -> String {
+    match (&route.backend, &route.settings.handler) {
+        (Some(to), _) => to.url.origin(),
+        (None, config::Handler::Backend(backend)) => backend.url.origin(),
+        _ => String::new(),
+    }
+}

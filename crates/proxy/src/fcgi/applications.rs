@@ -1,0 +1,161 @@
+//! Sends requests to FastCGI applications.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use config::proxy::{BackendAddress, BackendUrl, Passed};
+use fastcgi::{CgiHead, request};
+use http::header::CONTENT_LENGTH;
+use http::{Method, StatusCode};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::Instant;
+
+use super::body::{FastcgiBody, StderrSink, read_head};
+use super::exchange::Exchange;
+use super::failure::FastcgiFailure;
+use crate::body::BodyStream;
+use crate::connect::{Socket, connect};
+use crate::names::Names;
+use crate::waits::Waits;
+
+/// Most idle connections to one application.
+const MOST_IDLE: usize = 64;
+/// Time after which an idle connection is not used any more, unless `ttl` names another.
+const USUAL_TTL: Duration = Duration::from_secs(60);
+/// Time without requests after a connection could not be made; httpd's.
+const USUAL_RETRY: Duration = Duration::from_secs(60);
+
+/// The applications of one thread: their idle connections, and those that cannot be reached.
+#[derive(Default)]
+pub struct Applications {
+    idle: Rc<RefCell<HashMap<BackendAddress, Vec<IdleSocket>>>>,
+    down: RefCell<HashMap<BackendAddress, Instant>>,
+    names: Names,
+}
+
+struct IdleSocket {
+    socket: Socket,
+    until: Instant,
+}
+
+/// A request for an application.
+pub struct FastcgiRequest {
+    /// The method, which tells whether the request may be sent twice, and whether its response has a body.
+    pub method: Method,
+    /// All variables.
+    pub variables: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The body.
+    pub body: Option<BodyStream>,
+    /// Receives lines for the error log.
+    pub stderr: StderrSink,
+}
+
+impl Applications {
+    /// Sends a request, and waits for the head of the response.
+    ///
+    /// A request that an idle connection has lost is sent again where that is safe: the method is idempotent and there is
+    /// no body (RFC 9110, section 9.2.2).
+    ///
+    /// # Errors
+    /// If the application gives no response; [`FastcgiFailure::status`] is the client's.
+    pub async fn send(
+        &self,
+        to: &Passed,
+        waits: Waits,
+        request: FastcgiRequest,
+    ) -> Result<(CgiHead, FastcgiBody), FastcgiFailure> {
+        let FastcgiRequest { method, variables, body, mut stderr } = request;
+        let keep = to.parameters.enable_reuse;
+        let pairs = variables.iter().map(|(name, value)| (&name[..], &value[..]));
+        let records = [request::begin(keep), request::params(pairs)].concat();
+        drop(variables);
+        let may_repeat = body.is_none() && method.is_idempotent();
+        let mut body = body;
+        loop {
+            let (socket, was_idle) = match self.take(&to.url.address) {
+                Some(socket) if keep => (socket, true),
+                _ => (self.connect(to, waits).await?, false),
+            };
+            let mut exchange = Exchange::begin(socket, records.clone(), body.take(), waits.piece);
+            match read_head(&mut exchange, &mut stderr).await {
+                Ok((head, first)) => {
+                    let left = length_of(&method, &head);
+                    let at_end = keep.then(|| self.keeper(to));
+                    let first = if left == Some(0) { Default::default() } else { first };
+                    return Ok((head, FastcgiBody::new(exchange, stderr, first, left, at_end)));
+                }
+                Err(FastcgiFailure::Closed { silent: true }) if was_idle && may_repeat => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    /// The connection to the application that was used last and is still open.
+    fn take(&self, address: &BackendAddress) -> Option<Socket> {
+        let mut idle = self.idle.borrow_mut();
+        let now = Instant::now();
+        idle.retain(|_, sockets| {
+            sockets.retain(|one| one.until > now);
+            !sockets.is_empty()
+        });
+        let sockets = idle.get_mut(address)?;
+        std::iter::from_fn(|| sockets.pop()).map(|one| one.socket).find_map(open)
+    }
+
+    fn keeper(&self, to: &Passed) -> Box<dyn FnOnce(Socket)> {
+        let (idle, address) = (self.idle.clone(), to.url.address.clone());
+        let ttl = to.parameters.ttl.unwrap_or(USUAL_TTL);
+        Box::new(move |socket| {
+            let mut idle = idle.borrow_mut();
+            let sockets = idle.entry(address).or_default();
+            sockets.push(IdleSocket { socket, until: Instant::now() + ttl });
+            if sockets.len() > MOST_IDLE {
+                sockets.remove(0);
+            }
+        })
+    }
+
+    async fn connect(&self, to: &Passed, waits: Waits) -> Result<Socket, FastcgiFailure> {
+        let BackendUrl { address, .. } = &to.url;
+        let until = self.down.borrow().get(address).copied();
+        if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
+            return Err(FastcgiFailure::Down(left));
+        }
+        match connect(&to.url, &self.names, waits.connect).await {
+            Ok(socket) => {
+                self.down.borrow_mut().remove(address);
+                Ok(socket)
+            }
+            Err(error) => {
+                let retry = to.parameters.retry.unwrap_or(USUAL_RETRY);
+                let (mut down, now) = (self.down.borrow_mut(), Instant::now());
+                down.retain(|_, until| *until > now);
+                if !retry.is_zero() {
+                    down.insert(address.clone(), now + retry);
+                }
+                Err(FastcgiFailure::Unreachable(error))
+            }
+        }
+    }
+}
+
+/// The socket, unless its application has closed it or has sent something unasked.
+fn open(mut socket: Socket) -> Option<Socket> {
+    let mut byte = [0; 1];
+    let mut cx = Context::from_waker(Waker::noop());
+    match std::pin::Pin::new(&mut socket).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)) {
+        Poll::Pending => Some(socket),
+        Poll::Ready(_) => None,
+    }
+}
+
+/// The length of the body: none for HEAD and for statuses without a body, else as the application has named it.
+fn length_of(method: &Method, head: &CgiHead) -> Option<u64> {
+    if method == Method::HEAD || matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
+        return Some(0);
+    }
+    head.fields.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}

@@ -1,0 +1,71 @@
+//! Why a FastCGI application gave no response.
+
+use std::fmt::{self, Display};
+use std::io;
+use std::time::Duration;
+
+use fastcgi::{HeadError, ProtocolError};
+use http::StatusCode;
+
+/// Why a FastCGI application gave no response, or not all of one.
+#[derive(Debug)]
+pub enum FastcgiFailure {
+    /// No connection could be made.
+    Unreachable(io::Error),
+    /// No connection could be made a short time ago; `retry` says for how long none is tried.
+    Down(Duration),
+    /// The application took none of the request, or sent none of its response, for this time.
+    Slow(Duration),
+    /// The connection failed.
+    Lost(io::Error),
+    /// The application closed the connection within its response.
+    Closed {
+        /// Whether it had sent no byte.
+        silent: bool,
+    },
+    /// The bytes of the application are no FastCGI.
+    Protocol(ProtocolError),
+    /// The output is no CGI response.
+    Head(HeadError),
+    /// The body was to be longer by this number of bytes.
+    Short(u64),
+}
+
+impl FastcgiFailure {
+    /// The status for the client, as httpd's for its backends.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            FastcgiFailure::Unreachable(_) | FastcgiFailure::Down(_) => StatusCode::SERVICE_UNAVAILABLE,
+            FastcgiFailure::Protocol(ProtocolError::Rejected(_)) => StatusCode::SERVICE_UNAVAILABLE,
+            FastcgiFailure::Slow(_) => StatusCode::GATEWAY_TIMEOUT,
+            FastcgiFailure::Head(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_GATEWAY,
+        }
+    }
+}
+
+impl Display for FastcgiFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FastcgiFailure::Unreachable(error) => write!(f, "cannot connect to it: {error}"),
+            FastcgiFailure::Down(left) => write!(
+                f,
+                "it could not be reached before; it is tried again in {} s (parameter retry of ProxyPass)",
+                left.as_secs_f32().ceil()
+            ),
+            FastcgiFailure::Slow(time) => {
+                write!(f, "it neither took nor sent a byte for {} s (ProxyTimeout)", time.as_secs_f32())
+            }
+            FastcgiFailure::Lost(error) => write!(f, "the connection failed: {error}"),
+            FastcgiFailure::Closed { silent: true } => {
+                f.write_str("it closed the connection without an answer; look in its own log")
+            }
+            FastcgiFailure::Closed { silent: false } => f.write_str("it closed the connection within its response"),
+            FastcgiFailure::Protocol(error) => error.fmt(f),
+            FastcgiFailure::Head(error) => error.fmt(f),
+            FastcgiFailure::Short(left) => write!(f, "its response lacks {left} bytes of its Content-Length"),
+        }
+    }
+}
+
+impl std::error::Error for FastcgiFailure {}

@@ -1,0 +1,69 @@
+//! Messages between a process that answers a request by a FastCGI program and the manager that starts these programs.
+//!
+//! ```text
+//!   worker ── Lease ───▶ manager       on a channel of its own for each request
+//!          ◀── Leased ──               the worker connects to the program's socket
+//!          ── Done ────▶               the program may serve others; a closed channel without it ends the program
+//! ```
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// A program, and the limits of its processes. Equal programs share processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramSpec {
+    /// File that is executed.
+    pub file: PathBuf,
+    /// Its arguments, without its name.
+    pub arguments: Vec<Vec<u8>>,
+    /// Its environment: `NAME=value`.
+    pub environment: Vec<Vec<u8>>,
+    /// Its working folder.
+    pub folder: PathBuf,
+    /// `RLimitCPU`, `RLimitMEM`, `RLimitNPROC`: soft and hard limit.
+    pub limits: [Option<(u64, u64)>; 3],
+    /// `FcgidMaxProcesses`
+    pub most: u32,
+    /// `FcgidMaxProcessesPerClass`
+    pub most_of_class: u32,
+    /// `FcgidMinProcessesPerClass`
+    pub least_of_class: u32,
+    /// `FcgidIdleTimeout` in seconds; 0 is unlimited.
+    pub idle_s: u64,
+    /// `FcgidProcessLifeTime` in seconds; 0 is unlimited.
+    pub lifetime_s: u64,
+    /// `FcgidMaxRequestsPerProcess`; 0 is unlimited.
+    pub most_requests: u64,
+}
+
+/// A message to the manager.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToManager {
+    /// Asks for a process of a program.
+    Lease(Box<ProgramSpec>),
+    /// The request is over. Unless `reusable`, the process is ended.
+    Done {
+        /// Whether the process has answered completely.
+        reusable: bool,
+    },
+}
+
+/// A message of the manager.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromManager {
+    /// A process is reserved, and listens at this socket.
+    Leased {
+        /// The socket.
+        socket: PathBuf,
+        /// Whether the process has answered requests before.
+        is_used: bool,
+    },
+    /// No process can be started.
+    Failed {
+        /// The reason.
+        error: String,
+        /// The error number, or 0.
+        number: i32,
+    },
+}

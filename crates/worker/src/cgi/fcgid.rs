@@ -1,0 +1,120 @@
+//! A request for a FastCGI program that this server starts.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use config::Settings;
+
+use crate::fcgid::exchange::{self, ExchangeEnd, ExchangeLimits};
+use crate::fcgid::lease::{Lease, NoLease};
+use crate::fcgid::spec;
+use crate::log_context::report;
+use crate::program::{refused, refused_wrapped};
+
+/// `FcgidIOTimeout`; mod_fcgid's default.
+const IO: Duration = Duration::from_secs(40);
+/// Return value of a handler that has answered.
+const OK: i32 = 0;
+
+/// Answers with the output of the program. Returns OK, or the status of an error.
+pub fn respond(manager: &OwnedFd, settings: &Settings, request: u64, begun: Instant) -> i32 {
+    let name = apache::filename(request);
+    let script = Path::new(OsStr::from_bytes(&name));
+    let refusal = match settings.fcgid.wrapper(script) {
+        Some(wrapper) => refused_wrapped(settings, request, script, wrapper.is_virtual),
+        None => refused(settings, request, script),
+    };
+    if let Some(status) = refusal {
+        return status;
+    }
+    let variables = variables(settings, request);
+    let length = apache::header_in(request, b"content-length")
+        .and_then(|text| std::str::from_utf8(&text).ok()?.parse::<u64>().ok());
+    if let (Some(most), Some(length)) = (settings.fcgid.most_bytes, length)
+        && length > most
+    {
+        return failed(
+            request,
+            413,
+            &format!("{}: a body of {length} bytes exceeds FcgidMaxRequestLen", script.display()),
+        );
+    }
+    ask(manager, (settings, script), request, &variables, limits(settings, begun))
+}
+
+/// Asks processes of the program until one answers. A used process that ends without an answer, as it may by its own rules,
+/// has lost nothing where the method is idempotent (RFC 9110, section 9.2.2).
+fn ask(
+    manager: &OwnedFd,
+    (settings, script): (&Settings, &Path),
+    request: u64,
+    variables: &[(Vec<u8>, Vec<u8>)],
+    limits: ExchangeLimits,
+) -> i32 {
+    let spec = spec::of(settings, script, variables);
+    let file = spec.file.display();
+    let patience = settings.fcgid.connect.and_then(|wait| Instant::now().checked_add(wait)).into_iter();
+    let by = patience.chain(limits.by).min();
+    let may_repeat = matches!(apache::method(request).as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE");
+    loop {
+        let mut lease = match Lease::wait(manager, request, &spec, by) {
+            Ok(lease) => lease,
+            Err(NoLease::NotStarted(why)) => return failed(request, 500, &why),
+            Err(NoLease::ClientLeft) => return OK,
+            Err(NoLease::Busy) => {
+                return failed(
+                    request,
+                    503,
+                    &format!("{file}: all processes of the FastCGI program are busy (FcgidMaxProcessesPerClass)"),
+                );
+            }
+            Err(NoLease::Lost(error)) => return failed(request, 503, &format!("{file}: no FastCGI process: {error}")),
+        };
+        let is_used = lease.is_used;
+        let (status, why) = match exchange::run(&mut lease, request, variables, limits) {
+            ExchangeEnd::Whole => {
+                lease.end();
+                return OK;
+            }
+            ExchangeEnd::Unheard => return OK,
+            ExchangeEnd::NoAnswer if is_used && may_repeat => continue,
+            ExchangeEnd::TooLate => {
+                (504, "took longer than RequestTimeout or FcgidBusyTimeout and was ended".to_owned())
+            }
+            ExchangeEnd::Silent => (504, "neither took nor sent a byte for FcgidIOTimeout and was ended".to_owned()),
+            ExchangeEnd::NoAnswer => (500, "ended without an answer: look for its message in the error log".to_owned()),
+            ExchangeEnd::Closed => (500, "closed the connection within its response".to_owned()),
+            ExchangeEnd::Protocol(error) => (500, format!("sent no FastCGI response: {error}")),
+            ExchangeEnd::Lost(error) => (500, format!("was lost: {error}")),
+        };
+        return failed(request, status, &format!("{file}: the FastCGI program {why}"));
+    }
+}
+
+fn limits(settings: &Settings, begun: Instant) -> ExchangeLimits {
+    let all = [Some(settings.request_timeout).filter(|time| !time.is_zero()), settings.fcgid.busy];
+    let by = all.into_iter().flatten().min().and_then(|time| begun.checked_add(time));
+    ExchangeLimits { by, io: settings.fcgid.io.unwrap_or(IO) }
+}
+
+/// The variables of CGI, and the fields that `FcgidPassHeader` adds.
+fn variables(settings: &Settings, request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut variables = apache::cgi_env();
+    variables.insert(b"FCGI_ROLE".to_vec(), b"RESPONDER".to_vec());
+    for name in &settings.fcgid.pass_headers {
+        if let Some(value) = apache::header_in(request, name.as_bytes()) {
+            variables.insert(format!("HTTP_{}", name.to_ascii_uppercase().replace('-', "_")).into_bytes(), value);
+        }
+    }
+    variables.into_iter().collect()
+}
+
+fn failed(request: u64, status: u16, why: &str) -> i32 {
+    apache::set_note(request, b"error-notes", why.as_bytes());
+    apache::fail(request, status);
+    report(why);
+    i32::from(status)
+}

@@ -1,0 +1,255 @@
+//! The parent of all FastCGI programs of a generation: `cameleer: fcgid`. It starts programs for leases, and ends those that
+//! are idle, old or outdated. It ends when nobody can ask any more.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::mkdtemp;
+use wire::channel::{Channel, try_receive_packet};
+use wire::fcgid::{FromManager, ProgramSpec, ToManager};
+
+use super::policy::{Choice, choose, is_idle_too_long, is_worn};
+use super::process::{FcgidProcess, stamp};
+use crate::program::kind::cannot_execute;
+use base::log;
+
+/// Interval of checks for idle processes.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The manager's state.
+struct Manager {
+    asks: OwnedFd,
+    folder: PathBuf,
+    no_input: File,
+    leases: BTreeMap<u64, Lease>,
+    processes: Vec<FcgidProcess>,
+    /// Numbers leases and sockets.
+    next: u64,
+    title: String,
+}
+
+struct Lease {
+    channel: Channel<FromManager, ToManager>,
+    /// The wanted program, until there is a process for it.
+    wanted: Option<Rc<ProgramSpec>>,
+}
+
+/// Descriptors that are ready.
+#[derive(Default)]
+struct Ready {
+    asks: bool,
+    leases: Vec<u64>,
+    processes: Vec<usize>,
+}
+
+/// Manages programs until all other ends of `asks` are closed. Sockets are in a private folder within `above`.
+///
+/// # Errors
+/// If the folder cannot be made, or descriptors cannot be watched.
+pub fn run(asks: OwnedFd, above: &Path) -> io::Result<()> {
+    libperl::set_title("cameleer: fcgid");
+    let folder = mkdtemp(&above.join("cameleer-fcgid-XXXXXX"))?;
+    let no_input = File::open("/dev/null")?;
+    sys::replace(std::os::fd::AsRawFd::as_raw_fd(&no_input), 0)?;
+    let (leases, processes) = (BTreeMap::new(), Vec::new());
+    let mut manager = Manager { asks, folder, no_input, leases, processes, next: 0, title: String::new() };
+    let ended = manager.serve();
+    manager.stop_all();
+    let _ = std::fs::remove_dir_all(&manager.folder);
+    ended
+}
+
+impl Manager {
+    fn serve(&mut self) -> io::Result<()> {
+        loop {
+            let ready = self.wait(if self.processes.is_empty() { None } else { Some(TICK) })?;
+            if ready.asks && !self.accept()? {
+                return Ok(());
+            }
+            ready.leases.into_iter().for_each(|lease| self.hear(lease));
+            ready.processes.into_iter().rev().for_each(|at| self.reap(at));
+            self.end_some();
+            self.serve_leases();
+            self.show();
+        }
+    }
+
+    fn wait(&self, time: Option<Duration>) -> io::Result<Ready> {
+        let watched: Vec<BorrowedFd<'_>> = std::iter::once(self.asks.as_fd())
+            .chain(self.leases.values().map(|lease| lease.channel.as_fd()))
+            .chain(self.processes.iter().map(FcgidProcess::end))
+            .collect();
+        let mut fds: Vec<PollFd<'_>> = watched.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
+        let time = time.map_or(PollTimeout::NONE, |time| PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO));
+        match poll(&mut fds, time) {
+            Err(Errno::EINTR) => return Ok(Ready::default()),
+            other => other?,
+        };
+        let mut is_ready = fds.iter().map(|fd| fd.any().unwrap_or(true));
+        let asks = is_ready.next().unwrap_or(false);
+        let leases = self.leases.keys().zip(is_ready.by_ref()).filter(|(_, ready)| *ready).map(|(lease, _)| *lease);
+        let leases = leases.collect();
+        let processes = is_ready.enumerate().filter(|(_, ready)| *ready).map(|(at, _)| at).collect();
+        Ok(Ready { asks, leases, processes })
+    }
+
+    /// Accepts leases. False when nobody can ask any more.
+    fn accept(&mut self) -> io::Result<bool> {
+        loop {
+            let (mut fds, mut mark) = (Vec::new(), [0; 1]);
+            match try_receive_packet(self.asks.as_fd(), &mut mark, &mut fds) {
+                Ok(None) => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+                Err(error) => return Err(error),
+                Ok(Some(_)) => {
+                    for channel in fds {
+                        self.next += 1;
+                        self.leases.insert(self.next, Lease { channel: Channel::new(channel), wanted: None });
+                    }
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, number: u64) {
+        let Some(lease) = self.leases.get_mut(&number) else { return };
+        match lease.channel.receive() {
+            Ok(Some((ToManager::Lease(spec), _))) => lease.wanted = Some(Rc::new(*spec)),
+            Ok(Some((ToManager::Done { reusable }, _))) => self.end_lease(number, reusable),
+            Ok(None) | Err(_) => self.end_lease(number, false),
+        }
+    }
+
+    fn end_lease(&mut self, number: u64, reusable: bool) {
+        self.leases.remove(&number);
+        let now = Instant::now();
+        let Some(process) = self.processes.iter_mut().find(|it| it.lease == Some(number)) else { return };
+        process.is_free(now);
+        let (spec, current) = (process.spec.clone(), stamp(&process.spec));
+        let state = process.state(&spec, current);
+        if !reusable || !state.is_of_class || is_worn(&state, &spec, now) {
+            process.stop(now);
+        }
+    }
+
+    fn reap(&mut self, at: usize) {
+        let Some(how) = self.processes.get(at).and_then(FcgidProcess::reap) else { return };
+        let process = self.processes.swap_remove(at);
+        let (file, pid) = (process.spec.file.display(), process.pid);
+        let message = format_args!("{file}: FastCGI program with pid {pid} {how} after {} requests", process.requests);
+        match process.is_ending() {
+            true => log::info("fcgid", message),
+            false => log::warn("fcgid", message),
+        }
+    }
+
+    /// Ends processes that are idle for too long, or whose file has changed, and kills those that do not end.
+    fn end_some(&mut self) {
+        let now = Instant::now();
+        let mut remaining: Vec<Rc<ProgramSpec>> = Vec::new();
+        let running = |it: &&FcgidProcess| !it.is_ending();
+        remaining.extend(self.processes.iter().filter(running).map(|it| it.spec.clone()));
+        for process in &mut self.processes {
+            process.kill_if_due(now);
+            let spec = process.spec.clone();
+            let others = remaining.iter().filter(|it| **it == spec).count().saturating_sub(1);
+            let state = process.state(&spec, None);
+            let is_outdated = !state.is_busy && !state.is_ending && process.is_outdated();
+            if is_outdated || is_idle_too_long(&state, &spec, others, now) {
+                process.stop(now);
+                if let Some(at) = remaining.iter().position(|it| *it == spec) {
+                    remaining.swap_remove(at);
+                }
+            }
+        }
+    }
+
+    fn serve_leases(&mut self) {
+        let waiting = self.leases.iter().filter_map(|(number, lease)| Some((*number, lease.wanted.clone()?)));
+        for (number, spec) in waiting.collect::<Vec<_>>() {
+            let current = stamp(&spec);
+            let states: Vec<_> = self.processes.iter().map(|process| process.state(&spec, current)).collect();
+            match choose(&states, &spec) {
+                Choice::Use(at) => self.grant(number, at),
+                Choice::Start => self.start(number, &spec),
+                Choice::Replace(at) => {
+                    self.processes.get_mut(at).into_iter().for_each(|process| process.stop(Instant::now()));
+                }
+                Choice::Wait => {}
+            }
+        }
+    }
+
+    fn start(&mut self, number: u64, spec: &Rc<ProgramSpec>) {
+        self.next += 1;
+        let socket = self.folder.join(self.next.to_string());
+        match FcgidProcess::start(spec.clone(), socket, self.no_input.as_fd()) {
+            Ok(process) => {
+                log::info(
+                    "fcgid",
+                    format_args!("{}: FastCGI program started with pid {}", spec.file.display(), process.pid),
+                );
+                self.processes.push(process);
+                self.grant(number, self.processes.len() - 1);
+            }
+            Err(error) => {
+                let failed = FromManager::Failed {
+                    number: error.raw_os_error().unwrap_or(0),
+                    error: cannot_execute(&spec.file, &error),
+                };
+                self.answer(number, &failed);
+                self.leases.remove(&number);
+            }
+        }
+    }
+
+    fn grant(&mut self, number: u64, at: usize) {
+        let Some(process) = self.processes.get_mut(at) else { return };
+        process.lease = Some(number);
+        let leased = FromManager::Leased { socket: process.socket.clone(), is_used: process.requests > 0 };
+        self.answer(number, &leased);
+    }
+
+    /// Sends an answer. A worker that has gone is noticed by its closed channel.
+    fn answer(&mut self, number: u64, message: &FromManager) {
+        if let Some(lease) = self.leases.get_mut(&number) {
+            lease.wanted = None;
+            let _ = lease.channel.send(message, &[]);
+        }
+    }
+
+    /// Shows the number of processes in the process list.
+    fn show(&mut self) {
+        let busy = self.processes.iter().filter(|process| process.lease.is_some()).count();
+        let title = format!("cameleer: fcgid ({} programs, {busy} busy)", self.processes.len());
+        if title != self.title {
+            libperl::set_title(&title);
+            self.title = title;
+        }
+    }
+
+    /// Ends all processes.
+    fn stop_all(&mut self) {
+        self.leases.clear();
+        let now = Instant::now();
+        self.processes.iter_mut().for_each(|process| process.stop(now));
+        while !self.processes.is_empty() {
+            let now = Instant::now();
+            let due = self.processes.iter().filter_map(|process| process.kill_if_due(now)).min().unwrap_or(now);
+            let time = due.saturating_duration_since(now).max(Duration::from_millis(10));
+            let handles: Vec<BorrowedFd<'_>> = self.processes.iter().map(FcgidProcess::end).collect();
+            let mut fds: Vec<_> = handles.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
+            let _ = poll(&mut fds, PollTimeout::try_from(time).unwrap_or(PollTimeout::ZERO));
+            for at in (0..self.processes.len()).rev() {
+                self.reap(at);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The program for a script, by mod_fcgid's directives.
+
+use std::path::Path;
+use std::time::Duration;
+
+use config::Settings;
+use wire::fcgid::ProgramSpec;
+
+/// mod_fcgid's defaults.
+const MOST: u64 = 1000;
+const MOST_OF_CLASS: u64 = 100;
+const LEAST_OF_CLASS: u64 = 3;
+const IDLE: Duration = Duration::from_secs(300);
+const LIFETIME: Duration = Duration::from_secs(3600);
+
+/// Variables of a request that a program also has from its start on.
+const OF_THE_PROCESS: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
+
+/// The program for `script`. `variables` are those of the request.
+pub fn of(settings: &Settings, script: &Path, variables: &[(Vec<u8>, Vec<u8>)]) -> ProgramSpec {
+    let rules = &settings.fcgid;
+    let command = rules.wrapper(script).map(|wrapper| &wrapper.command[..]);
+    let (file, arguments) = match command {
+        Some([program, arguments @ ..]) => (Path::new(program), arguments),
+        _ => (script, &[][..]),
+    };
+    let inherited = variables.iter().filter(|(name, _)| OF_THE_PROCESS.iter().any(|known| known.as_bytes() == name));
+    let mut environment: Vec<Vec<u8>> = inherited.map(|(name, value)| [&name[..], b"=", value].concat()).collect();
+    environment.extend(rules.initial_env.iter().map(|(name, value)| format!("{name}={value}").into_bytes()));
+    ProgramSpec {
+        file: file.to_owned(),
+        arguments: arguments.iter().map(|argument| argument.clone().into_bytes()).collect(),
+        environment,
+        folder: file.parent().unwrap_or(Path::new("/")).to_owned(),
+        limits: [settings.program.cpu, settings.program.memory, settings.program.processes],
+        most: number(rules.most, MOST),
+        most_of_class: number(rules.most_of_class, MOST_OF_CLASS),
+        least_of_class: number(rules.least_of_class, LEAST_OF_CLASS),
+        idle_s: rules.idle.unwrap_or(IDLE).as_secs(),
+        lifetime_s: rules.lifetime.unwrap_or(LIFETIME).as_secs(),
+        most_requests: rules.most_requests.unwrap_or(0),
+    }
+}
+
+fn number(set: Option<u64>, default: u64) -> u32 {
+    u32::try_from(set.unwrap_or(default)).unwrap_or(u32::MAX)
+}

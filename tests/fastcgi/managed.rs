@@ -1,0 +1,208 @@
+//! FastCGI programs that the server starts: mod_fcgid.
+
+use super::variable;
+use crate::support::{Load, Request, Server, Site, alive, until};
+
+/// A program that answers with its pid, the number of its request, and its variables. Its query tells it to misbehave.
+const COUNTER: &str = "#!/usr/bin/perl\nuse FCGI; my %env; my $n = 0;\n\
+    my $request = FCGI::Request(\\*STDIN, \\*STDOUT, \\*STDERR, \\%env);\n\
+    while ($request->Accept >= 0) { $n++; my $q = $env{QUERY_STRING};\n\
+    exit 3 if $q eq 'exit'; kill 9, $$ if $q eq 'die'; sleep 1000 if $q eq 'hang';\n\
+    my $body = ''; 1 while read STDIN, $body, 65536, length $body;\n\
+    print STDERR \"said on stderr\\n\" if $q eq 'warn';\n\
+    if ($q eq 'local') { print \"Location: /plain.txt\\n\\n\"; next }\n\
+    if ($q eq 'status') { print \"Status: 418 Tea\\n\" }\n\
+    select undef, undef, undef, $1 if $q =~ /^sleep=(.*)/;\n\
+    print \"Content-Type: text/plain\\n\\npid=$$\\nn=$n\\ninitial=$ENV{MINE}\\nbody=\", length $body, \"\\n\", map(\"$_=$env{$_}\\n\", sort keys %env) }\n";
+
+const CONF: &str = "AddHandler fcgid-script .fcgi\nOptions +ExecCGI\nFrontThreads 1\n";
+
+fn serve(conf: &str) -> Server {
+    let site = Site::new()
+        .script("htdocs/a.fcgi", COUNTER)
+        .script("htdocs/b.fcgi", COUNTER)
+        .file("htdocs/plain.txt", "a file");
+    site.serve(&format!("{CONF}{conf}"))
+}
+
+fn pid(server: &Server, target: &str) -> i32 {
+    let answer = server.text(target);
+    variable(&answer, "pid").parse().unwrap_or_else(|_| panic!("{answer}"))
+}
+
+#[test]
+fn a_program_stays_for_further_requests() {
+    let server = serve("FcgidInitialEnv MINE yes\n");
+    let first = server.text("/a.fcgi/more?x=1");
+    let second = server.post("/a.fcgi", &"x".repeat(300_000)).is(200).text();
+    assert_eq!(variable(&first, "pid"), variable(&second, "pid"));
+    assert_eq!((variable(&first, "n"), variable(&second, "n")), ("1", "2"));
+    assert_eq!((variable(&first, "PATH_INFO"), variable(&first, "QUERY_STRING")), ("/more", "x=1"));
+    assert_eq!(variable(&first, "SCRIPT_FILENAME"), server.site.filled("@DIR@/htdocs/a.fcgi"));
+    assert_eq!((variable(&first, "initial"), variable(&first, "MINE")), ("yes", "yes"));
+    assert_eq!((variable(&second, "body"), variable(&second, "CONTENT_LENGTH")), ("300000", "300000"));
+    assert_ne!(pid(&server, "/a.fcgi"), pid(&server, "/b.fcgi"));
+}
+
+#[test]
+fn its_output_is_that_of_a_cgi_program() {
+    let server = serve("");
+    assert_eq!(server.get("/a.fcgi?status").status, 418);
+    assert_eq!(server.text("/a.fcgi?local"), "a file");
+    assert_eq!(server.get("/a.fcgi?warn").status, 200);
+    server.logged("said on stderr");
+    assert_eq!(server.get("/missing.fcgi").status, 404);
+    let refused = Site::new().script("htdocs/a.fcgi", COUNTER).serve("AddHandler fcgid-script .fcgi\n");
+    assert_eq!(refused.get("/a.fcgi").status, 403);
+    refused.logged("Options ExecCGI is off here");
+}
+
+#[test]
+fn the_number_of_processes_is_bounded_and_requests_wait_for_one() {
+    let server = serve("FcgidMaxProcessesPerClass 2\n");
+    let server = &server;
+    let mut pids: Vec<i32> = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..8).map(|_| scope.spawn(move || pid(server, "/a.fcgi?sleep=0.2"))).collect();
+        asked.into_iter().map(|asked| asked.join().expect("an answer")).collect()
+    });
+    pids.sort_unstable();
+    pids.dedup();
+    assert!((1..=2).contains(&pids.len()), "{pids:?}");
+}
+
+#[test]
+fn an_idle_process_of_another_program_gives_way() {
+    let server = serve("FcgidMaxProcesses 1\n");
+    let first = pid(&server, "/a.fcgi");
+    let second = pid(&server, "/b.fcgi");
+    until("the first has ended", || !alive(first));
+    assert_ne!(second, pid(&server, "/a.fcgi"));
+}
+
+#[test]
+fn processes_end_by_requests_and_idleness() {
+    let server = serve("FcgidMaxRequestsPerProcess 2\n");
+    let pids: Vec<i32> = (0..4).map(|_| pid(&server, "/a.fcgi")).collect();
+    assert_eq!((pids[0], pids[2]), (pids[1], pids[3]), "{pids:?}");
+    assert_ne!(pids[0], pids[2]);
+    until("the first has ended", || !alive(pids[0]));
+    let server = serve("FcgidIdleTimeout 1\nFcgidMinProcessesPerClass 0\n");
+    let first = pid(&server, "/a.fcgi");
+    until("it is idle for too long", || !alive(first));
+    assert_ne!(pid(&server, "/a.fcgi"), first);
+}
+
+#[test]
+fn a_changed_file_gets_a_new_process() {
+    let server = serve("");
+    let first = pid(&server, "/a.fcgi");
+    server.site.write("htdocs/a.fcgi", &COUNTER.replace("pid=$$", "new=1\\npid=$$"));
+    let answer = server.text("/a.fcgi");
+    assert_eq!(variable(&answer, "new"), "1", "{answer}");
+    until("the old one has ended", || !alive(first));
+}
+
+#[test]
+fn a_program_that_dies_costs_its_own_request_alone() {
+    let server = serve("");
+    for query in ["die", "exit"] {
+        assert_eq!(server.get("/a.fcgi").status, 200);
+        // A used process that ends is replaced once, and the new one ends as well.
+        assert_eq!(server.get(&format!("/a.fcgi?{query}")).status, 500);
+        let line = server.logged("the FastCGI program ended without an answer");
+        assert!(line.contains("a.fcgi"), "{line}");
+    }
+    assert_eq!(server.get("/a.fcgi").status, 200);
+}
+
+#[test]
+fn a_program_that_hangs_is_ended() {
+    let server = serve("FcgidIOTimeout 1\n");
+    let first = pid(&server, "/a.fcgi");
+    assert_eq!(server.get("/a.fcgi?hang").status, 504);
+    server.logged("neither took nor sent a byte for FcgidIOTimeout");
+    until("it has ended", || !alive(first));
+    let server = serve("FcgidBusyTimeout 1\n");
+    assert_eq!(server.get("/a.fcgi?hang").status, 504);
+    server.logged("FcgidBusyTimeout");
+    assert_eq!(server.get("/a.fcgi").status, 200);
+}
+
+#[test]
+fn a_wrapper_answers_for_its_scripts() {
+    let server = Site::new()
+        .script("wrapper", &COUNTER.replace("pid=$$", "wrapped=@ARGV\\npid=$$"))
+        .file("htdocs/x.foo", "no program")
+        .file("htdocs/y.foo", "no program")
+        .serve(
+            "AddHandler fcgid-script .foo\nOptions +ExecCGI\nFcgidWrapper \"@DIR@/wrapper -a b\" .foo\nFcgidMaxRequestLen 1000\n\
+             FcgidPassHeader Authorization\n",
+        );
+    let (x, y) = (server.text("/x.foo"), server.text("/y.foo"));
+    assert_eq!(variable(&x, "wrapped"), "-a b", "{x}");
+    assert_eq!(variable(&x, "pid"), variable(&y, "pid"));
+    assert_eq!(variable(&y, "SCRIPT_NAME"), "/y.foo");
+    assert_eq!(server.get("/missing.foo").status, 404);
+    assert_eq!(server.post("/x.foo", &"x".repeat(1001)).status, 413);
+    let answer = server.send(Request::get("/x.foo").header("Authorization", "Basic eTp6")).text();
+    assert_eq!(variable(&answer, "HTTP_AUTHORIZATION"), "Basic eTp6");
+}
+
+#[test]
+fn a_program_that_cannot_be_executed_is_500_with_the_reason() {
+    let server = Site::new().script("htdocs/a.fcgi", "#!/no/such/interpreter\n").serve(CONF);
+    assert_eq!(server.get("/a.fcgi").status, 500);
+    server.logged("its first line names a missing interpreter: /no/such/interpreter");
+}
+
+#[test]
+fn a_reload_loses_no_request_and_leaves_no_process() {
+    let server = serve("");
+    let before = pid(&server, "/a.fcgi");
+    let load =
+        Load::start(&server, 3, "/a.fcgi?sleep=0.02", |answer| answer.status == 200 && answer.text().contains("pid="));
+    load.until_answered(10);
+    server.reload().succeeded();
+    load.until_answered(20);
+    let failures = load.failures();
+    assert!(failures.is_empty(), "{failures:?}");
+    until("the programs of the old generation have ended", || !alive(before));
+    let now = pid(&server, "/a.fcgi");
+    drop(server);
+    until("the programs end with the server", || !alive(now));
+}
+
+#[test]
+fn cgi_fast_and_plack_are_served() {
+    let fast = "#!/usr/bin/perl\nuse CGI::Fast; while (my $q = CGI::Fast->new) { $n++; print $q->header('text/plain'), \"n=$n\\na=\", scalar $q->param('a'), \"\\n\" }\n";
+    let plack = "#!/usr/bin/perl\nuse Plack::Handler::FCGI; use Plack::Request; my $n;\n\
+        Plack::Handler::FCGI->new->run(sub { my $r = Plack::Request->new(shift); $n++;\n\
+        [200, ['Content-Type' => 'text/plain'], [\"n=$n\\na=\" . $r->param('a') . \"\\npath=\" . $r->path_info . \"\\n\"]] });\n";
+    let dancer = "#!/usr/bin/perl\npackage App; use Dancer2; get '/hello/:name' => sub { 'hello ' . route_parameters->get('name') };\n\
+        package main; use Plack::Handler::FCGI; Plack::Handler::FCGI->new->run(App->to_app);\n";
+    let server = Site::new()
+        .script("htdocs/fast.fcgi", fast)
+        .script("htdocs/plack.fcgi", plack)
+        .script("htdocs/dispatch.fcgi", dancer)
+        .serve(CONF);
+    for number in ["1", "2"] {
+        let answer = server.post("/fast.fcgi", "a=b").is(200).text();
+        assert_eq!((variable(&answer, "n"), variable(&answer, "a")), (number, "b"), "{answer}");
+        let answer = server.text("/plack.fcgi/x/y?a=c");
+        assert_eq!((variable(&answer, "n"), variable(&answer, "a")), (number, "c"), "{answer}");
+        assert_eq!(variable(&answer, "path"), "/x/y");
+    }
+    assert_eq!(server.text("/dispatch.fcgi/hello/world"), "hello world");
+}
+
+#[test]
+fn the_process_list_shows_the_programs() {
+    let server = serve("");
+    let first = pid(&server, "/a.fcgi");
+    let title = || {
+        let status = std::fs::read_to_string(format!("/proc/{first}/status")).unwrap_or_default();
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap_or_default().trim().to_owned();
+        std::fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default()
+    };
+    until("the manager shows its program", || title().starts_with("cameleer: fcgid (1 programs, 0 busy)"));
+}

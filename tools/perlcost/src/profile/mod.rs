@@ -45,7 +45,7 @@ pub struct Profile {
     #[arg(long, value_name = "DIR", default_value = "nytprof", requires = "exact")]
     out: PathBuf,
     /// Time to count: wall-clock or processor time
-    #[arg(long, value_enum, default_value_t = ClockMode::Wall)]
+    #[arg(long, value_name = "wall|cpu", value_enum, hide_possible_values = true, default_value_t = ClockMode::Wall)]
     mode: ClockMode,
     /// Distinguish lines of a sub
     #[arg(long)]

@@ -19,7 +19,7 @@ sub who { my $r = shift; $r->user eq 'ana' ? OK : FORBIDDEN }
 sub never { die "asked\n" }
 1;
 "#;
-/// Ways to another place that produce the whole response; [`PARTS`] produce a part of it.
+/// Methods that lead to another place and produce the whole response; [`PARTS`] produce a part of it.
 const WHOLE: [&str; 3] = ["/trans", "/file", "/redirect"];
 const PARTS: [&str; 2] = ["/uri", "/path"];
 

@@ -1,4 +1,5 @@
-//! Backends that are dead, slow or lie: the client gets a status, the log says which backend, others are served.
+//! Backends that are down, slow or send invalid responses: the client gets an error status, the log names the backend,
+//! and requests for other backends are served.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +9,7 @@ use crate::support::{Request, Site};
 
 #[test]
 fn a_backend_that_is_not_there_is_503_and_left_alone_for_a_while() {
-    // The port is reserved, and nobody listens.
+    // The port is reserved, and no socket listens on it.
     let silent = Site::new();
     let port = silent.port;
     let alive = Backend::new(|_| ok("alive"));

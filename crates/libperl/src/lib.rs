@@ -313,7 +313,7 @@ impl Interpreter {
     /// Runs the cleanup handlers; returns whether one of them set `psgix.harakiri.commit`.
     pub fn psgi_cleanup(&self) -> (Result, bool) {
         let mut leave = 0;
-        // SAFETY: psgi_run said that there is something to clean.
+        // SAFETY: `psgi_run` has returned that cleanup handlers exist.
         let status = unsafe { sys::cml_psgi_cleanup(&mut leave) };
         (done(status), leave != 0)
     }
@@ -368,7 +368,7 @@ impl Interpreter {
         unsafe { sys::cml_env_leave() }
     }
 
-    /// Has the hook `environment` fill `%ENV` once more, if it was accessed.
+    /// Has the hook `environment` fill `%ENV` again, if `%ENV` was accessed.
     pub fn env_refresh(&self) {
         // SAFETY: the hook gets the hash that it got before.
         unsafe { sys::cml_env_refresh() }

@@ -11,11 +11,11 @@ use http::StatusCode;
 pub enum BackendFailure {
     /// No connection could be made.
     Unreachable(io::Error),
-    /// No connection could be made a short time ago; `retry` says for how long none is tried.
+    /// The last attempt to connect failed; no further one is made for the rest of `retry`, which is this long.
     Down(Duration),
-    /// It took none of the request, or sent none of its response, for this time.
+    /// The backend accepted no byte of the request, or sent no byte of the response, for this time.
     Slow(Duration),
-    /// It closed the connection, or what it sent is no HTTP.
+    /// The backend closed the connection, or sent invalid HTTP.
     Broken(hyper::Error),
 }
 

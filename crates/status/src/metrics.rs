@@ -30,12 +30,12 @@ const BOUNDS: [(u64, &str); 16] = [
     (60_000_000, "60.0"),
 ];
 
-/// The text format.
+/// Text format of the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricsFormat {
-    /// 1.0
+    /// OpenMetrics 1.0.
     OpenMetrics,
-    /// 0.0.4
+    /// Prometheus' text format 0.0.4.
     Prometheus,
 }
 

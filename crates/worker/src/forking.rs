@@ -47,7 +47,7 @@ impl Child {
     }
 }
 
-/// What a kind of mold does beside forking.
+/// Steps of a kind of mold besides forking.
 pub trait Home {
     /// Carries out an order that is not about workers.
     fn obey(&self, order: ToMold, fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()>;
@@ -63,9 +63,9 @@ pub struct Forks {
 
 /// Data that a forked child needs to become a worker.
 pub struct Birth {
-    /// Its ends of what it shares with the front.
+    /// Its ends of the channels shared with the front.
     pub wire: Wire,
-    /// Its identity.
+    /// Identity of the new worker.
     pub identity: WorkerIdentity,
 }
 

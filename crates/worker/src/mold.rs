@@ -147,7 +147,7 @@ impl Home for Site {
                 let done = fds.next().context("no descriptor to close came with Weigh")?;
                 inspection::weigh(self, &code, into, done);
             }
-            // These are not for a mold with Perl.
+            // These messages are not for a mold with Perl.
             ToMold::ProgramFacts { .. } | ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
         }
         Ok(())

@@ -43,7 +43,7 @@ static void unwatch(aprxs_object *object)
     apr_pool_cleanup_kill(object->it, object, begins_to_end);
 }
 
-/* Pools that are being ended now, innermost first: their cleanups must not end them, or outer ones, again. */
+/* Pools that are being destroyed now, innermost first: their cleanups must not destroy them, or outer pools, again. */
 typedef struct {
     aprxs_object *closing;
 } my_cxt_t;

@@ -151,7 +151,7 @@ sub get_brigade ( $f, $brigade, $mode = Cameleer::Filters::MODE_READBYTES(), $bl
     return $status;
 }
 
-# In a filter: passes the brigade on to the next filter, with a flush.
+# In a filter: passes the brigade to the next filter, with a flush.
 sub fflush ( $f, $brigade ) {
     $brigade->insert_tail( APR::Bucket::flush_create( $brigade->bucket_alloc ) );
     my $status = ( $f->{run} ? $f->{next} : $f )->pass_brigade($brigade);

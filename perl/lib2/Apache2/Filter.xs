@@ -86,7 +86,7 @@ static void take_text(pTHX_ HV *filter, HV *run)
     (void)hv_stores(run, "mark", newSViv(mark));
 }
 
-/* Runs after the last byte of such a text. */
+/* Runs after the last byte of a text with an end callback. */
 static void pass_mark(pTHX_ HV *run)
 {
     SV **const slot = FIELD(run, "mark");

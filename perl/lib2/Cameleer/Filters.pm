@@ -145,7 +145,7 @@ sub beyond ( $r, $filter ) {
     return;
 }
 
-# The pool and allocator of such a brigade, if it needs buckets.
+# The pool and allocator of a brigade, if it needs buckets.
 sub _home ($r) { return ( $r->pool, $r->connection->bucket_alloc ) }
 
 sub new_brigade ($r) { return APR::Brigade->new( $r->pool, $r->connection->bucket_alloc ) }

@@ -80,11 +80,11 @@ const CASES: &[(&str, &str)] = &[
     ("ref $r->server", "Apache::Server"),
     ("$r->get_server_port", "@PORT@"),
     ("$r->get_server_name", "localhost"),
-    // Notes.
+    // Methods of notes.
     ("do { $r->notes(a => 1); ($r->notes('a'), $r->notes->{a}, $r->notes('b')) }", "1|1|(undef)"),
     ("do { $r->pnotes(list => [1, 2]); $r->pnotes('list')->[1] }", "2"),
     ("do { $r->pnotes(k => { a => 5 }); $r->pnotes->{k}{a} }", "5"),
-    // The object itself.
+    // The object behind the handle.
     ("ref $r", "Apache"),
     ("Apache->request->uri", "/my/CASE"),
     ("ref(Apache->request)", "Apache"),

@@ -9,7 +9,7 @@ fn greedy() -> String {
     "SetEnvIf X \"((([a-z]y){20}x){20}N){20}\" a\n".repeat(100)
 }
 
-/// A pattern within the limit for each. A hundred of them exceed the limit for all.
+/// A pattern within the limit of a single one. A hundred of them exceed the limit of a file.
 const LARGE: &str = "(?:[a-z]x){150}N";
 
 fn many() -> String {

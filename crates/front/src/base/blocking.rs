@@ -148,7 +148,7 @@ impl Threads {
             match Builder::new().name(self.name.into()).spawn(|| self.work()) {
                 Ok(_) => state.threads += 1,
                 Err(error) if state.threads == 0 => return Err((job, error)),
-                // The existing threads do the job.
+                // No thread was added; the existing threads do the work.
                 Err(_) => {}
             }
         }

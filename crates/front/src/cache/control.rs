@@ -87,7 +87,7 @@ impl AnswerControl {
             _ => {}
         });
         match said {
-            // Old programs and mod_perl's `no_cache` send Pragma.
+            // Old programs and mod_perl's `no_cache` send Pragma instead of Cache-Control.
             Said::Nothing => control.no_cache = has_pragma(headers),
             Said::Something => {}
             Said::Nonsense => control.no_store = true,

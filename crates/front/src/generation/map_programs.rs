@@ -1,7 +1,8 @@
 //! Programs of `RewriteMap name prg:…`: each reads a key per line, and answers a line.
 //!
-//! Each thread has its own processes, which it starts when a rule first needs them. A program that does not answer in time, or not
-//! in this form, harms only the rule that asks: it is killed, and started again after a pause.
+//! Each thread has its own processes, which it starts when a rule first needs them. A program that does not answer in
+//! time, or sends more than a line, harms only the rule that waits: the program is killed, and started again after a
+//! pause.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ use tokio::time::timeout;
 use crate::base::blocking;
 use base::path::Text;
 
-/// How long a rule waits for an answer, and for the answers that other requests wait for.
+/// Time limit of one lookup, and of the wait for lookups of other requests.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Shortest time between two starts of a program.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -105,13 +106,13 @@ impl Running {
         let input: OwnedFd = theirs.try_clone()?.into();
         let mut child = Command::new(program);
         child.args(words).stdin(Stdio::from(input)).stdout(Stdio::from(OwnedFd::from(theirs)));
-        // A group of its own, so that what it starts ends with it.
+        // A process group of its own, so that the program's children end with the program.
         let process = Process(Some(child.process_group(0).spawn()?));
         Ok(Running { socket: UnixStream::from_std(ours)?, _process: process })
     }
 
     async fn ask(&mut self, key: &str) -> io::Result<Option<String>> {
-        // Bytes before the question would be taken for its answer.
+        // Output before the key was sent would be taken for its value.
         if self.socket.try_read(&mut [0]).is_ok_and(|count| count > 0) {
             return Err(io::Error::other("it has written more than one line for a key"));
         }

@@ -1,4 +1,4 @@
-//! Who answers a request, and who waits for whom.
+//! Which worker answers a request, and which requests wait.
 
 use super::Server;
 use super::worker::{LARGE, Script};

@@ -24,9 +24,9 @@ const LAST_WORDS: usize = 64;
 
 /// Receive buffers, reused for all packets, because clearing a buffer for each packet costs more than reading it.
 pub struct Buffers {
-    /// For packets of a socket; as long as the longest one.
+    /// Buffer for packets of a socket; as long as the longest packet.
     pub packet: Vec<u8>,
-    /// For entries of a ring.
+    /// Buffer for entries of a ring.
     pub entry: Vec<u8>,
 }
 

@@ -21,7 +21,7 @@ impl Master {
         }
         let config = &self.checked.config;
         let pools = self.generations.serving_pools().into_iter().map(|id| id.pool);
-        // Processes without Perl have nothing to share.
+        // A pool without Perl has nothing to share.
         let pools = pools.filter(|pool| !config.is_of_programs(*pool));
         match self.refork.ask(client, pools, Instant::now()) {
             Ok(action) => self.do_refork(action),

@@ -134,7 +134,7 @@ pub enum Inbound {
         /// The logs.
         logs: Vec<OwnedFd>,
     },
-    /// Leave.
+    /// The worker must leave.
     Leave,
     /// As [`WorkerOrder::Promote`].
     Promote(OwnedFd),

@@ -13,7 +13,7 @@ use crate::syntax::value::duration;
 use crate::syntax::wildcard::{self, Slash};
 use crate::table::row::{ANYWHERE, Contexts, HOSTS, MANY, ROW, Row, Takes, places};
 
-/// Hosts, and `<Location>` whose path then stands for the argument.
+/// Contexts: hosts, and `<Location>`, whose path then stands for the argument.
 const PASSES: Contexts = places(HOSTS.places | SectionContext::Location as u8);
 
 pub static ROWS: &[Row] = &[
@@ -214,7 +214,7 @@ fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, 
             "ttl" => all.ttl = time()?,
             "disablereuse" => all.disable_reuse = flag(value)?,
             "enablereuse" => all.disable_reuse = !flag(value)?,
-            // Each thread keeps as many idle connections as it needed lately; the kernel sizes buffers.
+            // Each thread retains as many idle connections as it needed lately; the kernel sizes buffers.
             "min" | "max" | "smax" | "acquire" | "keepalive" | "flushpackets" | "flushwait" | "iobuffersize"
             | "receivebuffersize" | "responsefieldsize" => {
                 draft.warn(&format!("{name} has no effect: connections to backends are kept as they are needed"));

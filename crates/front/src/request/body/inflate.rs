@@ -1,5 +1,5 @@
-//! Unpacks gzip request bodies for programs, where `SetInputFilter DEFLATE` asks for it. Unlike with httpd's
-//! mod_deflate, the program gets the unpacked length.
+//! Decompresses gzip request bodies for programs, where `SetInputFilter DEFLATE` is set. Unlike with httpd's
+//! mod_deflate, the program gets the decompressed length.
 
 use std::borrow::Cow;
 use std::fmt;

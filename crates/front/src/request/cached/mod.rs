@@ -41,9 +41,9 @@ use tell::Event;
 
 /// The cache's decision about a request.
 pub enum Lookup<'a> {
-    /// This cached response answers the request.
+    /// A cached response answers the request.
     Hit(Response<BodySource>),
-    /// A worker must be asked; `store` asks it, and stores its response if that is allowed.
+    /// A worker must answer; `store` sends it the request, and stores the response if that is allowed.
     Miss { store: Refill<'a> },
     /// The cache has no part in the response; see [`passed`].
     Pass,

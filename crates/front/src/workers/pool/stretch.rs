@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-/// What a worker does for a request.
+/// Part of a worker's time that has its own RequestTimeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stretch {
     /// The response.
     Answer,
     /// Cleanups, after the response.
     Cleanups,
-    /// What runs after the end of the request, for example destructors.
+    /// Code that runs after the end of the request, for example destructors.
     Rest,
 }
 

@@ -20,8 +20,8 @@ fn headers_and_log_say_what_the_cache_did() {
     site.send(Request::post("/a", "x"), "200");
     let lines = || site.0.site.read("cache.log").lines().map(str::to_owned).collect::<Vec<_>>();
     until("all is logged", || lines().len() == 6);
-    let kept = "cache miss: the answer is kept";
-    let still = "conditional cache hit: the program says that it is still right";
+    let kept = "cache miss: the response is stored";
+    let still = "conditional cache hit: the program confirmed the stored response";
     let forgot = "cache invalidated by the request's method";
     let expected = [
         format!("GET /a|{kept}|-|{kept}|-|-"),

@@ -72,7 +72,7 @@ fn a_body_that_is_longer_than_was_promised_ends_the_connection() {
         assert_eq!(after_head(&bytes), "abc", "{path}");
         assert!(
             server.logged(path).ends_with(&format!(
-                "{path}: the body is longer than its Content-Length: 3 bytes were promised, 6 have come so far"
+                "{path}: the body is longer than its Content-Length: 3 bytes were announced, 6 bytes arrived so far"
             )),
             "{path}"
         );

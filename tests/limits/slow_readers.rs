@@ -174,7 +174,7 @@ fn without_room_for_their_answers_only_the_clients_that_read_nothing_lose_someth
             protocol.others_are_served(&server, 10);
             let lost = server.status()["front"]["slow_readers"].as_u64().expect("a number");
             assert!((1..=10).contains(&lost), "{protocol:?} {conf}: {lost}");
-            server.logged("GET /16: a slow client loses the rest of its answer");
+            server.logged("GET /16: a slow client loses the rest of its response");
             drop(slow);
         }
     }
@@ -205,8 +205,8 @@ fn a_full_disk_costs_only_the_clients_that_read_nothing() {
     Protocol::Http1.others_are_served(&server, 10);
     let lost = server.status()["front"]["slow_readers"].as_u64().expect("a number");
     assert!((1..=10).contains(&lost), "{lost}");
-    server.logged("cannot store an answer in");
-    let told = server.log().matches("cannot store an answer in").count();
+    server.logged("cannot store a response in");
+    let told = server.log().matches("cannot store a response in").count();
     assert!((1..=10).contains(&told), "each of the ten at most once: {told}");
     drop(slow);
     until("the disk is empty again", || used(&server) == empty);

@@ -168,7 +168,7 @@ fn a_filter_that_is_kept_says_so_when_it_is_used() {
     let server = filtered(code, inside);
     assert_eq!(server.text("/my"), "Hello");
     let said = server.text("/later");
-    assert!(said.contains("is not at work") && said.contains("this request is over"), "{said}");
+    assert!(said.contains("is not running") && said.contains("this request is over"), "{said}");
 }
 
 #[test]

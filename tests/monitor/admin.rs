@@ -180,7 +180,7 @@ fn a_monitor_that_dies_is_replaced_and_the_site_does_not_notice() {
         monitor(&server) != first && ask(port, "/status.json").is_some_and(|a| a.status == 200)
     });
     visitor.ask(Request::get("/")).is(200);
-    server.logged("monitor ended; the next starts in");
+    server.logged("monitor ended; the next one starts in");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn an_impossible_directive_is_reported_with_its_line() {
         ("\nAdminToken missing", 2, "No such file"),
         ("\nAdminToken token", 2, "expected at least 16 characters"),
         ("\nAdminToken open", 2, "chmod 600"),
-        ("\nAdminToken /dev/zero", 2, "is no file"),
+        ("\nAdminToken /dev/zero", 2, "is not a regular file"),
     ] {
         site.configure(conf);
         let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);

@@ -18,9 +18,9 @@ fn a_backend_that_is_not_there_is_503_and_left_alone_for_a_while() {
         alive.url("/")
     ));
     assert_eq!(server.get("/dead/x").status, 503);
-    server.logged("cannot connect to it: Connection refused");
+    server.logged("cannot connect: Connection refused");
     assert_eq!(server.get("/dead/x").status, 503);
-    let line = server.logged("it could not be reached before");
+    let line = server.logged("not tried, because the last connection failed");
     assert!(line.contains(&format!("backend http://127.0.0.1:{port}")), "{line}");
     assert_eq!(server.text("/alive/x"), "alive");
 }
@@ -40,7 +40,7 @@ fn a_backend_that_says_nothing_is_504() {
     let backend = Backend::with(|stream, _| stream.read(&mut [0; 1]).is_ok_and(|read| read > 0));
     let server = Site::new().serve(&format!("ProxyPass / {} timeout=300ms\n", backend.url("/")));
     assert_eq!(server.get("/").status, 504);
-    server.logged("neither took nor sent a byte for 0.3 s (ProxyTimeout)");
+    server.logged("no byte was sent or received for 0.3 s (ProxyTimeout)");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn what_is_no_response_is_502_and_never_reaches_the_client() {
         let server = Site::new().serve(&format!("ProxyPass / {}\n", backend.url("/")));
         let said = String::from_utf8_lossy(answer);
         assert_eq!(server.send(Request::new("POST", "/").body("x")).status, 502, "{said}");
-        server.logged("it sent no complete response");
+        server.logged("the response was incomplete");
         assert_eq!(backend.received().len(), 1, "a POST is sent once: {said}");
     }
 }
@@ -78,7 +78,7 @@ fn a_response_that_breaks_off_breaks_off_at_the_client() {
     let _ = client.read_to_end(&mut response);
     let text = String::from_utf8_lossy(&response).to_ascii_lowercase();
     assert!(text.contains("content-length: 10") && text.ends_with("half"), "{text}");
-    server.logged("its response ends after 4 bytes of the body");
+    server.logged("the response ended early, after 4 bytes of the body");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn perl_handlers_of_phases_before_a_backend_are_an_error_and_not_skipped() {
             backend.url("/")
         ));
     assert_eq!(server.get("/gate/x").status, 500);
-    server.logged("has Perl handlers of phases or filters, which would not run");
+    server.logged("where its Perl handlers and filters would not run");
     assert!(backend.received().is_empty());
 }
 

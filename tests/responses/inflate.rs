@@ -159,7 +159,7 @@ fn a_body_that_is_broken_is_refused_and_the_next_request_answered() {
     ] {
         assert_eq!(connection.ask(sent_as("gzip", body)).status, 400, "{what}");
     }
-    server.logged("is not the gzip that Content-Encoding says");
+    server.logged("is not valid gzip, although its Content-Encoding is gzip");
     assert_eq!(connection.ask(sent_as("gzip", gzip)).is(200).text(), "30 - - the same words, the same words");
 }
 

@@ -58,5 +58,5 @@ fn a_client_that_does_not_go_on_as_it_began_is_told_so() {
     let server = serve("LogLevel info");
     let said = s_client(&server, &["-tls1_2", "-cipher ECDHE-ECDSA-AES128-GCM-SHA256"], GET);
     assert!(said.contains("alert handshake failure"), "{said}");
-    server.logged("no connection: peer is incompatible");
+    server.logged("connection failed: peer is incompatible");
 }

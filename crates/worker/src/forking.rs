@@ -183,7 +183,7 @@ impl Forks {
         // Close the mold's copy of the socket: a copy inherited by later siblings would hide this worker's death.
         drop(wire);
         let process = sys::pidfd_open(pid).inspect_err(|error| {
-            log::warn("perl", format_args!("worker={slot} pid={pid}: its end is seen late (pidfd_open: {error})"));
+            log::warn("perl", format_args!("worker={slot} pid={pid}: pidfd_open failed, so the worker's exit is noticed late: {error}"));
         });
         self.children.push(Child { slot, pid, process: process.ok() });
         self.master.send(&FromMold::Forked { slot, pid: pid.as_raw() }, &[])?;

@@ -52,7 +52,7 @@ static HV *run_of(pTHX_ HV *filter, const char *method)
 {
     HV *const run = hash_behind(FIELD(filter, "run"));
     if (!run)
-        croak("$f->%s: this filter is not at work, its handler has returned", method);
+        croak("$f->%s: this filter is not running: its handler has returned", method);
     return (HV *)sv_2mortal(SvREFCNT_inc_simple((SV *)run));
 }
 

@@ -115,7 +115,7 @@ if ( TestServer::in_server() ) {
 use Test::More;
 
 my $OVER   = 'invalid %s object: the pool or allocator that it lived in was destroyed or cleared';
-my $ending = 'this pool is being destroyed: it can have no more pools below it';
+my $ending = 'this pool is being destroyed: it cannot have a new subpool';
 
 my %expected = (
     kept_alive => 1, last_first => '321', destroyed => sprintf( $OVER, 'APR::Table' ), cleared => sprintf( $OVER, 'APR::URI' ),

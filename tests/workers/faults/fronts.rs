@@ -98,7 +98,7 @@ fn a_worker_that_never_ends_for_nobody_is_killed_in_the_end() {
     let hangs: i32 = server.site.read("hanging").parse().expect("a pid");
     kill_front(&server);
     until("it is killed", || !alive(hangs));
-    server.logged("is still at a request of a front that died 1s ago");
+    server.logged("is still busy with a request of a front that died 1s ago");
     server.until_idle(1);
 }
 

@@ -119,7 +119,7 @@ fn a_worker_without_requests_or_with_a_recent_death_becomes_no_mold() {
     let server = serve(Site::new(), "sub { $_[0]{PATH_INFO} eq '/die' ? die 'of old age' : [200, [], [$$]] }", 1, "");
     server.control(["refork"]).failed(1, "no worker has answered a request yet");
     server.get("/die").is(500);
-    server.control(["refork"]).failed(1, "one of its last 10 requests has died");
+    server.control(["refork"]).failed(1, "one of the worker's last 10 requests has died");
     for _ in 0..10 {
         server.get("/").is(200);
     }
@@ -188,5 +188,5 @@ fn connections_to_databases_are_ended_and_made_anew_under_the_same_handle() {
     }
     assert!(!server.log().contains("cannot connect"), "{}", server.log());
     server.get("/keep").is(200);
-    server.control(["refork"]).failed(1, "the program keeps a statement handle of \"dbi:SQLite:");
+    server.control(["refork"]).failed(1, "the program holds a statement handle of \"dbi:SQLite:");
 }

@@ -59,7 +59,7 @@ impl MapPrograms {
         let asked = async { program.lock().await.value(command, key).await };
         match timeout(2 * PATIENCE, asked).await {
             Ok(answer) => answer,
-            Err(_) => Err(format!("prg:{command}: too many requests wait for its answers, and a rule has no value")),
+            Err(_) => Err(format!("prg:{command}: the program is too slow for the requests that wait for it; the rule gets no value")),
         }
     }
 }
@@ -83,7 +83,7 @@ impl Program {
         let answer = match timeout(PATIENCE, running.ask(key)).await {
             Ok(answer) => answer.map_err(|error| match error.kind() {
                 ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => {
-                    "it has ended".to_owned()
+                    "the program has ended".to_owned()
                 }
                 _ => error.to_string(),
             }),
@@ -92,7 +92,7 @@ impl Program {
         answer.map_err(|why| {
             self.running = None;
             let pause = PAUSE.as_secs();
-            format!("prg:{command}: {why}: it is killed, rules have no value from it, and it is started again in {pause} s at the latest")
+            format!("prg:{command}: {why}; the program is killed, its rules get no values, and it is started again within {pause} s")
         })
     }
 }
@@ -114,7 +114,7 @@ impl Running {
     async fn ask(&mut self, key: &str) -> io::Result<Option<String>> {
         // Output before the key was sent would be taken for its value.
         if self.socket.try_read(&mut [0]).is_ok_and(|count| count > 0) {
-            return Err(io::Error::other("it has written more than one line for a key"));
+            return Err(io::Error::other("the program wrote more than one line for a key"));
         }
         let mut line = Text::bytes_in(key).to_vec();
         line.push(b'\n');
@@ -127,12 +127,12 @@ impl Running {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
             if answer.len() > LONGEST {
-                return Err(io::Error::other("its answer is too long"));
+                return Err(io::Error::other("the program's line is too long"));
             }
         }
         answer.pop();
         if answer.contains(&b'\n') {
-            return Err(io::Error::other("it has written more than one line for a key"));
+            return Err(io::Error::other("the program wrote more than one line for a key"));
         }
         Ok(Some(Text::new(&answer).0).filter(|value| !value.eq_ignore_ascii_case("NULL")))
     }

@@ -44,7 +44,7 @@ impl Master {
             let judgement = self.refork.is_due(&checked.config.pool_of(id.pool).refork, &view);
             if let Some(saved) = judgement.saved {
                 let pays = match judgement.does_not_pay() {
-                    true => ": too little; no further refork before a reload",
+                    true => ", too little to repay another one; the next is after a reload",
                     false => "",
                 };
                 let name = self.name_of(id);

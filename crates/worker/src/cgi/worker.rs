@@ -39,7 +39,7 @@ impl ProgramWorker {
     /// Prepares this process, which was forked, to answer on `port`.
     pub fn new(programs: Programs, port: WorkerPort, identity: WorkerIdentity) -> io::Result<ProgramWorker> {
         if let Err(error) = sys::do_not_preempt() {
-            log::info("cgi", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
+            log::info("cgi", format_args!("worker={} cannot change its scheduling policy: {error}", identity.slot));
         }
         libperl::set_title(&format!("cameleer: cgi {}", identity.slot));
         log_context::worker_is(identity.slot);
@@ -54,7 +54,7 @@ impl ProgramWorker {
         let code = match self.answer_all() {
             Ok(()) => 0,
             Err(error) => {
-                log::error("cgi", format_args!("worker={} leaves: {error}", self.identity.slot));
+                log::error("cgi", format_args!("worker={} exits: {error}", self.identity.slot));
                 1
             }
         };

@@ -106,7 +106,7 @@ fn queue(evidence: &AdviceEvidence) -> Option<Advice> {
     let is_long = times.queue.count >= ENOUGH && wait >= NOTICED && wait > work;
     is_long.then(|| {
         let seen = format!(
-            "one of ten requests waited {} ms or more for a worker; half of them take {} ms there",
+            "one of ten requests waited {} ms or more for a worker; the median request takes {} ms in its worker",
             wait / 1000,
             work / 1000
         );

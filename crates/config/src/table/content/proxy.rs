@@ -21,7 +21,7 @@ pub static ROWS: &[Row] = &[
         name: "ProxyPass",
         contexts: PASSES,
         takes: Takes::Words("[/url-path] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(d, args, Kind::Prefix)),
-        because: "requests are answered here",
+        because: "this server answers its requests itself",
         about: "Passes requests for /url-path and everything below it to a backend: `http://host:port/path` or `unix:/socket|http://host/path`. The rest of the path follows the backend's path. \
             `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On; \
             words: nocanon, noquery. Bodies stream in both directions.",
@@ -39,7 +39,7 @@ pub static ROWS: &[Row] = &[
         name: "ProxyPassReverse",
         contexts: PASSES,
         takes: Takes::Words("[/url-path] URL", 1..=3, reverse),
-        because: "backends may know their public address",
+        because: "backends that know their public address need no rewriting",
         about: "Rewrites Location, Content-Location and URI fields of backends: a URL that begins with URL becomes one of this server that begins with /url-path. Bodies stay as they are.",
         ..ROW
     },
@@ -81,7 +81,7 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE,
         takes: Takes::Flag(|d, on| d.settings().proxy.add_headers = Some(on)),
         default: Some("on"),
-        because: "backends want to know their clients",
+        because: "httpd's default: programs behind a proxy need the client's address",
         about: "Adds X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Server to requests for backends.",
         ..ROW
     },
@@ -90,7 +90,7 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE,
         takes: Takes::Words("on|off [status…]", 1..=MANY, error_override),
         default: Some("off"),
-        because: "the backend's page tells most",
+        because: "the backend's page usually explains the error best",
         about: "Replaces a backend's error pages, of all statuses from 400 on or of the listed ones, by those of this server and by ErrorDocument.",
         ..ROW
     },
@@ -116,7 +116,7 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         default: Some("off"),
-        because: "few want to know of proxies",
+        because: "httpd's default; few programs read Via",
         about: "Adds this server to Via fields of requests and responses; `block` removes them.",
         ..ROW
     },
@@ -131,15 +131,15 @@ pub static ROWS: &[Row] = &[
             }
         }),
         default: Some("off"),
-        because: "an open proxy harms everybody",
-        about: "Only `off`: this server passes requests to its own backends alone.",
+        because: "strangers abuse an open proxy",
+        about: "Only `off` is accepted: the server is no forward proxy.",
         ..ROW
     },
     Row {
         name: "Proxy",
         contexts: HOSTS,
         takes: Takes::Section("URL", 1..=2, proxy),
-        because: "see the directives in it",
+        because: "the directives inside have their own defaults",
         about: "Settings for requests that are passed to a backend whose URL begins with URL; `*` stands for any text. `<Directory>`, `<Files>` and `.htaccess` do not apply to such requests.",
         ..ROW
     },
@@ -217,7 +217,7 @@ fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, 
             // Each thread retains as many idle connections as it needed lately; the kernel sizes buffers.
             "min" | "max" | "smax" | "acquire" | "keepalive" | "flushpackets" | "flushwait" | "iobuffersize"
             | "receivebuffersize" | "responsefieldsize" => {
-                draft.warn(&format!("{name} has no effect: connections to backends are kept as they are needed"));
+                draft.warn(&format!("{name} has no effect: connections to backends are reused as needed"));
             }
             _ => {
                 return Err(format!(

@@ -52,7 +52,7 @@ impl Download {
         request.complain(
             &self.route,
             &format_args!(
-                "backend {backend}: its response ends after {} bytes of the body: {error}{why}",
+                "backend {backend}: the response ended early, after {} bytes of the body: {error}{why}",
                 self.received
             ),
         );

@@ -45,7 +45,7 @@ pub async fn answer(
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     if route.settings.has_perl_phases() {
-        context.complain(route, &"is passed to a backend, and has Perl handlers of phases or filters, which would not run: remove one of them");
+        context.complain(route, &"ProxyPass passes this path to a backend, where its Perl handlers and filters would not run: remove the handlers, or exclude the path from ProxyPass");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     let proxy = &route.settings.proxy;
@@ -76,7 +76,7 @@ fn overridden(response: &Response<proxy::BackendBody>) -> Refusal {
 
 /// The refusal for a backend that switches protocols without a request for an upgrade.
 fn unasked_upgrade(context: &RequestContext, route: &Route, to: &Passed, status: StatusCode) -> Refusal {
-    context.complain(route, &format_args!("backend {}: it answered {status}, which nobody asked for", to.url.origin()));
+    context.complain(route, &format_args!("backend {}: unexpected status {status}", to.url.origin()));
     Refusal::new(StatusCode::BAD_GATEWAY)
 }
 

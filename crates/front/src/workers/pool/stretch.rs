@@ -19,7 +19,7 @@ impl Stretch {
         match self {
             Stretch::Answer => "has worked on one request for too long",
             Stretch::Cleanups => "has cleaned up after one request for too long",
-            Stretch::Rest => "has not come to rest for too long after a request",
+            Stretch::Rest => "has run destructors for too long after a request",
         }
     }
 }

@@ -79,7 +79,7 @@ fn an_allowed_client_comes_in() {
 }
 
 #[test]
-fn a_password_is_asked_for() {
+fn a_place_with_require_is_answered_401() {
     let server = serve();
     let ask = |way: &str, user: Option<(&str, &str)>| {
         let request = Request::get(&format!("{way}?/login/a.txt"));

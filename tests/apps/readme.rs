@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Finished, Site};
 
 #[test]
-fn every_block_of_the_tour_does_what_it_says() {
+fn every_command_of_the_tour_works() {
     execute("README.md");
 }
 

@@ -6,7 +6,7 @@ use crate::support::{Request, Site, until};
 const MINUTE: &str = "200|Cache-Control: max-age=60";
 
 #[test]
-fn headers_and_log_say_what_the_cache_did() {
+fn headers_and_log_report_the_caches_decision() {
     let site = serve(
         "CacheDetailHeader On\nCustomLog cache.log \"%m %U|%{cache-status}e|%{cache-hit}e|%{cache-miss}e|%{cache-revalidate}e|%{cache-invalidate}e|%{cameleer:worker}x\"\n\
          CustomLog hits.log %U env=cache-hit",
@@ -82,7 +82,7 @@ fn a_flood_of_addresses_stays_within_the_bound() {
 }
 
 #[test]
-fn a_mistake_in_a_directive_is_said() {
+fn a_mistake_in_a_directive_is_reported() {
     let site = Site::new();
     for (line, said) in [
         ("CacheEnable memory", "expected a path, for instance `CacheEnable memory /`"),

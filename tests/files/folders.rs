@@ -94,7 +94,7 @@ const SOON: Duration = Duration::from_millis(100);
 
 #[test]
 #[ignore = "measures time: `make timing`"]
-fn a_folder_of_100000_files_holds_nobody_up() {
+fn a_folder_of_100000_files_delays_no_other_request() {
     // Each name has rules that could hide it, so that the front checks each name.
     let rules = "Options +Indexes\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\
                  <Files *.secret>\nDeny from all\n</Files>\nFrontThreads 1";

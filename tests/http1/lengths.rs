@@ -111,7 +111,7 @@ fn a_request_that_came_meanwhile_has_its_answer_before_the_end() {
 }
 
 #[test]
-fn a_program_that_sends_too_much_is_told_that_nobody_waits() {
+fn a_program_that_exceeds_its_content_length_is_notified() {
     let server = serve("");
     let mut connection = served(&server, "/handler/endless");
     server.site.write("go", "");

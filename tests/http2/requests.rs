@@ -17,7 +17,7 @@ fn programs_see_a_request_like_any_other() {
 }
 
 #[test]
-fn over_tls_it_is_agreed_on_with_the_handshake() {
+fn http_2_is_negotiated_in_the_tls_handshake() {
     let server = serve_tls("");
     let said = curl(&server, &["--http2", "https://localhost:@PORT@/p"]).succeeded().out;
     assert_eq!(said, server.site.filled("GET HTTP/2.0 https localhost:@PORT@ - /p 0"));

@@ -35,7 +35,7 @@ fn a_client_that_reads_nothing_gives_its_worker_to_others_and_gets_its_answer_wh
 }
 
 #[test]
-fn a_client_that_leaves_what_was_kept_for_it_costs_nothing_further() {
+fn a_client_that_leaves_its_spooled_response_frees_it() {
     let server = serve();
     let mut slow = server.connect();
     slow.raw("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -150,7 +150,7 @@ fn curl(server: &Server, path: &str) -> Child {
 }
 
 #[test]
-fn clients_that_read_nothing_keep_nobody_from_an_answer_however_many_they_are() {
+fn many_clients_that_read_nothing_delay_no_other_response() {
     for protocol in PROTOCOLS {
         for (clients, megabytes) in [(1, 100), (10, 16), (100, 16)] {
             let server = protocol.serve("");

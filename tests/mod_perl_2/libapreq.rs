@@ -88,7 +88,7 @@ fn a_parsed_body_can_be_read_and_a_read_body_can_be_parsed() {
 }
 
 #[test]
-fn json_is_left_as_it_is() {
+fn json_bodies_are_not_parsed_and_stay_readable() {
     let server = serve_handler(
         "my $q = Apache2::Request->new($r); show($r, body => sub { $q->body }); show($r, status => sub { $q->body_status + 0, $q->body_status });\n\
         show($r, param => sub { $q->param('q') }); $r->read(my $json, 100); $r->print($json);",

@@ -102,7 +102,7 @@ fn a_module_that_changed_is_loaded_again() {
 }
 
 #[test]
-fn modules_in_c_of_httpd_say_what_to_use_instead() {
+fn modules_in_c_of_httpd_die_with_alternatives() {
     for (module, instead) in [
         ("Embperl", "Use HTML::Mason, Apache::ASP or Template"),
         ("Apache::AuthenHook", "in PerlAuthenHandler"),

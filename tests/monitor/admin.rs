@@ -150,7 +150,7 @@ fn requests_with_a_foreign_host_or_origin_are_refused() {
 }
 
 #[test]
-fn silent_slow_and_many_clients_keep_nobody_out_for_long() {
+fn silent_and_slow_clients_delay_new_ones_briefly() {
     let (server, port) = serve("");
     let silent: Vec<TcpStream> =
         (0..199).map(|_| TcpStream::connect(("127.0.0.1", port)).expect("connected")).collect();
@@ -184,7 +184,7 @@ fn a_monitor_that_dies_is_replaced_and_the_site_does_not_notice() {
 }
 
 #[test]
-fn a_monitor_that_hangs_is_replaced_and_nobody_waits_for_it() {
+fn a_hanging_monitor_is_replaced_and_delays_no_request() {
     let (server, port) = serve("");
     let first = monitor(&server);
     signal(first, Signal::SIGSTOP);

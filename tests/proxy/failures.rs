@@ -36,7 +36,7 @@ fn a_backend_that_comes_back_is_used_again_at_once_with_retry_0() {
 }
 
 #[test]
-fn a_backend_that_says_nothing_is_504() {
+fn a_silent_backend_is_504() {
     let backend = Backend::with(|stream, _| stream.read(&mut [0; 1]).is_ok_and(|read| read > 0));
     let server = Site::new().serve(&format!("ProxyPass / {} timeout=300ms\n", backend.url("/")));
     assert_eq!(server.get("/").status, 504);
@@ -44,7 +44,7 @@ fn a_backend_that_says_nothing_is_504() {
 }
 
 #[test]
-fn what_is_no_response_is_502_and_never_reaches_the_client() {
+fn an_invalid_response_of_a_backend_is_502() {
     for answer in [
         &b""[..],
         b"SSH-2.0-OpenSSH_9.2\r\n",
@@ -105,7 +105,7 @@ fn a_post_that_an_idle_connection_lost_is_not_sent_again() {
 }
 
 #[test]
-fn error_pages_of_backends_are_replaced_where_the_site_says_so() {
+fn proxy_error_override_replaces_error_pages_of_backends() {
     let backend = Backend::new(|request| {
         let status = request.line().split('/').nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
         format!("HTTP/1.1 {status} X\r\nContent-Length: 5\r\n\r\ninner").into_bytes()
@@ -143,7 +143,7 @@ fn perl_handlers_of_phases_before_a_backend_are_an_error_and_not_skipped() {
 }
 
 #[test]
-fn a_switch_of_protocols_that_nobody_asked_for_is_502() {
+fn an_unrequested_switch_of_protocols_is_502() {
     let backend =
         Backend::new(|_| b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n".to_vec());
     let server = Site::new().serve(&format!("ProxyPass / {}\n", backend.url("/")));

@@ -97,7 +97,7 @@ fn a_client_takes_back_nothing_that_the_site_adds() {
 }
 
 #[test]
-fn the_host_is_kept_and_nothing_added_where_the_site_says_so() {
+fn proxy_preserve_host_and_proxy_add_headers_off_pass_the_head_unchanged() {
     let backend = echo();
     let server = Site::new().serve(&format!(
         "ProxyPreserveHost On\nProxyAddHeaders Off\nProxyVia On\nRequestHeader set X-Mine yes\nProxyPass / {}\n",

@@ -50,7 +50,7 @@ fn a_program_that_hangs_harms_only_its_rule() {
 }
 
 #[test]
-fn a_program_that_ends_or_says_too_much_has_no_value() {
+fn a_map_program_that_ends_or_writes_too_much_has_no_value() {
     for (program, said) in [
         ("exit 1\n", "it has ended"),
         ("while read -r key; do printf 'a\\nb\\n'; done\n", "more than one line"),

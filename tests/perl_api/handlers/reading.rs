@@ -107,7 +107,7 @@ const CASES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_method_says_what_the_manual_promises() {
+fn every_method_returns_what_the_manual_promises() {
     let server = site(&module())
         .serve(&conf("PerlSetVar Colour green\nPerlSetVar List a\nPerlAddVar List b\nPerlSetEnv Set \"by conf\""));
     let mut wrong = Vec::new();

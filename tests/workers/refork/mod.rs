@@ -54,7 +54,7 @@ fn code_loaded_by_a_request_is_shared_by_all_workers_afterwards() {
 }
 
 #[test]
-fn urg_asks_for_the_same() {
+fn signal_urg_starts_a_refork() {
     let server = lazy(2);
     server.get("/").is(200);
     server.signal(Signal::SIGURG);
@@ -153,7 +153,7 @@ fn state_that_must_not_be_shared_prevents_a_refork_and_is_named() {
 }
 
 #[test]
-fn hooks_run_where_they_say() {
+fn hooks_run_in_their_phase() {
     let app = "use Cameleer::Refork qw(before_fork after_mold_fork after_worker_fork);
         my @ran; my $socket;
         before_fork { push @ran, \"before_fork in worker $$\" };

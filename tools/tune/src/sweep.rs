@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn without_time_it_is_said_that_the_search_was_cut() {
+    fn a_search_without_time_has_a_note() {
         let (sweep, slices) = run(f64::from, 0.0, 1, 3);
         assert!(sweep.is_cut && slices <= 3, "{slices}");
         assert_eq!(sweep.knee(), 4, "the best of what was measured");

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spool_directory_that_hangs_keeps_no_other_file_from_anybody() {
+    fn a_hanging_spool_directory_delays_no_other_file() {
         let gates: Vec<_> = (0..2 * MOST_STORING).map(|_| channel::<()>()).collect();
         let (go, gone): (Vec<_>, Vec<_>) = gates.into_iter().unzip();
         wait_for(async {

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn those_who_wait_learn_what_came_of_it() {
+    async fn waiters_get_the_outcome_of_the_flight() {
         let flights = Arc::<Flights>::default();
         for outcome in [Outcome::Look, Outcome::Alone, Outcome::Failed] {
             let leader = lead(&flights, LONG);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_takes_too_long_is_given_up_and_takes_nothing_with_it_when_it_ends() {
+    async fn a_flight_that_exceeds_its_patience_is_replaced_and_its_end_changes_nothing() {
         let flights = Arc::<Flights>::default();
         let first = lead(&flights, LONG);
         let second = lead(&flights, Duration::ZERO);

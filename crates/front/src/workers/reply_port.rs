@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_always_has_more_is_heard_a_little_at_a_time() {
+    fn replies_of_a_worker_are_read_in_bounded_turns() {
         let heard_at_once = runs(async {
             let (worker, way, mut process) = ends();
             for _ in 0..MANY {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_of_a_worker_that_has_ended_are_all_heard() {
+    fn all_replies_of_an_ended_worker_are_read() {
         let heard = runs(async {
             let (worker, way, mut process) = ends();
             for _ in 0..MANY {

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_port_is_named_with_the_way_to_find_who_has_it() {
+    fn a_port_in_use_is_an_error_that_names_ss() {
         let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
         let address = taken.local_addr().expect("address");
         let error = BoundSocket::bind(&Listen::Tcp(address), &[], 10).expect_err("in use").to_string();

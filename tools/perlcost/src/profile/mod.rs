@@ -124,7 +124,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn a_path_is_meant_whole_or_by_its_beginning() {
+    fn a_path_pattern_matches_exactly_or_by_prefix() {
         assert!(matches("GET www.example.com/page", "/page"));
         assert!(!matches("GET www.example.com/page/2", "/page"));
         assert!(matches("GET www.example.com/page/2", "/page*"));

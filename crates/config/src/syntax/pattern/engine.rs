@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn both_engines_find_the_same() {
+    fn pcre2_and_the_interpreter_find_the_same_matches() {
         for (source, text, expected) in [
             ("b+", "abbc", Some((1, 3))),
             ("(?<!a)b", "ab b", Some((3, 4))),

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_the_text_in_one_step_is_not_countable() {
+    fn a_pattern_that_reads_the_text_in_one_step_is_not_countable() {
         for source in ["^/a/(.*)$", "(?i)bot|(?:a+)*", r"[?+(*]\.\d{2,}?x", "a{2}b", r"\\1"] {
             assert!(Shape::of(source).is_countable, "{source}");
         }

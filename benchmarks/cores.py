@@ -31,7 +31,7 @@ def simulate(threads, given):
     """Requests/s if the lock is the only limit, and the share of time that the lock is held."""
     chance = random.Random(1)
     between = (FRONT - given.lock) / TURNS
-    # When each thread arrives at the lock next, and the turns that its request still needs.
+    # When each thread arrives at the lock next, and the number of lock uses that its request still needs.
     arrivals = [(chance.expovariate(1 / between), thread, TURNS) for thread in range(threads)]
     heapq.heapify(arrivals)
     free_at = held = now = done = 0

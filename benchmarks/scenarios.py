@@ -164,7 +164,7 @@ def absent(reason, anonymous=str):
 @contextmanager
 def sink():
     """Accepts connections and bytes without reading: slow clients load the machine as usual, but no server."""
-    # Nothing accepts, so the backlog must hold every connection of every round.
+    # The server accepts no connection, so the backlog must hold every connection of every round.
     with socket.create_server(("127.0.0.1", 0), backlog=4096) as listener:
         yield listener.getsockname()[1]
 

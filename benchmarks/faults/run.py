@@ -30,7 +30,7 @@ def main():
     if args.install:
         packages.install_missing()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    # A limit for the clients; each server has its own.
+    # A limit for the clients' files; each server sets its own limit.
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16384), hard))
     faults = [fault for fault in CATALOGUE if not args.only or fault.name in args.only]
     kinds = [kind for kind in SERVERS if not args.server or kind.name.lower().startswith(tuple(args.server))]

@@ -2,7 +2,7 @@ package mod_perl;
 
 use v5.36;
 
-# Code that says `use mod_perl 2.0` tests for mod_perl 2.
+# `use mod_perl 2.0` is a test for mod_perl 2 in many programs.
 use mod_perl2 ();
 
 1;

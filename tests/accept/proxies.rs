@@ -24,7 +24,7 @@ fn asked_for(target: &str, clients: &str) -> Request {
 }
 
 #[test]
-fn a_trusted_proxy_says_who_the_client_is() {
+fn a_trusted_proxy_sets_the_clients_address() {
     let server = serve("RemoteIPHeader X-Forwarded-For\nRemoteIPTrustedProxy 127.0.0.1\nRemoteIPProxiesHeader X-By");
     let said = server.send(asked_for("/app", "198.51.100.1, 192.0.2.7")).is(200).text();
     assert_eq!(said, "192.0.2.7|198.51.100.1|127.0.0.1");
@@ -151,7 +151,7 @@ fn through(server: &Server, header: &[u8]) -> Connection {
 }
 
 #[test]
-fn a_proxy_header_says_who_the_client_is() {
+fn a_proxy_header_sets_the_clients_address() {
     let server = serve("RemoteIPProxyProtocol On\nRemoteIPProxyProtocolExceptions 127.0.0.9");
     let v4 =
         [b"\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c".as_slice(), &[192, 0, 2, 8, 127, 0, 0, 1, 0x13, 0x88, 0, 80]].concat();
@@ -192,7 +192,7 @@ fn a_connection_without_its_proxy_header_is_not_served() {
 }
 
 #[test]
-fn a_proxy_header_that_nobody_asked_for_is_a_400() {
+fn an_unexpected_proxy_header_is_a_400() {
     let server = serve("");
     through(&server, b"PROXY TCP4 192.0.2.7 127.0.0.1 5000 80\r\n").response().is(400);
 }

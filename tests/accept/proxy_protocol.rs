@@ -58,7 +58,7 @@ fn the_time_for_the_head_of_a_request_is_that_for_the_header_too() {
 }
 
 #[test]
-fn the_client_that_is_named_has_only_so_many_connections() {
+fn connections_of_the_client_in_the_proxy_header_are_limited() {
     let server = serve("MaxConnectionsPerClient 2\nKeepAliveTimeout 100s\n");
     let get = || Request::get("/");
     let mut two: Vec<Connection> = (0..2).map(|_| of(&server, "192.0.2.7")).collect();
@@ -95,7 +95,7 @@ fn a_client_without_a_header_is_counted_by_its_own_address() {
 }
 
 #[test]
-fn connections_that_have_not_said_who_they_are_count_with_the_others() {
+fn connections_without_a_complete_proxy_header_count_for_max_connections() {
     let server = serve("MaxConnections 3\n");
     let mut begun: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
     begun.iter_mut().for_each(|connection| connection.raw("PROXY "));
@@ -104,7 +104,7 @@ fn connections_that_have_not_said_who_they_are_count_with_the_others() {
 }
 
 #[test]
-fn a_connection_that_says_nothing_at_all_is_no_mistake() {
+fn a_connection_that_sends_nothing_is_not_logged_as_an_error() {
     let server = serve("");
     drop(server.connect());
     let mut wrong = server.connect();

@@ -28,7 +28,7 @@ fn said(server: &Server, proxy: &str, target: &str, headers: &[(&str, &str)]) ->
 }
 
 #[test]
-fn a_proxy_that_is_believed_says_how_the_client_speaks() {
+fn a_trusted_proxy_reports_the_clients_scheme() {
     let server = serve(PROTO);
     for (value, app, own) in [
         ("https", "https|on|443", "https://www.example.com/own/sub|on|on\nhttps://www.example.com/own|on|on\n"),
@@ -79,7 +79,7 @@ fn the_first_trusted_proxy_of_several_counts() {
 }
 
 #[test]
-fn forwarded_says_it_with_its_proto() {
+fn forwarded_names_the_scheme_by_proto() {
     let server =
         serve("RemoteIPHeader Forwarded\nRemoteIPProtoHeader Forwarded\nRemoteIPInternalProxy 127.0.0.2 127.0.0.3\n");
     let asked = |value: &str| said(&server, "127.0.0.2", "/app", &[("Forwarded", value)]);
@@ -89,7 +89,7 @@ fn forwarded_says_it_with_its_proto() {
 }
 
 #[test]
-fn whom_to_believe_must_be_said() {
+fn remote_ip_proto_header_needs_a_list_of_trusted_proxies() {
     let site = Site::new();
     site.configure("RemoteIPProtoHeader X-Forwarded-Proto\n");
     site.cameleer(["check", "-f", "site.conf"]).failed(78, "RemoteIPProtoHeader: needs a list of trusted proxies");

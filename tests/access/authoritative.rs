@@ -49,7 +49,7 @@ fn answers(server: &Server, cases: &[(&str, &str, u16)]) {
 }
 
 #[test]
-fn without_it_perl_code_is_asked_first_and_the_file_has_the_last_word() {
+fn perl_code_runs_first_and_the_file_decides_with_auth_authoritative_on() {
     for said in ["", "AuthAuthoritative On"] {
         let server = serve(&format!("{said}\nRequire valid-user\nPerlAuthenHandler Door::authen"));
         answers(&server, &[("dbi", "perl", 200), ("ana", "perl", 200), ("ana", "file", 401), ("none", "file", 401)]);
@@ -69,7 +69,7 @@ fn a_file_without_authority_leaves_unknown_users_to_perl_code() {
 }
 
 #[test]
-fn whom_no_require_names_is_left_to_perl_code_too() {
+fn a_user_whom_no_require_names_is_left_to_perl_code() {
     let lines = |said: &str| {
         format!(
             "AuthAuthoritative {said}\nRequire group staff\nPerlAuthenHandler Door::authen\nPerlAuthzHandler Door::authz"
@@ -85,7 +85,7 @@ fn whom_no_require_names_is_left_to_perl_code_too() {
 }
 
 #[test]
-fn without_perl_code_nobody_else_is_asked() {
+fn the_file_alone_decides_without_perl_code() {
     let server = serve("AuthAuthoritative Off\nRequire valid-user");
     answers(&server, &[("ana", "file", 200), ("ana", "x", 401), ("dbi", "perl", 401)]);
 }

@@ -30,7 +30,7 @@ fn serve(site: Site) -> Server {
 }
 
 #[test]
-fn a_hash_that_costs_too_much_is_refused_and_the_log_says_where_and_why() {
+fn a_too_expensive_hash_is_refused_and_logged_with_file_and_line() {
     let kinds = [
         ("bcrypt", bcrypt(31), "the cost of this bcrypt hash is 31, but the limit is 14"),
         ("sha512", "$6$rounds=999999999$salt$x".to_owned(), "has 999999999 rounds, but the limit is 1000000"),
@@ -90,7 +90,7 @@ fn one_folder_waits_for_few_hashes_of_another_however_many_that_one_wants() {
 }
 
 #[test]
-fn the_administrator_says_what_hashes_may_cost() {
+fn limit_password_hash_limits_the_cost_of_hashes() {
     let users = format!("ana:{}\nben:{CHEAP}\n", bcrypt(5));
     let rules = "AuthType Basic\nAuthName x\nAuthUserFile users\nRequire valid-user\n";
     let site = || Site::new().file("users", &users).file("htdocs/page", "inside");

@@ -31,7 +31,7 @@ const CASES: &[(&str, &str, u16)] = &[
 ];
 
 #[test]
-fn addresses_come_in_as_the_table_says() {
+fn addresses_have_access_as_in_the_table() {
     let rules = |(at, (rules, ..)): (usize, &(&str, &str, u16))| {
         conf(rules).replace("/place", &format!("/place{at}")).replace("/perl>", &format!("/perl{at}>"))
     };
@@ -50,7 +50,7 @@ fn addresses_come_in_as_the_table_says() {
 }
 
 #[test]
-fn an_inner_section_that_says_any_of_the_three_replaces_all() {
+fn an_inner_order_allow_or_deny_replaces_all_three() {
     let server = site().serve(
         "<Directory @DIR@/htdocs/place>\nOrder Allow,Deny\nDeny from 127.0.0.2\nAllow from all\n</Directory>\n\
          <Directory @DIR@/htdocs/place/deep>\nAllow from 127.0.0.3\n</Directory>",

@@ -14,7 +14,7 @@ fn serve(allowed: &str, text: &str) -> Server {
 const PASSWORD: &str = "AuthType Basic\nAuthName x\nAuthUserFile users\nRequire user ana\n";
 
 #[test]
-fn a_folder_may_ask_for_a_password() {
+fn a_htaccess_file_may_require_a_password() {
     let server = serve("AuthConfig", PASSWORD);
     for target in ["/place/", "/place/deep/a.txt", "/place/none"] {
         server.get(target).is(401);

@@ -19,7 +19,7 @@ sub who { my $r = shift; $r->user eq 'ana' ? OK : FORBIDDEN }
 sub never { die "asked\n" }
 1;
 "#;
-/// Ways to another place that produce the whole response; [`PARTS`] produce a part of it.
+/// Methods that lead to another place and produce the whole response; [`PARTS`] produce a part of it.
 const WHOLE: [&str; 3] = ["/trans", "/file", "/redirect"];
 const PARTS: [&str; 2] = ["/uri", "/path"];
 
@@ -79,7 +79,7 @@ fn an_allowed_client_comes_in() {
 }
 
 #[test]
-fn a_password_is_asked_for() {
+fn a_place_with_require_is_answered_401() {
     let server = serve();
     let ask = |way: &str, user: Option<(&str, &str)>| {
         let request = Request::get(&format!("{way}?/login/a.txt"));

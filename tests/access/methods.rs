@@ -30,7 +30,7 @@ fn rules_hold_for_the_methods_of_their_section() {
 }
 
 #[test]
-fn a_password_may_be_asked_of_writers_only() {
+fn require_in_limit_protects_the_listed_methods() {
     let rules = "AuthType Basic\nAuthName x\nAuthUserFile users\n<Limit POST>\nRequire valid-user\n</Limit>";
     let server = site().file("users", "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=").serve(&conf(rules));
     server.get("/perl/x").is(200);

@@ -18,7 +18,7 @@ fn serve(rules: &str, expression: &str) -> Server {
 }
 
 #[test]
-fn requirements_are_told_with_their_methods() {
+fn requires_returns_requirements_with_their_methods() {
     let server = serve(
         "Satisfy Any\nAuthType Basic\nAuthName \"The place\"\nRequire user ana \"eve adams\"\n<Limit POST>\nRequire valid-user\n</Limit>",
         "$r->auth_type, $r->auth_name, $r->satisfies == SATISFY_ANY, $r->some_auth_required, \

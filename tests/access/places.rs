@@ -16,7 +16,7 @@ sub show { my $r = shift; $r->send_http_header('text/plain') if $r->is_main;
     $r->print(join '|', map { $_ // '-' } $ENV{PLACE}, $r->subprocess_env('ROBOT'), $ENV{ONCE}, $ENV{REDIRECT_ONCE}); OK }
 1;
 "#;
-/// Ways to another place that produce the whole response; [`PARTS`] produce a part of it.
+/// Methods that lead to another place and produce the whole response; [`PARTS`] produce a part of it.
 const WHOLE: [&str; 3] = ["/trans", "/file", "/redirect"];
 const PARTS: [&str; 2] = ["/uri", "/path"];
 

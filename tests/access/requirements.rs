@@ -55,7 +55,7 @@ fn requirements_of_both_sections_must_be_met_together() {
 
 /// mod_authz_core.html#authzsendforbiddenonfailure: "403 FORBIDDEN instead of 401 if authentication succeeds but authorization fails".
 #[test]
-fn a_user_who_may_not_come_is_told_so_where_that_is_wanted() {
+fn authz_send_forbidden_on_failure_answers_403_to_users_without_access() {
     let server = closed("<Location /in/forbids>\nAuthzSendForbiddenOnFailure On\n</Location>");
     assert_eq!(get_as(&server, "/in/forbids/a.txt", "ben"), 403);
     assert_eq!(get_as(&server, "/in/forbids/a.txt", "ana"), 200);
@@ -94,7 +94,7 @@ fn a_method_that_is_not_allowed_is_not_answered_behind_perl_phases() {
 /// mod_authn_file.html#authuserfile; RFC 9110, 15.5.2: a request without credentials gets a 401. With credentials it is
 /// a 500, because no file lists the users.
 #[test]
-fn a_place_for_users_without_a_file_of_them_asks_first() {
+fn a_place_with_users_and_without_a_file_answers_401_first() {
     let server = serve("<Location /page.html>\nAuthType Basic\nAuthName x\nRequire valid-user\n</Location>");
     let asked = server.get("/page.html").is(401);
     assert!(
@@ -108,7 +108,7 @@ fn a_place_for_users_without_a_file_of_them_asks_first() {
 /// `Require expr` in locations that the front checks, and in locations where a handler's phase leaves the check to a
 /// worker.
 #[test]
-fn an_expression_lets_in_whom_it_holds_for() {
+fn require_expr_grants_access_when_the_expression_holds() {
     let rules = [
         ("agent", "Require expr %{HTTP_USER_AGENT} =~ /camel/i"),
         ("query", "Require expr \"%{QUERY_STRING} == 'a b' || %{QUERY_STRING} == 'hump'\""),

@@ -49,7 +49,7 @@ fn a_reverse_name_must_resolve_to_the_client() {
 }
 
 #[test]
-fn programs_and_the_log_see_a_name_only_if_it_is_looked_up() {
+fn remote_host_is_set_only_with_hostname_lookups() {
     for (lookups, host) in [
         ("", "-"),
         ("HostnameLookups Off", "-"),
@@ -71,7 +71,7 @@ fn a_place_may_be_looked_up_alone() {
 }
 
 #[test]
-fn get_remote_host_knows_four_ways_to_ask() {
+fn get_remote_host_has_four_kinds_of_lookup() {
     let site = site().file(
         "lib/Ask.pm",
         "package Ask;\nuse Apache::Constants qw(:common :remotehost);\n\

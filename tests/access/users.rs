@@ -100,7 +100,7 @@ fn every_kind_of_hash_opens_and_plain_text_does_not() {
 }
 
 #[test]
-fn a_client_without_credentials_is_asked() {
+fn a_client_without_credentials_is_answered_401() {
     let server = serve(&htpasswd("-s", "ana", "a"), "Require valid-user");
     for place in PLACES {
         let asked = server.get(place).is(401);
@@ -200,7 +200,7 @@ fn a_slow_hash_is_paid_once_and_by_its_user_only() {
 /// The test sends more requests than guessed passwords: other clients are served while the front computes hash after
 /// hash.
 #[test]
-fn a_slow_hash_holds_nobody_else_up() {
+fn a_slow_hash_delays_no_other_request() {
     let slow = made("htpasswd", &["-nbB", "-C", "13", "ana", "x"]);
     let server = serve(&slow, "Require valid-user");
     server.site.write("htdocs/open.html", "open");

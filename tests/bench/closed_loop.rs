@@ -27,7 +27,7 @@ fn the_given_number_of_requests_goes_over_the_given_number_of_connections() {
 }
 
 #[test]
-fn close_takes_a_connection_for_each_request_and_says_so() {
+fn the_option_close_opens_a_connection_for_each_request() {
     let server = Scripted::saying(OK);
     report("-n 50 -c 5 --close", &server.url);
     assert_eq!((server.requests(), server.connections()), (50, 50));
@@ -35,7 +35,7 @@ fn close_takes_a_connection_for_each_request_and_says_so() {
 }
 
 #[test]
-fn an_answer_ends_where_http_says() {
+fn a_response_ends_where_its_framing_says() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
     let continued = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
     for (answer, keeps) in [(chunked, true), (continued, true), ("HTTP/1.1 200 OK\r\n\r\nhello", false)] {

@@ -47,7 +47,7 @@ fn a_page_of_two_has_both() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_is_told_before_anything_is_asked() {
+fn a_report_file_that_cannot_be_written_fails_before_the_first_request() {
     let server = Scripted::start(|stream, _| stream.write_all(OK).is_ok());
     Site::new().cameleer(["bench", "--html", "none/report.html", &server.url]).failed(1, "--html none/report.html");
     assert_eq!(server.requests(), 0);

@@ -29,7 +29,7 @@ fn line(second: u32, request: &str) -> String {
 }
 
 #[test]
-fn a_list_is_asked_in_turn() {
+fn a_list_of_urls_is_requested_in_order() {
     let server = Scripted::saying(OK);
     let site = Site::new().file("urls.txt", &format!("# comment\n/a\n\n/b?c=d\n{}e\n", server.url));
     read(&ask(&site, "-n 9 -c 1 --urls urls.txt", &server).succeeded());
@@ -48,7 +48,7 @@ fn a_list_that_makes_no_sense_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_log_is_asked_with_its_mix() {
+fn a_log_is_replayed_with_its_mix_of_requests() {
     let server = Scripted::saying(OK);
     let log: String =
         (0..30).map(|n| line(n, if n % 3 == 0 { "GET /rare HTTP/1.1" } else { "GET /often?x HTTP/1.0" })).collect();

@@ -48,7 +48,7 @@ fn a_body_without_end_is_refused() {
 }
 
 #[test]
-fn a_unix_socket_is_asked_for_what_the_url_says() {
+fn a_unix_socket_url_sends_its_path() {
     let site = Site::new().file("app.psgi", "sub { [200, [], [\"$_[0]{HTTP_HOST} $_[0]{PATH_INFO}\"]] }");
     let server = site.serve("Listen unix:@DIR@/here.sock\n<Location />\nPsgiApp app.psgi\n</Location>");
     let socket = server.site.path("here.sock");

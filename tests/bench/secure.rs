@@ -40,7 +40,7 @@ fn http2_is_spoken_with_tls_and_without() {
 }
 
 #[test]
-fn a_server_without_http2_is_told_apart() {
+fn a_server_without_http2_is_an_error_of_its_own() {
     let conf = CONF.replace("h2 http/1.1", "http/1.1");
     let server = Site::new().file("app.psgi", APP).certificate("own", &["localhost"]).serve(&conf);
     let report = read(&ask(&server, ["--insecure", "--http2"]).failed(1, "requests failed"));

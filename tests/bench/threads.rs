@@ -23,7 +23,7 @@ fn threads_share_requests_and_connections() {
 }
 
 #[test]
-fn a_list_is_asked_as_often_as_by_one_thread() {
+fn threads_request_a_list_as_often_as_one_thread() {
     let site = Site::new().file("urls.txt", "/a\n/b\n/c\n/d\n/e\n");
     let server = Scripted::saying(OK);
     let mut command = site.command(["bench", "-n", "500", "-c", "4", "--threads", "2", "--urls", "urls.txt"]);

@@ -19,7 +19,7 @@ fn server(name: char, pause: Duration, order: &Arc<Mutex<String>>) -> Scripted {
 }
 
 #[test]
-fn two_servers_are_asked_in_turns_and_the_slower_one_is_shown_to_be() {
+fn two_servers_are_measured_in_turns_and_the_slower_one_is_found() {
     let order = Arc::default();
     let (fast, slow) = (server('a', Duration::ZERO, &order), server('b', Duration::from_millis(20), &order));
     let report = report(&format!("-n 100 -c 1 --vs {}", slow.url), &fast.url);
@@ -37,7 +37,7 @@ fn two_servers_are_asked_in_turns_and_the_slower_one_is_shown_to_be() {
 }
 
 #[test]
-fn no_winner_is_named_without_an_interval_that_says_so() {
+fn a_winner_is_named_only_if_the_interval_excludes_1() {
     let order = Arc::default();
     let (one, same) = (server('a', Duration::from_millis(1), &order), server('b', Duration::from_millis(1), &order));
     let said = run(&format!("-n 100 -c 1 --vs {} --json", same.url), &one.url).succeeded();

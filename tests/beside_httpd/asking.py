@@ -73,7 +73,7 @@ def answers_in(file, command, port):
         except CaseError as error:
             if command is None:
                 raise
-            # Another server may lack a directive of one case only: each case has then a server of its own.
+            # A server may lack a directive of one case only: each case then gets a server of its own.
             alone = site.cases if any(item.keyword == "conf" for item in site.own_items()) else []
             broken |= {case.name: str(error) for case in site.cases if case not in alone}
             for case in alone:

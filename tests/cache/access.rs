@@ -76,7 +76,7 @@ fn responses_are_not_stored_where_perl_decides_access() {
         );
         let stranger = server.send(Request::get("/a").header("Authorization", "Basic YTpi"));
         until("the log says why", || {
-            server.site.read("cache.log").contains("Perl handlers of phases before the answer")
+            server.site.read("cache.log").contains("Perl handlers of earlier phases control access")
         });
         assert_eq!(stranger.status, 403, "{phase}: {stranger:?}");
     }

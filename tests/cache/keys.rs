@@ -39,7 +39,7 @@ fn vary_may_name_several_headers_and_grow() {
 
 /// Programs build links from these headers: each value has its own cached response.
 #[test]
-fn headers_that_say_what_was_asked_poison_nobody() {
+fn headers_that_name_the_request_cannot_poison_the_cache() {
     let site = serve("UseCanonicalName Off");
     let ask = |request: Request| site.send(request.header("X-Do", "env"), MINUTE);
     let plain = || Request::get("/a");
@@ -124,7 +124,7 @@ fn variables_are_part_of_the_question() {
 }
 
 #[test]
-fn parts_of_the_query_may_be_told_not_to_count() {
+fn parameters_of_cache_ignore_url_session_identifiers_are_ignored() {
     let site = serve("CacheIgnoreURLSessionIdentifiers sid jsessionid");
     let ask = |target: &str| site.ask(target, MINUTE).text();
     assert_eq!(ask("/a?sid=1&b=2"), "run 1");

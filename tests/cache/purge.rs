@@ -108,7 +108,7 @@ fn equivalent_spellings_of_a_url_are_purged_together() {
 }
 
 #[test]
-fn a_purge_that_names_nothing_says_what_is_expected() {
+fn a_purge_without_a_url_names_the_expected_form() {
     let site = serve("");
     site.0.control(["purge"]).failed(2, "--all");
     site.0.control(["purge", "--all", "/a"]).failed(2, "--all");

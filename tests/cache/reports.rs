@@ -6,7 +6,7 @@ use crate::support::{Request, Site, until};
 const MINUTE: &str = "200|Cache-Control: max-age=60";
 
 #[test]
-fn headers_and_log_say_what_the_cache_did() {
+fn headers_and_log_report_the_caches_decision() {
     let site = serve(
         "CacheDetailHeader On\nCustomLog cache.log \"%m %U|%{cache-status}e|%{cache-hit}e|%{cache-miss}e|%{cache-revalidate}e|%{cache-invalidate}e|%{cameleer:worker}x\"\n\
          CustomLog hits.log %U env=cache-hit",
@@ -20,8 +20,8 @@ fn headers_and_log_say_what_the_cache_did() {
     site.send(Request::post("/a", "x"), "200");
     let lines = || site.0.site.read("cache.log").lines().map(str::to_owned).collect::<Vec<_>>();
     until("all is logged", || lines().len() == 6);
-    let kept = "cache miss: the answer is kept";
-    let still = "conditional cache hit: the program says that it is still right";
+    let kept = "cache miss: the response is stored";
+    let still = "conditional cache hit: the program confirmed the stored response";
     let forgot = "cache invalidated by the request's method";
     let expected = [
         format!("GET /a|{kept}|-|{kept}|-|-"),
@@ -82,7 +82,7 @@ fn a_flood_of_addresses_stays_within_the_bound() {
 }
 
 #[test]
-fn a_mistake_in_a_directive_is_said() {
+fn a_mistake_in_a_directive_is_reported() {
     let site = Site::new();
     for (line, said) in [
         ("CacheEnable memory", "expected a path, for instance `CacheEnable memory /`"),

@@ -83,7 +83,7 @@ fn a_leader_that_leaves_leaves_its_answer_to_the_others() {
 }
 
 #[test]
-fn a_leader_that_fails_holds_nobody_up() {
+fn a_leader_that_fails_delays_no_waiting_request() {
     let site = serve("CacheLockMaxAge 60");
     let clients = together(&site, 3, "500", "wait");
     until_all_wait(&site, 3);
@@ -94,7 +94,7 @@ fn a_leader_that_fails_holds_nobody_up() {
 }
 
 #[test]
-fn without_the_lock_each_asks_for_himself() {
+fn without_cache_lock_each_request_goes_to_a_worker() {
     let site = serve("CacheLock Off");
     let clients = together(&site, 4, MINUTE, "wait");
     until("all are asked", || site.runs() == 4);
@@ -104,7 +104,7 @@ fn without_the_lock_each_asks_for_himself() {
 
 /// Waiting clients get the response at the worker's speed, not at the speed of a slow reader.
 #[test]
-fn a_slow_reader_keeps_nobody_waiting() {
+fn a_slow_reader_delays_no_other_request() {
     let site = serve("CacheLockMaxAge 60\nCacheSocacheMaxSize 8M");
     let mut slow = site.0.connect();
     slow.raw(format!("GET /a HTTP/1.1\r\nHost: localhost\r\nX-Do: long\r\nX-Answer: {MINUTE}\r\n\r\n"));
@@ -118,7 +118,7 @@ fn a_slow_reader_keeps_nobody_waiting() {
 
 /// A client that bypasses the cache does not wait for another request.
 #[test]
-fn a_reload_asks_at_once() {
+fn a_reload_requests_late_code_at_once() {
     let site = serve("CacheLockMaxAge 60");
     let leader = together(&site, 1, MINUTE, "wait");
     until("it is asked", || site.runs() == 1);

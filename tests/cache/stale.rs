@@ -12,7 +12,7 @@ fn until_stale(site: &Counting) {
 }
 
 #[test]
-fn a_client_may_take_what_is_stale() {
+fn a_client_with_max_stale_gets_a_stale_response() {
     let site = serve("");
     let answer = "200|Cache-Control: max-age=1";
     site.ask("/a", answer);
@@ -26,7 +26,7 @@ fn a_client_may_take_what_is_stale() {
 
 /// 4.2.4: "prohibited by an explicit in-protocol directive".
 #[test]
-fn a_response_that_forbids_it_is_never_sent_stale() {
+fn a_response_with_must_revalidate_is_never_sent_stale() {
     for control in ["must-revalidate", "proxy-revalidate", "s-maxage=1"] {
         let site = serve("");
         let answer = format!("200|Cache-Control: max-age=1, stale-if-error=0, {control}");
@@ -62,7 +62,7 @@ fn a_stale_answer_is_better_than_an_error() {
 
 /// Clients that waited for a failed program do not all repeat the request.
 #[test]
-fn a_program_that_fails_is_asked_once() {
+fn a_program_that_fails_is_requested_once() {
     let site = serve("CacheLockMaxAge 60");
     site.ask("/a", "200|Cache-Control: max-age=1");
     until_stale(&site);
@@ -84,7 +84,7 @@ fn a_program_that_fails_is_asked_once() {
 }
 
 #[test]
-fn stale_if_error_says_for_how_long() {
+fn stale_if_error_limits_the_time_of_stale_responses() {
     let site = serve("CacheStaleOnError Off");
     site.ask("/a", "200|Cache-Control: max-age=1, stale-if-error=600");
     until_stale(&site);
@@ -101,7 +101,7 @@ fn stale_if_error_says_for_how_long() {
 
 /// RFC 5861, section 3: stale-while-revalidate.
 #[test]
-fn a_stale_answer_is_given_while_the_program_is_asked() {
+fn a_stale_response_is_sent_during_its_revalidation() {
     let site = serve("");
     let answer = "200|Cache-Control: max-age=1, stale-while-revalidate=600";
     site.ask("/a", answer);
@@ -136,7 +136,7 @@ fn a_failure_behind_the_answer_changes_nothing() {
 
 /// SIGTERM during a background revalidation still ends the server with status 0.
 #[test]
-fn the_server_stops_while_the_program_is_asked() {
+fn the_server_stops_during_a_revalidation() {
     let mut site = serve("");
     let answer = "200|Cache-Control: max-age=1, stale-while-revalidate=600";
     site.ask("/a", answer);

@@ -39,14 +39,14 @@ fn an_answer_is_made_once_and_given_whole_to_all() {
 }
 
 #[test]
-fn without_cache_enable_nothing_is_kept() {
+fn no_response_is_stored_without_cache_enable() {
     let site = serve_with("", "");
     site.never_keeps("/a", "200|Cache-Control: public, max-age=60");
 }
 
 /// 3: "the no-store cache directive is not present", "the private cache directive is not present or allows", 5.2.2
 #[test]
-fn a_response_that_forbids_it_is_never_stored() {
+fn a_response_with_no_store_or_private_is_never_stored() {
     let site = serve("");
     for answer in [
         "200|Cache-Control: no-store",
@@ -100,7 +100,7 @@ fn storing_depends_on_the_status() {
 
 /// 3.5: a request with "Authorization".
 #[test]
-fn answers_to_who_has_proved_himself_are_for_others_only_when_they_say_so() {
+fn responses_to_authenticated_clients_are_reused_only_when_public() {
     let site = serve("");
     let ask = |target: &str, answer: &str| {
         let user = Request::get(target).header("Authorization", "Basic dTpw");
@@ -129,7 +129,7 @@ fn answers_to_who_has_proved_himself_are_for_others_only_when_they_say_so() {
 
 /// A response to an anonymous request is not reused for a request with `Authorization` unless it is public.
 #[test]
-fn a_page_for_strangers_is_not_for_users() {
+fn a_response_without_credentials_is_not_reused_for_users() {
     let site = serve("");
     assert!(site.keeps("/a", "200|Cache-Control: max-age=60"));
     let user = Request::get("/a").header("Authorization", "Bearer x");
@@ -139,7 +139,7 @@ fn a_page_for_strangers_is_not_for_users() {
 
 /// 5.2.2.4, 5.2.2.7: `private` and `no-cache` with field names; mod_cache's CacheIgnoreHeaders.
 #[test]
-fn headers_for_one_client_are_not_kept() {
+fn headers_for_one_client_are_not_stored() {
     let site = serve("");
     for name in ["private", "no-cache"] {
         let answer =
@@ -187,7 +187,7 @@ fn the_variable_no_cache_prevents_it() {
 }
 
 #[test]
-fn an_answer_that_is_not_whole_is_never_kept() {
+fn an_incomplete_response_is_never_stored() {
     let site = serve("");
     let mut connection = site.0.connect();
     connection
@@ -256,7 +256,7 @@ fn a_connection_that_breaks_does_not_take_the_answer_with_it() {
 }
 
 #[test]
-fn heads_and_bodies_are_not_kept_and_other_methods_neither() {
+fn responses_to_head_and_other_methods_are_not_stored() {
     let site = serve("");
     let answer = "200|Cache-Control: max-age=60";
     let runs = |request: Request| {
@@ -354,7 +354,7 @@ fn an_unfinished_response_of_a_client_that_left_is_never_stored() {
 
 /// The cache, and perhaps other clients, still need the response.
 #[test]
-fn a_program_whose_answer_is_being_kept_is_not_told_that_its_client_left() {
+fn a_program_is_not_notified_of_a_disconnect_while_its_response_is_stored() {
     let server = site_that_looks_for_its_client();
     let mut connection = server.connect();
     connection.raw("GET /a?amid HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -56,7 +56,7 @@ fn a_worker_is_asked_for_all_of_it() {
 }
 
 #[test]
-fn a_stale_answer_is_asked_for_with_its_validators() {
+fn a_stale_response_is_revalidated_with_its_validators() {
     let site = serve("");
     let modified = date(-1000);
     let answer = format!("200|Cache-Control: max-age=1|ETag: \"a\"|Last-Modified: {modified}|X-Own: same");

@@ -4,11 +4,11 @@ use crate::support::{Request, Server, Site};
 
 /// A program that prints its environment, its arguments, its folder, its mask and its input.
 const ALL: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\n/usr/bin/env -0 | sort -z | tr '\\000' '\\n'\necho \"$# $*\"; pwd; umask; cat\n";
-/// Code that leaves its marks on what programs find.
+/// Code whose changes CGI programs must see.
 const START_UP: &str = "package Mark; $ENV{PATH} = '/opt/marked:/usr/bin:/bin'; $ENV{SECRET} = 'secret'; $ENV{CHANGED} = 'by start-up';\n\
     sub ok { 0 } 1;";
 
-/// Everything of the configuration that a program may find in its environment.
+/// All directives that affect the environment of a program.
 const CONF: &str = "StartServers 1\nMaxClients 2\nServerAdmin me@example.org\nServerTokens Full\nPerlLib lib\n\
     PerlSetEnv CHANGED said\nPerlModule Mark\nSetEnv SET \"by SetEnv\"\nPassEnv HOME\nUnsetEnv UNSET\nPerlPassEnv LANG\n\
     SetEnvIf User-Agent camel BROWSER=$0\nSetEnvIf Request_URI ^/cgi/ IN_CGI\nDefaultLanguage en\n\

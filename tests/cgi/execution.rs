@@ -112,7 +112,7 @@ fn a_binary_is_executed() {
 }
 
 #[test]
-fn perl_scripts_stay_compiled_where_that_is_said_whatever_their_perl_is_called() {
+fn cgi_mode_persistent_compiles_scripts_of_any_perl() {
     for line in ["#!/usr/bin/env perl", "#!perl -w", "#!/usr/local/bin/perl5.8", "#!/usr/bin/env -S perl -w", ""] {
         let script = format!("{line}\nour $n; print \"Content-Type: text/plain\\n\\n\", ++$n;");
         let server = serve_with(&script, "CgiMode persistent");

@@ -36,7 +36,7 @@ fn runners(server: &Server) -> Vec<(i32, String)> {
     ours.map(|w| (w["pid"].as_i64().unwrap_or(0) as i32, w["state"].as_str().unwrap_or("").to_owned())).collect()
 }
 
-/// The only such process.
+/// The only process of the pool cgi.
 #[track_caller]
 fn runner(server: &Server) -> i32 {
     let found = runners(server);

@@ -70,7 +70,7 @@ fn the_process_is_small_and_a_fork_of_one_without_perl() {
 }
 
 #[test]
-fn what_perl_code_has_a_part_in_goes_to_a_worker_with_perl() {
+fn a_cgi_program_behind_perl_handlers_runs_in_a_worker_with_perl() {
     let place = |inside: &str| format!("{PERL}<Location /cgi>\n{inside}\n</Location>\n");
     for (conf_of_place, who) in [
         (place(""), "cgi"),
@@ -191,7 +191,7 @@ fn a_site_without_programs_has_no_such_process() {
 }
 
 #[test]
-fn their_number_is_bounded_and_further_requests_wait_in_order() {
+fn cgi_processes_are_limited_and_further_requests_wait_in_order() {
     let server = site().serve(&conf("QueueTimeout 60s"));
     let mut first = begin(&server, "/cgi/waits");
     let mut others: Vec<_> = (0..3).map(|_| server.connect()).collect();
@@ -232,7 +232,7 @@ fn more_are_forked_while_requests_wait() {
 }
 
 #[test]
-fn one_that_is_killed_costs_its_own_request_and_is_replaced() {
+fn a_killed_cgi_process_costs_its_own_request_and_is_replaced() {
     let server = site().serve("ScriptAlias /cgi/ @DIR@/scripts/\nCgiMaxProcesses 4\n");
     let mut lost = begin(&server, "/cgi/waits");
     let program: i32 = server.site.read("runs").trim().parse().expect("a pid");
@@ -252,7 +252,7 @@ fn one_that_is_killed_costs_its_own_request_and_is_replaced() {
 }
 
 #[test]
-fn their_own_mold_may_die_and_nobody_notices() {
+fn a_killed_mold_of_cgi_programs_is_replaced_and_no_request_fails() {
     let server = serve(PARENT);
     let (first, other) = (runner(&server), server.workers()[0].0);
     let mold = parent(first);

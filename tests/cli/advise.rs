@@ -28,7 +28,7 @@ fn a_healthy_server_gets_a_list_of_the_checks() {
 }
 
 #[test]
-fn workers_that_are_all_busy_are_told_with_where_they_are() {
+fn the_advice_names_the_place_of_busy_workers() {
     let app = "sub { select undef, undef, undef, 3; [200, [], ['ok']] }";
     let server = Site::new().file("app.psgi", app).serve("<Location />\nPsgiApp app.psgi\n</Location>");
     let load = Load::start(&server, 6, "/report?x=1", |answer| answer.status == 200);
@@ -45,7 +45,7 @@ fn workers_that_are_all_busy_are_told_with_where_they_are() {
 }
 
 #[test]
-fn directives_that_cost_are_told_with_their_line() {
+fn the_advice_names_costly_directives_with_their_lines() {
     let conf = "\nKeepAlive Off\nHostnameLookups On\n<Location />\nPsgiApp app.psgi\n</Location>";
     let server = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve(conf);
     let given = advice(&server, "0");
@@ -59,7 +59,7 @@ fn directives_that_cost_are_told_with_their_line() {
 }
 
 #[test]
-fn workers_that_end_after_few_requests_are_told() {
+fn the_advice_reports_workers_that_end_after_few_requests() {
     let conf = "MaxRequestsPerChild 2\n<Location />\nPsgiApp app.psgi\n</Location>";
     let server = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve(conf);
     let load = Load::start(&server, 2, "/", |answer| answer.status == 200);

@@ -82,7 +82,7 @@ fn places(site: &Site, measured: &Value) -> Vec<String> {
 }
 
 #[test]
-fn code_that_fails_or_ends_the_process_is_told() {
+fn code_that_fails_or_ends_the_process_is_reported() {
     let site = Site::new();
     for (code, said) in [
         ("die \"no way\\n\"", "no way"),

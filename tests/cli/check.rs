@@ -40,7 +40,50 @@ fn mistakes_that_only_files_show_are_named_beside_the_others() {
         "\nMaxClients many\nListen 127.0.0.1:1 https\nSSLCertificateFile none.pem\nSSLCertificateKeyFile none.key\n\
          SpoolDirectory nowhere\n",
     );
-    said.clone().failed(78, "MaxClients").failed(78, "none.pem").failed(78, "SpoolDirectory");
+    said.clone().failed(78, "MaxClients").failed(78, "none.pem").failed(78, "site.conf:6: SpoolDirectory: ");
+}
+
+#[test]
+fn an_account_that_does_not_exist_is_named_with_its_line() {
+    if !nix::unistd::geteuid().is_root() {
+        return; // another user keeps its account, whatever User says
+    }
+    check(Site::new(), "\nUser nosuch\nGroup nosuch\n")
+        .failed(78, "site.conf:2: User nosuch: no such user")
+        .failed(78, "site.conf:3: Group nosuch: no such group");
+    let site = Site::new();
+    site.configure("\nUser nosuch\n");
+    site.cameleer(["serve", "-f", "site.conf"]).failed(78, "site.conf:2: User nosuch: no such user");
+}
+
+#[test]
+fn folders_that_are_missing_are_warnings() {
+    let said = check(
+        Site::new(),
+        "\nDocumentRoot nowhere\nErrorLog logs/none/error.log\nCustomLog none/access.log common\nCustomLog here.log common\n",
+    );
+    assert_eq!(said.code, 0, "{said:?}");
+    for warning in
+        ["site.conf:2: DocumentRoot: ", "site.conf:3: ErrorLog: the folder ", "site.conf:4: CustomLog: the folder "]
+    {
+        assert!(said.err.contains(warning), "{warning}: {said:?}");
+    }
+    assert!(!said.err.contains("site.conf:5"), "{said:?}");
+}
+
+#[test]
+fn a_message_names_the_directive_and_the_words_that_it_knows() {
+    let cases = [
+        (
+            "Header foo bar",
+            "site.conf:2: Header: expected set, setifempty, append, merge, add, unset, echo, edit or edit*, got \"foo\"",
+        ),
+        ("PerlHandler +", "site.conf:2: PerlHandler: expected the name of a module after +, got \"+\""),
+        ("PerlRequire none.pl", "site.conf:2: PerlRequire: "),
+    ];
+    for (line, message) in cases {
+        check(Site::new(), &format!("\n{line}\n")).failed(78, message);
+    }
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn stop_returns_when_the_last_process_has_ended() {
 }
 
 #[test]
-fn a_client_without_a_server_says_so_in_one_line() {
+fn a_command_without_a_server_fails_with_one_line() {
     let site = Site::new();
     let socket = site.filled("@DIR@/none.sock");
     for command in ["status", "reload", "stop"] {
@@ -201,7 +201,7 @@ fn dash_x_is_one_process_that_serves_everything() {
 }
 
 #[test]
-fn dash_x_ends_in_order_when_it_is_asked() {
+fn dash_x_ends_in_order_on_a_signal() {
     let code = "package Ends; sub handler { my $r = shift; if (my $kid = fork) { kill TERM => $kid; waitpid $kid, 0; $r->print($? & 127) } else { sleep 60; CORE::exit(0) } 0 }\n\
         sub gone { open my $f, '>', '@DIR@/gone'; 0 } 1;";
     let site = Site::new().file("lib/Ends.pm", code);
@@ -237,7 +237,7 @@ fn dash_k_starts_in_the_background_and_stops() {
 }
 
 #[test]
-fn a_background_start_that_fails_says_so_and_exits_non_zero() {
+fn a_background_start_that_fails_reports_the_error_and_exits_non_zero() {
     let site = Site::new().file("app.psgi", "die 'broken';");
     site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
     let said = site.cameleer(["serve", "-f", "site.conf", "-k", "start"]);
@@ -272,7 +272,7 @@ fn run_dash_d_goes_to_the_background() {
 }
 
 #[test]
-fn names_of_the_processes_say_what_they_are() {
+fn process_titles_name_their_role() {
     let server = Site::new().file("app.psgi", APP).run(["app.psgi"]);
     server.until_idle(2);
     let title =

@@ -63,7 +63,7 @@ fn systemd_is_content_with_the_units_and_finds_program_and_man_page() {
 }
 
 #[test]
-fn each_man_page_is_of_the_section_that_it_says() {
+fn each_man_page_has_the_section_of_its_file() {
     let site = installed();
     let folder = site.path("usr/share/man/man8");
     let pages: Vec<_> = std::fs::read_dir(folder).expect("the folder of the section").flatten().collect();

@@ -11,13 +11,13 @@ fn check(conf: &str) -> Finished {
 }
 
 #[test]
-fn a_good_configuration_is_said_to_be_good() {
+fn a_valid_configuration_is_reported_as_valid() {
     let said = check("MaxClients 5").succeeded();
     assert!(said.out.contains("Syntax OK"), "{said:?}");
 }
 
 #[test]
-fn every_mistake_is_told_with_file_line_and_what_to_do() {
+fn every_mistake_is_reported_with_file_line_and_advice() {
     for (conf, at, words) in [
         ("\nMaxClients many", "site.conf:2: ", "MaxClients"),
         ("\n\nMaxClientz 5", "site.conf:3: ", "MaxClients"),
@@ -44,13 +44,13 @@ fn every_mistake_is_told_with_file_line_and_what_to_do() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let said = check("\nMaxClients many\nKeepAlive Sometimes\n");
     assert!(said.err.contains("site.conf:2: ") && said.err.contains("site.conf:3: "), "{said:?}");
 }
 
 #[test]
-fn check_compiles_the_perl_and_says_where_it_is_broken() {
+fn check_compiles_the_perl_and_names_the_broken_line() {
     let site = Site::new().file("lib/Broken.pm", "package Broken;\nuse strict;\n$x = 1;\n1;\n");
     site.configure("\nPerlLib lib\nPerlModule Broken\n");
     let said = site.cameleer(["check", "-f", "site.conf"]);

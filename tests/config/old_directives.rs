@@ -31,7 +31,7 @@ fn no_limit_is_compiled_in() {
 }
 
 #[test]
-fn the_kernel_keeps_as_many_connections_as_listen_backlog_says() {
+fn listen_backlog_sets_the_kernels_queue() {
     let server = Site::new().serve(&format!("{WHO}ListenBacklog 1"));
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
     kill(Pid::from_raw(front), Signal::SIGSTOP).expect("our own process");

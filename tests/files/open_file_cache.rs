@@ -63,7 +63,7 @@ fn no_file_stays_open_without_the_directive_or_through_a_link() {
 }
 
 #[test]
-fn no_more_than_so_many_stay_open() {
+fn open_files_stay_within_open_file_cache() {
     let site = (0..10).fold(Site::new(), |site, n| site.file(&format!("htdocs/{n}"), "x"));
     let server = serve(site, "OpenFileCache 3");
     until_kept(&server, "/0");

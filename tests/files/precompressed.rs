@@ -25,7 +25,7 @@ fn serve(conf: &str) -> Server {
 }
 
 #[test]
-fn the_one_that_the_client_likes_best_of_those_that_there_are_is_sent_as_it_is() {
+fn the_precompressed_file_that_the_client_prefers_is_sent() {
     let server = serve("");
     for (accepted, expected, coding) in [
         (ALL, "made br", Some("br")),
@@ -46,7 +46,7 @@ fn the_one_that_the_client_likes_best_of_those_that_there_are_is_sent_as_it_is()
 }
 
 #[test]
-fn each_has_a_tag_of_its_own_and_parts() {
+fn each_precompressed_file_has_its_own_entity_tag_and_ranges() {
     let server = serve("FileETag MTime");
     for name in ["a.css", "a.css.br", "a.css.zst", "a.css.gz"] {
         server.site.age(&format!("htdocs/{name}"), Duration::from_secs(60));

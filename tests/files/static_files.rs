@@ -158,7 +158,7 @@ fn no_path_leads_out_of_the_document_root() {
 }
 
 #[test]
-fn links_are_followed_only_where_options_say_so() {
+fn links_are_followed_only_with_the_option() {
     let server = serve("<Directory @DIR@/htdocs/no>\nOptions -FollowSymLinks\n</Directory>");
     std::fs::create_dir(server.site.path("htdocs/no")).expect("made");
     for name in ["yes.txt", "no/link.txt"] {

@@ -33,7 +33,7 @@ fn statuses(server: &Server, targets: &[&str]) -> Vec<u16> {
 }
 
 #[test]
-fn without_follow_sym_links_nothing_behind_a_link_is_shown() {
+fn files_behind_links_are_404_without_follow_sym_links() {
     let server = site().serve("Options None");
     assert_eq!(statuses(&server, &BEHIND_LINKS), [403; 5]);
     assert_eq!(server.text("/page.html"), "page");
@@ -42,13 +42,13 @@ fn without_follow_sym_links_nothing_behind_a_link_is_shown() {
 }
 
 #[test]
-fn with_follow_sym_links_it_is() {
+fn links_are_followed_with_follow_sym_links() {
     let server = site().serve("Options FollowSymLinks");
     assert_eq!(statuses(&server, &BEHIND_LINKS), [200, 200, 200, 404, 404]);
 }
 
 #[test]
-fn with_sym_links_if_owner_match_only_what_belongs_to_the_links_owner() {
+fn links_are_followed_to_files_of_their_owner_with_sym_links_if_owner_match() {
     let site = site();
     let stranger = site.path("outside/secret.html");
     let server = site.serve("Options SymLinksIfOwnerMatch");
@@ -86,7 +86,7 @@ fn the_rule_is_that_of_the_place_of_the_file() {
 }
 
 #[test]
-fn a_htaccess_file_may_say_it() {
+fn a_htaccess_file_may_set_the_option() {
     let site = site().file("htdocs/.htaccess", "Options -FollowSymLinks\n");
     let server = site.serve("<Directory @DIR@/htdocs>\nAllowOverride Options\n</Directory>");
     assert_eq!(statuses(&server, &BEHIND_LINKS), [403; 5]);
@@ -155,7 +155,7 @@ fn an_index_that_a_htaccess_file_names_lies_in_its_folder() {
 }
 
 #[test]
-fn a_location_says_nothing_about_links() {
+fn link_options_in_a_location_are_ignored() {
     let conf = |outer: &str, inner: &str| {
         format!("<Directory />\nOptions {outer}\n</Directory>\n<Location /file.html>\nOptions {inner}\n</Location>")
     };

@@ -3,7 +3,7 @@
 use crate::support::{Site, serve_env_handler as serve};
 
 #[test]
-fn every_extension_of_a_name_says_something() {
+fn every_extension_of_a_name_counts() {
     let server = serve(
         "AddEncoding x-gzip .gz\nAddLanguage de .de\nAddCharset utf-8 .utf8\nAddType text/x-own own\n\
          <Location /forced>\nForceType text/x-forced\n</Location>\n\
@@ -65,7 +65,7 @@ fn an_extension_makes_a_file_a_program() {
 }
 
 #[test]
-fn the_default_type_is_that_of_files_and_handlers_whose_names_mean_none() {
+fn the_default_type_applies_to_files_and_handlers_without_a_type() {
     let code = "package My;\nsub handler { my $r = shift; my $kind = $r->content_type // 'none'; $r->can('send_http_header') && $r->send_http_header;\n\
         $r->print($kind); 0 }\n1;\n";
     let conf = "MaxClients 1\nStartServers 1\nPerlLib lib\nDefaultType text/plain\nAddType text/html .html\nAddType text/xml .mc\n";

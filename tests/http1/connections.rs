@@ -24,7 +24,7 @@ fn pipelined_requests_are_answered_in_order() {
 }
 
 #[test]
-fn connection_close_is_obeyed_and_said_back() {
+fn connection_close_closes_and_is_sent_back() {
     let server = serve("");
     let mut connection = server.connect();
     let response = connection.ask(Request::get("/").header("Connection", "close"));
@@ -155,7 +155,7 @@ fn several_listeners_serve_the_same_site() {
 }
 
 #[test]
-fn virtual_hosts_are_told_apart_by_name() {
+fn virtual_hosts_are_selected_by_name() {
     let site = Site::new().file("one/a.txt", "one\n").file("two/a.txt", "two\n").file("htdocs/a.txt", "main\n");
     let server = site.serve(
         "<VirtualHost *:@PORT@>\nServerName one.example\nServerAlias uno.example *.uno.example\nDocumentRoot one\n</VirtualHost>\n\
@@ -205,7 +205,7 @@ fn a_client_that_ends_its_half_gets_its_answers() {
 }
 
 #[test]
-fn a_program_is_told_that_its_client_has_hung_up_and_its_answer_arrives_all_the_same() {
+fn a_program_is_notified_of_a_half_closed_connection_and_its_response_arrives() {
     let server = serve_slow("MaxClients 1\nStartServers 1");
     let mut half = server.connect();
     half.raw("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");

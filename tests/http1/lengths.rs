@@ -73,7 +73,7 @@ fn bytes_after_the_content_length_end_the_connection_and_are_logged() {
     for (path, connection) in paths.iter().zip(&mut connections) {
         assert_eq!(connection.rest(), b"", "{path}");
         let line = server.logged(&format!("{path}: the body is longer than its Content-Length"));
-        assert!(line.ends_with("3 bytes were promised, 6 have come so far"), "{line}");
+        assert!(line.ends_with("3 bytes were announced, 6 bytes arrived so far"), "{line}");
         let logged = format!("{path} 200 3 -\n");
         crate::support::until("the access log has it", || server.site.read("access.log").contains(&logged));
     }
@@ -85,7 +85,9 @@ fn a_promise_of_nothing_is_one() {
     let mut connection = server.connect();
     assert_eq!(connection.ask(Request::get("/app/none")).is(200).text(), "");
     assert_eq!(connection.rest(), b"");
-    server.logged("/app/none: the body is longer than its Content-Length: 0 bytes were promised, 3 have come so far");
+    server.logged(
+        "/app/none: the body is longer than its Content-Length: 0 bytes were announced, 3 bytes arrived so far",
+    );
     server.site.write("go", "");
 }
 
@@ -111,7 +113,7 @@ fn a_request_that_came_meanwhile_has_its_answer_before_the_end() {
 }
 
 #[test]
-fn a_program_that_sends_too_much_is_told_that_nobody_waits() {
+fn a_program_that_exceeds_its_content_length_is_notified() {
     let server = serve("");
     let mut connection = served(&server, "/handler/endless");
     server.site.write("go", "");
@@ -143,7 +145,8 @@ fn a_compressed_body_that_is_longer_than_was_promised_has_no_end() {
     server.site.write("go", "");
     let rest = connection.rest();
     assert!(!rest.ends_with(b"0\r\n\r\n"), "{rest:?}");
-    server.logged("/app/long: the body is longer than its Content-Length: 1000 bytes were promised, 1200 have come");
+    server
+        .logged("/app/long: the body is longer than its Content-Length: 1000 bytes were announced, 1200 bytes arrived");
 }
 
 #[test]
@@ -155,5 +158,5 @@ fn a_body_that_is_shorter_than_was_promised_is_logged() {
     assert_eq!(connection.head().header("content-length").as_deref(), Some("9"));
     assert_eq!(connection.rest(), b"abcdef");
     let line = server.logged("/app/short: the body is shorter than its Content-Length");
-    assert!(line.ends_with("9 bytes were promised, 6 have come"), "{line}");
+    assert!(line.ends_with("9 bytes were announced, 6 bytes arrived"), "{line}");
 }

@@ -72,7 +72,7 @@ fn a_body_that_is_longer_than_was_promised_ends_the_connection() {
         assert_eq!(after_head(&bytes), "abc", "{path}");
         assert!(
             server.logged(path).ends_with(&format!(
-                "{path}: the body is longer than its Content-Length: 3 bytes were promised, 6 have come so far"
+                "{path}: the body is longer than its Content-Length: 3 bytes were announced, 6 bytes arrived so far"
             )),
             "{path}"
         );
@@ -157,7 +157,7 @@ fn pages_of_errors_show_nothing_of_the_request_as_it_came() {
 }
 
 #[test]
-fn a_page_of_an_error_does_not_say_what_died_and_where() {
+fn an_error_page_does_not_reveal_the_error_message() {
     let server = Site::new()
         .file("lib/Die.pm", "package Die; sub handler { die qq(secret reason <b>) } 1;")
         .file("die.psgi", "sub { die qq(secret reason <b>) }")
@@ -234,7 +234,7 @@ fn a_refused_request_gets_an_error_page_and_is_in_both_logs() {
 }
 
 #[test]
-fn a_client_that_goes_on_sending_gets_to_read_why_it_was_refused() {
+fn a_client_that_continues_to_send_can_read_the_refusal() {
     let server = serve();
     let mut connection = server.connect();
     connection.raw("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\n");

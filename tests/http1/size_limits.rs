@@ -36,7 +36,7 @@ fn a_head_over_the_limit_of_all_of_it_is_a_431() {
 }
 
 #[test]
-fn a_body_over_its_limit_is_a_413_whether_its_length_is_said_or_not() {
+fn a_body_over_its_limit_is_a_413_with_and_without_content_length() {
     let server = serve("LimitRequestBody 1000");
     server.send(Request::new("POST", "/").body("x".repeat(1000))).is(200);
     server.send(Request::new("POST", "/").body("x".repeat(1001))).is(413);

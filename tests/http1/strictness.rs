@@ -40,7 +40,7 @@ fn a_method_that_nobody_has_registered_is_not_implemented() {
 
 /// `Unsafe` and `Allow0.9` are accepted with a warning, and do not loosen the parser.
 #[test]
-fn unsafe_does_not_loosen_what_is_read() {
+fn http_protocol_options_unsafe_does_not_change_the_parser() {
     let server = serve("HttpProtocolOptions Unsafe Allow0.9\nTraceEnable extended");
     let mut connection = server.connect();
     connection.raw("GET /plain.txt HTTP/1.1\nHost: localhost\n\n");

@@ -45,7 +45,7 @@ fn an_answer_to_http_1_0_that_breaks_off_ends_with_a_reset() {
 }
 
 #[test]
-fn an_answer_that_only_the_end_of_the_connection_ends_says_close() {
+fn a_response_without_framing_has_connection_close() {
     let server = serve("");
     let mut connection = server.connect();
     connection.raw("GET /whole HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");

@@ -66,7 +66,7 @@ fn a_body_of_64_kilobytes_is_read_and_a_longer_one_is_not() {
 }
 
 #[test]
-fn a_client_of_http_1_0_is_not_told_to_keep_what_is_closed() {
+fn a_closed_connection_sends_no_keep_alive_to_http_1_0() {
     let server = serve("");
     for (length, says) in [(10, "keep-alive"), (100_000, "close")] {
         let mut connection = server.connect();

@@ -209,7 +209,7 @@ fn streams_beyond_the_limit_are_no_way_to_be_reset_for_ever() {
 }
 
 #[test]
-fn a_connection_may_make_only_so_many_mistakes() {
+fn a_connection_with_too_many_stream_errors_is_closed() {
     let server = serve("H2MaxStreamErrors 5");
     let mut raw = Raw::open(&server, &[]);
     let malformed = |raw: &mut Raw, stream: u32| {

@@ -71,7 +71,7 @@ fn a_stop_waits_for_requests_and_not_for_connections() {
 }
 
 #[test]
-fn a_stop_waits_for_who_takes_nothing_no_longer_than_its_limit() {
+fn a_stop_waits_for_a_client_that_reads_nothing_up_to_its_limit() {
     let mut server = serve("GracefulShutdownTimeout 2s\nTimeout 60s");
     let mut raw = Raw::open(&server, &[(4, 0)]);
     raw.get(1, "/bytes/1000");
@@ -82,7 +82,7 @@ fn a_stop_waits_for_who_takes_nothing_no_longer_than_its_limit() {
 }
 
 #[test]
-fn an_idle_connection_is_told_to_go() {
+fn an_idle_http_2_connection_gets_a_goaway() {
     let server = serve("KeepAliveTimeout 200ms");
     let mut raw = Raw::open(&server, &[]);
     raw.get(1, "/");

@@ -17,7 +17,7 @@ fn programs_see_a_request_like_any_other() {
 }
 
 #[test]
-fn over_tls_it_is_agreed_on_with_the_handshake() {
+fn http_2_is_negotiated_in_the_tls_handshake() {
     let server = serve_tls("");
     let said = curl(&server, &["--http2", "https://localhost:@PORT@/p"]).succeeded().out;
     assert_eq!(said, server.site.filled("GET HTTP/2.0 https localhost:@PORT@ - /p 0"));
@@ -234,7 +234,9 @@ fn a_body_that_is_longer_than_was_promised_resets_its_stream_alone() {
         server.site.write("go", "");
         let next = raw.until(|frame| frame.stream == stream);
         assert_eq!((next.kind, next.reason()), (RST_STREAM, INTERNAL_ERROR), "{path}");
-        server.logged(&format!("{path}: the body is longer than its Content-Length: 3 bytes were promised, 6 have"));
+        server.logged(&format!(
+            "{path}: the body is longer than its Content-Length: 3 bytes were announced, 6 bytes arrived"
+        ));
     }
     raw.get(5, "/fine");
     assert_eq!(raw.until(data(5)).payload, b"fine");

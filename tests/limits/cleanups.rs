@@ -103,11 +103,11 @@ fn a_cleanup_that_catches_its_death_costs_its_worker() {
 fn a_destructor_that_runs_behind_the_end_of_a_request_is_ended_too() {
     let server = first_generation(ENDLESS, SOFT);
     let worker = server.text("/handler?env");
-    server.logged("RequestTimeout has passed for destructors that run behind the end of GET /handler");
+    server.logged("RequestTimeout has passed for destructors that run after GET /handler");
     server.logged("  Loop::DESTROY at ");
     assert_eq!(server.text("/quick"), worker);
     let server = first_generation(STUBBORN, HARD);
-    costs_its_worker(&server, "/handler?env", "has not come to rest for too long after a request");
+    costs_its_worker(&server, "/handler?env", "has run destructors for too long after a request");
 }
 
 /// Request and cleanup together exceed the limit; each alone does not.

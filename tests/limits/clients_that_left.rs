@@ -55,7 +55,7 @@ fn clients_that_vanish_leave_no_descriptor_and_no_work_behind() {
 }
 
 #[test]
-fn a_psgi_application_that_streams_to_nobody_is_told() {
+fn a_psgi_application_that_streams_to_a_disconnected_client_gets_an_error() {
     let app = "sub { return [200, [], ['ok']] if $_[0]{PATH_INFO} eq '/';
         sub { my $w = $_[0]->([200, []]); my $n = 0;
               while ($w->write('x' x 1000)) { last if ++$n > 1_000_000 }
@@ -73,7 +73,7 @@ fn a_psgi_application_that_streams_to_nobody_is_told() {
 }
 
 #[test]
-fn a_handler_that_prints_to_nobody_is_told() {
+fn a_handler_that_prints_to_a_disconnected_client_gets_an_error() {
     let handler = "package Long; sub handler { my $r = shift; $r->send_http_header('text/plain');
         return $r->print('ok') && 0 if $r->uri eq '/';
         my $n = 0; while ($r->print('x' x 1000)) { last if ++$n > 1_000_000 }

@@ -38,7 +38,7 @@ const POST: &str = "POST /work/x?wait HTTP/1.1\r\nHost: localhost\r\nContent-Len
 const GET: &str = "GET /work/x?wait HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 #[test]
-fn one_more_is_refused_at_once_and_others_are_not_concerned() {
+fn a_request_above_max_concurrent_reqs_is_refused_at_once() {
     let server = serve("<Limit PUT POST>\nMaxConcurrentReqs 1\n</Limit>");
     let mut first = start(&server, POST);
     let refused = server.post("/work/y", "a=b").is(503);

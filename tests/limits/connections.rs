@@ -43,7 +43,7 @@ fn half_asked(server: &Server) -> Connection {
 }
 
 #[test]
-fn one_client_has_only_so_many_connections_and_one_line_a_minute() {
+fn connections_of_a_client_are_limited_with_one_log_line_a_minute() {
     let server = serve(OK, "MaxConnectionsPerClient 3\nKeepAliveTimeout 60s");
     let as_client =
         |ip: &str| Connection::open_as(ip.parse().expect("an address"), server.site.port).expect("accepted");

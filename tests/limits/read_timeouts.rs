@@ -51,7 +51,7 @@ fn a_rate_earns_time_and_the_second_number_ends_it() {
 }
 
 #[test]
-fn a_connection_that_says_nothing_is_closed() {
+fn a_connection_that_sends_nothing_is_closed() {
     let server = serve(OK, "RequestReadTimeout header=500ms");
     let mut connection = server.connect();
     connection.is_closed();

@@ -82,7 +82,7 @@ fn an_eval_catches_it_once_and_the_grace_ends_it_all_the_same() {
 }
 
 #[test]
-fn a_request_that_is_stuck_in_c_is_killed_and_the_log_says_where_it_was() {
+fn a_request_that_is_stuck_in_c_is_killed_and_logged_with_its_place() {
     let app = r"package Search;
         sub find { my $secret = 'secret'; crypt $secret, '$6$rounds=999999999$salt' }
         package main;
@@ -154,7 +154,7 @@ fn a_handler_may_ask_for_more_time() {
 
 /// The programs ask for more time in a loop and catch the exception of the timeout.
 #[test]
-fn request_timeout_limit_ends_what_asks_for_more_time_for_ever() {
+fn request_timeout_limit_ends_requests_that_extend_without_end() {
     let psgi = "sub { my $e = shift; return [200, [], ['ok']] if $e->{PATH_INFO} eq '/';
         while (1) { eval { $e->{'cameleer.extend_timeout'}->(1000); select undef, undef, undef, 0.01 } } }";
     let handler = "package Slow; sub handler { my $r = shift; $r->send_http_header('text/plain'); if ($r->uri eq '/') { $r->print('ok'); return 0 }

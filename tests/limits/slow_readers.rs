@@ -35,7 +35,7 @@ fn a_client_that_reads_nothing_gives_its_worker_to_others_and_gets_its_answer_wh
 }
 
 #[test]
-fn a_client_that_leaves_what_was_kept_for_it_costs_nothing_further() {
+fn a_client_that_leaves_its_spooled_response_frees_it() {
     let server = serve();
     let mut slow = server.connect();
     slow.raw("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -150,7 +150,7 @@ fn curl(server: &Server, path: &str) -> Child {
 }
 
 #[test]
-fn clients_that_read_nothing_keep_nobody_from_an_answer_however_many_they_are() {
+fn many_clients_that_read_nothing_delay_no_other_response() {
     for protocol in PROTOCOLS {
         for (clients, megabytes) in [(1, 100), (10, 16), (100, 16)] {
             let server = protocol.serve("");
@@ -174,7 +174,7 @@ fn without_room_for_their_answers_only_the_clients_that_read_nothing_lose_someth
             protocol.others_are_served(&server, 10);
             let lost = server.status()["front"]["slow_readers"].as_u64().expect("a number");
             assert!((1..=10).contains(&lost), "{protocol:?} {conf}: {lost}");
-            server.logged("GET /16: a slow client loses the rest of its answer");
+            server.logged("GET /16: a slow client loses the rest of its response");
             drop(slow);
         }
     }
@@ -205,8 +205,8 @@ fn a_full_disk_costs_only_the_clients_that_read_nothing() {
     Protocol::Http1.others_are_served(&server, 10);
     let lost = server.status()["front"]["slow_readers"].as_u64().expect("a number");
     assert!((1..=10).contains(&lost), "{lost}");
-    server.logged("cannot store an answer in");
-    let told = server.log().matches("cannot store an answer in").count();
+    server.logged("cannot store a response in");
+    let told = server.log().matches("cannot store a response in").count();
     assert!((1..=10).contains(&told), "each of the ten at most once: {told}");
     drop(slow);
     until("the disk is empty again", || used(&server) == empty);

@@ -84,7 +84,7 @@ fn without_room_for_answers_a_worker_waits_for_its_client() {
 }
 
 #[test]
-fn a_folder_that_is_none_is_told_at_the_start_and_one_that_vanishes_costs_large_uploads() {
+fn a_missing_spool_directory_fails_the_start_and_a_removed_one_fails_large_uploads() {
     let conf = "SpoolDirectory nowhere\n";
     let wrong = site();
     wrong.configure(conf);

@@ -39,7 +39,7 @@ fn finish(server: &Server, connections: Vec<Connection>) {
 }
 
 #[test]
-fn the_status_shows_what_clients_ask_for_and_does_none_of_it() {
+fn the_status_escapes_client_data() {
     let site = Site::new().file("app.psgi", WAITS);
     let server = site.run_with_one_worker(["app.psgi"]);
     let clients = busy(&server, &[format!("/wait{HOSTILE}")]);
@@ -77,7 +77,7 @@ fn a_line_of_the_error_log_is_a_line_whatever_the_client_asks_for() {
 }
 
 #[test]
-fn the_pages_about_a_server_show_what_clients_ask_for_and_browsers_obey_none_of_it() {
+fn pages_about_the_server_escape_client_data() {
     let handler = "package Waits; sub handler { select undef, undef, undef, 0.01 until -e '@DIR@/go'; 0 }\n\
         package Asked; our $last; sub handler { my $r = shift; $last = $r->header_in('X-Name'); $r->send_http_header('text/plain'); 0 } 1;\n";
     let server = Site::new().file("lib/Waits.pm", handler).serve(

@@ -101,7 +101,7 @@ fn all_processes_write_objects() {
 }
 
 #[test]
-fn httpds_formats_of_error_logs_are_ignored_and_said_to_be() {
+fn httpds_error_log_formats_are_ignored_with_a_warning() {
     let server = Site::new().serve("ErrorLogFormat \"[%t] %M\"");
     assert!(server.logged("ErrorLogFormat").contains("ignored except for `json`"));
 }

@@ -124,7 +124,7 @@ fn bytes_are_counted_on_the_wire() {
 }
 
 #[test]
-fn percent_x_tells_how_the_connection_was_left() {
+fn percent_x_logs_the_state_of_the_connection() {
     let server = serve(r#""%X %U""#);
     server.connect().ask(Request::get("/my/kept"));
     server.get("/my/closed");

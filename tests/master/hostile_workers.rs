@@ -59,7 +59,7 @@ impl Drop for Bystander {
 }
 
 #[test]
-fn a_mold_that_calls_a_strangers_process_its_worker_harms_nobody() {
+fn a_mold_that_reports_a_foreign_process_as_worker_is_replaced() {
     let bystander = Bystander(Command::new("sleep").arg("600").spawn().expect("started"));
     let pid = bystander.0.id();
     let startup = format!(

@@ -51,7 +51,7 @@ fn a_site_that_is_served_in_another_container_is_not_started_twice() {
 }
 
 #[test]
-fn two_containers_with_the_same_numbers_are_told_apart_by_their_pid_files() {
+fn two_containers_with_the_same_pids_are_distinguished_by_their_pid_files() {
     let start = || {
         let site = Site::new().file("app.psgi", APP);
         let command = contained(&run(&site));
@@ -68,7 +68,7 @@ fn two_containers_with_the_same_numbers_are_told_apart_by_their_pid_files() {
 }
 
 #[test]
-fn a_pid_file_that_names_a_stranger_harms_nobody() {
+fn a_pid_file_with_a_foreign_process_id_signals_no_process() {
     let site = Site::new();
     let mut stranger = Command::new("sleep").arg("60").spawn().expect("started");
     let pid = stranger.id() as i32;
@@ -97,7 +97,7 @@ fn a_server_without_its_own_memory_figures_is_one_of_another_namespace() {
 }
 
 #[test]
-fn a_pid_file_of_another_users_server_says_whose_it_is() {
+fn a_pid_file_of_another_users_server_names_the_user() {
     if !nix::unistd::geteuid().is_root() {
         return; // only root can start a process of another user
     }

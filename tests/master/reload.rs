@@ -63,7 +63,7 @@ fn several_reloads_under_load_lose_no_request() {
 }
 
 #[test]
-fn a_reload_under_load_without_keep_alive_refuses_nobody() {
+fn a_reload_under_load_without_keep_alive_refuses_no_connection() {
     let server = serve(&version(1), "KeepAlive Off");
     let load = Load::start(&server, 4, "/", |response| response.status == 200);
     for _ in 0..3 {
@@ -91,7 +91,7 @@ fn a_request_under_way_is_finished_by_the_old_code() {
 }
 
 #[test]
-fn broken_perl_keeps_the_old_code_and_says_where() {
+fn a_reload_with_broken_perl_keeps_the_old_code_and_names_the_line() {
     let server = serve(&version(1), "");
     server.site.write("app.psgi", "use strict;\nmy $x = $undeclared;\nsub { }\n");
     let said = server.reload();
@@ -105,7 +105,7 @@ fn broken_perl_keeps_the_old_code_and_says_where() {
 }
 
 #[test]
-fn broken_configuration_keeps_the_old_one_and_says_where() {
+fn a_reload_with_a_broken_configuration_keeps_the_old_one_and_names_the_line() {
     let server = serve(&version(1), "");
     let good = server.site.read("site.conf");
     server.site.write("site.conf", &format!("{good}\n\nMaxClient 5\n"));

@@ -114,7 +114,7 @@ fn usr1_opens_access_and_error_logs_anew_for_the_workers_too() {
 }
 
 #[test]
-fn systemd_is_told_ready_only_when_the_first_worker_answers() {
+fn systemd_gets_ready_when_the_first_worker_is_ready() {
     let site = Site::new()
         .file("app.psgi", "select undef, undef, undef, 0.01 until -e '@DIR@/load'; sub { [200, [], ['ok']] }");
     let socket = UnixDatagram::bind(site.path("notify")).expect("bound");
@@ -169,7 +169,7 @@ fn sockets_of_systemd_are_served() {
 }
 
 #[test]
-fn the_unit_file_says_notify_and_no_restart_on_broken_configuration() {
+fn the_unit_file_has_notify_and_no_restart_on_a_broken_configuration() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/pkg/systemd/cameleer.service");
     let unit = std::fs::read_to_string(file).expect("the unit file is there");
     for line in ["Type=notify", "RestartPreventExitStatus=78", "KillMode=mixed"] {

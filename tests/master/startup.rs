@@ -126,7 +126,7 @@ fn below_systemd() {
 }
 
 #[test]
-fn dash_x_logs_where_error_log_says() {
+fn dash_x_logs_to_the_error_log() {
     for (said, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "err.txt")] {
         let site = site(said);
         let mut command = site.serve_command();
@@ -140,7 +140,7 @@ fn dash_x_logs_where_error_log_says() {
 }
 
 #[test]
-fn dash_x_that_cannot_load_says_so_in_the_log_and_on_the_terminal() {
+fn dash_x_that_cannot_load_writes_the_error_to_log_and_terminal() {
     let site = site(FILE).file("app.psgi", BROKEN);
     site.cameleer(["serve", "-f", "site.conf", "-X"]).failed(1, "syntax error");
     assert!(site.read("error.log").contains("syntax error"), "{}", site.read("error.log"));

@@ -54,7 +54,7 @@ fn a_module_that_workers_load_is_weighed_and_loaded_by_the_mold_from_then_on() {
 }
 
 #[test]
-fn registry_scripts_are_weighed_and_two_names_of_one_file_are_told() {
+fn registry_scripts_are_weighed_and_two_names_of_one_file_are_reported() {
     let table = "my @table = map { \"entry $_\" } 1 .. 10; print \"Content-Type: text/plain\\n\\nok\";";
     let site = site().script("scripts/one.pl", &format!("use Late; {table}"));
     std::os::unix::fs::symlink(site.path("scripts/one.pl"), site.path("scripts/two.pl")).expect("a link in TMPDIR");

@@ -9,7 +9,7 @@ const APP: &str = "use GTop; my @data = map { 'x' x 1000 } 1 .. 5000;\n\
       [200, [], [join ' ', $$, map { $m->$_ // 'undef' } qw(size share private pss)]] }";
 
 #[test]
-fn gtop_in_a_worker_and_cameleer_mem_say_the_same_of_a_process() {
+fn gtop_in_a_worker_equals_cameleer_mem() {
     let server = Site::new().file("app.psgi", APP).serve(&conf(2));
     server.until_idle(2);
     server.text("/");

@@ -38,7 +38,7 @@ fn huge_pages_are_as_the_machine_has_them_or_none() {
 }
 
 #[test]
-fn equal_pages_are_merged_when_it_is_said_and_the_log_says_when_they_cannot_be() {
+fn kernel_same_page_merging_merges_pages_or_logs_why_not() {
     let server = serve("");
     let silent = told(&server, "ksm_stat", "ksm_merge_any:");
     assert!(silent.is_none_or(|merges| merges == "no") && !server.log().contains("KernelSamePageMerging"));

@@ -26,7 +26,7 @@ const APP: &str = "our @shared = map { 'x' x 10_000 } 1 .. 4000; our @own;\n\
     sub { [200, [], [scalar @own]] }";
 
 #[test]
-fn the_memory_said_to_be_freed_is_freed_by_a_stop() {
+fn the_memory_reported_as_freed_is_freed_by_a_stop() {
     verify("a stop gives back", |meter| {
         let mut server = meter.start(5);
         let (said, before) = (number(&measured(&server)["given_back"]), meter.used());

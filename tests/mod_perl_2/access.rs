@@ -42,7 +42,7 @@ fn a_provider_gets_the_rest_of_its_line_and_decides() {
 }
 
 #[test]
-fn a_provider_that_needs_the_user_is_asked_again() {
+fn a_provider_that_needs_the_user_is_called_again() {
     let server = serve(&[("/my", "Require member ana eva")]);
     server.get("/my").is(401);
     let with = |who: &str| server.send(Request::get("/my").header("Authorization", who));
@@ -61,7 +61,7 @@ fn providers_stand_in_sections_beside_other_words() {
 }
 
 #[test]
-fn a_file_is_kept_from_whom_a_provider_does_not_want() {
+fn a_file_is_refused_to_users_whom_a_provider_denies() {
     let site = site(CODE).file("htdocs/closed/a.txt", "text").file("htdocs/closed/b/.htaccess", "Require letters z\n");
     site.write("htdocs/closed/b/c.txt", "inner");
     let conf = "PerlSwitches -Ilib\nPerlModule My\nPerlAddAuthzProvider letters My::letters\n<Directory @DIR@/htdocs>\nAllowOverride All\n\

@@ -4,7 +4,7 @@ use super::{serve, site};
 use crate::support::{Request, Site};
 
 #[test]
-fn a_length_that_was_said_is_none_where_nothing_follows() {
+fn a_content_length_is_omitted_without_a_body() {
     let server = serve("use Apache2::Response (); sub handler { my $r = shift; $r->set_content_length(25); 0 }", "");
     let response = server.get("/my").is(200);
     assert_eq!((response.header("Content-Length").as_deref(), response.text().as_str()), (Some("0"), ""));
@@ -37,7 +37,7 @@ fn an_answer_has_the_type_that_it_was_given_as_such_or_the_headers_and_not_both(
 }
 
 #[test]
-fn a_200_is_no_ok_as_long_as_nothing_was_said() {
+fn a_status_of_200_is_an_error_before_any_output() {
     let server = serve("sub handler { my $r = shift; $r->print('body') if $r->args; 200 }", "");
     let response = server.get("/my").is(200);
     assert!(response.text().contains("internal error"), "{}", response.text());
@@ -92,7 +92,7 @@ fn the_programs_name_is_the_servers() {
 }
 
 #[test]
-fn default_language_is_that_of_files_and_of_handlers_that_say_none() {
+fn default_language_applies_to_files_and_handlers_without_one() {
     let code = "sub handler { my $r = shift; my $before = join ' ', @{ $r->content_languages // [] };\n\
         $r->content_languages(['us', 'cn']) if $r->args; $r->print($before); 0 }\nsub pass { -1 }";
     for inside in ["", "PerlFixupHandler My::pass"] {

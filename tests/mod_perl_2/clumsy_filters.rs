@@ -66,7 +66,7 @@ fn a_clumsy_filter_ends_its_own_answer_only() {
 }
 
 #[test]
-fn filters_without_an_end_are_ended_and_said_in_few_lines() {
+fn filters_without_an_end_are_ended_and_logged_in_few_lines() {
     let code = "sub again { $_[0]->r->add_output_filter(\\&again); -1 }\nsub deep { no warnings 'recursion'; deep() }";
     let ways_to_end = [
         ("again", "", 500, "more than 400 filters"),

@@ -61,7 +61,7 @@ fn said(code: &str, inside: &str) -> String {
 }
 
 #[test]
-fn a_handler_has_the_socket_until_the_client_says_no_more() {
+fn a_handler_has_the_socket_until_the_client_closes_its_half() {
     let site = Listening::new(ECHO, "");
     let mut client = site.connect();
     for line in ["hello\n", "world\n"] {
@@ -284,7 +284,7 @@ fn status_and_metrics_show_them() {
 }
 
 #[test]
-fn limits_of_connections_hold_and_who_is_over_them_is_closed_without_http() {
+fn a_connection_over_the_limits_is_closed_without_http() {
     let port = free_port();
     let site = Listening { server: site(ECHO).serve(&format!("MaxConnectionsPerClient 1\n{}", conf(port, ""))), port };
     let mut first = site.connect_to_worker();
@@ -330,7 +330,7 @@ fn filters_of_connections_are_refused_with_a_way_out() {
 }
 
 #[test]
-fn check_says_what_it_costs() {
+fn check_warns_of_the_cost_of_connection_handlers() {
     let site = site(ECHO);
     site.configure(&conf(8084, ""));
     let said = site.cameleer(["check", "-f", "site.conf"]).succeeded().err;

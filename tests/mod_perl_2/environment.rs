@@ -40,7 +40,7 @@ fn changes_of_the_table_show_in_env() {
 }
 
 #[test]
-fn very_many_changes_are_told_as_a_whole() {
+fn many_changes_of_env_are_reported_as_a_whole() {
     let code = "sub handler { my $r = shift; my $env = $r->subprocess_env; $env->get('X');\n\
         for my $n (1 .. 3000) { $ENV{\"N$n\"} = $n; delete $ENV{\"N$n\"} if $n % 2 }\n\
         $r->print(join ' ', map { $env->get($_) // '-' } qw(N1 N2 N2999 N3000 REQUEST_METHOD)); 0 }";
@@ -48,7 +48,7 @@ fn very_many_changes_are_told_as_a_whole() {
 }
 
 #[test]
-fn a_value_that_runs_code_is_not_asked_for_the_table() {
+fn a_value_that_runs_code_is_not_copied_to_the_table() {
     let code = "package Loud { use overload '\"\"' => sub { $Loud::asked++; $_[0][0]->subprocess_env('X'); 'loud' } }\n\
         sub handler { my $r = shift; $ENV{LOUD} = bless [$r], 'Loud';\n\
         $r->print($r->subprocess_env->get('LOUD') // 'none', $Loud::asked // 0, keys(%ENV) > 3 ? ' more' : ''); 0 }";

@@ -55,7 +55,7 @@ fn brigades_go_from_filter_to_filter() {
 }
 
 #[test]
-fn a_length_that_was_said_before_the_filters_is_not_sent() {
+fn a_content_length_set_before_the_filters_is_not_sent() {
     let code =
         "sub short { my $r = shift; $r->headers_out->set('Content-Length' => 5); $r->print('Hello'); $r->rflush; 0 }";
     let response = filtered(code, &other("short", "PerlOutputFilterHandler My::sign")).get("/my/other");
@@ -65,7 +65,7 @@ fn a_length_that_was_said_before_the_filters_is_not_sent() {
 }
 
 #[test]
-fn a_filter_may_say_headers_until_something_has_come_out_of_it() {
+fn a_filter_may_set_headers_before_its_first_output() {
     let code = "sub all { my $f = shift; my $all = $f->ctx // ''; while ($f->read(my $t, 99)) { $all .= $t } $f->ctx($all);\n\
         return 0 unless $f->seen_eos; $f->r->headers_out->set('Content-Length' => 2 * length $all);\n\
         $f->r->headers_out->set('X-Filter' => 'yes'); $f->print($all, $all); 0 }";
@@ -161,14 +161,14 @@ fn a_loop_is_ended_by_the_request_s_time() {
 }
 
 #[test]
-fn a_filter_that_is_kept_says_so_when_it_is_used() {
+fn a_filter_object_used_after_its_request_dies_with_a_message() {
     let code = "our $kept; sub keeps { $kept = shift; -1 }\n\
         sub later { my $r = shift; $r->print($kept ? join '|', map { eval { $kept->$_; 1 } ? 'alive' : $@ } qw(print remove) : ''); 0 }";
     let inside = "PerlOutputFilterHandler My::keeps\n</Location>\n<Location /later>\nSetHandler modperl\nPerlResponseHandler My::later";
     let server = filtered(code, inside);
     assert_eq!(server.text("/my"), "Hello");
     let said = server.text("/later");
-    assert!(said.contains("is not at work") && said.contains("this request is over"), "{said}");
+    assert!(said.contains("is not running") && said.contains("this request is over"), "{said}");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn exit_ends_a_filter_s_turn_only() {
 }
 
 #[test]
-fn a_redirect_goes_on_without_the_filters_of_the_first_place() {
+fn an_internal_redirect_drops_the_filters_of_the_first_location() {
     let code = "use Apache2::SubRequest ();\n\
         sub leads { my $r = shift; $r->print('first '); $r->internal_redirect('/second'); 0 }\n\
         sub second { $_[0]->print('second'); 0 }";

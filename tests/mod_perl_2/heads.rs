@@ -14,7 +14,7 @@ fn all(response: &Response, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_encoding_that_was_said_in_two_ways_is_sent_once() {
+fn an_encoding_set_in_two_ways_is_sent_once() {
     let server = subs(
         "sub out { my $r = shift; $r->headers_out->{'Content-Encoding'} = 'gzip'; $r->content_encoding('x-own'); $r->print('x'); 0 }\n\
          sub err { my $r = shift; $r->err_headers_out->{'content-encoding'} = 'gzip'; $r->content_encoding('x-own'); $r->print('x'); 0 }\n\

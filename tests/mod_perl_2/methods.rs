@@ -112,10 +112,10 @@ fn the_module_of_a_method_can_be_looked_up() {
     let expected = "The method construct_url needs its module:\n\tuse Apache2::URI ();\n(Apache2::URI)\n\
         The method read needs its module:\n\tuse Apache2::RequestIO ();\n(Apache2::RequestIO)\n\
         The method read needs its module:\n\tuse APR::Bucket ();\n(APR::Bucket)\n\
-        Several modules have the method read, load that of your object:\n\tuse APR::Bucket ();\n\tuse Apache2::Filter ();\n\
+        Several modules have the method read; load the one for your object:\n\tuse APR::Bucket ();\n\tuse Apache2::Filter ();\n\
         \tuse Apache2::RequestIO ();\n(APR::Bucket Apache2::Filter Apache2::RequestIO)\n\
-        My has no method read, which these have: APR::Bucket, Apache2::Filter, Apache2::RequestIO\n()\n\
-        header_in is mod_perl 1's, take headers_in instead, which mod_perl 1 has, too\n\
+        My has no method read; modules that have it: APR::Bucket, Apache2::Filter, Apache2::RequestIO\n()\n\
+        header_in is a method of mod_perl 1, use headers_in instead, which mod_perl 1 has, too\n\
         The method headers_in needs its module:\n\tuse Apache2::RequestRec ();\n(Apache2::RequestRec)\n\
         No module of mod_perl 2 has a method nope\n()\n2\n";
     assert_eq!(serve(code, "").text("/my"), expected);

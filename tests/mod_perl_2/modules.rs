@@ -98,11 +98,11 @@ fn a_module_that_changed_is_loaded_again() {
     assert_eq!(server.text("/my"), "new");
     server.site.write("lib/My/Word.pm", "package My::Word;\nuse strict;\n$undeclared = 1;\nsub word { 'newer' }\n1;");
     assert_eq!(server.text("/my"), "new");
-    assert!(server.log().contains("My/Word.pm stays as it was"), "{}", server.log());
+    assert!(server.log().contains("cannot reload My/Word.pm, the loaded version stays"), "{}", server.log());
 }
 
 #[test]
-fn modules_in_c_of_httpd_say_what_to_use_instead() {
+fn modules_in_c_of_httpd_die_with_alternatives() {
     for (module, instead) in [
         ("Embperl", "Use HTML::Mason, Apache::ASP or Template"),
         ("Apache::AuthenHook", "in PerlAuthenHandler"),
@@ -125,8 +125,8 @@ fn porting_says_what_code_of_mod_perl_1_needs() {
             "construct_url",
             "Apache2::RequestRec has no method construct_url yet. The method construct_url needs its module:",
         ),
-        ("send_http_header", "send_http_header is mod_perl 1's, take content_type instead"),
-        ("soft_timeout", "soft_timeout is mod_perl 1's: the server watches the time of a request"),
+        ("send_http_header", "send_http_header is a method of mod_perl 1, use content_type instead"),
+        ("soft_timeout", "soft_timeout is a method of mod_perl 1: the server watches the time of a request"),
         ("no_such_thing", "Can't locate object method \"no_such_thing\" via package \"Apache2::RequestRec\" at "),
         ("class", "Can't locate object method \"nothing\" via package \"My\" at "),
         (

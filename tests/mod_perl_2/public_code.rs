@@ -141,7 +141,7 @@ fn a_request_without_a_file_has_the_type_of_no_file() {
 }
 
 #[test]
-fn constants_and_what_stands_on_them_say_which_mod_perl_it_is() {
+fn constants_of_mod_perl_show_its_version() {
     let code = "sub told { defined $mod_perl::VERSION ? $mod_perl::VERSION : 'undef' }\nour $before = told();\n\
         sub handler { my $r = shift; my $module = $r->args; eval \"require $module\" or die $@;\n\
         $r->print(join '|', $before, told(), exists $INC{'mod_perl.pm'} ? 1 : 0, eval 'use mod_perl 2.0; 1' ? 1 : $@); 0 }\n";

@@ -79,7 +79,7 @@ fn errors_of_a_script_are_logged_with_its_line() {
 }
 
 #[test]
-fn an_error_behind_a_part_of_the_body_is_told_there() {
+fn an_error_after_a_part_of_the_body_is_appended_to_it() {
     let server = serve("ModPerl::Registry", "print 'some body'; die 'oh no';");
     let response = server.get(SCRIPT).is(200);
     assert!(response.text().starts_with("some body"), "{}", response.text());

@@ -76,7 +76,7 @@ fn a_place_is_not_changed_without_an_end() {
 }
 
 #[test]
-fn a_request_takes_what_another_place_says() {
+fn location_merge_applies_the_settings_of_another_location() {
     let code = "sub trans { my $r = shift; my ($place) = $r->args =~ /(.+)/; $r->pnotes(there => $r->location_merge($place) ? 1 : 0); -1 }\n\
         sub handler { my $r = shift; $r->print(join '|', $r->dir_config('Camel') // '-', $r->pnotes('there')); 0 }";
     let places = "<Location /other>\nPerlSetVar Camel other\n</Location>\n";

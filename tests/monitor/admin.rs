@@ -150,7 +150,7 @@ fn requests_with_a_foreign_host_or_origin_are_refused() {
 }
 
 #[test]
-fn silent_slow_and_many_clients_keep_nobody_out_for_long() {
+fn silent_and_slow_clients_delay_new_ones_briefly() {
     let (server, port) = serve("");
     let silent: Vec<TcpStream> =
         (0..199).map(|_| TcpStream::connect(("127.0.0.1", port)).expect("connected")).collect();
@@ -180,11 +180,11 @@ fn a_monitor_that_dies_is_replaced_and_the_site_does_not_notice() {
         monitor(&server) != first && ask(port, "/status.json").is_some_and(|a| a.status == 200)
     });
     visitor.ask(Request::get("/")).is(200);
-    server.logged("monitor ended; the next starts in");
+    server.logged("monitor ended; the next one starts in");
 }
 
 #[test]
-fn a_monitor_that_hangs_is_replaced_and_nobody_waits_for_it() {
+fn a_hanging_monitor_is_replaced_and_delays_no_request() {
     let (server, port) = serve("");
     let first = monitor(&server);
     signal(first, Signal::SIGSTOP);
@@ -245,7 +245,7 @@ fn an_impossible_directive_is_reported_with_its_line() {
         ("\nAdminToken missing", 2, "No such file"),
         ("\nAdminToken token", 2, "expected at least 16 characters"),
         ("\nAdminToken open", 2, "chmod 600"),
-        ("\nAdminToken /dev/zero", 2, "is no file"),
+        ("\nAdminToken /dev/zero", 2, "is not a regular file"),
     ] {
         site.configure(conf);
         let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);

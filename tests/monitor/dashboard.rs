@@ -24,7 +24,7 @@ fn serve() -> (Server, u16) {
 const DESK: Look = Look { dark: false, width: 1360, height: 1500 };
 
 #[test]
-fn a_browser_shows_what_the_server_does_and_asks_nobody_else() {
+fn the_dashboard_in_a_browser_sends_requests_to_the_monitor_only() {
     let (server, port) = serve();
     let targets = ["/", "/report", "/report", "/moved", "/gone", "/broken"];
     let load = targets.map(|target| Load::start(&server, 1, target, |_| true));

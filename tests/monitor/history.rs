@@ -93,8 +93,8 @@ fn a_fifo_a_device_or_the_file_of_another_server_is_not_written() {
     let fifo = site();
     nix::unistd::mkfifo(&fifo.path("history"), nix::sys::stat::Mode::S_IRWXU).expect("a FIFO");
     for (site, file, why) in [
-        (fifo, "history", "is no file"),
-        (site(), "/dev/null", "is no file"),
+        (fifo, "history", "is not a regular file"),
+        (site(), "/dev/null", "is not a regular file"),
         (site(), taken.as_str(), "another server writes to it"),
     ] {
         let other = site.serve(&format!("HistoryFile {file}\n<Location />\nPsgiApp app.psgi\n</Location>"));

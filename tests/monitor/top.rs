@@ -98,7 +98,7 @@ fn column(text: &str, at: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_terminal_shows_who_works_on_what_and_keys_sort_filter_and_recycle() {
+fn top_shows_the_requests_of_workers_and_keys_sort_filter_and_recycle() {
     let server = serve();
     let mut slow = server.connect();
     // The path contains terminal control sequences.

@@ -31,7 +31,7 @@ fn placks_own_server_suite_passes_whole_again_on_the_fifth_refork() {
 }
 
 #[test]
-fn the_apache_api_does_what_its_perl_tests_say_with_taint_check_and_without() {
+fn perl_tests_of_the_apache_api_pass_with_and_without_taint_check() {
     for taint in ["", "1"] {
         prove_api(taint, "http");
     }

@@ -21,7 +21,7 @@ fn a_killed_worker_is_replaced_in_its_pool() {
 }
 
 #[test]
-fn a_killed_mold_is_started_again_and_nobody_notices() {
+fn a_killed_mold_is_replaced_and_no_request_fails() {
     let server = site().serve(BOTH);
     let pid = |name: &str| mold_of(&server, name)["pid"].as_i64().unwrap_or_default() as i32;
     let (old, own) = (pid("old"), pid("default"));

@@ -15,7 +15,7 @@ fn refused(conf: &str, what: &str) {
 const PLACE: &str = "<Location /x>\nPerlPool x\n</Location>\n";
 
 #[test]
-fn an_unknown_name_is_told_with_those_that_there_are() {
+fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
     refused(
         "\n<WorkerPool x>\n</WorkerPool>\n<Location /x>\nPerlPool x\n</Location>\n<Location /y>\nPerlPool z\n</Location>",
         "PerlPool: there is no <WorkerPool z>: define it outside of all sections, or name one of default, x",

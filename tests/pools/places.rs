@@ -107,7 +107,7 @@ fn status_and_metrics_show_pools() {
 }
 
 #[test]
-fn explain_says_whose_workers_answer() {
+fn explain_names_the_pool_of_a_path() {
     let site = site();
     site.configure(BOTH);
     let said = site.cameleer(["explain", "-f", "site.conf", "get", "/old/who"]).succeeded().out;

@@ -66,7 +66,7 @@ fn a_program_that_sends_a_request_on_stays_in_its_pool() {
 }
 
 #[test]
-fn without_pools_nobody_hears_of_them() {
+fn output_without_pools_does_not_mention_them() {
     let server = site().serve(
         "<Location />\nPsgiApp \"@DIR@/app.psgi\"\n</Location>"
             .replace("PsgiApp \"@DIR@/app.psgi\"", "SetHandler server-status")

@@ -82,7 +82,7 @@ fn a_file_that_is_run_is_a_frame() {
 }
 
 #[test]
-fn lines_are_told_apart() {
+fn a_profile_with_lines_distinguishes_the_lines_of_a_sub() {
     let server = serve("");
     let (seen, _) = most(&profile(&server, "/waits", ["--folded", "--lines"]));
     let app = server.site.path("app.psgi");
@@ -108,7 +108,7 @@ fn waiting_takes_no_time_of_processors() {
 }
 
 #[test]
-fn a_table_says_what_was_the_database() {
+fn a_profile_table_marks_database_time() {
     let server = serve("");
     let table = profile(&server, "/asks", []);
     let database = table.lines().find_map(|line| line.strip_prefix("database (DBI and drivers) ")).expect("a line");
@@ -213,7 +213,7 @@ fn a_recording_has_a_maximum_length() {
 
 #[test]
 #[ignore = "measures time: `make timing`"]
-fn two_who_look_at_once_both_see_all_work() {
+fn two_recordings_at_once_both_see_all_work() {
     let server = serve("");
     thread::scope(|scope| {
         let asked = held(scope, &server, "/works");

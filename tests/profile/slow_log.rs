@@ -19,7 +19,7 @@ fn first(server: &Server, is_over: bool) -> Value {
 }
 
 #[test]
-fn a_slow_request_is_told_of_with_its_stack() {
+fn a_slow_request_is_logged_with_its_stack() {
     let server = serve("SlowLog 200ms");
     thread::scope(|scope| {
         let asked = held(scope, &server, "/waits?q=1");
@@ -48,7 +48,7 @@ fn a_slow_request_is_told_of_with_its_stack() {
 }
 
 #[test]
-fn the_time_of_each_phase_is_told() {
+fn the_slow_log_has_the_time_of_each_phase() {
     // Each phase waits until its file exists.
     let module = "package My::Doors; use v5.36;
         sub until_there ($name) { until (-e \"@DIR@/$name\") { select undef, undef, undef, 0.02 } }
@@ -102,7 +102,7 @@ fn work_and_waiting_are_told_apart() {
 }
 
 #[test]
-fn a_worker_that_ends_with_its_slow_request_is_told_of() {
+fn a_slow_request_whose_worker_ended_is_logged() {
     let server = serve("SlowLog 200ms");
     thread::scope(|scope| {
         let asked = held(scope, &server, "/waits");
@@ -115,14 +115,14 @@ fn a_worker_that_ends_with_its_slow_request_is_told_of() {
 }
 
 #[test]
-fn quick_requests_are_not_told_of() {
+fn quick_requests_are_not_in_the_slow_log() {
     let server = serve("SlowLog 30s");
     server.get("/none").is(200);
     assert_eq!(slow(&server).len(), 0);
 }
 
 #[test]
-fn without_a_slow_log_it_is_said_how_to_have_one() {
+fn why_without_a_slow_log_names_the_directive() {
     let server = serve("");
     server.control(["why"]).failed(1, "SlowLog is off");
 }

@@ -1,4 +1,4 @@
-//! A backend whose every byte the test decides.
+//! A backend whose responses the test writes byte by byte.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -45,7 +45,7 @@ impl Received {
 }
 
 impl Backend {
-    /// Answers each request with the bytes that `answer` makes of it; an empty answer closes the connection.
+    /// Answers each request with the bytes that `answer` returns; an empty answer closes the connection.
     pub fn new(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Backend {
         Backend::with(move |stream, request| {
             let bytes = answer(request);
@@ -53,7 +53,7 @@ impl Backend {
         })
     }
 
-    /// Gives each request and its connection to `serve`, which says whether the connection goes on.
+    /// Passes each request and its connection to `serve`, which returns whether the connection continues.
     pub fn with(serve: impl Fn(&mut TcpStream, &Received) -> bool + Send + Sync + 'static) -> Backend {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("our own socket").port();

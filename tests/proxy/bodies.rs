@@ -53,7 +53,7 @@ fn a_body_is_passed_on_before_its_end_has_come() {
 }
 
 #[test]
-fn a_long_response_arrives_whole_and_a_slow_client_holds_nobody_up() {
+fn a_long_response_arrives_whole_and_a_slow_client_delays_no_other() {
     let backend = Backend::new(|request| match request.line().contains("/long") {
         true => ok(&"x".repeat(LONG)),
         false => ok("short"),
@@ -93,7 +93,7 @@ fn a_response_to_head_has_the_length_and_no_body() {
 }
 
 #[test]
-fn a_body_beyond_the_limit_is_refused_before_the_backend_is_asked() {
+fn a_body_beyond_the_limit_is_refused_before_the_backend_is_contacted() {
     let backend = Backend::new(|_| ok("taken"));
     let server = Site::new().serve(&format!("LimitRequestBody 4\nProxyPass / {}\n", backend.url("/")));
     assert_eq!(server.send(Request::new("POST", "/").body("12345")).status, 413);

@@ -1,4 +1,5 @@
-//! Backends that are dead, slow or lie: the client gets a status, the log says which backend, others are served.
+//! Backends that are down, slow or send invalid responses: the client gets an error status, the log names the backend,
+//! and requests for other backends are served.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +9,7 @@ use crate::support::{Request, Site};
 
 #[test]
 fn a_backend_that_is_not_there_is_503_and_left_alone_for_a_while() {
-    // The port is reserved, and nobody listens.
+    // The port is reserved, and no socket listens on it.
     let silent = Site::new();
     let port = silent.port;
     let alive = Backend::new(|_| ok("alive"));
@@ -17,9 +18,9 @@ fn a_backend_that_is_not_there_is_503_and_left_alone_for_a_while() {
         alive.url("/")
     ));
     assert_eq!(server.get("/dead/x").status, 503);
-    server.logged("cannot connect to it: Connection refused");
+    server.logged("cannot connect: Connection refused");
     assert_eq!(server.get("/dead/x").status, 503);
-    let line = server.logged("it could not be reached before");
+    let line = server.logged("not tried, because the last connection failed");
     assert!(line.contains(&format!("backend http://127.0.0.1:{port}")), "{line}");
     assert_eq!(server.text("/alive/x"), "alive");
 }
@@ -35,15 +36,15 @@ fn a_backend_that_comes_back_is_used_again_at_once_with_retry_0() {
 }
 
 #[test]
-fn a_backend_that_says_nothing_is_504() {
+fn a_silent_backend_is_504() {
     let backend = Backend::with(|stream, _| stream.read(&mut [0; 1]).is_ok_and(|read| read > 0));
     let server = Site::new().serve(&format!("ProxyPass / {} timeout=300ms\n", backend.url("/")));
     assert_eq!(server.get("/").status, 504);
-    server.logged("neither took nor sent a byte for 0.3 s (ProxyTimeout)");
+    server.logged("no byte was sent or received for 0.3 s (ProxyTimeout)");
 }
 
 #[test]
-fn what_is_no_response_is_502_and_never_reaches_the_client() {
+fn an_invalid_response_of_a_backend_is_502() {
     for answer in [
         &b""[..],
         b"SSH-2.0-OpenSSH_9.2\r\n",
@@ -59,7 +60,7 @@ fn what_is_no_response_is_502_and_never_reaches_the_client() {
         let server = Site::new().serve(&format!("ProxyPass / {}\n", backend.url("/")));
         let said = String::from_utf8_lossy(answer);
         assert_eq!(server.send(Request::new("POST", "/").body("x")).status, 502, "{said}");
-        server.logged("it sent no complete response");
+        server.logged("the response was incomplete");
         assert_eq!(backend.received().len(), 1, "a POST is sent once: {said}");
     }
 }
@@ -77,7 +78,7 @@ fn a_response_that_breaks_off_breaks_off_at_the_client() {
     let _ = client.read_to_end(&mut response);
     let text = String::from_utf8_lossy(&response).to_ascii_lowercase();
     assert!(text.contains("content-length: 10") && text.ends_with("half"), "{text}");
-    server.logged("its response ends after 4 bytes of the body");
+    server.logged("the response ended early, after 4 bytes of the body");
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn a_post_that_an_idle_connection_lost_is_not_sent_again() {
 }
 
 #[test]
-fn error_pages_of_backends_are_replaced_where_the_site_says_so() {
+fn proxy_error_override_replaces_error_pages_of_backends() {
     let backend = Backend::new(|request| {
         let status = request.line().split('/').nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
         format!("HTTP/1.1 {status} X\r\nContent-Length: 5\r\n\r\ninner").into_bytes()
@@ -137,12 +138,12 @@ fn perl_handlers_of_phases_before_a_backend_are_an_error_and_not_skipped() {
             backend.url("/")
         ));
     assert_eq!(server.get("/gate/x").status, 500);
-    server.logged("has Perl handlers of phases or filters, which would not run");
+    server.logged("where its Perl handlers and filters would not run");
     assert!(backend.received().is_empty());
 }
 
 #[test]
-fn a_switch_of_protocols_that_nobody_asked_for_is_502() {
+fn an_unrequested_switch_of_protocols_is_502() {
     let backend =
         Backend::new(|_| b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n".to_vec());
     let server = Site::new().serve(&format!("ProxyPass / {}\n", backend.url("/")));

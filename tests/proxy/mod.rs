@@ -1,4 +1,4 @@
-//! Requests that are passed to backends: `ProxyPass` and what belongs to it.
+//! The reverse proxy: `ProxyPass` and its further directives.
 
 mod backend;
 mod bodies;

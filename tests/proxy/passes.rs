@@ -1,4 +1,4 @@
-//! Which requests are passed to which backend, and what it gets.
+//! Selection of the backend for a request, and the request as the backend receives it.
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -97,7 +97,7 @@ fn a_client_takes_back_nothing_that_the_site_adds() {
 }
 
 #[test]
-fn the_host_is_kept_and_nothing_added_where_the_site_says_so() {
+fn proxy_preserve_host_and_proxy_add_headers_off_pass_the_head_unchanged() {
     let backend = echo();
     let server = Site::new().serve(&format!(
         "ProxyPreserveHost On\nProxyAddHeaders Off\nProxyVia On\nRequestHeader set X-Mine yes\nProxyPass / {}\n",
@@ -197,7 +197,7 @@ fn connections_to_a_backend_are_used_again_unless_they_must_not() {
         all[before..].iter().map(|request| request.connection).collect::<std::collections::HashSet<_>>().len()
     };
     assert_eq!(used(["/kept/1", "/kept/2", "/kept/3"]), 1);
-    // The connection that is kept is not for requests that want their own; each of those is closed.
+    // The idle connection is not used for requests with `disablereuse`; each of their connections is closed.
     assert_eq!(used(["/fresh/1", "/fresh/2", "/fresh/3"]), 3);
 }
 

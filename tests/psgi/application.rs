@@ -10,7 +10,7 @@ fn code_on_the_command_line_is_an_application() {
 }
 
 #[test]
-fn dash_m_loads_a_module_and_dash_i_says_where_it_is() {
+fn dash_m_loads_a_module_from_a_folder_of_dash_i() {
     let server = Site::new().file("lib/Greeting.pm", "package Greeting; sub text { 'from a module' } 1;").run([
         "-I",
         "lib",

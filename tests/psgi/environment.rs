@@ -8,7 +8,7 @@ const PRINTS: &str = r#"sub { my $e = shift; my @k = split /,/, $e->{QUERY_STRIN
     [200, [], [map { my $v = $e->{$_}; "$_=" . (defined $v ? ref $v ? join('.', @$v) : $v : '(undef)') . "\n" } @k]] }"#;
 
 #[test]
-fn the_environment_says_what_kind_of_server_this_is() {
+fn the_environment_has_the_psgi_server_flags() {
     let server = serve(PRINTS);
     let keys = [
         ("psgi.version", "1.1"),
@@ -116,7 +116,7 @@ fn a_name_that_an_application_gives_its_process_is_gone_at_the_next_request() {
 }
 
 #[test]
-fn plack_env_is_deployment_unless_said_otherwise() {
+fn plack_env_is_deployment_by_default() {
     let app = "my $at_load = $ENV{PLACK_ENV}; sub { [200, [], [\"$at_load $ENV{PLACK_ENV} \", length $ENV{PLACK_SERVER} ? 1 : 0]] }";
     assert_eq!(serve(app).text("/"), "deployment deployment 1");
     let development = Site::new().file("app.psgi", app).run(["-E", "development", "app.psgi"]);

@@ -44,7 +44,7 @@ fn output_of_child_processes_is_in_the_log() {
 }
 
 #[test]
-fn a_child_in_the_background_goes_on_writing_to_the_log() {
+fn a_child_in_the_background_continues_to_write_to_the_log() {
     let server = serve_with_one_worker(
         "sub { my $kid = fork // die; if (!$kid) { select undef, undef, undef, 0.005 until -e '@DIR@/go'; system 'echo LATER'; exit 0 } [200, [], ['abc']] }",
     );

@@ -36,7 +36,7 @@ fn output_of_a_child_during_its_request_has_no_holes() {
 }
 
 #[test]
-fn a_program_that_opens_its_output_by_name_is_heard() {
+fn output_that_a_program_writes_to_dev_stdout_arrives() {
     let server = serve_text(
         "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; print 'a'; system 'printf b > /dev/stdout'; system 'printf c >> /dev/stdout; printf d'; print 'e';",
     );

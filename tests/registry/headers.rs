@@ -79,7 +79,7 @@ fn an_nph_script_speaks_http_itself() {
 }
 
 #[test]
-fn a_script_without_a_header_is_a_500_and_the_log_says_premature_end() {
+fn a_script_without_a_header_is_a_500_with_premature_end_in_the_log() {
     let server = serve("print 'no header at all';");
     server.get(URL).is(500);
     server.logged("remature end of script headers");

@@ -97,7 +97,7 @@ fn state_set_by_a_child_init_handler_is_retained() {
 }
 
 #[test]
-fn numbers_that_repeat_are_drawn_by_who_asked_for_them_alone() {
+fn rand_of_a_request_repeats_only_after_its_own_srand() {
     let next = format!("{TEXT}print rand;");
     let server = site(&format!("{TEXT}srand 1; $| = 1; print rand;")).script("scripts/next.pl", &next).serve(CONF);
     let [seeded, first, again, second] = [URL, "/perl/next.pl", URL, "/perl/next.pl"].map(|url| server.text(url));
@@ -107,7 +107,7 @@ fn numbers_that_repeat_are_drawn_by_who_asked_for_them_alone() {
 }
 
 #[test]
-fn a_worker_that_is_somebody_else_or_somewhere_else_takes_no_further_request() {
+fn a_worker_with_another_user_or_root_takes_no_further_request() {
     if !nix::unistd::geteuid().is_root() || is_tainted() {
         return;
     }

@@ -73,7 +73,7 @@ fn an_index_in_the_folder_is_its_root() {
 }
 
 #[test]
-fn files_beside_the_scripts_are_served_when_they_are_asked_for() {
+fn files_beside_the_scripts_are_served_with_the_option_static() {
     let server = mixed().run(["cgi-bin", "--static", "cgi-bin"]);
     for (path, expected) in
         [("/style.css", "b { }"), ("/data.txt", "data"), ("/images/a.png", "png"), ("/one.cgi/a.css", "one /a.css")]

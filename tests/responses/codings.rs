@@ -186,7 +186,7 @@ fn an_answer_that_breaks_off_is_cut_short_behind_what_was_printed() {
 }
 
 #[test]
-fn compression_that_takes_seconds_keeps_nobody_else_waiting() {
+fn compression_that_takes_seconds_delays_no_other_request() {
     let server = serve(&format!("{ALL}\nBrotliCompressionQuality 11"));
     server.site.write("htdocs/large.html", &page(2_000_000));
     let mut slow = server.connect();

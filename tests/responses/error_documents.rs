@@ -26,7 +26,7 @@ fn a_file_can_be_the_page_and_the_status_stays() {
 }
 
 #[test]
-fn a_program_is_told_what_its_page_is_about() {
+fn an_error_document_program_gets_the_variables_of_the_error() {
     let server = serve("ErrorDocument 404 /perl/sorry?\nSetEnvIf Request_URI ^/none origin=$0");
     let text = server.send(Request::post("/none/here?a=b", "x=y")).is(404).text();
     for line in [

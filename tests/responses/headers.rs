@@ -25,7 +25,7 @@ fn headers_are_set_added_and_taken_away() {
 }
 
 #[test]
-fn errors_have_only_what_is_always_said() {
+fn errors_have_only_headers_of_always() {
     let server = serve("Header set X-Good yes\nHeader always set X-Always yes");
     let good = server.get("/page.html");
     assert_eq!((header(&good, "x-good"), header(&good, "x-always")), ("yes".into(), "yes".into()));
@@ -73,7 +73,7 @@ fn programs_see_the_changed_request() {
 }
 
 #[test]
-fn expiry_is_told_in_both_headers_by_type() {
+fn expires_by_type_sets_expires_and_cache_control() {
     let server = serve(
         "ExpiresActive On\nExpiresByType text/html \"access plus 1 hour\"\nExpiresDefault A60\n\
          <Location /perl/off>\nExpiresActive Off\n</Location>",

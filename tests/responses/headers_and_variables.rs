@@ -16,7 +16,7 @@ fn appending_to_a_header_keeps_all_its_fields() {
 
 /// mod_headers.html#header, formats: "%{VARNAME}s: the contents of the SSL environment variable".
 #[test]
-fn a_header_may_tell_of_tls() {
+fn a_trusted_header_may_report_tls() {
     let server = serve("Header set X-Protocol \"%{SSL_PROTOCOL}s\"");
     assert_eq!(server.get("/plain.txt").header("x-protocol").as_deref(), Some("(null)"));
 }
@@ -49,7 +49,7 @@ fn a_variable_may_depend_on_an_expression() {
 
 /// mod_expires.html; tried with httpd 2.4: an expiry before the response's date becomes the date itself.
 #[test]
-fn an_expiry_in_the_past_says_now() {
+fn an_expiry_in_the_past_becomes_the_date_of_the_response() {
     let server = serve("ExpiresActive On\nExpiresDefault A-86400");
     let page = server.get("/plain.txt");
     assert_eq!(page.header("cache-control").as_deref(), Some("max-age=0"));

@@ -119,7 +119,7 @@ fn a_body_that_is_not_gzip_arrives_unchanged() {
 }
 
 #[test]
-fn extensions_and_folders_say_whose_bodies_are_unpacked() {
+fn add_input_filter_decompresses_bodies_by_extension_and_folder() {
     let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\", $ENV{HTTP_CONTENT_ENCODING} || 'plain';";
     let server = Site::new()
         .script("cgi/form.pl", script)
@@ -159,12 +159,12 @@ fn a_body_that_is_broken_is_refused_and_the_next_request_answered() {
     ] {
         assert_eq!(connection.ask(sent_as("gzip", body)).status, 400, "{what}");
     }
-    server.logged("is not the gzip that Content-Encoding says");
+    server.logged("is not valid gzip, although its Content-Encoding is gzip");
     assert_eq!(connection.ask(sent_as("gzip", gzip)).is(200).text(), "30 - - the same words, the same words");
 }
 
 #[test]
-fn limits_are_about_what_is_unpacked() {
+fn limits_apply_to_the_decompressed_body() {
     let server = serve(
         "SetInputFilter DEFLATE\nLimitRequestBody 10000\nDeflateInflateRatioLimit 1000\n\
          <Location /more>\nDeflateInflateLimitRequestBody 20000\n</Location>",
@@ -196,7 +196,7 @@ fn a_body_with_too_high_a_ratio_is_refused_at_once() {
 }
 
 #[test]
-fn a_gigabyte_of_nothing_fills_no_memory_and_keeps_nobody_waiting() {
+fn a_gigabyte_of_zeros_fills_no_memory_and_delays_no_other_request() {
     let server = serve(
         "SetInputFilter DEFLATE\nDeflateInflateRatioLimit 1100\nLimitRequestBody 2G\nSpoolDirectory tmp\nCustomLog access.log %D",
     );

@@ -59,7 +59,7 @@ fn a_component_that_start_up_code_adds_is_in_the_server_header_of_its_generation
 }
 
 #[test]
-fn server_tokens_says_how_much_is_told() {
+fn server_tokens_decides_the_server_header() {
     let parts: Vec<&str> = VERSION.split('.').collect();
     for (word, told) in [
         ("Prod", "Cameleer".to_owned()),
@@ -114,7 +114,7 @@ fn error_pages_name_server_admin_or_use_httpds_words() {
 }
 
 #[test]
-fn use_canonical_name_says_where_the_servers_name_and_port_come_from() {
+fn use_canonical_name_selects_the_source_of_name_and_port() {
     let named = "ServerName canonical.example:8443";
     let cases = [
         ("Off", named, "asked.example:99", "asked.example|99"),
@@ -155,7 +155,7 @@ fn with_dns_the_servers_name_is_that_of_its_address() {
 }
 
 #[test]
-fn identity_check_is_accepted_with_a_word_and_nobody_is_asked() {
+fn identity_check_is_accepted_with_a_warning_and_queries_no_ident_service() {
     let site = site().file(
         "lib/Who.pm",
         "package Who; sub handler { my $r = shift; $r->print($r->get_remote_logname // 'undef'); 0 } 1;",

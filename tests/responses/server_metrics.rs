@@ -45,7 +45,7 @@ fn value(samples: &[String], name: &str) -> f64 {
 }
 
 #[test]
-fn both_texts_are_read_by_prometheus_own_parsers_and_say_what_happened() {
+fn prometheus_own_parsers_read_both_formats() {
     let server = serve();
     for target in ["/", "/", "/slow", "/gone"] {
         server.get(target);

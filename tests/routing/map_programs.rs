@@ -50,11 +50,11 @@ fn a_program_that_hangs_harms_only_its_rule() {
 }
 
 #[test]
-fn a_program_that_ends_or_says_too_much_has_no_value() {
+fn a_map_program_that_ends_or_writes_too_much_has_no_value() {
     for (program, said) in [
         ("exit 1\n", "it has ended"),
         ("while read -r key; do printf 'a\\nb\\n'; done\n", "more than one line"),
-        ("while read -r key; do head -c 100000 /dev/zero; done\n", "its answer is too long"),
+        ("while read -r key; do head -c 100000 /dev/zero; done\n", "the program's line is too long"),
     ] {
         let server = serve(program);
         assert_eq!(server.text("/m/ana"), "default", "{said}");

@@ -1,4 +1,4 @@
-//! Regular expressions of the main configuration: PCRE2's, and what happens when a search has no result.
+//! Regular expressions of the main configuration: PCRE2's syntax, and searches without a result.
 
 use crate::support::{Request, Server, Site};
 

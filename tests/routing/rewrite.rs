@@ -74,7 +74,7 @@ fn rules_send_clients_away() {
 }
 
 #[test]
-fn conditions_ask_about_the_request_and_the_disk() {
+fn conditions_test_the_request_and_the_disk() {
     let server = serve(
         "RewriteCond %{HTTP_USER_AGENT} ^Bot [NC,OR]\nRewriteCond %{REQUEST_METHOD} !^GET$\nRewriteRule ^/b$ /index.pl?bot\n\
          RewriteCond %{QUERY_STRING} ^id=([0-9]+)$\nRewriteRule ^/q$ /index.pl?number=%1\n\
@@ -129,7 +129,7 @@ fn a_program_finds_what_a_rule_has_set() {
 }
 
 #[test]
-fn a_loop_is_an_error_that_is_told() {
+fn a_loop_of_rules_is_a_logged_error() {
     let server = in_folder("RewriteRule ^loop(.*)$ loopx$1");
     server.get("/wiki/loop").is(500);
     server.logged("was redirected internally 10 times");
@@ -295,7 +295,7 @@ fn rules_are_followed_under_load_and_over_a_reload() {
 }
 
 #[test]
-fn the_log_says_what_each_rule_does_at_its_level() {
+fn the_log_has_the_steps_of_each_rule_by_level() {
     let server =
         serve("LogLevel rewrite:trace4\nRewriteCond %{REQUEST_METHOD} =GET\nRewriteRule ^/x/(.*)$ /there.txt?q=$1");
     assert_eq!(server.text("/x/a"), "there");
@@ -316,7 +316,7 @@ fn the_log_says_what_each_rule_does_at_its_level() {
 }
 
 #[test]
-fn a_rule_that_asks_without_end_is_an_error() {
+fn a_rule_with_endless_look_aheads_is_an_error() {
     let rules: String = (0..60).map(|n| format!("RewriteCond /there.txt?{n} !-U\nRewriteRule ^ /none\n")).collect();
     let server = serve(&rules);
     server.get("/there.txt").is(500);

@@ -1,5 +1,6 @@
-//! Rewrite rules beside httpd: `rewrite_table/cases.txt` has a case for what mod_rewrite's manual promises, with the answers of
-//! Debian's httpd, which `rewrite_table/compare.py` writes. A line with `!` is an answer that differs on purpose.
+//! Rewrite rules beside httpd: `rewrite_table/cases.txt` has a case for each statement of mod_rewrite's manual, with
+//! the answers of Debian's httpd, which `rewrite_table/compare.py` writes. A line with `!` is an answer that differs on
+//! purpose.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -5,7 +5,7 @@ use crate::support::{Request, serve_echo_script as serve};
 /// mod/core.html#keepalive: contexts "server config, virtual host"; the same holds for KeepAliveTimeout and
 /// MaxKeepAliveRequests.
 #[test]
-fn a_virtual_host_has_its_own_say_about_keep_alive() {
+fn a_virtual_host_has_its_own_keep_alive() {
     let server = serve(
         "MaxKeepAliveRequests 3\n<VirtualHost *>\nServerName first\n</VirtualHost>\n\
          <VirtualHost *>\nServerName off\nKeepAlive Off\n</VirtualHost>\n\

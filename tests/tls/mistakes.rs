@@ -56,7 +56,7 @@ fn tls_without_a_certificate_is_refused() {
 }
 
 #[test]
-fn certificates_of_clients_are_refused_aloud_wherever_they_are_asked_for() {
+fn directives_for_client_certificates_are_errors_everywhere() {
     for verify in ["optional", "optional_no_ca", "require"] {
         let refusal = |line: u8| {
             format!("site.conf:{line}: SSLVerifyClient: is not supported: client certificates are not supported")

@@ -32,7 +32,7 @@ fn psgi_applications_know_the_scheme() {
 }
 
 #[test]
-fn std_env_vars_tell_scripts_what_was_agreed_on() {
+fn std_env_vars_has_the_negotiated_protocol_and_cipher() {
     let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\";\n\
         print join ' ', map { $ENV{$_} // '-' } qw(HTTPS SSL_TLS_SNI SSL_PROTOCOL SSL_CIPHER SSL_CIPHER_USEKEYSIZE SSL_SESSION_RESUMED);";
     let server = site()
@@ -46,7 +46,7 @@ fn std_env_vars_tell_scripts_what_was_agreed_on() {
 }
 
 #[test]
-fn std_env_vars_tell_scripts_what_our_certificate_says() {
+fn std_env_vars_has_the_fields_of_the_servers_certificate() {
     let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\";\n\
         print map { \"$_=$ENV{$_}\\n\" } grep { /^SSL_(SERVER|CLIENT)_/ } sort keys %ENV;";
     let site = site().script("scripts/env.pl", script);

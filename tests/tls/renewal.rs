@@ -129,7 +129,7 @@ fn sessions_are_resumed_over_reloads_and_with_both_versions() {
 }
 
 #[test]
-fn sessions_are_resumed_for_as_long_as_the_configuration_says() {
+fn sessions_are_resumed_within_session_cache_timeout() {
     for (version, tickets) in [("-tls1_2", "On"), ("-tls1_2", "Off"), ("-tls1_3", "On"), ("-tls1_3", "Off")] {
         let conf = format!("{TLS}SSLSessionTickets {tickets}\n");
         let server = site().serve(&conf);
@@ -162,7 +162,7 @@ fn without_tickets_and_without_a_cache_nothing_is_resumed() {
 }
 
 #[test]
-fn keys_are_read_by_root_and_for_nobody_else() {
+fn keys_are_read_by_root_only() {
     if !nix::unistd::geteuid().is_root() {
         return;
     }

@@ -7,7 +7,7 @@ use super::{GET, curl, s_client, serve};
 use crate::support::{patience, until};
 
 #[test]
-fn both_versions_are_spoken_and_older_ones_are_not() {
+fn tls_1_2_and_1_3_are_supported_and_older_versions_are_not() {
     let server = serve("");
     for (version, agreed) in [("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")] {
         let said = s_client(&server, &[version], GET);
@@ -22,7 +22,7 @@ fn both_versions_are_spoken_and_older_ones_are_not() {
 }
 
 #[test]
-fn a_client_that_speaks_nothing_that_we_do_is_told_so_with_the_handshake() {
+fn a_client_without_a_common_tls_version_gets_an_alert() {
     let server = serve("Protocols h2 http/1.1");
     let said = s_client(&server, &["-alpn spdy/3,gopher"], GET);
     assert!(said.contains("alert no application protocol") && !said.contains("hello"), "{said}");
@@ -57,7 +57,7 @@ fn a_site_may_choose_its_suites() {
 }
 
 #[test]
-fn our_order_counts_where_that_is_said() {
+fn the_servers_order_of_suites_applies_with_ssl_honor_cipher_order() {
     let suites = "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES256-GCM-SHA384";
     let clients = "-cipher ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305";
     for (order, chosen) in [("On", "ECDHE-ECDSA-CHACHA20-POLY1305"), ("Off", "ECDHE-ECDSA-AES256-GCM-SHA384")] {
@@ -68,7 +68,7 @@ fn our_order_counts_where_that_is_said() {
 }
 
 #[test]
-fn a_handshake_that_never_ends_is_given_up_and_holds_nobody() {
+fn a_handshake_that_never_ends_is_closed_and_delays_no_other() {
     let server = serve("RequestReadTimeout handshake=2");
     let mut slow = std::net::TcpStream::connect(("127.0.0.1", server.site.port)).expect("the server accepts");
     slow.set_read_timeout(Some(patience())).expect("a time limit");

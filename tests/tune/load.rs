@@ -22,7 +22,7 @@ fn line(request: &str) -> String {
 }
 
 #[test]
-fn paths_are_asked_of_the_site_by_its_own_name() {
+fn paths_are_requested_with_the_sites_server_name() {
     let site = site_of(NOTES);
     let found = report(&site, &format!("/a /b?c=d {FEW}"));
     assert_eq!(asked(&site), set(["GET localhost/a", "GET localhost/b?c=d"]));
@@ -30,7 +30,7 @@ fn paths_are_asked_of_the_site_by_its_own_name() {
 }
 
 #[test]
-fn a_log_is_asked_without_what_may_change_something() {
+fn a_log_is_replayed_without_unsafe_requests() {
     let log = [line("GET /a"), line("POST /form"), line("HEAD /b"), "nonsense\n".to_owned()].concat();
     let site = site_of(NOTES).file("access.log", &log);
     let found = report(&site, &format!("--log access.log {FEW}"));
@@ -39,7 +39,7 @@ fn a_log_is_asked_without_what_may_change_something() {
 }
 
 #[test]
-fn all_of_a_log_is_asked_by_who_says_so() {
+fn a_log_is_replayed_completely_with_the_option_unsafe() {
     let log = [line("GET /a"), line("POST /form"), line("DELETE /it")].concat();
     let site = site_of(NOTES).file("access.log", &log);
     report(&site, &format!("--log access.log --unsafe {FEW}"));

@@ -10,7 +10,7 @@ use super::{FEW, report, shadows, site_of, tune};
 use crate::support::{Site, until};
 
 #[test]
-fn an_application_that_fails_on_every_request_is_told_of_with_its_error() {
+fn an_application_that_fails_on_every_request_is_reported_with_its_error() {
     let site = site_of("sub { die \"no such table\\n\" }");
     let said = tune(&site, FEW).failed(1, "every request fails");
     assert!(said.err.contains("no such table"), "{said:?}");
@@ -32,14 +32,14 @@ fn a_log_without_a_request_is_refused() {
 }
 
 #[test]
-fn a_configuration_that_is_wrong_is_told_with_its_line() {
+fn an_invalid_configuration_is_reported_with_its_line() {
     let site = Site::new();
     site.configure("\nMaxClients many\n");
     tune(&site, FEW).failed(78, "site.conf:2: MaxClients");
 }
 
 #[test]
-fn code_that_does_not_load_is_told() {
+fn code_that_does_not_load_is_reported() {
     let site = site_of("die \"not today\\n\"");
     let said = tune(&site, FEW).failed(1, "did not start");
     assert!(said.err.contains("not today"), "{said:?}");
@@ -47,7 +47,7 @@ fn code_that_does_not_load_is_told() {
 }
 
 #[test]
-fn requests_too_slow_to_count_are_calculated_and_it_is_said() {
+fn the_number_of_workers_for_slow_requests_is_calculated_with_a_note() {
     let site = site_of("sub { select undef, undef, undef, 1; [200, [], ['late']] }");
     let found = report(&site, FEW);
     assert_eq!(found["points"].as_array().map(Vec::len), Some(0), "{found}");

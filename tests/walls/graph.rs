@@ -245,7 +245,7 @@ fn drawn(files: &[(&str, &str)]) -> (Graph, Vec<String>) {
 }
 
 #[test]
-fn an_arrow_leads_to_who_defines_it() {
+fn an_arrow_leads_to_the_module_that_defines_the_item() {
     let below = ("a/mod.rs", "mod b;\nmod c;\npub use b::Thing;\npub use c::*;");
     let (b, c) = (("a/b.rs", "pub struct Thing;"), ("a/c.rs", "pub fn call() {}"));
     let uses = |code| drawn(&[("lib.rs", ""), below, b, c, ("d.rs", code)]).1;

@@ -229,7 +229,7 @@ fn every_invariant_has_its_test_and_every_test_its_invariant() {
 }
 
 #[test]
-fn every_folder_of_sources_says_what_lives_there() {
+fn every_folder_of_sources_has_a_description() {
     for file in ["src", "crates", "tools"].into_iter().flat_map(|home| files(Path::new(home), "rs")) {
         let is_head = file.ends_with("mod.rs") && !file.components().any(|part| part.as_os_str() == "tests");
         assert!(!is_head || text(&file).starts_with("//! "), "{} does not begin with what lies there", file.display());

@@ -43,7 +43,7 @@ fn workers_report_the_code_that_they_have_loaded() {
 }
 
 #[test]
-fn a_worker_that_has_a_request_tells_nothing_and_nobody_waits_for_it_for_long() {
+fn a_busy_worker_is_left_out_of_an_inspection() {
     let server = serve(
         "sub { open my $f, '>', '@DIR@/begun'; close $f; select undef, undef, undef, 0.01 until -e '@DIR@/go'; [200, [], ['']] }",
     );

@@ -170,7 +170,7 @@ fn a_worker_becomes_the_mold_after_so_many_requests() {
 }
 
 #[test]
-fn a_worker_becomes_the_mold_when_it_repays_and_that_is_told() {
+fn a_worker_becomes_the_mold_when_it_repays_and_a_line_is_logged() {
     let lazy = "my @loaded; sub { @loaded = map { $_ x 100 } 1 .. 60_000 if !@loaded; [200, ['X-Pid', $$], ['ok']] }";
     let server = serve(lazy, 3, "Refork auto");
     let load = Load::start(&server, 3, "/", |response| response.status == 200);

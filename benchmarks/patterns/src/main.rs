@@ -1,4 +1,5 @@
-//! What patterns and rewrite rules cost: searches of usual patterns beside the crate regex, ten rules, and patterns that explode.
+//! Cost of patterns and rewrite rules: searches of usual patterns beside the crate regex, ten rules, and patterns with
+//! exponential backtracking.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -137,7 +137,7 @@ fn text(bytes: Vec<u8>, longest: u64) -> Result<String, String> {
         let length: usize = error.as_bytes().utf8_chunks().map(replaced).sum();
         match length as u64 <= longest {
             true => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
-            false => Err("it is too large for a file that is not UTF-8".to_owned()),
+            false => Err("the file is not UTF-8, and too large to be converted".to_owned()),
         }
     })
 }

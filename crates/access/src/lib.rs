@@ -60,11 +60,11 @@ pub struct RequestFacts<'a> {
 /// Host name of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientName<'a> {
-    /// Not looked up yet.
+    /// The host name was not looked up yet.
     NotAsked,
     /// The client has no name that resolves to its address.
     Nameless,
-    /// The verified name.
+    /// The verified host name.
     Is(&'a str),
 }
 

@@ -76,7 +76,7 @@ impl UserLine {
 
 /// Checks that a count is within the limit.
 fn few(count: usize, what: &str) -> Result<usize, String> {
-    if count <= MOST_LINES { Ok(count) } else { Err(format!("it has more than {MOST_LINES} {what}")) }
+    if count <= MOST_LINES { Ok(count) } else { Err(format!("the file has more than {MOST_LINES} {what}")) }
 }
 
 impl Contents for GroupFile {
@@ -179,7 +179,10 @@ mod tests {
     fn a_file_with_too_many_lines_or_members_is_refused() {
         let lines = "a:\n".repeat(MOST_LINES + 1);
         let members = format!("all:{}", " a".repeat(MOST_LINES + 1));
-        assert_eq!(PasswordFile::parse(lines).map(|_| ()), Err("it has more than 1048576 lines".to_owned()));
-        assert_eq!(GroupFile::parse(members).map(|_| ()), Err("it has more than 1048576 members of groups".to_owned()));
+        assert_eq!(PasswordFile::parse(lines).map(|_| ()), Err("the file has more than 1048576 lines".to_owned()));
+        assert_eq!(
+            GroupFile::parse(members).map(|_| ()),
+            Err("the file has more than 1048576 members of groups".to_owned())
+        );
     }
 }

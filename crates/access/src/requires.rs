@@ -7,9 +7,9 @@ use config::access::{Require, Requirement};
 /// Result of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequirementAnswer {
-    /// Met.
+    /// The requirement is met.
     Granted,
-    /// Not met.
+    /// The requirement is not met.
     Denied,
     /// A `not` that did not apply: neither met nor failed.
     Neutral,

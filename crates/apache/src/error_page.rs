@@ -11,7 +11,7 @@ pub enum ErrorPage<'a> {
 
 /// Statuses, their reason phrases, and a sentence for the page.
 const REASONS: &[(u16, &str, &str)] = &[
-    (200, "OK", "The server encountered an internal error: a program gave this status for one."),
+    (200, "OK", "The server encountered an internal error: a program answered an error with status 200."),
     (201, "Created", ""),
     (202, "Accepted", ""),
     (204, "No Content", ""),
@@ -20,7 +20,7 @@ const REASONS: &[(u16, &str, &str)] = &[
     (300, "Multiple Choices", "There is more than one version of this page."),
     (301, "Moved Permanently", "This page has another address now."),
     (302, "Found", "This page is at another address for now."),
-    (303, "See Other", "The answer is at another address."),
+    (303, "See Other", "The result of this request is at another address."),
     (304, "Not Modified", ""),
     (307, "Temporary Redirect", "This page is at another address for now."),
     (308, "Permanent Redirect", "This page has another address now."),

@@ -23,7 +23,7 @@ mod log;
 pub use base::log::LogLevel as Level;
 pub use log::{complain, log_to, on_level, say};
 
-// `$r`.
+// The API of `$r`.
 mod request_rec;
 pub use request_rec::cgi_program::is_handed_on;
 pub use request_rec::environment::{Api, api, speak};
@@ -54,7 +54,7 @@ pub use worker_api::*;
 mod engine;
 pub use engine::{AddedLines, Engine, PieceEnd, engine_is};
 
-// From printed output to a response.
+// Converts printed output to a response.
 mod response;
 
 // Output on its way to the front.

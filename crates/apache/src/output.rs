@@ -11,7 +11,7 @@ pub trait ResponseReceiver {
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()>;
     /// Whether the client still wants the response, as far as is known.
     fn presence(&mut self) -> Presence;
-    /// Whether the front that sent the request has ended. Its clients have not left by themselves.
+    /// Whether the front that sent the request has ended: its clients are then disconnected without having left.
     fn has_lost_front(&self) -> bool {
         false
     }

@@ -240,7 +240,8 @@ pub(crate) fn audience_of_current() -> Audience {
     })
 }
 
-/// A numeric field of that record. The record with the client's response knows whether the client has disconnected.
+/// A numeric field of the current record. The record with the client's response knows whether the client has
+/// disconnected.
 pub(crate) fn number(generation: u64, field: Number) -> Result<i64, Stale> {
     with_stack(|stack| {
         let asked = stack.at(generation)?;

@@ -175,7 +175,7 @@ fn lifetimes(server: &mut Server) {
 
 fn between_requests(server: &mut Server) {
     let said = server.perl.eval("Apache->print('x')", "start-up", 1);
-    assert!(format!("{said:?}").contains("no request is being answered now at start-up line 1"), "{said:?}");
+    assert!(format!("{said:?}").contains("there is no current request at start-up line 1"), "{said:?}");
     server
         .perl
         .eval("defined Apache->request and die; Apache->server->server_root eq '/etc/site' or die", "x", 1)

@@ -127,7 +127,7 @@ pub struct Subject<'a> {
     pub client: Option<&'a dyn Display>,
     /// Slot of the worker.
     pub worker: Option<u32>,
-    /// The request.
+    /// Request that the line is about.
     pub request: Option<RequestSubject<'a>>,
 }
 

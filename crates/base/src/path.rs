@@ -187,7 +187,7 @@ impl Text {
         Text(text)
     }
 
-    /// Converts a file name made from such a text to its bytes.
+    /// Converts a file name made from a [`Text`] to its bytes.
     pub fn bytes_of(path: PathBuf) -> PathBuf {
         match path.to_str().filter(|text| text.contains(is_private)) {
             Some(text) => PathBuf::from(OsString::from_vec(Text::bytes_in(text))),
@@ -195,7 +195,7 @@ impl Text {
         }
     }
 
-    /// The bytes that a part of such a text represents.
+    /// The bytes that a part of a [`Text`] represents.
     pub fn bytes_in(text: &str) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(text.len());
         for c in text.chars() {

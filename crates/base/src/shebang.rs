@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn all_others_are_programs() {
+    fn files_without_a_perl_line_are_programs() {
         for head in [
             "#!/bin/sh\n# not perl\n",
             "#!/usr/bin/env python3",

@@ -49,20 +49,20 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
     let mut fds = fds.into_iter();
     match message {
         ToFront::Configure { generation: number, logs, listeners, software } => {
-            let bundle = fds.next().context("no configuration came with Configure")?;
-            let identities = fds.next().context("no certificates came with Configure")?;
+            let bundle = fds.next().context("the message Configure has no descriptor of the configuration")?;
+            let identities = fds.next().context("the message Configure has no descriptor of the certificates")?;
             let logs = fds.by_ref().take(logs).collect();
             let prepared = Prepared { bundle, identities, logs, listeners: named(listeners, fds)?, software };
             configure(front, number, prepared)?;
         }
         ToFront::Certificates { generation: number } => {
-            let identities = fds.next().context("no certificates came with Certificates")?;
+            let identities = fds.next().context("the message Certificates has no descriptor of the certificates")?;
             front.generations().get(number)?.renew_identities(&front.sessions, identities)?;
         }
         ToFront::Worker { worker, pool, adopted } => {
-            let socket = fds.next().context("no socket came with Worker")?;
-            let theirs = fds.next().context("no second end came with Worker")?;
-            let memory = fds.next().context("no memory came with Worker")?;
+            let socket = fds.next().context("the message Worker has no descriptor of the socket")?;
+            let theirs = fds.next().context("the message Worker has no descriptor of the socket's other end")?;
+            let memory = fds.next().context("the message Worker has no descriptor of the shared memory")?;
             let blocks = front.generations().get(pool.generation)?.config.pool.blocks;
             let socket = SocketFront::new(socket, theirs, sys::map_memory(&memory)?, blocks)?;
             add_worker(front, pool, Worker::new(worker, socket, adopted), adopted)?;
@@ -87,8 +87,8 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             }
         }
         ToFront::Inspect { worker, what } => {
-            let into = fds.next().context("no descriptor for the output came with Inspect")?;
-            let done = fds.next().context("no descriptor to close came with Inspect")?;
+            let into = fds.next().context("the message Inspect has no descriptor for the report")?;
+            let done = fds.next().context("the message Inspect has no descriptor that marks the report's end")?;
             let with: Vec<OwnedFd> = fds.collect();
             if let Some(worker) = front.generations().worker(worker.slot, |known| known.id == worker) {
                 let with: Vec<BorrowedFd<'_>> = with.iter().map(AsFd::as_fd).collect();
@@ -101,7 +101,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             }
         }
         ToFront::Promote { worker } => {
-            let control = fds.next().context("no control channel came with Promote")?;
+            let control = fds.next().context("the message Promote has no descriptor of the control channel")?;
             if let Some(generation) = front.generations().serving()
                 && let Some(pool) = generation.pools.iter().find(|pool| pool.has(worker))
             {
@@ -165,7 +165,7 @@ fn named(listeners: Vec<Listener>, fds: impl Iterator<Item = OwnedFd>) -> anyhow
     let count = listeners.len();
     let named: Vec<_> = listeners.into_iter().map(|listener| listener.address).zip(fds).collect();
     if named.len() < count {
-        bail!("fewer listeners than names came with Configure");
+        bail!("the message Configure has fewer descriptors of listeners than names");
     }
     Ok(named)
 }
@@ -184,7 +184,7 @@ fn activate(front: &Rc<Front>, generation: &Arc<Generation>) -> anyhow::Result<(
 }
 
 fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<()> {
-    let error_log = fds.next().context("no error log came with Logs")?;
+    let error_log = fds.next().context("the message Logs has no descriptor of the error log")?;
     nix::unistd::dup2_stderr(&error_log)?;
     for generation in front.generations().all().iter() {
         generation.pools.iter().for_each(|pool| pool.reopen_logs(0, &[error_log.as_fd()]));

@@ -27,7 +27,7 @@ mod tests {
     const MARK: &str = "CAMELEER_TEST_PANICS";
 
     #[test]
-    fn a_panic_in_one_task_ends_the_process_and_says_where() {
+    fn a_panic_in_one_task_ends_the_process_and_logs_its_place() {
         if std::env::var_os(MARK).is_some() {
             abort_on_panic();
             let runtime = Builder::new_current_thread().build_local(LocalOptions::default()).expect("a runtime");
@@ -37,7 +37,7 @@ mod tests {
             });
             std::process::exit(0);
         }
-        let name = "panics::tests::a_panic_in_one_task_ends_the_process_and_says_where";
+        let name = "panics::tests::a_panic_in_one_task_ends_the_process_and_logs_its_place";
         let mut again = Command::new(std::env::current_exe().expect("our own"));
         let ended = again.args(["--exact", name, "--nocapture"]).env(MARK, "1").output().expect("started");
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();

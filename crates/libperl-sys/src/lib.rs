@@ -13,7 +13,7 @@ pub const OK: RawStatus = 0;
 pub const DIED: RawStatus = 1;
 /// The code called `exit`.
 pub const EXITED: RawStatus = 2;
-/// Was ended: it went on printing for a client that had left.
+/// The code was ended, because it continued to print after its client had left.
 pub const UNHEARD: RawStatus = 3;
 
 /// `cml_audience`: the client waits for the answer.

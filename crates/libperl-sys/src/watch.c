@@ -151,7 +151,7 @@ void cml_look(pTHX)
     watch_functions(aTHX);
 }
 
-/* Whether C code that is not part of perl is loaded, so that the kernel must be asked. */
+/* Whether C code that is not part of perl is loaded: its changes set no flags, so the kernel must be queried. */
 int cml_has_foreign_code(pTHX)
 {
     cml_look(aTHX);

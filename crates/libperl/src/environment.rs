@@ -26,7 +26,7 @@ impl Interpreter {
         unsafe { sys::cml_env_leave() }
     }
 
-    /// Has the hook `environment` fill `%ENV` once more, if it was accessed.
+    /// Has the hook `environment` fill `%ENV` again, if `%ENV` was accessed.
     pub fn env_refresh(&self) {
         // SAFETY: the hook gets the hash that it got before.
         unsafe { sys::cml_env_refresh() }

@@ -36,7 +36,7 @@ impl LeftState {
         self.0 & !(1 << 13 | 1 << 22) == 0
     }
 
-    /// The names, for the log.
+    /// Names of the bits, for the log.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::NAMES.into_iter().enumerate().filter(move |(bit, _)| self.0 & 1 << bit != 0).map(|(_, name)| name)
     }

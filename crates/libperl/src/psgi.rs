@@ -50,7 +50,7 @@ impl Interpreter {
     /// Runs the cleanup handlers; returns whether one of them set `psgix.harakiri.commit`.
     pub fn psgi_cleanup(&self) -> (Result, bool) {
         let mut leave = 0;
-        // SAFETY: psgi_run said that there is something to clean.
+        // SAFETY: `psgi_run` has returned that cleanup handlers exist.
         let status = unsafe { sys::cml_psgi_cleanup(&mut leave) };
         (done(status), leave != 0)
     }

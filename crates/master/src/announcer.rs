@@ -1,4 +1,4 @@
-//! What other programs learn of the server: the one that started it, systemd, and readers of the PID file.
+//! Announces the server's state to other programs: the one that started it, systemd, and readers of the PID file.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use super::OnReady;
 use super::notify::Notify;
 use super::pid_file::PidFile;
 
-/// The ways to the other programs.
+/// Channels to the other programs.
 pub struct Announcer {
     started: Instant,
     on_ready: Option<OnReady>,

@@ -57,7 +57,7 @@ pub struct PendingInspection {
     pub reporters: Vec<Reporter>,
     /// Read end of a pipe that is closed when all processes have reported or ended.
     pub done: OwnedFd,
-    /// When it is answered with the reports that are there.
+    /// When the inspection is answered with the reports that have arrived.
     pub by: Instant,
 }
 
@@ -75,7 +75,7 @@ pub struct Inspections {
 }
 
 impl Inspections {
-    /// Adds one.
+    /// Adds an inspection.
     pub fn add(&mut self, inspection: PendingInspection) {
         self.pending.push(inspection);
     }
@@ -96,7 +96,7 @@ impl Inspections {
         self.pending.iter().filter(|inspection| inspection.by <= now).map(|inspection| inspection.client).collect()
     }
 
-    /// When the next one is late.
+    /// When the next inspection is late.
     pub fn wakes(&self) -> Option<Instant> {
         self.pending.iter().map(|inspection| inspection.by).min()
     }

@@ -35,7 +35,7 @@ pub struct Logs {
     sinks: Vec<Sink>,
     stdout: Fd,
     stderr: Fd,
-    /// Standard error of piped loggers. Not the error log: that may be one of them.
+    /// Standard error of piped loggers; not the error log, which may be a piped logger itself.
     complaints: Fd,
     /// The logs in use; `None` until the first generation serves.
     in_use: Option<OpenedLogs>,
@@ -81,11 +81,11 @@ impl Logs {
         Ok(Logs { sinks: Vec::new(), stdout, stderr, complaints, in_use: None })
     }
 
-    /// Closes the standard streams as they were: in the background they are others now, and the program that started the server may
-    /// wait until no process holds the old ones.
+    /// Closes the standard streams of the terminal. In the background the process has other streams, and the program
+    /// that started the server may wait until no process has the old ones open.
     pub fn renew_standard(&mut self) -> io::Result<()> {
         (self.stdout, self.stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
-        // The program may have left the terminal, and with it descriptor 2.
+        // Descriptor 2 is closed when the program has left the terminal.
         self.in_use.iter().try_for_each(OpenedLogs::take_stderr)
     }
 
@@ -103,7 +103,7 @@ impl Logs {
         self.in_use.as_ref()
     }
 
-    /// These logs are in use from now on, by the master's standard error too.
+    /// Makes these logs the ones in use, by the master's standard error too.
     pub fn switch_to(&mut self, opened: OpenedLogs) -> io::Result<()> {
         self.in_use.insert(opened).take_stderr()
     }

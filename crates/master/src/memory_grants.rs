@@ -15,7 +15,7 @@ pub struct MemoryGrants {
 }
 
 impl MemoryGrants {
-    /// Creates it; nothing is granted yet.
+    /// Creates the words; no memory is granted yet.
     pub fn new() -> io::Result<MemoryGrants> {
         let (words, fd) = new_words(memory_words::COUNT)?;
         Ok(MemoryGrants { words, fd: fd.into() })

@@ -96,7 +96,7 @@ fn open(path: &Path) -> anyhow::Result<File> {
         _ => anyhow::Error::new(error).context("cannot be written"),
     })?;
     if !file.metadata()?.is_file() {
-        bail!("is no plain file: name another");
+        bail!("is not a regular file: name another");
     }
     Ok(file)
 }

@@ -56,7 +56,7 @@ impl ServerStop {
                 (stopping.how, stopping.next) = (How::Fast, Some(now + FAST));
                 vec![StopAction::Hurry]
             }
-            (Some(stopping), _) => stopping.kill("asked to stop twice"),
+            (Some(stopping), _) => stopping.kill("a second stop was requested"),
         }
     }
 
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(stop.ask(How::Graceful, Duration::ZERO, now), [Begin, Drain]);
         assert_eq!(stop.wakes(), None, "without GracefulShutdownTimeout there is no limit");
         assert_eq!(stop.ask(How::Graceful, Duration::ZERO, now), [Hurry]);
-        assert_eq!(stop.ask(How::Fast, Duration::ZERO, now), [Kill("asked to stop twice")]);
+        assert_eq!(stop.ask(How::Fast, Duration::ZERO, now), [Kill("a second stop was requested")]);
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         let (mut stop, now) = (ServerStop::default(), Instant::now());
         assert_eq!(stop.fail(anyhow::anyhow!("first"), now), [Begin, Hurry]);
         assert_eq!(stop.fail(anyhow::anyhow!("second"), now), []);
-        assert_eq!(stop.ask(How::Fast, GRACEFUL, now), [Kill("asked to stop twice")]);
+        assert_eq!(stop.ask(How::Fast, GRACEFUL, now), [Kill("a second stop was requested")]);
         assert!(stop.is_under_way());
         assert_eq!(stop.take_result().and_then(Result::err).map(|error| error.to_string()), Some("first".to_owned()));
         assert!(!stop.is_under_way());

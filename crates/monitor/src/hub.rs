@@ -19,7 +19,7 @@ use status::{ServerStatus, Usages};
 /// The contents of `status.json`, and of each event.
 #[derive(Debug, Serialize)]
 pub struct StatusView {
-    /// The last second.
+    /// Record and status of the last second.
     pub second: Second,
     /// The status.
     #[serde(flatten)]

@@ -68,11 +68,11 @@ async fn serve(control: OwnedFd) -> anyhow::Result<()> {
     fcntl(&control, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     let master = open(control)?;
     let Some((ToMonitor::Configure(settings), fds)) = hear(&master).await? else {
-        bail!("the master did not begin with Configure")
+        bail!("the first message of the master was not Configure")
     };
     let mut fds = fds.into_iter();
     let ring = ring(&settings, &mut fds)?;
-    let slow = fds.next().context("Configure came without the board of slow requests")?;
+    let slow = fds.next().context("the message Configure has no descriptor of the slow requests")?;
     let hub = Rc::new(Hub::new(ring, File::from(slow)));
     if let Some(account) = &settings.account {
         privileges::become_account(account)?;
@@ -108,7 +108,9 @@ async fn hear(master: &Master) -> std::io::Result<Option<(ToMonitor, Vec<OwnedFd
 /// The history file opened by the master, or an unnamed one that ends with this process.
 fn ring(settings: &Settings, fds: &mut impl Iterator<Item = OwnedFd>) -> anyhow::Result<HistoryRing> {
     let opened = match settings.has_history_file {
-        true => HistoryRing::read(File::from(fds.next().context("Configure came without the history file")?)),
+        true => HistoryRing::read(File::from(
+            fds.next().context("the message Configure has no descriptor of the history file")?,
+        )),
         false => HistoryRing::open(tempfile::tempfile().context("the history's last hour")?, SECONDS_IN_MEMORY),
     };
     opened.map_err(|damage| anyhow::anyhow!("the history {damage}"))

@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_asked_for_by_its_seconds_or_by_how_long_ago_it_was() {
+    fn a_time_is_given_in_unix_seconds_or_relative_to_now() {
         let ask = |query| Asked::of(query, 1_000_000);
         assert_eq!(ask(""), Ok(Asked { from: 996_400, to: 1_000_000, step: 1 }));
         assert_eq!(ask("from=5&to=10&step=60&x"), Ok(Asked { from: 5, to: 10, step: 60 }));

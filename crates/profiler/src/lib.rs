@@ -132,7 +132,7 @@ impl Profiler {
 
     fn hear(&mut self, message: ToProfiler, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
         let mut fds = fds.into_iter();
-        let mut next = || fds.next().context("a message came without its descriptor");
+        let mut next = || fds.next().context("a message of the master has too few descriptors");
         match message {
             ToProfiler::Worker { slot, generation, pid, activity } => {
                 self.workers.push(WatchedWorker::new(slot, generation, pid, next()?, activity));

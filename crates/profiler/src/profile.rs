@@ -98,7 +98,7 @@ impl StackFrame {
         Some(StackFrame { code, name, file, line })
     }
 
-    /// Whether it belongs to a database client: DBI, or a driver of it.
+    /// Whether the sub belongs to a database client: DBI, or a driver of it.
     pub fn is_database(&self) -> bool {
         let method = self.name.strip_prefix("->");
         self.name.starts_with("DBI::")

@@ -29,7 +29,7 @@ const USUAL_RETRY: Duration = Duration::from_secs(60);
 const FIELDS: usize = 200;
 const HEAD: usize = 256 << 10;
 
-/// The backends of one thread: their idle connections, and those that cannot be reached.
+/// The backends of one thread: their idle connections, and the backends that are unreachable.
 #[derive(Default)]
 pub struct Backends {
     idle: Rc<Idle>,
@@ -131,18 +131,17 @@ impl Backends {
         let (sender, connection) = Builder::new()
             .max_headers(FIELDS)
             .max_buf_size(HEAD)
-            // Old backends look for fields in the spelling of httpd.
+            // Old backends expect field names in the spelling of httpd.
             .title_case_headers(true)
             .handshake(TokioIo::new(socket))
             .await
             .map_err(BackendFailure::Broken)?;
-        // The result is that of the request.
+        // The response reports a failure of the connection.
         let task = spawn_local(async move { drop(connection.await) }).abort_handle();
         Ok(Link { sender, task })
     }
 
-    /// Notes that a backend cannot be reached. Those whose time is over are forgotten: rules may make names of backends
-    /// from what clients send.
+    /// Marks a backend as unreachable. Expired marks are removed: rules may make names of backends from client input.
     fn note_down(&self, key: &Key, retry: Duration) {
         let (mut down, now) = (self.down.borrow_mut(), Instant::now());
         down.retain(|_, until| *until > now);
@@ -164,8 +163,8 @@ impl Backends {
     }
 }
 
-/// Adds what hyper leaves out: the length of no body, which some servers want, and the chunks of a body of a method that
-/// rarely has one.
+/// Adds the framing fields that hyper leaves out: a Content-Length of 0, which some servers require, and chunks for the
+/// body of a method that rarely has one.
 fn frame(head: &mut Parts, body: Option<SizeHint>) {
     match body {
         None if matches!(head.method, Method::POST | Method::PUT | Method::PATCH) => {
@@ -178,15 +177,15 @@ fn frame(head: &mut Parts, body: Option<SizeHint>) {
     }
 }
 
-/// Whether an error of connecting says something about the backend, and nothing about this server or a resolver.
+/// Whether a connection error is caused by the backend, and not by this server or a resolver.
 fn is_of_the_backend(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionRefused, ConnectionReset, HostUnreachable, NetworkUnreachable, NotFound, TimedOut};
     let kinds = [ConnectionRefused, ConnectionReset, HostUnreachable, NetworkUnreachable, NotFound, TimedOut];
     kinds.contains(&error.kind())
 }
 
-/// Keeps a connection as soon as it can take another request. One whose backend does not take the rest of an upload for
-/// `piece` is closed.
+/// Returns a connection to the idle ones once it can carry another request. A connection whose backend reads nothing of
+/// an upload for `piece` is closed.
 async fn keep(idle: Rc<Idle>, key: Key, mut link: Link, ttl: Option<Duration>, piece: Duration) {
     if let Ok(Ok(())) = timeout(piece, link.sender.ready()).await {
         idle.put(key, link, ttl);

@@ -22,14 +22,15 @@ pub struct ProxiedBody {
     progress: Progress,
 }
 
-/// The body of a backend's response. At its end it gives the connection back; dropped before, it closes it.
+/// The body of a backend's response. At its end the connection becomes idle; if the body is dropped before, the
+/// connection is closed.
 pub struct BackendBody {
     incoming: Incoming,
     piece: Duration,
-    /// When the backend has been silent for `piece`; counts while it is awaited.
+    /// When the backend has been silent for `piece`; the time counts only while a piece is awaited.
     silence: Pin<Box<Sleep>>,
     is_awaited: bool,
-    /// Gives the connection back.
+    /// Returns the connection to the idle ones.
     at_end: Option<Box<dyn FnOnce()>>,
 }
 
@@ -44,7 +45,7 @@ impl Body for ProxiedBody {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        // The connection asks for a piece when the backend has taken the last one.
+        // hyper polls for a piece when the backend has taken the last one.
         self.progress.note();
         let frame = match &mut self.source {
             Some(source) => source.as_mut().poll_frame(cx),
@@ -75,12 +76,12 @@ impl BackendBody {
         body
     }
 
-    /// The number of bytes that are still to come, if the backend has said it.
+    /// Number of bytes that the backend has yet to send, if it sent a Content-Length.
     pub fn length(&self) -> Option<u64> {
         self.incoming.size_hint().exact()
     }
 
-    /// Whether nothing more comes.
+    /// Whether the body has ended.
     pub fn is_over(&self) -> bool {
         self.incoming.is_end_stream()
     }

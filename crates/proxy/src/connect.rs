@@ -52,7 +52,7 @@ async fn tcp(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     Err(failed)
 }
 
-/// Connects to a socket of the file system. If its queue is full, which the kernel says at once, tries again.
+/// Connects to a unix socket. If its queue is full, which connect(2) reports at once, tries again after a pause.
 async fn unix(path: &Path) -> io::Result<UnixStream> {
     loop {
         match UnixStream::connect(path).await {

@@ -11,11 +11,11 @@ use http::StatusCode;
 pub enum BackendFailure {
     /// No connection could be made.
     Unreachable(io::Error),
-    /// No connection could be made a short time ago; `retry` says for how long none is tried.
+    /// The last attempt to connect failed; no further one is made for the rest of `retry`, which is this long.
     Down(Duration),
-    /// It took none of the request, or sent none of its response, for this time.
+    /// The backend accepted no byte of the request, or sent no byte of the response, for this time.
     Slow(Duration),
-    /// It closed the connection, or what it sent is no HTTP.
+    /// The backend closed the connection, or sent invalid HTTP.
     Broken(hyper::Error),
 }
 
@@ -33,17 +33,17 @@ impl BackendFailure {
 impl Display for BackendFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BackendFailure::Unreachable(error) => write!(f, "cannot connect to it: {error}"),
+            BackendFailure::Unreachable(error) => write!(f, "cannot connect: {error}"),
             BackendFailure::Down(left) => write!(
                 f,
-                "it could not be reached before; it is tried again in {} s (parameter retry of ProxyPass)",
+                "not tried, because the last connection failed; the next try is in {} s (retry= of ProxyPass)",
                 left.as_secs_f32().ceil()
             ),
             BackendFailure::Slow(time) => {
-                write!(f, "it neither took nor sent a byte for {} s (ProxyTimeout)", time.as_secs_f32())
+                write!(f, "no byte was sent or received for {} s (ProxyTimeout)", time.as_secs_f32())
             }
             BackendFailure::Broken(error) => {
-                write!(f, "it sent no complete response: {error}")?;
+                write!(f, "the response was incomplete: {error}")?;
                 match std::error::Error::source(error) {
                     Some(cause) => write!(f, ": {cause}"),
                     None => Ok(()),

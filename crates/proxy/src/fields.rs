@@ -1,4 +1,4 @@
-//! Header fields that are passed on, and those that end with a connection.
+//! Removes header fields that apply to one connection only (hop-by-hop fields).
 
 use http::header::{
     CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE,

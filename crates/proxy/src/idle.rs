@@ -17,7 +17,7 @@ const MOST: usize = 64;
 /// Time after which an idle connection is closed, unless `ttl` says otherwise.
 const USUAL_TTL: Duration = Duration::from_secs(60);
 
-/// What connections of one backend have in common.
+/// State shared by the connections of one backend.
 pub(crate) type Key = (BackendScheme, BackendAddress);
 
 /// The idle connections of one thread.
@@ -31,7 +31,7 @@ struct Waiting {
     until: Instant,
 }
 
-/// A connection to a backend. Dropping it closes the connection, whatever is still on its way.
+/// A connection to a backend. Dropping it closes the connection, even with unsent bytes.
 pub(crate) struct Link {
     pub sender: SendRequest<ProxiedBody>,
     /// The task that reads and writes.
@@ -58,7 +58,7 @@ impl Idle {
         None
     }
 
-    /// Keeps a connection that can take a request.
+    /// Stores a connection that can carry a request.
     pub fn put(self: &Rc<Idle>, key: Key, link: Link, ttl: Option<Duration>) {
         let mut connections = self.connections.borrow_mut();
         if connections.is_empty() {
@@ -71,7 +71,7 @@ impl Idle {
         }
     }
 
-    /// Closes connections whose time is over, and forgets those that the backend has closed.
+    /// Closes expired connections, and removes those that the backend has closed.
     fn clear(&self) {
         let now = Instant::now();
         self.connections.borrow_mut().retain(|_, waiting| {

@@ -1,9 +1,8 @@
-//! The reverse proxy's side towards backends: connections, requests, responses. It knows nothing of clients, places and
-//! logs; the front does.
+//! The reverse proxy's side towards backends: connections, requests, responses. The front has clients, places and logs.
 //!
 //! ```text
 //!   front ──Request──▶ Backends::send ──▶ an idle connection, or a new one ──▶ backend
-//!         ◀─Response──  BackendBody, which gives the connection back at its end
+//!         ◀─Response──  BackendBody, which returns the connection at its end
 //! ```
 //!
 //! All types belong to one thread of the front, as its requests do.

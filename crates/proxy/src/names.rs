@@ -1,4 +1,4 @@
-//! Addresses of backends that are named. Lookups block, so each has a thread, and their number is limited.
+//! Looks up names of backends. Lookups block, so each has a thread, and their number is limited.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 /// Most lookups at once, in all threads of the front.
 static LOOKUPS: Semaphore = Semaphore::const_new(16);
-/// How long addresses of a name are used.
+/// Time for which addresses of a name are used.
 const REMEMBERED: Duration = Duration::from_secs(5);
 
 /// Names and their addresses.
@@ -29,7 +29,7 @@ struct KnownName {
 }
 
 impl Names {
-    /// The addresses of a host, which may be an address itself.
+    /// The addresses of a host name. A literal address is returned as is.
     pub async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         if let Ok(ip) = host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(ip, port)]);
@@ -47,7 +47,8 @@ impl Names {
     }
 }
 
-/// Asks the system's resolver. The permit is held until it has answered, although nobody may wait any more.
+/// Queries the system's resolver. The permit is held until the resolver has answered, even if the requests that wait
+/// have ended.
 async fn look_up(name: (String, u16)) -> io::Result<Vec<SocketAddr>> {
     let permit = LOOKUPS.acquire().await.map_err(io::Error::other)?;
     let (tell, told) = oneshot::channel();

@@ -1,4 +1,4 @@
-//! How long a backend may take.
+//! Time limits for a backend.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -11,13 +11,13 @@ use tokio::time::{Instant, timeout_at};
 /// Timeouts of a request to a backend.
 #[derive(Debug, Clone, Copy)]
 pub struct Waits {
-    /// For a connection.
+    /// Limit for a connection attempt.
     pub connect: Duration,
-    /// For each piece: of the request to be taken, or of the response to arrive.
+    /// Limit for each piece: of the request to be accepted, or of the response to arrive.
     pub piece: Duration,
 }
 
-/// When a request last made progress; `None` while the client is awaited, for whom the backend is not to blame.
+/// When a request last made progress; `None` while the front waits for the client, whose delay is not the backend's.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress(Rc<Cell<Option<Instant>>>);
 
@@ -36,7 +36,7 @@ impl Progress {
         self.0.set(None);
     }
 
-    /// Waits for `work`. `None`: the backend has moved nothing for `piece`.
+    /// Waits for `work`. `None`: no byte moved to or from the backend for `piece`.
     pub async fn wait<T>(&self, piece: Duration, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         loop {

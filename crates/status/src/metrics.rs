@@ -30,12 +30,12 @@ const BOUNDS: [(u64, &str); 16] = [
     (60_000_000, "60.0"),
 ];
 
-/// The text format.
+/// Text format of the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricsFormat {
-    /// 1.0
+    /// OpenMetrics 1.0.
     OpenMetrics,
-    /// 0.0.4
+    /// Prometheus' text format 0.0.4.
     Prometheus,
 }
 
@@ -177,7 +177,7 @@ impl Families {
             &reloads,
         );
         self.counter("cameleer_reforks", "Workers that were promoted to mold.", &bare(counts.reforks));
-        let help = "Promotions from the mold that loaded the code to the mold that forks.";
+        let help = "Promotions since the code was loaded: 0 if the mold that loaded it still forks the workers.";
         self.gauge("cameleer_refork_generation", help, &bare(f64::from(counts.refork_generation)));
     }
 

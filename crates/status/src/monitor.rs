@@ -43,6 +43,6 @@ pub enum AddressKind {
     Unix,
     /// All users of this machine, and their browsers.
     Loopback,
-    /// Other machines, too.
+    /// Users of other machines as well.
     Open,
 }

@@ -44,7 +44,10 @@ impl BoardWriter {
     /// Replaces the text.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
         if text.len() > MOST {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "longer than a board"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the list of slow requests is longer than its shared memory",
+            ));
         }
         self.mark(1)?;
         self.file.write_all_at(&(text.len() as u64).to_le_bytes(), 8)?;
@@ -75,7 +78,7 @@ pub fn read(file: &File) -> io::Result<String> {
     }
     Err(io::Error::new(
         io::ErrorKind::WouldBlock,
-        "the board is being written continuously, or its writer died while writing",
+        "the list of slow requests is written without a pause, or its writer died while writing",
     ))
 }
 

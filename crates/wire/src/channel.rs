@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_cannot_fill_the_table_of_open_files_nor_memory() {
+    fn requested_paths_cannot_fill_the_open_file_cache() {
         let (ours, theirs) = pair().expect("pair");
         let (ours, theirs) = (Channel::<String, ()>::new(ours), Channel::<(), String>::to_stranger(theirs));
         let null = std::fs::File::open("/dev/null").expect("there");

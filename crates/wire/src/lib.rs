@@ -1,4 +1,5 @@
-//! Every message between the server's processes, and its transport.
+//! The messages between master, front, molds and workers, and the transport of all messages between processes. The
+//! messages of sampler, profiler, monitor and control socket are beside the types that they contain.
 //!
 //! ```text
 //!   master ── control::ToFront / FromFront ── front        control:  starts and ends of workers, the serving generation

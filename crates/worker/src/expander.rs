@@ -27,8 +27,10 @@ type Mistakes = Vec<ConfigError>;
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: expander");
     let master = Master::new(control);
-    let Some((ToExpander::Expand, fds)) = master.receive()? else { bail!("the master sent nothing to expand") };
-    let memory = fds.into_iter().next().context("the configuration came without its text")?;
+    let Some((ToExpander::Expand, fds)) = master.receive()? else {
+        bail!("the first message of the master was not Expand")
+    };
+    let memory = fds.into_iter().next().context("the message Expand has no descriptor of the configuration")?;
     let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
     let known = Config::sketch(&bundle.tree, &bundle.facts).for_pool(pools::DEFAULT);
     privileges::become_user(known.user.as_deref(), known.group.as_deref())?;

@@ -47,7 +47,7 @@ impl Child {
     }
 }
 
-/// What a kind of mold does beside forking.
+/// Steps of a kind of mold besides forking.
 pub trait Home {
     /// Carries out an order that is not about workers.
     fn obey(&self, order: ToMold, fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()>;
@@ -63,9 +63,9 @@ pub struct Forks {
 
 /// Data that a forked child needs to become a worker.
 pub struct Birth {
-    /// Its ends of what it shares with the front.
+    /// Its ends of the channels shared with the front.
     pub wire: Wire,
-    /// Its identity.
+    /// Identity of the new worker.
     pub identity: WorkerIdentity,
 }
 
@@ -183,7 +183,12 @@ impl Forks {
         // Close the mold's copy of the socket: a copy inherited by later siblings would hide this worker's death.
         drop(wire);
         let process = sys::pidfd_open(pid).inspect_err(|error| {
-            log::warn("perl", format_args!("worker={slot} pid={pid}: its end is seen late (pidfd_open: {error})"));
+            log::warn(
+                "perl",
+                format_args!(
+                    "worker={slot} pid={pid}: pidfd_open failed, so the worker's exit is noticed late: {error}"
+                ),
+            );
         });
         self.children.push(Child { slot, pid, process: process.ok() });
         self.master.send(&FromMold::Forked { slot, pid: pid.as_raw() }, &[])?;

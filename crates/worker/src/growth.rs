@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_paths_take_bounded_memory() {
+    fn requested_paths_take_bounded_memory() {
         let mut growth = Growth::default();
         for n in 0..10_000 {
             growth.note(format!("/{n}/{}", "x".repeat(100_000)).as_bytes(), 0, 1);

@@ -103,11 +103,11 @@ struct Configured {
 
 fn configuration(master: &MasterChannel) -> anyhow::Result<Configured> {
     let Some((ToMold::Configure { pool: PoolId { generation, pool }, preload }, fds)) = master.receive()? else {
-        bail!("the master's first message was no configuration");
+        bail!("the first message of the master was not Configure");
     };
     let mut fds = fds.into_iter();
-    let memory = fds.next().context("the configuration came without its text")?;
-    let words = sys::map_words(&fds.next().context("the configuration came without the memory limits")?)?;
+    let memory = fds.next().context("the message Configure has no descriptor of the configuration")?;
+    let words = sys::map_words(&fds.next().context("the message Configure has no descriptor of the memory limits")?)?;
     let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
     let config = Config::build(&bundle.tree, &bundle.facts)
         .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
@@ -139,15 +139,15 @@ impl Home for Site {
                 }
             }
             ToMold::Inspect { what } => {
-                let into = fds.next().context("no descriptor for the output came with Inspect")?;
+                let into = fds.next().context("the message Inspect has no descriptor for the report")?;
                 inspection::tell(self, &Growth::default(), what, into, Vec::new());
             }
             ToMold::Weigh { code } => {
-                let into = fds.next().context("no descriptor for the output came with Weigh")?;
-                let done = fds.next().context("no descriptor to close came with Weigh")?;
+                let into = fds.next().context("the message Weigh has no descriptor for the report")?;
+                let done = fds.next().context("the message Weigh has no descriptor that marks the report's end")?;
                 inspection::weigh(self, &code, into, done);
             }
-            // These are not for a mold with Perl.
+            // These messages are not for a mold with Perl.
             ToMold::ProgramFacts { .. } | ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
         }
         Ok(())

@@ -72,7 +72,7 @@ pub fn promote(site: Rc<Site>, control: OwnedFd, worker: WorkerIdentity, record:
 
 fn prepare(site: &Site, record: Record) -> Result<(), String> {
     if !record.is_healthy() {
-        return Err(format!("one of its last {HEALTHY} requests has died"));
+        return Err(format!("one of the worker's last {HEALTHY} requests has died"));
     }
     refused(site.perl.require_module("Cameleer::Refork").map(|()| String::new()))?;
     refused(site.perl.ask(c"Cameleer::Refork::prepare", ""))

@@ -101,7 +101,7 @@ clear(obj)
   CODE:
     /* Only the server clears its own pools. */
     if ((obj->flags & APRXS_OWNED) && !aprxs_pool_clear(aTHX_ obj))
-        croak("this pool, or one below it, is being destroyed: it cannot be cleared");
+        croak("this pool, or one of its subpools, is being destroyed: it cannot be cleared");
 
 void
 cleanup_register(p, cv, arg = NULL)

@@ -34,7 +34,7 @@ sub handle_of ($self) {
         $self = $self->{r} // $self->{_r};
     }
     require Carp;
-    Carp::croak('not an APR::Request object, and nothing in its {r} or {_r} is one');
+    Carp::croak('expected an APR::Request object, or a hash with one in {r} or {_r}');
 }
 
 # Objects of a CGI program or of given texts hold their handle directly.

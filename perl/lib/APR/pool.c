@@ -43,7 +43,7 @@ static void unwatch(aprxs_object *object)
     apr_pool_cleanup_kill(object->it, object, begins_to_end);
 }
 
-/* Pools that are being ended now, innermost first: their cleanups must not end them, or outer ones, again. */
+/* Pools that are being destroyed now, innermost first: their cleanups must not destroy them, or outer pools, again. */
 typedef struct {
     aprxs_object *closing;
 } my_cxt_t;
@@ -156,7 +156,7 @@ SV *aprxs_pool_new(pTHX_ aprxs_object *parent, UV flags)
 {
     apr_pool_t *pool = NULL;
     if (parent && (parent->flags & APRXS_CLOSING))
-        croak("this pool is being destroyed: it can have no more pools below it");
+        croak("this pool is being destroyed: it cannot have a new subpool");
     if (apr_pool_create(&pool, parent ? parent->it : NULL) != APR_SUCCESS)
         aprxs_fail(aTHX_ APR_ENOPOOL, "APR::Pool::new");
     SV *const reference = aprxs_pool_reference(aTHX_ pool);

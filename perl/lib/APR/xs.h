@@ -25,9 +25,9 @@ typedef struct {
     void (*make)(pTHX_ aprxs_object *object);
 } aprxs_kind;
 
-/* A Perl object's structure. It is attached to the scalar behind the references as magic, which Perl code
- * cannot forge. An object holds its home (a pool, a bucket allocator). When the home ends nevertheless, by
- * destroy or clear, all objects in it lose their structure. */
+/* A Perl object's structure. It is attached to the scalar behind the references as magic, which Perl code cannot forge.
+ * An object holds its home (a pool, a bucket allocator). When the home ends nevertheless, by destroy or clear, all
+ * objects in it lose their structure. */
 struct aprxs_object {
     const aprxs_kind *kind;
     void *it;   /* the structure; NULL when it has ended */

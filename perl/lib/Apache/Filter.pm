@@ -66,7 +66,7 @@ sub next_filter ($self) {
 
 sub input ($self) {
     if ( $self->{count} > 1 ) {
-        open my $text, '<:raw', \$self->{before} or die "a handle on memory: $!\n";
+        open my $text, '<:raw', \$self->{before} or die "cannot open a file in memory: $!\n";
         return ( $text, OK );
     }
     my $file = $self->{r}->filename;

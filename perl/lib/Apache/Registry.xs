@@ -7,7 +7,7 @@
 int cml_go_home(void);
 int cml_is_forked_child(void);
 
-/* The facts on which depend which script it is and whether it may run. */
+/* Facts that identify the script and decide whether it may run. */
 struct stamp {
     dev_t device;
     ino_t inode;

@@ -27,7 +27,7 @@ sub watch ($script) {
 # Runs instead of the script's own `run`.
 sub run ( $self, $r ) {
     $self->{before} = lexicals( $self->{script}{package} );
-    open my $nowhere, '>', \my $printed or die "a handle on memory: $!\n";
+    open my $nowhere, '>', \my $printed or die "cannot open a file in memory: $!\n";
     my $client = select $nowhere;
     my $done   = eval { $self->{script}->run($r); 1 };
     my $error  = $@;

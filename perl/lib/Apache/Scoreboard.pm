@@ -27,12 +27,12 @@ sub fetch ( $class, @elsewhere ) {
 }
 
 sub ask ($class) {
-    socket my $front, AF_UNIX, SOCK_STREAM, 0 or die "a socket: $!\n";
+    socket my $front, AF_UNIX, SOCK_STREAM, 0 or die "cannot create a socket: $!\n";
     my ($namespace) = ( readlink('/proc/self/ns/pid') // '' ) =~ /(.*)/;    # untainted by the match
     my $name = join '/', "\0cameleer", $namespace, $MASTER // 'none';
-    connect $front, pack_sockaddr_un($name) or die "the front does not listen: $!\n";
+    connect $front, pack_sockaddr_un($name) or die "cannot connect to the front: $!\n";
     my ( $pid, $user ) = unpack 'iII', getsockopt $front, SOL_SOCKET, $SO_PEERCRED;
-    $user == 0 || $user == $> or die "the process that listens as the front belongs to user $user\n";
+    $user == 0 || $user == $> or die "refused the socket of the front: it belongs to user $user, expected root or $>\n";
     local $/ = undef;
     my $status = JSON::PP->new->utf8->decode( scalar <$front> );
     return { %$status, front_pid => $pid, master_pid => $MASTER };

@@ -16,7 +16,7 @@ my $PLACES = 4096;
 my $RECORD = 'a8 d L x4 d';
 my $SIZE   = length pack $RECORD, '', 0, 0, 0;
 
-open my $table, '+>', undef or die "Apache::SpeedLimit: a temporary file: $!\n";
+open my $table, '+>', undef or die "Apache::SpeedLimit: cannot create a temporary file: $!\n";
 my ( $own, $owner );
 
 # PerlAccessHandler: refuses clients with more than SpeedLimit requests per minute.
@@ -59,10 +59,10 @@ sub seen ( $record, $now, %say ) {
 # Each process opens the file itself: a lock does not separate processes that share an open file.
 sub with_record ( $hash, $do ) {
     if ( ( $owner // 0 ) != $$ ) {
-        open $own, '+<:raw', '/proc/self/fd/' . fileno $table or die "Apache::SpeedLimit: its table: $!\n";
+        open $own, '+<:raw', '/proc/self/fd/' . fileno $table or die "Apache::SpeedLimit: cannot open its table: $!\n";
         $owner = $$;
     }
-    flock $own, LOCK_EX or die "Apache::SpeedLimit: flock: $!\n";
+    flock $own, LOCK_EX or die "Apache::SpeedLimit: cannot lock its table: $!\n";
     my $at = $SIZE * ( unpack( 'L', $hash ) % $PLACES );
     sysseek $own, $at, 0;
     my ( %record, $bytes );

@@ -39,7 +39,7 @@ sub reload ($name) {
     local $^W = 0;
     no warnings 'redefine';
     return if eval { require $name };
-    Apache::log_error("Apache::StatINC: $name stays as it was: $@");
+    Apache::log_error("Apache::StatINC: cannot reload $name, the loaded version stays: $@");
     delete $INC{$name};    # after an error, perl has stored a read-only value for the name
     $INC{$name} = $file;
     return;

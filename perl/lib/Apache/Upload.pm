@@ -41,7 +41,7 @@ sub fh ($self) {
 # Returns a real descriptor, which can be passed to programs, and whose size -s knows.
 sub _in_memory ($bytes) {
     my ($number) = Apache::Request::memory_file($bytes) =~ /(\d+)/a;    # untainted by the match, like the bytes
-    open my $handle, '<&=', $number or die "a file in memory: $!\n";
+    open my $handle, '<&=', $number or die "cannot open a file in memory: $!\n";
     return $handle;
 }
 

@@ -44,7 +44,7 @@ sub AUTOLOAD ( $self, @new ) {
     my $name = $AUTOLOAD =~ s/.*:://r;
     if ( $name !~ /\A[A-Z]/ || !ref $self ) {
         require Carp;
-        Carp::croak( "Apache::httpd_conf has no method $name: a directive begins with a capital, and is asked of an object" );
+        Carp::croak( "Apache::httpd_conf has no method $name: directives begin with a capital, and are methods of an object" );
     }
     my $before = $self->{conf}{$name};
     $self->{conf}{$name} = $new[0] if @new;

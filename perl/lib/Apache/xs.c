@@ -32,7 +32,7 @@ Request apache_request_given(pTHX_ SV *sv, CV *method)
     if (!SvROK(sv)) {
         const Request current = apache_generation();
         if (!current)
-            croak("no request is being answered now");
+            croak("there is no current request");
         return current;
     }
     for (int depth = 0; SvTYPE(SvRV(sv)) == SVt_PVHV; depth++) {
@@ -120,7 +120,7 @@ void apache_check(pTHX_ int status)
     if (status == APACHE_STALE)
         croak("this request is over: a request object kept from an earlier request was used");
     if (status == APACHE_FAILED)
-        croak("a filter of this answer has failed: the error log says why");
+        croak("a filter of this response has failed: see the error log");
 }
 
 SV *apache_sv_of(pTHX_ apache_text text)

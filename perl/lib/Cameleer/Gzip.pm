@@ -35,7 +35,7 @@ sub add ( $self, @text ) {
     my $out = '';
     for my $bytes ( map { my $copy = $_ // ''; $copy } @text ) {
         utf8::encode($bytes) if utf8::is_utf8($bytes);
-        $self->{stream}->deflate( $bytes, $out ) == Z_OK or die "gzip cannot compress\n";
+        $self->{stream}->deflate( $bytes, $out ) == Z_OK or die "gzip: cannot compress the data\n";
     }
     return $out;
 }
@@ -43,7 +43,7 @@ sub add ( $self, @text ) {
 # Returns the remaining compressed bytes.
 sub end ($self) {
     my $out = '';
-    $self->{stream}->flush($out) == Z_OK or die "gzip cannot finish\n";
+    $self->{stream}->flush($out) == Z_OK or die "gzip: cannot finish the compressed data\n";
     return $out;
 }
 

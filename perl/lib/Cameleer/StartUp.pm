@@ -184,7 +184,7 @@ sub disconnect {
     my @open = _own_connections();
     for my $handle (@open) {
         my $statement = _statement_of($handle) // next;
-        return 'the program keeps a statement handle of "' . _name($handle) . "\" ($statement)";
+        return 'the program holds a statement handle of "' . _name($handle) . "\" ($statement)";
     }
     for my $handle (@open) {
         my $error = _disconnect($handle);

@@ -41,7 +41,7 @@ sub freeze ( $class, $value ) {
     my $type = Scalar::Util::reftype($value) // return APR::Request::encode($value);
     return join '&', map { APR::Request::encode($_) } @$value if $type eq 'ARRAY';
     return join '&', map { APR::Request::encode($_) } %$value if $type eq 'HASH';
-    Cameleer::ModPerl2::croak("a cookie's value is a text, an array or a hash, and not $value");
+    Cameleer::ModPerl2::croak("expected a string, an array or a hash as a cookie's value, got $value");
 }
 
 sub thaw ( $self, @text ) {
@@ -58,7 +58,7 @@ sub bake ( $self, $r ) {
 }
 
 sub bake2 ( $self, $r ) {
-    Cameleer::ModPerl2::croak("this cookie has no version, which Set-Cookie2 wants: $self") if !$self->version;
+    Cameleer::ModPerl2::croak("this cookie has no version, which Set-Cookie2 needs: $self") if !$self->version;
     $r->err_headers_out->add( 'Set-Cookie2' => $self->as_string );
     return;
 }

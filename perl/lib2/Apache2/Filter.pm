@@ -151,7 +151,7 @@ sub get_brigade ( $f, $brigade, $mode = Cameleer::Filters::MODE_READBYTES(), $bl
     return $status;
 }
 
-# In a filter: passes the brigade on to the next filter, with a flush.
+# In a filter: passes the brigade to the next filter, with a flush.
 sub fflush ( $f, $brigade ) {
     $brigade->insert_tail( APR::Bucket::flush_create( $brigade->bucket_alloc ) );
     my $status = ( $f->{run} ? $f->{next} : $f )->pass_brigade($brigade);
@@ -164,7 +164,7 @@ sub _filter_body ( $f, $brigade, @how ) {
     my ( $status, $run ) = $f->{has_ended} ? ( OK, { eos => 1, out => '' } ) : _run( $f, $brigade, @how );
     if ( $status == DECLINED ) {
         return $f->{next}->get_brigade( $brigade, @how ) if !$run->{source};
-        Apache::log_error('an input filter that has called $f->read must not return DECLINED: what it has read would be lost');
+        Apache::log_error('an input filter that has called $f->read must not return DECLINED: the data that it has read would be lost');
         return FAILED;
     }
     return $status if $status != OK;
@@ -260,7 +260,7 @@ sub _send ( $f, $run, $mark ) {
 
 sub _idle ($method) {
     require Carp;
-    Carp::croak("\$f->$method: this filter is not at work, its handler has returned");
+    Carp::croak("\$f->$method: this filter is not running: its handler has returned");
 }
 
 # Handle methods for tie *STDOUT, $f are in a class of their own, because programs define filter methods of the

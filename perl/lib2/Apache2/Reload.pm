@@ -82,7 +82,7 @@ sub reload ( $name, $is_told ) {
         Apache2::ServerRec::warn("Apache2::Reload: process $$ loaded $name again") if $is_told;
         return;
     }
-    Apache2::ServerRec::warn("Apache2::Reload: $name stays as it was: $@");
+    Apache2::ServerRec::warn("Apache2::Reload: cannot reload $name, the loaded version stays: $@");
     delete $INC{$name};    # perl left a read-only mark there
     $INC{$name} = $file;
     return;

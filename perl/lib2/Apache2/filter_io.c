@@ -14,7 +14,7 @@ HV *xs_filter_run_of(pTHX_ HV *filter, const char *method)
 {
     HV *const run = hash_behind(FIELD(filter, "run"));
     if (!run)
-        croak("$f->%s: this filter is not at work, its handler has returned", method);
+        croak("$f->%s: this filter is not running: its handler has returned", method);
     return (HV *)sv_2mortal(SvREFCNT_inc_simple((SV *)run));
 }
 
@@ -48,7 +48,7 @@ static void take_text(pTHX_ HV *filter, HV *run)
     (void)hv_stores(run, "mark", newSViv(mark));
 }
 
-/* Runs after the last byte of such a text. */
+/* Runs after the last byte of a text with an end callback. */
 static void pass_mark(pTHX_ HV *run)
 {
     SV **const slot = FIELD(run, "mark");

@@ -71,14 +71,14 @@ sub _pass {
 sub spool_body ($argument) {
     my $r = Apache->request;
     require POSIX;
-    open my $file, '+>', undef or die "a file for the filtered body: $!\n";
+    open my $file, '+>', undef or die "cannot create a file for the filtered body: $!\n";
     my $length = 0;
     while ( read_body( $r, my $piece, 65536 ) ) {
-        print {$file} $piece or die "the filtered body: $!\n";
+        print {$file} $piece or die "cannot write the filtered body: $!\n";
         $length += length $piece;
     }
     close_gently($file);
-    POSIX::dup2( fileno $file, 0 ) // die "the filtered body: $!\n";
+    POSIX::dup2( fileno $file, 0 ) // die "cannot make the filtered body the standard input: $!\n";
     seek STDIN, 0, 0;
     Apache::body_length( $r, $length );
     delete @{ of($r) }{qw(input core_input unread has_ended)};
@@ -86,7 +86,7 @@ sub spool_body ($argument) {
 }
 
 sub close_gently ($file) {
-    $file->flush or die "the filtered body: $!\n";
+    $file->flush or die "cannot write the filtered body: $!\n";
     return;
 }
 
@@ -145,7 +145,7 @@ sub beyond ( $r, $filter ) {
     return;
 }
 
-# The pool and allocator of such a brigade, if it needs buckets.
+# The pool and allocator of a brigade, if it needs buckets.
 sub _home ($r) { return ( $r->pool, $r->connection->bucket_alloc ) }
 
 sub new_brigade ($r) { return APR::Brigade->new( $r->pool, $r->connection->bucket_alloc ) }

@@ -46,10 +46,10 @@ sub lookup_method ( $method = undef, $object = undef ) {
     my @modules = _modules( @{$places} );
     if ( @modules > 1 && defined $object ) {
         @modules = _modules( grep { _is_a( $object, $_->[1] ) } @{$places} );
-        return sprintf "%s has no method %s, which these have: %s\n", blessed($object) // $object, $method, join q{, }, _modules( @{$places} )
+        return sprintf "%s has no method %s; modules that have it: %s\n", blessed($object) // $object, $method, join q{, }, _modules( @{$places} )
             if !@modules;
     }
-    my $which = @modules > 1 ? "Several modules have the method $method, load that of your object" : "The method $method needs its module";
+    my $which = @modules > 1 ? "Several modules have the method $method; load the one for your object" : "The method $method needs its module";
     return ( join( q{}, "$which:\n", map { "\tuse $_ ();\n" } @modules ), @modules );
 }
 
@@ -90,9 +90,9 @@ sub print_object (@objects) {
 
 sub _former ( $method, $object ) {
     my ( $replacement, $word ) = @{ $former{$method} };
-    my $gone = "$method is mod_perl 1's";
+    my $gone = "$method is a method of mod_perl 1";
     return "$gone: $word\n" if $replacement eq q{-};
-    my $hint = "$gone, take $replacement instead" . ( length $word && ", $word" ) . "\n";
+    my $hint = "$gone, use $replacement instead" . ( length $word && ", $word" ) . "\n";
     return $hint if $replacement =~ /::/;
     my ( $next, @modules ) = lookup_method( $replacement, $object );
     return ( $hint . $next, @modules );

@@ -19,7 +19,7 @@ use ModPerl::Const -compile => 'EXIT';
 use ModPerl::Global            ();
 use ModPerl::Util              ();
 
-# Makes perl's messages about a script name its own file and lines.
+# Sets the file and line of the script in perl's messages.
 $ModPerl::Registry::MarkLine //= 1;
 
 # Scripts named by URI have different packages in each virtual host.

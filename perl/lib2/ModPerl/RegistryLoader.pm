@@ -36,7 +36,7 @@ sub handler ( $self, $uri = undef, $file = undef, $virtual_host = undef ) {
     return $cooker->default_handler;
 }
 
-# Without a file the `trans` code returns it; without that code the URI is relative to ServerRoot.
+# The file of a URI: from the `trans` code, or else below ServerRoot.
 sub file_of ( $self, $uri ) {
     return $self->{trans}->($uri) if ref $self->{trans} eq 'CODE';
     return Apache2::ServerUtil::server_root() . '/' . $uri =~ s{\A/+}{}r;

@@ -80,7 +80,7 @@ my %CASES = (
     taken_from   => sub { my $io = acting( sub { $_[0]->cleanup }, 'text', 'text' ); $io->READ( my $data, 6 ); $io->READ( my $rest, 6 ); "$data|$rest" },
     cleaned_up   => sub { my $pool = APR::Pool->new; my $io = acting( sub { $pool->destroy }, 'text', 'text', $pool ); $io->cleanup; $io->is_empty },
 
-    # Other objects.
+    # Objects of the other classes.
     wrong_kind   => sub { APR::URI::path( APR::Pool->new ) },
     mutex        => sub { my $m = APR::ThreadMutex->new( my $p = APR::Pool->new ); $m->lock; $p->destroy; $m->unlock },
     address      => sub { APR::SockAddr->new( APR::Pool->new, 'localhost' ) },
@@ -115,7 +115,7 @@ if ( TestServer::in_server() ) {
 use Test::More;
 
 my $OVER   = 'invalid %s object: the pool or allocator that it lived in was destroyed or cleared';
-my $ending = 'this pool is being destroyed: it can have no more pools below it';
+my $ending = 'this pool is being destroyed: it cannot have a new subpool';
 
 my %expected = (
     kept_alive => 1, last_first => '321', destroyed => sprintf( $OVER, 'APR::Table' ), cleared => sprintf( $OVER, 'APR::URI' ),

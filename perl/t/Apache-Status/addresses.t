@@ -61,7 +61,7 @@ my @CASES = (
     [ '?section_config',                             qr/package Apache::ReadConfig/, 'status_section_config, with SaveConfig' ],
     [ '?mine&x=7',                                   qr/asked for 7/,              'menu_item: what other modules add' ],
     [ '?no_such_word',                               qr/\?inc">Loaded Modules/,    'handler: the menu for what nobody knows' ],
-    [ '/My::Values::add?noh_b_graph',                qr/noh_b_graph is no way/,    'noh_b_graph: there is none, and it says so' ],
+    [ '/My::Values::add?noh_b_graph',                qr/noh_b_graph is not a view/,    'noh_b_graph: there is none, and it says so' ],
 );
 like page( $_->[0] ), $_->[1], "Status.pm, $_->[2]" for @CASES;
 

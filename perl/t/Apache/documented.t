@@ -69,7 +69,7 @@ sub {
     my $r = shift;
 HEAD
     return "$@" if !$code;
-    open my $out, '>', \my $said or die "a handle on memory: $!\n";
+    open my $out, '>', \my $said or die "cannot open a file in memory: $!\n";
     my $client = select $out;
     my $status = eval { $code->($r) } // "died: $@";
     select $client;

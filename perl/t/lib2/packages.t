@@ -1,7 +1,4 @@
 # The packages of perl/lib2, each tested by the file of the same name in this folder, all in one server.
-#
-# Such a file is a hash of cases: code that runs in a handler of mod_perl 2, and the expected result, as a text or a
-# pattern.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;

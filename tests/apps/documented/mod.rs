@@ -141,7 +141,7 @@ fn a_forked_child_holds_no_socket() {
 }
 
 #[test]
-fn pages_are_compressed_for_clients_that_say_so() {
+fn pages_are_compressed_for_clients_that_accept_it() {
     let server = serve();
     let packed = server.send(Request::get("/long.page").header("Accept-Encoding", "gzip")).is(200);
     assert_eq!(packed.header("content-encoding").as_deref(), Some("gzip"));

@@ -112,7 +112,7 @@ fn logging_out_takes_the_key_away() {
 }
 
 #[test]
-fn under_load_and_over_reloads_who_has_a_key_comes_in_and_nobody_else() {
+fn under_load_and_over_reloads_only_users_with_a_key_have_access() {
     for class in BOTH {
         let server = serve(class);
         no_answer_is_wrong_over_reloads(

@@ -102,7 +102,7 @@ fn a_user_with_a_session_sees_the_page_and_others_go_to_the_portal() {
 }
 
 #[test]
-fn under_load_and_over_reloads_everybody_gets_what_is_his() {
+fn under_load_and_over_reloads_each_client_gets_its_own_response() {
     let (server, ana, ben) = serve();
     no_answer_is_wrong_over_reloads(
         &server,

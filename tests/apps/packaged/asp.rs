@@ -210,7 +210,7 @@ fn sessions_end_when_their_time_is_over_or_they_are_abandoned() {
 }
 
 #[test]
-fn an_error_is_shown_as_far_as_debug_says() {
+fn apache_debug_decides_how_much_of_an_error_is_shown() {
     for (debug, status, shows) in [(0, 500, false), (1, 500, false), (2, 200, true), (-2, 200, true)] {
         let (server, _state) = serve_counter(&format!("PerlSetVar Debug {debug}"));
         let response = server.get("/fail.asp").is(status);

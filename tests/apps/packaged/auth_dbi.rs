@@ -53,7 +53,7 @@ fn base64(text: &str) -> String {
 }
 
 #[test]
-fn a_user_of_the_table_comes_in_and_nobody_else() {
+fn only_a_user_of_the_table_has_access() {
     let server = serve("PerlSetVar Auth_DBI_encrypted off\nRequire valid-user");
     let refused = server.get("/room").is(401);
     assert_eq!(refused.header("www-authenticate").as_deref(), Some("Basic realm=\"The room\""));
@@ -85,7 +85,7 @@ fn groups_and_users_are_required() {
 }
 
 #[test]
-fn the_groups_of_a_user_are_told_to_programs_whatever_table_they_are_in() {
+fn auth_dbi_passes_the_groups_of_a_user_to_programs() {
     const PLAIN: &str = "PerlSetVar Auth_DBI_encrypted off\n";
     for (lines, groups) in [
         ("Require group blue", "blue blue,red"),
@@ -108,7 +108,7 @@ fn the_groups_of_a_user_are_told_to_programs_whatever_table_they_are_in() {
 }
 
 #[test]
-fn whom_the_table_does_not_know_is_refused_also_when_it_leaves_that_to_others() {
+fn an_unknown_user_is_refused_although_auth_dbi_is_not_authoritative() {
     let server = serve("PerlSetVar Auth_DBI_encrypted off\nPerlSetVar Auth_DBI_authoritative off\nRequire group blue");
     ask(&server, "ana", "secret").is(200);
     for (user, password) in [("ben", "other"), ("eve", "x")] {

@@ -29,7 +29,7 @@ fn components_of_mason_have_arguments_parts_and_the_request() {
 }
 
 #[test]
-fn auth_dbi_asks_the_database_who_may_come_in() {
+fn auth_dbi_reads_users_from_the_database() {
     let server = serve(
         Site::new()
             .file("htdocs/closed/a.txt", "private\n")

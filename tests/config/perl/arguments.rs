@@ -69,7 +69,7 @@ fn names(way: &Way) -> Vec<String> {
 const HEAD: &str = "PerlLib lib\nPerlModule Taker\nSetHandler perl-script\nPerlHandler Taker\n";
 
 #[test]
-fn each_way_to_take_arguments_hands_them_over_as_its_name_says() {
+fn each_argument_style_passes_its_arguments() {
     let (mut lines, mut expected) = (String::new(), String::new());
     for way in &WAYS {
         for name in names(way) {
@@ -84,7 +84,7 @@ fn each_way_to_take_arguments_hands_them_over_as_its_name_says() {
 }
 
 #[test]
-fn a_wrong_number_of_arguments_is_told_with_file_and_line() {
+fn a_wrong_number_of_arguments_is_reported_with_file_and_line() {
     let site = site().file("lib/Taker.pm", &module());
     for way in &WAYS {
         for args in way.bad {

@@ -56,7 +56,7 @@ fn a_plus_loads_the_module_at_the_start() {
 }
 
 #[test]
-fn the_library_is_looked_for_where_cameleer_perl_lib_says_first() {
+fn cameleer_perl_lib_names_the_first_library_folder() {
     let site = site().file("perl/Cameleer.pm", "package Cameleer; die qq{this library, not that\\n}; 1;");
     site.configure("");
     let mut command = site.command(["check", "-f", "site.conf"]);
@@ -67,7 +67,7 @@ fn the_library_is_looked_for_where_cameleer_perl_lib_says_first() {
 }
 
 #[test]
-fn an_unknown_item_of_a_log_is_told_with_file_and_line() {
+fn an_unknown_log_item_is_reported_with_file_and_line() {
     check("\nCustomLog a.log \"%h %{x}Q\"").failed(78, "site.conf:2: CustomLog \"%h %{x}Q\": ");
     check("\nLogFormat \"%Q\" mine\nCustomLog a.log mine").failed(78, "site.conf:2: LogFormat \"%Q\": ");
 }

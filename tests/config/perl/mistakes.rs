@@ -5,7 +5,7 @@ use crate::support::Server;
 use super::{check, site};
 
 #[test]
-fn a_mistake_in_a_section_is_told_with_file_and_line() {
+fn a_mistake_in_a_section_is_reported_with_file_and_line() {
     for (conf, at, words) in [
         ("\n<Perl>\n\ndie 'enough';\n</Perl>", "site.conf:4: ", "<Perl>: enough"),
         ("\n<Perl>\nmy $x = ;\n</Perl>", "site.conf:3: ", "<Perl>: syntax error"),

@@ -79,7 +79,7 @@ fn virtual_hosts_hold_sections_and_a_list_of_hashes_is_several_sections() {
 }
 
 #[test]
-fn a_section_says_what_it_says_where_it_stands() {
+fn a_perl_section_applies_to_the_section_around_it() {
     let server = serve(
         r#"
 <Location /who>

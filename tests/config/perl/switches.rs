@@ -27,7 +27,7 @@ fn perl_warn_is_perls_minus_w() {
 }
 
 #[test]
-fn switches_of_mod_perl_1_that_say_nothing_here_are_accepted_and_an_opmask_is_explained() {
+fn switches_of_mod_perl_1_without_effect_are_accepted_and_opmask_is_explained() {
     check("PerlFreshRestart On\nPerlScript @DIR@/lib/Who.pm").succeeded();
     check("\nPerlOpmask mask").failed(78, "site.conf:2: PerlOpmask: operator masks are not supported");
 }

@@ -26,7 +26,7 @@ fn stored_variables_are_read_back_as_the_same_configuration() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told_with_file_and_line() {
+fn a_file_that_cannot_be_written_is_reported_with_file_and_line() {
     super::check("\n<Perl>\nrequire Apache::PerlSections;\nApache::PerlSections->store('/no/where/kept.pl');\n</Perl>")
         .failed(78, "<Perl>: Apache::PerlSections: cannot write /no/where/kept.pl: No such file or directory");
 }

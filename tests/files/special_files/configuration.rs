@@ -4,7 +4,7 @@ use super::put;
 use crate::support::Site;
 
 #[test]
-fn the_start_says_which_file_is_none() {
+fn the_start_names_a_file_that_is_not_regular() {
     for (line, said) in [
         ("Include @DIR@/pipe", "Include: cannot read @DIR@/pipe: it is a named pipe, not a file"),
         ("Include @DIR@/conf.d", "Include: cannot read @DIR@/conf.d/pipe: it is a named pipe, not a file"),

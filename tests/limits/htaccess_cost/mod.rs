@@ -111,7 +111,7 @@ fn every_directive_of_the_table_is_made_large() {
 }
 
 #[test]
-fn no_directive_of_any_size_keeps_others_waiting_or_fills_the_memory() {
+fn no_directive_of_any_size_delays_others_or_fills_the_memory() {
     let (mut site, mut targets) = (site(), Vec::new());
     for (name, grown) in DIRECTIVES {
         for number in [10, 100, 1000] {
@@ -203,7 +203,7 @@ fn many_folders_with_large_files_do_not_fill_the_memory() {
 }
 
 #[test]
-fn a_list_of_a_folder_below_large_files_lets_others_in_between() {
+fn a_listing_below_large_htaccess_files_delays_no_other_request() {
     let text = full(|n| format!("<FilesMatch \"x{n}[0-9]\">\nDeny from all\n</FilesMatch>"));
     let text: String = text.lines().take(3 * 500).map(|line| format!("{line}\n")).collect();
     let mut site = site().file("htdocs/list/.htaccess", &text);

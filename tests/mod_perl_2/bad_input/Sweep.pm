@@ -40,7 +40,7 @@ use APR::UUID           ();
 use POSIX               ();
 use mro                 ();
 
-# Arguments that run code when somebody looks at them.
+# Arguments that run code when their text or number is read.
 package Sweep::Tied {
     sub TIESCALAR ( $class, @self )  { return bless [@self], $class }
     sub FETCH     ($self)            { $self->[1]->(); return $self->[0] }

@@ -56,7 +56,7 @@ fn serve(site: Site, allowed: &str, conf: &str) -> Server {
 }
 
 #[test]
-fn a_module_gets_what_htaccess_files_say_and_their_values_are_merged() {
+fn a_module_gets_the_merged_values_of_htaccess_files() {
     let site = Site::new()
         .file("htdocs/.htaccess", "Paint red 'light green'\n")
         .file("htdocs/in/.htaccess", "Paint blue\n<Files page>\nPaint white\n</Files>\n")
@@ -71,7 +71,7 @@ fn a_module_gets_what_htaccess_files_say_and_their_values_are_merged() {
 }
 
 #[test]
-fn a_change_of_the_file_is_seen_and_what_was_made_of_it_before_goes() {
+fn a_changed_file_replaces_its_stored_compressed_form() {
     let server = serve(Site::new().file("htdocs/.htaccess", "Paint red\n"), "All", "");
     assert!(server.text("/page").starts_with("red|"));
     for at in 0..300 {
@@ -86,7 +86,7 @@ fn a_change_of_the_file_is_seen_and_what_was_made_of_it_before_goes() {
 }
 
 #[test]
-fn the_module_and_allow_override_say_where_its_directives_may_stand() {
+fn req_override_and_allow_override_decide_where_directives_are_allowed() {
     for (allowed, line, logged) in [
         ("FileInfo", "PaintIndexes red", "is not allowed here: its <Directory> needs AllowOverride Indexes"),
         ("All", "PaintServer red", "is not allowed in .htaccess files: write it in the main configuration"),

@@ -17,7 +17,7 @@ fn a_handler_of_mod_perl_2_gets_its_own_request_object() {
 }
 
 #[test]
-fn modules_ask_the_environment_which_api_they_have() {
+fn modules_find_their_api_in_the_environment() {
     let code = "our $seen = join '|', @ENV{qw(MOD_PERL MOD_PERL_API_VERSION)}, $mod_perl2::VERSION, defined $mod_perl::VERSION ? 1 : 0;\n\
         sub handler { $_[0]->print($seen, \"\\n\", join '|', @ENV{qw(MOD_PERL MOD_PERL_API_VERSION)}); 0 }";
     let server = serve(code, "");
@@ -25,7 +25,7 @@ fn modules_ask_the_environment_which_api_they_have() {
 }
 
 #[test]
-fn use_mod_perl2_says_which_mod_perl_it_is_to_modules_that_ask_the_old_name() {
+fn use_mod_perl2_shows_its_version_to_use_mod_perl() {
     let code = "use mod_perl2 2.0; use mod_perl ();\nsub handler { $_[0]->print(join '|', $mod_perl::VERSION, $mod_perl2::VERSION_TRIPLET); 0 }";
     assert_eq!(serve(code, "").text("/my"), "2.000012|2.0.12");
 }

@@ -72,7 +72,7 @@ fn a_section_knows_its_server() {
 
 /// HTML::Mason reads User and Group this way, where a site makes its handler at start-up.
 #[test]
-fn code_of_the_start_sees_what_the_files_say() {
+fn start_up_code_sees_the_directives_of_the_files() {
     let code = "use Apache2::Directive ();\nmy $file = Apache2::Directive::conftree()->lookup('ErrorLog');\n\
         sub handler { $_[0]->print($file); 0 }";
     assert_eq!(site(code).serve(&super::conf("")).text("/my"), "error.log");

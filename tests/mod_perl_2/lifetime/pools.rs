@@ -3,7 +3,7 @@
 use super::serve;
 
 #[test]
-fn the_pool_of_a_request_ends_with_it_whoever_keeps_it() {
+fn the_pool_of_a_request_ends_with_the_request() {
     let code = "our ($kept, $ended) = (undef, '');\n\
         sub handler { my $r = shift; my $said = $kept ? eval { $kept->new; $kept->tag('x'); 'alive' } || $@ : 'first';\n\
         $kept = $r->pool; $kept->cleanup_register(sub { $ended .= 'ended ' });\n\

@@ -68,7 +68,7 @@ fn output_of_a_handler_passes_the_links_from_right_to_left() {
 }
 
 #[test]
-fn gzip_chain_compresses_for_those_who_accept_it() {
+fn gzip_chain_compresses_for_clients_that_accept_it() {
     let server = serve(GZIP);
     let page = server.site.read("htdocs/page.html");
     let plain = server.get("/page.html").is(200);
@@ -142,7 +142,7 @@ fn compress_alone_and_behind_a_filter() {
 }
 
 #[test]
-fn embperl_chain_says_what_to_do_instead() {
+fn embperl_chain_dies_with_alternatives() {
     let site = Site::new();
     site.configure("PerlModule Apache::EmbperlChain");
     let finished = crate::support::Finished::of(&mut site.serve_command());

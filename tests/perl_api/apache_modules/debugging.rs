@@ -105,7 +105,7 @@ fn a_changed_module_is_loaded_again() {
     server.logged("loaded Word.pm again");
     server.site.write("lib/Word.pm", "package Word; sub word { 'third' ");
     assert_eq!(server.text(URL), "second old");
-    server.logged("Word.pm stays as it was: ");
+    server.logged("Word.pm, the loaded version stays: ");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn soft_and_hard_limits_of_a_worker() {
 }
 
 #[test]
-fn defaults_on_request_and_what_is_said_beside_them() {
+fn perl_rlimit_defaults_sets_limits_that_explicit_ones_replace() {
     let text =
         limits("PerlSetEnv PERL_RLIMIT_DEFAULTS On\nPerlSetEnv PERL_RLIMIT_AS 500\nPerlSetEnv PERL_RLIMIT_DATA 400")
             .text(URL);

@@ -20,7 +20,7 @@ fn verdict(server: &Server, agent: &str, second: u32) -> (String, String) {
 }
 
 #[test]
-fn a_client_that_asks_too_fast_is_refused_whichever_worker_it_meets() {
+fn a_client_above_the_rate_is_refused_by_every_worker() {
     let server = serve(&format!("{CLOCK}PerlSetVar SpeedLimit 20\nPerlSetVar SpeedSamples 4"));
     let all: Vec<(String, String)> = (1000..1006).map(|second| verdict(&server, "robot", second)).collect();
     let statuses: Vec<&str> = all.iter().map(|(status, _)| status.as_str()).collect();

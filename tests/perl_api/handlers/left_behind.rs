@@ -57,7 +57,7 @@ const IDENTITIES: [&str; 9] = [
 ];
 
 #[test]
-fn a_worker_that_became_somebody_else_any_way_takes_no_further_request() {
+fn a_worker_that_changed_its_user_in_any_way_takes_no_further_request() {
     if !nix::unistd::geteuid().is_root() || is_tainted() {
         return;
     }
@@ -71,7 +71,7 @@ fn a_worker_that_became_somebody_else_any_way_takes_no_further_request() {
 }
 
 #[test]
-fn a_worker_that_was_somebody_else_for_a_while_stays() {
+fn a_worker_that_changed_its_user_temporarily_stays() {
     if !nix::unistd::geteuid().is_root() || is_tainted() {
         return;
     }
@@ -97,7 +97,7 @@ const CHILDREN: [&str; 9] = [
 ];
 
 #[test]
-fn a_child_that_nobody_waits_for_is_no_zombie_after_the_next_request() {
+fn a_child_without_wait_is_no_zombie_after_the_next_request() {
     let server = serve_ways(&CHILDREN, "$$", "PerlModule POSIX");
     let worker: i32 = server.text("/my/who").parse().expect("a pid");
     for (n, way) in CHILDREN.iter().enumerate() {

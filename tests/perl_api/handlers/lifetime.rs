@@ -29,7 +29,7 @@ fn pnotes_are_destroyed_when_the_request_ends() {
 }
 
 #[test]
-fn a_request_object_that_was_kept_says_that_its_request_is_over() {
+fn a_stored_request_object_dies_after_its_request() {
     let server = serve(
         "our $kept; sub handler { my $r = shift; $r->send_http_header('text/plain');
             if ($kept) { my $said = eval { $kept->uri } || \"died: $@\"; $r->print($said) } else { $r->print('kept') } $kept = $r unless $kept; OK }",
@@ -69,7 +69,7 @@ fn registered_cleanups_run_after_the_client_has_its_answer() {
 }
 
 #[test]
-fn a_cleanup_that_dies_is_logged_and_harms_nobody() {
+fn a_cleanup_that_dies_is_logged_and_affects_no_other_request() {
     let server = serve(&printing("do { $r->register_cleanup(sub { die \"in cleanup\\n\" }); $$ }"));
     let pid = server.text("/my");
     server.logged("in cleanup");

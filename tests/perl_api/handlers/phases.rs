@@ -15,7 +15,7 @@ fn a_declined_request_is_a_static_file() {
 }
 
 #[test]
-fn stacked_handlers_run_in_order_until_one_does_not_say_ok_or_declined() {
+fn stacked_handlers_run_until_one_returns_another_status() {
     let server = site("sub one { $_[0]->send_http_header('text/plain'); $_[0]->print('1'); OK } sub two { $_[0]->print('2'); DECLINED } sub three { $_[0]->print('3'); DONE } sub four { $_[0]->print('4'); OK } sub handler { OK }")
         .serve(&conf("PerlHandler My::one My::two My::three My::four"));
     assert_eq!(server.text("/my"), "123");

@@ -80,11 +80,11 @@ const CASES: &[(&str, &str)] = &[
     ("ref $r->server", "Apache::Server"),
     ("$r->get_server_port", "@PORT@"),
     ("$r->get_server_name", "localhost"),
-    // Notes.
+    // Methods of notes.
     ("do { $r->notes(a => 1); ($r->notes('a'), $r->notes->{a}, $r->notes('b')) }", "1|1|(undef)"),
     ("do { $r->pnotes(list => [1, 2]); $r->pnotes('list')->[1] }", "2"),
     ("do { $r->pnotes(k => { a => 5 }); $r->pnotes->{k}{a} }", "5"),
-    // The object itself.
+    // The object behind the handle.
     ("ref $r", "Apache"),
     ("Apache->request->uri", "/my/CASE"),
     ("ref(Apache->request)", "Apache"),
@@ -107,7 +107,7 @@ const CASES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_method_says_what_the_manual_promises() {
+fn every_method_returns_what_the_manual_promises() {
     let server = site(&module())
         .serve(&conf("PerlSetVar Colour green\nPerlSetVar List a\nPerlAddVar List b\nPerlSetEnv Set \"by conf\""));
     let mut wrong = Vec::new();

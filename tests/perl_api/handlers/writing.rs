@@ -121,7 +121,7 @@ fn send_cgi_header_takes_status_and_headers_from_text() {
 }
 
 #[test]
-fn no_cache_says_so_in_the_headers() {
+fn no_cache_sets_its_headers() {
     let response = answer("$r->no_cache(1); $r->send_http_header('text/plain'); OK");
     assert_eq!(
         (response.header("pragma").as_deref(), response.header("cache-control").as_deref()),
@@ -131,7 +131,7 @@ fn no_cache_says_so_in_the_headers() {
 }
 
 #[test]
-fn rflush_sends_what_is_there_at_once() {
+fn rflush_sends_buffered_output_at_once() {
     let server = serve(
         "sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print('one'); $r->rflush;
                        select undef, undef, undef, 0.01 until -e '@DIR@/seen'; $r->print('two'); OK }",

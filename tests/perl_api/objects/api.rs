@@ -59,7 +59,7 @@ fn a_list_of_values_may_change_while_it_is_stored() {
 }
 
 #[test]
-fn an_object_is_asked_once_by_each_method() {
+fn each_method_converts_an_object_once() {
     let server = serve(
         "my $n = 0; my $o = Text->of(sub { $n++; \"v$n\" }); $r->notes(a => $o); $r->header_out('X-A' => $o); \
          $r->err_header_out($o, 'b'); $r->content_type($o); $r->print($o); $n",

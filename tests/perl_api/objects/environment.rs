@@ -12,7 +12,7 @@ fn serve(script: &str) -> Server {
 }
 
 #[test]
-fn an_object_whose_text_grows_is_asked_once() {
+fn an_object_whose_text_grows_is_converted_once() {
     let server = serve(
         "my $n = 0; $ENV{GROWS} = Text->of(sub { 'x' x (10 ** ++$n) }); print length(`printf %s \"\\$GROWS\"`), \" $n\";",
     );
@@ -20,7 +20,7 @@ fn an_object_whose_text_grows_is_asked_once() {
 }
 
 #[test]
-fn an_object_may_add_names_and_take_others_away_while_it_is_asked() {
+fn an_object_may_change_the_table_during_its_conversion() {
     let server = serve(
         "$ENV{\"A$_\"} = 'a' x 100 for 1 .. 50;\n\
          $ENV{WILD} = Text->of(sub { delete $ENV{\"A$_\"} for 1 .. 50; $ENV{\"B$_\"} = 'b' x 1000 for 1 .. 500; 'wild' });\n\
@@ -66,7 +66,7 @@ fn an_object_that_forks_makes_a_child_and_no_second_answer() {
 }
 
 #[test]
-fn an_object_that_starts_a_program_for_its_text_is_not_asked_for_that_one() {
+fn an_object_in_env_that_starts_a_program_is_not_converted_for_it() {
     let server = serve("$ENV{DEEP} = Text->of(sub { 'in:' . `echo \"[\\$DEEP]\"` }); print `echo \"\\$DEEP\"`;");
     assert_eq!(server.text(URL), "in:[]\n\n");
 }

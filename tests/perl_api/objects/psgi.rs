@@ -9,7 +9,7 @@ fn serve(app: &str) -> Server {
 }
 
 #[test]
-fn an_object_in_a_body_is_asked_once() {
+fn an_object_in_a_body_is_converted_once() {
     let server = serve("my $n = 0; sub { [200, [], [Text->of(sub { ++$n . ' time' . \"\\x{e9}\" })]] }");
     assert_eq!(server.get("/").body, b"1 time\xe9");
 }

@@ -12,7 +12,7 @@ const CODE: &str = "sub authen { my $r = shift; my ($status, $password) = $r->ge
 const INSIDE: &str = "AuthType Basic\nAuthName \"My realm\"\nRequire valid-user\nPerlAuthenHandler My::authen\nPerlAuthzHandler My::authz\nPerlHandler My::who";
 
 #[test]
-fn an_authen_handler_asks_for_the_password_and_knows_it() {
+fn an_authen_handler_gets_the_password() {
     let server = serve(
         CODE,
         &("CustomLog access.log \"%u %s\"\n".to_owned() + &hello(INSIDE).replace("PerlHandler My::hello\n", "")),
@@ -27,7 +27,7 @@ fn an_authen_handler_asks_for_the_password_and_knows_it() {
 }
 
 #[test]
-fn an_authen_handler_that_nobody_decides_for_lets_nobody_in() {
+fn a_declining_authen_handler_without_a_file_refuses_all() {
     let server = serve(
         "sub shrug { DECLINED }",
         &hello("AuthType Basic\nAuthName x\nRequire valid-user\nPerlAuthenHandler My::shrug"),

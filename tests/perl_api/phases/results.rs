@@ -25,7 +25,7 @@ fn ok_and_declined_go_on_and_a_status_ends_the_request() {
 }
 
 #[test]
-fn done_ends_the_request_with_what_was_said() {
+fn done_ends_the_request_with_its_output_so_far() {
     let server = serve(
         "sub done { my $r = shift; $r->send_http_header('text/plain'); $r->print('done'); DONE }",
         &hello("PerlAccessHandler My::done"),

@@ -43,7 +43,7 @@ fn set_handlers_decides_who_answers() {
 /// mod_perl.c runs the list with which the phase began. set_handlers changes only the result of get_handlers
 /// (Apache.xs, set_handlers).
 #[test]
-fn set_handlers_for_the_phase_that_runs_calls_nobody_twice() {
+fn set_handlers_in_its_phase_calls_no_handler_twice() {
     let server = serve(
         "sub twice { my $r = shift; $r->send_http_header('text/plain'); $r->print('once '); $r->set_handlers(PerlHandler => [\\&twice, 'My::late']);
              $r->print(scalar @{ $r->get_handlers('PerlHandler') }); OK }
@@ -70,7 +70,7 @@ fn set_handlers_with_undef_or_done_ends_the_phase_that_runs() {
 }
 
 #[test]
-fn get_handlers_tells_names_and_code() {
+fn get_handlers_returns_names_and_code() {
     let server = serve(
         "sub tell { my $r = shift; $r->push_handlers(PerlLogHandler => sub { OK }); $r->send_http_header('text/plain');
              my $list = sub { my $l = $r->get_handlers($_[0]); '[' . join(',', map { ref || $_ } @$l) . ']' };
@@ -90,7 +90,7 @@ fn an_unknown_phase_is_the_callers_mistake() {
 }
 
 #[test]
-fn a_stack_stops_at_the_first_that_says_something_else() {
+fn handlers_of_a_phase_stop_at_the_first_other_status() {
     let server = serve(
         "sub one { note($_[0], 'one') } sub two { note($_[0], 'two'); DECLINED } sub three { note($_[0], 'three'); FORBIDDEN } sub four { note($_[0], 'four') }",
         &hello("PerlAccessHandler My::one My::two\nPerlAccessHandler My::three My::four"),

@@ -37,7 +37,7 @@ fn a_file_can_be_a_part_of_the_answer() {
 }
 
 #[test]
-fn a_subrequest_tells_what_would_be_answered() {
+fn a_subrequest_reports_the_status_of_its_uri() {
     let server = serve(
         &(main_handler(
             "my @s = map { $r->lookup_uri($_) } qw(/part.txt /closed /inner/more relative); $r->print(join '|', map { join ',', $_->status, $_->uri, $_->filename =~ s{^@DIR@}{}r, $_->path_info } @s)",
@@ -150,7 +150,7 @@ fn a_subrequest_may_be_the_current_request_for_a_while() {
 }
 
 #[test]
-fn the_default_type_is_what_is_sent_and_not_what_a_look_up_says() {
+fn the_default_type_is_sent_but_not_returned_by_a_subrequest() {
     let server = serve(
         "sub main { my $r = shift; my $type = $r->lookup_uri('/none')->content_type // '-'; $r->send_http_header; $r->print($type); OK }
          sub inner { $_[0]->internal_redirect('/none'); OK }",

@@ -3,7 +3,7 @@
 use crate::support::{Request, serve_env_handler as serve};
 
 #[test]
-fn a_folder_can_say_it_for_itself() {
+fn directives_of_class_file_info_apply_to_their_folder() {
     let server = serve("<Directory \"@DIR@/htdocs\">\nAllowOverride FileInfo Indexes\n</Directory>");
     for (name, text) in [
         ("page.html", "<p>page</p>\n"),

@@ -4,7 +4,7 @@ use super::serve;
 use crate::support::Site;
 
 #[test]
-fn each_folder_says_more_than_the_one_above_it() {
+fn options_of_inner_folders_are_added_to_those_of_outer_ones() {
     let site = Site::new()
         .file("htdocs/.htaccess", "PerlSetVar X top")
         .file("htdocs/a/b/.htaccess", "PerlSetVar X b")

@@ -49,7 +49,7 @@ fn a_binary_or_too_long_file_is_refused() {
     site.write_bytes("htdocs/long/.htaccess", &b"# a comment\n".repeat(6000));
     let server = serve(site, "");
     server.get("/binary/page").is(500);
-    server.logged("binary/.htaccess: cannot be read; requests below its folder are refused: it is not UTF-8 text");
+    server.logged("binary/.htaccess: cannot be read; requests below its folder are refused: the file contains a NUL byte: expected UTF-8 text");
     server.get("/long/page").is(500);
     server.logged("long/.htaccess: cannot be read; requests below its folder are refused: it is longer than 64K");
     assert_eq!(server.text("/page"), "conf");

@@ -9,7 +9,7 @@ fn greedy() -> String {
     "SetEnvIf X \"((([a-z]y){20}x){20}N){20}\" a\n".repeat(100)
 }
 
-/// A pattern within the limit for each. A hundred of them exceed the limit for all.
+/// A pattern within the limit of a single one. A hundred of them exceed the limit of a file.
 const LARGE: &str = "(?:[a-z]x){150}N";
 
 fn many() -> String {
@@ -30,7 +30,7 @@ fn front(server: &Server) -> i32 {
 }
 
 #[test]
-fn a_folder_that_wants_too_much_is_refused_and_nobody_else_waits_or_pays() {
+fn a_folder_with_expensive_patterns_is_refused_and_others_are_not_delayed() {
     let mut site = Site::new();
     for number in 0..20 {
         let text = if number % 2 == 0 { greedy() } else { many() };
@@ -216,7 +216,7 @@ fn a_slow_pattern_in_any_directive_closes_its_folder() {
 }
 
 #[test]
-fn ordinary_lists_are_held_against_long_values_as_often_as_anybody_asks() {
+fn ordinary_alternatives_match_long_values_without_a_limit() {
     let text: String = (0..300).map(|n| format!("SetEnvIfNoCase Cookie \"Robot{n}\" robot\n")).collect();
     let text = text + "Order Allow,Deny\nAllow from all\nDeny from env=robot\n";
     let server = serve(Site::new().file("htdocs/a/.htaccess", &text).file("htdocs/a/page", "page"));

@@ -18,7 +18,7 @@ fn a_site_of_mod_perl_1_names_its_handlers_in_the_file() {
 }
 
 #[test]
-fn a_script_runs_under_registry_where_the_file_says_so() {
+fn a_script_runs_under_registry_with_cgi_mode_persistent() {
     let site =
         Site::new().script("htdocs/cgi/a.pl", "print \"Content-Type: text/plain\\n\\nscript $ENV{PATH_INFO}\";").file(
             "htdocs/cgi/.htaccess",

@@ -98,7 +98,7 @@ fn with_few_watches(site: &Site) -> Command {
 }
 
 #[test]
-fn a_change_is_seen_although_the_kernel_lost_the_word_of_it() {
+fn a_change_takes_effect_although_its_inotify_event_is_lost() {
     let server = serve(Site::new().file("htdocs/a/page", ""), "");
     assert_eq!(server.text("/a/page"), "conf");
     let kept: usize =

@@ -30,7 +30,7 @@ fn a_started_program_has_descriptors_0_to_2_and_no_other() {
 }
 
 #[test]
-fn children_that_nobody_waits_for_are_no_zombies_after_the_next_request() {
+fn children_without_wait_are_no_zombies_after_the_next_request() {
     let server =
         serve("if ($ENV{QUERY_STRING}) { for (1 .. 5) { my $kid = fork // die; CORE::exit(0) if !$kid } } print $$");
     let worker: i32 = server.text("/cgi/test.pl?fork").parse().expect("a pid");

@@ -55,7 +55,7 @@ fn a_front_that_dies_is_replaced_and_the_workers_stay() {
 }
 
 #[test]
-fn a_worker_in_the_middle_of_an_answer_ends_it_for_nobody_and_serves_on() {
+fn a_worker_finishes_a_response_without_a_client_and_serves_on() {
     let server = serve(SLOW, TWO);
     let mut lost = server.connect();
     lost.raw("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -76,7 +76,7 @@ fn a_worker_in_the_middle_of_an_answer_ends_it_for_nobody_and_serves_on() {
 }
 
 #[test]
-fn a_program_is_told_that_its_client_went_with_the_front() {
+fn a_program_is_notified_that_its_client_was_lost_with_the_front() {
     let handler = "package Waits; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print('begun'); $r->rflush; \
         open my $f, '>', '@DIR@/begun'; close $f; select undef, undef, undef, 0.01 until $r->connection->aborted; \
         open $f, '>', '@DIR@/told'; close $f; 0 } 1";
@@ -90,7 +90,7 @@ fn a_program_is_told_that_its_client_went_with_the_front() {
 }
 
 #[test]
-fn a_worker_that_never_ends_for_nobody_is_killed_in_the_end() {
+fn a_worker_without_a_client_that_never_ends_is_killed() {
     let server = serve(HANGS, &format!("GracefulShutdownTimeout 1s\n{TWO}"));
     let mut lost = server.connect();
     lost.raw("GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -98,12 +98,12 @@ fn a_worker_that_never_ends_for_nobody_is_killed_in_the_end() {
     let hangs: i32 = server.site.read("hanging").parse().expect("a pid");
     kill_front(&server);
     until("it is killed", || !alive(hangs));
-    server.logged("is still at a request of a front that died 1s ago");
+    server.logged("is still busy with a request of a front that died 1s ago");
     server.until_idle(1);
 }
 
 #[test]
-fn a_stop_without_a_front_leaves_nobody() {
+fn a_stop_without_a_front_leaves_no_process() {
     let mut server = serve("sub { [200, [], [$$]] }", TWO);
     server.until_idle(2);
     signal(front(&server), Signal::SIGKILL);

@@ -26,7 +26,7 @@ fn ends_at_once(server: &mut Server) {
 }
 
 #[test]
-fn an_access_log_that_nobody_reads_loses_lines_and_nothing_else() {
+fn an_unread_access_log_loses_lines_and_delays_no_request() {
     let mut server = serve("CustomLog \"|exec sleep 1000\" \"%r\"");
     is_served(&server);
     server.logged("access log: the program does not read its input; lines are lost");
@@ -36,7 +36,7 @@ fn an_access_log_that_nobody_reads_loses_lines_and_nothing_else() {
 }
 
 #[test]
-fn an_error_log_that_nobody_reads_loses_lines_and_nothing_else() {
+fn an_unread_error_log_loses_lines_and_delays_no_request() {
     let mut server = serve("ErrorLog \"|exec sleep 1000\"");
     is_served(&server);
     server.reload().succeeded();

@@ -67,7 +67,7 @@ fn a_thousand_hosts_with_their_own_logs_start_reload_and_open_them_anew() {
 }
 
 #[test]
-fn too_few_open_files_for_all_logs_are_one_line_that_says_how_many_are_needed() {
+fn a_low_limit_of_open_files_is_one_line_with_the_needed_number() {
     let site = site();
     site.configure(&conf());
     let serve = site.serve_command();

@@ -46,7 +46,7 @@ fn a_loop_that_ignores_term_is_killed_too() {
 }
 
 #[test]
-fn a_hundred_megabyte_upload_that_nobody_reads_harms_nobody() {
+fn an_unread_upload_of_a_hundred_megabytes_affects_no_other_request() {
     let server = serve("sub { [200, [], ['not read']] }", "");
     let piece = vec![b'x'; 1 << 20];
     let mut connection = server.connect();

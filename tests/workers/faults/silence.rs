@@ -51,7 +51,7 @@ fn a_status_and_a_stop_do_not_wait_for_a_silent_front() {
 }
 
 #[test]
-fn a_reload_says_that_the_front_is_silent() {
+fn a_reload_reports_that_the_front_does_not_answer() {
     let server = serve(APP, "FrontTimeout 2s\nStartTimeout 10000s");
     silence(&server);
     // A reload that waits for StartTimeout would outlast the test.
@@ -78,7 +78,7 @@ fn a_master_that_is_stopped_again_and_again_counts_only_its_own_waiting() {
 }
 
 #[test]
-fn a_master_that_was_stopped_itself_blames_nobody() {
+fn a_stopped_master_does_not_replace_its_front() {
     let server = serve(APP, "FrontTimeout 1s");
     let ours = front(&server);
     for _ in 0..2 {

@@ -73,7 +73,7 @@ fn ten_stops_under_load_by_sixty_connections_lose_nothing() {
 }
 
 #[test]
-fn five_reloads_under_load_by_sixty_connections_refuse_and_lose_nobody() {
+fn five_reloads_under_load_by_sixty_connections_lose_no_request() {
     let server = serve(APP, PATIENT);
     let answered = Arc::new(AtomicU64::new(0));
     let clients: Vec<_> = (0..60).map(|n| ask_until_refused(&server.address, n % 2 == 0, &answered)).collect();
@@ -91,7 +91,7 @@ fn five_reloads_under_load_by_sixty_connections_refuse_and_lose_nobody() {
 }
 
 #[test]
-fn whom_the_kernel_has_let_in_before_a_stop_is_answered_and_then_closed() {
+fn a_connection_in_the_kernels_queue_is_answered_after_a_stop_and_closed() {
     let mut server = serve(APP, "");
     hold_front(&server);
     let mut waiting: Vec<Connection> = (0..20).map(|_| server.connect()).collect();
@@ -132,7 +132,7 @@ fn a_request_on_a_kept_connection_that_came_before_a_stop_is_answered() {
 }
 
 #[test]
-fn whom_a_unix_socket_has_let_in_before_a_stop_is_answered() {
+fn a_connection_of_a_unix_socket_is_answered_after_a_stop() {
     let site = Site::new().file("app.psgi", APP);
     let address = Address::Unix(site.path("site.sock"));
     let conf = "Listen unix:@DIR@/site.sock\n<Location />\nPsgiApp app.psgi\n</Location>";
@@ -148,7 +148,7 @@ fn whom_a_unix_socket_has_let_in_before_a_stop_is_answered() {
 }
 
 #[test]
-fn whom_a_listener_has_let_in_that_a_reload_closes_is_answered() {
+fn a_connection_of_a_listener_that_a_reload_closes_is_answered() {
     let other = Site::new();
     let server = serve(APP, &format!("Listen 127.0.0.1:{}", other.port));
     let mut waiting: Vec<Connection> =
@@ -168,7 +168,7 @@ fn whom_a_listener_has_let_in_that_a_reload_closes_is_answered() {
 /// RFC 9113, 6.8: the first GOAWAY names the highest possible stream, so that requests in flight still count. The last
 /// GOAWAY names the last stream.
 #[test]
-fn http2_is_told_to_go_in_two_steps_and_what_comes_between_is_answered() {
+fn http2_shuts_down_with_two_goaways_and_answers_requests_between() {
     let mut server = serve(APP, "Protocols h2c http/1.1");
     let mut raw = Raw::open(&server, &[]);
     raw.get(1, "/");

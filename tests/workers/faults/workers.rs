@@ -6,7 +6,7 @@ use super::{HANGS, serve};
 use crate::support::{Load, Site, alive, eventually, signal, state, until};
 
 #[test]
-fn a_worker_killed_in_mid_request_is_a_502_and_nobody_else_notices() {
+fn a_worker_killed_in_mid_request_is_a_502_of_that_request_only() {
     let server = serve(HANGS, "MaxClients 3\nStartServers 3\nMinSpareServers 3\nMaxSpareServers 3");
     let load = Load::start(&server, 2, "/", |response| response.status == 200);
     let mut victim = server.connect();
@@ -104,7 +104,7 @@ fn with_half_the_workers_stopped_the_others_serve_and_those_get_nothing_more() {
 }
 
 #[test]
-fn a_stopped_idle_worker_costs_nobody_an_answer() {
+fn a_stopped_idle_worker_loses_no_request() {
     let server = serve("sub { [200, [], [$$]] }", "MaxClients 2\nStartServers 2\nMinSpareServers 2\nMaxSpareServers 2");
     server.until_idle(2);
     // The worker that was busy last is likely to get the next request.
@@ -120,7 +120,7 @@ fn a_stopped_idle_worker_costs_nobody_an_answer() {
 }
 
 #[test]
-fn a_hundred_and_fifty_crashes_in_a_row_cost_nobody_else_anything_and_one_fork_each() {
+fn a_hundred_and_fifty_crashes_cost_one_fork_each_and_no_other_request() {
     const CRASHES: usize = 150;
     let server = serve(
         "sub { kill KILL => $$ if $_[0]{PATH_INFO} eq '/crash'; [200, [], [$$]] }",

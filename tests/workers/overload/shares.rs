@@ -44,7 +44,7 @@ fn a_share_is_left_when_a_worker_dies_and_when_a_client_leaves() {
 }
 
 #[test]
-fn the_inner_section_says_which_share_it_is() {
+fn the_inner_section_decides_the_share() {
     let server =
         serve(3, "<Location /report>\nPoolShare 1\n</Location>\n<Location /report/all>\nPoolShare 100%\n</Location>");
     let _held = hold(&server, "/report/hold", 1);

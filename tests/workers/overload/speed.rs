@@ -7,7 +7,7 @@ use crate::support::{Request, Site, until};
 const OTHER: &str = "127.0.0.9";
 
 #[test]
-fn a_client_that_asks_too_often_gets_429_before_a_worker_is_taken() {
+fn a_client_above_its_speed_limit_gets_429_before_a_worker_is_taken() {
     let server = serve(2, "<Location /app>\nSpeedLimit requests=3/600s\n</Location>");
     (0..3).for_each(|_| drop(server.get("/app/x").is(200)));
     let by_workers = || server.status()["front"]["worker_requests"].clone();
@@ -52,7 +52,7 @@ fn files_and_exempt_clients_are_not_counted() {
 }
 
 #[test]
-fn a_page_for_those_who_are_too_fast_takes_no_worker_either() {
+fn an_error_document_for_429_takes_no_worker() {
     let site = Site::new().file("htdocs/slow.html", "please wait").file("app.psgi", "sub { [200, [], ['ok']] }");
     let server = site.serve(
         "<Location /app>\nPsgiApp app.psgi\nSpeedLimit requests=1/60s\nErrorDocument 429 /slow.html\n</Location>\n\

@@ -54,7 +54,7 @@ fn code_loaded_by_a_request_is_shared_by_all_workers_afterwards() {
 }
 
 #[test]
-fn urg_asks_for_the_same() {
+fn signal_urg_starts_a_refork() {
     let server = lazy(2);
     server.get("/").is(200);
     server.signal(Signal::SIGURG);
@@ -119,7 +119,7 @@ fn a_worker_without_requests_or_with_a_recent_death_becomes_no_mold() {
     let server = serve(Site::new(), "sub { $_[0]{PATH_INFO} eq '/die' ? die 'of old age' : [200, [], [$$]] }", 1, "");
     server.control(["refork"]).failed(1, "no worker has answered a request yet");
     server.get("/die").is(500);
-    server.control(["refork"]).failed(1, "one of its last 10 requests has died");
+    server.control(["refork"]).failed(1, "one of the worker's last 10 requests has died");
     for _ in 0..10 {
         server.get("/").is(200);
     }
@@ -153,7 +153,7 @@ fn state_that_must_not_be_shared_prevents_a_refork_and_is_named() {
 }
 
 #[test]
-fn hooks_run_where_they_say() {
+fn hooks_run_in_their_phase() {
     let app = "use Cameleer::Refork qw(before_fork after_mold_fork after_worker_fork);
         my @ran; my $socket;
         before_fork { push @ran, \"before_fork in worker $$\" };
@@ -188,5 +188,5 @@ fn connections_to_databases_are_ended_and_made_anew_under_the_same_handle() {
     }
     assert!(!server.log().contains("cannot connect"), "{}", server.log());
     server.get("/keep").is(200);
-    server.control(["refork"]).failed(1, "the program keeps a statement handle of \"dbi:SQLite:");
+    server.control(["refork"]).failed(1, "the program holds a statement handle of \"dbi:SQLite:");
 }

@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_said_as_people_say_it() {
+    fn a_time_may_be_a_clock_time_a_date_or_an_age() {
         let now =
             at(NaiveDate::from_ymd_opt(2026, 11, 23).expect("a day"), clock("09:00").expect("a time")).expect("now");
         let at = |text: &str| moment(text, now).map(|moment| i64::from(moment) - now.timestamp());

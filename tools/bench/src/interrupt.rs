@@ -33,7 +33,7 @@ fn signals() -> SigSet {
 pub struct Interrupt(AsyncFd<SignalFd>);
 
 impl Interrupt {
-    /// In the current runtime.
+    /// Waits for the signal in the current tokio runtime.
     #[allow(deprecated, reason = "the new spelling is unsafe; a SignalFd owns its descriptor and never changes it")]
     pub fn new() -> io::Result<Interrupt> {
         let descriptor = SignalFd::with_flags(&signals(), SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;

@@ -62,7 +62,7 @@ pub fn versus(a: &RunPlan, b: &RunPlan) -> anyhow::Result<Versus> {
     Ok(versus)
 }
 
-/// Runs one round of each.
+/// Runs one round of each server.
 fn one(a: &RunPlan, b: &RunPlan, number: u32) -> anyhow::Result<Versus> {
     let (a, b) = if number.is_multiple_of(2) {
         let first = run(a)?;

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_age_is_nothing() {
+    fn a_duration_has_at_most_three_digits() {
         for (ms, expected) in [(1, "1 ms"), (999, "999 ms"), (3_400, "3 s"), (119_999, "119 s"), (120_000, "2 min")] {
             assert_eq!(duration(ms), expected);
         }

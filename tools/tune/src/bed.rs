@@ -1,4 +1,4 @@
-//! The test bed: a shadow server whose pool is resized between measurements, and its load.
+//! The test bed: a shadow server whose pool is resized between measurements, and the load on it.
 
 use std::time::{Duration, Instant};
 

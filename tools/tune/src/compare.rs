@@ -24,7 +24,7 @@ pub struct CostlyDirective {
     pub name: &'static str,
     /// Present value.
     pub from: String,
-    /// Other value.
+    /// Value to compare with the present one.
     pub to: &'static str,
     /// Consequence of the change, for the user.
     pub about: &'static str,
@@ -37,7 +37,7 @@ pub struct DirectiveComparison {
     pub name: &'static str,
     /// Present value.
     pub from: String,
-    /// Other value.
+    /// Value to compare with the present one.
     pub to: &'static str,
     /// Ratio of requests per second, other to present value.
     pub ratio: Option<f64>,

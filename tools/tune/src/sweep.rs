@@ -24,7 +24,7 @@ const ROUNDS: std::ops::RangeInclusive<usize> = 6..=24;
 /// Margin of a ratio, as a logarithm, at which the ratio is known well enough.
 const KNOWN: f64 = 0.02;
 
-/// One measurement.
+/// A measurement with one number of workers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slice {
     /// Answered requests per second.
@@ -44,7 +44,7 @@ pub trait Bed {
     fn has_time_for(&self, workers: &[u32]) -> bool;
 }
 
-/// All measurements.
+/// Measurements of all numbers of workers.
 #[derive(Debug, Default)]
 pub struct Sweep {
     points: BTreeMap<u32, Vec<Slice>>,
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn without_time_it_is_said_that_the_search_was_cut() {
+    fn a_search_without_time_has_a_note() {
         let (sweep, slices) = run(f64::from, 0.0, 1, 3);
         assert!(sweep.is_cut && slices <= 3, "{slices}");
         assert_eq!(sweep.knee(), 4, "the best of what was measured");

@@ -9,7 +9,7 @@ use crate::PlaceConfig;
 pub enum HandlerStack {
     /// The handlers of the configuration.
     Configured,
-    /// The configured ones, then pushed ones.
+    /// The configured handlers, then pushed ones.
     Pushed,
     /// Handlers that Perl code has set in place of the configured ones.
     Replaced,

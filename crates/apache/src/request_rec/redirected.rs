@@ -13,7 +13,7 @@ pub(crate) fn variables(r: &mut RequestRec) -> Vec<u8> {
     encoded(renamed(r).iter())
 }
 
-/// Those that an error page inherits. As in httpd, they have the method, which is GET for the page itself.
+/// The variables that an error page inherits. As in httpd, they have the method, which is GET for the page itself.
 pub(crate) fn variables_of_error(r: &mut RequestRec) -> Vec<u8> {
     let mut renamed = renamed(r);
     renamed.set(b"REDIRECT_REQUEST_METHOD", r.known_text(Text::Method).unwrap_or_default());

@@ -60,7 +60,7 @@ fn shown(reply: &Reply<'_>) -> String {
 
 type Handler = fn(&mut RequestRec);
 
-/// What a handler does.
+/// Actions of a handler.
 enum Act {
     Write(&'static [u8]),
     Flush,

@@ -11,7 +11,7 @@ use crate::syntax::tree::{At, ConfigError};
 
 const PROCESS: &str = "PerlProcessConnectionHandler";
 
-/// Reports errors of such hosts, and warns of their costs.
+/// Reports errors of hosts with a PerlProcessConnectionHandler, and warns of their costs.
 pub(super) fn finish(draft: &mut Draft) {
     let config = &draft.config;
     let taken: Vec<(&At, usize)> = processing(config).collect();

@@ -37,7 +37,7 @@ impl Draft {
             max_spare,
             max_clients,
             auto: false,
-            // These processes run no code that could grow.
+            // A process of the cgi pool runs no code that could grow.
             max_requests: 0..=0,
             worker: WorkerLimits::default(),
             refork: ReforkWhen::Off,

@@ -8,7 +8,7 @@ use crate::model::context::{Scope, rest_below};
 use crate::model::settings::Section;
 use crate::syntax::tree::ConfigError;
 
-/// Adds a warning for each such section.
+/// Adds a warning for each nested section that httpd would merge differently.
 pub(super) fn check(draft: &mut Draft) {
     let warnings: Vec<ConfigError> = [anew(&draft.config.sections), alone(&draft.config.sections)].concat();
     draft.config.warnings.extend(warnings);

@@ -9,7 +9,7 @@ use crate::syntax::pattern::Pattern;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum SectionContext {
-    /// Outside of every section.
+    /// Place outside of every section.
     Server = 1,
     /// `<VirtualHost>`
     VirtualHost = 2,

@@ -61,7 +61,7 @@ pub fn parse(args: &[String]) -> Result<(PartialOptions, Vec<String>), String> {
         let set = if arg.starts_with('-') { &mut remove } else { &mut add };
         match known(arg.trim_start_matches(['+', '-']))? {
             Some(options) => *set = set.with(options),
-            // What is not supported is off anyway.
+            // Options that are not supported are off anyway.
             None if arg.starts_with('-') => {}
             None => ignored.push(arg.clone()),
         }

@@ -169,7 +169,7 @@ impl std::fmt::Debug for Overrides {
 /// How much Perl `.htaccess` files may contain. Each level includes the preceding ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum PerlHtaccess {
-    /// No Perl.
+    /// No Perl is allowed.
     #[default]
     Off,
     /// Values: `PerlSetVar`, `PerlSetEnv`, `PerlSendHeader`.

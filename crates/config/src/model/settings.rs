@@ -151,8 +151,8 @@ impl Settings {
     pub fn script_length(&self, path: &[u8]) -> Option<u32> {
         match self.handler {
             Handler::Psgi => Some(self.mount.len().min(path.len()) as u32),
-            // The handler comes from the file's extension, so the whole path is the file. Splitting it at a folder with
-            // such an extension would let a picture below that folder run as a program.
+            // A handler from the file's extension means that the whole path is the file. Splitting the path at a folder
+            // with such an extension would let a picture below that folder run as a program.
             Handler::PerlScript | Handler::ModPerl | Handler::CgiScript | Handler::FcgidScript
                 if self.named_by == NamedBy::Extension =>
             {

@@ -38,7 +38,7 @@ pub const TOO_HEAVY: &str = "the .htaccess files from the root folder down to he
 pub struct Htaccess {
     /// Folder of the file.
     pub folder: PathBuf,
-    /// Section of the file itself, then those of its `<Files>`.
+    /// Section of the file itself, then the sections of its `<Files>`.
     sections: Vec<Section>,
     /// Code to load (`PerlHtaccess On`), and directives of Perl modules. Section indices count from the file's own section.
     pub start_up: Vec<StartUp>,

@@ -30,7 +30,7 @@ impl Config {
         }
     }
 
-    /// The alias that is for a path, and the file that it makes of it.
+    /// The alias for a path, and the file to which it maps the path.
     pub fn alias_of(&self, host: u16, path: &str) -> Option<(&Alias, PathBuf)> {
         let aliases = self.hosts.get(usize::from(host))?.aliases.iter();
         aliases.filter_map(|alias| Some((alias, alias.file(path)?))).next()
@@ -126,7 +126,7 @@ pub(super) struct MatchedRequest<'a> {
     text: &'a str,
     /// Last component of `filename`; empty for a folder.
     name: &'a str,
-    /// URL of the backend that gets the request. Such a request is for no file.
+    /// URL of the backend that gets the request. A proxied request has no file.
     backend: Option<&'a str>,
 }
 

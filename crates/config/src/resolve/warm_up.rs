@@ -6,7 +6,7 @@ use crate::model::config::Config;
 use crate::model::start_up::warm_up::{Scheme, WarmUpSite};
 
 impl Config {
-    /// For a URL that names its host: that host and one of its listeners.
+    /// For a URL with a host name: that host and one of its listeners.
     pub fn warm_up_site_named(&self, scheme: Scheme, name: &str) -> Option<WarmUpSite> {
         let answers = |local: &Option<SocketAddr>| self.hosts[usize::from(self.host(*local, name))].has_name(name);
         let local = self.locals().find(answers)?;

@@ -33,7 +33,7 @@ pub(super) static ROWS: &[Row] = rows![
         .default("0", "MaxSpareServers limits the number of idle workers"),
     "A worker without a request for this long exits, and MinSpareServers decides whether it is replaced; 0 is never.",
     word("Refork", POOLS, "auto|off|requests[,requests…]", refork)
-        .default("off", "variables of that worker become visible to all others: the site must have agreed to that"),
+        .default("off", "variables of the promoted worker become visible to all others: the site must allow that"),
     "When a worker becomes the mold, so that all workers share what its requests loaded. `auto`: when measured memory \
      savings repay it. A list: after this many requests of a worker, then of a worker of that mold, and so on. \
      `cameleer refork` does it at any time.",

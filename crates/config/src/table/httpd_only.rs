@@ -76,7 +76,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "it configures a part of TLS that works differently here",
+        advice: "TLS works without this setting; remove the line",
         names: "SSLCompression SSLCryptoDevice SSLInsecureRenegotiation SSLMutex \
             SSLOCSPDefaultResponder SSLOCSPNoverify SSLOCSPOverrideResponder SSLOCSPProxyURL SSLOCSPResponderCertificateFile \
             SSLOCSPResponderTimeout SSLOCSPResponseMaxAge SSLOCSPResponseTimeSkew SSLOCSPUseRequestNonce \
@@ -218,7 +218,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "there is no such thing to configure here",
+        advice: "it tunes a part of httpd that Cameleer does not have; remove the line",
         names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
             BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \

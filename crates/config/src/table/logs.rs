@@ -14,7 +14,7 @@ pub(super) static ROWS: &[Row] = rows![
     words("LogLevel", HOSTS, "[module:]level…", 1..=MANY, log_level).default("warn", "httpd's default"),
     "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info, debug, or trace1 to trace8. \
      `ssl:info` sets it for one module: core, http, http2, ssl, perl, config, mpm_prefork, rewrite (httpd's names). Only \
-     rewrite logs anything below debug: `rewrite:trace3` says what each RewriteRule does. Other modules log nothing here.",
+     rewrite logs anything below debug: `rewrite:trace3` logs each step of a RewriteRule. Other modules log nothing here.",
     words("ErrorLogFormat", SERVER, "json|format…", 1..=MANY, error_log_format)
         .because("fail2ban and logwatch read httpd's format"),
     "`json`: each line of the error logs is a JSON object with the field names of JSON access logs. Other formats are \

@@ -26,7 +26,7 @@ pub struct Row {
     pub default: Option<&'static str>,
     /// Reason for the default, or for having none.
     pub because: &'static str,
-    /// When a change takes effect.
+    /// Moment at which a change takes effect.
     pub effect: Effect,
     /// Whether `<Limit>` may contain the directive, which then holds for the methods listed there.
     pub per_method: bool,
@@ -158,7 +158,7 @@ pub const fn places(places: u8) -> Contexts {
     Contexts { places, htaccess: Class::NEVER }
 }
 
-/// When a change takes effect.
+/// Moment at which a change takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// At `cameleer restart`, because the setting belongs to the master.

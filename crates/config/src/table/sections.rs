@@ -17,21 +17,24 @@ pub(super) static ROWS: &[Row] = rows![
     section("VirtualHost", SERVER, "address[:port]…", 1..=MANY, virtual_host).because("a single site needs none"),
     "A separate site on these addresses (`*` is any). Among hosts of the same address, ServerName and ServerAlias \
      select one; the first of them answers other names.",
-    section("Location", HOSTS, "/url-path", 1..=2, location).because("see the directives in it"),
+    section("Location", HOSTS, "/url-path", 1..=2, location).because("the directives inside have their own defaults"),
     "Settings for a URL path and everything below it. Locations are merged last, in the order of the file. `~` takes a \
      regular expression. As in httpd, a path that does not begin with a slash matches no request; a warning is logged.",
-    section("LocationMatch", HOSTS, "regex", 1..=1, location_match).because("see the directives in it"),
+    section("LocationMatch", HOSTS, "regex", 1..=1, location_match)
+        .because("the directives inside have their own defaults"),
     "As Location, for paths that match the regular expression anywhere.",
-    section("Directory", HOSTS, "path", 1..=2, directory).because("see the directives in it"),
+    section("Directory", HOSTS, "path", 1..=2, directory).because("the directives inside have their own defaults"),
     "Settings for the files in a folder and everything below it. Directories are merged first, the shortest path \
      first. `~` takes a regular expression.",
-    section("DirectoryMatch", HOSTS, "regex", 1..=1, directory_match).because("see the directives in it"),
+    section("DirectoryMatch", HOSTS, "regex", 1..=1, directory_match)
+        .because("the directives inside have their own defaults"),
     "As Directory, for folders that match the regular expression anywhere. Merged after Directory.",
-    section("Files", NOT_LOCATION.and_htaccess(Class::ANY), "name", 1..=2, files).because("see the directives in it"),
+    section("Files", NOT_LOCATION.and_htaccess(Class::ANY), "name", 1..=2, files)
+        .because("the directives inside have their own defaults"),
     "Settings for files of this name, in any folder or in the enclosing Directory. Merged after Directory, before \
      Location. `~` takes a regular expression.",
     section("FilesMatch", NOT_LOCATION.and_htaccess(Class::ANY), "regex", 1..=1, files_match)
-        .because("see the directives in it"),
+        .because("the directives inside have their own defaults"),
     "As Files, for names that match the regular expression anywhere.",
     section("Perl", ANYWHERE, "", 0..=1, |d, code, _| {
         if !d.config.may_configure(d.position.pool) {
@@ -47,22 +50,26 @@ pub(super) static ROWS: &[Row] = rows![
     "Perl code that runs while the configuration is read, in package Apache::ReadConfig (with mod_perl 2: in a package \
      of its own). Its variables become directives and sections: `$Port`, `@PerlModule`, `%Location`. A line `Perl \
      code` is a section of one line. See docs/guide/perl-in-the-configuration.md.",
-    reading("IfModule", ANYWHERE, "[!]module", Form::Section).effect(Effect::Start).because("see the directives in it"),
+    reading("IfModule", ANYWHERE, "[!]module", Form::Section)
+        .effect(Effect::Start)
+        .because("the directives inside have their own defaults"),
     "Reads the contents only if the module (`mod_perl.c` or `perl_module`) is built in; with `!` only if it is not. \
      `cameleer.c` is present only in Cameleer.",
-    reading("IfDefine", ANYWHERE, "[!]name", Form::Section).effect(Effect::Start).because("see the directives in it"),
+    reading("IfDefine", ANYWHERE, "[!]name", Form::Section)
+        .effect(Effect::Start)
+        .because("the directives inside have their own defaults"),
     "Reads the contents only if `-D` or Define defined the name; with `!` only if neither did.",
     reading("IfDirective", ANYWHERE, "[!]directive", Form::Section)
         .effect(Effect::Start)
-        .because("see the directives in it"),
+        .because("the directives inside have their own defaults"),
     "Reads the contents only if Cameleer has this directive; with `!` only if it does not.",
     reading("IfVersion", ANYWHERE, "[[!]operator] version", Form::Section)
         .of("mod_version.c")
         .effect(Effect::Start)
-        .because("see the directives in it"),
+        .because("the directives inside have their own defaults"),
     "Reads the contents only if the comparison with httpd 2.4, whose language this is, holds: `<IfVersion >= 2.4>`. \
      Operators: =, >, >=, <, <= and ~ for a regular expression; `!` negates.",
-    reading("IfFile", ANYWHERE, "[!]path", Form::Section).because("see the directives in it"),
+    reading("IfFile", ANYWHERE, "[!]path", Form::Section).because("the directives inside have their own defaults"),
     "Reads the contents only if the file or folder exists; with `!` only if it does not. A relative path starts at \
      ServerRoot.",
     reading("Define", ANYWHERE, "name [value]", Form::Line).because("`-D` and the environment define the usual names"),

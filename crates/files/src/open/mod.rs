@@ -45,7 +45,7 @@ pub enum Links {
     Follow,
     /// `Options SymLinksIfOwnerMatch`
     OwnersMatch,
-    /// Neither option: links are refused.
+    /// Neither FollowSymLinks nor SymLinksIfOwnerMatch: links are refused.
     Refuse,
 }
 

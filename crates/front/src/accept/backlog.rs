@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn handshakes_are_told_from_connections_and_from_those_with_others() {
+    fn unfinished_handshakes_are_distinguished_from_connections_and_other_ports() {
         let line = |port, state| format!("  12: 0100007F:{port} 0100007F:D431 {state} 00000000:00000000 01:00000064");
         assert!(is_begun(&line("1F90", "03"), 8080));
         assert!(!is_begun(&line("1F90", "01"), 8080));

@@ -148,7 +148,9 @@ impl ConnectionServer {
         let Some(generation) = self.services.generations.serving() else { return };
         let socket = match stream.into_socket() {
             Ok(socket) => socket,
-            Err(error) => return log::error("front", format_args!("a connection cannot be served: {error}")),
+            Err(error) => {
+                return log::error("front", format_args!("cannot use the socket of a new connection: {error}"));
+            }
         };
         let connection = self.connection(generation, remote, local);
         if stands_for_others {
@@ -184,7 +186,7 @@ async fn serve(connection: Connection, socket: Socket, _permit: Permit) {
         Some(Ok(Negotiated::Http2(line))) => Box::pin(http2::drive(&connection, line)).await,
         Some(Err(error)) => {
             let module = if client.security.pace().is_some() { "ssl" } else { "front" };
-            log::info(module, format_args!("client={} no connection: {error}", client.remote));
+            log::info(module, format_args!("client={} connection failed: {error}", client.remote));
         }
         None => {}
     }

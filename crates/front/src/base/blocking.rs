@@ -148,7 +148,7 @@ impl Threads {
             match Builder::new().name(self.name.into()).spawn(|| self.work()) {
                 Ok(_) => state.threads += 1,
                 Err(error) if state.threads == 0 => return Err((job, error)),
-                // The existing threads do the job.
+                // No thread was added; the existing threads do the work.
                 Err(_) => {}
             }
         }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spool_directory_that_hangs_keeps_no_other_file_from_anybody() {
+    fn a_hanging_spool_directory_delays_no_other_file() {
         let gates: Vec<_> = (0..2 * MOST_STORING).map(|_| channel::<()>()).collect();
         let (go, gone): (Vec<_>, Vec<_>) = gates.into_iter().unzip();
         wait_for(async {

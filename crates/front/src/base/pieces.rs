@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_use_the_same_memory_again_and_little_is_kept() {
+    fn pieces_reuse_memory_and_little_is_retained() {
         let file = tempfile::tempfile().expect("a file");
         file.write_all_at(&[7; 2 * PIECE], 0).expect("written");
         let first = read(&file, 0, PIECE).expect("read");

@@ -87,7 +87,7 @@ impl AnswerControl {
             _ => {}
         });
         match said {
-            // Old programs and mod_perl's `no_cache` send Pragma.
+            // Old programs and mod_perl's `no_cache` send Pragma instead of Cache-Control.
             Said::Nothing => control.no_cache = has_pragma(headers),
             Said::Something => {}
             Said::Nonsense => control.no_store = true,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_say_how_old_an_answer_may_be() {
+    fn requests_limit_the_age_of_a_stored_response() {
         let said = RequestControl::of(&headers(&["max-age=5, min-fresh=3, max-stale"]));
         assert_eq!((said.max_age, said.min_fresh, said.max_stale), (seconds(5), seconds(3), seconds(LONGEST)));
         assert_eq!(RequestControl::of(&headers(&["max-stale=x"])).max_stale, seconds(0));

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn those_who_wait_learn_what_came_of_it() {
+    async fn waiters_get_the_outcome_of_the_flight() {
         let (flights, now) = (Arc::<Flights>::default(), Instant::now());
         for outcome in [Outcome::Look, Outcome::Alone, Outcome::Failed] {
             let leader = lead(&flights, LONG, now);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_takes_too_long_is_given_up_and_takes_nothing_with_it_when_it_ends() {
+    async fn a_flight_that_exceeds_its_patience_is_replaced_and_its_end_changes_nothing() {
         let (flights, now) = (Arc::<Flights>::default(), Instant::now());
         let first = lead(&flights, LONG, now);
         let second = lead(&flights, Duration::ZERO, now);

@@ -16,7 +16,7 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// The link to the entry `kept` of `cache`.
+    /// The link to the stored entry of `cache`.
     pub fn new(cache: &Arc<Cache>, kept: &Kept) -> Packing {
         Packing { cache: cache.clone(), kept: kept.clone() }
     }

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_larger_than_all_is_not_kept_and_drives_nothing_out() {
+    fn a_response_larger_than_the_cache_is_not_stored_and_evicts_nothing() {
         let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
         store.keep(&key("a", ""), &none, answer(10, &[]));
         store.keep(&key("b", ""), &none, answer(MOST, &[ACCEPT_LANGUAGE]));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn all_variants_are_told_apart_and_forgotten_together() {
+    fn variants_are_distinguished_and_removed_together() {
         let mut store = VariantStore::new(MOST);
         let speaks = |language| HeaderMap::from_iter([(ACCEPT_LANGUAGE, HeaderValue::from_static(language))]);
         let page = key("a", "");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_answer_is_not_given_up_for_one_that_cannot_be_kept() {
+    fn a_fresh_response_is_not_replaced_by_an_uncacheable_one() {
         let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
         store.keep(&key("a", ""), &none, answer(10, &[]));
         store.pass(&key("a", ""), &none, Instant::now() + Duration::from_secs(60));

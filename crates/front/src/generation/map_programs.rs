@@ -1,7 +1,8 @@
 //! Programs of `RewriteMap name prg:…`: each reads a key per line, and answers a line.
 //!
-//! Each thread has its own processes, which it starts when a rule first needs them. A program that does not answer in time, or not
-//! in this form, harms only the rule that asks: it is killed, and started again after a pause.
+//! Each thread has its own processes, which it starts when a rule first needs them. A program that does not answer in
+//! time, or sends more than a line, harms only the rule that waits: the program is killed, and started again after a
+//! pause.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ use tokio::time::timeout;
 use crate::base::blocking;
 use base::path::Text;
 
-/// How long a rule waits for an answer, and for the answers that other requests wait for.
+/// Time limit of one lookup, and of the wait for lookups of other requests.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Shortest time between two starts of a program.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -58,7 +59,9 @@ impl MapPrograms {
         let asked = async { program.lock().await.value(command, key).await };
         match timeout(2 * PATIENCE, asked).await {
             Ok(answer) => answer,
-            Err(_) => Err(format!("prg:{command}: too many requests wait for its answers, and a rule has no value")),
+            Err(_) => Err(format!(
+                "prg:{command}: the program is too slow for the requests that wait for it; the rule gets no value"
+            )),
         }
     }
 }
@@ -82,7 +85,7 @@ impl Program {
         let answer = match timeout(PATIENCE, running.ask(key)).await {
             Ok(answer) => answer.map_err(|error| match error.kind() {
                 ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => {
-                    "it has ended".to_owned()
+                    "the program has ended".to_owned()
                 }
                 _ => error.to_string(),
             }),
@@ -91,7 +94,7 @@ impl Program {
         answer.map_err(|why| {
             self.running = None;
             let pause = PAUSE.as_secs();
-            format!("prg:{command}: {why}: it is killed, rules have no value from it, and it is started again in {pause} s at the latest")
+            format!("prg:{command}: {why}; the program is killed, its rules get no values, and it is started again within {pause} s")
         })
     }
 }
@@ -105,15 +108,15 @@ impl Running {
         let input: OwnedFd = theirs.try_clone()?.into();
         let mut child = Command::new(program);
         child.args(words).stdin(Stdio::from(input)).stdout(Stdio::from(OwnedFd::from(theirs)));
-        // A group of its own, so that what it starts ends with it.
+        // A process group of its own, so that the program's children end with the program.
         let process = Process(Some(child.process_group(0).spawn()?));
         Ok(Running { socket: UnixStream::from_std(ours)?, _process: process })
     }
 
     async fn ask(&mut self, key: &str) -> io::Result<Option<String>> {
-        // Bytes before the question would be taken for its answer.
+        // Output before the key was sent would be taken for its value.
         if self.socket.try_read(&mut [0]).is_ok_and(|count| count > 0) {
-            return Err(io::Error::other("it has written more than one line for a key"));
+            return Err(io::Error::other("the program wrote more than one line for a key"));
         }
         let mut line = Text::bytes_in(key).to_vec();
         line.push(b'\n');
@@ -126,12 +129,12 @@ impl Running {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
             if answer.len() > LONGEST {
-                return Err(io::Error::other("its answer is too long"));
+                return Err(io::Error::other("the program's line is too long"));
             }
         }
         answer.pop();
         if answer.contains(&b'\n') {
-            return Err(io::Error::other("it has written more than one line for a key"));
+            return Err(io::Error::other("the program wrote more than one line for a key"));
         }
         Ok(Some(Text::new(&answer).0).filter(|value| !value.eq_ignore_ascii_case("NULL")))
     }

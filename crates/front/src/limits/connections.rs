@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn open_files_leave_room_for_what_connections_ask_for() {
+    fn open_files_leave_descriptors_for_connections() {
         let room = |files, logs| ConnectionLimit::new(files).room(Taken { workers: 16, threads: 1, logs });
         assert_eq!(room(1024, 0), (1024 - 32 - 48) / 4 * 3);
         assert_eq!(room(4096, 2000), (4096 - 32 - 48 - 2000) / 4 * 3);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_goodbye_is_as_long_as_it_says() {
+    fn the_503_of_a_refused_connection_has_its_content_length() {
         let (head, body) = GOODBYE.split_at(GOODBYE.windows(4).position(|w| w == b"\r\n\r\n").expect("a head") + 4);
         assert!(String::from_utf8_lossy(head).contains(&format!("Content-Length: {}\r\n", body.len())));
     }

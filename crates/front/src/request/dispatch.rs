@@ -158,7 +158,7 @@ async fn at_backend(
 ) -> Result<Dispatched, Refusal> {
     admit(context, head, route).await?;
     take_turn(context, head, route)?;
-    // What the client's Connection lists goes before rules add fields of the same names.
+    // Fields that the client's Connection lists are removed before rules add fields of the same names.
     let mut own = head.clone();
     proxy::fields::end_to_end(&mut own.headers);
     let head = headers::asked(context, &own, route).await?;

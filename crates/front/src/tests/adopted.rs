@@ -51,7 +51,7 @@ fn messages_of_the_previous_front_are_skipped() {
 }
 
 #[test]
-fn an_adopted_worker_that_lies_is_killed() {
+fn an_adopted_worker_that_breaks_the_protocol_is_killed() {
     let server = Server::with_workers(APP, 0, Script::default());
     let (front, worker) = pair().expect("a pair");
     server.hand_over(1, 0, [&front, &worker, &wire::memory::create().expect("a memfd")], true);

@@ -1,4 +1,4 @@
-//! Who answers a request, and who waits for whom.
+//! Which worker answers a request, and which requests wait.
 
 use super::Server;
 use super::worker::{LARGE, Script};
@@ -22,7 +22,7 @@ fn a_script_is_handed_to_a_worker_and_never_sent() {
 }
 
 #[test]
-fn a_slow_reader_holds_its_worker_back_and_nobody_else() {
+fn a_slow_reader_delays_only_its_own_worker() {
     let app = "<Location />\nSetHandler perl-script\nPerlHandler X\n</Location>\n";
     let server = Server::with_workers(app, 2, Script::default());
     let mut slow = server.client();

@@ -101,7 +101,7 @@ fn a_worker_that_informs_without_end_is_killed() {
 }
 
 #[test]
-fn a_worker_that_asks_for_more_time_without_end_is_killed() {
+fn a_worker_that_extends_its_timeout_without_end_is_killed() {
     let server = Server::with_workers(APP, 1, Script::default());
     assert_eq!(server.client().get("/app/endless-extends").status, 502);
     server.hear(|said| match said {
@@ -248,7 +248,7 @@ fn a_worker_that_ended_is_let_go_though_a_child_keeps_its_socket() {
 }
 
 #[test]
-fn the_master_hears_at_once_that_requests_wait() {
+fn the_master_is_notified_at_once_of_waiting_requests() {
     let (script, gate) = Script::gated();
     let server = Server::with_workers(APP, 1, script);
     let mut busy = server.client();

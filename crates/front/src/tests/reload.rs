@@ -70,7 +70,7 @@ fn a_generation_that_never_served_makes_room_for_the_next() {
 }
 
 #[test]
-fn idle_workers_leave_when_the_master_asks_those_first_that_were_idle_longest() {
+fn the_master_retires_idle_workers_longest_idle_first() {
     let server = Server::with_workers(APP, 3, Script::default());
     assert_eq!(server.client().get("/").text(), "hello");
     server.say(ToFront::Retire { pool: 0, count: 2 });
@@ -80,7 +80,7 @@ fn idle_workers_leave_when_the_master_asks_those_first_that_were_idle_longest() 
 }
 
 #[test]
-fn a_worker_that_says_that_it_leaves_gets_no_further_request() {
+fn a_worker_that_announces_its_exit_gets_no_further_request() {
     let server = Server::with_workers(APP, 2, Script::default());
     let mut client = server.client();
     assert_eq!(client.get("/app/leave").text(), "bye");
@@ -91,7 +91,7 @@ fn a_worker_that_says_that_it_leaves_gets_no_further_request() {
 }
 
 #[test]
-fn stop_answers_what_was_asked_and_closes_what_is_idle() {
+fn a_stop_answers_received_requests_and_closes_idle_connections() {
     let (script, gate) = Script::gated();
     let mut server = Server::with_workers(APP, 1, script);
     let mut idle = server.client();

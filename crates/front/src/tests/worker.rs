@@ -101,7 +101,7 @@ fn whole(port: &mut WorkerPort, id: u64, body: &[u8]) -> bool {
     true
 }
 
-/// Says whether the worker goes on.
+/// Returns whether the worker continues.
 fn answer(port: &mut WorkerPort, frame: &Frame, script: &Script) -> bool {
     let id = frame.id();
     let path = String::from_utf8_lossy(frame.field(Field::Path)).into_owned();

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_callers_trace_goes_on_below_its_span() {
+    fn a_span_continues_the_trace_of_the_caller() {
         let ours = of(&[CALLER]);
         assert_eq!((ours.trace_id(), ours.parent_id), (CALLER[3..35].to_owned(), 0x00f0_67aa_0ba9_02b7));
         assert!(ours.is_sampled && ours.span_id != ours.parent_id);

@@ -145,7 +145,7 @@ fn tell_late(state: &State, worker: WorkerId, request: RequestId, stretch: Stret
     let what = match stretch {
         Stretch::Answer => "",
         Stretch::Cleanups => "the cleanups of ",
-        Stretch::Rest => "destructors that run behind the end of ",
+        Stretch::Rest => "destructors that run after ",
     };
     log::warn("front", format_args!("{} RequestTimeout has passed for {what}{label}", state.name(worker)));
 }
@@ -163,15 +163,15 @@ fn tell_overload(state: &State, lane: usize, change: Change) {
         Change::Begins => log::warn(
             "front",
             format_args!(
-                "{place} is overloaded: {} requests wait for {} busy workers and more come; now the newest is served first, and who waits \
-                 too long gets 503 at once (QueueStale): raise MaxClients or the PoolShare, or find out what is slow",
+                "{place} is overloaded: {} requests wait for {} busy workers; from now on the newest is served first, and requests that \
+                 have waited too long get 503 (QueueStale): raise MaxClients or the PoolShare, or find out what is slow",
                 lane.len(),
                 lane.busy
             ),
         ),
         Change::Ends { shed, after } => log::warn(
             "front",
-            format_args!("{place} is overloaded no more, after {after:.1?}; {shed} requests were shed"),
+            format_args!("{place} is no longer overloaded, after {after:.1?}; {shed} requests were refused"),
         ),
     }
 }

@@ -147,7 +147,7 @@ impl Workers {
             if let Some(slow) = state.requests.get(&id) {
                 let label = &slow.label;
                 log::warn("front", format_args!(
-                    "{label}: a slow client loses the rest of its answer: requests wait for its worker, and the answer cannot be \
+                    "{label}: a slow client loses the rest of its response: requests wait for its worker, and the response cannot be \
                      stored: SpoolDirectory is full or slow, or SpoolLimit or SpoolTotalLimit is reached"
                 ));
             }

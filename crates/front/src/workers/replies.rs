@@ -20,7 +20,9 @@ impl Workers {
     pub async fn listen(self: &Rc<Self>, worker: Arc<Worker>, way: Way) {
         let port = match ReplyPort::new(worker, self.thread, way) {
             Ok(port) => Rc::new(port),
-            Err(error) => return base::log::error("front", format_args!("a worker cannot be listened to: {error}")),
+            Err(error) => {
+                return base::log::error("front", format_args!("cannot wait for messages of a worker: {error}"));
+            }
         };
         let worker = &port.worker;
         let heard = std::future::poll_fn(|cx| {
@@ -58,7 +60,7 @@ impl Workers {
             }
             let exchange = match &heard {
                 Some(exchange) if exchange.borrow().id == id => exchange,
-                Some(_) => return Err(Malformed("answers to two requests in one packet")),
+                Some(_) => return Err(Malformed("responses to two requests in one packet")),
                 None => match self.speaks_of(port, id)? {
                     Some(exchange) => heard.insert(exchange),
                     // The reply is for an earlier front, which has died.
@@ -93,7 +95,7 @@ impl Workers {
             (Reply::Ready { fork_us }, false) | (Reply::Greeted { fork_us }, true) => self.ready(worker, fork_us),
             // The worker was being forked for the earlier front.
             (Reply::Ready { .. }, true) => Ok(()),
-            _ => Err(Malformed("an answer to no request")),
+            _ => Err(Malformed("a response without a request")),
         }
     }
 
@@ -112,7 +114,7 @@ impl Workers {
             // The earlier front counted its requests from 1, too, so ids are ambiguous.
             return Ok(None);
         }
-        let exchange = self.exchange(id).ok_or(Malformed("an answer to no request"))?;
+        let exchange = self.exchange(id).ok_or(Malformed("a response without a request"))?;
         if exchange.borrow().is_heard_from(port) {
             return Ok(Some(exchange));
         }

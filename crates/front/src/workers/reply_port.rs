@@ -24,9 +24,9 @@ const LAST_WORDS: usize = 64;
 
 /// Receive buffers, reused for all packets, because clearing a buffer for each packet costs more than reading it.
 pub struct Buffers {
-    /// For packets of a socket; as long as the longest one.
+    /// Buffer for packets of a socket; as long as the longest packet.
     pub packet: Vec<u8>,
-    /// For entries of a ring.
+    /// Buffer for entries of a ring.
     pub entry: Vec<u8>,
 }
 
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_always_has_more_is_heard_a_little_at_a_time() {
+    fn replies_of_a_worker_are_read_in_bounded_turns() {
         let heard_at_once = runs(async {
             let (worker, way, mut process) = ends();
             for _ in 0..MANY {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_of_a_worker_that_has_ended_are_all_heard() {
+    fn all_replies_of_an_ended_worker_are_read() {
         let heard = runs(async {
             let (worker, way, mut process) = ends();
             for _ in 0..MANY {

@@ -9,7 +9,7 @@ const PACKETS: usize = 32;
 /// Most bytes read in one turn; the packet that reaches the limit is the last.
 const BYTES: usize = 32 * 1024;
 
-/// What the task of one worker may still read in this turn.
+/// Number of entries that the task of one worker may still read in this turn.
 pub struct Share {
     packets: usize,
     bytes: usize,

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn time_in_which_nobody_looked_does_not_count() {
+    fn time_without_samples_does_not_count() {
         let (mut client, now) = (Pressure::default(), Instant::now());
         assert!(!client.is_too_much(PATIENCE, now));
         assert!(!client.is_too_much(PATIENCE, now + 60 * PATIENCE));

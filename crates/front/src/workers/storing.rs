@@ -13,7 +13,7 @@ pub fn store(exchange: &SharedExchange) {
         let mut next = Some(first);
         while let Some(batch) = next {
             let length = batch.len();
-            let written = blocking::store("store an answer", move || batch.write()).await;
+            let written = blocking::store("store a response", move || batch.write()).await;
             let mut exchange = exchange.borrow_mut();
             exchange.written(written.unwrap_or_else(|_| Err(ErrorKind::OutOfMemory.into())), length);
             next = exchange.next_batch();

@@ -23,7 +23,11 @@ use super::worker::Worker;
 pub fn take_over(pool: &Arc<SharedPool>, worker: &Arc<Worker>, allowed: Duration) {
     pool.empty(worker);
     if let Err(error) = worker.greet() {
-        return pool.discard(worker.id, &format!("cannot be greeted: {error}"), Failure::WorkerGone);
+        return pool.discard(
+            worker.id,
+            &format!("cannot be sent a message by the new front: {error}"),
+            Failure::WorkerGone,
+        );
     }
     if allowed.is_zero() {
         return;
@@ -32,7 +36,7 @@ pub fn take_over(pool: &Arc<SharedPool>, worker: &Arc<Worker>, allowed: Duration
     tokio::task::spawn_local(async move {
         sleep(allowed).await;
         if pool.is_adopted(&worker) {
-            let reason = format!("is still at a request of a front that died {allowed:.0?} ago");
+            let reason = format!("is still busy with a request of a front that died {allowed:.0?} ago");
             pool.discard(worker.id, &reason, Failure::WorkerGone);
         }
     });

@@ -161,7 +161,10 @@ impl Worker {
     /// Takes back the requests that the worker has not begun. Returns their ids, oldest first.
     pub fn take_back(&self, buffer: &mut [u8]) -> Vec<u64> {
         self.socket.take_back(buffer).unwrap_or_else(|error| {
-            log::error("front", format_args!("worker={} gives nothing back: {error}", self.id.slot));
+            log::error(
+                "front",
+                format_args!("worker={}: cannot take back its waiting requests: {error}", self.id.slot),
+            );
             Vec::new()
         })
     }

@@ -40,7 +40,7 @@ void cml_forget_unheard(void)
     is_due = has_ended = is_ending = 0;
 }
 
-/* Whether the call into Perl that has ended was ended here. */
+/* Whether the guarded call into Perl ended because its client had left. */
 int cml_was_ended(void)
 {
     const int was = is_ending;
@@ -92,7 +92,7 @@ static void die_as_mod_perl_2(pTHX_ const char *method, int is_first)
     LEAVE;
 }
 
-/* At the application's own line: a method of the writer has called. */
+/* Dies at the application's own line, because the caller is a method of the writer. */
 static void die_as_writer(pTHX)
 {
     const PERL_CONTEXT *const caller = caller_cx(0, NULL);
@@ -100,7 +100,7 @@ static void die_as_writer(pTHX)
     croak("PSGI: the client has left at %s line %" UVuf ".\n", CopFILE(at), (UV)CopLINE(at));
 }
 
-/* Counts a dropped output, and lets the program fail: by errno, by die, or by its end. */
+/* Counts a dropped output, and makes the output fail: by errno, by die, or by ending the program. */
 static void fail(pTHX_ patience *p, const char *method)
 {
     is_due = 0;

@@ -235,7 +235,7 @@ impl WorkerBudget {
         ask_front_every(config, self.bytes.is_some()).map(|_| self.question.unwrap_or(now))
     }
 
-    /// Whether the front is to be asked now. The next question is due later.
+    /// Whether the front's status must be requested now. The next request is due later.
     pub fn takes_question(&mut self, config: &Config, now: Instant) -> bool {
         let every = ask_front_every(config, self.bytes.is_some()).filter(|_| self.question.is_none_or(|at| at <= now));
         self.question = every.map(|every| now + every).or(self.question);

@@ -97,7 +97,7 @@ impl Expansion {
                 let message = format!("{name}: {what}");
                 Mistakes(vec![ConfigError { at: Some(at.clone()), message }]).into()
             }
-            None => anyhow!("the expander, which runs the Perl of the configuration: {what}"),
+            None => anyhow!("the expander (the process that runs the configuration's Perl) {what}"),
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod expansion;
 pub mod trial;
 
+mod machine;
 mod mistakes;
 
 pub use mistakes::{CodeError, Mistakes};
@@ -159,7 +160,7 @@ fn examine(bundle: &Bundle) -> (Config, Vec<Identity>, Vec<ConfigError>) {
     let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
     config.warnings.extend(bundle.facts.odd.iter().cloned());
     errors.extend(wrong_log_formats(&config, bundle));
-    errors.extend(wrong_spool_directory(&config));
+    errors.extend(machine::errors(&config, bundle));
     errors.extend(admin_token(&config).err());
     if hides_identities(&errors, bundle) {
         return (config, Vec::new(), errors);
@@ -206,7 +207,7 @@ fn read_secret(path: &Path) -> std::io::Result<String> {
     let file = options.read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)?;
     let about = file.metadata()?;
     if !about.is_file() {
-        return Err(std::io::Error::other("is no file"));
+        return Err(std::io::Error::other("is not a regular file"));
     }
     if about.mode() & 0o077 != 0 {
         return Err(std::io::Error::other("is readable by other users: chmod 600"));
@@ -214,12 +215,6 @@ fn read_secret(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     file.take(LONGEST_TOKEN).read_to_string(&mut text)?;
     Ok(text)
-}
-
-fn wrong_spool_directory(config: &Config) -> Option<ConfigError> {
-    let folder = config.spooling.folder.as_ref().filter(|folder| !folder.is_dir())?;
-    let message = format!("SpoolDirectory: {} is not a folder: create it, writable for User", folder.display());
-    Some(ConfigError { at: None, message })
 }
 
 impl CheckedConfig {

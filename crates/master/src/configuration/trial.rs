@@ -7,11 +7,10 @@ use std::time::Instant;
 use anyhow::bail;
 use wire::control::{FromMold, LateCode, PoolId, PoolNumber, ToMold};
 
-use super::{CheckedConfig, CodeError, ConfigOrigin, expansion};
+use super::{CheckedConfig, CodeError, ConfigOrigin, expansion, machine};
 use crate::children::{Mold, start_mold};
 use config::ConfigError;
 use sys::new_words;
-use sys::privileges;
 use wire::memory_words;
 
 /// Reads `origin` and compiles its Perl; returns the warnings.
@@ -19,9 +18,9 @@ pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
     let mut origin = origin.clone();
     origin.facts.check = true;
     let checked = expansion::read(&origin)?;
-    privileges::account(checked.config.user.as_deref(), checked.config.group.as_deref())?;
     checked.config.perl_pool_numbers().try_for_each(|pool| compile_pool(&origin, &checked, pool))?;
-    Ok(checked.config.warnings)
+    let missing = machine::warnings(&checked.config, &checked.bundle);
+    Ok(checked.config.warnings.into_iter().chain(missing).collect())
 }
 
 fn compile_pool(origin: &ConfigOrigin, checked: &CheckedConfig, pool: PoolNumber) -> anyhow::Result<()> {
@@ -43,7 +42,9 @@ fn verdict(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {
             Some(FromMold::Ready { .. }) => return Ok(()),
             Some(FromMold::Failed { error }) => return Err(CodeError(error).into()),
             Some(_) => {}
-            None if mold.peer.is_gone() => bail!("the mold, which loads the site's Perl, ended without a result"),
+            None if mold.peer.is_gone() => {
+                bail!("the mold (the process that loads the site's Perl) ended without a result")
+            }
             None => mold.peer.wait(by)?,
         }
     }

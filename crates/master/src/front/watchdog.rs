@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// Checks that one front process still answers.
 #[derive(Debug)]
 pub struct Watchdog {
-    /// The question that has no answer yet.
+    /// The ping that has no answer yet.
     question: Option<Question>,
     /// Time of the next ping, if all pings are answered.
     next: Instant,

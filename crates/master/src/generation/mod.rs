@@ -32,7 +32,7 @@ pub struct GenerationRegister<C> {
 /// A generation.
 #[derive(Debug)]
 pub struct GenerationEntry<C> {
-    /// Counted from 1.
+    /// Number of the generation, counted from 1.
     pub number: GenerationNumber,
     /// The configuration of this generation.
     pub config: C,
@@ -65,7 +65,7 @@ pub struct MoldPool {
     pub reforks: ReforkNumber,
     /// Address in the memory of the pool's workers at which each notes its current activity.
     pub activity: usize,
-    /// What CGI programs find of its code, once that is loaded.
+    /// Facts of the loaded code for CGI programs, once that code is loaded.
     pub facts: Option<ProgramFacts>,
     /// Since when a mold is stopped, unless it was continued.
     stopped: Option<Instant>,
@@ -203,7 +203,7 @@ impl<C> GenerationRegister<C> {
         Some(GenerationAction::Start(id.generation))
     }
 
-    /// A mold has reported what CGI programs find of its code.
+    /// A mold has reported the facts of its code for CGI programs.
     pub fn note_facts(&mut self, id: PoolId, facts: ProgramFacts) {
         if let Some(pool) = self.pool_mut(id) {
             pool.facts = Some(facts);

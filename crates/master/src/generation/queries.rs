@@ -42,7 +42,7 @@ impl<C> GenerationRegister<C> {
         self.get(id.generation)?.pools.get(usize::from(id.pool))
     }
 
-    /// What CGI programs find of the code of each pool that has loaded it.
+    /// Facts for CGI programs of each pool that has loaded its code.
     pub fn program_facts(&self, number: GenerationNumber) -> impl Iterator<Item = (PoolNumber, &ProgramFacts)> {
         let pools = self.get(number).into_iter().flat_map(GenerationEntry::pools);
         pools.filter_map(|(id, pool)| Some((id.pool, pool.facts.as_ref()?)))

@@ -22,7 +22,7 @@ impl Master {
                 SignalRequest::OneMore => self.shift_pool(1),
                 SignalRequest::OneFewer => self.shift_pool(-1),
                 SignalRequest::Refork => self.ask_refork(None),
-                SignalRequest::Nothing => log::notice("master", "USR2 has no meaning here; HUP reloads"),
+                SignalRequest::Nothing => log::notice("master", "signal USR2 is ignored; HUP reloads"),
             }
         }
     }

@@ -130,9 +130,9 @@ impl Master {
             return self.drained();
         }
         if serving.is_none() {
-            return self.fail(anyhow::anyhow!("the front, which speaks HTTP, ended with {exit}"));
+            return self.fail(anyhow::anyhow!("the front (the process that serves HTTP) ended with {exit}"));
         }
-        log::error("master", format_args!("front ended {exit}; the next starts in {wait} s"));
+        log::error("master", format_args!("front ended with {exit}; the next one starts in {wait} s"));
         self.give_up_young(self.front.verdict().unwrap_or("the front ended: reload again"));
         let molds = self.generations.lose_front();
         self.retire_molds(&molds);
@@ -197,7 +197,7 @@ impl Master {
         if self.generations.state_of(number) == Some(GenerationState::Serving) {
             return self.end_front(&format!("cannot serve gen={number}: {error}"));
         }
-        self.give_up(number, anyhow::anyhow!("the front, which speaks HTTP: {error}"));
+        self.give_up(number, anyhow::anyhow!("the front (the process that serves HTTP): {error}"));
     }
 
     /// Kills the front, so that another takes its place.
@@ -218,7 +218,10 @@ impl Master {
             let Some(error) = self.children.mold(id).and_then(|mold| mold.peer.take_failure()) else { continue };
             let why = format!("cannot be reached over its control channel ({error})");
             self.end_mold(id, &why);
-            self.give_up(id.pool.generation, anyhow::anyhow!("the mold, which loads the site's Perl, {why}"));
+            self.give_up(
+                id.pool.generation,
+                anyhow::anyhow!("the mold (the process that loads the site's Perl) {why}"),
+            );
         }
     }
 

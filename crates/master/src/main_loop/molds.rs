@@ -116,7 +116,7 @@ impl Master {
         }
         match end {
             MoldEnd::FailsGeneration => {
-                let error = anyhow::anyhow!("the mold, which loads the site's Perl, ended with {ended}");
+                let error = anyhow::anyhow!("the mold (the process that loads the site's Perl) ended with {ended}");
                 self.give_up(id.pool.generation, error);
             }
             MoldEnd::Spare { in_order } => {

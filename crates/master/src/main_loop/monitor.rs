@@ -33,7 +33,7 @@ impl Master {
             MonitorAction::Start => self.start_monitor(),
             MonitorAction::AskFront => self.send_to_front(ToFront::Status, vec![]),
             MonitorAction::SendWithoutFront => self.send_to_monitor(None),
-            MonitorAction::Kill => self.end_monitor("does not read"),
+            MonitorAction::Kill => self.end_monitor("does not read its messages"),
         }
     }
 
@@ -107,7 +107,7 @@ impl Master {
         self.children.monitor = None;
         let wait = self.monitor.ended(Instant::now()).as_secs_f32();
         if !self.stop.is_under_way() {
-            log::error("master", format_args!("monitor ended; the next starts in {wait} s"));
+            log::error("master", format_args!("monitor ended; the next one starts in {wait} s"));
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) enum Next {
     Nothing,
     /// An expander runs its Perl.
     Expanding(Expansion),
-    /// Its generation starts.
+    /// The new generation starts.
     Starting(Attempt),
 }
 

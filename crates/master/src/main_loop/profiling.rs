@@ -1,4 +1,4 @@
-//! The profiler: the master starts it for `SlowLog` or a client, tells it each worker, and requests recordings.
+//! The profiler: the master starts it for `SlowLog` or a client, reports each worker to it, and requests recordings.
 
 use std::fs::File;
 use std::io;
@@ -23,7 +23,7 @@ impl Master {
         self.checked.config.timeouts.slow_log
     }
 
-    /// Starts the profiler where `SlowLog` wants it and it does not run.
+    /// Starts the profiler if `SlowLog` needs it and it does not run.
     pub(super) fn profile(&mut self, now: Instant) {
         if self.logs.in_use().is_some() && self.profiler.is_due(self.slow_after().is_some(), now) {
             // A failure was logged; the next try is due later.
@@ -91,7 +91,7 @@ impl Master {
         self.send_to_profiler(ToProfiler::Worker { slot, generation: pool.generation, pid, activity }, vec![memory]);
     }
 
-    /// Tells the profiler that a worker has ended.
+    /// Reports the end of a worker to the profiler.
     pub(super) fn hide_from_profiler(&mut self, pid: i32) {
         self.send_to_profiler(ToProfiler::Gone { pid }, vec![]);
     }

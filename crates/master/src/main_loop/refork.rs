@@ -21,7 +21,7 @@ impl Master {
         }
         let config = &self.checked.config;
         let pools = self.generations.serving_pools().into_iter().map(|id| id.pool);
-        // Processes without Perl have nothing to share.
+        // A pool without Perl has nothing to share.
         let pools = pools.filter(|pool| !config.is_of_programs(*pool));
         match self.refork.ask(client, pools, Instant::now()) {
             Ok(action) => self.do_refork(action),
@@ -44,7 +44,7 @@ impl Master {
             let judgement = self.refork.is_due(&checked.config.pool_of(id.pool).refork, &view);
             if let Some(saved) = judgement.saved {
                 let pays = match judgement.does_not_pay() {
-                    true => ": too little; no further refork before a reload",
+                    true => ", too little to repay another one; the next is after a reload",
                     false => "",
                 };
                 let name = self.name_of(id);

@@ -95,7 +95,7 @@ impl Master {
         if workers != before {
             log::info("master", format_args!("MaxClients auto: {before} workers, from now on {workers}"));
         }
-        // Sent each time: a front, or a generation, may be new.
+        // Sent each time, because the front or a generation may be new.
         let found = self.targets_within(plan.as_ref()).pools.into_iter().find(|target| target.id == serving);
         if let Some(target) = found {
             self.send_to_front(ToFront::Admit { pool: serving.pool, most: target.limits.max_clients }, vec![]);

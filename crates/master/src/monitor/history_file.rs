@@ -88,7 +88,7 @@ fn open(path: &Path) -> io::Result<File> {
             Err(io::Error::other("is another user's file, or has a second name: remove it"))
         }
         true => Ok(file),
-        false => Err(io::Error::other("is no file")),
+        false => Err(io::Error::other("is not a regular file")),
     }
 }
 

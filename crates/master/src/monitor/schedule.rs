@@ -106,7 +106,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn each_second_the_front_is_asked_in_the_middle_of_it() {
+    fn the_front_status_is_requested_in_the_middle_of_each_second() {
         let now = Instant::now();
         let mut schedule = MonitorSchedule::new(now);
         assert_eq!(schedule.tick(true, Duration::from_millis(900), now), [Start]);

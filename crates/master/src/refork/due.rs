@@ -13,7 +13,7 @@ use config::budget::ReforkWhen;
 pub struct ReforkView<'a> {
     /// Id of the pool.
     pub pool: PoolId,
-    /// How many of its workers became molds.
+    /// Number of its workers that became molds.
     pub reforks: ReforkNumber,
     /// The mold that forks, if one does, and its resident memory in bytes, once measured.
     pub mold: Option<(ReforkNumber, Option<u64>)>,

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_are_kept_whatever_is_seen() {
+    fn the_number_of_workers_stays_within_its_bounds() {
         let seen = World { cores: 2.0, cpu: 0.001, wait: 0.05, places: f64::INFINITY }.seen(10, 0.0);
         let mut auto = AutoSize::new(10);
         let bounds = AutoBounds { least: 3, most: 4 };

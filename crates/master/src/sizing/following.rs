@@ -11,7 +11,7 @@ use machine::capacity::{CpuTimes, TimeShare};
 /// Shorter samples are joined with the next one.
 const SHORTEST: Duration = Duration::from_millis(800);
 
-/// The number, and the last sample.
+/// Number of workers, and the last sample.
 #[derive(Debug)]
 pub struct Following {
     size: AutoSize,

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pool_never_outgrows_max_clients_and_says_so_once() {
+    fn the_pool_never_exceeds_max_clients_and_logs_it_once() {
         let limits = PoolLimits { start: 2, min_spare: 2, max_spare: 2, max_clients: 2 };
         let at = |busy, queued| within(limits, 2, busy, queued);
         let mut pace = PoolPace::default();

@@ -11,7 +11,7 @@ const PLANNED: u64 = 9;
 /// The assumed cost of a worker before one was measured.
 const FIRST_GUESS: u64 = 2 << 20;
 
-/// The workers for which a pool has work, and its spare ones.
+/// Workers with work of a pool, and spare ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim {
     /// Number of the pool.

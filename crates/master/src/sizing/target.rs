@@ -85,7 +85,7 @@ pub fn targets(pools: &[PoolState], budget: Option<&MemoryPlan>) -> Targets {
     }
 }
 
-/// The workers that each pool has work for, and its spare ones.
+/// Number of workers with work of each pool, and of spare ones.
 fn claims(pools: &[PoolState], limits: &[PoolLimits]) -> Vec<Claim> {
     let claim = |(pool, limits): (&PoolState, &PoolLimits)| {
         let wanted = pool.load.busy.saturating_add(pool.load.queued).saturating_add(limits.min_spare);

@@ -151,7 +151,8 @@ impl BoundSocket {
     fn passed(fd: OwnedFd) -> anyhow::Result<BoundSocket> {
         let address: SockaddrStorage =
             getsockname(fd.as_raw_fd()).context("a descriptor of LISTEN_FDS is no socket")?;
-        let address = listen_of(&address).ok_or_else(|| anyhow!("LISTEN_FDS: only TCP and unix sockets are known"))?;
+        let address =
+            listen_of(&address).ok_or_else(|| anyhow!("LISTEN_FDS: only TCP and unix sockets are supported"))?;
         Ok(BoundSocket { address, fd: Fd::new(fd), passed: true })
     }
 
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_port_is_named_with_the_way_to_find_who_has_it() {
+    fn a_port_in_use_is_an_error_that_names_ss() {
         let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
         let address = taken.local_addr().expect("address");
         let error = BoundSocket::bind(&Listen::Tcp(address), &[], 10).expect_err("in use").to_string();

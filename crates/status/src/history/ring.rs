@@ -34,7 +34,7 @@ pub struct HistoryRing {
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
-    /// It is not a history file, or its header is damaged.
+    /// The file is no history file, or its header is damaged.
     #[error("is damaged or not a history file")]
     NotOurs,
     /// An earlier or later version wrote it.

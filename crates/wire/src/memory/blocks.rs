@@ -111,7 +111,7 @@ impl Lender {
         }
         let taken = run(first, blocks);
         if self.lent.fetch_or(taken, AcqRel) & taken != 0 {
-            return Err(Malformed("a block that the front has"));
+            return Err(Malformed("a block that is in use by the front"));
         }
         Ok(Block { lender: self.clone(), first, taken, length })
     }

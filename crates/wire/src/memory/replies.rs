@@ -176,7 +176,7 @@ impl RingReader {
         let (kind, length) = (entry >> 32, (entry & u64::from(u32::MAX)) as usize);
         let words = 1 + length.div_ceil(8) as u64;
         if there > ROOM as u64 || words > there {
-            return Err(Malformed("an answer longer than its ring"));
+            return Err(Malformed("a response longer than its ring"));
         }
         packet.clear();
         let begin = self.head.wrapping_add(1);

@@ -134,7 +134,7 @@ pub enum Inbound {
         /// The logs.
         logs: Vec<OwnedFd>,
     },
-    /// Leave.
+    /// The worker must leave.
     Leave,
     /// As [`WorkerOrder::Promote`].
     Promote(OwnedFd),
@@ -174,8 +174,8 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(
         HUNG_UP => Inbound::HungUp(packet.u64()?),
         INSPECT => Inbound::Inspect {
             what: *Inspection::ALL.get(usize::from(packet.u8()?)).ok_or(Malformed("unknown inspection"))?,
-            into: fds.next().ok_or(Malformed("no descriptor for the output"))?,
-            done: fds.next().ok_or(Malformed("no descriptor to close"))?,
+            into: fds.next().ok_or(Malformed("no descriptor for the report"))?,
+            done: fds.next().ok_or(Malformed("no descriptor that marks the report's end"))?,
             with: fds.collect(),
         },
         LOGS => Inbound::Logs { first: packet.u16()?, logs: fds.collect() },

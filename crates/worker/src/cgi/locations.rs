@@ -35,7 +35,7 @@ impl ProgramLocations {
         ProgramLocations { config, views: RefCell::default(), known: RefCell::default() }
     }
 
-    /// Takes over what the code of a pool has set.
+    /// Applies the facts that the code of a pool has set.
     pub fn learn(&self, pool: PoolNumber, facts: ProgramFacts) {
         let view = PoolView::new(&self.config, pool, facts);
         self.views.borrow_mut().insert(pool, Rc::new(view));

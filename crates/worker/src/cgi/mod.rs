@@ -119,7 +119,7 @@ impl Home for Programs {
                     self.error_logs.borrow_mut().renew(number, log)?;
                 }
             }
-            // These are about Perl.
+            // These messages are about Perl.
             ToMold::Inspect { .. } | ToMold::Weigh { .. } => {}
             ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
         }

@@ -40,11 +40,11 @@ impl ProgramWorker {
     /// Prepares this process, which was forked, to answer on `port`.
     pub fn new(programs: Programs, port: WorkerPort, identity: WorkerIdentity) -> io::Result<ProgramWorker> {
         if let Err(error) = sys::do_not_preempt() {
-            log::info("cgi", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
+            log::info("cgi", format_args!("worker={} cannot change its scheduling policy: {error}", identity.slot));
         }
         libperl::set_title(&format!("cameleer: cgi {}", identity.slot));
         log_context::worker_is(identity.slot);
-        // This process keeps the time itself: a wait for a program ends by the clock.
+        // This process enforces RequestTimeout itself, while it waits for a program.
         sys::survive_deadline_signal()?;
         let no_body = in_memory("request body", b"")?.into();
         Ok(ProgramWorker { programs, port: Rc::new(port.into()), identity, no_body })
@@ -55,7 +55,7 @@ impl ProgramWorker {
         let code = match self.answer_all() {
             Ok(()) => 0,
             Err(error) => {
-                log::error("cgi", format_args!("worker={} leaves: {error}", self.identity.slot));
+                log::error("cgi", format_args!("worker={} exits: {error}", self.identity.slot));
                 1
             }
         };

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_nobody_wrote_is_of_those_who_live_there() {
+    fn an_unwritten_page_belongs_to_the_owners_of_its_values() {
         let spans = [span(0, 4096 + 300, 0), span(5000, 100, 1)];
         let mut shares = Shares::new();
         Page { at: 4096, spans: spans_on(&spans, 4096), mapping: "" }.by_living(&mut shares, |share| &mut share.new);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn many_owners_are_told_of_as_others() {
+    fn many_owners_are_summed_as_others() {
         let names = (0..1000).map(|n| format!("A ${n}")).collect();
         let shares = (0..1000).map(|n| (Owner::Perl(n), Share { new: f64::from(n), ..Share::default() })).collect();
         let text = told(&Owned { names, spans: Vec::new() }, shares);

@@ -47,7 +47,7 @@ fn census(site: &Site) -> String {
 /// `wait` of the site sees it. Private pages are listed before the fork, which shares all pages.
 fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
     let Ok([pagemap, ours, molds]) = <[OwnedFd; 3]>::try_from(with).map(|fds| fds.map(File::from)) else {
-        return log::error("perl", "cannot find unshared data: the request came without pagemap and memory");
+        return log::error("perl", "cannot find unshared data: the message has no descriptors of pagemap and memory");
     };
     let runs = match fs::read_to_string("/proc/self/maps").and_then(|maps| private_pages(&maps, &pagemap)) {
         Ok(runs) => runs,

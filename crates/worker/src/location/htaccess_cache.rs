@@ -81,7 +81,7 @@ fn read(file: &Path) -> io::Result<HtaccessText> {
     let stamp = Stamp::of(&it);
     let is_settled = stamp.age_at(begun) > TICK;
     match bytes.contains(&0) {
-        true => Err(io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text")),
+        true => Err(io::Error::new(ErrorKind::InvalidData, "the file contains a NUL byte: expected UTF-8 text")),
         false => Ok(HtaccessText { text: String::from_utf8_lossy(&bytes).into(), stamp, is_settled }),
     }
 }

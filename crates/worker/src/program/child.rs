@@ -92,7 +92,7 @@ impl Child {
 }
 
 impl Drop for Child {
-    /// Sends the group SIGTERM. If the program itself does not end in time, the group gets SIGKILL.
+    /// Sends SIGTERM to the group. If the program itself does not end in time, the group gets SIGKILL.
     fn drop(&mut self) {
         (self.stdout, self.stderr) = (None, None);
         self.tell(Signal::SIGTERM);

@@ -14,7 +14,7 @@ const PIECE: usize = 32 * 1024;
 /// Interval of checks whether the client is still connected, in ms.
 const LOOK: u16 = 1000;
 
-/// How the transfer ended.
+/// End of a transfer.
 pub enum Ended {
     /// All output was transferred.
     Whole,
@@ -26,12 +26,12 @@ pub enum Ended {
     Lost(io::Error),
 }
 
-/// How the end of `RequestTimeout` is noticed.
+/// Source of the notice that `RequestTimeout` has passed.
 #[derive(Debug, Clone, Copy)]
 pub enum Deadline {
-    /// By the signal that the master sends to a worker with Perl.
+    /// The signal that the master sends to a worker with Perl.
     Signalled,
-    /// By the clock. `None`: no limit.
+    /// The clock. `None`: no limit.
     At(Option<Instant>),
 }
 

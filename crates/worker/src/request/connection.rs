@@ -13,7 +13,7 @@ const DONE: i32 = -2;
 
 /// Runs the connection's handlers. Perl code uses copies of the descriptor, which end with the connection's pool.
 pub(super) fn converse(at: At<'_>, socket: Option<OwnedFd>) {
-    let Some(socket) = socket else { return report("a connection came without its socket") };
+    let Some(socket) = socket else { return report("the message about a connection has no descriptor of its socket") };
     let perl = &at.site.perl;
     perl.env_begin();
     // The connection's pool is destroyed by the cleanup.

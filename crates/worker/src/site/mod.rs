@@ -36,9 +36,9 @@ pub struct Site {
     pub config: Rc<Config>,
     /// Whether the Apache:: API is loaded.
     pub(super) mod_perl: bool,
-    /// From a location's key to its settings and its Perl code.
+    /// Maps a location's key to its settings and its Perl code.
     pub(super) locations: Locations,
-    /// From paths to files and keys of locations.
+    /// Maps paths to files and keys of locations.
     pub(super) paths: PathTranslation,
     pub(super) calls: HandlerCalls,
     /// The locations of the requests under way.
@@ -101,7 +101,7 @@ impl Site {
         self.config.tokens.header(apache::api().mod_perl(), self.mod_perl, &apache::version_components())
     }
 
-    /// What CGI programs find of the loaded code.
+    /// Facts of the loaded code for CGI programs.
     pub fn program_facts(&self) -> ProgramFacts {
         start_up::program_facts(&self.config, self.locations.start_env())
     }

@@ -1,4 +1,4 @@
-//! What PSGI applications ask of the worker after their request.
+//! Requests of PSGI applications to the worker, for the time after their response.
 
 use std::cell::Cell;
 

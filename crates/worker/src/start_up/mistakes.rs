@@ -31,8 +31,19 @@ impl std::error::Error for CodeMistakes {}
 pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
     let in_section = matches!(step.step, StartUpStep::Section { .. });
     let at = if in_section { blamed(&step.at, &error.to_string()) } else { step.at.clone() };
-    let message = if in_section { format!("<Perl>: {error}") } else { error.to_string() };
+    let message = directive(&step.step).map_or(error.to_string(), |name| format!("{name}: {error}"));
     ConfigError { at: Some(at), message }
+}
+
+/// The directive that the error of a step must name. `None`: the error names the module or the file itself.
+fn directive(step: &StartUpStep) -> Option<&'static str> {
+    match step {
+        StartUpStep::Section { .. } => Some("<Perl>"),
+        StartUpStep::Require(_) => Some("PerlRequire"),
+        StartUpStep::ConfigRequire(_) => Some("PerlConfigRequire"),
+        StartUpStep::PostConfigRequire(_) => Some("PerlPostConfigRequire"),
+        _ => None,
+    }
 }
 
 /// The line of `begin`'s file that the Perl error names; `begin` for an error without a line.

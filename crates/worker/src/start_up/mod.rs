@@ -129,7 +129,7 @@ pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
     }
 }
 
-/// What CGI programs find of the loaded code, whose `%ENV` is `env`.
+/// Facts of the loaded code, whose `%ENV` is `env`, for CGI programs.
 pub fn program_facts(config: &Config, env: &[(Vec<u8>, Vec<u8>)]) -> ProgramFacts {
     let said = config.sections.get(main_base(config)).map_or(&[][..], |section| &section.said.set_env);
     let is_taken_over = |name: &[u8]| {

@@ -78,7 +78,7 @@ mod tests {
     use crate::warm_up::watch::pipe;
 
     #[test]
-    fn only_what_failed_requests_have_said_is_kept() {
+    fn only_output_of_failed_requests_is_retained() {
         let (read, mut write) = pipe().unwrap();
         let mut errors = Errors::new(read);
         write.write_all(&[b"one", SEPARATOR, b"two", SEPARATOR, b"three"].concat()).unwrap();

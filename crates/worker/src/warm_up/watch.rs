@@ -203,7 +203,7 @@ mod tests {
     use crate::request::WarmUpAnswer;
 
     #[test]
-    fn events_arrive_as_they_were_said() {
+    fn events_arrive_as_sent() {
         let (mut read, write) = pipe().unwrap();
         let events = Events(Some(write));
         let limit = Some((Duration::ZERO, Duration::from_secs(5)));

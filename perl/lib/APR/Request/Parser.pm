@@ -68,7 +68,7 @@ sub add_bytes ( $self, $field, $bytes, $is_end ) {
     my $kept = $bytes;
     my $status = $self->{hook} ? $self->{hook}->run( $field, \$kept, $is_end ) : 0;
     return $status if $status;
-    return eval { $field->{upload}->append($kept); 1 } ? 0 : do { warn "APR::Request: an upload cannot be kept: $@"; $ERROR{GENERAL} };
+    return eval { $field->{upload}->append($kept); 1 } ? 0 : do { warn "APR::Request: cannot store an upload: $@"; $ERROR{GENERAL} };
 }
 
 # Parses a query string; returns a status, and the fields found before an error.

@@ -41,7 +41,7 @@ sub behind ( $object, $letter ) {
         $object = $object->{$letter} // $object->{"_$letter"};
     }
     require Carp;
-    Carp::croak("not a parameter or cookie of libapreq, and nothing in its {$letter} is one");
+    Carp::croak("expected a parameter or cookie of libapreq, or a hash with one in {$letter}");
 }
 
 # Sets a flag; returns its old value.

@@ -31,7 +31,7 @@ sub allowed ( $r, $kind ) {
 }
 
 sub page ( $r, $name, $kind, $how ) {
-    return [ '<p>' . escape($how) . ' is no way to look at something here.</p>' ] if !grep { $_->[0] eq $how } @WAYS;
+    return [ '<p>' . escape($how) . ' is not a view of this page.</p>' ] if !grep { $_->[0] eq $how } @WAYS;
     my @allowed = allowed( $r, $kind );
     my ($way) = grep { $_->[0] eq $how } @allowed;
     return ['<p>Not allowed here: see StatusOptionsAll.</p>'] if !$way;

@@ -14,7 +14,7 @@ our $VERSION = '2.17';
 
 # Makes an object for the request. Parsed data belongs to the request, and all its objects share it.
 sub handle ( $class, $r ) {
-    $r->can('number') && defined eval { $r->number } or Cameleer::ModPerl2::croak("$class: this is no request: it is an Apache2::RequestRec that is wanted");
+    $r->can('number') && defined eval { $r->number } or Cameleer::ModPerl2::croak("$class: expected an Apache2::RequestRec of a current request");
     return bless \( my $number = $r->number ), $class;
 }
 
@@ -66,7 +66,7 @@ sub refusal ($self) {
     my $r = $self->{r};
     return $APR::Request::Decode::NUMBERS{NODATA} if $r->method_number == M_GET;
     my $status = $self->SUPER::refusal;
-    Apache::log_error( $r, 'libapreq: the body has ' . $self->content_length . " bytes, and no more than $self->{read_limit} may come" ) if $status;
+    Apache::log_error( $r, 'libapreq: the body has ' . $self->content_length . " bytes, and the limit is $self->{read_limit}" ) if $status;
     return $status;
 }
 

@@ -106,7 +106,7 @@ fn queue(evidence: &AdviceEvidence) -> Option<Advice> {
     let is_long = times.queue.count >= ENOUGH && wait >= NOTICED && wait > work;
     is_long.then(|| {
         let seen = format!(
-            "one of ten requests waited {} ms or more for a worker; half of them take {} ms there",
+            "one of ten requests waited {} ms or more for a worker; the median request takes {} ms in its worker",
             wait / 1000,
             work / 1000
         );
@@ -292,12 +292,12 @@ mod tests {
     }
 
     #[test]
-    fn a_server_at_peace_is_told_nothing() {
+    fn a_healthy_server_gets_no_advice() {
         assert_eq!(rules(&evidence(|_, _| ())), Vec::<&str>::new());
     }
 
     #[test]
-    fn workers_that_are_all_busy_are_told_with_what_they_do() {
+    fn the_advice_names_the_frame_of_busy_workers() {
         let full = AdviceEvidence {
             full: 14.0,
             ..evidence(|_, front| {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_cannot_be_is_told_with_what_can() {
+    fn the_advice_for_too_little_memory_names_the_fitting_max_clients() {
         let many = |max_clients| {
             let memory = Simulated::new("advise-memory").report();
             AdviceEvidence { memory, ..evidence(|status, _| status.max_clients = max_clients) }
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_and_lost_sharing_are_told_by_what_workers_have() {
+    fn the_advice_reports_growth_and_lost_sharing() {
         let seen = |change: fn(&mut crate::mem::report::Process)| {
             let mut memory = Simulated::new("advise-growth").report();
             memory.processes.retain(|process| process.role == ProcessRole::Worker);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn crashes_are_told() {
+    fn the_advice_reports_crashes() {
         let crash = evidence(|status, _| {
             let reasons = [ExitReason::Memory, ExitReason::MaxAge];
             reasons.iter().for_each(|reason| status.counts.exited(*reason));
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_that_cost_are_told_with_their_line() {
+    fn the_advice_names_costly_directives_with_their_lines() {
         let at = At { file: "site.conf".into(), line: 7 };
         let said = |name: &str, word: &str| {
             let directive = Directive { at: at.clone(), ..Directive::new(name, [word]) };

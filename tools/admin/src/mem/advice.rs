@@ -138,7 +138,7 @@ fn twice(mold: &LoadedCode, workers: &[LoadedCode]) -> Vec<Twice> {
 pub fn table(advice: &PreloadAdvice) -> String {
     let mut text = String::new();
     if advice.late.is_empty() {
-        let _ = writeln!(text, "{} workers were asked: none has loaded code since the fork", advice.asked);
+        let _ = writeln!(text, "none of {} workers has loaded code since the fork", advice.asked);
     } else {
         let _ = writeln!(text, "{:<9} {:>8} {:>8}  loaded since the fork", "workers", "each", "in all");
     }
@@ -186,13 +186,13 @@ pub fn start_up_file(advice: &PreloadAdvice) -> String {
 }
 
 const HEAD: &str = "\
-# What workers have loaded since the fork, by cameleer mem --advise. For PerlRequire, behind PerlLib.
+# Modules and scripts that workers have loaded since the fork, by cameleer mem --advise. For PerlRequire, behind PerlLib.
 package Cameleer::Preloaded;
 
 use strict;
 use warnings;
 
-# One that is gone some day is a line in the error log, and no failed start.
+# A file that is missing later is a line in the error log; the server starts.
 sub preload {
     my ($file) = @_;
     eval { require $file; 1 } or warn \"preload: $@\";

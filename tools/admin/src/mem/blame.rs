@@ -96,9 +96,9 @@ pub fn table(blame: &Blame) -> String {
     }
     text.push_str(
         "\nnew       came after the fork: load or build it in the mold\n\
-         written   a value was changed; a number read as a string, or a text searched with //g, is\n\
-         counted   only references to it were counted\n\
-         restored  it is as it was, after a local, a count that went up and down\n",
+         written   a value was changed, also by reading a number as a string or by a match with //g\n\
+         counted   only its reference count was changed\n\
+         restored  the value is the same again, as after a local or a temporary reference\n",
     );
     text
 }

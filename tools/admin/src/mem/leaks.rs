@@ -87,7 +87,7 @@ pub fn table(leaks: &Leaks) -> String {
     let Leaks { asked, requests, classes } = leaks;
     let mut text = format!("{asked} idle workers, {requests} requests since their forks\n\n");
     if classes.is_empty() {
-        text.push_str("they have no objects that the mold did not have\n");
+        text.push_str("no worker has objects that the mold did not have\n");
         return text;
     }
     let _ = writeln!(text, "{:>9} {:>9} {:>9} {:>9}  class", "more", "in one", "a request", "bytes");

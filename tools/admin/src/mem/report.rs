@@ -337,7 +337,7 @@ pub mod tests {
     }
 
     #[test]
-    fn each_process_is_there_once_and_one_that_has_ended_is_said() {
+    fn the_report_lists_each_process_once_and_counts_ended_ones() {
         let report = Simulated::new("once").report();
         let pids: Vec<_> = report.processes.iter().map(|process| (process.role, process.pid)).collect();
         let expected = [
@@ -360,7 +360,7 @@ pub mod tests {
 
     /// Documented hazard: pages read back from swap look private although they were shared.
     #[test]
-    fn with_swap_it_is_said_what_is_private_for_certain() {
+    fn with_swap_the_report_marks_uncertain_private_memory() {
         let simulated = Simulated::new("swap");
         simulated.swap_out(3);
         let report = simulated.report();
@@ -369,7 +369,7 @@ pub mod tests {
     }
 
     #[test]
-    fn formulas_growth_and_decay_are_told() {
+    fn the_report_has_the_formulas_of_the_documents_and_growth() {
         let report = Simulated::new("formulas").report();
         let unshared = 1000 + 3000 + 1000 + 400 + 4000 + 69_000 + 500;
         assert_eq!(report.with_largest_share, (unshared + 60_600) << 10);

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_is_recycled_only_by_who_says_yes() {
+    fn a_worker_is_recycled_only_after_confirmation() {
         let mut watched = watched();
         assert_eq!(press(&mut watched, "x"), None);
         assert!(watched.said.contains("choose a worker first"));

@@ -96,7 +96,7 @@ pub struct FailureCount {
     pub cause: &'static str,
     /// Number of failures.
     pub count: u64,
-    /// Details of the first one.
+    /// Details of the first failure.
     pub first: String,
 }
 

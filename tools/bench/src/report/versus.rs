@@ -23,7 +23,7 @@ pub struct Comparison {
     pub ratios: Vec<Compared>,
 }
 
-/// A compared number.
+/// A number of both servers.
 #[derive(Debug, Serialize)]
 pub struct Compared {
     /// Name of the number.

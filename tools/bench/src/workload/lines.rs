@@ -32,8 +32,8 @@ pub fn each(path: &Path, mut take: impl FnMut(usize, &str) -> anyhow::Result<Eno
 /// Whether the reader may stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enough {
-    /// No further line is needed.
+    /// The receiver needs no further line.
     Yes,
-    /// Further lines are needed.
+    /// The receiver needs further lines.
     No,
 }

@@ -4,7 +4,7 @@ use super::{CgiProgram, Programs, Risk, Where};
 use crate::{Finding, Light};
 use config::program::CgiMode;
 
-/// A finding for each script in Perl and each file that cannot run, and one for each thing that could break.
+/// A finding for each script in Perl, for each file that cannot run, and for each risk.
 pub fn findings(programs: &Programs) -> Vec<Finding> {
     programs.all.iter().flat_map(of_program).collect()
 }

@@ -8,14 +8,14 @@ use regex::Regex;
 
 use crate::perl_text::code_lines;
 
-/// In which modes something could break.
+/// Modes of CgiMode in which the code could break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Where {
     /// `CgiMode fork`
     Fork,
     /// `CgiMode persistent`
     Persistent,
-    /// Both modes.
+    /// Fork and persistent.
     Both,
 }
 

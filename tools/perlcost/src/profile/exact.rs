@@ -38,7 +38,7 @@ pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
     ensure!(has_module, "Devel::NYTProf is not installed: apt-get install libdevel-nytprof-perl");
     let folder = tempfile::Builder::new().prefix("cameleer-exact-").tempdir()?;
     let (said, file) = ask(conf, url, folder.path())?;
-    ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed before");
+    ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed first");
     run(Command::new("nytprofhtml").arg("--no-flame").arg("-f").arg(&file).arg("-o").arg(into))?;
     let top = run(Command::new("perl").args(["-e", TOP]).arg(&file).arg(SHOWN.to_string()))?;
     let pages = into.join("index.html");

@@ -45,7 +45,7 @@ pub struct Profile {
     #[arg(long, value_name = "DIR", default_value = "nytprof", requires = "exact")]
     out: PathBuf,
     /// Time to count: wall-clock or processor time
-    #[arg(long, value_enum, default_value_t = ClockMode::Wall)]
+    #[arg(long, value_name = "wall|cpu", value_enum, hide_possible_values = true, default_value_t = ClockMode::Wall)]
     mode: ClockMode,
     /// Distinguish lines of a sub
     #[arg(long)]
@@ -124,7 +124,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn a_path_is_meant_whole_or_by_its_beginning() {
+    fn a_path_pattern_matches_exactly_or_by_prefix() {
         assert!(matches("GET www.example.com/page", "/page"));
         assert!(!matches("GET www.example.com/page/2", "/page"));
         assert!(matches("GET www.example.com/page/2", "/page*"));

@@ -48,7 +48,7 @@ fn without_options_app_psgi_is_served_as_plackup_does() {
 }
 
 #[test]
-fn a_script_answers_everywhere_and_is_preloaded_if_it_is_kept() {
+fn a_script_answers_below_its_path_and_a_persistent_one_is_preloaded() {
     let pool = pool(5);
     let folder = site().folder.display().to_string();
     check("info -p 80", site(), &format!("Listen 0.0.0.0:80\n{pool}ScriptAlias / {folder}/info/\n"));

@@ -36,7 +36,7 @@ pub struct TuneReport {
     pub points: Vec<PointReport>,
     /// The number of workers with the highest rate.
     pub best: u32,
-    /// The smallest number that answers nearly as much; the chosen one.
+    /// The smallest number that answers nearly as many requests as the best; the command chooses it.
     pub chosen: u32,
     /// Reason for the choice, as a sentence.
     pub reason: String,

@@ -43,24 +43,24 @@ settings! {
 /// `ProxyErrorOverride`: statuses of backends that are answered with this server's own error pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ErrorOverride {
-    /// None.
+    /// No error page is replaced.
     Off,
-    /// All statuses from 400 on.
+    /// Error pages of all statuses from 400 on are replaced.
     All,
-    /// These statuses.
+    /// Error pages of these statuses are replaced.
     These(Vec<u16>),
 }
 
-/// `ProxyVia`: what happens to `Via` header fields.
+/// `ProxyVia`: treatment of `Via` header fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Via {
-    /// They stay as they are.
+    /// `Via` fields are passed on unchanged.
     Off,
-    /// This server is added.
+    /// This server is added to `Via`.
     On,
-    /// This server is added, with its version as a comment.
+    /// This server is added to `Via`, with its version as a comment.
     Full,
-    /// All are removed.
+    /// All `Via` fields are removed.
     Block,
 }
 

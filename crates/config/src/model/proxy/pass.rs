@@ -12,7 +12,7 @@ use crate::syntax::tree::At;
 use crate::syntax::work;
 use base::path::Text;
 
-/// Maximum length in bytes of a path for a backend that groups of an expression make.
+/// Maximum length in bytes of a backend's path with replaced groups.
 const LONGEST: usize = 64 << 10;
 
 /// Bytes that are escaped in the path for a backend: those that httpd's `ap_proxy_canonenc` escapes.
@@ -39,13 +39,13 @@ const CANONICAL: &AsciiSet = &NON_ALPHANUMERIC
 /// A line of `ProxyPass` or `ProxyPassMatch`.
 #[derive(Debug, Clone)]
 pub struct ProxyPass {
-    /// The paths.
+    /// Paths that the line applies to.
     pub from: PassFrom,
     /// The backend, as written, perhaps with `$1` in its path. `None` for `!`: these paths are not passed on.
     pub to: Option<BackendUrl>,
-    /// Its parameters.
+    /// Parameters of the line, such as `timeout=5`.
     pub parameters: Arc<BackendParameters>,
-    /// Its position.
+    /// Position of the line.
     pub at: At,
 }
 

@@ -15,9 +15,9 @@ pub struct HeaderRule {
     pub action: HeaderChange,
     /// Header name in lower case.
     pub name: String,
-    /// Whether it applies to error responses, too.
+    /// Whether the rule applies to error responses, too.
     pub always: bool,
-    /// Whether it applies before the request is handled.
+    /// Whether the rule applies before the request is handled.
     pub early: bool,
     /// `env=`, `expr=`: condition of the change; `None`: always.
     pub condition: Option<EnvCondition>,

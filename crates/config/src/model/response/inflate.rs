@@ -23,7 +23,7 @@ settings! {
     }
 }
 
-/// httpd's defaults.
+/// Default ratio of httpd.
 const RATIO: u64 = 200;
 const BURST: u64 = 3;
 
@@ -32,9 +32,9 @@ const BURST: u64 = 3;
 pub struct InflateBounds {
     /// Maximum length in bytes.
     pub length: u64,
-    /// Maximum ratio of decompressed to compressed length,
+    /// Maximum ratio of decompressed to compressed length.
     pub ratio: u64,
-    /// number of consecutive buffers that may exceed it.
+    /// Number of consecutive buffers that may exceed the ratio.
     pub burst: u64,
 }
 

@@ -119,7 +119,7 @@ pub struct FileEtag {
 }
 
 impl FileEtag {
-    /// httpd 2.4's default.
+    /// Default of httpd 2.4.
     pub const USUAL: FileEtag = FileEtag { inode: false, mtime: true, size: true };
 
     fn changed(self, more: FileEtag, less: FileEtag) -> FileEtag {

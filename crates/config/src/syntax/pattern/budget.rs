@@ -1,4 +1,4 @@
-//! How much memory the patterns of a text may need.
+//! Memory limit for the compiled patterns of one text.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -49,7 +49,7 @@ pub struct PatternEngine {
     source: String,
     case: Case,
     shape: Shape,
-    /// What the pattern is, if it is plain text. Nothing is compiled then.
+    /// The text, if the pattern is plain text; nothing is compiled then.
     literal: Option<Literal>,
     /// Searches from the position to the end of the text. `None` for patterns of `.htaccess` files that must be watched.
     whole: Option<Code>,
@@ -93,7 +93,8 @@ impl PatternEngine {
                 ..engine
             });
         }
-        // The pattern by itself first, so that an error is about the pattern as written, and no bracket of it closes an added one.
+        // The pattern is compiled alone first, so that an error is about the pattern as written, and its brackets
+        // cannot close the added ones.
         build(source, case, false)?;
         if source.contains("(?R)") || source.contains("(?0)") {
             return Err(
@@ -188,7 +189,7 @@ impl Code {
                 let places = spare.get_or_insert_with(|| self.regex.capture_locations());
                 self.search_with(places, bytes, from)
             }
-            // Another thread searches with this pattern.
+            // Another thread has locked the match data: this search allocates its own.
             Err(_) => self.search_with(&mut self.regex.capture_locations(), bytes, from),
         }
     }
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn both_engines_find_the_same() {
+    fn pcre2_and_the_interpreter_find_the_same_matches() {
         for (source, text, expected) in [
             ("b+", "abbc", Some((1, 3))),
             ("(?<!a)b", "ab b", Some((3, 4))),

@@ -261,7 +261,7 @@ impl Stretch {
     }
 }
 
-/// Processor time of this thread.
+/// CPU time of this thread.
 pub fn cpu_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }

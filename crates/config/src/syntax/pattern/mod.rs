@@ -119,7 +119,7 @@ impl Pattern {
             let groups = Groups { text: Cow::Borrowed(&*bytes), spans };
             let (start, end) = groups.whole();
             from = if end > from { end } else { after(&bytes, from) };
-            // An empty match directly behind the last match is none.
+            // An empty match directly behind the last match does not count.
             if start == end && last == Some(end) {
                 continue;
             }
@@ -136,7 +136,7 @@ impl Pattern {
     }
 }
 
-/// The bytes that a text stands for, see [`Text`].
+/// The bytes that `text` represents, see [`Text`].
 fn bytes(text: &str) -> Cow<'_, [u8]> {
     if text.is_ascii() { text.as_bytes().into() } else { Text::bytes_in(text).into() }
 }
@@ -146,7 +146,7 @@ fn after(text: &[u8], at: usize) -> usize {
     (at + 1..=text.len()).find(|next| begins_character(text, *next)).unwrap_or(text.len() + 1)
 }
 
-/// A part of a text. Bytes that are not UTF-8, for instance a part of a character, are kept.
+/// A part of a text. Bytes that are not UTF-8, for instance a part of a character, are retained.
 fn piece(text: &[u8], start: usize, end: usize) -> Cow<'_, str> {
     let part = text.get(start..end).unwrap_or_default();
     std::str::from_utf8(part).map_or_else(|_| Text::new(part).0.into(), Cow::Borrowed)

@@ -1,6 +1,7 @@
-//! The size of a pattern before it is compiled, and what bounds the time of a search. PCRE2 reports neither.
+//! Estimates the size of a pattern before it is compiled, and whether the time of a search is bounded. PCRE2 reports
+//! neither.
 
-/// What is known of a pattern from its text.
+/// Facts about a pattern that its text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Approximate size of the compiled pattern in bytes, without machine code. A repeated group is compiled as often as it may
@@ -8,12 +9,12 @@ pub struct Shape {
     pub size: usize,
     /// Approximate number of characters that a search compares in one step.
     pub reach: usize,
-    /// Whether it can match at the begin of the text only.
+    /// Whether the pattern can match at the begin of the text only.
     pub is_anchored: bool,
-    /// Whether each step of a search takes a time that the size bounds. What looks around, repeats without going back or
-    /// refers to groups may read the whole text in one step.
+    /// Whether the time of each search step is bounded by the pattern's size. Look-around, possessive repetition and
+    /// references to groups may read the whole text in one step.
     pub is_countable: bool,
-    /// Whether it matches UTF-8 instead of bytes: `(*UTF)`.
+    /// Whether the pattern matches UTF-8 instead of bytes: `(*UTF)`.
     pub is_utf: bool,
 }
 
@@ -23,7 +24,7 @@ const CHARACTER: usize = 2;
 const SET: usize = 34;
 /// Size of a group besides its contents.
 const GROUP: usize = 12;
-/// Size of a repetition besides what it repeats.
+/// Size that a repetition adds to the size of the repeated part.
 const REPETITION: usize = 4;
 
 /// Size and reach, see [`Shape`].
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_the_text_in_one_step_is_not_countable() {
+    fn a_pattern_that_reads_the_text_in_one_step_is_not_countable() {
         for source in ["^/a/(.*)$", "(?i)bot|(?:a+)*", r"[?+(*]\.\d{2,}?x", "a{2}b", r"\\1"] {
             assert!(Shape::of(source).is_countable, "{source}");
         }

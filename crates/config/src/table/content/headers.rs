@@ -82,8 +82,9 @@ fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String>
     };
     let values = match action.to_ascii_lowercase().as_str() {
         "unset" | "echo" => 0,
+        "set" | "setifempty" | "append" | "merge" | "add" => 1,
         "edit" | "edit*" => 2,
-        _ => 1,
+        _ => return Err(unknown_action(action)),
     };
     let Some((given, rest)) = rest.split_at_checked(values) else {
         return Err(format!("{action}: expected {values} more words after {name}"));
@@ -104,6 +105,10 @@ fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String>
     Ok(HeaderRule { action, name, always: false, early, condition })
 }
 
+fn unknown_action(word: &str) -> String {
+    format!("expected set, setifempty, append, merge, add, unset, echo, edit or edit*, got \"{word}\"")
+}
+
 fn header_action(draft: &mut Draft, word: &str, name: &str, given: &[String]) -> Result<HeaderChange, String> {
     let word = word.to_ascii_lowercase();
     Ok(match (word.as_str(), given) {
@@ -118,10 +123,6 @@ fn header_action(draft: &mut Draft, word: &str, name: &str, given: &[String]) ->
             let pattern = draft.pattern(pattern)?;
             HeaderChange::Edit { pattern, by: HeaderValue::parse(by, &mut draft.patterns)?, all: word.ends_with('*') }
         }
-        _ => {
-            return Err(format!(
-                "expected set, setifempty, append, merge, add, unset, echo, edit or edit*, got \"{word}\""
-            ));
-        }
+        _ => return Err(unknown_action(&word)),
     })
 }

@@ -14,7 +14,7 @@ use crate::syntax::value::duration;
 use crate::syntax::wildcard::{self, Slash};
 use crate::table::row::{self, ANYWHERE, Contexts, HOSTS, MANY, Row, flag, places, rows, section, word, words};
 
-/// Hosts, and `<Location>` whose path then stands for the argument.
+/// Contexts: hosts, and `<Location>`, whose path then stands for the argument.
 const PASSES: Contexts = places(HOSTS.places | SectionContext::Location as u8);
 
 pub static ROWS: &[Row] = rows![
@@ -24,7 +24,7 @@ pub static ROWS: &[Row] = rows![
         args,
         Kind::Prefix
     ))
-    .because("requests are answered here"),
+    .because("this server answers its requests itself"),
     "Passes requests for /url-path and everything below it to a backend: `http://host:port/path`, `fcgi://host:port/path`, or with `unix:/socket|` before it. The rest of the path follows the backend's path. \
             `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On; \
             words: nocanon, noquery. Bodies stream in both directions.",
@@ -36,7 +36,7 @@ pub static ROWS: &[Row] = rows![
     .because("see ProxyPass"),
     "As ProxyPass, for paths that match the regular expression; `$1` in the backend's path is the text of its first group. Without such a group the whole path follows.",
     words("ProxyPassReverse", PASSES, "[/url-path] URL", 1..=3, reverse)
-        .because("backends may know their public address"),
+        .because("backends that know their public address need no rewriting"),
     "Rewrites Location, Content-Location and URI fields of backends: a URL that begins with URL becomes one of this server that begins with /url-path. Bodies stay as they are.",
     words("ProxyPassReverseCookieDomain", PASSES, "internal-domain public-domain", 2..=3, |d, args| {
         let [there, here, ..] = args else { return Ok(()) };
@@ -56,10 +56,10 @@ pub static ROWS: &[Row] = rows![
         .default("off", "as in httpd: the backend gets the host of its own address"),
     "Passes the client's Host field to the backend.",
     flag("ProxyAddHeaders", ANYWHERE, |d, on| d.settings().proxy.add_headers = Some(on))
-        .default("on", "backends want to know their clients"),
+        .default("on", "httpd's default: programs behind a proxy need the client's address"),
     "Adds X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Server to requests for backends.",
     words("ProxyErrorOverride", ANYWHERE, "on|off [status…]", 1..=MANY, error_override)
-        .default("off", "the backend's page tells most"),
+        .default("off", "the backend's page usually explains the error best"),
     "Replaces a backend's error pages, of all statuses from 400 on or of the listed ones, by those of this server and by ErrorDocument.",
     row::duration("ProxyTimeout", PASSES, |d, time| d.settings().proxy.timeout = Some(time)).because("Timeout applies"),
     "Longest wait for the next piece from a backend; then the client gets 504, or the rest of its response is missing.",
@@ -73,7 +73,7 @@ pub static ROWS: &[Row] = rows![
         });
         Ok(())
     })
-    .default("off", "few want to know of proxies"),
+    .default("off", "httpd's default; few programs read Via"),
     "Adds this server to Via fields of requests and responses; `block` removes them.",
     word("ProxyRequests", HOSTS, "off", |_, word| match word.eq_ignore_ascii_case("off") {
         true => Ok(()),
@@ -81,9 +81,9 @@ pub static ROWS: &[Row] = rows![
             Err("a forward proxy is not supported: strangers would send requests to every server through it".to_owned())
         }
     })
-    .default("off", "an open proxy harms everybody"),
-    "Only `off`: this server passes requests to its own backends alone.",
-    section("Proxy", HOSTS, "URL", 1..=2, proxy).because("see the directives in it"),
+    .default("off", "strangers abuse an open proxy"),
+    "Only `off` is accepted: the server is no forward proxy.",
+    section("Proxy", HOSTS, "URL", 1..=2, proxy).because("the directives inside have their own defaults"),
     "Settings for requests that are passed to a backend whose URL begins with URL; `*` stands for any text. `<Directory>`, `<Files>` and `.htaccess` do not apply to such requests.",
     section("ProxyMatch", HOSTS, "regex", 1..=1, |d, args, _| {
         let pattern = d.pattern(args.first().map_or("", String::as_str))?;
@@ -154,10 +154,10 @@ fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, 
                 all.enable_reuse = on_or_off(value)? == name.eq_ignore_ascii_case("enablereuse");
                 all.disable_reuse = !all.enable_reuse;
             }
-            // Each thread keeps as many idle connections as it needed lately; the kernel sizes buffers.
+            // Each thread retains as many idle connections as it needed lately; the kernel sizes buffers.
             "min" | "max" | "smax" | "acquire" | "keepalive" | "flushpackets" | "flushwait" | "iobuffersize"
             | "receivebuffersize" | "responsefieldsize" => {
-                draft.warn(&format!("{name} has no effect: connections to backends are kept as they are needed"));
+                draft.warn(&format!("{name} has no effect: connections to backends are reused as needed"));
             }
             _ => {
                 return Err(format!(

@@ -34,8 +34,8 @@ pub static ROWS: &[Row] = rows![
     )
     .because("a rule applies to all requests whose path it matches"),
     "A condition of the next RewriteRule. All conditions must hold, or with the flag OR one of them. Variables in the text are expanded as in a rule; \
-            NC ignores case, NV keeps its headers out of Vary. -U asks whether a request for the path would be let in, -F the same for a file that must \
-            exist; %{LA-U:REMOTE_USER} is the user of such a request for the current path.",
+            NC ignores case, NV keeps its headers out of Vary. -U holds if a request for the path would be allowed, -F if its file exists \
+            as well; %{LA-U:REMOTE_USER} is the user of such a request for the current path.",
     word("RewriteBase", CONTAINERS.and_htaccess(Class::FILE_INFO), "/url-path", base)
         .because("the path below DocumentRoot, or else the path that led to the folder"),
     "URL path of the folder of the rules. Rule results that do not begin with a slash are relative to it.",
@@ -48,7 +48,7 @@ pub static ROWS: &[Row] = rows![
     )
     .because("as in httpd: a place with rewrite directives of its own does not inherit"),
     "Inherit: the rules of the outer place are applied after those of this place, InheritBefore: before them. InheritDown and InheritDownBefore \
-            say so for all inner places, except those with IgnoreInherit. MergeBase: the outer RewriteBase applies, too. AllowNoSlash: rules of a folder \
+            do the same for all inner places, except those with IgnoreInherit. MergeBase: the outer RewriteBase applies, too. AllowNoSlash: rules of a folder \
             apply to its path without the trailing slash. AllowAnyURI: rules of a host apply to requests for `*`. IgnoreContextInfo: a relative result is not \
             put below the path of an Alias. LegacyPrefixDocRoot: a result written as a URL of this server may be a path of the disk. LongURLOptimization is \
             accepted, and needs no effect here.",
@@ -63,7 +63,7 @@ pub static ROWS: &[Row] = rows![
     "Names a file of keys and values, one pair per line (rnd: one of several values separated by `|`), a function, or a program. Rules below it in \
             this host use it as ${name:key|default}; maps of the main server are available in .htaccess files and other hosts, too. The file is read with the \
             configuration: changes take effect at a reload. The program is started by each thread of the front when a rule first needs it; it reads a key per \
-            line, and answers a line, NULL for no value, within two seconds. Without an answer the rule has no value, the log says so, and the program is \
+            line, and answers a line, NULL for no value, within two seconds. Without an answer the rule gets no value, an error is logged, and the program is \
             started again, at most once in ten seconds. Maps of the types dbm and dbd are not supported.",
 ];
 

@@ -20,7 +20,7 @@ pub static ROWS: &[Row] = rows![
     "Packages, subs or `sub { … }` that handle requests of `SetHandler perl-script`, in this order until one does not \
      decline. An inner section replaces the list of the outer section.",
     words("PerlCleanupHandler", FILE_INFO, "handler…", 1..=MANY, |d, names| {
-        phases::name(d, names);
+        phases::register(d, names)?;
         d.settings().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
         Ok(())
     })
@@ -236,7 +236,7 @@ pub fn required(draft: &Draft, file: &str) -> PathBuf {
 
 /// `PerlHandler handler…`, `PerlResponseHandler handler…`: the response handlers.
 pub fn answering(draft: &mut Draft, names: &[String]) -> Result<(), String> {
-    phases::name(draft, names);
+    phases::register(draft, names)?;
     draft.settings().perl_handlers.get_or_insert_default().extend_from_slice(names);
     Ok(())
 }

@@ -68,7 +68,7 @@ pub static ROWS: &[Row] = rows![
         .because("only the site knows its code"),
     "A module that defines directives (Apache2::Module), loaded at this point: the following lines may use them.",
     words("PerlInputFilterHandler", FILE_INFO, "handler…", 1..=MANY, |d, names| {
-        phases::name(d, names);
+        phases::register(d, names)?;
         d.settings().perl_filters.input.extend_from_slice(names);
         Ok(())
     })
@@ -76,7 +76,7 @@ pub static ROWS: &[Row] = rows![
     .because("programs get request bodies as clients send them"),
     "Filters of request bodies. The first passes its bytes to the program, the last gets the client's bytes.",
     words("PerlOutputFilterHandler", FILE_INFO, "handler…", 1..=MANY, |d, names| {
-        phases::name(d, names);
+        phases::register(d, names)?;
         d.settings().perl_filters.output.extend_from_slice(names);
         Ok(())
     })
@@ -190,7 +190,7 @@ fn generation(draft: &mut Draft, word: &str) -> Result<(), String> {
 /// `PerlAddAuthnProvider name handler`
 fn authn_provider(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     let [name, handler] = words else { return Err("expected a name and a handler".to_owned()) };
-    phases::name(draft, std::slice::from_ref(handler));
+    phases::register(draft, std::slice::from_ref(handler))?;
     draft.config.authn_providers.insert(name.clone(), handler.clone());
     Ok(())
 }
@@ -198,7 +198,7 @@ fn authn_provider(draft: &mut Draft, words: &[String]) -> Result<(), String> {
 /// `PerlAddAuthzProvider name handler`
 fn authz_provider(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     let [name, handler] = words else { return Err("expected a name and a handler".to_owned()) };
-    phases::name(draft, std::slice::from_ref(handler));
+    phases::register(draft, std::slice::from_ref(handler))?;
     draft.config.authz_providers.insert(name.clone(), handler.clone());
     Ok(())
 }

@@ -26,7 +26,7 @@ macro_rules! phases {
 }
 
 pub static ROWS: &[Row] = phases! {
-    PostReadRequest HOSTS "few programs want every request"
+    PostReadRequest HOSTS "few programs need every request"
         "Runs for every request of the host, before its URI is mapped to a place. Handlers of a phase run in order until one \
          returns something other than OK and DECLINED; an error ends the request.";
     Trans HOSTS "DocumentRoot and Alias map URIs to files"
@@ -34,7 +34,7 @@ pub static ROWS: &[Row] = phases! {
          of the new place apply.";
     MapToStorage HOSTS "the file system determines the file"
         "mod_perl 2's: runs after the URI is translated, before the folders of the file are examined. OK skips that examination.";
-    HeaderParser INNER "few programs want it"
+    HeaderParser INNER "few programs need this phase"
         "Runs when the place of a request is known, before access control.";
     Access RULES "Order, Allow and Deny control access"
         "May refuse a client, by its address or the time of day for instance: FORBIDDEN is 403.";
@@ -64,7 +64,7 @@ pub static FURTHER: &[Row] = rows![
     "mod_perl.c",
     words("PerlInitHandler", INNER, "handler…", 1..=MANY, add_init)
         .effect(Effect::Generation)
-        .because("few programs want every request"),
+        .because("few programs need every request"),
     "Runs as early as its place allows: outside of containers just before PerlPostReadRequestHandler, inside just \
      before PerlHeaderParserHandler.",
     word("PerlDispatchHandler", INNER, "handler", |d, name| {
@@ -88,7 +88,7 @@ pub static FURTHER: &[Row] = rows![
         add(d, Phase::PreConnection, names)
     })
     .effect(Effect::Generation)
-    .because("few programs want every connection"),
+    .because("few programs need every connection"),
     "mod_perl 2's: runs in the worker before PerlProcessConnectionHandler, with the connection. A return value other \
      than OK and DECLINED closes the connection. Without a PerlProcessConnectionHandler it is refused: the front \
      handles HTTP connections.",
@@ -96,20 +96,24 @@ pub static FURTHER: &[Row] = rows![
 
 /// `Perl…Handler name…`. Several lines of one section add up.
 fn add(draft: &mut Draft, phase: Phase, handlers: &[String]) -> Result<(), String> {
-    name(draft, handlers);
+    register(draft, handlers)?;
     draft.settings().phases.add(phase, handlers);
     Ok(())
 }
 
 /// Registers handlers for `check`. `+Module` and `+Class->method` are also loaded at the start.
-pub fn name(draft: &mut Draft, handlers: &[String]) {
+pub fn register(draft: &mut Draft, handlers: &[String]) -> Result<(), String> {
     for handler in handlers {
         if let Some(module) = handler.strip_prefix('+') {
             let class = module.split_once("->").map_or(module, |(class, _)| class);
+            if class.is_empty() {
+                return Err(format!("expected the name of a module after +, got \"{handler}\""));
+            }
             draft.start_up(StartUpStep::Module(class.to_owned()));
         }
         draft.handler(handler);
     }
+    Ok(())
 }
 
 /// `PerlInitHandler`: outside of containers a phase of the host, otherwise of the place.

@@ -16,9 +16,9 @@ const LONGEST_BODY: u64 = i64::MAX as u64;
 /// Framing of a body (RFC 9112, section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// By length, in bytes; 0 without a body.
+    /// A body with a Content-Length, in bytes; 0 without a body.
     Fixed(u64),
-    /// By chunks.
+    /// A chunked body.
     Chunked,
 }
 

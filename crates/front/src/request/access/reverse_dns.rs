@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_name_server_holds_up_only_who_asked_and_few_threads() {
+    fn a_slow_name_server_delays_only_lookups_and_occupies_few_threads() {
         let (say, go) = channel();
         let slow = Arc::new(Slow {
             go: Mutex::new(go),

@@ -1,5 +1,5 @@
-//! Unpacks gzip request bodies for programs, where `SetInputFilter DEFLATE` asks for it. Unlike with httpd's
-//! mod_deflate, the program gets the unpacked length.
+//! Decompresses gzip request bodies for programs, where `SetInputFilter DEFLATE` is set. Unlike with httpd's
+//! mod_deflate, the program gets the decompressed length.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -105,23 +105,23 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Trouble::Broken(error) => {
-                write!(f, "the request's body is not the gzip that Content-Encoding says: {error}")
+                write!(f, "the request's body is not valid gzip, although its Content-Encoding is gzip: {error}")
             }
             Trouble::TooLong(most) => {
                 write!(
                     f,
-                    "the request's body is refused: unpacked it has more than {most} bytes \
+                    "the request's body is refused: it has more than {most} bytes when decompressed \
                      (DeflateInflateLimitRequestBody, or else LimitRequestBody)"
                 )
             }
             Trouble::TooDense(ratio) => {
                 write!(
                     f,
-                    "the request's body is refused: unpacked it is {ratio} times as long, or more \
+                    "the request's body is refused: it is {ratio} times as long when decompressed, or more \
                      (DeflateInflateRatioLimit, DeflateInflateRatioBurst)"
                 )
             }
-            Trouble::NoRoom(error) => write!(f, "the request's body cannot be kept: {error}"),
+            Trouble::NoRoom(error) => write!(f, "the request's body cannot be stored: {error}"),
         }
     }
 }
@@ -181,7 +181,7 @@ fn inflate(
     }
     match decoder.get_mut().fill_buf() {
         Ok([]) => store.close(rules).map_err(Trouble::NoRoom),
-        Ok(_) => Err(Trouble::Broken(io::Error::other("more follows behind its end"))),
+        Ok(_) => Err(Trouble::Broken(io::Error::other("there is data after the end of the gzip stream"))),
         Err(error) => Err(Trouble::Broken(error)),
     }
 }

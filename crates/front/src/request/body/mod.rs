@@ -89,7 +89,7 @@ impl Patience {
         Patience { piece: config.timeouts.client, whole }
     }
 
-    /// When a body that `begun` then, and of which this many bytes have come, is late.
+    /// Deadline of a body that began at `begun` and of which `received` bytes have arrived.
     pub fn deadline(&self, begun: Instant, received: u64) -> Instant {
         let piece = Instant::now() + self.piece;
         self.whole.deadline(begun, received).map_or(piece, |whole| whole.min(piece))

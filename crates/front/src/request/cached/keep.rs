@@ -34,7 +34,7 @@ impl Visit<'_> {
     pub fn keep_only(&self, response: Response<BodySource>, errand: Errand) -> (Response<BodySource>, Event) {
         let terms = self.terms(response.status(), response.headers());
         match terms.and_then(|terms| self.fits(&response).map(|()| terms)) {
-            Ok(terms) => (self.take(response, terms, errand.leader), Event::Miss("cache miss: the answer is kept")),
+            Ok(terms) => (self.take(response, terms, errand.leader), Event::Miss("cache miss: the response is stored")),
             Err(why) => {
                 let has_failed = is_failure(response.status());
                 if !has_failed {
@@ -76,7 +76,7 @@ impl Visit<'_> {
     /// example `Header set Cache-Control` and `ExpiresActive`.
     fn terms(&self, status: StatusCode, said: &HeaderMap) -> Result<Terms, Unfit> {
         if self.head.method != Method::GET {
-            return Err("the request is no GET");
+            return Err("the method is not GET");
         }
         let mut shown = said.clone();
         headers::complete(self.context, (status, None), &mut shown, false)
@@ -103,7 +103,7 @@ impl Visit<'_> {
             body => body.length().unwrap_or(0),
         };
         let size = answer::size(response.headers(), usize::try_from(body).unwrap_or(usize::MAX / 2));
-        if size as u64 > self.rules().largest { Err("the answer is too large") } else { Ok(()) }
+        if size as u64 > self.rules().largest { Err("the response is larger than CacheMaxFileSize") } else { Ok(()) }
     }
 
     /// Stores the response as soon as its body is complete.

@@ -41,9 +41,9 @@ use tell::Event;
 
 /// The cache's decision about a request.
 pub enum Lookup<'a> {
-    /// This cached response answers the request.
+    /// A cached response answers the request.
     Hit(Response<BodySource>),
-    /// A worker must be asked; `store` asks it, and stores its response if that is allowed.
+    /// A worker must answer; `store` sends it the request, and stores the response if that is allowed.
     Miss { store: Refill<'a> },
     /// The cache has no part in the response; see [`passed`].
     Pass,
@@ -69,7 +69,7 @@ pub fn passed(context: &RequestContext, head: &Parts, route: &Route, answer: &Re
     if !is_safe(context, head) {
         answer.iter().for_each(|answer| changed::forget(context, cache, route, answer));
     } else if perl_decides(route) {
-        tell::note(context, Event::Miss("Perl handlers of phases before the answer decide who gets it"));
+        tell::note(context, Event::Miss("Perl handlers of earlier phases control access, so nothing is stored"));
     }
 }
 
@@ -190,16 +190,19 @@ impl<'a> Visit<'a> {
         match leader.map_or_else(enter, Turn::Leads) {
             Turn::Leads(leader) => {
                 self.ask_behind(answer, leader);
-                self.hit(answer, Event::Hit("cache hit: stale, the program is asked meanwhile"))
+                self.hit(answer, Event::Hit("cache hit: stale, revalidated in the background"))
             }
-            Turn::Waits(_) => self.hit(answer, Event::Hit("cache hit: stale, another request asks the program")),
+            Turn::Waits(_) => self.hit(answer, Event::Hit("cache hit: stale, revalidated by another request")),
         }
     }
 
     /// Asks a worker for a response that is for this client only, unless the client wants a cached one.
     fn asks_plainly(self) -> Result<Lookup<'a>, Refusal> {
         if self.control.only_if_cached {
-            tell::note(self.context, Event::Miss("cache miss: the client wants only what is kept"));
+            tell::note(
+                self.context,
+                Event::Miss("cache miss: the client accepts only a stored response (only-if-cached)"),
+            );
             return Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT));
         }
         let errand = Errand { plain: true, ..Errand::default() };

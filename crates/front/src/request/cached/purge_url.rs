@@ -13,7 +13,7 @@ use base::log;
 use base::path::{Text, normalise};
 use config::Config;
 
-const EXPECTED: &str = "expected http://host/path, /path, or one of them with * at its end";
+const EXPECTED: &str = "expected http://host/path or /path, optionally with * at the end";
 
 /// Removes the responses matching `url` from all generations; returns their number.
 pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> {
@@ -24,7 +24,7 @@ pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> 
             gone += meant.purge(&generation.config, cache).await;
         }
     }
-    log::info("front", format_args!("purge {url}: {gone} answers"));
+    log::info("front", format_args!("purge {url}: {gone} responses removed"));
     Ok(gone as u64)
 }
 

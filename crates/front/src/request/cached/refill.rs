@@ -99,7 +99,7 @@ impl Visit<'_> {
     fn weigh(&self, response: Response<BodySource>, errand: Errand) -> Response<BodySource> {
         if errand.plain {
             self.compare(&response);
-            return self.tell(response, Event::Miss("cache miss: the request is for one client"));
+            return self.tell(response, Event::Miss("cache miss: the response is for this client only"));
         }
         match &errand.stale {
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
@@ -107,7 +107,7 @@ impl Visit<'_> {
                 errand.ends(Outcome::Look);
                 let mut given = self.respond(&answer);
                 given.headers_mut().extend(own);
-                self.tell(given, Event::Revalidated("conditional cache hit: the program says that it is still right"))
+                self.tell(given, Event::Revalidated("conditional cache hit: the program confirmed the stored response"))
             }
             Some(stale) if is_failure(response.status()) && stale.is_usable_on_error(&self.control) => {
                 let stale = stale.clone();
@@ -137,7 +137,7 @@ impl Visit<'_> {
             errand.stale.clone().filter(|stale| is_failure(refusal.status) && stale.is_usable_on_error(&self.control));
         errand.ends(Outcome::Failed);
         let stale = stale.ok_or_else(|| {
-            tell::note(self.context, Event::Miss("cache miss: no worker has answered"));
+            tell::note(self.context, Event::Miss("cache miss: no worker sent a response"));
             refusal
         })?;
         Ok(self.give(&stale, FAILED))

@@ -1,4 +1,4 @@
-//! What belongs to a request while a rule looks at another one: `-U`, `-F` and `%{LA-U:…}`.
+//! Saves the state of a request while a look-ahead of a rule runs: `-U`, `-F` and `%{LA-U:…}`.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ pub struct SetAside {
 }
 
 impl RequestContext {
-    /// Keeps route, variables, effects of rules and the user, until [`RequestContext::restore`].
+    /// Saves route, variables, effects of rules and the user, until [`RequestContext::restore`].
     pub fn set_aside(&self) -> SetAside {
         let visitor = self.visitor();
         SetAside {
@@ -33,7 +33,7 @@ impl RequestContext {
         }
     }
 
-    /// Makes the request again what it was.
+    /// Restores the saved state.
     pub fn restore(&self, kept: SetAside) {
         let SetAside { route, environment, effects, name, user, answers } = kept;
         self.expressions.restore(answers);

@@ -77,21 +77,21 @@ pub struct RequestContext {
     pub started: Instant,
     /// The request's number in logs; see [`RequestContext::number`].
     number: OnceCell<u64>,
-    /// Who asks, according to trusted proxies.
+    /// Address of the client, according to trusted proxies.
     proxies: ProxyReport,
-    /// Who asks, according to the access check, and what the client takes up.
+    /// User and host name of the client, as the access check found them, and the client's permits.
     visitor: RefCell<Visitor>,
-    /// Where the request leads: the current route, once known.
+    /// The current route, once known.
     route: RefCell<Option<Rc<Route>>>,
     /// The variables of the request at its route.
     environment: RefCell<Environment>,
-    /// What the rules of the route may do, and have done.
+    /// Remaining allowance of the route's rules, and their effects.
     rules: RuleState,
     /// What the expressions of the configuration have found out.
     expressions: Expressions,
-    /// What a worker has to do with the request.
+    /// The worker's part in the request.
     worker: RefCell<WorkerPart>,
-    /// How the request was answered.
+    /// Figures and headers of the response.
     answered: Answered,
     /// See [`RequestContext::part`].
     part: Part,

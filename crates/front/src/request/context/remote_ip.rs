@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_believed_is_left_as_it_is() {
+    fn an_address_of_an_untrusted_proxy_is_ignored() {
         check(&[("10.0.0.2", TRUSTED)], &["192.0.2.7"], None);
         check(&[("10.0.0.1", TRUSTED)], &["192.168.0.1"], None);
         check(&[("10.0.0.1", TRUSTED)], &["fd00::1"], None);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_writes_hides_no_entry_of_a_proxy() {
+    fn client_text_in_the_header_hides_no_entry_of_a_proxy() {
         for said in ["\"", "é", "\"a", "a\\", "x=\"y", "\t\"\\\""] {
             let expected = Some(("192.0.2.7", said.trim(), "10.0.0.1"));
             check(&[("10.0.0.1", TRUSTED)], &[&format!("{said}, 192.0.2.7")], expected);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn forwarded_says_it_with_its_for() {
+    fn forwarded_names_the_client_by_for() {
         let check = |said: &str, expected: Option<&str>| {
             let found = find_in("forwarded", &[("10.0.0.1", INTERNAL)], &[said]);
             assert_eq!(found.map(|(address, ..)| address).as_deref(), expected, "{said}");

@@ -1,4 +1,4 @@
-//! What the rules of a request's locations may still do, and what they have done.
+//! Allowance of the rules of a request's locations, and their effects so far.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub struct RuleState {
     effects: RefCell<RuleEffects>,
 }
 
-/// What the rules have done so far.
+/// Effects of the rules so far.
 #[derive(Clone, Default)]
 pub(super) struct RuleEffects {
     /// Whether a rewrite rule with the flag `END` has stopped rewriting.
@@ -103,8 +103,8 @@ impl RequestContext {
         std::mem::take(&mut self.rules.effects.borrow_mut().forced)
     }
 
-    /// Whether the request is looked at for a rule, or is for the index of a folder: as in httpd, rules with the flags R
-    /// and NS do not apply then.
+    /// Whether the request is a look-ahead of a rule, or is for the index of a folder: as in httpd, rules with the
+    /// flags R and NS do not apply then.
     pub fn is_subrequest(&self) -> bool {
         self.rules.effects.borrow().is_subrequest
     }
@@ -127,7 +127,7 @@ impl RequestContext {
         kept
     }
 
-    /// Ends [`RequestContext::keep_effects`]. What was logged stays so.
+    /// Ends [`RequestContext::keep_effects`]. Log lines that were written stay.
     pub(super) fn restore_effects(&self, kept: RuleEffects) {
         let mut effects = self.rules.effects.borrow_mut();
         let is_complained = effects.is_complained;

@@ -1,4 +1,4 @@
-//! The client's identity, as far as a request needed it, and what the client takes up.
+//! The client's identity, as far as a request needed it, and the client's permits of limits.
 
 use std::cell::{Ref, RefMut};
 use std::rc::Rc;
@@ -36,13 +36,13 @@ impl Visitor {
         self.name = name;
     }
 
-    /// Adds what an access check has found out.
+    /// Adds user and host name that an access check has found.
     pub fn identify(&mut self, name: Option<Rc<str>>, user: Option<User>) {
         self.name = name.or(self.name.take());
         self.user = user.or(self.user.take());
     }
 
-    /// Replaces name and user by those of before.
+    /// Restores the name and user of before a look-ahead.
     pub(super) fn restore(&mut self, name: Option<Rc<str>>, user: Option<User>) {
         (self.name, self.user) = (name, user);
     }

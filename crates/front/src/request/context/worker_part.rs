@@ -7,7 +7,7 @@ use super::RequestContext;
 use crate::request::repeated;
 use crate::workers::SharedExchange;
 
-/// What a request has to do with a worker.
+/// The worker's part in a request.
 #[derive(Default)]
 pub struct WorkerPart {
     /// The exchange with a worker of this pool, if one was asked.
@@ -80,7 +80,7 @@ impl RequestContext {
         exchange.is_none_or(|(pool, exchange)| self.generation.workers.of(pool).hang_up(&exchange))
     }
 
-    /// Keeps the variables of a program that gave no response, for the page that takes its place.
+    /// Stores the variables of a program that gave no response, for the page that takes its place.
     pub fn keep_failure(&self, variables: Vec<u8>) {
         self.worker.borrow_mut().failure = variables;
     }

@@ -31,7 +31,7 @@ pub async fn send(file: Arc<File>, size: u64) -> Result<Response<BodySource>, Re
     let start = blocking::run("read a file", move || beginning(&beginning_of, size)).await?.map_err(refusal)?;
     let Some(head) = read(&start) else {
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
-            .because("This file should begin with headers and an empty line, and does not."));
+            .because("This file does not begin with headers and an empty line."));
     };
     let mut response = Response::new(match head.length < size {
         true => BodySource::File(FileBody::new(file, [Segment::Range { from: head.length, to: size }])),

@@ -249,7 +249,7 @@ fn page(wanted: &Wanted, entries: &[Entry], cut: Option<usize>) -> String {
         _ => plain(&mut page, &wanted.path, entries),
     }
     if let Some(names) = cut {
-        let _ = writeln!(page, "<p>There is more in this folder than the {names} names that a list has room for.</p>");
+        let _ = writeln!(page, "<p>This list ends after {names} names; the folder has more.</p>");
     }
     page + &wanted.foot + "</body></html>\n"
 }

@@ -101,7 +101,7 @@ mod tests {
     use config::response::ranges::RangeBound;
 
     #[test]
-    fn ranges_are_read_as_the_rfc_says() {
+    fn ranges_are_parsed_by_the_rfc() {
         let cases: &[(&str, u64, Wanted)] = &[
             ("bytes=0-0", 10, Parts(vec![(0, 1)])),
             ("bytes=0-", 10, Parts(vec![(0, 10)])),

@@ -24,12 +24,12 @@ impl Download {
         Download { body, request: context.itself(), route: route.clone(), received: 0 }
     }
 
-    /// The number of bytes that are still to come, if the backend has said it.
+    /// Number of bytes that the backend has yet to send, if it sent a Content-Length.
     pub fn length(&self) -> Option<u64> {
         self.body.length()
     }
 
-    /// Whether nothing more comes.
+    /// Whether the body has ended.
     pub fn is_over(&self) -> bool {
         self.body.is_over()
     }
@@ -52,7 +52,7 @@ impl Download {
         request.complain(
             &self.route,
             &format_args!(
-                "backend {backend}: its response ends after {} bytes of the body: {error}{why}",
+                "backend {backend}: the response ended early, after {} bytes of the body: {error}{why}",
                 self.received
             ),
         );

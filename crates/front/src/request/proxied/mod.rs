@@ -45,7 +45,7 @@ pub async fn answer(
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     if route.settings.has_perl_phases() {
-        context.complain(route, &"is passed to a backend, and has Perl handlers of phases or filters, which would not run: remove one of them");
+        context.complain(route, &"ProxyPass passes this path to a backend, where its Perl handlers and filters would not run: remove the handlers, or exclude the path from ProxyPass");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     if body.was_received() {
@@ -69,7 +69,8 @@ pub async fn answer(
     }
 }
 
-/// Our own page in place of the backend's. A 401 keeps the challenge, without which no browser asks for a password.
+/// This server's page in place of the backend's. A 401 retains the challenge, without which no browser opens a password
+/// dialog.
 fn overridden(response: &Response<proxy::BackendBody>) -> Refusal {
     match response.headers().get(WWW_AUTHENTICATE) {
         Some(challenge) => Refusal::with(response.status(), WWW_AUTHENTICATE, challenge.clone()),
@@ -77,9 +78,9 @@ fn overridden(response: &Response<proxy::BackendBody>) -> Refusal {
     }
 }
 
-/// The refusal for a backend that switches protocols although no upgrade was asked for.
+/// The refusal for a backend that switches protocols without a request for an upgrade.
 fn unasked_upgrade(context: &RequestContext, route: &Route, to: &Passed, status: StatusCode) -> Refusal {
-    context.complain(route, &format_args!("backend {}: it answered {status}, which nobody asked for", to.url.origin()));
+    context.complain(route, &format_args!("backend {}: unexpected status {status}", to.url.origin()));
     Refusal::new(StatusCode::BAD_GATEWAY)
 }
 
@@ -103,7 +104,7 @@ fn onward(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) ->
             fields::append(headers, FORWARDED_HOST, host);
         }
         fields::append(headers, FORWARDED_SERVER, own_name(context, route));
-        // The field says what the proxies in front of this one know, and would contradict the others.
+        // `Forwarded` describes only the proxies in front of this server, and would contradict the fields above.
         headers.remove(FORWARDED);
     }
     add_via(headers, context, route, head.version);
@@ -171,7 +172,7 @@ fn deliver(
     response
 }
 
-/// Logs a failure, and makes the refusal of it.
+/// Logs a failure, and converts it to a refusal.
 fn complain(
     context: &RequestContext,
     route: &Route,

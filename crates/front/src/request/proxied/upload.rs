@@ -30,7 +30,7 @@ pub struct ProxiedUpload {
     limit: u64,
     /// Set while the client is waited for.
     late: Option<Pin<Box<Sleep>>>,
-    /// The status of a refusal that is the client's fault.
+    /// Status of a refusal that the client has caused.
     refused: Rc<Cell<Option<StatusCode>>>,
 }
 

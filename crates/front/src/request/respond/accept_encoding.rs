@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_says_whether_it_takes_gzip() {
+    fn accept_encoding_decides_whether_gzip_is_used() {
         for (value, expected) in [
             ("gzip, deflate, br", true),
             ("deflate, GZIP;q=0.5", true),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_chooses_and_what_is_equal_to_it_the_configuration() {
+    fn accept_encoding_decides_and_on_a_tie_the_configuration() {
         for (value, expected) in [
             ("gzip, deflate, br, zstd", Some(Brotli)),
             ("gzip;q=1.0, br;q=0.9", Some(Gzip)),
@@ -105,7 +105,7 @@ mod tests {
     proptest! {
         /// For any header, the chosen coding is acceptable to the client and among its most preferred ones.
         #[test]
-        fn no_client_gets_what_it_did_not_ask_for(
+        fn no_client_gets_a_coding_that_it_does_not_accept(
             items in prop::collection::vec((0..6_usize, 0..=1000_u16, any::<bool>()), 0..8),
             noise in "[ -~]{0,24}",
         ) {

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_kept_than_there_is_room_for_and_what_is_used_stays() {
+    fn the_store_stays_within_its_size_and_evicts_the_least_used() {
         let stamp = Stamp::of(&std::fs::metadata("Cargo.toml").expect("a file"));
         let key = |level| Key { stamp, coding: Coding::Gzip, level };
         let mut kept = PackedFiles::default();

@@ -1,7 +1,7 @@
-//! Answers to the questions of rewrite rules: what requests that are not sent would find, and values of programs.
+//! Answers to the questions of rewrite rules: results of look-aheads, and values of programs.
 //!
-//! As in httpd, such a request passes the rules of its host and the access check, and is not answered. Perl handlers are not
-//! asked: a place where one of them decides about access counts as refused.
+//! As in httpd, a look-ahead passes the rules of its host and the access check, and is not answered. Perl handlers do
+//! not run: a place where one of them decides about access counts as refused.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -31,7 +31,7 @@ pub fn answer<'a>(
     route: &'a Route,
     question: &'a Question,
 ) -> Pin<Box<dyn Future<Output = RuleAnswer> + 'a>> {
-    // Boxed, since the rules of the other path may ask in turn.
+    // Boxed, since the rules of the other path may look ahead in turn.
     Box::pin(async move {
         match question {
             Question::Value(program, key) => {
@@ -55,7 +55,7 @@ pub async fn looked_up(context: &RequestContext, head: &Parts, route: &Route, qu
     }
 }
 
-/// Looks at another request, and restores what belongs to this one.
+/// Processes a look-ahead, and restores the state of this request.
 async fn aside(context: &RequestContext, look: impl Future<Output = Result<LookedUp, Refusal>>) -> RuleAnswer {
     let kept = context.set_aside();
     let found = match look.await {

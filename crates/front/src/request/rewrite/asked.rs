@@ -22,7 +22,7 @@ pub struct AskedOf<'a> {
     pub head: &'a Parts,
     /// The request's current route.
     pub route: &'a Route,
-    /// What is known already of the rules' questions.
+    /// Answers to the rules' questions so far.
     pub answers: &'a [(Question, RuleAnswer)],
     /// Highest level of lines for the log.
     pub trace_level: u8,

@@ -237,7 +237,7 @@ async fn until_answered(
     }
     context.complain(
         route,
-        &format_args!("RewriteRule: the rules ask for more than {MOST_QUESTIONS} paths, files or values of programs; ask for fewer"),
+        &format_args!("RewriteRule: the rules look up more than {MOST_QUESTIONS} paths, files or values of programs for one request: use fewer -F, -U, LA-U:, LA-F: and prg: maps"),
     );
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }

@@ -27,7 +27,7 @@ pub fn file_of(context: &RequestContext, route: &Route, made: &Rewritten) -> Res
         let first = made.path.get(1..).and_then(|rest| rest.split('/').next()).unwrap_or_default();
         !first.is_empty() && context.generation.opener.is_there(&Path::new("/").join(first))
     };
-    // As in httpd, a file below the document root may be named by its full path whatever the name is made of.
+    // As in httpd, a rule's result that begins with the document root names a file by its full path.
     let is_below_root = Path::new(&made.path).starts_with(Text::new(bytes(root)).0);
     let file = match is_below_root || made.names_folder && is_on_disk() {
         true => PathBuf::from(&made.path),

@@ -137,7 +137,7 @@ fn read(config: &Config, folder: &Path, file: &Path, allowed: Overrides) -> Read
 fn text(file: &Path) -> io::Result<String> {
     let (_, bytes) = regular::read(file, LONGEST_HTACCESS)?;
     if bytes.contains(&0) {
-        return Err(io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"));
+        return Err(io::Error::new(ErrorKind::InvalidData, "the file contains a NUL byte: expected UTF-8 text"));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -36,7 +36,7 @@ async fn until_changed(store: &HtaccessStore, known: u64) {
 }
 
 #[test]
-fn only_folders_that_somebody_has_looked_for_count() {
+fn only_folders_that_a_lookup_has_read_are_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     listening(async |store| {
         let config = config();

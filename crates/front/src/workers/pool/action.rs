@@ -1,4 +1,4 @@
-//! Actions: what the [`Pool`](super::Pool) wants done.
+//! Actions that the [`Pool`](super::Pool) returns.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub enum Action {
     },
     /// The worker begins a request that was sent ahead.
     Begin { worker: WorkerId, request: RequestId },
-    /// Take back what the worker has not begun, then call [`Pool::taken_back`](super::Pool::taken_back).
+    /// Take back the requests that the worker has not begun, then call [`Pool::taken_back`](super::Pool::taken_back).
     TakeBack(WorkerId),
     /// A request that was believed begun is queued again.
     WaitAgain(RequestId),

@@ -150,7 +150,7 @@ impl Pool {
             return Ok(());
         }
         if !speaker.ahead.contains(&id) {
-            return Err(OutOfTurn("an answer to no request"));
+            return Err(OutOfTurn("a response without a request"));
         }
         while self.current(worker) != Some(id) {
             self.pass(worker, now);

@@ -74,7 +74,7 @@ impl Pool {
         }
     }
 
-    /// Starts to time what `worker` does between the end of a request and its wait for the next.
+    /// Starts to time `worker` between the end of a request and its wait for the next.
     pub(super) fn watch_remains(&mut self, worker: WorkerId, id: RequestId, request: &Request, now: Instant) {
         let Some(ended) = self.workers.get_mut(&worker).filter(|_| !request.timeouts.run.is_zero()) else { return };
         let timed = TimedStretch::begin(Stretch::Rest, now);

@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-/// What a worker does for a request.
+/// Part of a worker's time that has its own RequestTimeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stretch {
     /// The response.
     Answer,
     /// Cleanups, after the response.
     Cleanups,
-    /// What runs after the end of the request, for example destructors.
+    /// Code that runs after the end of the request, for example destructors.
     Rest,
 }
 
@@ -19,7 +19,7 @@ impl Stretch {
         match self {
             Stretch::Answer => "has worked on one request for too long",
             Stretch::Cleanups => "has cleaned up after one request for too long",
-            Stretch::Rest => "has not come to rest for too long after a request",
+            Stretch::Rest => "has run destructors for too long after a request",
         }
     }
 }

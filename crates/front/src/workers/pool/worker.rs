@@ -28,7 +28,7 @@ pub struct PoolWorker {
     pub current: Option<RequestId>,
     /// Earlier requests whose end has not been read yet.
     pub(super) ending: VecDeque<RequestId>,
-    /// What the worker may still do after its last request, until it was seen waiting.
+    /// Part of the last request that the worker may still run, until the worker was seen waiting.
     pub(super) remains: Option<Remains>,
     /// Requests sent ahead. They count as queued, and can be taken back.
     pub(super) ahead: VecDeque<RequestId>,

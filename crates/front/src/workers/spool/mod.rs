@@ -169,7 +169,7 @@ impl Spool {
         if let (Err(error), true) = (&result, self.file.is_some()) {
             self.file_is_full = true;
             let folder = folder(&self.store.rules);
-            log::error("front", format_args!("cannot store an answer in {}: {error}", folder.display()));
+            log::error("front", format_args!("cannot store a response in {}: {error}", folder.display()));
         }
         for piece in std::mem::take(&mut self.pieces) {
             match piece {
@@ -226,13 +226,13 @@ impl Spool {
         }
         let reading = self.reading.get_or_insert_with(|| {
             let file = file.clone();
-            Box::pin(blocking::store("read a stored answer", move || file.read(at, length)))
+            Box::pin(blocking::store("read a stored response", move || file.read(at, length)))
         });
         let read = ready!(reading.as_mut().poll(cx)).unwrap_or_else(|_| Err(ErrorKind::OutOfMemory.into()));
         self.reading = None;
         Poll::Ready(read.inspect_err(|error| {
             let folder = folder(&self.store.rules);
-            log::error("front", format_args!("cannot read a stored answer in {}: {error}", folder.display()));
+            log::error("front", format_args!("cannot read a stored response in {}: {error}", folder.display()));
         }))
     }
 

@@ -124,7 +124,7 @@ fn a_worker_waits_for_a_disk_that_is_slow() {
 }
 
 #[test]
-fn what_was_in_memory_goes_to_the_file_when_it_may_be_used() {
+fn pieces_in_memory_move_to_the_file_when_it_is_opened() {
     let mut spool = spool();
     push(&mut spool, 240);
     spool.spill();
@@ -146,7 +146,7 @@ fn a_file_that_takes_no_more_leaves_the_rest_in_memory_and_the_worker_waits() {
 }
 
 #[test]
-fn what_cannot_be_written_stays_in_memory_and_is_not_lost() {
+fn pieces_that_cannot_be_written_stay_in_memory() {
     let mut spool = spool();
     spool.spill();
     fill(&mut spool, 100);
@@ -161,7 +161,7 @@ fn what_cannot_be_written_stays_in_memory_and_is_not_lost() {
 }
 
 #[test]
-fn what_goes_holds_nothing_any_more() {
+fn a_dropped_spool_releases_its_memory_and_its_file() {
     let mut spool = spool();
     let store = spool.store.clone();
     spool.spill();

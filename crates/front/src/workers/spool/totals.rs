@@ -7,9 +7,9 @@ use std::sync::{Arc, LazyLock};
 /// Bytes of all responses of a front.
 #[derive(Default)]
 pub struct Totals {
-    /// In memory.
+    /// Bytes in memory.
     pub(super) memory: AtomicU64,
-    /// In files.
+    /// Bytes in files.
     pub(super) disk: AtomicU64,
 }
 

@@ -85,7 +85,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     #[test]
-    fn only_sockets_that_nobody_listens_to_are_abandoned() {
+    fn only_sockets_without_a_listener_are_abandoned() {
         let folder = tempfile::tempdir().expect("a folder");
         // No process of this machine has this number; one in a container may.
         let lives = UnixListener::bind(folder.path().join("999999999.sock")).expect("bound");

@@ -1,7 +1,8 @@
-//! What rules ask that takes time to find out: requests that would follow (`-U`, `-F`, `%{LA-U:…}`), and programs of maps.
+//! Look-aheads of rules, and values of programs.
 //!
-//! A run of the rules that has no answer stops and returns its [`Question`]. The caller finds the answer, and runs the rules
-//! again from the start.
+//! Both take too long for a run: requests that would follow (`-U`, `-F`, `%{LA-U:…}`), and programs of maps. A run that
+//! lacks an answer stops and returns its [`Question`]. The caller finds the answer, and runs the rules again from the
+//! start.
 
 use std::sync::Arc;
 
@@ -11,9 +12,9 @@ use super::map::MapProgram;
 /// A question of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
-    /// `-U`, `%{LA-U:…}`: what a request for this path would find.
+    /// `-U`, `%{LA-U:…}`: the result of a request for this path.
     Path(String),
-    /// `-F`, `%{LA-F:…}`: what a request for this file would find.
+    /// `-F`, `%{LA-F:…}`: the result of a request for this file.
     File(String),
     /// `prg:`: the value that a program has for a key.
     Value(Arc<MapProgram>, String),
@@ -22,26 +23,26 @@ pub enum Question {
 /// The answer to a [`Question`].
 #[derive(Debug, Clone)]
 pub enum RuleAnswer {
-    /// To `Path` and `File`.
+    /// Answer to `Path` and `File`.
     LookedUp(Box<LookedUp>),
-    /// To `Value`; `None`: the program has no value.
+    /// Answer to `Value`; `None`: the program has no value for the key.
     Value(Option<String>),
 }
 
-/// What a request that was not sent would find.
+/// Result of a look-ahead: a request that was processed but not answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LookedUp {
     /// 200, or the status of its refusal.
     pub status: u16,
     /// Path of the request.
     pub uri: String,
-    /// Name of its file, without the path behind the file.
+    /// Name of the request's file, without its PATH_INFO.
     pub filename: String,
-    /// The path behind the file.
+    /// PATH_INFO of the request.
     pub path_info: String,
     /// Whether the file exists.
     pub is_there: bool,
-    /// Its user, if the place requires one.
+    /// User of the request, if the place requires one.
     pub user: Option<String>,
 }
 

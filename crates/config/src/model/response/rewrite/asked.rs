@@ -35,7 +35,7 @@ pub trait Seen {
     fn file(&self, name: &str, test: FileTest) -> bool;
     /// `http://host:port` of the server, as the client used it.
     fn origin(&self) -> String;
-    /// The answer to a question; `None`: it is not known yet, and the rules will be run again.
+    /// The answer to a question; `None`: the answer is not known yet, and the rules will be run again.
     fn answer(&self, question: &Question) -> Option<RuleAnswer>;
     /// The highest level of lines for `LogLevel rewrite:trace1` to `trace8`; 0: none.
     fn trace_level(&self) -> u8;
@@ -53,7 +53,7 @@ pub trait Fill {
     fn tls(&self, name: &str) -> String;
     /// Accounts for work of this many bytes.
     fn spend(&self, bytes: usize);
-    /// Records what happened, see [`super::trace`].
+    /// Records a step of the rules, see [`super::trace`].
     fn note(&self, level: u8, text: std::fmt::Arguments<'_>);
     /// The answer to a question. `None`: the run stops.
     fn ask(&self, question: Question) -> Option<RuleAnswer>;

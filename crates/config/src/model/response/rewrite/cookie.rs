@@ -29,7 +29,7 @@ pub fn line(said: &str) -> Option<String> {
     Some(line)
 }
 
-/// The name of the cookie in such a value.
+/// The name of the cookie in a value of the flag CO.
 pub fn name(line: &str) -> &str {
     line.split('=').next().unwrap_or_default()
 }

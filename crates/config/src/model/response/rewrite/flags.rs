@@ -53,12 +53,12 @@ pub struct RuleFlags {
     pub unsafe_prefix_stat: bool,
 }
 
-/// How groups of patterns are escaped.
+/// Escaping of groups in a substitution: the flags B, BNP, BCTLS and BNE.
 #[derive(Debug, Clone, Default)]
 pub struct Escapes {
     /// `B`: all bytes except letters, digits and `_`.
     all: bool,
-    /// `B=…`: these bytes.
+    /// `B=…`: the listed bytes.
     these: String,
     /// `BNE=…`: bytes that are not escaped.
     not_these: String,

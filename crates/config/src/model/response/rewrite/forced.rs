@@ -1,4 +1,4 @@
-//! `H` and `T`: what a rule makes of the request's file.
+//! Flags `H` and `T`: handler and media type that a rule sets for the request's file.
 
 /// Handler and media type by a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -15,13 +15,13 @@ impl ForcedByRule {
         *self == ForcedByRule::default()
     }
 
-    /// Replaces what `later` names.
+    /// Replaces handler and type where `later` has one.
     pub fn and(&mut self, later: ForcedByRule) {
         self.handler = later.handler.or(self.handler.take());
         self.content_type = later.content_type.or(self.content_type.take());
     }
 
-    /// For a frame: both names, separated by a zero byte. Empty if there are none.
+    /// Encodes both names for a frame, separated by a zero byte. Empty if there are none.
     pub fn encode(&self) -> Vec<u8> {
         if self.is_none() {
             return Vec::new();
@@ -30,7 +30,7 @@ impl ForcedByRule {
         format!("{}\0{}", text(&self.handler), text(&self.content_type)).into_bytes()
     }
 
-    /// From the bytes of a frame.
+    /// Decodes the bytes of [`Self::encode`].
     pub fn decode(bytes: &[u8]) -> ForcedByRule {
         let text = String::from_utf8_lossy(bytes);
         let (handler, content_type) = text.split_once('\0').unwrap_or((&text, ""));

@@ -44,7 +44,7 @@ impl RewriteOptions {
             "allowanyuri" => self.allow_any_uri = true,
             "ignorecontextinfo" => self.ignore_context_info = true,
             "legacyprefixdocroot" => self.legacy_prefix_doc_root = true,
-            // Memory of conditions that do not hold is always freed at once.
+            // LongURLOptimization frees memory early; here that memory is always freed at once.
             "longurloptimization" => {}
             _ => {
                 return Err(format!(
@@ -56,7 +56,7 @@ impl RewriteOptions {
         Ok(())
     }
 
-    /// Where the rules of an outer place with the options `outer` go, if they apply here.
+    /// Position of the rules of an outer place with the options `outer`, if they apply here.
     pub fn inherits(&self, outer: &RewriteOptions) -> Option<Inherit> {
         self.inherit.or(outer.inherit_down.filter(|_| !self.ignore_inherit))
     }

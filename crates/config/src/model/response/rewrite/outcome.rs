@@ -15,7 +15,7 @@ pub struct Start {
     pub path_info: String,
     /// Original query.
     pub query: Option<String>,
-    /// Whether the request is one that a rule asked about.
+    /// Whether the request is a look-ahead of a rule (`-U`, `-F`, `LA-U:`, `LA-F:`).
     pub is_subrequest: bool,
 }
 
@@ -47,9 +47,9 @@ pub struct Rewritten {
     pub end: bool,
     /// `H`, `T`
     pub forced: ForcedByRule,
-    /// What the rules ask before they can go on. The rest of the result is void.
+    /// Question that must be answered before the rules can go on. The rest of the result is then void.
     pub question: Option<Question>,
-    /// What the rules did, up to `Seen::trace_level`.
+    /// Trace of the rules, up to `Seen::trace_level`.
     pub trace: Vec<TraceLine>,
 }
 

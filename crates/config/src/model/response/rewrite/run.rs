@@ -15,7 +15,7 @@ pub fn run<S: Seen>(rewrite: &Rewrite, start: Start, seen: &S) -> Rewritten {
         if state.is_stopped() {
             break;
         }
-        // As in httpd, requests that are only looked at are not redirected.
+        // As in httpd, a look-ahead is not redirected.
         if is_subrequest && (rule.flags.no_subrequests || rule.flags.redirect.is_some()) {
             continue;
         }

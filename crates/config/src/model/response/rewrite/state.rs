@@ -142,7 +142,7 @@ impl<'a, S: Seen> State<'a, S> {
                 Some(name) => (name, None),
                 None => change.split_once(':').map_or((&*change, Some("")), |(name, text)| (name, Some(text))),
             };
-            // Programs send their own requests where this variable says.
+            // Programs use HTTP_PROXY as the proxy of their own requests.
             let is_harmful = name.eq_ignore_ascii_case("HTTP_PROXY");
             if !is_harmful && self.store.has_room(change.len()) {
                 self.note(5, format_args!("setting env variable '{name}' to '{}'", text.unwrap_or_default()));
@@ -275,7 +275,7 @@ impl<'a, S: Seen> State<'a, S> {
         flags.last || flags.pass_through || self.out.away.is_some()
     }
 
-    /// The result.
+    /// Result of the rules.
     pub fn end(mut self) -> Rewritten {
         self.is_stopped();
         if self.out.away.is_none() && self.out.changed && is_absolute(&self.out.path) && !self.is_subrequest {
@@ -292,7 +292,7 @@ impl<'a, S: Seen> State<'a, S> {
         self.out
     }
 
-    /// Path or name of the current result, for questions about it.
+    /// Path or name of the current result, for its look-aheads.
     fn current(&self, is_path: bool) -> String {
         let Some(folder) = self.folder().filter(|_| is_path) else { return self.out.path.clone() };
         let rest = self.out.path.strip_prefix(folder);
@@ -344,7 +344,7 @@ impl<S: Seen> Fill for State<'_, S> {
     }
 
     fn ask(&self, question: Question) -> Option<RuleAnswer> {
-        // A request that is only looked at asks about no others, so that the questions end.
+        // A look-ahead runs no further look-ahead, so that they end.
         if self.is_subrequest && !matches!(question, Question::Value(..)) {
             return Some(RuleAnswer::LookedUp(Box::default()));
         }

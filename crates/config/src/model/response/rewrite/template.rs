@@ -87,7 +87,7 @@ const DEEPEST: usize = 4;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filled {
     pub text: String,
-    /// Positions of question marks from the configuration. Those from a client begin no query.
+    /// Positions of question marks from the configuration. A question mark from a client begins no query.
     pub marks: Vec<usize>,
 }
 

@@ -295,7 +295,7 @@ fn a_run_without_an_answer_stops_with_its_question() {
 }
 
 #[test]
-fn what_a_request_would_find_is_part_of_a_rule() {
+fn a_look_ahead_is_a_part_of_a_rule() {
     let made = of_host("rule ^/sent/in - [E=user:%{LA-U:REMOTE_USER}]", "/sent/in");
     assert_eq!(made.variables.get("user"), Some(&Some("camel".to_owned())));
     let place = place("if %{LA-U:REMOTE_USER} camel\nrule ^in$ out\nrule ^in$ away [R]\nrule ^in$ - [NS,F]", None);
@@ -320,7 +320,7 @@ fn variables_have_names_of_the_request_but_for_the_proxy() {
 }
 
 #[test]
-fn the_log_says_which_rule_did_what() {
+fn the_log_names_the_rule_of_each_step() {
     let made = of_host("rule ^/x /y\nif %{REQUEST_METHOD} !=GET\nrule ^/a /b\nrule ^/a/(.*) /c?q=$1 [R=301]", "/a/b");
     let lines: Vec<String> = made.trace.iter().map(|line| format!("{} {}", line.level, line.text)).collect();
     assert_eq!(

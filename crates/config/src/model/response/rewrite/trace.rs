@@ -1,12 +1,13 @@
-//! What rules did, in the words of mod_rewrite's log: for `LogLevel rewrite:trace1` to `trace8`, and `cameleer explain`.
+//! The trace of rules, in the words of mod_rewrite's log: for `LogLevel rewrite:trace1` to `trace8`, and `cameleer
+//! explain`.
 
 use std::cell::RefCell;
 use std::fmt::Display;
 
-/// A line.
+/// A line of the trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceLine {
-    /// 1 (results) to 8 (everything).
+    /// Level, from 1 (results) to 8 (everything).
     pub level: u8,
     /// The folder of the rules, and what happened.
     pub text: String,
@@ -23,7 +24,7 @@ pub(super) struct Trace<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// For lines up to the level `most`; 0: none.
+    /// A trace of lines up to the level `most`; 0: no lines.
     pub fn new(most: u8, folder: Option<&'a str>) -> Trace<'a> {
         Trace { most, folder, lines: RefCell::default() }
     }
@@ -46,7 +47,7 @@ impl<'a> Trace<'a> {
         length
     }
 
-    /// All lines.
+    /// All recorded lines.
     pub fn into_lines(self) -> Vec<TraceLine> {
         self.lines.into_inner()
     }

@@ -1,7 +1,7 @@
-//! What rewrite rules do with a request that is not sent: `cameleer explain`.
+//! `cameleer explain`: the effect of rewrite rules on a request that is not sent.
 //!
-//! The request has no headers besides Host, no user, and the address 127.0.0.1. What other requests or programs would answer is
-//! not asked.
+//! The request has no headers besides Host, no user, and the address 127.0.0.1. Look-aheads and programs of maps are
+//! not run.
 
 mod source;
 
@@ -34,13 +34,13 @@ pub struct ExplainedRequest<'a> {
     pub local: &'a Address,
     /// Whether it came over TLS.
     pub is_secure: bool,
-    /// Its method.
+    /// Method of the request.
     pub method: &'a str,
-    /// Its host, with the port if given.
+    /// Host of the request, with the port if given.
     pub host: &'a str,
-    /// Its path.
+    /// Path of the request.
     pub path: &'a str,
-    /// Its query.
+    /// Query of the request.
     pub query: Option<&'a str>,
 }
 
@@ -52,15 +52,15 @@ struct At<'a> {
     query: Option<&'a str>,
 }
 
-/// What follows the rules of a path.
+/// Result of the rules of a path.
 enum Next {
-    /// Nothing: the path is answered, or the request is sent away.
+    /// The path is answered, or the client is redirected.
     Over,
     /// The rules of this path and query.
     Path(String, Option<String>),
 }
 
-/// What the rules do, line by line. Empty if there are no rules.
+/// Steps of the rules, line by line. Empty if there are no rules.
 pub fn explain(config: &Arc<Config>, request: ExplainedRequest<'_>) -> anyhow::Result<Vec<String>> {
     let mut lines = Vec::new();
     let (mut path, mut query) = (request.path.to_owned(), request.query.map(str::to_owned));
@@ -152,7 +152,7 @@ fn encoded(path: &str) -> String {
     percent_encode(&Text::bytes_in(path), PATH).to_string()
 }
 
-/// Splits a file name behind what exists, or else behind the first name that does not exist.
+/// Splits a file name behind its existing part, or else behind the first name that does not exist.
 fn parted(whole: &str) -> (String, String) {
     let mut end = 0;
     for (at, _) in whole.match_indices('/').chain([(whole.len(), "")]) {

@@ -118,7 +118,7 @@ impl Pool {
 }
 
 #[test]
-fn at_half_as_much_again_as_can_be_answered_what_is_let_in_takes_less_than_twice_its_time() {
+fn at_one_and_a_half_times_the_capacity_admitted_requests_take_less_than_twice_their_time() {
     let mut pool = Pool::new(10 * MS, &[]);
     pool.load(150, 30_000 * MS);
     assert_eq!(pool.changes, [Change::Begins]);
@@ -152,7 +152,7 @@ fn a_burst_is_served_whole_and_in_order() {
 }
 
 #[test]
-fn clients_that_wait_for_their_answer_before_they_ask_again_are_all_served() {
+fn closed_loop_clients_are_all_served() {
     let mut pool = Pool::new(100 * MS, &[]);
     (0..200).for_each(|_| pool.arrive(0));
     for _ in 0..60_000 {
@@ -164,7 +164,7 @@ fn clients_that_wait_for_their_answer_before_they_ask_again_are_all_served() {
 }
 
 #[test]
-fn while_the_pool_grows_nobody_is_turned_away_so_soon() {
+fn while_the_pool_grows_no_request_is_shed_early() {
     let begins = |workers| {
         let start = Instant::now();
         let mut queue = Queue::new(sizes(), std::iter::empty(), start);
@@ -207,7 +207,7 @@ fn half() -> PoolShare {
 }
 
 #[test]
-fn a_share_never_has_more_workers_than_its_part_and_holds_up_nobody_else() {
+fn a_share_never_exceeds_its_workers_and_delays_no_other() {
     let quarter = PoolShare { size: ShareSize::Percent(25), ..half() };
     let mut pool = Pool::new(10 * MS, std::slice::from_ref(&quarter));
     let report = pool.queue.lane(Some(quarter.id));
@@ -227,7 +227,7 @@ fn a_share_never_has_more_workers_than_its_part_and_holds_up_nobody_else() {
 }
 
 #[test]
-fn what_waits_for_its_share_does_not_wait_for_a_worker() {
+fn a_request_that_waits_for_its_share_does_not_delay_others() {
     let mut queue = Queue::new(sizes(), [half()].iter(), Instant::now());
     let (lane, since) = (queue.lane(Some(half().id)), Instant::now());
     assert!(queue.arrives(lane));
@@ -252,7 +252,7 @@ fn a_share_waits_in_its_part_of_the_queue() {
 }
 
 #[test]
-fn who_waits_again_keeps_its_place() {
+fn a_request_that_returns_to_the_queue_keeps_its_place() {
     let mut queue = Queue::new(sizes(), std::iter::empty(), Instant::now());
     let since = Instant::now();
     (1..=3).for_each(|n| queue.push(0, Waiting { order: n, since, item: n }).expect("room"));

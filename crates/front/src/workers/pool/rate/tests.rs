@@ -17,7 +17,7 @@ fn client(text: &str) -> IpAddr {
 }
 
 #[test]
-fn a_client_may_use_all_at_once_and_then_goes_on_at_the_speed_of_the_limit() {
+fn a_client_may_use_its_whole_amount_at_once_and_then_the_rate_of_the_limit() {
     let (mut clients, limit, now) = (Clients::default(), limit(Some(5), None), Instant::now());
     let mut asks = |after: Duration| clients.enter(&limit, client("192.0.2.1"), now + after).is_ok();
     assert_eq!((0..8).map(|_| asks(Duration::ZERO)).filter(|may| *may).count(), 5);
@@ -28,7 +28,7 @@ fn a_client_may_use_all_at_once_and_then_goes_on_at_the_speed_of_the_limit() {
 }
 
 #[test]
-fn the_time_to_come_again_is_told_exactly() {
+fn retry_after_is_the_exact_time() {
     let (mut clients, limit, now) = (Clients::default(), limit(Some(1), None), Instant::now());
     let mut asks = |after: Duration| clients.enter(&limit, client("192.0.2.1"), now + after);
     assert!(asks(Duration::ZERO).is_ok());
@@ -52,7 +52,7 @@ fn seconds_of_workers_count_while_they_pass() {
 }
 
 #[test]
-fn who_has_a_request_at_work_is_not_forgotten() {
+fn a_client_with_a_request_at_work_keeps_its_account() {
     let (mut clients, limit, now) = (Clients::default(), limit(None, Some(1)), Instant::now());
     let id = clients.enter(&limit, client("192.0.2.1"), now).expect("the first");
     assert!(clients.begin(id, now));
@@ -72,7 +72,7 @@ fn a_network_of_64_bits_is_one_client() {
 }
 
 #[test]
-fn a_client_has_one_line_a_minute_that_tells_how_often_it_was_refused() {
+fn a_refused_client_gets_one_log_line_a_minute_with_a_count() {
     let (mut clients, limit, now) = (Clients::default(), limit(Some(1), None), Instant::now());
     let mut line = |after: u64| {
         clients.enter(&limit, client("192.0.2.1"), now + Duration::from_millis(after)).err().and_then(|slow| slow.line)
@@ -86,7 +86,7 @@ fn a_client_has_one_line_a_minute_that_tells_how_often_it_was_refused() {
 }
 
 #[test]
-fn memory_is_bounded_and_who_asks_often_is_not_forgotten() {
+fn memory_of_accounts_is_bounded_and_busy_clients_keep_theirs() {
     let (mut clients, limit, now) = (Clients::default(), limit(Some(1), None), Instant::now());
     let busy = client("192.0.2.1");
     assert!(clients.enter(&limit, busy, now).is_ok());

@@ -26,7 +26,7 @@ proptest! {
     })]
 
     #[test]
-    fn whatever_happens_each_request_ends_once_and_no_worker_has_two(ops in prop::collection::vec(any_op(), 1..120)) {
+    fn in_any_history_each_request_ends_once_and_no_worker_has_two(ops in prop::collection::vec(any_op(), 1..120)) {
         let mut world = World::new();
         for op in ops {
             world.play(op);

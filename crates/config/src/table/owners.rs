@@ -8,7 +8,7 @@ use crate::syntax::modules::is_embodied;
 /// Directives of httpd's core and its MPMs, which are always present.
 const CORE: &str = "AcceptPathInfo AccessConfig AccessFileName AddDefaultCharset AddModule AllowEncodedSlashes AllowOverride \
     BindAddress ClearModuleList DefaultType Define Directory DirectoryMatch DocumentRoot ErrorDocument ErrorLog ErrorLogFormat \
-    FileETag Files FilesMatch ForceType GracefulShutdownTimeout Group HostnameLookups HttpProtocolOptions IfDefine IfDirective \
+    Else ElseIf FileETag Files FilesMatch ForceType GracefulShutdownTimeout Group HostnameLookups HttpProtocolOptions If IfDefine IfDirective \
     IfFile IfModule Include IncludeOptional KeepAlive KeepAliveTimeout Limit LimitExcept LimitRequestBody LimitRequestFieldSize \
     LimitRequestFields LimitRequestLine Listen ListenBacklog Location LocationMatch LogLevel MaxClients MaxConnectionsPerChild \
     MaxKeepAliveRequests MaxRangeOverlaps MaxRangeReversals MaxRanges MaxRequestWorkers MaxRequestsPerChild MaxSpareServers \

@@ -56,6 +56,17 @@ fn access_files_handlers_and_variables_may_depend_on_a_condition() {
 }
 
 #[test]
+fn an_internal_redirect_does_not_bypass_a_condition() {
+    let led = "package Led; sub handler { my $r = shift; $r->internal_redirect('/a.txt'); 0 }\n1;\n";
+    let server = Site::new().file("lib/Led.pm", led).file("htdocs/a.txt", "a").serve(
+        "PerlLib lib\nPerlModule Led\n<Location /led>\nSetHandler perl-script\nPerlHandler Led\n</Location>\n\
+         <If \"%{REQUEST_URI} == '/a.txt' && req('X') == 'y'\">\nRequire all denied\n</If>\n",
+    );
+    assert_eq!(server.text("/led"), "a");
+    server.send(Request::get("/led").header("X", "y")).is(403);
+}
+
+#[test]
 fn an_htaccess_file_may_have_conditions() {
     let server = Site::new()
         .file("htdocs/own/a.txt", "a")

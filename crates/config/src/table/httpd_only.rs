@@ -155,7 +155,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "write the lines out, use <IfDefine>, or <Perl>",
-        names: "If ElseIf Else IfSection Macro Use UndefMacro Error ",
+        names: "IfSection Macro Use UndefMacro Error ",
     },
     Group {
         fate: Ignored,

@@ -11,11 +11,13 @@ use super::complaint::complain;
 use super::phases::PhaseEnd;
 use super::translate::{RequestPath, logged, translate};
 use super::variables;
+use crate::location::htaccess::files;
 use crate::location::{LocationKey, ResolvedLocation};
 use crate::site::Site;
 use crate::site::paths::plain;
-use config::{Handler, work};
-use files::open::{DiskPatience, Links, PathWithLinks, root};
+use ::files::open::{DiskPatience, Links, PathWithLinks, root};
+use config::response::expr::Expr;
+use config::{Handler, Scope, work};
 
 /// Resolves the target after the Trans phase. If a handler returned OK, only the file that it set counts, if any;
 /// otherwise the configuration maps the URI to a file.
@@ -39,6 +41,7 @@ pub(super) fn moved(
     key: LocationKey,
 ) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
     let apache::Requested { host, filename, .. } = apache::requested(request);
+    let key = with_conditions(site, request, key)?;
     let location = site.locations.get(key, &filename).map_err(|error| PhaseEnd(site.calls.left(request, error)))?;
     apache::place_is(request, location.place.clone());
     if !variables::settle(request, left, &location) {
@@ -50,6 +53,32 @@ pub(super) fn moved(
         return Err(PhaseEnd(403));
     }
     Ok(location)
+}
+
+/// Adds the `<If>` sections whose conditions are true. The front has chosen those of the client's own request. A condition
+/// that has no value in a worker refuses the request, because its section might restrict access.
+fn with_conditions(site: &Site, request: u64, mut key: LocationKey) -> Result<LocationKey, PhaseEnd> {
+    let config = &site.config;
+    if !config.uses_branches && key.overrides.is_empty() {
+        return Ok(key);
+    }
+    let files = files(config, &key).map_err(|error| {
+        complain(request, &error.to_string());
+        PhaseEnd(500)
+    })?;
+    let is_chosen = |number: &u16| matches!(config.scope_of(&files, *number), Some(Scope::If(_)));
+    if key.sections.iter().any(is_chosen) || !config.have_branches(&key.sections, &files) {
+        return Ok(key);
+    }
+    let allowance = work::Allowance::default();
+    let is_true = |expr: &Expr| variables::is_true(request, None, expr, &allowance);
+    let chosen = config.branches(&key.sections, &files, &is_true);
+    if allowance.is_used_up() {
+        complain(request, &work::Allowance::complaint());
+        return Err(PhaseEnd(500));
+    }
+    key.sections.extend(chosen);
+    Ok(key)
 }
 
 /// Whether a symbolic link that Options forbids is on the path. Not checked for PSGI applications, which have no

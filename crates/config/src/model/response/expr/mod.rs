@@ -22,6 +22,7 @@ mod source;
 mod tests;
 mod tree;
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::syntax::pattern::Budget;
@@ -31,7 +32,7 @@ pub use source::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, Ex
 use tree::{Function, Node, Word};
 
 /// A condition.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Expr {
     source: Arc<str>,
     root: Arc<Node>,
@@ -40,7 +41,7 @@ pub struct Expr {
 }
 
 /// A text with variables.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ExprText {
     source: Arc<str>,
     root: Arc<Word>,
@@ -65,6 +66,18 @@ pub struct ExprResult<T> {
     pub groups: Vec<String>,
     /// Headers of the request that were used, for `Vary`.
     pub vary: Vec<String>,
+}
+
+impl fmt::Debug for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.source)
+    }
+}
+
+impl fmt::Debug for ExprText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.source)
+    }
 }
 
 impl PartialEq for Expr {

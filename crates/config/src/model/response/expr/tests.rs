@@ -174,7 +174,7 @@ fn an_invalid_expression_is_an_error_with_its_position() {
         ("maybe", "character 1 of the expression: \"maybe\""),
         ("%{NOBODY_KNOWS} == 'x'", "the variable %{NOBODY_KNOWS} does not exist at character 1"),
         ("'a' == nothing('b')", "the function nothing does not exist at character 8"),
-        ("'a' -nothing 'b'", "the operator -nothing does not exist at character 5"),
+        ("'a' -nothing 'b'", "such an operator does not exist at character 5 of the expression: \"-nothing"),
         ("-q 'a'", "the operator -q does not exist at character 2"),
         ("%{REQUEST_URI} =~ /x", "a pattern is not closed at character 19"),
         ("%{REQUEST_URI} =~ /x/z", "expected the flags i, s, m or g of a pattern, got z"),

@@ -204,7 +204,7 @@ impl<'a, 'b> ExprParser<'a, 'b> {
                 (Some(comparison), _) => self.comparison(left, comparison)?,
                 (None, Some(globbing)) => self.glob(left, globbing)?,
                 _ if name == "ipmatch" => Node::IsFrom(left, self.network()?),
-                _ => return Err(start.wrong(&format!("the operator -{name} does not exist"))),
+                _ => return Err(start.wrong("such an operator does not exist")),
             },
         };
         Ok(Operand::Condition(node))

@@ -3,4 +3,5 @@
 #![forbid(unsafe_code)]
 
 pub mod mime;
+pub mod names;
 pub mod open;

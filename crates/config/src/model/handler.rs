@@ -22,6 +22,8 @@ pub enum Handler {
     Metrics,
     /// `send-as-is`: a file that contains its own headers.
     AsIs,
+    /// `type-map`: a file that lists the variants of a page.
+    TypeMap,
     /// Any other name, defined by an `Action`.
     Named(String),
 }
@@ -54,6 +56,7 @@ impl Handler {
             "server-info" => Handler::Info,
             "server-metrics" => Handler::Metrics,
             "send-as-is" | "httpd/send-as-is" => Handler::AsIs,
+            "type-map" | "application/x-type-map" => Handler::TypeMap,
             _ => Handler::Named(name.to_owned()),
         }
     }
@@ -70,6 +73,7 @@ impl Handler {
             Handler::Info => "server-info",
             Handler::Metrics => "server-metrics",
             Handler::AsIs => "send-as-is",
+            Handler::TypeMap => "type-map",
             Handler::Named(name) => name,
         })
     }
@@ -86,6 +90,6 @@ impl Handler {
 
     /// Whether the front looks for a file.
     pub fn is_about_a_file(&self) -> bool {
-        matches!(self, Handler::Default | Handler::AsIs | Handler::Named(_))
+        matches!(self, Handler::Default | Handler::AsIs | Handler::TypeMap | Handler::Named(_))
     }
 }

@@ -27,6 +27,8 @@ pub struct DirectoryOptions {
     pub sym_links_if_owner_match: bool,
     /// Folders without an index are listed.
     pub indexes: bool,
+    /// A name without its extensions finds the best of the files that have it.
+    pub multi_views: bool,
 }
 
 impl std::fmt::Debug for DirectoryOptions {
@@ -36,6 +38,7 @@ impl std::fmt::Debug for DirectoryOptions {
             (self.follow_sym_links, "FollowSymLinks"),
             (self.sym_links_if_owner_match, "SymLinksIfOwnerMatch"),
             (self.indexes, "Indexes"),
+            (self.multi_views, "MultiViews"),
         ];
         let on: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
         write!(f, "({})", on.join(","))
@@ -74,10 +77,11 @@ fn known(name: &str) -> Result<Option<DirectoryOptions>, String> {
         "indexes" => DirectoryOptions { indexes: true, ..none },
         // As in httpd, All contains the options that loosen restrictions; SymLinksIfOwnerMatch tightens them.
         "all" => DirectoryOptions { exec_cgi: true, follow_sym_links: true, indexes: true, ..none },
-        "includes" | "includesnoexec" | "multiviews" => return Ok(None),
+        "multiviews" => DirectoryOptions { multi_views: true, ..none },
+        "includes" | "includesnoexec" => return Ok(None),
         _ => {
             return Err(format!(
-                "expected None, All, ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch or Indexes, got \"{name}\""
+                "expected None, All, ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes or MultiViews, got \"{name}\""
             ));
         }
     }))
@@ -85,15 +89,16 @@ fn known(name: &str) -> Result<Option<DirectoryOptions>, String> {
 
 type Field = fn(&mut DirectoryOptions) -> &mut bool;
 
-const BITS: [(u32, Field); 4] = [
+const BITS: [(u32, Field); 5] = [
     (1, |options| &mut options.indexes),
     (4, |options| &mut options.follow_sym_links),
     (8, |options| &mut options.exec_cgi),
     (64, |options| &mut options.sym_links_if_owner_match),
+    (128, |options| &mut options.multi_views),
 ];
 
 impl DirectoryOptions {
-    /// Options from httpd's bits (`OPT_INDEXES` 1 to `OPT_SYM_OWNER` 64).
+    /// Options from httpd's bits (`OPT_INDEXES` 1 to `OPT_MULTI` 128).
     pub fn of_bits(bits: u32) -> DirectoryOptions {
         let mut options = DirectoryOptions::default();
         for (bit, option) in BITS {
@@ -114,6 +119,7 @@ impl DirectoryOptions {
             follow_sym_links: self.follow_sym_links || other.follow_sym_links,
             sym_links_if_owner_match: self.sym_links_if_owner_match || other.sym_links_if_owner_match,
             indexes: self.indexes || other.indexes,
+            multi_views: self.multi_views || other.multi_views,
         }
     }
 
@@ -124,6 +130,7 @@ impl DirectoryOptions {
             follow_sym_links: self.follow_sym_links && !other.follow_sym_links,
             sym_links_if_owner_match: self.sym_links_if_owner_match && !other.sym_links_if_owner_match,
             indexes: self.indexes && !other.indexes,
+            multi_views: self.multi_views && !other.multi_views,
         }
     }
 

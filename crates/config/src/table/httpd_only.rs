@@ -121,7 +121,7 @@ const GROUPS: &[Group] = &[
         advice: "use SetHandler or AddHandler with a Perl handler",
         names: "CGIMapExtension CGIPassAuth=off CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
             DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \
-            XBitHack=off CharsetDefault CharsetOptions CharsetSourceEnc MultiviewsMatch",
+            XBitHack=off CharsetDefault CharsetOptions CharsetSourceEnc",
     },
     Group {
         fate: Refused,
@@ -169,7 +169,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
         advice: "the Perl program negotiates content; the file name determines the type",
-        names: "CacheNegotiatedDocs LanguagePriority ForceLanguagePriority MimeMagicFile ModMimeUsePathInfo \
+        names: "MimeMagicFile ModMimeUsePathInfo \
             CheckSpelling CheckCaseOnly CheckBasenameMatch ContentDigest SSIEndTag SSIErrorMsg SSIETag SSILastModified \
             SSILegacyExprParser SSIStartTag SSITimeFormat SSIUndefinedEcho",
     },

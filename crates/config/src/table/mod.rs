@@ -88,6 +88,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         client::connections::ROWS,
         content::files::ROWS,
         content::types::ROWS,
+        content::negotiation::ROWS,
         content::actions::ROWS,
         content::folders::ROWS,
         content::redirects::ROWS,

@@ -10,6 +10,7 @@ mod error_document;
 pub mod files;
 pub mod frame;
 mod head_check;
+pub mod negotiation;
 mod pages;
 pub mod proxied;
 pub mod repeated;
@@ -41,6 +42,7 @@ use config::Handler;
 use config::response::redirect::RedirectResponse;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
+use negotiation::MapAnswer;
 use respond::body::{BodySource, ResponseBody};
 use respond::{ResponseEnding, compress, headers};
 use rewrite::InFolder;
@@ -186,6 +188,10 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     let head = &*head;
     route = moved;
     redirect(&route, head, |answer| answer.of_host)?;
+    if let Some(chosen) = negotiation::multi_views(context, head, &route).await? {
+        route = chosen;
+        settle(context, head, &route)?;
+    }
     let here = match rewrite::of_folder(context, head, &route).await? {
         InFolder::Same => None,
         InFolder::Here(here) => Some(here),
@@ -231,8 +237,14 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
             }
             LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
             LookupResult::File(file, opened) => {
-                let route = file;
+                let asked = std::mem::replace(&mut route, file);
                 settle(context, head, &route)?;
+                if files::is_type_map(&context.generation.config, &route) {
+                    return Ok(match negotiation::type_map(context, head, &asked, &route).await? {
+                        MapAnswer::Onward(onward) => Dispatched::Forward(onward),
+                        MapAnswer::Response(response) => Dispatched::Response(response),
+                    });
+                }
                 take_turn(context, head, &route)?;
                 let head = headers::asked(context, head, &route)?;
                 return files::send(context, &route, opened, &head).await.map(Dispatched::Response);

@@ -292,7 +292,22 @@ impl Routes {
         path: Option<Vec<u8>>,
     ) -> Result<Rc<Route>, NotYet> {
         let sent = path.as_ref().map(|_| Rc::from(Text::new(&route.path).0)).or_else(|| route.sent.clone());
-        let path = path.unwrap_or_else(|| route.path.clone());
+        self.moved(config, route, filename, Moved { path: path.unwrap_or_else(|| route.path.clone()), sent })
+    }
+
+    /// The route of the file that negotiation has chosen for a path.
+    pub fn at_variant(
+        &self,
+        config: &Config,
+        route: &Route,
+        filename: &Path,
+        path: Vec<u8>,
+    ) -> Result<Rc<Route>, NotYet> {
+        self.moved(config, route, filename, Moved { path, sent: route.sent.clone() })
+    }
+
+    fn moved(&self, config: &Config, route: &Route, filename: &Path, to: Moved) -> Result<Rc<Route>, NotYet> {
+        let Moved { path, sent } = to;
         let place =
             Place { host: route.host, path: &Text::new(&path), sent: sent.as_deref(), filename, script_alias: false };
         let found = self.look(config, &place)?;
@@ -403,6 +418,12 @@ struct Place<'a> {
     sent: Option<&'a str>,
     filename: &'a Path,
     script_alias: bool,
+}
+
+/// The new path of a route whose file was chosen, and the path as sent.
+struct Moved {
+    path: Vec<u8>,
+    sent: Option<Rc<str>>,
 }
 
 /// Result of [`Routes::look`].

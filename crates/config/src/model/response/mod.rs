@@ -11,6 +11,7 @@ pub mod expr;
 pub mod headers;
 pub mod inflate;
 pub mod listing;
+pub mod negotiation;
 pub mod ranges;
 pub mod redirect;
 pub mod rewrite;
@@ -28,6 +29,7 @@ use expires::Expires;
 use headers::HeaderRule;
 use inflate::Inflate;
 use listing::Listing;
+use negotiation::Negotiation;
 use ranges::Ranges;
 use rewrite::Rewrite;
 use setenv::SetEnvIf;
@@ -63,6 +65,8 @@ settings! {
         pub types: Types, Types::merge;
         /// `IndexOptions`, `IndexIgnore`
         pub listing: Listing, Listing::merge;
+        /// `LanguagePriority`, `MultiviewsMatch`
+        pub negotiation: Negotiation, Negotiation::merge;
         /// `DirectorySlash`; default on.
         pub directory_slash: Option<bool>, keep;
         /// `FallbackResource`; `Some(None)` is `disabled`.

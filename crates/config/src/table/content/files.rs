@@ -39,7 +39,7 @@ pub static ROWS: &[Row] = rows![
      any other name is a path below the folder's, which an Alias may map elsewhere.",
     words("Options", ANYWHERE.and_htaccess(Class::OPTIONS), "[+|-]name…", 1..=MANY, set_options)
         .default("FollowSymLinks", "httpd's default: links in the site were made by its owner"),
-    "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. `+` and `-` change the outer options; without \
+    "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, MultiViews, All (all but MultiViews), None. `+` and `-` change the outer options; without \
      them the options are replaced. Link options in `<Location>` are ignored, as in httpd: write them in \
      `<Directory>`. SymLinksIfOwnerMatch follows at most eight links of one path.",
     words(
@@ -58,12 +58,12 @@ pub static ROWS: &[Row] = rows![
     word(
         "SetHandler",
         FILE_INFO,
-        "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|send-as-is|default-handler|name",
+        "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|send-as-is|type-map|default-handler|name",
         set_handler
     )
     .default("default-handler", "without a handler, requests are served from files"),
     "The handler of requests: the PerlHandler list, a CGI program, the PsgiApp, a file that begins with its own \
-     headers, or the file itself. `server-…` are pages about the server, as mod_status and mod_info, or Prometheus \
+     headers, a type map, or the file itself. `server-…` are pages about the server, as mod_status and mod_info, or Prometheus \
      metrics. `None` removes an outer SetHandler. Any other name needs an Action; without one, requests are answered \
      500 and an error is logged. The server pages are not allowed in .htaccess files.",
 ];

@@ -6,6 +6,7 @@ pub(super) mod files;
 pub(super) mod filters;
 pub(super) mod folders;
 pub(super) mod headers;
+pub(super) mod negotiation;
 pub(super) mod proxy;
 pub(super) mod redirects;
 pub(super) mod rewriting;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use http::StatusCode;
 use percent_encoding::percent_encode;
 
+use super::similar::may_find;
 use crate::base::refusal::Refusal;
 use crate::generation::View;
 use crate::routing::{FoundFile, Route, bytes};
@@ -156,6 +157,9 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
                 return Ok(Spot::Elsewhere(percent_encode(&address, PATH).to_string()));
             }
             return Ok(Spot::File(FilePlace { file, path: address, extra: 0, opened }));
+        }
+        if may_find(generation, route, folder, name) {
+            return Ok(Spot::Elsewhere(percent_encode(&address, PATH).to_string()));
         }
     }
     match route.settings.response.fallback(&route.path) {

@@ -10,6 +10,7 @@ pub mod lookup;
 mod mime;
 mod precompressed;
 pub mod range;
+pub mod similar;
 mod visible;
 
 use std::ffi::OsStr;
@@ -41,8 +42,9 @@ use config::Handler;
 use config::response::PathInfo;
 use config::response::ranges::Ranges;
 use files::open::{Links, OpenedFile};
+pub use mime::is_type_map;
 use lookup::{Spot, is_folder, locate, refusal, reopen};
-use precompressed::Variant;
+use precompressed::FileVariant;
 use range::Wanted;
 
 /// The methods allowed on files and folder indexes.
@@ -122,7 +124,7 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
         Handler::Default | Handler::AsIs | Handler::Named(_) if spot.extra > 0 && !takes_path_info(&found) => {
             Ok(LookupResult::Beyond(found))
         }
-        Handler::Default | Handler::AsIs | Handler::Named(_) => {
+        Handler::Default | Handler::AsIs | Handler::TypeMap | Handler::Named(_) => {
             let opened = of_its_own(generation, route, &found, spot.opened)?;
             Ok(LookupResult::File(found, opened))
         }
@@ -198,9 +200,10 @@ pub async fn send(
     if route.settings.handler == Handler::AsIs {
         return as_is::send(opened.file, opened.size).await;
     }
-    let described = mime::headers(&context.generation.config, route);
-    let Variant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
+    let described = mime::headers(&context.generation.config, route, head);
+    let FileVariant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
     let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
+    let validators = validators.among(context.variants());
     let OpenedFile { file, size, stamp, .. } = opened;
     let mut response = match validators.judge(&head.headers) {
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
@@ -215,6 +218,7 @@ pub async fn send(
         }
     };
     match coding {
+        None if context.variants().is_some() => response.headers_mut().extend(fields_of(&validators)),
         None => response.headers_mut().extend(validator_fields(route, stamp, &validators)),
         Some(_) => response.headers_mut().extend(fields_of(&validators)),
     }

@@ -14,6 +14,8 @@ mod open_file_cache;
 mod precompressed;
 /// Pipes, devices and endless files where a file is expected.
 mod special_files;
+/// `CheckSpelling`, `DirectoryIndexRedirect`, `CookieTracking`.
+mod spelling;
 /// Responses for files: type, dates, ranges, conditions.
 mod static_files;
 /// Symbolic links, and other ways out of a site.

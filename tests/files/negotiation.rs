@@ -96,8 +96,9 @@ fn a_variant_that_the_client_may_not_read_is_not_sent() {
 /// DirectoryIndex without an extension, and an error document that is negotiated.
 #[test]
 fn indexes_and_error_documents_are_negotiated() {
-    let server =
-        serve("Options +MultiViews\nDirectoryIndex index\nErrorDocument 404 /errors/404\nAddLanguage de .de\nAddLanguage en .en");
+    let server = serve(
+        "Options +MultiViews\nDirectoryIndex index\nErrorDocument 404 /errors/404\nAddLanguage de .de\nAddLanguage en .en",
+    );
     server.site.write("htdocs/folder/index.html.de", "index de");
     server.site.write("htdocs/folder/index.html.en", "index en");
     server.site.write("htdocs/errors/404.html.de", "404 de");
@@ -109,7 +110,10 @@ fn indexes_and_error_documents_are_negotiated() {
 #[test]
 fn a_type_map_lists_variants_and_may_contain_them() {
     let server = serve("AddHandler type-map .var");
-    server.site.write("htdocs/a.var", "URI: page.html\nContent-Type: text/html; qs=0.5\n\nURI: plain.txt\nContent-Type: text/plain\n");
+    server.site.write(
+        "htdocs/a.var",
+        "URI: page.html\nContent-Type: text/html; qs=0.5\n\nURI: plain.txt\nContent-Type: text/plain\n",
+    );
     server.site.write("htdocs/b.var", "Content-Type: text/plain\nContent-Language: de\nBody:--end--\nHallo\n--end--\n");
     server.site.write("htdocs/loop.var", "URI: loop.var\nContent-Type: text/html\n");
     assert_eq!(server.text("/a.var"), "plain\n");
@@ -148,6 +152,6 @@ fn invalid_directives_are_named() {
     ] {
         let site = Site::new();
         site.configure(&format!("\n{line}\n"));
-        site.cameleer(["check", "-f", "site.conf"]).failed(2, message);
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, message);
     }
 }

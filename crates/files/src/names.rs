@@ -8,11 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 /// Most names that are read from a folder.
 pub const MOST: usize = 10_000;
 
-/// The names of a folder, without those of folders in it.
+/// The names in a folder.
 #[derive(Debug, Default)]
 pub struct FolderNames {
-    /// In the order of their bytes.
-    names: Vec<Box<[u8]>>,
+    /// In the order of their bytes; of each, whether it is that of a folder.
+    names: Vec<(Box<[u8]>, bool)>,
     /// Whether the folder has more than [`MOST`] names, so that some are missing.
     pub is_cut: bool,
 }
@@ -24,24 +24,24 @@ impl FolderNames {
         let mut names = Vec::new();
         for entry in entries.by_ref().take(MOST) {
             let entry = entry?;
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                names.push(entry.file_name().as_bytes().into());
-            }
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            names.push((entry.file_name().as_bytes().into(), is_folder));
         }
         names.sort_unstable();
         Ok(FolderNames { names, is_cut: entries.next().is_some() })
     }
 
-    /// The names that begin with `start`.
+    /// The names that begin with `start`, without those of folders.
     pub fn beginning_with(&self, start: &[u8]) -> impl Iterator<Item = &[u8]> {
-        let first = self.names.partition_point(|name| &**name < start);
+        let first = self.names.partition_point(|(name, _)| &**name < start);
         let rest = self.names.get(first..).unwrap_or_default().iter();
-        rest.map(|name| &**name).take_while(move |name| name.starts_with(start))
+        let rest = rest.take_while(move |(name, _)| name.starts_with(start));
+        rest.filter(|(_, is_folder)| !is_folder).map(|(name, _)| &**name)
     }
 
-    /// All names.
-    pub fn all(&self) -> impl Iterator<Item = &[u8]> {
-        self.names.iter().map(|name| &**name)
+    /// All names, and of each, whether it is that of a folder.
+    pub fn all(&self) -> impl Iterator<Item = (&[u8], bool)> {
+        self.names.iter().map(|(name, is_folder)| (&**name, *is_folder))
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn names_are_found_by_their_beginning() {
         let names = FolderNames {
-            names: ["a", "b", "b.en", "b.fr", "bb", "c"].iter().map(|name| name.as_bytes().into()).collect(),
+            names: ["a", "b", "b.en", "b.fr", "bb", "c"].iter().map(|name| (name.as_bytes().into(), false)).collect(),
             is_cut: false,
         };
         let found = |start: &str| names.beginning_with(start.as_bytes()).count();

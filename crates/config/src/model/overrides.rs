@@ -289,7 +289,9 @@ impl HtaccessRules {
             PartialOptions::Change { add, remove } => add.with(*remove),
         };
         if self.allowed.forbids_multi_views && self.allowed.options.is_none() && touched.multi_views {
-            return Err("contains MultiViews, which needs AllowOverride All or Options=MultiViews, as in httpd".to_owned());
+            return Err(
+                "contains MultiViews, which needs AllowOverride All or Options=MultiViews, as in httpd".to_owned()
+            );
         }
         match self.allowed.options {
             Some(only) if touched.without(only) != DirectoryOptions::default() => {

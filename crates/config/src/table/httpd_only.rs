@@ -26,11 +26,6 @@ struct Group {
 
 const GROUPS: &[Group] = &[
     Group {
-        fate: Refused,
-        advice: "use Redirect, AliasMatch, RewriteRule or a Perl handler",
-        names: "DirectoryIndexRedirect AliasPreservePath",
-    },
-    Group {
         fate: Ignored,
         advice: "`cameleer explain` shows where a path leads",
         names: "RewriteLock RewriteLog RewriteLogLevel",
@@ -137,7 +132,7 @@ const GROUPS: &[Group] = &[
             SessionCookieName SessionCookieName2 SessionCookieRemove SessionCryptoCipher SessionCryptoDriver \
             SessionCryptoPassphrase SessionCryptoPassphraseFile SessionDBDCookieName SessionDBDCookieName2 \
             SessionDBDCookieRemove SessionDBDDeleteLabel SessionDBDInsertLabel SessionDBDPerUser SessionDBDSelectLabel \
-            SessionDBDUpdateLabel DBDriver DBDParams DBDInitSQL DBDPrepareSQL CookieTracking=off LuaAuthzProvider \
+            SessionDBDUpdateLabel DBDriver DBDParams DBDInitSQL DBDPrepareSQL LuaAuthzProvider \
             LuaHookAccessChecker LuaHookAuthChecker LuaHookCheckUserID LuaHookFixups LuaHookInsertFilter LuaHookLog \
             LuaHookMapToStorage LuaHookPreTranslate LuaHookTranslateName LuaHookTypeChecker LuaInputFilter LuaMapHandler \
             LuaOutputFilter LuaQuickHandler",
@@ -145,7 +140,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "write a <VirtualHost> for each, or AliasMatch with $1 in its path",
-        names: "VirtualDocumentRoot VirtualDocumentRootIP VirtualScriptAlias VirtualScriptAliasIP UserDir=disabled ServerPath",
+        names: "VirtualDocumentRoot VirtualDocumentRootIP VirtualScriptAlias VirtualScriptAliasIP ServerPath",
     },
     Group {
         fate: Refused,
@@ -156,7 +151,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "write the lines out, use <IfDefine>, or <Perl>",
-        names: "If ElseIf Else IfSection Macro Use UndefMacro Error ",
+        names: "If ElseIf Else IfSection Error ",
     },
     Group {
         fate: Ignored,
@@ -170,7 +165,7 @@ const GROUPS: &[Group] = &[
         fate: Ignored,
         advice: "the Perl program negotiates content; the file name determines the type",
         names: "MimeMagicFile ModMimeUsePathInfo \
-            CheckSpelling CheckCaseOnly CheckBasenameMatch ContentDigest SSIEndTag SSIErrorMsg SSIETag SSILastModified \
+            ContentDigest SSIEndTag SSIErrorMsg SSIETag SSILastModified \
             SSILegacyExprParser SSIStartTag SSITimeFormat SSIUndefinedEcho",
     },
     Group {
@@ -183,8 +178,8 @@ const GROUPS: &[Group] = &[
         fate: Ignored,
         advice: "write CustomLog with the wanted items",
         names: "AgentLog RefererLog RefererIgnore CookieLog GlobalLog ForensicLog LogMessage BufferedLogs \
-            LogIOTrackTTFB ScriptLog ScriptLogBuffer ScriptLogLength DumpIOInput DumpIOOutput CookieDomain CookieExpires \
-            CookieFormat CookieHTTPOnly CookieName CookiePrefix CookieSameSite CookieSecure CookieStyle",
+            LogIOTrackTTFB ScriptLog ScriptLogBuffer ScriptLogLength DumpIOInput DumpIOOutput \
+            CookieFormat CookiePrefix",
     },
     Group {
         fate: Ignored,
@@ -220,7 +215,7 @@ const GROUPS: &[Group] = &[
         names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
             BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
-            DeflateMemLevel DeflateWindowSize DirectoryCheckHandler EBCDICConvert EBCDICConvertByType EBCDICKludge EnableMMAP \
+            DeflateMemLevel DeflateWindowSize EBCDICConvert EBCDICConvertByType EBCDICKludge EnableMMAP \
             EnableExceptionHook EnableSendfile Example FlushMaxPipelined FlushMaxThreshold GprofDir H2CopyFiles \
             H2Direct H2EarlyHint H2EarlyHints H2MaxDataFrameLen H2MaxHeaderBlockLen \
             H2MaxWorkerIdleSeconds H2MaxWorkers H2MinWorkers H2ModernTLSOnly H2OutputBuffering H2Padding H2ProxyRequests \

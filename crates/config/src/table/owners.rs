@@ -32,7 +32,7 @@ const MODULES: &[(&str, &str)] = &[
     ("mod_actions.c", "Action Script"),
     (
         "mod_alias.c",
-        "Alias AliasMatch Redirect RedirectMatch RedirectPermanent RedirectTemp ScriptAlias ScriptAliasMatch",
+        "Alias AliasMatch AliasPreservePath Redirect RedirectMatch RedirectPermanent RedirectTemp ScriptAlias ScriptAliasMatch",
     ),
     ("mod_allowmethods.c", "AllowMethods"),
     ("mod_apreq2.c", "APREQ2_BrigadeLimit APREQ2_ReadLimit APREQ2_TempDir"),
@@ -55,7 +55,7 @@ const MODULES: &[(&str, &str)] = &[
         "mod_deflate.c",
         "DeflateCompressionLevel DeflateInflateLimitRequestBody DeflateInflateRatioBurst DeflateInflateRatioLimit",
     ),
-    ("mod_dir.c", "DirectoryIndex DirectorySlash FallbackResource"),
+    ("mod_dir.c", "DirectoryCheckHandler DirectoryIndex DirectoryIndexRedirect DirectorySlash FallbackResource"),
     ("mod_env.c", "PassEnv SetEnv UnsetEnv"),
     ("mod_expires.c", "ExpiresActive ExpiresByType ExpiresDefault"),
     ("mod_fcgid.c", "FcgidInitialEnv"),
@@ -64,11 +64,13 @@ const MODULES: &[(&str, &str)] = &[
     ("mod_http2.c", "H2MaxSessionStreams H2MaxStreamErrors H2StreamTimeout H2WindowSize"),
     ("mod_ident.c", "IdentityCheck"),
     ("mod_log_config.c", "CustomLog LogFormat TransferLog"),
+    ("mod_macro.c", "Macro UndefMacro Use"),
     (
         "mod_mime.c",
-        "AddCharset AddEncoding AddHandler AddInputFilter AddLanguage AddOutputFilter AddType DefaultLanguage RemoveCharset \
-        RemoveEncoding RemoveHandler RemoveInputFilter RemoveLanguage RemoveOutputFilter RemoveType TypesConfig",
+        "AddCharset AddEncoding AddHandler AddInputFilter AddLanguage AddOutputFilter AddType DefaultLanguage MultiviewsMatch \
+        RemoveCharset RemoveEncoding RemoveHandler RemoveInputFilter RemoveLanguage RemoveOutputFilter RemoveType TypesConfig",
     ),
+    ("mod_negotiation.c", "CacheNegotiatedDocs ForceLanguagePriority LanguagePriority"),
     (
         "mod_perl.c",
         "Perl PerlAccessHandler PerlAddAuthnProvider PerlAddAuthzProvider PerlAddVar PerlAuthenHandler PerlAuthzHandler \
@@ -95,6 +97,7 @@ const MODULES: &[(&str, &str)] = &[
     ("mod_rewrite.c", "RewriteBase RewriteCond RewriteEngine RewriteMap RewriteOptions RewriteRule"),
     ("mod_setenvif.c", "BrowserMatch BrowserMatchNoCase SetEnvIf SetEnvIfExpr SetEnvIfNoCase"),
     ("mod_so.c", "LoadModule"),
+    ("mod_speling.c", "CheckBasenameMatch CheckCaseOnly CheckSpelling"),
     (
         "mod_ssl.c",
         "SSLCertificateChainFile SSLCertificateFile SSLCertificateKeyFile SSLCipherSuite SSLEngine SSLHonorCipherOrder SSLOptions \
@@ -102,6 +105,11 @@ const MODULES: &[(&str, &str)] = &[
     ),
     ("mod_status.c", "ExtendedStatus"),
     ("mod_throttle_access.c", "MaxConcurrentReqs"),
+    ("mod_userdir.c", "UserDir"),
+    (
+        "mod_usertrack.c",
+        "CookieDomain CookieExpires CookieHTTPOnly CookieName CookieSameSite CookieSecure CookieStyle CookieTracking",
+    ),
     ("mod_version.c", "IfVersion"),
     ("mod_zstd.c", "ZstdCompressionLevel"),
 ];

@@ -9,8 +9,8 @@
 //!    └───────────────────────────────────────────────────┘
 //! ```
 
-use std::io::{self, ErrorKind};
 use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub enum Goal {
 pub const LONGEST: usize = 64 * 1024;
 
 /// Contents of a short file; `None` if the file is longer than [`LONGEST`].
-pub type Contents = Option<Arc<[u8]>>;
+pub type ShortFile = Option<Arc<[u8]>>;
 
 /// The state of one lookup across its repeated runs.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ pub enum Fetched {
     /// The names of a folder in this state.
     Names(Result<(Stamp, Arc<FolderNames>), Errno>),
     /// The contents of a file in this state.
-    Contents(Result<(Stamp, Contents), Errno>),
+    Contents(Result<(Stamp, ShortFile), Errno>),
 }
 
 impl Attempt {
@@ -116,7 +116,7 @@ impl Attempt {
     }
 
     /// The fetched contents of a short file.
-    pub fn contents(&mut self, way: PathWithLinks<'_>) -> io::Result<(Stamp, Contents)> {
+    pub fn contents(&mut self, way: PathWithLinks<'_>) -> io::Result<(Stamp, ShortFile)> {
         match self.fetched(Goal::Contents, way) {
             Some(Fetched::Contents(result)) => result.clone().map_err(io::Error::from),
             _ => Err(self.lacks(Goal::Contents, way)),
@@ -188,7 +188,7 @@ fn names(folder: OpenedFile) -> io::Result<(Stamp, Arc<FolderNames>)> {
     Ok((folder.stamp, Arc::new(FolderNames::read(&folder.file)?)))
 }
 
-fn contents(opened: OpenedFile) -> io::Result<(Stamp, Contents)> {
+fn contents(opened: OpenedFile) -> io::Result<(Stamp, ShortFile)> {
     let is_short = opened.kind.is_file() && opened.size <= LONGEST as u64;
     Ok((opened.stamp, if is_short { Some(whole(&opened.file)?.into()) } else { None }))
 }

@@ -24,7 +24,7 @@ use nix::sys::resource::{Resource, getrlimit};
 use tokio::task::spawn_local;
 use tokio::time::sleep;
 
-use super::aside::{Attempt, Contents, Goal};
+use super::aside::{Attempt, Goal, ShortFile};
 use base::cache::BoundedCache;
 use base::stamp::Stamp;
 use config::Config;
@@ -55,7 +55,7 @@ pub struct OpenFiles {
     /// Names in folders, with the state of the folder that they describe.
     folders: RefCell<BoundedCache<OsString, (Stamp, Arc<FolderNames>), MOST_FOLDERS>>,
     /// Contents of short files, with the state of the file.
-    short_files: RefCell<BoundedCache<OsString, (Stamp, Contents), MOST_SHORT_FILES>>,
+    short_files: RefCell<BoundedCache<OsString, (Stamp, ShortFile), MOST_SHORT_FILES>>,
 }
 
 #[derive(Debug, Default)]
@@ -146,7 +146,7 @@ impl OpenFiles {
     }
 
     /// The contents of a short file, read again whenever the file has changed; `None` if the file is too long.
-    pub fn contents(&self, way: PathWithLinks<'_>) -> io::Result<Contents> {
+    pub fn contents(&self, way: PathWithLinks<'_>) -> io::Result<ShortFile> {
         let now = self.open(way)?.stamp;
         if let Some((then, contents)) = self.short_files.borrow_mut().get(way.path.as_os_str())
             && *then == now

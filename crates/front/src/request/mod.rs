@@ -17,6 +17,7 @@ pub mod repeated;
 pub mod respond;
 pub mod rewrite;
 pub mod services;
+mod spelling;
 mod strictness;
 
 use std::borrow::Cow;
@@ -225,6 +226,9 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     }
     if !route.settings.has_perl_phases() && (route.is_static() || is_folder_of_programs(context, &route).await?) {
         let found = find_file(context, head, &route).await;
+        if found.as_ref().is_err_and(|refusal| refusal.status == StatusCode::NOT_FOUND) {
+            spelling::correct(context, head, &route).await?;
+        }
         measure(head, &route, &found)?;
         if let Some(onward) = actions::script(context, head, &route, &found)? {
             return Ok(Dispatched::Forward(Box::new(onward)));

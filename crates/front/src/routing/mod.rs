@@ -5,6 +5,7 @@ mod asked;
 mod explained;
 mod htaccess;
 mod once_read;
+mod protected;
 pub mod redirect;
 mod route;
 pub mod server_name;
@@ -15,7 +16,6 @@ pub use once_read::{NotYet, once_read};
 pub use route::{Fields, Memo, Route, bytes};
 
 use std::cell::{Cell, RefCell};
-use std::ffi::OsStr;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::rc::Rc;
@@ -30,6 +30,7 @@ use config::proxy::{BackendUrl, Passed};
 use config::{Applied, Config, Handler, Htaccess, Scope, Settings, work};
 use files::open::root;
 use htaccess::{Chain, HtaccessStore, RECHECK, Unread, complain};
+use protected::may_pass_a_file;
 
 /// Most stored routes.
 const KEPT: usize = 8192;
@@ -437,22 +438,4 @@ struct Applicable {
     refusal: Option<StatusCode>,
     ambiguous: bool,
     until: Option<Instant>,
-}
-
-/// Whether a name within `filename`, from its root on, is protected by `<Files>` or is hidden. If it is a file and the
-/// rest is PATH_INFO, it must stay protected. Each name is tested once, because a client may send thousands.
-fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], host: u16, root: &Path, filename: &str) -> bool {
-    // The root's own name is tested, but not the names of its ancestors.
-    let above = root.parent().map_or(0, |above| above.iter().count().saturating_sub(1));
-    let ruled = config.names_with_rules(files);
-    let mut names = filename.split('/').filter(|name| !name.is_empty()).skip(above).peekable();
-    let is_folder = filename.ends_with('/');
-    while let Some(name) = names.next() {
-        let on_the_way = is_folder || names.peek().is_some();
-        let has_rules = || ruled.iter().any(|regex| regex.is_match(name));
-        if config.hides_name(host, OsStr::new(name)) || on_the_way && has_rules() {
-            return true;
-        }
-    }
-    false
 }

@@ -1,11 +1,15 @@
 //! Mapping of URL paths to files, and their handlers.
 
 use crate::draft::Draft;
+use crate::model::context::SectionContext;
 use crate::model::host::{Alias, AliasFrom};
 use crate::model::options;
 use crate::model::overrides::{Class, Overrides};
+use crate::model::response::PlaceAlias;
 use crate::table::content::types::handler;
-use crate::table::row::{ANYWHERE, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, rows, word, words};
+use crate::table::row::{
+    ANYWHERE, Contexts, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, flag, places, rows, word, words,
+};
 
 pub static ROWS: &[Row] = rows![
     word("DocumentRoot", HOSTS, "path", |d, path| {
@@ -14,14 +18,17 @@ pub static ROWS: &[Row] = rows![
     })
     .default("htdocs", "httpd's default"),
     "The folder of the site's files. A virtual host inherits it.",
-    words("Alias", HOSTS, "/url-path path", 2..=2, |d, args| alias(d, args, false))
+    words("Alias", ALIASES, "[/url-path] path", 1..=2, |d, args| alias(d, args, false))
         .because("all files are below DocumentRoot"),
     "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's \
-     before the main server's.",
-    words("ScriptAlias", HOSTS, "/url-path path", 2..=2, |d, args| alias(d, args, true))
+     before the main server's. Without a URL path, in <Location>: all paths of the section are this one file.",
+    words("ScriptAlias", ALIASES, "[/url-path] path", 1..=2, |d, args| alias(d, args, true))
         .because("no folder is executable by default"),
     "As Alias; files there run as CGI programs, with or without Options ExecCGI. An AddHandler or SetHandler for a \
      file there takes precedence.",
+    flag("AliasPreservePath", ANYWHERE, |d, on| d.settings().response.alias_preserve_path = Some(on))
+        .default("Off", "httpd's default"),
+    "Whether an Alias in `<Location>` appends the rest of the path to its target, as one outside does.",
     word("OpenFileCache", SERVER, "Off|a number from 1 to 100000", open_file_cache).default(
         "1000",
         "a popular file is opened once a second, not for each request; changes still take effect at once"
@@ -107,17 +114,28 @@ fn allow_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// `Alias /from /to`, `ScriptAlias /from /to`
+/// Contexts of `Alias`.
+const ALIASES: Contexts = places(HOSTS.places | SectionContext::Location as u8);
+
+/// `Alias /from /to`, `ScriptAlias /from /to`; in `<Location>` without `/from`.
 fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String> {
-    let from = args[0].clone();
+    let [from, target] = match (args, draft.is_in_container()) {
+        ([to], true) => {
+            let to = draft.document_path(to);
+            draft.settings().response.place_alias = Some(PlaceAlias { to, script });
+            return Ok(());
+        }
+        ([from, to], false) => [from.clone(), to.clone()],
+        (_, true) => return Err("expected only a path: in <Location>, the section has the URL path".to_owned()),
+        (_, false) => return Err(format!("expected `{} /url-path path`", draft.name)),
+    };
     if !from.starts_with('/') {
         return Err(format!("expected a path that begins with /, got \"{from}\""));
     }
-    let to = draft.document_path(&args[1]);
-    if from.ends_with('/') && !args[1].ends_with('/') {
+    let to = draft.document_path(&target);
+    if from.ends_with('/') && !target.ends_with('/') {
         draft.warn(&format!(
-            "\"{from}\" ends with a slash and \"{}\" does not: \"{from}x\" is the file \"{}x\", as in httpd; end both with one, or neither",
-            args[1], args[1]
+            "\"{from}\" ends with a slash and \"{target}\" does not: \"{from}x\" is the file \"{target}x\", as in httpd; end both with one, or neither"
         ));
     }
     draft.host().aliases.push(Alias { from: AliasFrom::Prefix(from), to, script });

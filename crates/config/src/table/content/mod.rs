@@ -10,5 +10,7 @@ pub(super) mod negotiation;
 pub(super) mod proxy;
 pub(super) mod redirects;
 pub(super) mod rewriting;
+pub(super) mod tracking;
 pub(super) mod types;
+pub(crate) mod user_dirs;
 pub(super) mod variables;

@@ -1,8 +1,14 @@
 //! Negotiation of content (mod_negotiation): languages, and the names that MultiViews finds.
 
 use crate::draft::Draft;
+use crate::model::context::SectionContext;
+use crate::model::overrides::Class;
 use crate::model::response::negotiation::{ForcePriority, MultiviewsMatch};
-use crate::table::row::{FILE_INFO, HOSTS, MANY, Row, flag, rows, words};
+use crate::table::row::{Contexts, FILE_INFO, HOSTS, MANY, Row, flag, places, rows, words};
+
+/// As in httpd, MultiviewsMatch is not allowed in `<Location>`.
+const NOT_IN_LOCATION: Contexts =
+    places(FILE_INFO.places & !(SectionContext::Location as u8)).and_htaccess(Class::FILE_INFO);
 
 pub static ROWS: &[Row] = rows![
     words("LanguagePriority", FILE_INFO, "language…", 1..=MANY, language_priority)
@@ -13,7 +19,7 @@ pub static ROWS: &[Row] = rows![
         .default("Prefer", "httpd's default"),
     "When LanguagePriority decides. Prefer: between languages that the client accepts equally. Fallback: where the \
      client accepts none of the languages, in place of status 406. None: never.",
-    words("MultiviewsMatch", FILE_INFO, "Any|NegotiatedOnly|Filters|Handlers [Handlers|Filters]", 1..=2, matches)
+    words("MultiviewsMatch", NOT_IN_LOCATION, "Any|NegotiatedOnly|Filters|Handlers [Handlers|Filters]", 1..=2, matches)
         .default("NegotiatedOnly", "httpd's default: a script is found only where that is asked for"),
     "Extensions that files found by Options MultiViews may have, beside those that determine a type, language, charset \
      or encoding. Handlers: `page` finds `page.pl` where AddHandler names .pl; Filters: extensions of AddOutputFilter; \

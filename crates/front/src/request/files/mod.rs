@@ -11,7 +11,7 @@ mod mime;
 mod precompressed;
 pub mod range;
 pub mod similar;
-mod visible;
+pub mod visible;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -42,8 +42,8 @@ use config::Handler;
 use config::response::PathInfo;
 use config::response::ranges::Ranges;
 use files::open::{Links, OpenedFile};
-pub use mime::is_type_map;
 use lookup::{Spot, is_folder, locate, refusal, reopen};
+pub use mime::is_type_map;
 use precompressed::FileVariant;
 use range::Wanted;
 
@@ -91,7 +91,7 @@ pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, Not
 pub fn leads_to_an_index(generation: &View, route: &Route) -> bool {
     match locate(generation, route, &route.filename) {
         Ok(Spot::File(spot)) => spot.path != route.path,
-        Ok(Spot::NoSlash | Spot::Elsewhere(_)) => true,
+        Ok(Spot::NoSlash | Spot::Elsewhere(_) | Spot::Moved(..)) => true,
         Ok(Spot::Folder(_)) | Err(_) => false,
     }
 }
@@ -107,6 +107,7 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
         Ok(Spot::NoSlash) => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
         Ok(Spot::Folder(folder)) => return Ok(LookupResult::Folder(folder)),
         Ok(Spot::Elsewhere(path)) => return Ok(LookupResult::Index(path)),
+        Ok(Spot::Moved(status, path)) => return Ok(LookupResult::Response(moved(generation, route, (status, path)))),
         Err(refusal) => match route.settings.response.fallback(&route.path) {
             Some(fallback) if refusal.status == StatusCode::NOT_FOUND => {
                 return Ok(LookupResult::Index(fallback.to_owned()));
@@ -147,6 +148,7 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
         Spot::NoSlash => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
         Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
         Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
+        Spot::Moved(status, path) => return Ok(LookupResult::Response(moved(generation, route, (status, path)))),
     };
     let whole = FoundFile { script_length: spot.path.len(), ..spot.found() };
     let found = generation.routes.refine(&generation.config, route, whole)?;
@@ -260,8 +262,13 @@ fn redirect(generation: &View, route: &Route, query: Option<&str>) -> Response<B
         location.push('?');
         location.push_str(query);
     }
+    moved(generation, route, (StatusCode::MOVED_PERMANENTLY.as_u16(), location))
+}
+
+fn moved(generation: &View, route: &Route, (status, location): (u16, String)) -> Response<BodySource> {
     let foot = server_name::foot(&generation.config, &generation.software, route);
-    let mut response = Refusal::new(StatusCode::MOVED_PERMANENTLY).response(&foot);
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::FOUND);
+    let mut response = Refusal::new(status).response(&foot);
     if let Ok(location) = HeaderValue::from_str(&location) {
         response.headers_mut().insert(LOCATION, location);
     }

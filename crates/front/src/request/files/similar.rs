@@ -15,12 +15,7 @@ pub const MOST_VARIANTS: usize = 100;
 pub type SimilarNames = (Vec<String>, bool);
 
 /// The names in `folder` that begin with `name` and a dot, in the order of their bytes. `None`: there are none.
-pub fn similar(
-    generation: &View,
-    route: &Route,
-    folder: &Path,
-    name: &str,
-) -> io::Result<Option<SimilarNames>> {
+pub fn similar(generation: &View, route: &Route, folder: &Path, name: &str) -> io::Result<Option<SimilarNames>> {
     let root = root(&generation.config, route.host, folder);
     let way = PathWithLinks { root, path: folder, links: Links::of(route.settings.options) };
     let names = match generation.opener.names(way) {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use http::header::{CONTENT_LOCATION, HeaderName, HeaderValue, VARY};
 use http::StatusCode;
+use http::header::{CONTENT_LOCATION, HeaderName, HeaderValue, VARY};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
 use super::quality::PROGRAM;
@@ -14,14 +14,29 @@ use base::printable;
 
 /// Characters escaped in a segment of a path, as in httpd.
 const SEGMENT: &AsciiSet = &CONTROLS
-    .add(b' ').add(b'"').add(b'#').add(b'%').add(b'/').add(b';').add(b'<').add(b'>').add(b'?').add(b'[')
-    .add(b'\\').add(b']').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'/')
+    .add(b';')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 const TCN: HeaderName = HeaderName::from_static("tcn");
 const ALTERNATES: HeaderName = HeaderName::from_static("alternates");
 
 /// What a response says of the negotiation.
-pub struct Told<'a> {
+pub struct NegotiationHeaders<'a> {
     pub variants: &'a [Variant],
     /// Whether the client may know the variants: their names are neighbours of the path (RFC 2295).
     pub is_transparent: bool,
@@ -29,7 +44,7 @@ pub struct Told<'a> {
     pub sends_alternates: bool,
 }
 
-impl Told<'_> {
+impl NegotiationHeaders<'_> {
     /// Adds the headers of a response with `chosen`, or of a list of variants.
     pub fn tell(&self, context: &RequestContext, chosen: Option<&Variant>) {
         let add = |name: HeaderName, value: String| {

@@ -1,8 +1,6 @@
 //! `Options MultiViews`: the files of a folder whose names begin with a name that is missing.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use http::StatusCode;
@@ -10,15 +8,15 @@ use http::StatusCode;
 use super::quality::PROGRAM;
 use super::variant::Variant;
 use crate::generation::View;
-use crate::request::files::lookup::{existing_length, refusal};
+use crate::request::files::lookup::{missing_name, refusal};
 use crate::request::files::similar::{are_asked, similar};
-use crate::routing::{FoundFile, NotYet, Route, bytes};
+use crate::routing::{FoundFile, NotYet, Route};
 use config::Handler;
 use files::mime::{describe, unknown_parts};
 use files::open::{Links, PathWithLinks, root};
 
 /// A missing name, and the names in its folder that may stand for it.
-pub struct MissingName {
+pub struct Candidates {
     folder: PathBuf,
     /// The missing name.
     pub name: String,
@@ -27,12 +25,12 @@ pub struct MissingName {
     /// The path behind the missing name.
     pub path_info: Vec<u8>,
     /// The names, in the order of their bytes.
-    pub candidates: Vec<String>,
+    pub names: Vec<String>,
     /// Whether there are more candidates, or more names in the folder, than are compared.
     pub is_cut: bool,
 }
 
-impl MissingName {
+impl Candidates {
     /// The file that a candidate names.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
@@ -44,28 +42,17 @@ impl MissingName {
     }
 }
 
-/// The first missing name in the file name of `route`; `None` if nothing is missing, or no other name begins with it.
-pub fn find(generation: &View, route: &Route) -> Result<Option<MissingName>, NotYet> {
-    let whole = bytes(&route.filename);
-    let there = existing_length(generation, route.host, &route.filename);
-    let Some((folder, rest)) = whole.split_at_checked(there).filter(|(_, rest)| !rest.is_empty()) else {
-        return Ok(None);
-    };
-    let rest = rest.strip_prefix(b"/").unwrap_or(rest);
-    let length = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());
-    let (name, path_info) = rest.split_at(length);
-    let before = route.path.strip_suffix(path_info).and_then(|path| path.strip_suffix(name));
-    let Some((before, name)) = before.zip(std::str::from_utf8(name).ok().filter(|name| !name.is_empty())) else {
-        return Ok(None);
-    };
-    let folder = folder.strip_suffix(b"/").unwrap_or(folder);
-    let found = similar(generation, route, Path::new(OsStr::from_bytes(folder)), name).map_err(refusal)?;
-    Ok(found.map(|(candidates, is_cut)| MissingName {
-        folder: PathBuf::from(OsStr::from_bytes(folder)),
-        name: name.to_owned(),
-        folder_path: before.to_vec(),
-        path_info: path_info.to_vec(),
-        candidates,
+/// The candidates for the first missing name in the file name of `route`; `None` if nothing is missing, or no other
+/// name begins with it.
+pub fn find(generation: &View, route: &Route) -> Result<Option<Candidates>, NotYet> {
+    let Some(missing) = missing_name(generation, route) else { return Ok(None) };
+    let found = similar(generation, route, missing.folder, missing.name).map_err(refusal)?;
+    Ok(found.map(|(names, is_cut)| Candidates {
+        folder: missing.folder.to_owned(),
+        name: missing.name.to_owned(),
+        folder_path: missing.folder_path.to_vec(),
+        path_info: missing.path_info.to_vec(),
+        names,
         is_cut,
     }))
 }
@@ -74,7 +61,7 @@ pub fn find(generation: &View, route: &Route) -> Result<Option<MissingName>, Not
 pub fn variant(
     generation: &View,
     route: &Rc<Route>,
-    missing: &MissingName,
+    missing: &Candidates,
     name: &str,
 ) -> Result<Option<Variant>, NotYet> {
     let (config, file, path) = (&generation.config, missing.file(name), missing.path(name));
@@ -84,11 +71,8 @@ pub fn variant(
     if !is_known || found.refusal.is_some() {
         return Ok(None);
     }
-    let way = PathWithLinks {
-        root: root(config, route.host, &file),
-        path: &file,
-        links: Links::of(found.settings.options),
-    };
+    let way =
+        PathWithLinks { root: root(config, route.host, &file), path: &file, links: Links::of(found.settings.options) };
     let opened = match generation.opener.open(way).map_err(refusal) {
         Ok(opened) if opened.kind.is_file() => opened,
         Err(refusal) if refusal.status == StatusCode::SERVICE_UNAVAILABLE => return Err(refusal.into()),

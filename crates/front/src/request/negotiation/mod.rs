@@ -27,17 +27,18 @@ use crate::base::target;
 use crate::generation::View;
 use crate::routing::{NotYet, Route};
 use accept::Accepts;
-use answer::Told;
+use answer::NegotiationHeaders;
 use base::path::{PATH, Text, stays_below};
 use choose::{Preferences, choose};
 use config::response::negotiation::ForcePriority;
 use files::open::{Links, PathWithLinks, root};
-use folder::MissingName;
+use folder::Candidates;
 use quality::Rules;
 use variant::Variant;
 
 /// Characters escaped in the URI of a variant: those that a target cannot have.
-const URI: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
+const URI: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
 
 /// The route of the file that MultiViews chooses for a missing one; `None` if the file is there, or no name is similar.
 pub async fn multi_views(
@@ -62,7 +63,7 @@ pub async fn multi_views(
         );
     }
     let mut variants = Vec::new();
-    for name in &missing.candidates {
+    for name in &missing.names {
         let found = generation.ask(|| folder::variant(generation, route, &missing, name)).await?;
         let Some((variant, own)) = found.and_then(|variant| variant.route.clone().map(|own| (variant, own))) else {
             continue;
@@ -102,7 +103,7 @@ async fn may_enter(context: &RequestContext, head: &Parts, route: &Rc<Route>) ->
 async fn chosen(
     context: &RequestContext,
     route: &Rc<Route>,
-    missing: &MissingName,
+    missing: &Candidates,
     name: &str,
 ) -> Result<Rc<Route>, Refusal> {
     let path = [&missing.path(name)[..], &missing.path_info].concat();
@@ -142,7 +143,7 @@ fn decide<'a>(
     };
     let best = if client.wants_list { None } else { choose(&rules, variants, &preferences(context)) };
     let best = best.and_then(|at| variants.get(at));
-    let told = Told { variants, is_transparent, sends_alternates: client.is_capable || best.is_none() };
+    let told = NegotiationHeaders { variants, is_transparent, sends_alternates: client.is_capable || best.is_none() };
     told.tell(context, best);
     match best {
         Some(best) => {
@@ -224,7 +225,12 @@ pub enum MapAnswer {
 }
 
 /// Chooses a variant of the type map that `route` leads to. `asked` is the route of the request.
-pub async fn type_map(context: &RequestContext, head: &Parts, asked: &Route, map: &Rc<Route>) -> Result<MapAnswer, Refusal> {
+pub async fn type_map(
+    context: &RequestContext,
+    head: &Parts,
+    asked: &Route,
+    map: &Rc<Route>,
+) -> Result<MapAnswer, Refusal> {
     let generation = &context.generation;
     let variants = generation.ask(|| read_map(generation, map)).await?;
     let variants = variants.map_err(|why| {
@@ -290,4 +296,3 @@ fn whole(head: &Parts, variant: &Variant, body: &[u8]) -> Result<Response<BodySo
     }
     Ok(response)
 }
-

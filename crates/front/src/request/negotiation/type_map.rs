@@ -157,7 +157,10 @@ mod tests {
             ("URI: a\n\nURI: b\nContent-Type: text/html\n", "b:text/html::"),
             ("#x\nuri: a.en (English)\ncontent-LANGUAGE: EN, fr\n", "a.en::en,fr:"),
             ("URI: a\nContent-Type:\n text/html;\n#x\n charset=utf-8\n\n", "a:text/html::"),
-            ("Content-Type: a/b\nBody:--x--\nhello\n\nURI: c\n--x--\nContent-Language: de\n", "own.var:a/b:de:hello\n\nURI: c"),
+            (
+                "Content-Type: a/b\nBody:--x--\nhello\n\nURI: c\n--x--\nContent-Language: de\n",
+                "own.var:a/b:de:hello\n\nURI: c",
+            ),
         ] {
             assert_eq!(names(text).as_deref(), Ok(expected), "{text}");
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, VARY};
 use http::request::Parts;
 
+use super::tracking;
 use crate::base::refusal::Refusal;
 use crate::request::context::{RequestContext, variables};
 use crate::routing::Route;
@@ -51,6 +52,7 @@ pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool
     let Some(route) = route.as_deref() else { return Ok(()) };
     let rules = &route.settings.response;
     let fields = context.take_fields();
+    tracking::track(context, headers, &rules.tracking);
     let is_negotiated = fields.iter().any(|(name, _)| *name == VARY);
     for (name, value) in fields {
         headers.append(name, value);

@@ -2,6 +2,8 @@
 
 /// The configuration file: sections, includes, conditions, mistakes.
 mod httpd_conf;
+/// `<Macro>` and `Use`.
+mod macros;
 /// Directives of mod_perl 1's time that no other test covers.
 mod old_directives;
 /// Perl code that generates configuration: `<Perl>` sections, directives of modules, start-up code.

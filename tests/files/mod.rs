@@ -6,12 +6,16 @@ mod aside;
 mod folders;
 /// Index files, PATH_INFO, asis files, ranges and entity tags as httpd's manual describes them.
 mod index_and_ranges;
+/// MultiViews and type maps.
+mod negotiation;
 /// `OpenFileCache`: files that stay open between requests.
 mod open_file_cache;
 /// `PrecompressedFiles`, and the cache of compressed files.
 mod precompressed;
 /// Pipes, devices and endless files where a file is expected.
 mod special_files;
+/// `CheckSpelling`, `DirectoryIndexRedirect`, `CookieTracking`.
+mod spelling;
 /// Responses for files: type, dates, ranges, conditions.
 mod static_files;
 /// Symbolic links, and other ways out of a site.

@@ -6,4 +6,5 @@
 
 pub mod facts;
 pub mod mime;
+pub mod names;
 pub mod open;

@@ -16,3 +16,16 @@ pub fn describe(config: &Config, settings: &Settings, file: &Path) -> Described 
     let usual = |extension: &str| config.types.get(extension).cloned().or_else(|| usual(extension));
     settings.response.types.describe(&name, usual)
 }
+
+/// The parts of a file's name that say nothing about it: see [`config::response::types::Types::unknown_parts`].
+pub fn unknown_parts<'a>(config: &Config, settings: &Settings, name: &'a str) -> Option<Vec<&'a str>> {
+    let usual = |extension: &str| config.types.get(extension).cloned().or_else(|| usual(extension));
+    let rules = &settings.response;
+    let matches = rules.negotiation.matches.unwrap_or_default();
+    let says_more = |extension: &str| {
+        matches.any
+            || matches.handlers && rules.types.handlers.get(extension).is_some_and(Option::is_some)
+            || matches.filters && rules.compress.extensions.contains_key(extension)
+    };
+    rules.types.unknown_parts(name, usual, says_more)
+}

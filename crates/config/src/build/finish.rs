@@ -13,6 +13,7 @@ use crate::model::server::{Listen, PoolSettings};
 use crate::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::model::start_up::{StartUp, StartUpStep, in_order_of_mod_perl_2};
 use crate::syntax::tree::ConfigError;
+use crate::table::user_dirs;
 
 impl Draft {
     pub(super) fn complete(&mut self) {
@@ -21,6 +22,7 @@ impl Draft {
         }
         logs::finish(self);
         self.inherit();
+        user_dirs::finish(self);
         check_remote_ip(self);
         satisfy::check(self);
         self.order_containers();
@@ -63,6 +65,7 @@ impl Draft {
             host.strictness.inherit(&main.strictness);
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
+            host.user_dir.inherit(&main.user_dir);
             host.rewrite.inherit(&main.rewrite);
             host.tls.inherit(&main.tls);
             host.protocols.inherit(&main.protocols);

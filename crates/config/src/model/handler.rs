@@ -31,6 +31,8 @@ pub enum Handler {
     ServerParsed,
     /// `proxy:fcgi://host:port`, `proxy:unix:/socket|fcgi://host`: a FastCGI application.
     Backend(Box<BackendHandler>),
+    /// `type-map`: a file that lists the variants of a page.
+    TypeMap,
     /// Any other name, defined by an `Action`.
     Named(String),
 }
@@ -81,6 +83,7 @@ impl Handler {
             "server-info" => Handler::Info,
             "server-metrics" => Handler::Metrics,
             "send-as-is" | "httpd/send-as-is" => Handler::AsIs,
+            "type-map" | "application/x-type-map" => Handler::TypeMap,
             "server-parsed" => Handler::ServerParsed,
             _ => match BackendHandler::parse(name) {
                 Some(backend) => Handler::Backend(Box::new(backend)),
@@ -104,6 +107,7 @@ impl Handler {
             Handler::AsIs => "send-as-is",
             Handler::ServerParsed => "server-parsed",
             Handler::Backend(backend) => &backend.name,
+            Handler::TypeMap => "type-map",
             Handler::Named(name) => name,
         })
     }
@@ -125,6 +129,6 @@ impl Handler {
 
     /// Whether the front looks for a file.
     pub fn is_about_a_file(&self) -> bool {
-        matches!(self, Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::Named(_))
+        matches!(self, Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::TypeMap | Handler::Named(_))
     }
 }

@@ -7,6 +7,7 @@ use crate::model::clients::{KeepAlive, ReadTimeouts};
 use crate::model::protocols::Protocols;
 use crate::model::remote_ip::RemoteIp;
 use crate::model::response;
+use crate::model::response::user_dir::UserDir;
 use crate::model::server::Listen;
 use crate::model::strictness::Strictness;
 use crate::model::tls::Tls;
@@ -31,6 +32,8 @@ pub struct Host {
     pub document_root: PathBuf,
     /// `Alias` and `ScriptAlias`, in the order in which they are tried.
     pub aliases: Vec<Alias>,
+    /// `UserDir`
+    pub user_dir: UserDir,
     /// `AccessFileName`; empty: the main server's.
     pub access_file_names: Vec<String>,
     /// `Redirect` outside of containers, in the order in which they are tried.

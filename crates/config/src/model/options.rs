@@ -31,6 +31,8 @@ pub struct DirectoryOptions {
     pub includes: bool,
     /// Server-side includes may run programs.
     pub includes_exec: bool,
+    /// A name without its extensions finds the best of the files that have it.
+    pub multi_views: bool,
 }
 
 impl std::fmt::Debug for DirectoryOptions {
@@ -42,6 +44,7 @@ impl std::fmt::Debug for DirectoryOptions {
             (self.indexes, "Indexes"),
             (self.includes && self.includes_exec, "Includes"),
             (self.includes && !self.includes_exec, "IncludesNOEXEC"),
+            (self.multi_views, "MultiViews"),
         ];
         let on: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
         write!(f, "({})", on.join(","))
@@ -81,11 +84,11 @@ fn known(name: &str) -> Result<Option<DirectoryOptions>, String> {
         "includes" => DirectoryOptions { includes: true, includes_exec: true, ..none },
         "includesnoexec" => DirectoryOptions { includes: true, ..none },
         // As in httpd, All contains the options that loosen restrictions; SymLinksIfOwnerMatch tightens them.
-        "all" => DirectoryOptions { sym_links_if_owner_match: false, ..ALL },
-        "multiviews" => return Ok(None),
+        "all" => DirectoryOptions { sym_links_if_owner_match: false, multi_views: false, ..ALL },
+        "multiviews" => DirectoryOptions { multi_views: true, ..none },
         _ => {
             return Err(format!(
-                "expected None, All, ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Includes, IncludesNOEXEC or Indexes, got \"{name}\""
+                "expected None, All, ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Includes, IncludesNOEXEC, Indexes or MultiViews, got \"{name}\""
             ));
         }
     }))
@@ -100,19 +103,21 @@ const ALL: DirectoryOptions = DirectoryOptions {
     indexes: true,
     includes: true,
     includes_exec: true,
+    multi_views: true,
 };
 
-const BITS: [(u32, Field); 6] = [
+const BITS: [(u32, Field); 7] = [
     (1, |options| &mut options.indexes),
     (2, |options| &mut options.includes),
     (4, |options| &mut options.follow_sym_links),
     (8, |options| &mut options.exec_cgi),
     (32, |options| &mut options.includes_exec),
     (64, |options| &mut options.sym_links_if_owner_match),
+    (128, |options| &mut options.multi_views),
 ];
 
 impl DirectoryOptions {
-    /// Options from httpd's bits (`OPT_INDEXES` 1 to `OPT_SYM_OWNER` 64).
+    /// Options from httpd's bits (`OPT_INDEXES` 1 to `OPT_MULTI` 128).
     pub fn of_bits(bits: u32) -> DirectoryOptions {
         let mut options = DirectoryOptions::default();
         for (bit, option) in BITS {
@@ -135,6 +140,7 @@ impl DirectoryOptions {
             indexes: self.indexes || other.indexes,
             includes: self.includes || other.includes,
             includes_exec: self.includes_exec || other.includes_exec,
+            multi_views: self.multi_views || other.multi_views,
         }
     }
 
@@ -147,6 +153,7 @@ impl DirectoryOptions {
             indexes: self.indexes && !other.indexes,
             includes: self.includes && !other.includes,
             includes_exec: self.includes_exec && !other.includes_exec,
+            multi_views: self.multi_views && !other.multi_views,
         }
     }
 

@@ -9,6 +9,8 @@ pub struct Overrides {
     classes: u8,
     /// `Options=…`: the options that may be changed; `None` is all.
     options: Option<DirectoryOptions>,
+    /// `Options` without a list: as in httpd, MultiViews is then not among the options that may be changed.
+    forbids_multi_views: bool,
     /// `Nonfatal=…`
     nonfatal: Nonfatal,
 }
@@ -65,8 +67,12 @@ const OF_HTTPD: [Class; 5] = [Class::LIMIT, Class::OPTIONS, Class::FILE_INFO, Cl
 
 impl Overrides {
     /// `.htaccess` files are not looked up.
-    pub const NONE: Overrides =
-        Overrides { classes: 0, options: None, nonfatal: Nonfatal { forbidden: false, unknown: false } };
+    pub const NONE: Overrides = Overrides {
+        classes: 0,
+        options: None,
+        forbids_multi_views: false,
+        nonfatal: Nonfatal { forbidden: false, unknown: false },
+    };
 
     /// Whether no class is allowed.
     pub fn is_none(self) -> bool {
@@ -115,7 +121,7 @@ impl Overrides {
         let (word, list) = arg.split_once('=').map_or((arg, None), |(word, list)| (word, Some(list)));
         match (word.to_ascii_lowercase().as_str(), list) {
             ("none", None) => self = Overrides { nonfatal: self.nonfatal, ..Overrides::NONE },
-            ("all", None) => (self.classes, self.options) = (Class::ANY.0, None),
+            ("all", None) => (self.classes, self.options, self.forbids_multi_views) = (Class::ANY.0, None, false),
             ("nonfatal", Some(what)) => self.nonfatal.add(what).ok_or_else(|| unknown(arg))?,
             ("options", Some(list)) => {
                 let names: Vec<String> = list.split(',').map(str::to_owned).collect();
@@ -129,6 +135,7 @@ impl Overrides {
                 let known = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(lower));
                 let (_, class) = known.ok_or_else(|| unknown(arg))?;
                 self.classes |= class.0;
+                self.forbids_multi_views |= *class == Class::OPTIONS;
             }
             _ => return Err(unknown(arg)),
         }
@@ -286,6 +293,11 @@ impl HtaccessRules {
             PartialOptions::Set(options) => *options,
             PartialOptions::Change { add, remove } => add.with(*remove),
         };
+        if self.allowed.forbids_multi_views && self.allowed.options.is_none() && touched.multi_views {
+            return Err(
+                "contains MultiViews, which needs AllowOverride All or Options=MultiViews, as in httpd".to_owned()
+            );
+        }
         match self.allowed.options {
             Some(only) if touched.without(only) != DirectoryOptions::default() => {
                 Err("contains an option that AllowOverride Options=… does not list".to_owned())

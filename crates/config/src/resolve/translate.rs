@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::model::config::Config;
 use crate::model::context::{Scope, ends_at_segment, rest_below};
 use crate::model::host::{Alias, AliasFrom};
+use crate::model::response::PlaceAlias;
 use crate::model::settings::Section;
 
 /// Result of mapping a URL path.
@@ -24,10 +25,37 @@ impl Config {
 
     /// As [`Config::translate`], with a document root that a program has set for the request.
     pub fn translate_below(&self, host: u16, path: &str, document_root: &Path) -> Mapping {
+        if let Some(alias) = self.alias_of_place(host, path) {
+            return alias;
+        }
         match self.alias_of(host, path) {
             Some((alias, filename)) => Mapping { filename, script_alias: alias.script },
             None => Mapping { filename: join(document_root, path), script_alias: false },
         }
+    }
+
+    /// The `Alias` of the innermost `<Location>` for a path that has one.
+    fn alias_of_place(&self, host: u16, path: &str) -> Option<Mapping> {
+        let containers = self.hosts.get(usize::from(host))?.containers.iter().rev();
+        let mut found = containers.filter_map(|index| {
+            let section = self.sections.get(usize::from(*index))?;
+            let PlaceAlias { to, script } = section.said.response.place_alias.as_ref()?;
+            let rest = match &section.scope {
+                Scope::Location(prefix) if self.preserves_path(host, section) => rest_below(prefix, path)?,
+                scope => MatchedRequest::new(path, Path::new("")).is_in(scope).then_some("")?,
+            };
+            let filename = if rest.is_empty() { to.clone() } else { beside(to, rest) };
+            Some(Mapping { filename, script_alias: *script })
+        });
+        found.next()
+    }
+
+    /// `AliasPreservePath` of a section, or else of its host.
+    fn preserves_path(&self, host: u16, section: &Section) -> bool {
+        let bases = self.sections_of_host(host).into_iter().rev();
+        let of_host = bases.filter_map(|base| self.sections.get(usize::from(base)));
+        let mut all = std::iter::once(section).chain(of_host);
+        all.find_map(|section| section.said.response.alias_preserve_path) == Some(true)
     }
 
     /// The alias for a path, and the file to which it maps the path.

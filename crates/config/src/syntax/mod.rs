@@ -5,6 +5,7 @@ mod defines;
 pub mod envvars;
 mod include;
 mod lines;
+mod macros;
 pub mod modules;
 pub mod parse;
 pub mod pattern;

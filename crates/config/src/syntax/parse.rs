@@ -1,10 +1,11 @@
-//! Parser of text to [`Directive`]s. It processes variables, `Define`, `Include`, `<IfModule>` and `<IfDefine>`
+//! Parser of text to [`Directive`]s. It processes variables, `Define`, `<Macro>`, `Include`, `<IfModule>` and `<IfDefine>`
 //! itself, and none of them is left in the tree. `build` processes all other directives.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::syntax::defines::Defines;
+use crate::syntax::macros::Macros;
 use crate::syntax::section_stack::{OpenSection, SectionFate, SectionStack};
 use crate::syntax::tree::{At, ConfigError, Directive};
 use crate::syntax::words;
@@ -43,6 +44,9 @@ pub struct ConfigReader<'a> {
     pub(super) keeps_skipped: bool,
     /// Position of the Perl code that generated the text. All lines get this position, and `${name}` is not replaced.
     pub(super) made_at: Option<At>,
+    pub(super) macros: Macros,
+    /// Position of the outermost `Use` whose lines are being read. All of them get this position.
+    pub(super) used_at: Option<At>,
 }
 
 impl<'a> ConfigReader<'a> {
@@ -58,6 +62,8 @@ impl<'a> ConfigReader<'a> {
             reads_files: true,
             keeps_skipped: false,
             made_at: None,
+            macros: Macros::default(),
+            used_at: None,
         }
     }
 
@@ -137,7 +143,8 @@ impl<'a> ConfigReader<'a> {
     pub(super) fn one_file(&mut self, text: &str, file: Arc<str>) -> Vec<Directive> {
         let mut stack = SectionStack::new(text);
         while let Some(line) = stack.lines.next() {
-            let at = self.made_at.clone().unwrap_or_else(|| At { file: file.clone(), line: line.number });
+            let at = self.made_at.clone().or_else(|| self.used_at.clone());
+            let at = at.unwrap_or_else(|| At { file: file.clone(), line: line.number });
             if let Err(message) = self.line(&line.text, &at, &mut stack) {
                 self.errors.push(ConfigError::at(&at, message));
             }
@@ -195,6 +202,9 @@ impl<'a> ConfigReader<'a> {
             stack.open.push(open);
             stack.close_innermost();
             return Ok(());
+        }
+        if name.eq_ignore_ascii_case("Macro") {
+            return self.define_macro(inner, at, stack);
         }
         if !stack.is_skipping()
             && name.starts_with(|c: char| c.is_alphabetic())

@@ -47,12 +47,21 @@ impl ConfigReader<'_> {
         stack: &mut SectionStack<'_>,
     ) -> Result<(), String> {
         match (name.to_ascii_lowercase().as_str(), args.as_slice()) {
+            ("define", [name, ..]) if name.contains(':') => {
+                return Err(format!("Define: a name must not contain a colon, got \"{name}\""));
+            }
             ("define", [name]) => self.variables.define(name, None),
             ("define", [name, value]) => self.variables.define(name, Some(value)),
             ("define", _) => {
                 return Err("Define: expected a name, and optionally a value in quotation marks".to_owned());
             }
             ("undefine", [name]) => self.variables.undefine(name),
+            ("use" | "undefmacro", _) if !self.reads_files => {
+                return Err(format!("{name}: is not allowed in .htaccess files: write it in the main configuration"));
+            }
+            ("use", [of, values @ ..]) => self.use_macro(of, values, at, stack)?,
+            ("undefmacro", [of]) => self.macros.undefine(of)?,
+            ("use" | "undefmacro", _) => return Err(format!("{name}: expected the name of a macro")),
             ("undefine", _) => return Err("UnDefine: expected one name".to_owned()),
             ("include" | "includeoptional", _) if !self.reads_files => {
                 return Err(format!("{name}: is not allowed in .htaccess files: write it in the main configuration"));
@@ -72,6 +81,37 @@ impl ConfigReader<'_> {
                 stack.inside().extend(self.listed(directive)?);
             }
         }
+        Ok(())
+    }
+
+    /// `<Macro name parameter…>`: stores the lines up to `</Macro>`.
+    pub(super) fn define_macro(&mut self, inner: &str, at: &At, stack: &mut SectionStack<'_>) -> Result<(), String> {
+        let text = stack.lines.raw_until_end_of("Macro");
+        let text = text.ok_or("<Macro>: this section is never closed: write </Macro> in the same file")?;
+        if stack.is_skipping() {
+            return Ok(());
+        }
+        if !self.reads_files {
+            return Err("<Macro>: is not allowed in .htaccess files: write it in the main configuration".to_owned());
+        }
+        let words = self.words(inner.trim_end().strip_suffix('>').unwrap_or(inner))?;
+        self.macros.define(words.get(1..).unwrap_or_default(), text, at)
+    }
+
+    /// `Use name value…`: reads the lines of the macro at this point.
+    fn use_macro(
+        &mut self,
+        name: &str,
+        values: &[String],
+        at: &At,
+        stack: &mut SectionStack<'_>,
+    ) -> Result<(), String> {
+        let text = self.macros.begin(name, values)?;
+        let outer = self.used_at.replace(at.clone());
+        let tree = self.one_file(&text, at.file.clone());
+        self.used_at = outer;
+        self.macros.end();
+        stack.inside().extend(tree);
         Ok(())
     }
 
@@ -99,9 +139,9 @@ impl ConfigReader<'_> {
                 Ok(text) => {
                     let file = path.to_string_lossy().into();
                     self.reading.push(path);
-                    let made_at = self.made_at.take();
+                    let (made_at, used_at) = (self.made_at.take(), self.used_at.take());
                     let tree = self.one_file(&text, file);
-                    self.made_at = made_at;
+                    (self.made_at, self.used_at) = (made_at, used_at);
                     self.reading.pop();
                     stack.inside().extend(tree);
                 }

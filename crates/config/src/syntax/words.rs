@@ -66,6 +66,11 @@ pub fn split_old(line: &str) -> Vec<String> {
     split(line).or_else(|_| split(&format!("{line}\""))).unwrap_or_else(|_| vec![line.to_owned()])
 }
 
+/// A word in quotation marks, which [`split`] reads as this word.
+pub fn quote(word: &str) -> String {
+    format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// The text up to the closing mark. Only the mark itself and the backslash can be escaped: `\n` is unchanged.
 fn quoted(text: &str, mark: char) -> Result<(String, &str), String> {
     let mut word = String::new();

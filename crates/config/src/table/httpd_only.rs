@@ -26,11 +26,6 @@ struct Group {
 
 const GROUPS: &[Group] = &[
     Group {
-        fate: Refused,
-        advice: "use Redirect, AliasMatch, RewriteRule or a Perl handler",
-        names: "DirectoryIndexRedirect AliasPreservePath",
-    },
-    Group {
         fate: Ignored,
         advice: "`cameleer explain` shows where a path leads",
         names: "RewriteLock RewriteLog RewriteLogLevel",
@@ -120,7 +115,7 @@ const GROUPS: &[Group] = &[
         advice: "use SetHandler or AddHandler with a Perl handler",
         names: "CGIMapExtension CGIPassAuth=off CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
             DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \
-            CharsetDefault CharsetOptions CharsetSourceEnc MultiviewsMatch",
+            CharsetDefault CharsetOptions CharsetSourceEnc",
     },
     Group {
         fate: Refused,
@@ -136,7 +131,7 @@ const GROUPS: &[Group] = &[
             SessionCookieName SessionCookieName2 SessionCookieRemove SessionCryptoCipher SessionCryptoDriver \
             SessionCryptoPassphrase SessionCryptoPassphraseFile SessionDBDCookieName SessionDBDCookieName2 \
             SessionDBDCookieRemove SessionDBDDeleteLabel SessionDBDInsertLabel SessionDBDPerUser SessionDBDSelectLabel \
-            SessionDBDUpdateLabel DBDriver DBDParams DBDInitSQL DBDPrepareSQL CookieTracking=off LuaAuthzProvider \
+            SessionDBDUpdateLabel DBDriver DBDParams DBDInitSQL DBDPrepareSQL LuaAuthzProvider \
             LuaHookAccessChecker LuaHookAuthChecker LuaHookCheckUserID LuaHookFixups LuaHookInsertFilter LuaHookLog \
             LuaHookMapToStorage LuaHookPreTranslate LuaHookTranslateName LuaHookTypeChecker LuaInputFilter LuaMapHandler \
             LuaOutputFilter LuaQuickHandler",
@@ -144,7 +139,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "write a <VirtualHost> for each, or AliasMatch with $1 in its path",
-        names: "VirtualDocumentRoot VirtualDocumentRootIP VirtualScriptAlias VirtualScriptAliasIP UserDir=disabled ServerPath",
+        names: "VirtualDocumentRoot VirtualDocumentRootIP VirtualScriptAlias VirtualScriptAliasIP ServerPath",
     },
     Group {
         fate: Refused,
@@ -152,11 +147,7 @@ const GROUPS: &[Group] = &[
         names: "SuexecUserGroup AssignUserID Suexec ChrootDir VHostUser VHostGroup VHostCGIMode VHostCGIPrivs VHostPrivs VHostSecure \
             PrivilegesMode DTracePrivileges",
     },
-    Group {
-        fate: Refused,
-        advice: "write the lines out, use <IfDefine>, or <Perl>",
-        names: "IfSection Macro Use UndefMacro Error ",
-    },
+    Group { fate: Refused, advice: "write the lines out, use <IfDefine>, or <Perl>", names: "IfSection Error " },
     Group {
         fate: Ignored,
         advice: "responses are cached in memory, up to CacheSize, and never those that the program forbids to store",
@@ -168,8 +159,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
         advice: "the Perl program negotiates content; the file name determines the type",
-        names: "CacheNegotiatedDocs LanguagePriority ForceLanguagePriority MimeMagicFile ModMimeUsePathInfo \
-            CheckSpelling CheckCaseOnly CheckBasenameMatch ContentDigest",
+        names: "MimeMagicFile ModMimeUsePathInfo ContentDigest",
     },
     Group {
         fate: Ignored,
@@ -181,8 +171,8 @@ const GROUPS: &[Group] = &[
         fate: Ignored,
         advice: "write CustomLog with the wanted items",
         names: "AgentLog RefererLog RefererIgnore CookieLog GlobalLog ForensicLog LogMessage BufferedLogs \
-            LogIOTrackTTFB ScriptLog ScriptLogBuffer ScriptLogLength DumpIOInput DumpIOOutput CookieDomain CookieExpires \
-            CookieFormat CookieHTTPOnly CookieName CookiePrefix CookieSameSite CookieSecure CookieStyle",
+            LogIOTrackTTFB ScriptLog ScriptLogBuffer ScriptLogLength DumpIOInput DumpIOOutput \
+            CookieFormat CookiePrefix",
     },
     Group {
         fate: Ignored,
@@ -222,7 +212,7 @@ const GROUPS: &[Group] = &[
         names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
             BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
-            DeflateMemLevel DeflateWindowSize DirectoryCheckHandler EBCDICConvert EBCDICConvertByType EBCDICKludge EnableMMAP \
+            DeflateMemLevel DeflateWindowSize EBCDICConvert EBCDICConvertByType EBCDICKludge EnableMMAP \
             EnableExceptionHook EnableSendfile Example FlushMaxPipelined FlushMaxThreshold GprofDir H2CopyFiles \
             H2Direct H2EarlyHint H2EarlyHints H2MaxDataFrameLen H2MaxHeaderBlockLen \
             H2MaxWorkerIdleSeconds H2MaxWorkers H2MinWorkers H2ModernTLSOnly H2OutputBuffering H2Padding H2ProxyRequests \

@@ -7,6 +7,7 @@ mod budget;
 mod client;
 mod content;
 mod fixed;
+pub(crate) use content::user_dirs;
 pub(super) mod httpd_only;
 mod identity;
 mod logs;
@@ -61,8 +62,11 @@ pub fn for_perl() -> String {
     let line = |row: &Row, name: &str| {
         let form = if row.takes.form() == Form::Section { "section" } else { "line" };
         let count = row.takes.count();
+        // `@Alias = ('/a', '/srv/a', …)` has pairs: only in <Location> a path stands alone.
+        let is_pair = matches!(row.name, "Alias" | "ScriptAlias");
+        let least = if is_pair { 2 } else { *count.start() };
         let most = if *count.end() == MANY { "-1".to_owned() } else { count.end().to_string() };
-        format!("{name} {form} {} {most}\n", count.start())
+        format!("{name} {form} {least} {most}\n")
     };
     all().flat_map(|row| row.names().map(move |name| line(row, name))).collect()
 }
@@ -88,6 +92,9 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         client::connections::ROWS,
         content::files::ROWS,
         content::types::ROWS,
+        content::negotiation::ROWS,
+        content::tracking::ROWS,
+        content::user_dirs::ROWS,
         content::actions::ROWS,
         content::folders::ROWS,
         content::redirects::ROWS,

@@ -76,6 +76,16 @@ pub(super) static ROWS: &[Row] = rows![
     "Gives `${name}` a value in the lines that follow. Defined names take precedence over environment variables.",
     reading("UnDefine", ANYWHERE, "name", Form::Line).because("a name stays defined to the end of the configuration"),
     "Removes the definition by a Define or a `-D`.",
+    reading("Macro", ANYWHERE, "name parameter…", Form::Section)
+        .of("mod_macro.c")
+        .because("few lines repeat with other values"),
+    "Stores lines that `Use` inserts. Parameters begin with $, % or @; the value of one with @ is quoted. Not allowed in \
+     .htaccess files, nor within another macro.",
+    reading("Use", ANYWHERE, "name value…", Form::Line).of("mod_macro.c").because("see Macro"),
+    "Reads the lines of a macro, with these values for its parameters. Errors in them name the line of the outermost \
+     Use. All uses together may have 16 MB.",
+    reading("UndefMacro", ANYWHERE, "name", Form::Line).of("mod_macro.c").because("see Macro"),
+    "Removes the definition of a macro.",
     reading("Include", ANYWHERE, "file|folder|pattern", Form::Line).because("one file is enough for many sites"),
     "Reads other files at this point: a file, all files in a folder and below it, or those that match `*`, `?` and \
      `[…]`. Files are read sorted by name.",

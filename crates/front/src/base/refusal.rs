@@ -20,27 +20,34 @@ pub struct Refusal {
     pub close: bool,
     /// Text of the page; `None`: the default text of the status.
     pub why: Option<&'static str>,
+    /// HTML that the page has below its text, such as a list of variants.
+    pub list: Option<Box<str>>,
 }
 
 impl Refusal {
     /// A refusal with only a status; the connection remains usable.
     pub fn new(status: StatusCode) -> Refusal {
-        Refusal { status, header: None, close: false, why: None }
+        Refusal { status, header: None, close: false, why: None, list: None }
     }
 
     /// A refusal after which the connection is closed.
     pub fn closing(status: StatusCode) -> Refusal {
-        Refusal { status, header: None, close: true, why: None }
+        Refusal { status, header: None, close: true, why: None, list: None }
     }
 
     /// A refusal with a header that belongs to the status.
     pub fn with(status: StatusCode, name: HeaderName, value: HeaderValue) -> Refusal {
-        Refusal { status, header: Some((name, value)), close: false, why: None }
+        Refusal { status, header: Some((name, value)), close: false, why: None, list: None }
     }
 
     /// Sets the text of the page.
     pub fn because(self, why: &'static str) -> Refusal {
         Refusal { why: Some(why), ..self }
+    }
+
+    /// Adds HTML below the text of the page.
+    pub fn listing(self, list: String) -> Refusal {
+        Refusal { list: Some(list.into()), ..self }
     }
 
     /// 503 with a short Retry-After: there is no capacity for the request now.

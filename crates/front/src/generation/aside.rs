@@ -9,11 +9,16 @@
 //!    └───────────────────────────────────────────────────┘
 //! ```
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use nix::errno::Errno;
 
+use base::stamp::Stamp;
+use files::names::FolderNames;
 use files::open::{DiskPatience, Links, OpenedFile, Opener, PathWithLinks, is_there, leads_through_no_link};
 
 /// The kind of a file operation.
@@ -25,7 +30,17 @@ pub enum Goal {
     There,
     /// Test whether a symbolic link that must not be followed is on the path.
     Refused,
+    /// Read the names in a folder.
+    Names,
+    /// Read the contents of a short file.
+    Contents,
 }
+
+/// Most bytes of a file that is read whole: a type map.
+pub const LONGEST: usize = 64 * 1024;
+
+/// Contents of a short file; `None` if the file is longer than [`LONGEST`].
+pub type ShortFile = Option<Arc<[u8]>>;
 
 /// The state of one lookup across its repeated runs.
 #[derive(Debug, Default)]
@@ -50,6 +65,10 @@ pub enum Fetched {
     File(Result<OpenedFile, Errno>),
     /// The result of a yes-or-no operation.
     Answer(bool),
+    /// The names of a folder in this state.
+    Names(Result<(Stamp, Arc<FolderNames>), Errno>),
+    /// The contents of a file in this state.
+    Contents(Result<(Stamp, ShortFile), Errno>),
 }
 
 impl Attempt {
@@ -86,6 +105,29 @@ impl Attempt {
             Some(Fetched::Answer(answer)) => Ok(*answer),
             _ => look().inspect_err(|error| self.note(error, goal, way)),
         }
+    }
+
+    /// The fetched names of a folder.
+    pub fn names(&mut self, way: PathWithLinks<'_>) -> io::Result<(Stamp, Arc<FolderNames>)> {
+        match self.fetched(Goal::Names, way) {
+            Some(Fetched::Names(result)) => result.clone().map_err(io::Error::from),
+            _ => Err(self.lacks(Goal::Names, way)),
+        }
+    }
+
+    /// The fetched contents of a short file.
+    pub fn contents(&mut self, way: PathWithLinks<'_>) -> io::Result<(Stamp, ShortFile)> {
+        match self.fetched(Goal::Contents, way) {
+            Some(Fetched::Contents(result)) => result.clone().map_err(io::Error::from),
+            _ => Err(self.lacks(Goal::Contents, way)),
+        }
+    }
+
+    /// Notes an operation that always waits for the disk.
+    fn lacks(&mut self, goal: Goal, way: PathWithLinks<'_>) -> io::Error {
+        let error = io::Error::from(ErrorKind::WouldBlock);
+        self.note(&error, goal, way);
+        error
     }
 
     fn fetched(&self, goal: Goal, way: PathWithLinks<'_>) -> Option<&Fetched> {
@@ -127,6 +169,10 @@ impl Lacking {
             ),
             Goal::There => Fetched::Answer(is_there(way.path, DiskPatience::Unlimited).unwrap_or(false)),
             Goal::Refused => Fetched::Answer(opener.is_refused(way, DiskPatience::Unlimited).unwrap_or(true)),
+            Goal::Names => Fetched::Names(opener.open(way, DiskPatience::Unlimited).and_then(names).map_err(errno)),
+            Goal::Contents => {
+                Fetched::Contents(opener.open(way, DiskPatience::Unlimited).and_then(contents).map_err(errno))
+            }
         };
         (self, fetched)
     }
@@ -136,6 +182,27 @@ impl Lacking {
 fn looked_at(path: &Path, opened: OpenedFile) -> OpenedFile {
     let has_plain_path = leads_through_no_link(path, &opened, DiskPatience::Unlimited).ok();
     OpenedFile { has_plain_path, ..opened }
+}
+
+fn names(folder: OpenedFile) -> io::Result<(Stamp, Arc<FolderNames>)> {
+    Ok((folder.stamp, Arc::new(FolderNames::read(&folder.file)?)))
+}
+
+fn contents(opened: OpenedFile) -> io::Result<(Stamp, ShortFile)> {
+    let is_short = opened.kind.is_file() && opened.size <= LONGEST as u64;
+    Ok((opened.stamp, if is_short { Some(whole(&opened.file)?.into()) } else { None }))
+}
+
+fn whole(file: &File) -> io::Result<Vec<u8>> {
+    let (mut contents, mut filled) = (vec![0; LONGEST], 0);
+    while let Some(room @ [_, ..]) = contents.get_mut(filled..) {
+        match file.read_at(room, filled as u64)? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    contents.truncate(filled);
+    Ok(contents)
 }
 
 fn errno(error: io::Error) -> Errno {

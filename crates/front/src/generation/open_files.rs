@@ -17,15 +17,18 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::task::spawn_local;
 use tokio::time::sleep;
 
-use super::aside::{Attempt, Goal};
+use super::aside::{Attempt, Goal, ShortFile};
+use base::cache::BoundedCache;
 use base::stamp::Stamp;
 use config::Config;
+use files::names::FolderNames;
 use files::open::{
     DiskPatience, Links, OpenedFile, Opener, PathWithLinks, is_shortage, is_there, leads_through_no_link,
 };
@@ -36,6 +39,10 @@ const KEPT_FOR: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_secs(2);
 /// Divisor of RLIMIT_NOFILE: cached files of all threads take at most a sixteenth of the descriptors.
 const SHARE: u64 = 16;
+/// Most folders whose names are cached: at most about 16 MB for each thread.
+const MOST_FOLDERS: usize = 32;
+/// Most short files whose contents are cached: at most 4 MB for each thread.
+const MOST_SHORT_FILES: usize = 64;
 
 /// The open files of one thread, for one generation.
 #[derive(Debug)]
@@ -45,6 +52,10 @@ pub struct OpenFiles {
     known: Rc<KnownPaths>,
     /// The lookup that is running.
     attempt: RefCell<Attempt>,
+    /// Names in folders, with the state of the folder that they describe.
+    folders: RefCell<BoundedCache<OsString, (Stamp, Arc<FolderNames>), MOST_FOLDERS>>,
+    /// Contents of short files, with the state of the file.
+    short_files: RefCell<BoundedCache<OsString, (Stamp, ShortFile), MOST_SHORT_FILES>>,
 }
 
 #[derive(Debug, Default)]
@@ -76,7 +87,14 @@ impl OpenFiles {
         let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft);
         let share = descriptors / SHARE / config.clients.threads() as u64;
         let most = usize::try_from(share).unwrap_or(usize::MAX).min(config.open_file_cache as usize);
-        OpenFiles { opener: Opener::default(), most, known: Rc::default(), attempt: RefCell::default() }
+        OpenFiles {
+            opener: Opener::default(),
+            most,
+            known: Rc::default(),
+            attempt: RefCell::default(),
+            folders: RefCell::default(),
+            short_files: RefCell::default(),
+        }
     }
 
     /// Opens a file as [`Opener::open`] does, or returns the cached one. Call it within [`OpenFiles::within`].
@@ -110,6 +128,36 @@ impl OpenFiles {
         let way = PathWithLinks { root: path, path, links: Links::Follow };
         let answer = self.attempt.borrow_mut().answer(Goal::There, way, || is_there(path, DiskPatience::None));
         answer.unwrap_or(false)
+    }
+
+    /// The names of the files in a folder, read again whenever the folder has changed.
+    pub fn names(&self, way: PathWithLinks<'_>) -> io::Result<Arc<FolderNames>> {
+        let now = self.open(way)?.stamp;
+        if let Some((then, names)) = self.folders.borrow_mut().get(way.path.as_os_str())
+            && *then == now
+        {
+            return Ok(names.clone());
+        }
+        let (stamp, names) = self.attempt.borrow_mut().names(way)?;
+        if stamp.age_at(SystemTime::now()) > TICK {
+            self.folders.borrow_mut().put(way.path.into(), (stamp, names.clone()));
+        }
+        Ok(names)
+    }
+
+    /// The contents of a short file, read again whenever the file has changed; `None` if the file is too long.
+    pub fn contents(&self, way: PathWithLinks<'_>) -> io::Result<ShortFile> {
+        let now = self.open(way)?.stamp;
+        if let Some((then, contents)) = self.short_files.borrow_mut().get(way.path.as_os_str())
+            && *then == now
+        {
+            return Ok(contents.clone());
+        }
+        let (stamp, contents) = self.attempt.borrow_mut().contents(way)?;
+        if stamp.age_at(SystemTime::now()) > TICK {
+            self.short_files.borrow_mut().put(way.path.into(), (stamp, contents.clone()));
+        }
+        Ok(contents)
     }
 
     fn reach(&self, way: PathWithLinks<'_>) -> io::Result<OpenedFile> {

@@ -18,11 +18,12 @@ use super::context::{RequestContext, known, remote_ip, variables};
 use super::files::{self, LookupResult, autoindex, lookup};
 use super::includes;
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected};
+use super::negotiation::{self, MapAnswer};
 use super::place::{aliased, choose, find, settle};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
-use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, proxied};
+use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, proxied, spelling};
 use crate::base::refusal::Refusal;
 use crate::routing::{self, Route};
 use config::Handler;
@@ -129,6 +130,10 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
     redirect(context, &route, &head, |answer| answer.of_host).await?;
     route = aliased(context, &head, route).await?;
     route = choose(context, &head, route).await?;
+    if let Some(chosen) = negotiation::multi_views(context, &head, &route).await? {
+        settle(context, &head, &chosen)?;
+        route = choose(context, &head, chosen).await?;
+    }
     match rewrite::of_folder(context, &head, &route).await? {
         InFolder::Same => {}
         InFolder::Here(here) => head = Cow::Owned(*here),
@@ -205,10 +210,13 @@ enum OnDisk {
 async fn on_disk(
     context: &RequestContext,
     head: &Parts,
-    route: Rc<Route>,
+    mut route: Rc<Route>,
     body: &mut RequestBody,
 ) -> Result<OnDisk, Refusal> {
     let found = find_file(context, head, &route).await;
+    if found.as_ref().is_err_and(|refusal| refusal.status == StatusCode::NOT_FOUND) {
+        spelling::correct(context, head, &route).await?;
+    }
     measure(head, &route, &found)?;
     if let Some(onward) = actions::script(context, head, &route, &found)? {
         return Ok(OnDisk::Answer(Dispatched::Forward(Box::new(onward))));
@@ -218,8 +226,15 @@ async fn on_disk(
         LookupResult::Index(path) => Dispatched::Index(Box::new(index(head, &path)?)),
         LookupResult::Folder(folder) => Dispatched::Response(autoindex::answer(context, &route, folder, head).await?),
         LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
-        LookupResult::File(route, opened) => {
+        LookupResult::File(file, opened) => {
+            let asked = std::mem::replace(&mut route, file);
             settle(context, head, &route)?;
+            if files::is_type_map(&context.generation.config, &route) {
+                return Ok(OnDisk::Answer(match negotiation::type_map(context, head, &asked, &route).await? {
+                    MapAnswer::Onward(onward) => Dispatched::Forward(onward),
+                    MapAnswer::Response(response) => Dispatched::Response(response),
+                }));
+            }
             take_turn(context, head, &route)?;
             includes::keep_body(context, head, &route, body).await?;
             let head = headers::asked(context, head, &route).await?;

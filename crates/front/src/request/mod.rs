@@ -16,6 +16,7 @@ pub mod frame;
 mod head_check;
 mod includes;
 mod internal_redirect;
+pub mod negotiation;
 mod pages;
 mod place;
 pub mod proxied;
@@ -23,6 +24,7 @@ pub mod repeated;
 pub mod respond;
 pub mod rewrite;
 pub mod services;
+mod spelling;
 mod strictness;
 
 use std::rc::Rc;

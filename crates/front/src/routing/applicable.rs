@@ -1,6 +1,5 @@
 //! What the configuration says of a path and its file: sections, `.htaccess` files, and whether it is refused.
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use std::time::Instant;
 use http::StatusCode;
 
 use super::htaccess::{Chain, RECHECK, Unread, complain};
+use super::protected::may_pass_a_file;
 use super::settings::PlaceOfSettings;
 use super::{Routes, bytes};
 use base::path::Text;
@@ -107,22 +107,4 @@ pub(super) fn applied<T>(rules: impl FnOnce() -> T) -> (T, bool) {
         complain(work::Allowance::complaint());
     }
     (done, is_unknown)
-}
-
-/// Whether a name within `filename`, from its root on, is protected by `<Files>` or is hidden. If it is a file and the
-/// rest is PATH_INFO, it must stay protected. Each name is tested once, because a client may send thousands.
-fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], host: u16, root: &Path, filename: &str) -> bool {
-    // The root's own name is tested, but not the names of its ancestors.
-    let above = root.parent().map_or(0, |above| above.iter().count().saturating_sub(1));
-    let ruled = config.names_with_rules(files);
-    let mut names = filename.split('/').filter(|name| !name.is_empty()).skip(above).peekable();
-    let is_folder = filename.ends_with('/');
-    while let Some(name) = names.next() {
-        let on_the_way = is_folder || names.peek().is_some();
-        let has_rules = || ruled.iter().any(|regex| regex.is_match(name));
-        if config.hides_name(host, OsStr::new(name)) || on_the_way && has_rules() {
-            return true;
-        }
-    }
-    false
 }

@@ -7,6 +7,7 @@ mod explained;
 mod htaccess;
 mod moved;
 mod once_read;
+mod protected;
 pub mod redirect;
 mod route;
 pub mod server_name;

@@ -30,6 +30,12 @@ impl FoundFile<'_> {
     }
 }
 
+/// The new path of a route whose file was chosen, and the path as sent.
+struct Moved {
+    path: Vec<u8>,
+    sent: Option<Rc<str>>,
+}
+
 impl Routes {
     /// The route after a rule of the host has named a backend.
     pub fn at_backend(&self, config: &Config, route: &Route, backend: Passed) -> Route {
@@ -60,7 +66,22 @@ impl Routes {
         path: Option<Vec<u8>>,
     ) -> Result<Rc<Route>, NotYet> {
         let sent = path.as_ref().map(|_| Rc::from(Text::new(&route.path).0)).or_else(|| route.sent.clone());
-        let path = path.unwrap_or_else(|| route.path.clone());
+        self.moved(config, route, filename, Moved { path: path.unwrap_or_else(|| route.path.clone()), sent })
+    }
+
+    /// The route of the file that negotiation has chosen for a path.
+    pub fn at_variant(
+        &self,
+        config: &Config,
+        route: &Route,
+        filename: &Path,
+        path: Vec<u8>,
+    ) -> Result<Rc<Route>, NotYet> {
+        self.moved(config, route, filename, Moved { path, sent: route.sent.clone() })
+    }
+
+    fn moved(&self, config: &Config, route: &Route, filename: &Path, to: Moved) -> Result<Rc<Route>, NotYet> {
+        let Moved { path, sent } = to;
         let place =
             Place { host: route.host, path: &Text::new(&path), sent: sent.as_deref(), filename, script_alias: false };
         let found = self.look(config, &place)?;

@@ -32,7 +32,7 @@ pub struct Route {
     pub sent: Option<Rc<str>>,
     /// File or folder of the path, including extra segments unless `script_length` is shorter than the path.
     pub filename: PathBuf,
-    /// Whether rewrite rules have chosen the file.
+    /// Whether rewrite rules or negotiation have chosen the file.
     pub by_rules: bool,
     /// Whether `ScriptAlias` has mapped the path.
     pub script_alias: bool,

@@ -13,15 +13,20 @@ pub mod headers;
 pub mod includes;
 pub mod inflate;
 pub mod listing;
+pub mod negotiation;
 pub mod ranges;
 pub mod redirect;
 pub mod rewrite;
 pub mod setenv;
+pub mod spelling;
 pub mod ssl;
+pub mod tracking;
 pub mod types;
+pub mod user_dir;
 pub mod variables;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use actions::Actions;
@@ -32,10 +37,13 @@ use headers::HeaderRule;
 use includes::Includes;
 use inflate::Inflate;
 use listing::Listing;
+use negotiation::Negotiation;
 use ranges::Ranges;
 use rewrite::Rewrite;
 use setenv::SetEnvIf;
+use spelling::Spelling;
 use ssl::Ssl;
+use tracking::Tracking;
 use types::Types;
 
 use crate::model::identity::{CanonicalName, Signature};
@@ -69,8 +77,22 @@ settings! {
         pub types: Types, Types::merge;
         /// `IndexOptions`, `IndexIgnore`
         pub listing: Listing, Listing::merge;
+        /// `LanguagePriority`, `MultiviewsMatch`
+        pub negotiation: Negotiation, Negotiation::merge;
         /// `DirectorySlash`; default on.
         pub directory_slash: Option<bool>, keep;
+        /// `CheckSpelling`
+        pub spelling: Spelling, Spelling::merge;
+        /// `CookieTracking`
+        pub tracking: Tracking, Tracking::merge;
+        /// `DirectoryIndexRedirect`: the status; `Some(None)` is `Off`.
+        pub index_redirect: Option<Option<u16>>, keep;
+        /// `DirectoryCheckHandler`; default off.
+        pub directory_check_handler: Option<bool>, keep;
+        /// `Alias` and `ScriptAlias` in `<Location>`.
+        pub place_alias: Option<PlaceAlias>, keep;
+        /// `AliasPreservePath`; default off.
+        pub alias_preserve_path: Option<bool>, keep;
         /// `FallbackResource`; `Some(None)` is `disabled`.
         pub fallback: Option<Option<Arc<str>>>, keep;
         /// `UseCanonicalName`; default off.
@@ -96,6 +118,15 @@ settings! {
         /// `AcceptPathInfo`; default: the handler decides.
         pub path_info: Option<PathInfo>, keep;
     }
+}
+
+/// `Alias` or `ScriptAlias` in `<Location>`: one target for all paths of the section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceAlias {
+    /// The file or folder.
+    pub to: PathBuf,
+    /// Whether files run as CGI programs.
+    pub script: bool,
 }
 
 /// `AcceptPathInfo`: whether a path may continue after the name of a file.

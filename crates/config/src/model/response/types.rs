@@ -40,7 +40,7 @@ pub struct Described {
     pub mime: Option<String>,
     /// `Content-Encoding`
     pub encoding: Option<String>,
-    /// `Content-Language`
+    /// `Content-Language`: languages with commas between them.
     pub language: Option<String>,
     /// Charset for the MIME type.
     pub charset: Option<String>,
@@ -56,18 +56,39 @@ impl Types {
             // An extension with an encoding is not used as a type: `page.html.gz` is HTML.
             let mime = said(FileAspect::Type).or_else(|| if encoding.is_none() { usual(&extension) } else { None });
             described.mime = mime.or(described.mime);
-            described.language = said(FileAspect::Language).or(described.language);
+            described.language = joined(described.language, said(FileAspect::Language), ",");
             described.charset = said(FileAspect::Charset).or(described.charset);
-            described.encoding = match (described.encoding, encoding) {
-                (Some(inner), Some(outer)) => Some(format!("{inner}, {outer}")),
-                (inner, outer) => outer.or(inner),
-            };
+            described.encoding = joined(described.encoding, encoding, ", ");
         }
         described.language = described.language.or_else(|| self.default_language.clone());
         match &self.force {
             Some(Some(forced)) => Described { mime: Some(forced.clone()), ..described },
             _ => described,
         }
+    }
+
+    /// The parts of a file name that say nothing about the file, its base name first, as written; `None`: no extension
+    /// says anything. `says_more`: whether an extension, in lower case, counts for another reason (`MultiviewsMatch`).
+    pub fn unknown_parts<'a>(
+        &self,
+        name: &'a str,
+        usual: impl Fn(&str) -> Option<String>,
+        says_more: impl Fn(&str) -> bool,
+    ) -> Option<Vec<&'a str>> {
+        let dots = name.len() - name.trim_start_matches('.').len();
+        let base = name.get(dots..)?.find('.').map_or(name.len(), |at| dots + at);
+        let (base, rest) = name.split_at_checked(base)?;
+        let (mut unknown, mut is_known) = (vec![base], false);
+        for part in rest.split('.').filter(|part| !part.is_empty()) {
+            let extension = part.to_ascii_lowercase();
+            let said = |kind| self.added.get(&(kind, extension.clone())).is_some_and(Option::is_some);
+            let aspects = [FileAspect::Type, FileAspect::Charset, FileAspect::Language, FileAspect::Encoding];
+            match aspects.into_iter().any(said) || usual(&extension).is_some() || says_more(&extension) {
+                true => is_known = true,
+                false => unknown.push(part),
+            }
+        }
+        is_known.then_some(unknown)
     }
 
     /// The handler for a file name, if an extension determines one.
@@ -81,6 +102,13 @@ impl Types {
     /// All handlers that extensions determine.
     pub fn handlers(&self) -> impl Iterator<Item = &Handler> {
         self.handlers.values().flatten()
+    }
+}
+
+fn joined(inner: Option<String>, outer: Option<String>, between: &str) -> Option<String> {
+    match (inner, outer) {
+        (Some(inner), Some(outer)) => Some(format!("{inner}{between}{outer}")),
+        (inner, outer) => outer.or(inner),
     }
 }
 

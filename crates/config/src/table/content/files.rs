@@ -5,10 +5,11 @@ use crate::model::context::SectionContext;
 use crate::model::host::{Alias, AliasFrom};
 use crate::model::options;
 use crate::model::overrides::{Class, Overrides};
+use crate::model::response::PlaceAlias;
 use crate::model::response::expr::ExprText;
 use crate::table::content::types::handler;
 use crate::table::row::{
-    ANYWHERE, Contexts, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, places, rows, word, words,
+    ANYWHERE, Contexts, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, flag, places, rows, word, words,
 };
 
 const ALIASED: Contexts = places(HOSTS.places | SectionContext::Location as u8);
@@ -22,8 +23,7 @@ pub static ROWS: &[Row] = rows![
     .default("htdocs", "httpd's default"),
     "The folder of the site's files. A virtual host inherits it.",
     words("Alias", ALIASED, "[/url-path] path", 1..=2, |d, args| match args {
-        [to] => alias_of_place(d, to),
-        _ if d.is_in_container() => Err("expected only a path: that of the section is the URL path".to_owned()),
+        [to] if d.is_in_container() => alias_of_place(d, to),
         _ => alias(d, args, false),
     })
     .of("mod_alias.c")
@@ -31,11 +31,15 @@ pub static ROWS: &[Row] = rows![
     "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's \
      before the main server's. In a Location, the one argument is the file or folder of every path in it, and may have \
      expressions such as `%{env:MATCH_NAME}`.",
-    words("ScriptAlias", HOSTS, "/url-path path", 2..=2, |d, args| alias(d, args, true))
+    words("ScriptAlias", ALIASED, "[/url-path] path", 1..=2, |d, args| alias(d, args, true))
         .of("mod_alias.c")
         .because("no folder is executable by default"),
     "As Alias; files there run as CGI programs, with or without Options ExecCGI. An AddHandler or SetHandler for a \
      file there takes precedence.",
+    flag("AliasPreservePath", ANYWHERE, |d, on| d.settings().response.alias_preserve_path = Some(on))
+        .of("mod_alias.c")
+        .default("Off", "httpd's default"),
+    "Whether an Alias in `<Location>` appends the rest of the path to its target, as one outside does.",
     word("OpenFileCache", SERVER, "Off|a number from 1 to 100000", open_file_cache).of("cameleer.c").default(
         "1000",
         "a popular file is opened once a second, not for each request; changes still take effect at once"
@@ -54,7 +58,7 @@ pub static ROWS: &[Row] = rows![
      any other name is a path below the folder's, which an Alias may map elsewhere.",
     words("Options", ANYWHERE.and_htaccess(Class::OPTIONS), "[+|-]name…", 1..=MANY, set_options)
         .default("FollowSymLinks", "httpd's default: links in the site were made by its owner"),
-    "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. `+` and `-` change the outer options; without \
+    "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, MultiViews, All (all but MultiViews), None. `+` and `-` change the outer options; without \
      them the options are replaced. Link options in `<Location>` are ignored, as in httpd: write them in \
      `<Directory>`. SymLinksIfOwnerMatch follows at most eight links of one path.",
     words(
@@ -73,12 +77,12 @@ pub static ROWS: &[Row] = rows![
     word(
         "SetHandler",
         FILE_INFO,
-        "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|send-as-is|default-handler|name",
+        "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|send-as-is|type-map|default-handler|name",
         set_handler
     )
     .default("default-handler", "without a handler, requests are served from files"),
     "The handler of requests: the PerlHandler list, a CGI program, the PsgiApp, a file that begins with its own \
-     headers, or the file itself. `server-…` are pages about the server, as mod_status and mod_info, or Prometheus \
+     headers, a type map, or the file itself. `server-…` are pages about the server, as mod_status and mod_info, or Prometheus \
      metrics. `None` removes an outer SetHandler. Any other name needs an Action; without one, requests are answered \
      500 and an error is logged. The server pages are not allowed in .htaccess files.",
 ];
@@ -122,27 +126,35 @@ fn allow_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// `Alias /from /to`, `ScriptAlias /from /to`
+/// `Alias path` in `<Location>`: a path, or an expression.
 fn alias_of_place(draft: &mut Draft, to: &str) -> Result<(), String> {
-    if !draft.is_in_container() {
-        return Err("expected a URL path and a path".to_owned());
+    let text = ExprText::parse(to, &mut draft.patterns)?;
+    if text.constant().is_some() {
+        return alias(draft, &[to.to_owned()], false);
     }
-    let to = ExprText::parse(to, &mut draft.patterns)?;
-    draft.settings().response.alias = Some(to);
+    draft.settings().response.alias = Some(text);
     Ok(())
 }
 
-/// `Alias /url-path path`, `ScriptAlias`
+/// `Alias /url-path path`, `ScriptAlias`; in `<Location>` without `/url-path`.
 fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String> {
-    let from = args[0].clone();
+    let [from, target] = match (args, draft.is_in_container()) {
+        ([to], true) => {
+            let to = draft.document_path(to);
+            draft.settings().response.place_alias = Some(PlaceAlias { to, script });
+            return Ok(());
+        }
+        ([from, to], false) => [from.clone(), to.clone()],
+        (_, true) => return Err("expected only a path: in <Location>, the section has the URL path".to_owned()),
+        (_, false) => return Err(format!("expected `{} /url-path path`", draft.name)),
+    };
     if !from.starts_with('/') {
         return Err(format!("expected a path that begins with /, got \"{from}\""));
     }
-    let to = draft.document_path(&args[1]);
-    if from.ends_with('/') && !args[1].ends_with('/') {
+    let to = draft.document_path(&target);
+    if from.ends_with('/') && !target.ends_with('/') {
         draft.warn(&format!(
-            "\"{from}\" ends with a slash and \"{}\" does not: \"{from}x\" is the file \"{}x\", as in httpd; end both with one, or neither",
-            args[1], args[1]
+            "\"{from}\" ends with a slash and \"{target}\" does not: \"{from}x\" is the file \"{target}x\", as in httpd; end both with one, or neither"
         ));
     }
     draft.host().aliases.push(Alias { from: AliasFrom::Prefix(from), to, script });

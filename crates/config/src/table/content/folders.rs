@@ -12,6 +12,15 @@ pub static ROWS: &[Row] = rows![
         .of("mod_dir.c")
         .because("On: otherwise relative links in the page would be wrong"),
     "Whether a request for a folder without a trailing slash is redirected to the path with it; Off answers 404.",
+    word("DirectoryIndexRedirect", INDEXES, "On|Off|permanent|temp|seeother|status", index_redirect)
+        .of("mod_dir.c")
+        .default("Off", "httpd's default: clients need not know the name of the index"),
+    "Whether a request for a folder is redirected to its index, in place of a response with it. On and temp: status \
+     302, permanent: 301, seeother: 303, or a status from 300 to 399.",
+    flag("DirectoryCheckHandler", INDEXES, |d, on| d.settings().response.directory_check_handler = Some(on))
+        .of("mod_dir.c")
+        .default("Off", "httpd 2.4's default"),
+    "On: a folder with a handler by SetHandler has no index. Off: the index comes first.",
     word("FallbackResource", INDEXES, "disabled|/url-path", fallback_resource)
         .of("mod_dir.c")
         .because("missing files are answered 404"),
@@ -58,6 +67,24 @@ fn file_etag(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     rules.file_etag = whole.or(rules.file_etag);
     rules.file_etag_change =
         (more != less).then_some((more, less)).or(rules.file_etag_change.filter(|_| whole.is_none()));
+    Ok(())
+}
+
+/// `DirectoryIndexRedirect On|Off|permanent|temp|seeother|status`
+fn index_redirect(draft: &mut Draft, word: &str) -> Result<(), String> {
+    let status = match word.to_ascii_lowercase().as_str() {
+        "off" => None,
+        "on" | "temp" => Some(302),
+        "permanent" => Some(301),
+        "seeother" => Some(303),
+        number => {
+            let status = number.parse().ok().filter(|status| (300..400).contains(status));
+            let expected =
+                || format!("expected On, Off, permanent, temp, seeother or a status from 300 to 399, got \"{word}\"");
+            Some(status.ok_or_else(expected)?)
+        }
+    };
+    draft.settings().response.index_redirect = Some(status);
     Ok(())
 }
 

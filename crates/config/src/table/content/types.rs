@@ -17,7 +17,7 @@ pub static ROWS: &[Row] = rows![
     words(
         "AddHandler",
         FILE_INFO,
-        "perl-script|cgi-script|server-parsed|send-as-is|default-handler|name extension…",
+        "perl-script|cgi-script|server-parsed|type-map|send-as-is|default-handler|name extension…",
         2..=MANY,
         add_handler
     )
@@ -92,9 +92,10 @@ fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     add(draft, FileAspect::Type, &[&[whole], &args[1..]].concat())
 }
 
-/// `AddEncoding`, `AddLanguage`, `AddCharset`: a value and its extensions.
+/// `AddEncoding`, `AddLanguage`, `AddCharset`: a value, in lower case as in httpd, and its extensions.
 fn add(draft: &mut Draft, kind: FileAspect, args: &[String]) -> Result<(), String> {
     let Some((value, extensions)) = args.split_first() else { return Ok(()) };
+    let value = if kind == FileAspect::Type { value.clone() } else { value.to_ascii_lowercase() };
     for extension in extensions {
         draft.settings().response.types.added.insert((kind, bare(extension)), Some(value.clone()));
     }

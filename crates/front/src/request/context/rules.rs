@@ -28,6 +28,8 @@ pub(super) struct RuleEffects {
     is_complained: bool,
     /// Headers that rewrite rules add to the response.
     fields: Vec<(HeaderName, HeaderValue)>,
+    /// A number for the variants among which the file was chosen, if the client may know them.
+    variants: Option<u64>,
     /// Handler and media type by rewrite rules of the current path.
     forced: ForcedByRule,
     /// Whether the request is looked at for a rule, or is for the index of a folder.
@@ -86,6 +88,16 @@ impl RequestContext {
         if !effects.fields.contains(&field) {
             effects.fields.push(field);
         }
+    }
+
+    /// Notes a number for the variants among which the response was chosen.
+    pub fn negotiated_among(&self, variants: Option<u64>) {
+        self.rules.effects.borrow_mut().variants = variants;
+    }
+
+    /// See [`RequestContext::negotiated_among`].
+    pub fn variants(&self) -> Option<u64> {
+        self.rules.effects.borrow().variants
     }
 
     /// Takes the headers that rules have added.

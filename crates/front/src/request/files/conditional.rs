@@ -51,6 +51,16 @@ impl Validators {
         self
     }
 
+    /// The validators of a file that was chosen among variants: its tag changes with their list (RFC 2295, section 9.2).
+    pub fn among(mut self, variants: Option<u64>) -> Validators {
+        if let Some(variants) = variants
+            && self.etag.pop().is_some()
+        {
+            self.etag = format!("{};{variants:x}\"", self.etag);
+        }
+        self
+    }
+
     /// The validators of a file with this size and modification time.
     fn new(size: u64, modified: SystemTime) -> Validators {
         let since = modified.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);

@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use http::StatusCode;
 use percent_encoding::percent_encode;
 
+use super::similar::may_find;
 use crate::base::refusal::Refusal;
 use crate::generation::View;
 use crate::routing::{FoundFile, Route, bytes};
 use base::path::{PATH, Text, longest, normalise, stays_below, ways};
+use config::Handler;
 use files::open::{Links, OpenedFile, PathWithLinks, is_link, is_shortage, root};
 
 /// The object on disk that a path leads to.
@@ -26,6 +28,8 @@ pub enum Spot {
     Folder(OpenedFile),
     /// A folder whose `DirectoryIndex` is this path on the site (`/cgi-bin/index.pl`).
     Elsewhere(String),
+    /// A folder whose index has this status and path: see `DirectoryIndexRedirect`.
+    Moved(u16, String),
 }
 
 /// A file, and the path that leads to it.
@@ -118,6 +122,30 @@ fn existing<'a>(generation: &View, root: &Path, whole: &'a [u8]) -> &'a [u8] {
     ways.get(longest(ways.len() - 1, is_there)).copied().unwrap_or_default()
 }
 
+/// The first missing name in the file name of a route.
+pub struct MissingName<'a> {
+    /// The folder that lacks the name, without its final slash.
+    pub folder: &'a Path,
+    pub name: &'a str,
+    /// The path of the folder, with its final slash.
+    pub folder_path: &'a [u8],
+    /// The path behind the missing name.
+    pub path_info: &'a [u8],
+}
+
+/// The missing name; `None` if the file is there, or the name is not UTF-8.
+pub fn missing_name<'a>(generation: &View, route: &'a Route) -> Option<MissingName<'a>> {
+    let there = existing_length(generation, route.host, &route.filename);
+    let (folder, rest) = bytes(&route.filename).split_at_checked(there)?;
+    let rest = rest.strip_prefix(b"/").unwrap_or(rest);
+    let length = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());
+    let (name, path_info) = rest.split_at_checked(length)?;
+    let folder_path = route.path.strip_suffix(path_info)?.strip_suffix(name)?;
+    let name = std::str::from_utf8(name).ok().filter(|name| !name.is_empty())?;
+    let folder = Path::new(OsStr::from_bytes(folder.strip_suffix(b"/").unwrap_or(folder)));
+    Some(MissingName { folder, name, folder_path, path_info })
+}
+
 /// The length in bytes of the existing prefix of a file name.
 pub fn existing_length(generation: &View, host: u16, filename: &Path) -> usize {
     existing(generation, root(&generation.config, host, filename), bytes(filename)).len()
@@ -125,13 +153,19 @@ pub fn existing_length(generation: &View, host: u16, filename: &Path) -> usize {
 
 fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: OpenedFile) -> Result<Spot, Refusal> {
     let links = Links::of(route.settings.options);
-    let names = &route.settings.directory_index;
+    let has_handler =
+        route.settings.response.directory_check_handler == Some(true) && route.settings.handler != Handler::Default;
+    let names = if has_handler { &[][..] } else { &route.settings.directory_index };
     let is_plain = leads_to(generation, route, &route.path, folder);
     for name in names {
         if name.starts_with('/') {
             // A path on the site is processed later as a separate request with its own access rules. Here only its
             // existence matters, because the next name is tried otherwise.
-            if names.last() == Some(name) || leads_to_a_file(generation, route, name) {
+            let is_there = leads_to_a_file(generation, route, name);
+            if let Some(Some(status)) = route.settings.response.index_redirect.filter(|_| is_there) {
+                return Ok(Spot::Moved(status, name.clone()));
+            }
+            if names.last() == Some(name) || is_there {
                 return Ok(Spot::Elsewhere(name.clone()));
             }
             continue;
@@ -152,10 +186,16 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
         if let Ok(opened) = generation.opener.open(PathWithLinks { root, path: &file, links })
             && opened.kind.is_file()
         {
+            if let Some(Some(status)) = route.settings.response.index_redirect {
+                return Ok(Spot::Moved(status, percent_encode(&address, PATH).to_string()));
+            }
             if has_rules(generation, route) {
                 return Ok(Spot::Elsewhere(percent_encode(&address, PATH).to_string()));
             }
             return Ok(Spot::File(FilePlace { file, path: address, extra: 0, opened }));
+        }
+        if may_find(generation, route, folder, name) {
+            return Ok(Spot::Elsewhere(percent_encode(&address, PATH).to_string()));
         }
     }
     match route.settings.response.fallback(&route.path) {

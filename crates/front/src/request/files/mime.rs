@@ -1,21 +1,51 @@
 //! Content-Type, Content-Encoding and Content-Language of a file, from the extensions of its name (httpd manual, mod_mime).
 
-use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderValue};
+
+use http::request::Parts;
 
 use crate::routing::{Fields, Route};
-use config::Config;
 use config::response::types::Described;
+use config::{Config, Handler};
 use files::mime::describe;
 
 /// Typical number of header fields in a file's response, for allocating the map once.
 const USUAL: usize = 12;
+/// httpd's type of type maps.
+const TYPE_MAP: &str = "application/x-type-map";
 
 /// The headers that describe the file of `route`.
-pub fn headers(config: &Config, route: &Route) -> HeaderMap {
+pub fn headers(config: &Config, route: &Route, head: &Parts) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(USUAL);
-    let known = route.memo.described.get_or_init(|| fields(config, route));
-    headers.extend(known.iter().cloned());
+    headers.extend(described(config, route).iter().cloned());
+    if let Some(encoding) = headers.get(CONTENT_ENCODING)
+        && let Some(known) = encoding_of_client(&head.headers, encoding)
+    {
+        headers.insert(CONTENT_ENCODING, known);
+    }
     headers
+}
+
+/// Whether the file is a type map, by its handler or by its type.
+pub fn is_type_map(config: &Config, route: &Route) -> bool {
+    let by_type = || described(config, route).iter().any(|(name, value)| name == CONTENT_TYPE && value == TYPE_MAP);
+    route.settings.handler == Handler::TypeMap || route.settings.handler == Handler::Default && by_type()
+}
+
+fn described<'a>(config: &Config, route: &'a Route) -> &'a Fields {
+    route.memo.described.get_or_init(|| fields(config, route))
+}
+
+/// `Content-Encoding` as the client writes it: some clients know `gzip`, some `x-gzip`.
+fn encoding_of_client(headers: &HeaderMap, encoding: &HeaderValue) -> Option<HeaderValue> {
+    let own = encoding.to_str().ok()?;
+    let own = own.strip_prefix("x-").unwrap_or(own);
+    let lists = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let names: Vec<&str> = lists.flat_map(|list| list.split(',')).filter_map(|item| item.split(';').next()).collect();
+    let is = |name: &str, with: &str| name.trim().strip_prefix(with).is_some_and(|name| name.eq_ignore_ascii_case(own));
+    let plain = names.iter().find(|name| is(name, ""));
+    let name = plain.or_else(|| names.iter().find(|name| is(name, "x-")))?;
+    HeaderValue::from_str(&name.trim().to_ascii_lowercase()).ok()
 }
 
 fn fields(config: &Config, route: &Route) -> Fields {

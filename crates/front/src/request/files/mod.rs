@@ -10,7 +10,8 @@ pub mod lookup;
 mod mime;
 mod precompressed;
 pub mod range;
-mod visible;
+pub mod similar;
+pub mod visible;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -43,7 +44,8 @@ use config::response::ranges::Ranges;
 use config::{Config, Handler};
 use files::open::{Links, OpenedFile};
 use lookup::{Spot, is_folder, locate, refusal, reopen};
-use precompressed::Variant;
+pub use mime::is_type_map;
+use precompressed::FileVariant;
 use range::Wanted;
 
 /// The methods allowed on files and folder indexes.
@@ -107,7 +109,7 @@ pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, Not
 pub fn leads_to_an_index(generation: &View, route: &Route) -> bool {
     match locate(generation, route, &route.filename) {
         Ok(Spot::File(spot)) => spot.path != route.path,
-        Ok(Spot::NoSlash | Spot::Elsewhere(_)) => true,
+        Ok(Spot::NoSlash | Spot::Elsewhere(_) | Spot::Moved(..)) => true,
         Ok(Spot::Folder(_)) | Err(_) => false,
     }
 }
@@ -123,6 +125,7 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
         Ok(Spot::NoSlash) => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
         Ok(Spot::Folder(folder)) => return Ok(LookupResult::Folder(folder)),
         Ok(Spot::Elsewhere(path)) => return Ok(LookupResult::Index(path)),
+        Ok(Spot::Moved(status, path)) => return Ok(LookupResult::Response(moved(generation, route, (status, path)))),
         Err(refusal) => match route.settings.response.fallback(&route.path) {
             Some(fallback) if refusal.status == StatusCode::NOT_FOUND => {
                 return Ok(LookupResult::Index(fallback.to_owned()));
@@ -144,7 +147,7 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
         {
             Ok(LookupResult::Beyond(found))
         }
-        Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::Named(_) => {
+        Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::TypeMap | Handler::Named(_) => {
             let opened = of_its_own(generation, route, &found, spot.opened)?;
             Ok(LookupResult::File(found, opened))
         }
@@ -167,6 +170,7 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
         Spot::NoSlash => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
         Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
         Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
+        Spot::Moved(status, path) => return Ok(LookupResult::Response(moved(generation, route, (status, path)))),
     };
     let whole = FoundFile { script_length: spot.path.len(), ..spot.found() };
     let found = generation.routes.refine(&generation.config, route, whole)?;
@@ -211,7 +215,7 @@ pub async fn send(
         response.headers_mut().insert(ALLOW, METHODS);
         return Ok(response);
     }
-    let described = mime::headers(&context.generation.config, route);
+    let described = mime::headers(&context.generation.config, route, head);
     let parsed = if opened.kind.is_file() { includes::of_file(context, route, &opened, &described) } else { None };
     if let Some(file) = parsed
         && matches!(head.method, Method::GET | Method::HEAD | Method::POST)
@@ -227,8 +231,9 @@ pub async fn send(
     if route.settings.handler == Handler::AsIs {
         return as_is::send(opened.file, opened.size).await;
     }
-    let Variant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
+    let FileVariant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
     let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
+    let validators = validators.among(context.variants());
     let OpenedFile { file, size, stamp, .. } = opened;
     let mut response = match validators.judge(&head.headers) {
         Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
@@ -243,6 +248,7 @@ pub async fn send(
         }
     };
     match coding {
+        None if context.variants().is_some() => response.headers_mut().extend(fields_of(&validators)),
         None => response.headers_mut().extend(validator_fields(route, stamp, &validators)),
         Some(_) => response.headers_mut().extend(fields_of(&validators)),
     }
@@ -280,8 +286,8 @@ fn page(
 }
 
 /// The headers that describe the file of `route` by its name.
-pub fn media_type(config: &Config, route: &Route) -> HeaderMap {
-    mime::headers(config, route)
+pub fn media_type(config: &Config, route: &Route, head: &Parts) -> HeaderMap {
+    mime::headers(config, route, head)
 }
 
 fn empty(status: StatusCode) -> Response<BodySource> {
@@ -316,8 +322,13 @@ fn redirect(generation: &View, route: &Route, query: Option<&str>) -> Response<B
         location.push('?');
         location.push_str(query);
     }
+    moved(generation, route, (StatusCode::MOVED_PERMANENTLY.as_u16(), location))
+}
+
+fn moved(generation: &View, route: &Route, (status, location): (u16, String)) -> Response<BodySource> {
     let foot = server_name::foot(&generation.config, &generation.software, route);
-    let mut response = Refusal::new(StatusCode::MOVED_PERMANENTLY).response(&foot);
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::FOUND);
+    let mut response = Refusal::new(status).response(&foot);
     if let Ok(location) = HeaderValue::from_str(&location) {
         response.headers_mut().insert(LOCATION, location);
     }

@@ -14,7 +14,7 @@ use config::response::compress::Coding;
 use files::open::{Links, OpenedFile, PathWithLinks, root};
 
 /// The file to send: the original, or a compressed copy beside it.
-pub struct Variant {
+pub struct FileVariant {
     pub opened: OpenedFile,
     /// The coding of the compressed copy; `None` for the original.
     pub coding: Option<Coding>,
@@ -27,20 +27,20 @@ pub async fn choose(
     opened: OpenedFile,
     head: &Parts,
     described: &HeaderMap,
-) -> Result<Variant, Refusal> {
+) -> Result<FileVariant, Refusal> {
     if !is_on(route) || described.contains_key(CONTENT_ENCODING) {
-        return Ok(Variant { opened, coding: None });
+        return Ok(FileVariant { opened, coding: None });
     }
     let best = context.generation.ask(|| Ok(best(context, route, &opened, head))).await?;
-    Ok(best.unwrap_or(Variant { opened, coding: None }))
+    Ok(best.unwrap_or(FileVariant { opened, coding: None }))
 }
 
-fn best(context: &RequestContext, route: &Route, opened: &OpenedFile, head: &Parts) -> Option<Variant> {
+fn best(context: &RequestContext, route: &Route, opened: &OpenedFile, head: &Parts) -> Option<FileVariant> {
     let mut left = Coding::ALL.to_vec();
     left.retain(|coding| !context.has_variable(coding.refusal()));
     while let Some(coding) = accept_encoding::choose(&head.headers, &left) {
         if let Some(beside) = beside(context, route, opened, coding) {
-            return Some(Variant { opened: beside, coding: Some(coding) });
+            return Some(FileVariant { opened: beside, coding: Some(coding) });
         }
         left.retain(|other| *other != coding);
     }

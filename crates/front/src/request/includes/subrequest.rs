@@ -207,7 +207,7 @@ impl Page {
     /// With `Options IncludesNOEXEC`, only documents of a text type are included.
     fn check_type(&self, value: &[u8], found: &LookupResult) -> Result<(), Fault> {
         let Some(route) = found.file() else { return Ok(()) };
-        let described: HeaderMap = media_type(&self.document().context.generation.config, route);
+        let described: HeaderMap = media_type(&self.document().context.generation.config, route, &self.document().head);
         if !described.contains_key(CONTENT_TYPE) || type_of(&described).starts_with("text/") {
             return Ok(());
         }

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, VARY};
 use http::request::Parts;
 use http::{Response, StatusCode};
 
 use super::body::BodySource;
+use super::tracking;
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
 use crate::request::context::expressions::{ExprOf, SeenResponse};
@@ -118,7 +119,10 @@ pub fn complete(
     let route = context.route();
     let Some(route) = route.as_deref() else { return Ok(()) };
     let rules = &route.settings.response;
-    for (name, value) in context.take_fields() {
+    let fields = context.take_fields();
+    tracking::track(context, headers, &rules.tracking);
+    let is_negotiated = fields.iter().any(|(name, _)| *name == VARY);
+    for (name, value) in fields {
         headers.append(name, value);
     }
     if let Some(Some(charset)) = &rules.types.default_charset {
@@ -137,7 +141,24 @@ pub fn complete(
             }
         }
     }
+    if is_negotiated {
+        join_vary(headers);
+    }
     if refused { Ok(()) } else { context.within_limits(route) }
+}
+
+/// Joins all `Vary` fields of a negotiated response to one, each name once, as httpd does.
+fn join_vary(headers: &mut HeaderMap) {
+    let fields: Vec<HeaderValue> = headers.get_all(VARY).iter().cloned().collect();
+    let mut names: Vec<&str> = Vec::new();
+    for name in fields.iter().filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(',')).map(str::trim) {
+        if !name.is_empty() && !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            names.push(name);
+        }
+    }
+    if let Ok(names) = HeaderValue::from_str(&names.join(",")) {
+        headers.insert(VARY, names);
+    }
 }
 
 fn change(of: RuleOf<'_>, headers: &mut HeaderMap, rules: &ResponseRules, refused: bool) {

@@ -7,6 +7,7 @@ pub mod from_worker;
 pub mod headers;
 pub mod packed_files;
 pub mod page;
+mod tracking;
 
 use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, SERVER};
 use http::{Method, Response, StatusCode, Version};

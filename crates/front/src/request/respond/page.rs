@@ -15,7 +15,7 @@ impl Refusal {
 
     /// The error page, with `foot` at its end.
     pub fn response(self, foot: &str) -> Response<BodySource> {
-        let page = page(self.status, self.explanation(), foot);
+        let page = page(self.status, self.explanation(), self.list.as_deref().unwrap_or_default(), foot);
         self.saying(page)
     }
 
@@ -29,19 +29,21 @@ impl Refusal {
     }
 }
 
-/// Writes the page. The page contains no client data, so nothing is escaped.
-fn page(status: StatusCode, why: &str, foot: &str) -> Bytes {
+/// Writes the page. Its texts are the server's own, and `list` is HTML, so nothing is escaped.
+fn page(status: StatusCode, why: &str, list: &str, foot: &str) -> Bytes {
     let reason = status.canonical_reason().unwrap_or("Error");
     let code = status.as_u16();
     Bytes::from(format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><title>{code} {reason}</title></head>\n\
-         <body><h1>{reason}</h1>\n<p>{why}</p>\n{foot}</body></html>\n"
+         <body><h1>{reason}</h1>\n<p>{why}</p>\n{list}{foot}</body></html>\n"
     ))
 }
 
 fn explanation(status: StatusCode) -> &'static str {
     match status.as_u16() {
         301 | 302 | 303 | 307 | 308 => "This page has another address.",
+        300 => "This page has several forms.",
+        406 => "No form of this page is acceptable to you.",
         400 => "The server cannot understand this request.",
         401 => "This page asks for a name and a password.",
         403 => "You have no permission to see this page.",

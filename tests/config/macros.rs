@@ -1,0 +1,31 @@
+//! `<Macro>`, `Use`, `UndefMacro`: mod/mod_macro.html. tests/beside_httpd/mod_macro.txt has more cases.
+
+use crate::support::Site;
+
+#[test]
+fn a_macro_makes_hosts() {
+    let server = Site::new().file("one/a.txt", "one").file("two/a.txt", "two").serve(
+        "<Macro Host $name $folder>\n<VirtualHost *>\nServerName $name\nDocumentRoot $folder\n</VirtualHost>\n</Macro>\n\
+         Use Host one.example one\nUse Host two.example two\nUndefMacro Host",
+    );
+    for name in ["one", "two"] {
+        let request = crate::support::Request::get("/a.txt").header("Host", &format!("{name}.example"));
+        assert_eq!(server.send(request).is(200).text(), name);
+    }
+}
+
+/// A mistake in a macro names the line that uses it.
+#[test]
+fn mistakes_name_the_line_that_uses_the_macro() {
+    for (conf, message) in [
+        ("<Macro M $x>\nNoSuch $x\n</Macro>\n\nUse M a\n", ":5: NoSuch"),
+        ("<Macro M $x>\n</Macro>\nUse M\n", "the macro M, defined at "),
+        ("Use M\n", "there is no macro M"),
+        ("<Macro M>\nUse M\n</Macro>\nUse M\n", "uses itself"),
+    ] {
+        let site = Site::new();
+        std::fs::write(site.path("m.conf"), conf).expect("a file");
+        site.configure("\nInclude m.conf\n");
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, message);
+    }
+}

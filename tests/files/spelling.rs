@@ -1,0 +1,99 @@
+//! Names that are nearly right, indexes by redirect, tracking cookies: mod/mod_speling.html, mod/mod_dir.html, mod/mod_usertrack.html.
+
+use crate::support::{Request, Site, serve_echo_script as serve};
+
+#[test]
+fn a_name_with_one_mistake_leads_to_the_file() {
+    let server = serve("CheckSpelling On\n<Location /case>\nCheckCaseOnly On\nCheckBasenameMatch Off\n</Location>");
+    server.site.write("htdocs/Folder/inner.html", "inner");
+    server.site.write("htdocs/case/Page.html", "page");
+    for (path, expected) in [
+        ("/PAGE.html?a=b", "/page.html?a=b"),
+        ("/pgae.html", "/page.html"),
+        ("/folder/inner.html", "/Folder/inner.html"),
+        ("/case/page.html", "/case/Page.html"),
+    ] {
+        let location = server.get(path).is(301).header("location").expect("a location");
+        assert!(location.starts_with("http://") && location.ends_with(expected), "{path}: {location}");
+    }
+    assert!(
+        server.get("/page.txt").is(300).text().contains("<li><a href=\"/page.html\">/page.html</a> (common basename)")
+    );
+    server.get("/case/pgae.html").is(404);
+    server.get("/quite-different").is(404);
+    server.post("/PAGE.html", "x").is(404);
+}
+
+#[test]
+fn a_similar_name_that_the_client_may_not_read_is_not_named() {
+    let server = serve("CheckSpelling On\n<Files secret.html>\nRequire all denied\n</Files>");
+    server.site.write("htdocs/secret.html", "secret");
+    let answer = server.get("/secert.html").is(404);
+    assert!(!answer.text().contains("secret"));
+}
+
+#[test]
+fn an_index_may_be_a_redirect_and_a_handler_may_take_the_folder() {
+    let server = serve(
+        "<Location /moved>\nDirectoryIndexRedirect permanent\n</Location>\n\
+         <Location /there>\nAlias \"@DIR@/htdocs/plain.txt\"\n</Location>",
+    );
+    server.site.write("htdocs/moved/index.html", "index");
+    assert_eq!(server.get("/moved/").is(301).header("location").as_deref(), Some("/moved/index.html"));
+    assert_eq!(server.text("/moved/index.html"), "index");
+    assert_eq!((server.text("/there"), server.text("/there/any")), ("plain\n".to_owned(), "plain\n".to_owned()));
+}
+
+#[test]
+fn a_client_without_the_cookie_gets_one() {
+    let server =
+        serve("CookieTracking On\nCookieName seen\nCookieExpires \"1 day\"\nCookieStyle Cookie\nCookieSameSite lax");
+    let cookie = server.get("/plain.txt").is(200).header("set-cookie").expect("a cookie");
+    assert!(
+        cookie.starts_with("seen=127.0.0.1.") && cookie.ends_with("; path=/; max-age=86400; SameSite=Lax"),
+        "{cookie}"
+    );
+    let known = cookie.split(';').next().expect("a pair");
+    let again = server.send(Request::get("/plain.txt").header("Cookie", &format!("a=b; {known}")));
+    assert_eq!(again.header("set-cookie"), None);
+}
+
+/// mod/mod_userdir.html. The main server's UserDir is inherited; a host may close it.
+#[test]
+fn users_have_folders() {
+    let server = serve(
+        "UserDir \"@DIR@/users/*/www\"\nUserDir disabled root\n\
+         <VirtualHost *>\nServerName away.example\nUserDir http://www.example/*\n</VirtualHost>\n\
+         <VirtualHost *>\nServerName closed.example\nUserDir disabled\n</VirtualHost>",
+    );
+    for name in ["bob", "root"] {
+        server.site.write(&format!("users/{name}/www/a.txt"), name);
+    }
+    let ask = |host: &str, path: &str| server.send(Request::get(path).header("Host", host));
+    // The first virtual host is for all other names, too.
+    ask("closed.example", "/~bob/a.txt").is(404);
+    let location = ask("away.example", "/~bob/a.txt").is(302).header("location");
+    assert_eq!(location.as_deref(), Some("http://www.example/bob/a.txt"));
+    let server = serve("UserDir \"@DIR@/users/*/www\"\nUserDir disabled root");
+    for name in ["bob", "root"] {
+        server.site.write(&format!("users/{name}/www/a.txt"), name);
+    }
+    assert_eq!(server.text("/~bob/a.txt"), "bob");
+    server.get("/~root/a.txt").is(404);
+    server.get("/~../users/bob/www/a.txt").is(404);
+}
+
+#[test]
+fn wrong_values_are_named() {
+    for (line, message) in [
+        ("CookieDomain example.com", "expected a domain that begins with a dot"),
+        ("CookieExpires \"3 fortnights\"", "expected a number of seconds, or numbers with units"),
+        ("CookieStyle Round", "expected Netscape, Cookie, Cookie2, RFC2109 or RFC2965"),
+        ("UserDir public_html", "home folders are not looked up: write a path, for instance /home/*/public_html"),
+        ("DirectoryIndexRedirect 404", "a status from 300 to 399"),
+    ] {
+        let site = Site::new();
+        site.configure(&format!("\n{line}\n"));
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, message);
+    }
+}

@@ -38,6 +38,14 @@ pub struct Backends {
     names: Names,
 }
 
+/// A request for a backend.
+pub struct Outgoing {
+    /// The target and fields for the backend; Content-Length and Transfer-Encoding are made from `body`.
+    pub head: Parts,
+    /// The body, until a connection was made: another backend may get it if there was none.
+    pub body: Option<BodyStream>,
+}
+
 /// A request that could not be sent.
 struct Unsent {
     failure: BackendFailure,
@@ -48,26 +56,28 @@ struct Unsent {
 }
 
 impl Backends {
-    /// Sends a request, and waits for the head of the response. `head` has the target and fields for the backend;
-    /// Content-Length and Transfer-Encoding are made from `body`.
+    /// Sends a request, and waits for the head of the response.
     ///
     /// A request that an idle connection has lost is sent again where that is safe: the backend has got none of it, or
-    /// the method is idempotent and there is no body (RFC 9110, section 9.2.2).
+    /// the method is idempotent and there is no body (RFC 9110, section 9.2.2). `outgoing` is complete after
+    /// [`BackendFailure::is_before_the_request`], and may be sent to another backend.
     pub async fn send(
         &self,
         to: &Passed,
         waits: Waits,
-        mut head: Parts,
-        body: Option<BodyStream>,
+        outgoing: &mut Outgoing,
     ) -> Result<Response<BackendBody>, BackendFailure> {
         let progress = Progress::begin();
-        frame(&mut head, body.as_ref().map(|body| body.size_hint()));
-        let may_repeat = body.is_none() && head.method.is_idempotent();
-        let mut body = ProxiedBody::new(body, progress.clone());
+        let key = (to.url.scheme, to.url.address.clone());
+        let (mut link, mut was_idle) = self.link(to, &key, waits).await?;
+        let mut head = outgoing.head.clone();
+        frame(&mut head, outgoing.body.as_ref().map(|body| body.size_hint()));
+        let may_repeat = outgoing.body.is_none() && head.method.is_idempotent();
+        let mut body = ProxiedBody::new(outgoing.body.take(), progress.clone());
         loop {
             let request = Request::from_parts(head.clone(), body);
-            let unsent = match self.attempt(to, waits, &progress, request).await {
-                Ok(response) => return Ok(response),
+            let unsent = match attempt(&mut link, was_idle, waits, &progress, request).await {
+                Ok(response) => return Ok(self.wrap(response, link, key, to, waits.piece)),
                 Err(unsent) => unsent,
             };
             body = match unsent.body {
@@ -75,32 +85,15 @@ impl Backends {
                 None if unsent.was_idle && may_repeat => ProxiedBody::new(None, progress.clone()),
                 _ => return Err(unsent.failure),
             };
+            (link, was_idle) = self.link(to, &key, waits).await?;
         }
     }
 
-    async fn attempt(
-        &self,
-        to: &Passed,
-        waits: Waits,
-        progress: &Progress,
-        request: Request<ProxiedBody>,
-    ) -> Result<Response<BackendBody>, Unsent> {
-        let key = (to.url.scheme, to.url.address.clone());
-        let idle = self.idle.take(&key);
-        let was_idle = idle.is_some();
-        let lost = |failure, body| Unsent { failure, body, was_idle };
-        let mut link = match idle {
-            Some(link) => link,
-            None => self.connect(&to.url, &to.parameters, &key, waits).await.map_err(|failure| lost(failure, None))?,
-        };
-        progress.note();
-        match progress.wait(waits.piece, link.sender.try_send_request(request)).await {
-            None => Err(Unsent { failure: BackendFailure::Slow(waits.piece), body: None, was_idle: false }),
-            Some(Err(mut error)) => {
-                let body = error.take_message().map(Request::into_body);
-                Err(lost(BackendFailure::Broken(error.into_error()), body))
-            }
-            Some(Ok(response)) => Ok(self.wrap(response, link, key, to, waits.piece)),
+    /// A connection to the backend, and whether it had been idle.
+    async fn link(&self, to: &Passed, key: &Key, waits: Waits) -> Result<(Link, bool), BackendFailure> {
+        match self.idle.take(key) {
+            Some(link) => Ok((link, true)),
+            None => Ok((self.connect(&to.url, &to.parameters, key, waits).await?, false)),
         }
     }
 
@@ -166,6 +159,25 @@ impl Backends {
             }
         };
         response.map(|incoming| BackendBody::new(incoming, piece, Box::new(at_end)))
+    }
+}
+
+/// Sends the request over `link`.
+async fn attempt(
+    link: &mut Link,
+    was_idle: bool,
+    waits: Waits,
+    progress: &Progress,
+    request: Request<ProxiedBody>,
+) -> Result<Response<Incoming>, Unsent> {
+    progress.note();
+    match progress.wait(waits.piece, link.sender.try_send_request(request)).await {
+        None => Err(Unsent { failure: BackendFailure::Slow(waits.piece), body: None, was_idle: false }),
+        Some(Err(mut error)) => {
+            let body = error.take_message().map(Request::into_body);
+            Err(Unsent { failure: BackendFailure::Broken(error.into_error()), body, was_idle })
+        }
+        Some(Ok(response)) => Ok(response),
     }
 }
 

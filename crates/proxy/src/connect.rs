@@ -25,16 +25,25 @@ const FULL: Duration = Duration::from_millis(20);
 
 /// Connects to the backend of `url` within `wait`.
 pub(crate) async fn connect(url: &BackendUrl, names: &Names, wait: Duration) -> io::Result<Socket> {
+    if url.scheme.is_secure() {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "TLS to backends is not supported"));
+    }
     let connecting = async {
         match &url.address {
             BackendAddress::Tcp(host, port) => tcp(&names.addresses(host, *port).await?).await.map(Socket::Tcp),
             BackendAddress::Unix(path) => unix(path).await.map(Socket::Unix),
+            BackendAddress::Balancer(name) => Err(no_member(name)),
         }
     };
     match timeout(wait, connecting).await {
         Ok(connected) => connected,
         Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {} s", wait.as_secs_f32()))),
     }
+}
+
+/// The error for a balancer for which no member was chosen.
+fn no_member(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, format!("balancer://{name} has no address of its own"))
 }
 
 /// Connects to the first address that answers.

@@ -20,6 +20,11 @@ pub enum BackendFailure {
 }
 
 impl BackendFailure {
+    /// Whether the backend has got none of the request, so that another one may get it.
+    pub fn is_before_the_request(&self) -> bool {
+        matches!(self, BackendFailure::Unreachable(_) | BackendFailure::Down(_))
+    }
+
     /// The status for the client, as httpd's.
     pub fn status(&self) -> StatusCode {
         match self {

@@ -19,7 +19,7 @@ mod idle;
 mod names;
 mod waits;
 
-pub use backends::Backends;
+pub use backends::{Backends, Outgoing};
 pub use body::{BackendBody, BodyStream, ProxiedBody};
 pub use failure::BackendFailure;
 pub use waits::Waits;

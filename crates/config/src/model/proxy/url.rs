@@ -1,4 +1,4 @@
-//! Addresses of backends: `http://host:port/path`, `unix:/socket|http://host/path`.
+//! Addresses of backends: `http://host:port/path`, `unix:/socket|http://host/path`, `balancer://name/path`.
 
 use std::fmt::{self, Display};
 use std::path::PathBuf;
@@ -10,6 +10,12 @@ pub enum BackendScheme {
     Http,
     /// `https://`
     Https,
+    /// `ws://`: HTTP whose connections may become WebSockets.
+    Ws,
+    /// `wss://`: as `ws://`, with TLS.
+    Wss,
+    /// `balancer://`: one of the members of a balancer.
+    Balancer,
 }
 
 /// Where a backend listens.
@@ -19,6 +25,8 @@ pub enum BackendAddress {
     Tcp(String, u16),
     /// A socket in the file system.
     Unix(PathBuf),
+    /// The balancer of this name.
+    Balancer(String),
 }
 
 /// Address of a backend, with the beginning of the path there.
@@ -40,13 +48,27 @@ impl BackendScheme {
         match self {
             BackendScheme::Http => "http",
             BackendScheme::Https => "https",
+            BackendScheme::Ws => "ws",
+            BackendScheme::Wss => "wss",
+            BackendScheme::Balancer => "balancer",
         }
+    }
+
+    /// Whether connections use TLS.
+    pub fn is_secure(self) -> bool {
+        matches!(self, BackendScheme::Https | BackendScheme::Wss)
+    }
+
+    /// Whether connections may become WebSockets without the parameter `upgrade`.
+    pub fn is_websocket(self) -> bool {
+        matches!(self, BackendScheme::Ws | BackendScheme::Wss)
     }
 
     fn port(self) -> u16 {
         match self {
-            BackendScheme::Http => 80,
-            BackendScheme::Https => 443,
+            BackendScheme::Http | BackendScheme::Ws => 80,
+            BackendScheme::Https | BackendScheme::Wss => 443,
+            BackendScheme::Balancer => 0,
         }
     }
 }
@@ -54,7 +76,7 @@ impl BackendScheme {
 impl BackendUrl {
     /// Reads an address. The error follows "expected …".
     pub fn parse(text: &str) -> Result<BackendUrl, String> {
-        const FORM: &str = "expected http://host[:port]/path or unix:/socket|http://host/path";
+        const FORM: &str = "expected http://host[:port]/path, https://…, ws://…, wss://…, balancer://name/path or unix:/socket|http://host/path";
         let refused = || format!("{FORM}, got \"{text}\"");
         let (socket, url) = match text.strip_prefix("unix:") {
             Some(rest) => {
@@ -70,8 +92,12 @@ impl BackendUrl {
         let scheme = match scheme.to_ascii_lowercase().as_str() {
             "http" => BackendScheme::Http,
             "https" => BackendScheme::Https,
-            other @ ("fcgi" | "scgi" | "uwsgi" | "ajp" | "ftp" | "ws" | "wss" | "h2" | "h2c" | "balancer"
-            | "fdpass") => {
+            "ws" => BackendScheme::Ws,
+            "wss" => BackendScheme::Wss,
+            "balancer" => BackendScheme::Balancer,
+            "h2" => return Err("HTTP/2 to backends is not supported: write https://, which speaks HTTP/1.1".to_owned()),
+            "h2c" => return Err("HTTP/2 to backends is not supported: write http://, which speaks HTTP/1.1".to_owned()),
+            other @ ("fcgi" | "scgi" | "uwsgi" | "ajp" | "ftp" | "fdpass") => {
                 return Err(format!("backends of the scheme {other}:// are not supported: {FORM}"));
             }
             _ => return Err(refused()),
@@ -88,7 +114,9 @@ impl BackendUrl {
         let is_usual = port.is_none_or(|port| port == scheme.port());
         let authority = if is_usual { name.to_owned() } else { host.to_owned() };
         let address = match socket {
+            Some(_) if scheme == BackendScheme::Balancer => return Err(refused()),
             Some(socket) => BackendAddress::Unix(socket),
+            None if scheme == BackendScheme::Balancer => BackendAddress::Balancer(name.to_owned()),
             None => {
                 let bare = name.trim_start_matches('[').trim_end_matches(']');
                 BackendAddress::Tcp(bare.to_owned(), port.unwrap_or(scheme.port()))
@@ -106,7 +134,7 @@ impl BackendUrl {
     pub fn origin(&self) -> String {
         let socket = match &self.address {
             BackendAddress::Unix(socket) => format!("unix:{}|", socket.display()),
-            BackendAddress::Tcp(..) => String::new(),
+            BackendAddress::Tcp(..) | BackendAddress::Balancer(_) => String::new(),
         };
         format!("{socket}{}://{}", self.scheme.name(), self.authority)
     }
@@ -141,6 +169,8 @@ mod tests {
             ("http://[::1]:5000/", tcp("::1", 5000), "[::1]:5000", "/"),
             ("http://[::1]/", tcp("::1", 80), "[::1]", "/"),
             ("unix:/run/one.sock|http://one/a", BackendAddress::Unix("/run/one.sock".into()), "one", "/a"),
+            ("wss://one/a", tcp("one", 443), "one", "/a"),
+            ("balancer://Group/a", BackendAddress::Balancer("group".into()), "group", "/a"),
         ];
         for (text, address, authority, path) in cases {
             let url = BackendUrl::parse(text).expect(text);
@@ -160,6 +190,8 @@ mod tests {
             "unix:run|http://one/",
             "unix:/run",
             "ftp://one/",
+            "h2://one/",
+            "unix:/run/one.sock|balancer://one/",
         ] {
             assert!(BackendUrl::parse(text).is_err(), "{text}");
         }

@@ -7,7 +7,7 @@ use crate::draft::{Draft, OpenedSection};
 use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::proxy::pass::ProxyPass;
 use crate::model::proxy::reverse::ReverseMap;
-use crate::model::proxy::{BackendParameters, BackendScheme, BackendUrl, ErrorOverride, PassFrom, Via};
+use crate::model::proxy::{BackendParameters, BackendUrl, ErrorOverride, PassFrom, Via};
 use crate::syntax::tree::Directive;
 use crate::syntax::value::duration;
 use crate::syntax::wildcard::{self, Slash};
@@ -176,9 +176,6 @@ fn pass(draft: &mut Draft, args: &[String], kind: Kind) -> Result<(), String> {
     };
     let [to, parameters @ ..] = rest else { return Err("expected a URL or !".to_owned()) };
     let to = if to == "!" { None } else { Some(BackendUrl::parse(to)?) };
-    if to.as_ref().is_some_and(|to| to.scheme == BackendScheme::Https) {
-        return Err("backends of https:// are not supported: let the backend listen on http:// at 127.0.0.1, or on a unix: socket".to_owned());
-    }
     let parameters = Arc::new(self::parameters(draft, parameters)?);
     let pass = ProxyPass { from, to, parameters, at: draft.at.clone() };
     match in_place {

@@ -25,7 +25,7 @@ use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::proxy::{Passed, Via};
-use proxy::{BackendFailure, Waits, fields};
+use proxy::{BackendFailure, Outgoing, Waits, fields};
 use upload::ProxiedUpload;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -55,7 +55,8 @@ pub async fn answer(
     let onward = onward(context, head, route, to)?;
     let refused = Rc::new(Cell::new(None));
     let upload = ProxiedUpload::of(context, route, body, refused.clone())?;
-    match context.services.backends.send(to, waits, onward, upload).await {
+    let mut outgoing = Outgoing { head: onward, body: upload };
+    match context.services.backends.send(to, waits, &mut outgoing).await {
         Ok(response) if response.status().is_informational() => {
             Err(unasked_upgrade(context, route, to, response.status()))
         }

@@ -27,7 +27,7 @@ use crate::routing::{Route, bytes};
 use ahead::answer;
 use asked::{AskedOf, trace_level};
 use base::path::{PATH, Text};
-use config::proxy::{BackendParameters, BackendScheme, BackendUrl, Passed};
+use config::proxy::{BackendParameters, BackendUrl, Passed};
 use config::response::rewrite::{Away, Question, Rewrite, Rewritten, RuleAnswer, Start, run};
 use config::{At, Handler, LogLevel};
 use places::{document_root, file_of, lacks_slash, own_path, parted, path_of, tidy};
@@ -156,11 +156,7 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
 
 /// The backend of a rule with the flag `P`.
 fn backend(context: &RequestContext, route: &Route, url: &str) -> Result<Passed, Refusal> {
-    let parsed = BackendUrl::parse(url).and_then(|url| match url.scheme {
-        BackendScheme::Http => Ok(url),
-        BackendScheme::Https => Err(format!("backends of https:// are not supported: {url}")),
-    });
-    let url = parsed.map_err(|why| {
+    let url = BackendUrl::parse(url).map_err(|why| {
         context.complain(route, &format_args!("RewriteRule: flag P: {why}"));
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
     })?;

@@ -174,3 +174,18 @@ fn a_pause_of_the_client_is_not_the_backends_fault() {
     client.read_to_string(&mut response).expect("it answers");
     assert!(response.ends_with("abcdef"), "{response}");
 }
+
+#[test]
+fn interim_responses_without_end_are_504_and_fields_without_end_are_502() {
+    for (piece, timeout, status) in [("HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n", "500ms", 504), ("", "100s", 502)] {
+        let backend = Backend::with(move |stream, _| {
+            let begun = if piece.is_empty() { stream.write_all(b"HTTP/1.1 200 OK\r\n") } else { Ok(()) };
+            let field = format!("X: {}\r\n", "y".repeat(1000));
+            let piece = if piece.is_empty() { &field } else { piece };
+            while begun.is_ok() && stream.write_all(piece.as_bytes()).is_ok() {}
+            false
+        });
+        let server = Site::new().serve(&format!("ProxyPass / {} timeout={timeout}\n", backend.url("/")));
+        assert_eq!(server.get("/").status, status, "{piece}");
+    }
+}

@@ -1,9 +1,13 @@
 //! Requests that are passed to backends: `ProxyPass` and what belongs to it.
 
 mod backend;
+mod balancers;
 mod bodies;
 mod failures;
 mod passes;
+mod secure;
+mod smuggling;
+mod websockets;
 
 use backend::Backend;
 

@@ -6,19 +6,20 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use config::proxy::{BackendParameters, BackendUrl, Passed};
+use config::proxy::{BackendParameters, Passed};
 use http::header::{CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{Method, Request, Response};
+use http::{Method, Request, Response, StatusCode};
 use http_body::{Body as _, SizeHint};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::Builder;
+use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio::task::spawn_local;
 use tokio::time::{Instant, timeout};
 
 use crate::body::{BackendBody, BodyStream, ProxiedBody};
-use crate::connect::connect;
+use crate::connect::{BackendHandshake, connect};
 use crate::failure::BackendFailure;
 use crate::idle::{Idle, Key, Link};
 use crate::names::Names;
@@ -44,6 +45,30 @@ pub struct Outgoing {
     pub head: Parts,
     /// The body, until a connection was made: another backend may get it if there was none.
     pub body: Option<BodyStream>,
+    /// TLS of the connection.
+    pub tls: Option<BackendHandshake>,
+    /// Whether the connection is closed after the response.
+    pub once: bool,
+    /// Whether the client asks for another protocol, which `head` names, and may have it.
+    pub upgrades: bool,
+}
+
+/// The answer of a backend.
+pub enum BackendAnswer {
+    /// A response.
+    Response(Response<BackendBody>),
+    /// The head of a response that switches protocols, and the connection.
+    Switched(Response<()>, Box<Upgraded>),
+}
+
+impl BackendAnswer {
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            BackendAnswer::Response(response) => response.status(),
+            BackendAnswer::Switched(response, _) => response.status(),
+        }
+    }
 }
 
 /// A request that could not be sent.
@@ -66,9 +91,9 @@ impl Backends {
         to: &Passed,
         waits: Waits,
         outgoing: &mut Outgoing,
-    ) -> Result<Response<BackendBody>, BackendFailure> {
+    ) -> Result<BackendAnswer, BackendFailure> {
         let progress = Progress::begin();
-        let key = (to.url.scheme, to.url.address.clone());
+        let key = Key { address: to.url.address.clone(), tls: outgoing.tls.clone() };
         let (mut link, mut was_idle) = self.link(to, &key, waits).await?;
         let mut head = outgoing.head.clone();
         frame(&mut head, outgoing.body.as_ref().map(|body| body.size_hint()));
@@ -77,7 +102,15 @@ impl Backends {
         loop {
             let request = Request::from_parts(head.clone(), body);
             let unsent = match attempt(&mut link, was_idle, waits, &progress, request).await {
-                Ok(response) => return Ok(self.wrap(response, link, key, to, waits.piece)),
+                Ok(response) if outgoing.upgrades && response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+                    return switched(response, link, waits.piece).await;
+                }
+                Ok(response) => {
+                    let reuse = !outgoing.once && !to.parameters.disable_reuse;
+                    let at_end = self.at_end(reuse, link, key, to.parameters.ttl, waits.piece);
+                    let response = response.map(|incoming| BackendBody::new(incoming, waits.piece, at_end));
+                    return Ok(BackendAnswer::Response(response));
+                }
                 Err(unsent) => unsent,
             };
             body = match unsent.body {
@@ -93,28 +126,28 @@ impl Backends {
     async fn link(&self, to: &Passed, key: &Key, waits: Waits) -> Result<(Link, bool), BackendFailure> {
         match self.idle.take(key) {
             Some(link) => Ok((link, true)),
-            None => Ok((self.connect(&to.url, &to.parameters, key, waits).await?, false)),
+            None => Ok((self.connect(&to.parameters, key, waits).await?, false)),
         }
     }
 
-    async fn connect(
-        &self,
-        url: &BackendUrl,
-        parameters: &BackendParameters,
-        key: &Key,
-        waits: Waits,
-    ) -> Result<Link, BackendFailure> {
+    /// Makes a connection and closes it.
+    pub async fn try_connection(&self, to: &Passed, waits: Waits) -> Result<(), BackendFailure> {
+        let key = Key { address: to.url.address.clone(), tls: None };
+        connect(&key, &self.names, waits.connect).await.map(drop)
+    }
+
+    async fn connect(&self, parameters: &BackendParameters, key: &Key, waits: Waits) -> Result<Link, BackendFailure> {
         let until = self.down.borrow().get(key).copied();
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(BackendFailure::Down(left));
         }
-        let socket = match connect(url, &self.names, waits.connect).await {
+        let socket = match connect(key, &self.names, waits.connect).await {
             Ok(socket) => socket,
-            Err(error) => {
-                if is_of_the_backend(&error) {
+            Err(failure) => {
+                if matches!(&failure, BackendFailure::Unreachable(error) if is_of_the_backend(error)) {
                     self.note_down(key, parameters.retry.unwrap_or(USUAL_RETRY));
                 }
-                return Err(BackendFailure::Unreachable(error));
+                return Err(failure);
             }
         };
         self.down.borrow_mut().remove(key);
@@ -124,11 +157,11 @@ impl Backends {
             .max_buf_size(HEAD)
             // Old backends look for fields in the spelling of httpd.
             .title_case_headers(true)
-            .handshake(TokioIo::new(socket))
+            .handshake::<_, ProxiedBody>(TokioIo::new(socket))
             .await
             .map_err(BackendFailure::Broken)?;
         // The result is that of the request.
-        let task = spawn_local(async move { drop(connection.await) }).abort_handle();
+        let task = spawn_local(async move { drop(connection.with_upgrades().await) }).abort_handle();
         Ok(Link { sender, task })
     }
 
@@ -142,24 +175,27 @@ impl Backends {
         }
     }
 
-    fn wrap(
-        &self,
-        response: Response<Incoming>,
-        link: Link,
-        key: Key,
-        to: &Passed,
-        piece: Duration,
-    ) -> Response<BackendBody> {
+    /// Keeps the connection for another request, or closes it.
+    fn at_end(&self, reuse: bool, link: Link, key: Key, ttl: Option<Duration>, piece: Duration) -> Box<dyn FnOnce()> {
         let idle = self.idle.clone();
-        let ttl = to.parameters.ttl;
-        let reuse = !to.parameters.disable_reuse;
-        let at_end = move || {
+        Box::new(move || {
             if reuse {
                 spawn_local(keep(idle, key, link, ttl, piece));
             }
-        };
-        response.map(|incoming| BackendBody::new(incoming, piece, Box::new(at_end)))
+        })
     }
+}
+
+/// The connection of a backend that has switched protocols. It lives on without `link`.
+async fn switched(
+    mut response: Response<Incoming>,
+    link: Link,
+    piece: Duration,
+) -> Result<BackendAnswer, BackendFailure> {
+    let upgrade = timeout(piece, hyper::upgrade::on(&mut response)).await;
+    drop(link);
+    let connection = upgrade.map_err(|_| BackendFailure::Slow(piece))?.map_err(BackendFailure::Broken)?;
+    Ok(BackendAnswer::Switched(response.map(drop), Box::new(connection)))
 }
 
 /// Sends the request over `link`.

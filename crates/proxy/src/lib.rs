@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod backends;
+pub mod balancer;
 mod body;
 mod connect;
 mod failure;
@@ -19,7 +20,9 @@ mod idle;
 mod names;
 mod waits;
 
-pub use backends::{Backends, Outgoing};
+pub use backends::{BackendAnswer, Backends, Outgoing};
 pub use body::{BackendBody, BodyStream, ProxiedBody};
+pub use connect::BackendHandshake;
 pub use failure::BackendFailure;
+pub use hyper::upgrade::Upgraded;
 pub use waits::Waits;

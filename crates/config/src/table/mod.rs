@@ -93,6 +93,8 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::redirects::ROWS,
         content::rewriting::ROWS,
         content::proxy::ROWS,
+        content::balancer::ROWS,
+        content::proxy_tls::ROWS,
         content::headers::ROWS,
         content::filters::ROWS,
         content::caching::ROWS,

@@ -83,9 +83,11 @@ const MODULES: &[(&str, &str)] = &[
     ),
     (
         "mod_proxy.c",
-        "Proxy ProxyAddHeaders ProxyErrorOverride ProxyMatch ProxyPass ProxyPassMatch ProxyPassReverse ProxyPassReverseCookieDomain \
-        ProxyPassReverseCookiePath ProxyPreserveHost ProxyRequests ProxyTimeout ProxyVia",
+        "BalancerInherit BalancerMember BalancerPersist Proxy ProxyAddHeaders ProxyErrorOverride ProxyMatch ProxyPass ProxyPassInterpolateEnv ProxyPassMatch ProxyPassReverse ProxyPassReverseCookieDomain \
+        ProxyPassReverseCookiePath ProxyPreserveHost ProxyRequests ProxySet ProxyTimeout ProxyVia",
     ),
+    ("mod_proxy_hcheck.c", "ProxyHCExpr ProxyHCTPsize ProxyHCTemplate"),
+    ("mod_proxy_wstunnel.c", "ProxyWebsocketFallbackToProxyHttp"),
     (
         "mod_remoteip.c",
         "RemoteIPHeader RemoteIPInternalProxy RemoteIPInternalProxyList RemoteIPProxiesHeader RemoteIPProxyProtocol \
@@ -98,7 +100,9 @@ const MODULES: &[(&str, &str)] = &[
     (
         "mod_ssl.c",
         "SSLCertificateChainFile SSLCertificateFile SSLCertificateKeyFile SSLCipherSuite SSLEngine SSLHonorCipherOrder SSLOptions \
-        SSLProtocol SSLRequireSSL SSLSessionCache SSLSessionCacheTimeout SSLSessionTickets SSLStrictSNIVHostCheck SSLUseStapling",
+        SSLProtocol SSLProxyCACertificateFile SSLProxyCACertificatePath SSLProxyCheckPeerCN SSLProxyCheckPeerExpire \
+        SSLProxyCheckPeerName SSLProxyCipherSuite SSLProxyEngine SSLProxyMachineCertificateFile SSLProxyProtocol SSLProxyVerify \
+        SSLProxyVerifyDepth SSLRequireSSL SSLSessionCache SSLSessionCacheTimeout SSLSessionTickets SSLStrictSNIVHostCheck SSLUseStapling",
     ),
     ("mod_status.c", "ExtendedStatus"),
     ("mod_throttle_access.c", "MaxConcurrentReqs"),

@@ -29,7 +29,7 @@ use percent_encoding::percent_encode;
 
 use super::base::refusal::Refusal;
 use super::generation::InUse;
-use super::routing::{Asked, NotYet, Route, once_read, redirect};
+use super::routing::{Asked, NotYet, Route, Routes, once_read, redirect};
 use access::reverse_dns::named_by_dns;
 use access::{admit, take_turn};
 use base::path::{BadPath, MAX_SEGMENTS, PATH};
@@ -37,8 +37,8 @@ use body::RequestBody;
 use body::drain::Left;
 use body::source::Source;
 use cached::Lookup;
-use config::Handler;
 use config::response::redirect::RedirectResponse;
+use config::{Config, Handler};
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
 use respond::body::{BodySource, ResponseBody};
@@ -182,6 +182,10 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     variables::forget(context);
     remote_ip::settle(context, head, &route);
     settle(context, head, &route)?;
+    if route.backend.is_some() && context.has_variable("no-proxy") {
+        route = find_by(context, head, Routes::without_backend).await?;
+        settle(context, head, &route)?;
+    }
     let (head, moved) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
     let head = &*head;
     route = moved;
@@ -351,6 +355,15 @@ async fn settle_at(context: &RequestContext, head: &Parts, path: &[u8]) {
 }
 
 async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refusal> {
+    find_by(context, head, Routes::find).await
+}
+
+/// As [`find`], by one of the lookups of [`Routes`].
+async fn find_by(
+    context: &RequestContext,
+    head: &Parts,
+    look: fn(&Routes, &Config, Asked<'_>) -> Result<Rc<Route>, NotYet>,
+) -> Result<Rc<Route>, Refusal> {
     let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let path = match head.uri.path() {
         "" => "/",
@@ -360,7 +373,7 @@ async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refus
     };
     let asked = Asked { local: &context.client.local, host, path };
     let find = || {
-        let found = context.generation.routes.find(&context.generation.config, asked);
+        let found = look(&context.generation.routes, &context.generation.config, asked);
         found.inspect_err(|not_yet| {
             if matches!(not_yet, NotYet::Bad(BadPath::TooDeep)) {
                 context.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));

@@ -14,7 +14,6 @@ use crate::support::{Server, Site, free_port, until};
 const CLIENTS: u64 = 4;
 /// Requests of an ordinary run, for each backend.
 const USUAL: u64 = 400;
-const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
 
 /// A generator of numbers (xorshift), the same at each run.
 struct Numbers(u64);
@@ -32,11 +31,12 @@ impl Numbers {
     }
 }
 
-/// A request whose end two servers may see in different places, and one after it.
+/// A request whose end two servers may see in different places, perhaps one in its body, and one after it.
 fn stream(number: u64) -> Vec<u8> {
     let mut numbers = Numbers(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     (0..8).for_each(|_| drop(numbers.below(2)));
-    let chunked = format!("{}\r\n{SMUGGLED}\r\n0\r\n\r\n", format_args!("{:x}", SMUGGLED.len()));
+    let smuggled = format!("GET /{number}/smuggled HTTP/1.1\r\nHost: x\r\n\r\n");
+    let chunked = format!("{}\r\n{smuggled}\r\n0\r\n\r\n", format_args!("{:x}", smuggled.len()));
     let odd_chunks = [
         "0\r\n\r\n",
         "0;a=b\r\n\r\n",
@@ -53,9 +53,9 @@ fn stream(number: u64) -> Vec<u8> {
         "0\r\nX: y\r\n\r\n",
     ];
     let body = match numbers.below(4) {
-        0 => SMUGGLED.to_owned(),
+        0 => smuggled,
         1 => chunked,
-        2 => format!("{}{SMUGGLED}", numbers.one_of(&odd_chunks)),
+        2 => format!("{}{smuggled}", numbers.one_of(&odd_chunks)),
         _ => String::new(),
     };
     let length = match numbers.below(6) {
@@ -146,11 +146,6 @@ fn compare(backend: &str, log: impl Fn() -> String) {
         server.site.read("access.log").contains("/last") && log().contains("/last")
     });
     let (here, there) = (server.site.read("access.log"), log());
-    assert!(
-        !there.contains("/smuggled"),
-        "{}",
-        there.lines().find(|line| line.contains("/smuggled")).unwrap_or_default()
-    );
     let known = targets(&here);
     for (target, times) in targets(&there) {
         assert!(known.contains_key(target), "only the backend knows {target}");

@@ -22,6 +22,7 @@ use crate::body::{BackendBody, BodyStream, ProxiedBody};
 use crate::connect::{BackendHandshake, connect};
 use crate::failure::BackendFailure;
 use crate::idle::{Idle, Key, Link};
+use crate::metered::{Allowance, MeteredSocket};
 use crate::names::Names;
 use crate::waits::{Progress, Waits};
 
@@ -40,7 +41,7 @@ pub struct Backends {
 }
 
 /// A request for a backend.
-pub struct Outgoing {
+pub struct BackendRequest {
     /// The target and fields for the backend; Content-Length and Transfer-Encoding are made from `body`.
     pub head: Parts,
     /// The body, until a connection was made: another backend may get it if there was none.
@@ -90,7 +91,7 @@ impl Backends {
         &self,
         to: &Passed,
         waits: Waits,
-        outgoing: &mut Outgoing,
+        outgoing: &mut BackendRequest,
     ) -> Result<BackendAnswer, BackendFailure> {
         let progress = Progress::begin();
         let key = Key { address: to.url.address.clone(), tls: outgoing.tls.clone() };
@@ -152,17 +153,19 @@ impl Backends {
         };
         self.down.borrow_mut().remove(key);
 
+        let allowance = Allowance::default();
+        allowance.end();
         let (sender, connection) = Builder::new()
             .max_headers(FIELDS)
             .max_buf_size(HEAD)
             // Old backends look for fields in the spelling of httpd.
             .title_case_headers(true)
-            .handshake::<_, ProxiedBody>(TokioIo::new(socket))
+            .handshake::<_, ProxiedBody>(TokioIo::new(MeteredSocket { socket, allowance: allowance.clone() }))
             .await
             .map_err(BackendFailure::Broken)?;
         // The result is that of the request.
         let task = spawn_local(async move { drop(connection.with_upgrades().await) }).abort_handle();
-        Ok(Link { sender, task })
+        Ok(Link { sender, allowance, task })
     }
 
     /// Notes that a backend cannot be reached. Those whose time is over are forgotten: rules may make names of backends
@@ -207,13 +210,17 @@ async fn attempt(
     request: Request<ProxiedBody>,
 ) -> Result<Response<Incoming>, Unsent> {
     progress.note();
+    link.allowance.begin();
     match progress.wait(waits.piece, link.sender.try_send_request(request)).await {
         None => Err(Unsent { failure: BackendFailure::Slow(waits.piece), body: None, was_idle: false }),
         Some(Err(mut error)) => {
             let body = error.take_message().map(Request::into_body);
             Err(Unsent { failure: BackendFailure::Broken(error.into_error()), body, was_idle })
         }
-        Some(Ok(response)) => Ok(response),
+        Some(Ok(response)) => {
+            link.allowance.end();
+            Ok(response)
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::body::ProxiedBody;
 use crate::connect::BackendHandshake;
+use crate::metered::Allowance;
 
 /// Most idle connections to one backend.
 const MOST: usize = 64;
@@ -39,6 +40,8 @@ struct Waiting {
 /// A connection to a backend. Dropping it closes the connection, whatever is still on its way.
 pub(crate) struct Link {
     pub sender: SendRequest<ProxiedBody>,
+    /// The bytes that the backend may send before its response has a head.
+    pub allowance: Allowance,
     /// The task that reads and writes.
     pub task: AbortHandle,
 }

@@ -17,10 +17,11 @@ mod connect;
 mod failure;
 pub mod fields;
 mod idle;
+mod metered;
 mod names;
 mod waits;
 
-pub use backends::{BackendAnswer, Backends, Outgoing};
+pub use backends::{BackendAnswer, BackendRequest, Backends};
 pub use body::{BackendBody, BodyStream, ProxiedBody};
 pub use connect::BackendHandshake;
 pub use failure::BackendFailure;

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 /// The contents of all files that the configuration names for TLS.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Certificates {
+pub struct TlsFiles {
     /// Certificates and keys of hosts.
     pub hosts: Vec<Identity>,
     /// Files for connections to backends.
@@ -30,7 +30,7 @@ pub struct Certificates {
 }
 
 /// Reads all files for TLS. Returns them with warnings, or all errors.
-pub fn read(config: &Config) -> Result<(Certificates, Vec<ConfigError>), Vec<ConfigError>> {
+pub fn read(config: &Config) -> Result<(TlsFiles, Vec<ConfigError>), Vec<ConfigError>> {
     let (mut identities, mut warnings, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for (index, host) in (0..).zip(&config.hosts).filter(|(_, host)| host.tls.used) {
         match identity::read(index, host) {
@@ -45,5 +45,5 @@ pub fn read(config: &Config) -> Result<(Certificates, Vec<ConfigError>), Vec<Con
         errors.append(&mut wrong);
         BackendFiles::default()
     });
-    if errors.is_empty() { Ok((Certificates { hosts: identities, backends }, warnings)) } else { Err(errors) }
+    if errors.is_empty() { Ok((TlsFiles { hosts: identities, backends }, warnings)) } else { Err(errors) }
 }

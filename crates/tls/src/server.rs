@@ -14,7 +14,7 @@ use rustls::{SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion};
 use super::identity::Wrong;
 use super::names::{self, CertificateVariables};
 use super::staple::Good;
-use super::{BackendClients, Certificates, Sessions};
+use super::{BackendClients, Sessions, TlsFiles};
 use config::protocols::Protocol;
 use config::tls::{Tls, Versions};
 use config::{Config, Host};
@@ -50,7 +50,7 @@ pub struct Handshake<'a> {
 
 impl Servers {
     /// Creates the settings from the configuration and the identities that the master has read.
-    pub fn new(config: &Config, certificates: Certificates, sessions: &Sessions) -> anyhow::Result<Servers> {
+    pub fn new(config: &Config, certificates: TlsFiles, sessions: &Sessions) -> anyhow::Result<Servers> {
         let mut keys: HashMap<u16, Vec<Key>> = HashMap::new();
         for identity in &certificates.hosts {
             let certified = identity.certified().map_err(|wrong| match wrong {

@@ -27,7 +27,7 @@ use super::log::error_logs::ErrorLogs;
 use super::trace::Exporter;
 use super::workers::{Mailboxes, Pools, SharedPool, Worker};
 use config::{Bundle, Config, Directive};
-use tls::{Certificates, Servers, Sessions};
+use tls::{Servers, Sessions, TlsFiles};
 
 /// The parts of a generation that the master has prepared.
 pub struct Prepared {
@@ -173,7 +173,7 @@ fn cache(config: &Config) -> Option<Arc<Cache>> {
 
 fn servers(sessions: &Sessions, config: &Config, identities: OwnedFd) -> anyhow::Result<Arc<Servers>> {
     let text = wire::transport::read_configuration(identities).context("certificates")?;
-    let certificates: Certificates = serde_json::from_slice(&text).context("certificates")?;
+    let certificates: TlsFiles = serde_json::from_slice(&text).context("certificates")?;
     Ok(Arc::new(Servers::new(config, certificates, sessions).context("certificates")?))
 }
 

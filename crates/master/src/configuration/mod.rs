@@ -24,7 +24,7 @@ use config::perl_api::MODPERL2;
 use config::{
     At, Bundle, Config, ConfigError, Directive, Envvars, Expanded, Facts, Listen, PerlGeneration, regular, speaks_of,
 };
-use tls::{self, Certificates};
+use tls::{self, TlsFiles};
 
 /// Minimum length of a token in bytes: shorter secrets can be guessed.
 const LEAST_TOKEN: usize = 16;
@@ -72,7 +72,7 @@ pub struct CheckedConfig {
     pub config: Config,
     bundle: Bundle,
     /// Certificates and keys of its hosts, as read last.
-    identities: RefCell<Certificates>,
+    identities: RefCell<TlsFiles>,
 }
 
 /// The directives of the files, before Perl in them has added further ones.
@@ -155,14 +155,14 @@ impl Survey {
 }
 
 /// The meaning of a configuration as far as it can be understood, and all errors in it and in the files that it names.
-fn examine(bundle: &Bundle) -> (Config, Certificates, Vec<ConfigError>) {
+fn examine(bundle: &Bundle) -> (Config, TlsFiles, Vec<ConfigError>) {
     let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
     config.warnings.extend(bundle.facts.odd.iter().cloned());
     errors.extend(wrong_log_formats(&config, bundle));
     errors.extend(wrong_spool_directory(&config));
     errors.extend(admin_token(&config).err());
     if hides_identities(&errors, bundle) {
-        return (config, Certificates::default(), errors);
+        return (config, TlsFiles::default(), errors);
     }
     let identities = match tls::read(&config) {
         Ok((identities, odd)) => {
@@ -171,7 +171,7 @@ fn examine(bundle: &Bundle) -> (Config, Certificates, Vec<ConfigError>) {
         }
         Err(more) => {
             errors.extend(more);
-            Certificates::default()
+            TlsFiles::default()
         }
     };
     (config, identities, errors)

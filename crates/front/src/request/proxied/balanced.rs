@@ -15,7 +15,7 @@ use crate::request::respond::body::BodySource;
 use config::proxy::balancer::{Balancer, BalancerMember};
 use config::proxy::{BackendParameters, Passed};
 use proxy::balancer::{Balancers, Choice, NoMember};
-use proxy::{BackendFailure, Outgoing};
+use proxy::{BackendFailure, BackendRequest};
 
 /// A request that a member is answering. Dropping it counts the request as over.
 pub struct RunningAtMember {
@@ -47,7 +47,7 @@ pub async fn answer(
     sending: &Sending<'_>,
     to: &Passed,
     name: &str,
-    outgoing: &mut Outgoing,
+    outgoing: &mut BackendRequest,
 ) -> Result<Response<BodySource>, Refusal> {
     let (context, route) = (sending.context, sending.route);
     let generation = context.generation.clone();

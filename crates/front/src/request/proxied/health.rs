@@ -107,7 +107,7 @@ fn note(
     match result {
         _ if !turned => {}
         Ok(()) => {
-            log::notice("proxy", format_args!("balancer://{name}: {url} passes its checks, and gets requests again"))
+            log::warn("proxy", format_args!("balancer://{name}: {url} passes its checks, and gets requests again"))
         }
         Err(why) => {
             log::error("proxy", format_args!("balancer://{name}: {url} fails its checks, and gets no requests: {why}"))

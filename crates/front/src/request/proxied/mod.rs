@@ -32,7 +32,7 @@ use crate::routing::Route;
 use balanced::RunningAtMember;
 use base::path::PATH;
 use config::proxy::{BackendAddress, Passed, Via};
-use proxy::{BackendAnswer, BackendFailure, Outgoing, Waits, fields};
+use proxy::{BackendAnswer, BackendFailure, BackendRequest, Waits, fields};
 use upload::{ProxiedUpload, UploadState};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -74,7 +74,7 @@ pub async fn answer(
     let upload = Rc::new(UploadState::default());
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
     let sending = Sending { context, head, route, upload, has_body: source.is_some() };
-    let mut outgoing = Outgoing { head: head.clone(), body: source, tls: None, once: false, upgrades: false };
+    let mut outgoing = BackendRequest { head: head.clone(), body: source, tls: None, once: false, upgrades: false };
     let to = &*interpolated(context, route, to);
     if let BackendAddress::Balancer(name) = &to.url.address {
         return balanced::answer(&sending, to, name, &mut outgoing).await;
@@ -86,7 +86,7 @@ pub async fn answer(
 }
 
 impl Sending<'_> {
-    async fn attempt(&self, to: &Passed, outgoing: &mut Outgoing) -> Result<Attempt, Refusal> {
+    async fn attempt(&self, to: &Passed, outgoing: &mut BackendRequest) -> Result<Attempt, Refusal> {
         outgoing.head = onward(self.context, self.head, self.route, to)?;
         outgoing.tls = tls::handshake(self, to)?;
         outgoing.once = self.context.has_variable("proxy-nokeepalive");
@@ -191,10 +191,19 @@ fn own_name<'a>(context: &'a RequestContext, route: &'a Route) -> &'a str {
     host.and_then(|host| host.server_name.as_deref()).unwrap_or(&route.server_name)
 }
 
+/// Appends this server to the Via fields of a request.
 fn add_via(headers: &mut HeaderMap, context: &RequestContext, route: &Route, version: Version) {
+    if route.settings.proxy.via == Some(Via::Block) {
+        headers.remove(VIA);
+    } else if let Some(via) = via(context, route, version) {
+        fields::append(headers, VIA, &via);
+    }
+}
+
+/// The Via field of this server, where ProxyVia adds one.
+fn via(context: &RequestContext, route: &Route, version: Version) -> Option<String> {
     let software = match route.settings.proxy.via.unwrap_or(Via::Off) {
-        Via::Off => return,
-        Via::Block => return drop(headers.remove(VIA)),
+        Via::Off | Via::Block => return None,
         Via::On => String::new(),
         Via::Full => format!(" ({})", context.generation.software),
     };
@@ -203,7 +212,7 @@ fn add_via(headers: &mut HeaderMap, context: &RequestContext, route: &Route, ver
         Version::HTTP_10 => "1.0",
         _ => "1.1",
     };
-    fields::append(headers, VIA, &format!("{version} {}{software}", own_name(context, route)));
+    Some(format!("{version} {}{software}", own_name(context, route)))
 }
 
 fn value(text: &str) -> HeaderValue {
@@ -260,7 +269,10 @@ fn pass_on(
         headers.remove(http::header::CONTENT_LENGTH);
     }
     reversed::rewrite(context, head, route, headers);
-    add_via(headers, context, route, version);
+    // As in httpd, responses get a field of their own, and keep those of the backend.
+    if let Some(via) = via(context, route, version) {
+        headers.append(VIA, value(&via));
+    }
     response
 }
 

@@ -59,7 +59,8 @@ fn of_members<'a>(context: &RequestContext, route: &Route, maps: &'a [ReverseMap
 /// Scheme, name and port of this server, as the client knows it.
 fn origin(context: &RequestContext, head: &Parts, route: &Route) -> String {
     let secure = context.is_secure();
-    let port = server_name::port_of(&context.generation.config, head, route, context.is_secure_by_proxy());
+    // As in httpd, the port of the connection counts only if Host or ServerName has it.
+    let port = server_name::port_of(&context.generation.config, head, route, Some(secure));
     let (scheme, usual) = if secure { ("https", 443) } else { ("http", 80) };
     match port == usual {
         true => format!("{scheme}://{}", route.server_name),

@@ -175,3 +175,18 @@ fn a_pause_of_the_client_is_not_the_backends_fault() {
     client.read_to_string(&mut response).expect("it answers");
     assert!(response.ends_with("abcdef"), "{response}");
 }
+
+#[test]
+fn interim_responses_and_fields_without_end_are_502() {
+    for piece in ["HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n", ""] {
+        let backend = Backend::with(move |stream, _| {
+            let begun = if piece.is_empty() { stream.write_all(b"HTTP/1.1 200 OK\r\n") } else { Ok(()) };
+            let field = format!("X: {}\r\n", "y".repeat(1000));
+            let piece = if piece.is_empty() { field.as_str() } else { piece };
+            while begun.is_ok() && stream.write_all(piece.as_bytes()).is_ok() {}
+            false
+        });
+        let server = Site::new().serve(&format!("ProxyPass / {} timeout=100s\n", backend.url("/")));
+        assert_eq!(server.get("/").status, 502, "{piece}");
+    }
+}

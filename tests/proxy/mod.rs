@@ -1,9 +1,13 @@
 //! The reverse proxy: `ProxyPass` and its further directives.
 
 mod backend;
+mod balancers;
 mod bodies;
 mod failures;
 mod passes;
+mod secure;
+mod smuggling;
+mod websockets;
 
 use backend::Backend;
 

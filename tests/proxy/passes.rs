@@ -80,7 +80,8 @@ fn a_backend_gets_the_fields_of_the_client_but_those_of_its_connection() {
     assert_eq!(got.field("X-Forwarded-Server"), "www.example");
     assert_eq!(got.field("Authorization"), "Basic eTp6");
     assert_eq!(got.all("X-Twice").join(", "), "a, b");
-    for name in ["Connection", "X-Hop", "TE", "Upgrade", "Proxy-Authorization", "Transfer-Encoding"] {
+    assert_eq!(got.field("Proxy-Authorization"), "Basic eA==", "as in httpd");
+    for name in ["Connection", "X-Hop", "TE", "Upgrade", "Transfer-Encoding"] {
         assert_eq!(got.all(name), Vec::<&str>::new(), "{name}");
     }
 }
@@ -228,4 +229,32 @@ fn a_rewrite_rule_names_a_backend() {
     assert_eq!(server.get("/shut").status, 403);
     assert_eq!(server.get("/wrong").status, 500);
     server.logged("RewriteRule: flag P: backends of the scheme ftp:// are not supported");
+}
+
+#[test]
+fn a_variable_keeps_a_request_here_or_stands_in_the_path_of_the_backend() {
+    let backend = echo();
+    let url = backend.url("/");
+    let server = Site::new().file("htdocs/here/a.txt", "a file").serve(&format!(
+        "SetEnvIf Request_URI ^/here/ no-proxy\nSetEnvIf X-Name (.*) NAME=$1\nProxyPassInterpolateEnv On\n\
+         ProxyPass /of/ {url}${{NAME}}/ interpolate\nProxyPass / {url}\n"
+    ));
+    assert_eq!(server.text("/here/a.txt"), "a file");
+    assert_eq!(server.text("/there/a.txt"), "GET /there/a.txt HTTP/1.1");
+    let named = |name: &str| server.send(Request::get("/of/x").header("X-Name", name)).text();
+    assert_eq!([named("one"), named("two /..")], ["GET /one/x HTTP/1.1", "GET /two%20/../x HTTP/1.1"]);
+    assert_eq!(server.text("/of/$%7BNAME%7D"), "GET //$%7BNAME%7D HTTP/1.1", "a client names no variables");
+}
+
+#[test]
+fn variables_change_version_and_connection_of_a_request() {
+    let backend = echo();
+    let server = Site::new().serve(&format!(
+        "FrontThreads 1\nProxyPass / {}\n<Location /old>\nSetEnv force-proxy-request-1.0 1\nSetEnv proxy-nokeepalive 1\n</Location>\n",
+        backend.url("/")
+    ));
+    assert_eq!([server.text("/old"), server.text("/old")], ["GET /old HTTP/1.0"; 2]);
+    assert_eq!(server.text("/new"), "GET /new HTTP/1.1");
+    let connections: Vec<usize> = backend.received().iter().map(|request| request.connection).collect();
+    assert_eq!(connections, [0, 1, 2]);
 }

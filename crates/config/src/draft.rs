@@ -11,6 +11,7 @@ use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::host::{Host, HostAddress};
 use crate::model::overrides::HtaccessRules;
 use crate::model::pools::DEFAULT;
+use crate::model::proxy::balancer::BalancerDraft;
 use crate::model::response::setenv::EnvCondition;
 use crate::model::server::{LogTarget, PerlSwitches, PoolSettings};
 use crate::model::settings::{PartialSettings, Section};
@@ -64,6 +65,8 @@ pub struct Draft {
     pub may_use_either_api: bool,
     /// Handler names that are not built in, with position and directive. An `Action` may define them.
     pub named_handlers: Vec<(At, String, String)>,
+    /// Facts about balancers.
+    pub balancers: BalancerDraft,
 }
 
 /// The context of a directive: its settings belong to this section, host, methods and pool.
@@ -134,6 +137,7 @@ impl Draft {
             inherit_switches: Vec::new(),
             may_use_either_api: false,
             named_handlers: Vec::new(),
+            balancers: BalancerDraft::default(),
         }
     }
 

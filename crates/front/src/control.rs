@@ -11,6 +11,7 @@ use wire::transport::SocketFront;
 use super::Front;
 use super::base::lock::lock;
 use super::generation::{Generation, Prepared};
+use super::request::proxied::health;
 use super::request::purge_url;
 use super::workers::{Worker, spool, take_over};
 use base::log;
@@ -174,6 +175,8 @@ fn activate(front: &Rc<Front>, generation: &Arc<Generation>) -> anyhow::Result<(
     generation.config.apply_log_levels(None);
     front.generations().serve_with(generation);
     front.shared().serves(generation.number);
+    front.services.balancers.retain(&generation.config.balancers);
+    tokio::task::spawn_local(health::watch(front.services.clone(), generation.clone()));
     front.shared().clock.start();
     front.acceptor.use_threads(generation.config.clients.threads());
     let listeners = std::mem::take(&mut *lock(&generation.listeners));

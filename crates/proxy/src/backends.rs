@@ -6,20 +6,23 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use config::proxy::{BackendParameters, BackendUrl, Passed};
+use config::proxy::{BackendParameters, Passed};
 use http::header::{CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{Method, Request, Response};
+use http::{Method, Request, Response, StatusCode};
 use http_body::{Body as _, SizeHint};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::Builder;
+use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio::task::spawn_local;
 use tokio::time::{Instant, timeout};
 
 use crate::body::{BackendBody, BodyStream, ProxiedBody};
-use crate::connect::connect;
+use crate::connect::{BackendHandshake, connect};
 use crate::failure::BackendFailure;
 use crate::idle::{Idle, Key, Link};
+use crate::metered::{Allowance, MeteredSocket};
 use crate::names::Names;
 use crate::waits::{Progress, Waits};
 
@@ -37,6 +40,38 @@ pub struct Backends {
     names: Names,
 }
 
+/// A request for a backend.
+pub struct BackendRequest {
+    /// The target and fields for the backend; Content-Length and Transfer-Encoding are made from `body`.
+    pub head: Parts,
+    /// The body, until a connection was made: another backend may get it if there was none.
+    pub body: Option<BodyStream>,
+    /// TLS of the connection.
+    pub tls: Option<BackendHandshake>,
+    /// Whether the connection is closed after the response.
+    pub once: bool,
+    /// Whether the client asks for another protocol, which `head` names, and may have it.
+    pub upgrades: bool,
+}
+
+/// The answer of a backend.
+pub enum BackendAnswer {
+    /// A response.
+    Response(Response<BackendBody>),
+    /// The head of a response that switches protocols, and the connection.
+    Switched(Response<()>, Box<Upgraded>),
+}
+
+impl BackendAnswer {
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            BackendAnswer::Response(response) => response.status(),
+            BackendAnswer::Switched(response, _) => response.status(),
+        }
+    }
+}
+
 /// A request that could not be sent.
 struct Unsent {
     failure: BackendFailure,
@@ -47,26 +82,36 @@ struct Unsent {
 }
 
 impl Backends {
-    /// Sends a request, and waits for the head of the response. `head` has the target and fields for the backend;
-    /// Content-Length and Transfer-Encoding are made from `body`.
+    /// Sends a request, and waits for the head of the response.
     ///
     /// A request that an idle connection has lost is sent again where that is safe: the backend has got none of it, or
-    /// the method is idempotent and there is no body (RFC 9110, section 9.2.2).
+    /// the method is idempotent and there is no body (RFC 9110, section 9.2.2). `outgoing` is complete after
+    /// [`BackendFailure::is_before_the_request`], and may be sent to another backend.
     pub async fn send(
         &self,
         to: &Passed,
         waits: Waits,
-        mut head: Parts,
-        body: Option<BodyStream>,
-    ) -> Result<Response<BackendBody>, BackendFailure> {
+        outgoing: &mut BackendRequest,
+    ) -> Result<BackendAnswer, BackendFailure> {
         let progress = Progress::begin();
-        frame(&mut head, body.as_ref().map(|body| body.size_hint()));
-        let may_repeat = body.is_none() && head.method.is_idempotent();
-        let mut body = ProxiedBody::new(body, progress.clone());
+        let key = Key { address: to.url.address.clone(), tls: outgoing.tls.clone() };
+        let (mut link, mut was_idle) = self.link(to, &key, waits).await?;
+        let mut head = outgoing.head.clone();
+        frame(&mut head, outgoing.body.as_ref().map(|body| body.size_hint()));
+        let may_repeat = outgoing.body.is_none() && head.method.is_idempotent();
+        let mut body = ProxiedBody::new(outgoing.body.take(), progress.clone());
         loop {
             let request = Request::from_parts(head.clone(), body);
-            let unsent = match self.attempt(to, waits, &progress, request).await {
-                Ok(response) => return Ok(response),
+            let unsent = match attempt(&mut link, was_idle, waits, &progress, request).await {
+                Ok(response) if outgoing.upgrades && response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+                    return switched(response, link, waits.piece).await;
+                }
+                Ok(response) => {
+                    let reuse = !outgoing.once && !to.parameters.disable_reuse;
+                    let at_end = self.at_end(reuse, link, key, to.parameters.ttl, waits.piece);
+                    let response = response.map(|incoming| BackendBody::new(incoming, waits.piece, at_end));
+                    return Ok(BackendAnswer::Response(response));
+                }
                 Err(unsent) => unsent,
             };
             body = match unsent.body {
@@ -74,71 +119,53 @@ impl Backends {
                 None if unsent.was_idle && may_repeat => ProxiedBody::new(None, progress.clone()),
                 _ => return Err(unsent.failure),
             };
+            (link, was_idle) = self.link(to, &key, waits).await?;
         }
     }
 
-    async fn attempt(
-        &self,
-        to: &Passed,
-        waits: Waits,
-        progress: &Progress,
-        request: Request<ProxiedBody>,
-    ) -> Result<Response<BackendBody>, Unsent> {
-        let key = (to.url.scheme, to.url.address.clone());
-        let idle = self.idle.take(&key);
-        let was_idle = idle.is_some();
-        let lost = |failure, body| Unsent { failure, body, was_idle };
-        let mut link = match idle {
-            Some(link) => link,
-            None => self.connect(&to.url, &to.parameters, &key, waits).await.map_err(|failure| lost(failure, None))?,
-        };
-        progress.note();
-        match progress.wait(waits.piece, link.sender.try_send_request(request)).await {
-            None => Err(Unsent { failure: BackendFailure::Slow(waits.piece), body: None, was_idle: false }),
-            Some(Err(mut error)) => {
-                let body = error.take_message().map(Request::into_body);
-                Err(lost(BackendFailure::Broken(error.into_error()), body))
-            }
-            Some(Ok(response)) => {
-                let at_end = Box::new(self.give_back(link, key, to, waits.piece));
-                Ok(response.map(|incoming| BackendBody::new(incoming, waits.piece, at_end)))
-            }
+    /// A connection to the backend, and whether it had been idle.
+    async fn link(&self, to: &Passed, key: &Key, waits: Waits) -> Result<(Link, bool), BackendFailure> {
+        match self.idle.take(key) {
+            Some(link) => Ok((link, true)),
+            None => Ok((self.connect(&to.parameters, key, waits).await?, false)),
         }
     }
 
-    async fn connect(
-        &self,
-        url: &BackendUrl,
-        parameters: &BackendParameters,
-        key: &Key,
-        waits: Waits,
-    ) -> Result<Link, BackendFailure> {
+    /// Makes a connection and closes it.
+    pub async fn try_connection(&self, to: &Passed, waits: Waits) -> Result<(), BackendFailure> {
+        let key = Key { address: to.url.address.clone(), tls: None };
+        connect(&key, &self.names, waits.connect).await.map(drop)
+    }
+
+    async fn connect(&self, parameters: &BackendParameters, key: &Key, waits: Waits) -> Result<Link, BackendFailure> {
         let until = self.down.borrow().get(key).copied();
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(BackendFailure::Down(left));
         }
-        let socket = match connect(url, &self.names, waits.connect).await {
+        let socket = match connect(key, &self.names, waits.connect).await {
             Ok(socket) => socket,
-            Err(error) => {
-                if is_of_the_backend(&error) {
+            Err(failure) => {
+                if matches!(&failure, BackendFailure::Unreachable(error) if is_of_the_backend(error)) {
                     self.note_down(key, parameters.retry.unwrap_or(USUAL_RETRY));
                 }
-                return Err(BackendFailure::Unreachable(error));
+                return Err(failure);
             }
         };
         self.down.borrow_mut().remove(key);
 
+        let allowance = Allowance::default();
+        allowance.end();
         let (sender, connection) = Builder::new()
             .max_headers(FIELDS)
             .max_buf_size(HEAD)
             // Old backends expect field names in the spelling of httpd.
             .title_case_headers(true)
-            .handshake(TokioIo::new(socket))
+            .handshake::<_, ProxiedBody>(TokioIo::new(MeteredSocket { socket, allowance: allowance.clone() }))
             .await
             .map_err(BackendFailure::Broken)?;
-        // The response reports a failure of the connection.
-        let task = spawn_local(async move { drop(connection.await) }).abort_handle();
-        Ok(Link { sender, task })
+        // The result is that of the request.
+        let task = spawn_local(async move { drop(connection.with_upgrades().await) }).abort_handle();
+        Ok(Link { sender, allowance, task })
     }
 
     /// Marks a backend as unreachable. Expired marks are removed: rules may make names of backends from client input.
@@ -150,15 +177,48 @@ impl Backends {
         }
     }
 
-    /// Stores the connection for a further request, when the response has ended.
-    fn give_back(&self, link: Link, key: Key, to: &Passed, piece: Duration) -> impl FnOnce() + 'static {
+    /// Keeps the connection for another request, or closes it.
+    fn at_end(&self, reuse: bool, link: Link, key: Key, ttl: Option<Duration>, piece: Duration) -> Box<dyn FnOnce()> {
         let idle = self.idle.clone();
-        let ttl = to.parameters.ttl;
-        let reuse = !to.parameters.disable_reuse;
-        move || {
+        Box::new(move || {
             if reuse {
                 spawn_local(keep(idle, key, link, ttl, piece));
             }
+        })
+    }
+}
+
+/// The connection of a backend that has switched protocols. It lives on without `link`.
+async fn switched(
+    mut response: Response<Incoming>,
+    link: Link,
+    piece: Duration,
+) -> Result<BackendAnswer, BackendFailure> {
+    let upgrade = timeout(piece, hyper::upgrade::on(&mut response)).await;
+    drop(link);
+    let connection = upgrade.map_err(|_| BackendFailure::Slow(piece))?.map_err(BackendFailure::Broken)?;
+    Ok(BackendAnswer::Switched(response.map(drop), Box::new(connection)))
+}
+
+/// Sends the request over `link`.
+async fn attempt(
+    link: &mut Link,
+    was_idle: bool,
+    waits: Waits,
+    progress: &Progress,
+    request: Request<ProxiedBody>,
+) -> Result<Response<Incoming>, Unsent> {
+    progress.note();
+    link.allowance.begin();
+    match progress.wait(waits.piece, link.sender.try_send_request(request)).await {
+        None => Err(Unsent { failure: BackendFailure::Slow(waits.piece), body: None, was_idle: false }),
+        Some(Err(mut error)) => {
+            let body = error.take_message().map(Request::into_body);
+            Err(Unsent { failure: BackendFailure::Broken(error.into_error()), body, was_idle })
+        }
+        Some(Ok(response)) => {
+            link.allowance.end();
+            Ok(response)
         }
     }
 }

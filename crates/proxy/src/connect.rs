@@ -1,40 +1,94 @@
 //! Connections to backends.
 
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use config::proxy::{BackendAddress, BackendUrl};
+use config::proxy::BackendAddress;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
+use crate::failure::BackendFailure;
+use crate::idle::Key;
 use crate::names::Names;
 
 /// A connection to a backend.
 pub(crate) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
+    Tls(Box<TlsStream<Socket>>),
+}
+
+/// TLS of a connection to a backend.
+#[derive(Clone)]
+pub struct BackendHandshake {
+    /// The settings.
+    pub client: Arc<ClientConfig>,
+    /// The name that the backend's certificate must have, and that the handshake sends (SNI).
+    pub name: ServerName<'static>,
+}
+
+impl PartialEq for BackendHandshake {
+    fn eq(&self, other: &BackendHandshake) -> bool {
+        Arc::ptr_eq(&self.client, &other.client) && self.name == other.name
+    }
+}
+
+impl Eq for BackendHandshake {}
+
+impl Hash for BackendHandshake {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
 }
 
 /// Pause before a backend whose queue of connections is full is tried again.
 const FULL: Duration = Duration::from_millis(20);
 
-/// Connects to the backend of `url` within `wait`.
-pub(crate) async fn connect(url: &BackendUrl, names: &Names, wait: Duration) -> io::Result<Socket> {
+/// Connects to a backend, with the handshake of TLS if it has one, within `wait`.
+pub(crate) async fn connect(to: &Key, names: &Names, wait: Duration) -> Result<Socket, BackendFailure> {
     let connecting = async {
-        match &url.address {
-            BackendAddress::Tcp(host, port) => tcp(&names.addresses(host, *port).await?).await.map(Socket::Tcp),
+        let connected = match &to.address {
+            BackendAddress::Tcp(host, port) => match names.addresses(host, *port).await {
+                Ok(addresses) => tcp(&addresses).await.map(Socket::Tcp),
+                Err(error) => Err(error),
+            },
             BackendAddress::Unix(path) => unix(path).await.map(Socket::Unix),
+            BackendAddress::Balancer(name) => Err(no_member(name)),
+        };
+        let socket = connected.map_err(BackendFailure::Unreachable)?;
+        match &to.tls {
+            None => Ok(socket),
+            Some(tls) => secured(tls, socket).await,
         }
     };
     match timeout(wait, connecting).await {
         Ok(connected) => connected,
-        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {} s", wait.as_secs_f32()))),
+        Err(_) => {
+            let why = format!("no answer within {} s", wait.as_secs_f32());
+            Err(BackendFailure::Unreachable(io::Error::new(io::ErrorKind::TimedOut, why)))
+        }
     }
+}
+
+async fn secured(tls: &BackendHandshake, socket: Socket) -> Result<Socket, BackendFailure> {
+    let shaken = TlsConnector::from(tls.client.clone()).connect(tls.name.clone(), socket).await;
+    Ok(Socket::Tls(Box::new(shaken.map_err(BackendFailure::Handshake)?)))
+}
+
+/// The error for a balancer for which no member was chosen.
+fn no_member(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, format!("balancer://{name} has no address of its own"))
 }
 
 /// Connects to the first address that answers.
@@ -67,6 +121,7 @@ impl AsyncRead for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
             Socket::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Socket::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
 }
@@ -76,6 +131,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
             Socket::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Socket::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
 
@@ -83,6 +139,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_flush(cx),
             Socket::Unix(stream) => Pin::new(stream).poll_flush(cx),
+            Socket::Tls(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
@@ -90,6 +147,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
             Socket::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Socket::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 
@@ -101,6 +159,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
             Socket::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Socket::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
         }
     }
 

@@ -11,6 +11,8 @@ use http::StatusCode;
 pub enum BackendFailure {
     /// No connection could be made.
     Unreachable(io::Error),
+    /// The handshake of TLS failed, or the certificate is not one that the site accepts.
+    Handshake(io::Error),
     /// The last attempt to connect failed; no further one is made for the rest of `retry`, which is this long.
     Down(Duration),
     /// The backend accepted no byte of the request, or sent no byte of the response, for this time.
@@ -20,10 +22,16 @@ pub enum BackendFailure {
 }
 
 impl BackendFailure {
+    /// Whether the backend has got none of the request, so that another one may get it.
+    pub fn is_before_the_request(&self) -> bool {
+        matches!(self, BackendFailure::Unreachable(_) | BackendFailure::Handshake(_) | BackendFailure::Down(_))
+    }
+
     /// The status for the client, as httpd's.
     pub fn status(&self) -> StatusCode {
         match self {
             BackendFailure::Unreachable(_) | BackendFailure::Down(_) => StatusCode::SERVICE_UNAVAILABLE,
+            BackendFailure::Handshake(_) => StatusCode::INTERNAL_SERVER_ERROR,
             BackendFailure::Slow(_) => StatusCode::GATEWAY_TIMEOUT,
             BackendFailure::Broken(_) => StatusCode::BAD_GATEWAY,
         }
@@ -34,6 +42,7 @@ impl Display for BackendFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BackendFailure::Unreachable(error) => write!(f, "cannot connect: {error}"),
+            BackendFailure::Handshake(error) => write!(f, "TLS handshake: {error}"),
             BackendFailure::Down(left) => write!(
                 f,
                 "not tried, because the last connection failed; the next try is in {} s (retry= of ProxyPass)",

@@ -1,13 +1,13 @@
 //! Removes header fields that apply to one connection only (hop-by-hop fields).
 
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE,
-    PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, MAX_FORWARDS, PROXY_AUTHENTICATE, TE,
+    TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
-/// Fields of one connection (RFC 9110, section 7.6.1), besides those that `Connection` lists.
-const OF_A_CONNECTION: [HeaderName; 7] =
-    [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
+/// Fields of one connection (RFC 9110, section 7.6.1), besides those that `Connection` lists. As in httpd's reverse
+/// proxy, Proxy-Authorization is for the backend.
+const OF_A_CONNECTION: [HeaderName; 6] = [CONNECTION, PROXY_AUTHENTICATE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
 
 /// Removes the fields of one connection.
 pub fn end_to_end(headers: &mut HeaderMap) {
@@ -32,6 +32,14 @@ pub fn of_request(headers: &mut HeaderMap) {
     end_to_end(headers);
     headers.remove(CONTENT_LENGTH);
     headers.remove(EXPECT);
+}
+
+/// Counts Max-Forwards down (RFC 9110, section 7.6.2). Zero and values that are no number stay as they are.
+pub fn count_down(headers: &mut HeaderMap) {
+    let left = headers.get(MAX_FORWARDS).and_then(|value| value.to_str().ok()?.trim().parse::<u32>().ok());
+    if let Some(left) = left.and_then(|left| left.checked_sub(1)) {
+        headers.insert(MAX_FORWARDS, left.into());
+    }
 }
 
 /// Appends `value` to the list of a field; repeated fields become one.

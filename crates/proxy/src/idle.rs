@@ -5,20 +5,26 @@ use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use config::proxy::{BackendAddress, BackendScheme};
+use config::proxy::BackendAddress;
 use hyper::client::conn::http1::SendRequest;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{Instant, sleep};
 
 use crate::body::ProxiedBody;
+use crate::connect::BackendHandshake;
+use crate::metered::Allowance;
 
 /// Most idle connections to one backend.
 const MOST: usize = 64;
 /// Time after which an idle connection is closed, unless `ttl` says otherwise.
 const USUAL_TTL: Duration = Duration::from_secs(60);
 
-/// State shared by the connections of one backend.
-pub(crate) type Key = (BackendScheme, BackendAddress);
+/// The parts in which connections of one backend are alike.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub address: BackendAddress,
+    pub tls: Option<BackendHandshake>,
+}
 
 /// The idle connections of one thread.
 #[derive(Default)]
@@ -34,6 +40,8 @@ struct Waiting {
 /// A connection to a backend. Dropping it closes the connection, even with unsent bytes.
 pub(crate) struct Link {
     pub sender: SendRequest<ProxiedBody>,
+    /// The bytes that the backend may send before its response has a head.
+    pub allowance: Allowance,
     /// The task that reads and writes.
     pub task: AbortHandle,
 }

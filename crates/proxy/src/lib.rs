@@ -12,17 +12,21 @@
 #![forbid(unsafe_code)]
 
 mod backends;
+pub mod balancer;
 mod body;
 mod connect;
 mod failure;
 mod fcgi;
 pub mod fields;
 mod idle;
+mod metered;
 mod names;
 mod waits;
 
-pub use backends::Backends;
+pub use backends::{BackendAnswer, BackendRequest, Backends};
 pub use body::{BackendBody, BodyStream, ProxiedBody};
+pub use connect::BackendHandshake;
 pub use failure::BackendFailure;
 pub use fcgi::{Applications, FastcgiBody, FastcgiFailure, FastcgiRequest, StderrSink};
+pub use hyper::upgrade::Upgraded;
 pub use waits::Waits;

@@ -81,7 +81,8 @@ pub enum Wrong {
     Key(String),
 }
 
-fn private_key(pem: &str) -> Result<PrivateKeyDer<'static>, Wrong> {
+/// The private key in `pem`.
+pub fn private_key(pem: &str) -> Result<PrivateKeyDer<'static>, Wrong> {
     if pem.contains("ENCRYPTED") {
         let advice =
             "is protected by a password, which the server cannot enter: remove it with `openssl pkey -in OLD -out NEW`";

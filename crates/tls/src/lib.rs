@@ -5,21 +5,34 @@
 
 #![forbid(unsafe_code)]
 
+pub mod backends;
 pub mod development;
 pub mod identity;
 pub mod names;
 pub mod server;
 pub mod sessions;
 pub mod staple;
+mod verifier;
 
+pub use backends::{BackendClients, BackendFiles};
 pub use identity::Identity;
 pub use server::Servers;
 pub use sessions::Sessions;
 
 use config::{Config, ConfigError};
+use serde::{Deserialize, Serialize};
 
-/// Reads the identities of all hosts. Returns them with warnings, or all errors.
-pub fn read(config: &Config) -> Result<(Vec<Identity>, Vec<ConfigError>), Vec<ConfigError>> {
+/// The contents of all files that the configuration names for TLS.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TlsFiles {
+    /// Certificates and keys of hosts.
+    pub hosts: Vec<Identity>,
+    /// Files for connections to backends.
+    pub backends: BackendFiles,
+}
+
+/// Reads all files for TLS. Returns them with warnings, or all errors.
+pub fn read(config: &Config) -> Result<(TlsFiles, Vec<ConfigError>), Vec<ConfigError>> {
     let (mut identities, mut warnings, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for (index, host) in (0..).zip(&config.hosts).filter(|(_, host)| host.tls.used) {
         match identity::read(index, host) {
@@ -30,5 +43,9 @@ pub fn read(config: &Config) -> Result<(Vec<Identity>, Vec<ConfigError>), Vec<Co
             Err(mut wrong) => errors.append(&mut wrong),
         }
     }
-    if errors.is_empty() { Ok((identities, warnings)) } else { Err(errors) }
+    let backends = BackendFiles::read(config).unwrap_or_else(|mut wrong| {
+        errors.append(&mut wrong);
+        BackendFiles::default()
+    });
+    if errors.is_empty() { Ok((TlsFiles { hosts: identities, backends }, warnings)) } else { Err(errors) }
 }

@@ -14,7 +14,7 @@ use rustls::{SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion};
 use super::identity::Wrong;
 use super::names::{self, CertificateVariables};
 use super::staple::Good;
-use super::{Identity, Sessions};
+use super::{BackendClients, Sessions, TlsFiles};
 use config::protocols::Protocol;
 use config::tls::{Tls, Versions};
 use config::{Config, Host};
@@ -24,9 +24,13 @@ const LONGEST_SESSION: Duration = Duration::from_secs(12 * 60 * 60);
 /// Signature schemes that take less than 0.1 ms.
 const QUICK: &[SignatureScheme] = &[SignatureScheme::ECDSA_NISTP256_SHA256, SignatureScheme::ED25519];
 
-/// TLS settings of all hosts with a certificate, by host index.
+/// TLS settings of all hosts with a certificate, by host index, and of connections to backends.
 #[derive(Default)]
-pub struct Servers(HashMap<u16, HostTls>);
+pub struct Servers {
+    hosts: HashMap<u16, HostTls>,
+    /// Settings of connections to backends.
+    pub backends: BackendClients,
+}
 
 /// TLS settings of a host.
 pub struct HostTls {
@@ -46,9 +50,9 @@ pub struct Handshake<'a> {
 
 impl Servers {
     /// Creates the settings from the configuration and the identities that the master has read.
-    pub fn new(config: &Config, identities: &[Identity], sessions: &Sessions) -> anyhow::Result<Servers> {
+    pub fn new(config: &Config, certificates: TlsFiles, sessions: &Sessions) -> anyhow::Result<Servers> {
         let mut keys: HashMap<u16, Vec<Key>> = HashMap::new();
-        for identity in identities {
+        for identity in &certificates.hosts {
             let certified = identity.certified().map_err(|wrong| match wrong {
                 Wrong::Certificate(why) => anyhow::anyhow!("a certificate {why}"),
                 Wrong::Key(why) => anyhow::anyhow!("a key {why}"),
@@ -60,12 +64,13 @@ impl Servers {
             let host = config.hosts.get(usize::from(index))?;
             Some(HostTls::new(host, keys, sessions, cached).map(|server| (index, server)))
         });
-        Ok(Servers(made.collect::<Result<_, _>>()?))
+        let hosts = made.collect::<Result<_, _>>()?;
+        Ok(Servers { hosts, backends: BackendClients::new(certificates.backends) })
     }
 
     /// Settings of a host.
     pub fn of(&self, host: u16) -> Option<&HostTls> {
-        self.0.get(&host)
+        self.hosts.get(&host)
     }
 }
 
@@ -114,7 +119,8 @@ impl Handshake<'_> {
     }
 }
 
-fn versions(versions: Versions) -> Vec<&'static SupportedProtocolVersion> {
+/// The versions as rustls names them, the newest first.
+pub fn versions(versions: Versions) -> Vec<&'static SupportedProtocolVersion> {
     let both = [(versions.tls13, &TLS13), (versions.tls12, &TLS12)];
     both.into_iter().filter(|(spoken, _)| *spoken).map(|(_, version)| version).collect()
 }

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use clap::Args;
-use wire::control::{FrontStatus, ResponseTimes, ServerCounts, ShareStatus, WorkerState, WorkerStatus};
+use wire::control::{
+    FrontStatus, MemberStatusReport, ResponseTimes, ServerCounts, ShareStatus, WorkerState, WorkerStatus,
+};
 
 use base::printable;
 use machine::memory::Machine;
@@ -92,6 +94,7 @@ fn table(status: &status::ServerStatus, usages: &Usages) -> String {
             times(front, &mut text);
             connections(front, &mut text);
             overload(front, &mut text);
+            members(front, &mut text);
             ends(&status.counts, &mut text);
             workers(front, usages, status.max_clients, &mut text);
         }
@@ -157,6 +160,17 @@ fn overload(front: &FrontStatus, text: &mut String) {
         let overloaded = if *overloaded { ", overloaded" } else { "" };
         let place = printable::line(place);
         let _ = writeln!(text, "share {place}  {busy} of {most} workers  {queued} queued  {shed} shed{overloaded}");
+    }
+}
+
+/// Members of balancers, if any.
+fn members(front: &FrontStatus, text: &mut String) {
+    for MemberStatusReport { balancer, url, route, state, elected, busy, to_member, from_member } in &front.members {
+        let (balancer, url) = (printable::line(balancer), printable::line(url));
+        let route = if route.is_empty() { String::new() } else { format!("  route {}", printable::line(route)) };
+        let bytes = format!("{to_member} bytes to it, {from_member} from it");
+        let _ =
+            writeln!(text, "balancer {balancer}  {url}  {state}{route}  {elected} requests, {busy} running  {bytes}");
     }
 }
 

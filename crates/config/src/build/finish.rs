@@ -29,6 +29,7 @@ impl Draft {
         self.order_start_up();
         self.config.start_up.sort_by_key(|it| matches!(it.step, StartUpStep::PostConfigRequire(_)));
         check_tls(self);
+        self.check_balancers();
         connections::finish(self);
         check_admin(self);
         check_warm_up(self);

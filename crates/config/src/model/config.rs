@@ -14,6 +14,7 @@ use crate::model::identity::Tokens;
 use crate::model::overrides::PerlHtaccess;
 use crate::model::perl::api::{MODPERL2, PerlGeneration};
 use crate::model::protocols::Http2;
+use crate::model::proxy::balancer::Balancer;
 use crate::model::server::{
     Listen, LogTarget, MonitorSettings, NamedPool, Pages, PerlSwitches, PoolSettings, RequestLimits, Timeouts,
 };
@@ -95,6 +96,8 @@ pub struct Config {
     pub logs: Vec<LogTarget>,
     /// Hosts. The first is the main server, which handles requests that match no virtual host.
     pub hosts: Vec<Host>,
+    /// Balancers of all hosts.
+    pub balancers: Vec<Balancer>,
     /// Whether a host passes its connections to workers.
     pub hands_over_connections: bool,
     /// All sections that can be merged; indexed by [`Config::settings`]. The first holds the defaults of the
@@ -198,6 +201,14 @@ impl ShadowChanges {
 }
 
 impl Config {
+    /// The balancer of this name for a host: its own, or that of the main server with `BalancerInherit`.
+    pub fn balancer(&self, host: u16, name: &str) -> Option<&Balancer> {
+        let find = |host: u16| self.balancers.iter().find(|one| one.host == host && one.name == name);
+        let said = [usize::from(host), 0].into_iter().find_map(|host| self.hosts.get(host)?.inherits_balancers);
+        let inherits = said != Some(false);
+        find(host).or_else(|| find(0).filter(|_| inherits))
+    }
+
     /// A configuration without values, before the defaults of the table are applied.
     pub fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         Config {

@@ -56,6 +56,8 @@ pub struct Host {
     pub module_levels: Option<Vec<(String, LogLevel)>>,
     /// `CustomLog` and `TransferLog`.
     pub access_logs: Vec<AccessLog>,
+    /// `BalancerInherit`; `None`: the main server's.
+    pub inherits_balancers: Option<bool>,
     /// `RemoteIP…`
     pub remote_ip: RemoteIp,
     /// Index of the section with settings outside of containers; merged directly after the main server's.

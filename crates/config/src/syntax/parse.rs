@@ -252,7 +252,11 @@ impl<'a> ConfigReader<'a> {
         if self.made_at.is_some() || is_perl_code(line) {
             return words::split(line);
         }
-        let replaced = self.variables.replace(line).map_err(|name| {
+        let replaced = self.variables.replace(line).or_else(|name| match is_interpolated(line) {
+            true => Ok(line.to_owned()),
+            false => Err(name),
+        });
+        let replaced = replaced.map_err(|name| {
             format!(
                 "${{{name}}} has no value: write `Define {name} value` above this line, or set it in the environment"
             )
@@ -285,6 +289,13 @@ fn is_requirement(line: &str) -> bool {
 fn perl_line(line: &str) -> Option<&str> {
     let (name, code) = line.split_once(char::is_whitespace)?;
     name.eq_ignore_ascii_case("Perl").then(|| code.trim())
+}
+
+/// Whether a `ProxyPass` has the word `interpolate`, so that its variables may be those of a request.
+fn is_interpolated(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next().is_some_and(|name| name.to_ascii_lowercase().starts_with("proxypass"))
+        && words.any(|word| word.eq_ignore_ascii_case("interpolate"))
 }
 
 /// Whether the line may end with an unclosed quotation mark: Apache 1.3's syntax for the text of an error document.

@@ -102,6 +102,8 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::proxy::ROWS,
         content::fastcgi::ROWS,
         content::fcgid::ROWS,
+        content::balancer::ROWS,
+        content::proxy_tls::ROWS,
         content::headers::ROWS,
         content::filters::ROWS,
         content::includes::ROWS,

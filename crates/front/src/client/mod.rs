@@ -10,6 +10,7 @@ pub mod socket;
 pub mod timeouts;
 pub mod tls_session;
 pub mod transport;
+pub mod tunnel;
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -24,6 +25,7 @@ use base::log::Subject;
 use config::{Config, KeepAlive, ReceivePace, Timeouts};
 use registry::ConnectionEntry;
 use tls_session::{Security, Session};
+use tunnel::Tunnel;
 
 /// Phase of a connection; see the diagram above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +106,12 @@ pub struct Client {
     received: Cell<u64>,
     /// Sent bytes that are not counted for a request yet.
     sent: Cell<u64>,
+    /// Bytes received and sent in all.
+    moved: Cell<u64>,
+    /// Set when the connection is about to switch protocols.
+    tunnel: RefCell<Option<Tunnel>>,
+    /// Whether the last request ends with its tunnel, and not with its response.
+    tunnels: Cell<bool>,
     /// The last request on an HTTP/1 connection.
     awaited: RefCell<Option<Weak<dyn Pending>>>,
     /// The request whose response is being flushed.
@@ -141,6 +149,9 @@ impl Client {
             keep_alive,
             received: Cell::new(0),
             sent: Cell::new(0),
+            moved: Cell::new(0),
+            tunnel: RefCell::default(),
+            tunnels: Cell::new(false),
             awaited: RefCell::default(),
             flushing: RefCell::default(),
         }
@@ -155,6 +166,7 @@ impl Client {
     /// Counts `n` received bytes.
     pub fn received(&self, n: usize) {
         self.received.set(self.received.get() + n as u64);
+        self.moved.update(|moved| moved + n as u64);
         self.heard.set(Instant::now());
         match self.phase.get() {
             _ if self.streams.get().is_some() => {}
@@ -168,6 +180,7 @@ impl Client {
     /// Counts `n` sent bytes.
     pub fn sent(&self, n: usize) {
         self.sent.set(self.sent.get() + n as u64);
+        self.moved.update(|moved| moved + n as u64);
         self.stalled.set(None);
     }
 
@@ -280,8 +293,33 @@ impl Client {
         self.error_logs.error(0, &Subject::of_client(&self.remote), &why);
     }
 
+    /// Bytes received and sent in all.
+    pub fn moved(&self) -> u64 {
+        self.moved.get()
+    }
+
+    /// Notes that the connection switches protocols after the next response. The request ends with the tunnel.
+    pub fn will_tunnel(&self, tunnel: Tunnel) {
+        *self.tunnel.borrow_mut() = Some(tunnel);
+        self.tunnels.set(true);
+    }
+
+    /// The tunnel, if the connection has switched protocols.
+    pub fn take_tunnel(&self) -> Option<Tunnel> {
+        self.tunnel.take()
+    }
+
+    /// Notes the end of the tunnel, and so of its request.
+    pub fn tunnel_ended(&self) {
+        self.tunnels.set(false);
+        self.flushed();
+    }
+
     /// Notes that hyper has flushed everything.
     pub fn flushed(&self) {
+        if self.tunnels.get() {
+            return;
+        }
         if self.answered.replace(false) {
             let now = Instant::now();
             self.enter(ConnectionPhase::Kept, now);

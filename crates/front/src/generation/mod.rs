@@ -27,7 +27,7 @@ use super::log::error_logs::ErrorLogs;
 use super::trace::Exporter;
 use super::workers::{Mailboxes, Pools, SharedPool, Worker};
 use config::{Bundle, Config, Directive};
-use tls::{Identity, Servers, Sessions};
+use tls::{Servers, Sessions, TlsFiles};
 
 /// The parts of a generation that the master has prepared.
 pub struct Prepared {
@@ -173,8 +173,8 @@ fn cache(config: &Config) -> Option<Arc<Cache>> {
 
 fn servers(sessions: &Sessions, config: &Config, identities: OwnedFd) -> anyhow::Result<Arc<Servers>> {
     let text = wire::transport::read_configuration(identities).context("certificates")?;
-    let identities: Vec<Identity> = serde_json::from_slice(&text).context("certificates")?;
-    Ok(Arc::new(Servers::new(config, &identities, sessions).context("certificates")?))
+    let certificates: TlsFiles = serde_json::from_slice(&text).context("certificates")?;
+    Ok(Arc::new(Servers::new(config, certificates, sessions).context("certificates")?))
 }
 
 /// The first error. The master has already checked the configuration and reported its errors, so none is expected

@@ -5,6 +5,7 @@ pub mod lingering_close;
 mod paced;
 pub mod strict;
 pub mod strict_io;
+mod tunnel;
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -25,6 +26,7 @@ use super::base::target;
 use super::client::Client;
 use super::client::timeouts::Timeout;
 use super::client::transport::Transport;
+use super::client::tunnel::Tunnel;
 use super::request;
 use super::request::body::source::Source;
 use super::request::services::Connection;
@@ -53,6 +55,10 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
         ConnectionEnd::InOrder => lingering_close::part(client, &io).await,
         ConnectionEnd::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut io, violation)).await,
         ConnectionEnd::Late => Box::pin(lingering_close::dismiss(connection, &mut io)).await,
+        ConnectionEnd::Switched(tunnel) => {
+            Box::pin(tunnel::carry(client, &io, *tunnel)).await;
+            client.tunnel_ended();
+        }
         ConnectionEnd::GivenUp => io.end_with_reset(client.is_open_ended()),
     }
 }
@@ -67,6 +73,8 @@ enum ConnectionEnd {
     Late,
     /// The client was too slow, or has gone.
     GivenUp,
+    /// The connection has switched protocols.
+    Switched(Box<Tunnel>),
 }
 
 /// Serves requests until the connection must end.
@@ -104,7 +112,10 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
                 }
                 // A response was truncated. A reset prevents it from looking complete.
                 Poll::Ready(Err(_)) => return Poll::Ready(ConnectionEnd::GivenUp),
-                Poll::Ready(Ok(())) => return Poll::Ready(ConnectionEnd::InOrder),
+                Poll::Ready(Ok(())) => {
+                    let tunnel = client.take_tunnel().map(Box::new);
+                    return Poll::Ready(tunnel.map_or(ConnectionEnd::InOrder, ConnectionEnd::Switched));
+                }
                 // If this process dies now, the kernel resets the connection, so a truncated response does not look
                 // complete.
                 Poll::Pending if client.is_open_ended() => io.end_with_reset(true),

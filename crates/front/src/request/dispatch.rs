@@ -19,13 +19,13 @@ use super::files::{self, LookupResult, autoindex, lookup};
 use super::includes;
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected};
 use super::negotiation::{self, MapAnswer};
-use super::place::{aliased, choose, find, settle};
+use super::place::{aliased, choose, find, find_by, settle};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
 use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, proxied, spelling};
 use crate::base::refusal::Refusal;
-use crate::routing::{self, Route};
+use crate::routing::{self, Route, Routes};
 use config::Handler;
 use config::proxy::{BackendScheme, Passed};
 use config::response::redirect::RedirectResponse;
@@ -121,11 +121,15 @@ type Resolved<'a> = ControlFlow<Box<Parts>, (Cow<'a, Parts>, Rc<Route>)>;
 
 /// The route of a request: its path, the rules of the host and of the folder, redirects of both.
 async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolved<'a>, Refusal> {
-    let route = find(context, head).await?;
+    let mut route = find(context, head).await?;
     context.take_forced();
     variables::forget(context);
     remote_ip::settle(context, head, &route);
     settle(context, head, &route)?;
+    if route.backend.is_some() && context.has_variable("no-proxy") {
+        route = find_by(context, head, Routes::without_backend).await?;
+        settle(context, head, &route)?;
+    }
     let (mut head, mut route) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
     redirect(context, &route, &head, |answer| answer.of_host).await?;
     route = aliased(context, &head, route).await?;

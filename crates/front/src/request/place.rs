@@ -12,11 +12,21 @@ use super::context::expressions::ExprOf;
 use super::context::{RequestContext, variables};
 use super::{branches, strictness};
 use crate::base::refusal::Refusal;
-use crate::routing::{Asked, NotYet, Route, once_read};
+use crate::routing::{Asked, NotYet, Route, Routes, once_read};
 use base::path::{BadPath, MAX_SEGMENTS, PATH, Text};
+use config::Config;
 
 /// Finds the route of a request.
 pub async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refusal> {
+    find_by(context, head, Routes::find).await
+}
+
+/// As [`find`], by one of the lookups of [`Routes`].
+pub async fn find_by(
+    context: &RequestContext,
+    head: &Parts,
+    look: fn(&Routes, &Config, Asked<'_>) -> Result<Rc<Route>, NotYet>,
+) -> Result<Rc<Route>, Refusal> {
     let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let path = match head.uri.path() {
         "" => "/",
@@ -26,7 +36,7 @@ pub async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, R
     };
     let asked = Asked { local: &context.client.local, host, path };
     let find = || {
-        let found = context.generation.routes.find(&context.generation.config, asked);
+        let found = look(&context.generation.routes, &context.generation.config, asked);
         found.inspect_err(|not_yet| {
             if matches!(not_yet, NotYet::Bad(BadPath::TooDeep)) {
                 context.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));

@@ -4,9 +4,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::UNIX_EPOCH;
+use std::time::{Instant, UNIX_EPOCH};
 
-use wire::control::{FrontStatus, Load, PoolStatus, ResponseTimes, Spreads};
+use wire::control::{FrontStatus, Load, MemberStatusReport, PoolStatus, ResponseTimes, Spreads};
 
 use super::access::passwords::Passwords;
 use super::access::reverse_dns::ReverseDns;
@@ -16,6 +16,8 @@ use crate::client::registry::Connections;
 use crate::generation::{Generation, Generations, View, Views};
 use crate::workers::SharedPool;
 use access::names::System;
+use config::proxy::balancer::{Balancer, BalancerMember};
+use proxy::balancer::{Balancers, MemberState};
 use proxy::{Applications, Backends};
 
 /// Maximum number of idle clients listed in a status; the total count is always included.
@@ -30,6 +32,8 @@ pub struct Common {
     pub connections: Arc<Connections>,
     /// All generations.
     pub generations: Arc<Generations>,
+    /// The state of members of balancers.
+    pub balancers: Arc<Balancers>,
 }
 
 /// The services of one thread.
@@ -48,6 +52,8 @@ pub struct Services {
     pub backends: Backends,
     /// This thread's connections to FastCGI applications.
     pub applications: Applications,
+    /// The state of members of balancers.
+    pub balancers: Arc<Balancers>,
 }
 
 /// The connection of a request.
@@ -62,7 +68,12 @@ pub struct Connection {
 impl Common {
     /// Services without connections and generations.
     pub fn new(shared: Shared) -> Common {
-        Common { shared: Arc::new(shared), connections: Arc::default(), generations: Arc::default() }
+        Common {
+            shared: Arc::new(shared),
+            connections: Arc::default(),
+            generations: Arc::default(),
+            balancers: Arc::default(),
+        }
     }
 }
 
@@ -77,6 +88,7 @@ impl Services {
             names: ReverseDns::new(Arc::new(System)),
             backends: Backends::default(),
             applications: Applications::default(),
+            balancers: common.balancers.clone(),
         }
     }
 
@@ -111,6 +123,7 @@ impl Services {
             http2_closed: counters.http2_closed.load(Relaxed),
             overloaded: pools().any(|pool| pool.is_overloaded()),
             shares: serving.iter().flat_map(|serving| serving.pools.iter()).flat_map(|pool| pool.shares()).collect(),
+            members: serving.as_ref().map(|serving| self.members_of(serving)).unwrap_or_default(),
             queued: pools().map(|pool| pool.queued()).sum(),
             pools: serving.as_ref().map(|serving| pools_of(serving)).unwrap_or_default(),
             times: ResponseTimes::from(&totals),
@@ -121,6 +134,27 @@ impl Services {
                 .flat_map(|generation| generation.pools.iter().flat_map(|pool| pool.status(&generation.config)))
                 .collect(),
         }
+    }
+}
+
+impl Services {
+    /// The status of each member of a balancer.
+    fn members_of(&self, serving: &Generation) -> Vec<MemberStatusReport> {
+        let of = |balancer: &Balancer| {
+            let states = self.balancers.states(balancer);
+            let report = |(member, state): (&BalancerMember, MemberState)| MemberStatusReport {
+                balancer: balancer.name.clone(),
+                url: member.url.to_string(),
+                route: member.route.clone(),
+                state: state.name(member, Instant::now()).to_owned(),
+                elected: state.elected,
+                busy: state.busy,
+                to_member: state.to_member,
+                from_member: state.from_member,
+            };
+            balancer.members.iter().zip(states).map(report).collect::<Vec<_>>()
+        };
+        serving.config.balancers.iter().flat_map(of).collect()
     }
 }
 

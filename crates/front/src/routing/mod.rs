@@ -26,9 +26,10 @@ use std::time::Instant;
 
 use http::StatusCode;
 
-use applicable::{Place, applied};
+use applicable::{Applicable, Place, applied};
 use base::cache::BoundedCache;
 use base::path::{BadPath, EncodedSlashes, Text, has_encoded_slash, normalise_with, unmerged};
+use config::proxy::Passed;
 use config::{Config, Scope, Settings};
 use htaccess::HtaccessStore;
 use settings::{KEPT_SETTINGS, Sections};
@@ -80,11 +81,17 @@ impl Routes {
         if let Some(route) = self.known.borrow_mut().get(&key[..]).filter(|route| route.is_current()) {
             return Ok(route.clone());
         }
-        let route = Rc::new(self.work_out(config, asked)?);
+        let route =
+            Rc::new(self.work_out(config, asked, |found, path| found.settings.proxy.backend(path, asked.path))?);
         if key.len() <= LONGEST {
             self.known.borrow_mut().put(key[..].into(), route.clone());
         }
         Ok(route)
+    }
+
+    /// The route of a path without its backend, for requests with the variable `no-proxy`.
+    pub fn without_backend(&self, config: &Config, asked: Asked<'_>) -> Result<Rc<Route>, NotYet> {
+        self.work_out(config, asked, |_, _| None).map(Rc::new)
     }
 
     fn forget_changed(&self) {
@@ -100,7 +107,12 @@ impl Routes {
         self.memory.set(0);
     }
 
-    fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, NotYet> {
+    fn work_out(
+        &self,
+        config: &Config,
+        asked: Asked<'_>,
+        backend_of: impl Fn(&Applicable, &str) -> Option<Passed>,
+    ) -> Result<Route, NotYet> {
         let host = config.host(asked.local.socket, asked.host);
         let said = config.encoded_slashes(host);
         let is_for_psgi = said.is_none() && has_encoded_slash(asked.path.as_bytes());
@@ -113,7 +125,7 @@ impl Routes {
         let (sent, script_alias) = (sent(config, host, asked.path, slashes), mapping.script_alias);
         let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
         let mut found = self.look(config, &place)?;
-        let (backend, is_unpassed) = applied(|| found.settings.proxy.backend(&text.0, asked.path));
+        let (backend, is_unpassed) = applied(|| backend_of(&found, &text.0));
         let is_unplaced = found.is_unknown;
         if let Some(to) = &backend {
             found = self.look_at_backend(config, &place, &to.url);

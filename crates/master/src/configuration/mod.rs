@@ -25,7 +25,7 @@ use config::perl_api::MODPERL2;
 use config::{
     At, Bundle, Config, ConfigError, Directive, Envvars, Expanded, Facts, Listen, PerlGeneration, regular, speaks_of,
 };
-use tls::{self, Identity};
+use tls::{self, TlsFiles};
 
 /// Minimum length of a token in bytes: shorter secrets can be guessed.
 const LEAST_TOKEN: usize = 16;
@@ -73,7 +73,7 @@ pub struct CheckedConfig {
     pub config: Config,
     bundle: Bundle,
     /// Certificates and keys of its hosts, as read last.
-    identities: RefCell<Vec<Identity>>,
+    identities: RefCell<TlsFiles>,
 }
 
 /// The directives of the files, before Perl in them has added further ones.
@@ -156,14 +156,14 @@ impl Survey {
 }
 
 /// The meaning of a configuration as far as it can be understood, and all errors in it and in the files that it names.
-fn examine(bundle: &Bundle) -> (Config, Vec<Identity>, Vec<ConfigError>) {
+fn examine(bundle: &Bundle) -> (Config, TlsFiles, Vec<ConfigError>) {
     let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
     config.warnings.extend(bundle.facts.odd.iter().cloned());
     errors.extend(wrong_log_formats(&config, bundle));
     errors.extend(machine::errors(&config, bundle));
     errors.extend(admin_token(&config).err());
     if hides_identities(&errors, bundle) {
-        return (config, Vec::new(), errors);
+        return (config, TlsFiles::default(), errors);
     }
     let identities = match tls::read(&config) {
         Ok((identities, odd)) => {
@@ -172,7 +172,7 @@ fn examine(bundle: &Bundle) -> (Config, Vec<Identity>, Vec<ConfigError>) {
         }
         Err(more) => {
             errors.extend(more);
-            Vec::new()
+            TlsFiles::default()
         }
     };
     (config, identities, errors)

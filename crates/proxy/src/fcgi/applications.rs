@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -18,6 +19,8 @@ use super::exchange::Exchange;
 use super::failure::FastcgiFailure;
 use crate::body::BodyStream;
 use crate::connect::{Socket, connect};
+use crate::failure::BackendFailure;
+use crate::idle::Key;
 use crate::names::Names;
 use crate::waits::Waits;
 
@@ -124,19 +127,22 @@ impl Applications {
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(FastcgiFailure::Down(left));
         }
-        match connect(&to.url, &self.names, waits.connect).await {
+        match connect(&Key { address: address.clone(), tls: None }, &self.names, waits.connect).await {
             Ok(socket) => {
                 self.down.borrow_mut().remove(address);
                 Ok(socket)
             }
-            Err(error) => {
+            Err(failure) => {
                 let retry = to.parameters.retry.unwrap_or(USUAL_RETRY);
                 let (mut down, now) = (self.down.borrow_mut(), Instant::now());
                 down.retain(|_, until| *until > now);
                 if !retry.is_zero() {
                     down.insert(address.clone(), now + retry);
                 }
-                Err(FastcgiFailure::Unreachable(error))
+                Err(FastcgiFailure::Unreachable(match failure {
+                    BackendFailure::Unreachable(error) => error,
+                    other => io::Error::other(other.to_string()),
+                }))
             }
         }
     }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub use counts::{ExitReason, ServerCounts};
 pub use status::{
-    ClientStatus, FrontStatus, PoolStatus, Quantiles, ResponseTimes, ShareStatus, Shed, SlowRequest, Spread, Spreads,
-    WorkerActivity, WorkerState, WorkerStatus,
+    ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, Quantiles, ResponseTimes, ShareStatus, Shed,
+    SlowRequest, Spread, Spreads, WorkerActivity, WorkerState, WorkerStatus,
 };
 
 use crate::reply::LeaveReason;

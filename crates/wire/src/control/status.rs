@@ -123,6 +123,9 @@ pub struct FrontStatus {
     pub overloaded: bool,
     /// One entry per PoolShare.
     pub shares: Vec<ShareStatus>,
+    /// Members of the balancers of the serving configuration.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub members: Vec<MemberStatusReport>,
     /// Requests that wait for a worker now.
     pub queued: u32,
     /// One entry per pool, if there are several.
@@ -142,6 +145,27 @@ pub struct FrontStatus {
     pub slowest: Vec<SlowRequest>,
     /// One entry per worker.
     pub workers: Vec<WorkerStatus>,
+}
+
+/// A member of a balancer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberStatusReport {
+    /// The balancer's name.
+    pub balancer: String,
+    /// The backend's URL.
+    pub url: String,
+    /// The route in sessions; empty without one.
+    pub route: String,
+    /// `ok`, `error`, `failing`, `disabled`, `stopped`, `draining`, `standby` or `spare`.
+    pub state: String,
+    /// Requests for which the member was chosen.
+    pub elected: u64,
+    /// Requests that are running.
+    pub busy: u32,
+    /// Bytes of requests' bodies.
+    pub to_member: u64,
+    /// Bytes of responses' bodies.
+    pub from_member: u64,
 }
 
 /// Requests that were refused, by reason. The names are those of the label `reason` of `cameleer_shed_total`.

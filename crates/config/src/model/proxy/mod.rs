@@ -1,5 +1,7 @@
 //! Reverse proxy: which requests are answered by a backend, and how. The meaning is that of httpd 2.4's mod_proxy.
 
+pub mod backend_tls;
+pub mod balancer;
 pub mod pass;
 pub mod reverse;
 pub mod url;
@@ -10,7 +12,8 @@ use crate::model::merge::{append, keep, settings};
 use pass::ProxyPass;
 use reverse::ReverseMap;
 
-pub use pass::{BackendParameters, PassFrom, Passed};
+pub use backend_tls::BackendTls;
+pub use pass::{BackendParameters, PassFrom, Passed, Upgrade};
 pub use url::{BackendAddress, BackendScheme, BackendUrl};
 
 settings! {
@@ -37,6 +40,12 @@ settings! {
         pub timeout: Option<Duration>, keep;
         /// `ProxyVia`; default off.
         pub via: Option<Via>, keep;
+        /// `ProxyPassInterpolateEnv`; default off.
+        pub interpolate: Option<bool>, keep;
+        /// `ProxyWebsocketFallbackToProxyHttp`; default on.
+        pub websocket_fallback: Option<bool>, keep;
+        /// `SSLProxy…`
+        pub tls: BackendTls, merged;
     }
 }
 
@@ -62,6 +71,10 @@ pub enum Via {
     Full,
     /// All `Via` fields are removed.
     Block,
+}
+
+fn merged(outer: &mut BackendTls, inner: &BackendTls) {
+    outer.merge(inner);
 }
 
 impl ProxyRules {

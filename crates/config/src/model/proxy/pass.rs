@@ -77,6 +77,21 @@ pub struct BackendParameters {
     pub enable_reuse: bool,
     /// `ttl`: idle connections are closed after this time.
     pub ttl: Option<Duration>,
+    /// `upgrade`: protocols to which a client may switch; `None`: those of the scheme.
+    pub upgrade: Option<Upgrade>,
+    /// `interpolate`: `${NAME}` in the path is a variable of the request.
+    pub interpolate: bool,
+}
+
+/// `upgrade`: protocols to which a client may switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Upgrade {
+    /// Any protocol.
+    Any,
+    /// No protocol.
+    None,
+    /// The protocol of this name.
+    To(String),
 }
 
 /// The backend of a request.
@@ -88,6 +103,18 @@ pub struct Passed {
     pub parameters: Arc<BackendParameters>,
     /// The position of the line.
     pub at: At,
+}
+
+impl Passed {
+    /// Whether a client may switch to `protocol` over a connection to this backend.
+    pub fn may_become(&self, protocol: &str) -> bool {
+        match &self.parameters.upgrade {
+            None => self.url.scheme.is_websocket() && protocol.eq_ignore_ascii_case("websocket"),
+            Some(Upgrade::Any) => true,
+            Some(Upgrade::None) => false,
+            Some(Upgrade::To(one)) => protocol.eq_ignore_ascii_case(one),
+        }
+    }
 }
 
 impl ProxyPass {

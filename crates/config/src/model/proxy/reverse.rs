@@ -30,7 +30,8 @@ pub fn cookie(value: &str, domains: &[(String, String)], paths: &[(String, Strin
         let new = if name_of.eq_ignore_ascii_case("domain") {
             domains.iter().find(|(there, _)| there.eq_ignore_ascii_case(said)).map(|(_, here)| here.clone())
         } else if name_of.eq_ignore_ascii_case("path") {
-            paths.iter().find_map(|(there, here)| Some(format!("{here}{}", said.strip_prefix(there.as_str())?)))
+            // As in httpd, the whole path is replaced.
+            paths.iter().find(|(there, _)| said.starts_with(there.as_str())).map(|(_, here)| here.clone())
         } else {
             None
         };
@@ -65,7 +66,7 @@ mod tests {
         let pair = |there: &str, here: &str| vec![(there.to_owned(), here.to_owned())];
         let (domains, paths) = (pair("backend.example", "public.example"), pair("/app", "/"));
         let here = cookie("a=path=/app; Path=/app/x; Domain=backend.example; Secure", &domains, &paths);
-        assert_eq!(here.as_deref(), Some("a=path=/app; Path=//x; Domain=public.example; Secure"));
+        assert_eq!(here.as_deref(), Some("a=path=/app; Path=/; Domain=public.example; Secure"));
         assert_eq!(cookie("a=b; Path=/other", &domains, &paths), None);
     }
 }

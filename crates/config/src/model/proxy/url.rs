@@ -1,4 +1,4 @@
-//! Addresses of backends: `http://host:port/path`, `unix:/socket|http://host/path`.
+//! Addresses of backends: `http://host:port/path`, `unix:/socket|http://host/path`, `balancer://name/path`.
 
 use std::fmt::{self, Display};
 use std::path::PathBuf;
@@ -12,6 +12,12 @@ pub enum BackendScheme {
     Https,
     /// `fcgi://`: a FastCGI application.
     Fcgi,
+    /// `ws://`: HTTP whose connections may become WebSockets.
+    Ws,
+    /// `wss://`: as `ws://`, with TLS.
+    Wss,
+    /// `balancer://`: one of the members of a balancer.
+    Balancer,
 }
 
 /// Where a backend listens.
@@ -21,6 +27,8 @@ pub enum BackendAddress {
     Tcp(String, u16),
     /// A socket in the file system.
     Unix(PathBuf),
+    /// The balancer of this name.
+    Balancer(String),
 }
 
 /// Address of a backend, with the beginning of the path there.
@@ -43,15 +51,29 @@ impl BackendScheme {
             BackendScheme::Http => "http",
             BackendScheme::Https => "https",
             BackendScheme::Fcgi => "fcgi",
+            BackendScheme::Ws => "ws",
+            BackendScheme::Wss => "wss",
+            BackendScheme::Balancer => "balancer",
         }
+    }
+
+    /// Whether connections use TLS.
+    pub fn is_secure(self) -> bool {
+        matches!(self, BackendScheme::Https | BackendScheme::Wss)
+    }
+
+    /// Whether connections may become WebSockets without the parameter `upgrade`.
+    pub fn is_websocket(self) -> bool {
+        matches!(self, BackendScheme::Ws | BackendScheme::Wss)
     }
 
     fn port(self) -> u16 {
         match self {
-            BackendScheme::Http => 80,
-            BackendScheme::Https => 443,
+            BackendScheme::Http | BackendScheme::Ws => 80,
+            BackendScheme::Https | BackendScheme::Wss => 443,
             // httpd's.
             BackendScheme::Fcgi => 8000,
+            BackendScheme::Balancer => 0,
         }
     }
 }
@@ -59,7 +81,7 @@ impl BackendScheme {
 impl BackendUrl {
     /// Reads an address. The error follows "expected …".
     pub fn parse(text: &str) -> Result<BackendUrl, String> {
-        const FORM: &str = "expected http://host[:port]/path, fcgi://host:port/path, unix:/socket|http://host/path or unix:/socket|fcgi://host/path";
+        const FORM: &str = "expected http://host[:port]/path, https://…, ws://…, wss://…, fcgi://host:port/path, balancer://name/path, unix:/socket|http://host/path or unix:/socket|fcgi://host/path";
         let refused = || format!("{FORM}, got \"{text}\"");
         let (socket, url) = match text.strip_prefix("unix:") {
             Some(rest) => {
@@ -76,7 +98,12 @@ impl BackendUrl {
             "http" => BackendScheme::Http,
             "https" => BackendScheme::Https,
             "fcgi" => BackendScheme::Fcgi,
-            other @ ("scgi" | "uwsgi" | "ajp" | "ftp" | "ws" | "wss" | "h2" | "h2c" | "balancer" | "fdpass") => {
+            "ws" => BackendScheme::Ws,
+            "wss" => BackendScheme::Wss,
+            "balancer" => BackendScheme::Balancer,
+            "h2" => return Err("HTTP/2 to backends is not supported: write https://, which speaks HTTP/1.1".to_owned()),
+            "h2c" => return Err("HTTP/2 to backends is not supported: write http://, which speaks HTTP/1.1".to_owned()),
+            other @ ("scgi" | "uwsgi" | "ajp" | "ftp" | "fdpass") => {
                 return Err(format!("backends of the scheme {other}:// are not supported: {FORM}"));
             }
             _ => return Err(refused()),
@@ -93,7 +120,9 @@ impl BackendUrl {
         let is_usual = port.is_none_or(|port| port == scheme.port());
         let authority = if is_usual { name.to_owned() } else { host.to_owned() };
         let address = match socket {
+            Some(_) if scheme == BackendScheme::Balancer => return Err(refused()),
             Some(socket) => BackendAddress::Unix(socket),
+            None if scheme == BackendScheme::Balancer => BackendAddress::Balancer(name.to_owned()),
             None => {
                 let bare = name.trim_start_matches('[').trim_end_matches(']');
                 BackendAddress::Tcp(bare.to_owned(), port.unwrap_or(scheme.port()))
@@ -111,7 +140,7 @@ impl BackendUrl {
     pub fn origin(&self) -> String {
         let socket = match &self.address {
             BackendAddress::Unix(socket) => format!("unix:{}|", socket.display()),
-            BackendAddress::Tcp(..) => String::new(),
+            BackendAddress::Tcp(..) | BackendAddress::Balancer(_) => String::new(),
         };
         format!("{socket}{}://{}", self.scheme.name(), self.authority)
     }
@@ -148,6 +177,8 @@ mod tests {
             ("fcgi://one/a", tcp("one", 8000), "one", "/a"),
             ("unix:/run/one.sock|fcgi://localhost", BackendAddress::Unix("/run/one.sock".into()), "localhost", ""),
             ("unix:/run/one.sock|http://one/a", BackendAddress::Unix("/run/one.sock".into()), "one", "/a"),
+            ("wss://one/a", tcp("one", 443), "one", "/a"),
+            ("balancer://Group/a", BackendAddress::Balancer("group".into()), "group", "/a"),
         ];
         for (text, address, authority, path) in cases {
             let url = BackendUrl::parse(text).expect(text);
@@ -167,6 +198,8 @@ mod tests {
             "unix:run|http://one/",
             "unix:/run",
             "ftp://one/",
+            "h2://one/",
+            "unix:/run/one.sock|balancer://one/",
         ] {
             assert!(BackendUrl::parse(text).is_err(), "{text}");
         }

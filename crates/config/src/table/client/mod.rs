@@ -5,4 +5,4 @@ pub(super) mod http2;
 pub(super) mod limits;
 pub(super) mod remote_ip;
 pub(super) mod strictness;
-pub(super) mod tls;
+pub(in crate::table) mod tls;

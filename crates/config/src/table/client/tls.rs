@@ -98,6 +98,12 @@ fn named(draft: &Draft, path: PathBuf, directive: &'static str) -> NamedFile {
 
 /// `SSLProtocol [+|-]version…`
 fn versions(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    draft.host().tls.versions = Some(versions_of(draft, args)?);
+    Ok(())
+}
+
+/// The versions that the words of `SSLProtocol` or `SSLProxyProtocol` leave.
+pub fn versions_of(draft: &mut Draft, args: &[String]) -> Result<Versions, String> {
     let mut versions = Versions { tls12: false, tls13: false };
     for arg in args {
         let (on, name) = match arg.as_bytes().first() {
@@ -119,8 +125,7 @@ fn versions(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if !versions.tls12 && !versions.tls13 {
         return Err("leaves no supported version: allow TLSv1.2 or TLSv1.3".to_owned());
     }
-    draft.host().tls.versions = Some(versions);
-    Ok(())
+    Ok(versions)
 }
 
 /// `SSLCipherSuite [TLSv1.3|SSL] suites`

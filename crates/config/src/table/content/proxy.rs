@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::fastcgi;
+use super::{balancer, fastcgi};
 use crate::draft::{Draft, OpenedSection};
 use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::proxy::pass::ProxyPass;
 use crate::model::proxy::reverse::ReverseMap;
-use crate::model::proxy::{BackendParameters, BackendScheme, BackendUrl, ErrorOverride, PassFrom, Via};
+use crate::model::proxy::{BackendAddress, BackendParameters, BackendUrl, ErrorOverride, PassFrom, Upgrade, Via};
 use crate::syntax::tree::Directive;
 use crate::syntax::value::duration;
 use crate::syntax::wildcard::{self, Slash};
 use crate::table::row::{self, ANYWHERE, Contexts, HOSTS, MANY, Row, flag, places, rows, section, word, words};
 
-/// Contexts: hosts, and `<Location>`, whose path then stands for the argument.
-const PASSES: Contexts = places(HOSTS.places | SectionContext::Location as u8);
+/// Hosts, and `<Location>` whose path then stands for the argument.
+pub const PASSES: Contexts = places(HOSTS.places | SectionContext::Location as u8);
 
 pub static ROWS: &[Row] = rows![
     "mod_proxy.c",
@@ -25,9 +25,9 @@ pub static ROWS: &[Row] = rows![
         Kind::Prefix
     ))
     .because("this server answers its requests itself"),
-    "Passes requests for /url-path and everything below it to a backend: `http://host:port/path`, `fcgi://host:port/path`, or with `unix:/socket|` before it. The rest of the path follows the backend's path. \
-            `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On; \
-            words: nocanon, noquery. Bodies stream in both directions.",
+    "Passes requests for /url-path and everything below it to a backend: `http://host:port/path`, `https://…`, `ws://…`, `wss://…`, `balancer://name/path`, `fcgi://host:port/path`, or with `unix:/socket|` before it. The rest of the path follows the backend's path. \
+            `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On, \
+            upgrade=websocket (or ANY, NONE); words: nocanon, noquery, interpolate. With `balancer://name` those of ProxySet. Bodies stream in both directions.",
     words("ProxyPassMatch", PASSES, "[regex] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(
         d,
         args,
@@ -75,6 +75,13 @@ pub static ROWS: &[Row] = rows![
     })
     .default("off", "httpd's default; few programs read Via"),
     "Adds this server to Via fields of requests and responses; `block` removes them.",
+    flag("ProxyPassInterpolateEnv", PASSES, |d, on| d.settings().proxy.interpolate = Some(on))
+        .default("off", "few lines need it"),
+    "Whether `${NAME}` in the path of a ProxyPass with the word `interpolate` is a variable of the request.",
+    flag("ProxyWebsocketFallbackToProxyHttp", HOSTS, |d, on| d.settings().proxy.websocket_fallback = Some(on))
+        .of("mod_proxy_wstunnel.c")
+        .default("on", "as in httpd"),
+    "Whether a backend of ws:// and wss:// also gets requests that ask for no WebSocket.",
     word("ProxyRequests", HOSTS, "off", |_, word| match word.eq_ignore_ascii_case("off") {
         true => Ok(()),
         false => {
@@ -113,17 +120,35 @@ fn pass(draft: &mut Draft, args: &[String], kind: Kind) -> Result<(), String> {
     };
     let [to, parameters @ ..] = rest else { return Err("expected a URL or !".to_owned()) };
     let to = if to == "!" { None } else { Some(BackendUrl::parse(to)?) };
-    if to.as_ref().is_some_and(|to| to.scheme == BackendScheme::Https) {
-        return Err("backends of https:// are not supported: let the backend listen on http:// at 127.0.0.1, or on a unix: socket".to_owned());
+    let parameters = match to.as_ref().map(|to| &to.address) {
+        Some(BackendAddress::Balancer(name)) => of_balancer(draft, name, parameters)?,
+        _ => self::parameters(draft, parameters)?,
+    };
+    if parameters.interpolate && parameters.nocanon {
+        return Err(
+            "interpolate and nocanon exclude each other: clients could name variables in their paths".to_owned()
+        );
     }
+    let parameters = Arc::new(parameters);
+    advise(draft, to.as_ref());
     fastcgi::name(draft, to.as_ref());
-    let parameters = Arc::new(self::parameters(draft, parameters)?);
     let pass = ProxyPass { from, to, parameters, at: draft.at.clone() };
     match in_place {
         true => draft.settings().proxy.of_place = Some(pass),
         false => draft.settings().proxy.passes.push(pass),
     }
     Ok(())
+}
+
+/// For `check`: a backend on a port of Perl's own servers may be a program that this server can run.
+fn advise(draft: &mut Draft, to: Option<&BackendUrl>) {
+    let Some(BackendUrl { address: BackendAddress::Tcp(host, port @ (3000 | 5000 | 8080)), .. }) = to else { return };
+    if draft.facts.check && ["127.0.0.1", "localhost", "::1"].contains(&host.as_str()) {
+        draft.warn(&format!(
+            "port {port} is one that Starman, plackup, hypnotoad and Mojolicious use: if this backend is a PSGI application, \
+             `PsgiApp /path/app.psgi` in its <Location> lets Cameleer run it without another server"
+        ));
+    }
 }
 
 /// The paths of the current `<Location>`.
@@ -140,33 +165,62 @@ fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, 
     let mut all = BackendParameters::default();
     for word in words {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        let time = || -> Result<Option<Duration>, String> {
-            duration(value).map(Some).map_err(|why| format!("{name}: {why}"))
-        };
-        match name.to_ascii_lowercase().as_str() {
-            "nocanon" => all.nocanon = true,
-            "noquery" => all.noquery = true,
-            "timeout" => all.timeout = time()?,
-            "connectiontimeout" => all.connection_timeout = time()?,
-            "retry" => all.retry = time()?,
-            "ttl" => all.ttl = time()?,
-            "disablereuse" | "enablereuse" => {
-                all.enable_reuse = on_or_off(value)? == name.eq_ignore_ascii_case("enablereuse");
-                all.disable_reuse = !all.enable_reuse;
-            }
-            // Each thread retains as many idle connections as it needed lately; the kernel sizes buffers.
-            "min" | "max" | "smax" | "acquire" | "keepalive" | "flushpackets" | "flushwait" | "iobuffersize"
-            | "receivebuffersize" | "responsefieldsize" => {
-                draft.warn(&format!("{name} has no effect: connections to backends are reused as needed"));
-            }
-            _ => {
-                return Err(format!(
-                    "the parameter {name} is not supported; expected nocanon, noquery, timeout, connectiontimeout, retry, ttl or disablereuse"
-                ));
-            }
-        }
+        backend_parameter(draft, &mut all, &name.to_ascii_lowercase(), value)?;
     }
     Ok(all)
+}
+
+/// Parameters of a line that leads to a balancer: words about the path are the line's, all others the balancer's.
+fn of_balancer(draft: &mut Draft, name: &str, words: &[String]) -> Result<BackendParameters, String> {
+    let is_about_the_path =
+        |word: &&String| ["nocanon", "noquery", "interpolate"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    let (own, others): (Vec<&String>, Vec<&String>) = words.iter().partition(is_about_the_path);
+    let [own, others] = [own, others].map(|words| words.into_iter().cloned().collect::<Vec<_>>());
+    balancer::set_all(draft, name, &others)?;
+    parameters(draft, &own)
+}
+
+/// Applies a parameter of a backend's connections.
+pub fn backend_parameter(
+    draft: &mut Draft,
+    all: &mut BackendParameters,
+    name: &str,
+    value: &str,
+) -> Result<(), String> {
+    let time =
+        || -> Result<Option<Duration>, String> { duration(value).map(Some).map_err(|why| format!("{name}: {why}")) };
+    match name {
+        "nocanon" => all.nocanon = true,
+        "noquery" => all.noquery = true,
+        "interpolate" => all.interpolate = true,
+        "timeout" => all.timeout = time()?,
+        "connectiontimeout" => all.connection_timeout = time()?,
+        "retry" => all.retry = time()?,
+        "ttl" => all.ttl = time()?,
+        "disablereuse" | "enablereuse" => {
+            all.enable_reuse = on_or_off(value)? == (name == "enablereuse");
+            all.disable_reuse = !all.enable_reuse;
+        }
+        "upgrade" => {
+            all.upgrade = Some(match value.to_ascii_lowercase().as_str() {
+                "" => return Err("upgrade: expected ANY, NONE or the name of a protocol".to_owned()),
+                "any" | "*" => Upgrade::Any,
+                "none" => Upgrade::None,
+                name => Upgrade::To(name.to_owned()),
+            });
+        }
+        // Each thread keeps as many idle connections as it needed lately; the kernel sizes buffers.
+        "min" | "max" | "smax" | "acquire" | "keepalive" | "ping" | "flushpackets" | "flushwait" | "iobuffersize"
+        | "receivebuffersize" | "responsefieldsize" => {
+            draft.warn(&format!("{name} has no effect: connections to backends are kept as they are needed"));
+        }
+        _ => {
+            return Err(format!(
+                "the parameter {name} is not supported; expected nocanon, noquery, interpolate, timeout, connectiontimeout, retry, ttl, disablereuse or upgrade"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn on_or_off(value: &str) -> Result<bool, String> {
@@ -223,5 +277,11 @@ fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
         [url] => draft.pattern(&format!("^{}", wildcard::to_regex(url, Slash::Ordinary)))?,
         _ => return Err("expected one URL".to_owned()),
     };
-    draft.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND)
+    let opened = draft.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND);
+    if let (Ok(Some(position)), [url]) = (&opened, args)
+        && let Ok(BackendUrl { address: BackendAddress::Balancer(name), .. }) = BackendUrl::parse(url)
+    {
+        draft.balancers.sections.push((position.section, name));
+    }
+    opened
 }

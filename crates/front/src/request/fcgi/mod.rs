@@ -15,7 +15,6 @@ mod variables;
 
 pub use download::FastcgiDownload;
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +25,7 @@ use http::request::Parts;
 use super::Dispatched;
 use super::body::RequestBody;
 use super::context::RequestContext;
+use super::proxied::upload::UploadState;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::proxy::{BackendParameters, Passed};
@@ -75,8 +75,8 @@ async fn ask(
         context.complain(route, &"is passed to a FastCGI application, and has Perl handlers of phases or filters, which would not run: remove one of them");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
-    let refused = Rc::new(Cell::new(None));
-    let (upload, length) = upload::of(context, head, route, body, refused.clone()).await?;
+    let state = Rc::<UploadState>::default();
+    let (upload, length) = upload::of(context, head, route, body, state.clone()).await?;
     let request = FastcgiRequest {
         method: head.method.clone(),
         variables: variables::of(context, head, route, script, length)?,
@@ -85,7 +85,7 @@ async fn ask(
     };
     match context.services.applications.send(to, waits(context, route, to), request).await {
         Ok((answered, body)) => response::deliver(context, head, route, (answered, body)),
-        Err(failure) => Err(complain(context, route, to, &failure, refused.get())),
+        Err(failure) => Err(complain(context, route, to, &failure, state.refused.get())),
     }
 }
 

@@ -1,7 +1,6 @@
 //! The body of a request on its way to an application, which finds its length in `CONTENT_LENGTH`. A body of unknown length
 //! is received whole first, as in httpd.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::pin::Pin;
@@ -10,7 +9,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::StatusCode;
 use http::header::TRANSFER_ENCODING;
 use http::request::Parts;
 use http_body::{Body as HttpBody, Frame};
@@ -19,7 +17,7 @@ use http_body_util::{BodyExt, Full};
 use crate::base::refusal::Refusal;
 use crate::request::body::{Body, RequestBody};
 use crate::request::context::RequestContext;
-use crate::request::proxied::upload::ProxiedUpload;
+use crate::request::proxied::upload::{ProxiedUpload, UploadState};
 use crate::request::respond::body::{FileBody, Segment};
 use crate::routing::Route;
 use proxy::BodyStream;
@@ -30,11 +28,11 @@ pub async fn of(
     head: &Parts,
     route: &Route,
     body: &mut RequestBody,
-    refused: Rc<Cell<Option<StatusCode>>>,
+    state: Rc<UploadState>,
 ) -> Result<(Option<BodyStream>, u64), Refusal> {
     let length = body.exact_length();
     if let Some(length) = length.filter(|_| !head.headers.contains_key(TRANSFER_ENCODING)) {
-        return Ok((ProxiedUpload::of(context, route, body, refused)?, length));
+        return Ok((ProxiedUpload::of(context, route, body, state)?, length));
     }
     let body = body.receive(context, route).await?;
     let length = body.len();

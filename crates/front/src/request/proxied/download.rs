@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 
+use super::balanced::RunningAtMember;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
 use proxy::BackendBody;
@@ -16,12 +17,19 @@ pub struct Download {
     request: Option<Rc<RequestContext>>,
     route: Rc<Route>,
     received: u64,
+    /// Counts the request at the member of a balancer.
+    running: Option<RunningAtMember>,
 }
 
 impl Download {
     /// The body of the response to `context`.
-    pub fn new(context: &RequestContext, route: &Rc<Route>, body: BackendBody) -> Download {
-        Download { body, request: context.itself(), route: route.clone(), received: 0 }
+    pub fn new(
+        context: &RequestContext,
+        route: &Rc<Route>,
+        body: BackendBody,
+        running: Option<RunningAtMember>,
+    ) -> Download {
+        Download { body, request: context.itself(), route: route.clone(), received: 0, running }
     }
 
     /// Number of bytes that the backend has yet to send, if it sent a Content-Length.
@@ -38,7 +46,12 @@ impl Download {
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         let piece = ready!(self.body.poll(cx));
         match &piece {
-            Some(Ok(bytes)) => self.received += bytes.len() as u64,
+            Some(Ok(bytes)) => {
+                self.received += bytes.len() as u64;
+                if let Some(running) = &mut self.running {
+                    running.received = self.received;
+                }
+            }
             Some(Err(error)) => self.complain(error),
             None => {}
         }

@@ -5,28 +5,35 @@
 //!                   ◀─ fields for the client, BodySource::Backend ─┘
 //! ```
 
+mod balanced;
 mod download;
+pub mod health;
 mod reversed;
+mod switched;
+mod tls;
 pub mod upload;
 
 pub use download::Download;
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::rc::Rc;
 
 use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, VIA, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri, Version};
+use percent_encoding::percent_encode;
 
 use super::body::RequestBody;
 use super::context::RequestContext;
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
+use crate::client::tunnel::Tunnel;
 use crate::routing::Route;
-use config::proxy::{Passed, Via};
-use proxy::{BackendFailure, Waits, fields};
-use upload::ProxiedUpload;
+use balanced::RunningAtMember;
+use base::path::PATH;
+use config::proxy::{BackendAddress, Passed, Via};
+use proxy::{BackendAnswer, BackendFailure, BackendRequest, Waits, fields};
+use upload::{ProxiedUpload, UploadState};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
@@ -35,6 +42,22 @@ const FORWARDED_SERVER: HeaderName = HeaderName::from_static("x-forwarded-server
 /// Marks a response whose `Server` field is the backend's.
 #[derive(Debug, Clone, Copy)]
 pub struct OfBackend;
+
+/// A request on its way to a backend.
+pub struct Sending<'a> {
+    context: &'a RequestContext,
+    head: &'a Parts,
+    route: &'a Rc<Route>,
+    /// The part of the request's body that outlives it.
+    upload: Rc<UploadState>,
+    has_body: bool,
+}
+
+/// The result of sending a request to a backend.
+enum Attempt {
+    Answered(BackendAnswer),
+    Failed(BackendFailure),
+}
 
 /// The response of the backend that `route` leads to.
 pub async fn answer(
@@ -52,21 +75,63 @@ pub async fn answer(
         context.complain(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
-    let proxy = &route.settings.proxy;
-    let usual = proxy.timeout.unwrap_or(context.generation.config.timeouts.client);
-    let piece = to.parameters.timeout.unwrap_or(usual);
-    let waits = Waits { piece, connect: to.parameters.connection_timeout.unwrap_or(piece) };
-    let onward = onward(context, head, route, to)?;
-    let refused = Rc::new(Cell::new(None));
-    let upload = ProxiedUpload::of(context, route, body, refused.clone())?;
-    match context.services.backends.send(to, waits, onward, upload).await {
-        Ok(response) if response.status().is_informational() => {
-            Err(unasked_upgrade(context, route, to, response.status()))
-        }
-        Ok(response) if proxy.overrides(response.status().as_u16()) => Err(overridden(&response)),
-        Ok(response) => Ok(deliver(context, head, route, response)),
-        Err(failure) => Err(complain(context, route, to, &failure, refused.get())),
+    let upload = Rc::new(UploadState::default());
+    let source = ProxiedUpload::of(context, route, body, upload.clone())?;
+    let sending = Sending { context, head, route, upload, has_body: source.is_some() };
+    let mut outgoing = BackendRequest { head: head.clone(), body: source, tls: None, once: false, upgrades: false };
+    let to = &*interpolated(context, route, to);
+    if let BackendAddress::Balancer(name) = &to.url.address {
+        return balanced::answer(&sending, to, name, &mut outgoing).await;
     }
+    match sending.attempt(to, &mut outgoing).await? {
+        Attempt::Answered(answer) => deliver(&sending, to, answer, None),
+        Attempt::Failed(failure) => Err(complain(&sending, to, &failure)),
+    }
+}
+
+impl Sending<'_> {
+    async fn attempt(&self, to: &Passed, outgoing: &mut BackendRequest) -> Result<Attempt, Refusal> {
+        outgoing.head = onward(self.context, self.head, self.route, to)?;
+        outgoing.tls = tls::handshake(self, to)?;
+        outgoing.once = self.context.has_variable("proxy-nokeepalive");
+        let protocol = switched::asked(self, to, self.has_body);
+        outgoing.upgrades = protocol.is_some();
+        match protocol {
+            Some(protocol) => switched::ask(&mut outgoing.head.headers, protocol),
+            None if to.url.scheme.is_websocket() && self.route.settings.proxy.websocket_fallback == Some(false) => {
+                return Err(Refusal::new(StatusCode::BAD_REQUEST));
+            }
+            None => {}
+        }
+        Ok(match self.context.services.backends.send(to, self.waits(to), outgoing).await {
+            Ok(answer) => Attempt::Answered(answer),
+            Err(failure) => Attempt::Failed(failure),
+        })
+    }
+
+    fn waits(&self, to: &Passed) -> Waits {
+        let usual = self.route.settings.proxy.timeout.unwrap_or(self.context.generation.config.timeouts.client);
+        let piece = to.parameters.timeout.unwrap_or(usual);
+        Waits { piece, connect: to.parameters.connection_timeout.unwrap_or(piece) }
+    }
+}
+
+/// The backend with the request's variables in its path: `interpolate`, `ProxyPassInterpolateEnv`.
+fn interpolated<'a>(context: &RequestContext, route: &Route, to: &'a Passed) -> Cow<'a, Passed> {
+    if !to.parameters.interpolate || route.settings.proxy.interpolate != Some(true) {
+        return Cow::Borrowed(to);
+    }
+    let variables = context.variables();
+    let (mut path, mut rest) = (String::new(), &*to.url.path);
+    while let Some((before, (name, after))) =
+        rest.split_once("${").and_then(|(before, inside)| Some((before, inside.split_once('}')?)))
+    {
+        path.push_str(before);
+        path.extend(percent_encode(variables.get(name).unwrap_or_default().as_bytes(), PATH));
+        rest = after;
+    }
+    path.push_str(rest);
+    Cow::Owned(Passed { url: to.url.at(path), ..to.clone() })
 }
 
 /// This server's page in place of the backend's. A 401 retains the challenge, without which no browser opens a password
@@ -87,10 +152,14 @@ fn unasked_upgrade(context: &RequestContext, route: &Route, to: &Passed, status:
 /// The request's head for the backend.
 fn onward(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) -> Result<Parts, Refusal> {
     let mut onward = head.clone();
-    onward.version = Version::HTTP_11;
+    onward.version = match context.has_variable("force-proxy-request-1.0") {
+        true => Version::HTTP_10,
+        false => Version::HTTP_11,
+    };
     onward.uri = target(head, to)?;
     let headers = &mut onward.headers;
     fields::of_request(headers);
+    fields::count_down(headers);
     let proxy = &route.settings.proxy;
     if proxy.preserve_host != Some(true) {
         headers.insert(HOST, value(&to.url.authority));
@@ -127,10 +196,19 @@ fn own_name<'a>(context: &'a RequestContext, route: &'a Route) -> &'a str {
     host.and_then(|host| host.server_name.as_deref()).unwrap_or(&route.server_name)
 }
 
+/// Appends this server to the Via fields of a request.
 fn add_via(headers: &mut HeaderMap, context: &RequestContext, route: &Route, version: Version) {
+    if route.settings.proxy.via == Some(Via::Block) {
+        headers.remove(VIA);
+    } else if let Some(via) = via(context, route, version) {
+        fields::append(headers, VIA, &via);
+    }
+}
+
+/// The Via field of this server, where ProxyVia adds one.
+fn via(context: &RequestContext, route: &Route, version: Version) -> Option<String> {
     let software = match route.settings.proxy.via.unwrap_or(Via::Off) {
-        Via::Off => return,
-        Via::Block => return drop(headers.remove(VIA)),
+        Via::Off | Via::Block => return None,
         Via::On => String::new(),
         Via::Full => format!(" ({})", context.generation.software),
     };
@@ -139,24 +217,52 @@ fn add_via(headers: &mut HeaderMap, context: &RequestContext, route: &Route, ver
         Version::HTTP_10 => "1.0",
         _ => "1.1",
     };
-    fields::append(headers, VIA, &format!("{version} {}{software}", own_name(context, route)));
+    Some(format!("{version} {}{software}", own_name(context, route)))
 }
 
 fn value(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("localhost"))
 }
 
-/// The backend's response, for the client.
+/// The backend's answer, for the client.
 fn deliver(
-    context: &RequestContext,
-    head: &Parts,
-    route: &Rc<Route>,
+    sending: &Sending<'_>,
+    to: &Passed,
+    answer: BackendAnswer,
+    running: Option<RunningAtMember>,
+) -> Result<Response<BodySource>, Refusal> {
+    match answer {
+        BackendAnswer::Switched(response, backend) => {
+            let generation = sending.context.generation.clone();
+            let tunnel = Tunnel {
+                backend,
+                idle: sending.waits(to).piece,
+                graceful: generation.config.timeouts.graceful,
+                is_over: Box::new(move || generation.is_superseded()),
+                guard: Box::new(running),
+            };
+            switched::deliver(sending, response, tunnel)
+        }
+        BackendAnswer::Response(response) if response.status().is_informational() => {
+            Err(unasked_upgrade(sending.context, sending.route, to, response.status()))
+        }
+        BackendAnswer::Response(response) if sending.route.settings.proxy.overrides(response.status().as_u16()) => {
+            Err(overridden(&response))
+        }
+        BackendAnswer::Response(response) => Ok(pass_on(sending, response, running)),
+    }
+}
+
+/// The backend's response, for the client.
+fn pass_on(
+    &Sending { context, head, route, .. }: &Sending<'_>,
     response: Response<proxy::BackendBody>,
+    running: Option<RunningAtMember>,
 ) -> Response<BodySource> {
     let version = response.version();
     let mut response = response.map(|body| match head.method == Method::HEAD || body.is_over() {
         true => BodySource::Empty,
-        false => BodySource::Backend(Box::new(Download::new(context, route, body))),
+        false => BodySource::Backend(Box::new(Download::new(context, route, body, running))),
     });
     *response.version_mut() = Version::HTTP_11;
     if response.headers().contains_key(SERVER) {
@@ -168,21 +274,18 @@ fn deliver(
         headers.remove(http::header::CONTENT_LENGTH);
     }
     reversed::rewrite(context, head, route, headers);
-    add_via(headers, context, route, version);
+    // As in httpd, responses get a field of their own, and keep those of the backend.
+    if let Some(via) = via(context, route, version) {
+        headers.append(VIA, value(&via));
+    }
     response
 }
 
 /// Logs a failure, and converts it to a refusal.
-fn complain(
-    context: &RequestContext,
-    route: &Route,
-    to: &Passed,
-    failure: &BackendFailure,
-    refused: Option<StatusCode>,
-) -> Refusal {
-    if let Some(status) = refused {
+fn complain(sending: &Sending<'_>, to: &Passed, failure: &BackendFailure) -> Refusal {
+    if let Some(status) = sending.upload.refused.get() {
         return Refusal::closing(status);
     }
-    context.complain(route, &format_args!("backend {}: {failure}", to.url.origin()));
+    sending.context.complain(sending.route, &format_args!("backend {}: {failure}", to.url.origin()));
     Refusal::closing(failure.status())
 }

@@ -30,17 +30,26 @@ pub struct ProxiedUpload {
     limit: u64,
     /// Set while the client is waited for.
     late: Option<Pin<Box<Sleep>>>,
-    /// Status of a refusal that the client has caused.
-    refused: Rc<Cell<Option<StatusCode>>>,
+    /// The part that outlives the body.
+    state: Rc<UploadState>,
+}
+
+/// The part of an upload that outlives it.
+#[derive(Default)]
+pub struct UploadState {
+    /// The status of a refusal that is the client's fault.
+    pub refused: Cell<Option<StatusCode>>,
+    /// Bytes received of the body.
+    pub received: Cell<u64>,
 }
 
 impl ProxiedUpload {
-    /// Takes the body of a request, if there is one. `refused` is set if the client breaks the limits of `route`.
+    /// Takes the body of a request, if there is one. `state` gets the refusal if the client breaks the limits of `route`.
     pub fn of(
         context: &RequestContext,
         route: &Route,
         body: &mut RequestBody,
-        refused: Rc<Cell<Option<StatusCode>>>,
+        state: Rc<UploadState>,
     ) -> Result<Option<BodyStream>, Refusal> {
         let Some(source) = body.take() else { return Ok(None) };
         let limit = limit(route);
@@ -49,11 +58,11 @@ impl ProxiedUpload {
             return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
         }
         let (patience, begun) = (Patience::of(context, route), Instant::now());
-        Ok(Some(Box::pin(ProxiedUpload { source, patience, begun, received: 0, limit, late: None, refused })))
+        Ok(Some(Box::pin(ProxiedUpload { source, patience, begun, received: 0, limit, late: None, state })))
     }
 
     fn refuse(&self, status: StatusCode) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        self.refused.set(Some(status));
+        self.state.refused.set(Some(status));
         Poll::Ready(Some(Err(io::Error::other("the request's body was refused"))))
     }
 }
@@ -75,6 +84,7 @@ impl Body for ProxiedUpload {
             Some(Err(_)) => self.refuse(StatusCode::BAD_REQUEST),
             Some(Ok(frame)) => {
                 self.received += frame.data_ref().map_or(0, Bytes::len) as u64;
+                self.state.received.set(self.received);
                 if self.received > self.limit {
                     return self.refuse(StatusCode::PAYLOAD_TOO_LARGE);
                 }

@@ -71,7 +71,8 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
         context.client.reads_to_the_end();
     }
     let leaving = context.client.must_close() || context.services.shared.is_stopping();
-    let close = ending.close || last || old || open_ended || wants("nokeepalive") || leaving;
+    let switches = head.status == StatusCode::SWITCHING_PROTOCOLS;
+    let close = !switches && (ending.close || last || old || open_ended || wants("nokeepalive") || leaving);
     if close {
         head.headers.insert(CONNECTION, CLOSE);
         // For an HTTP/1.0 client hyper adds a keep-alive header to an HTTP/1.1 response.

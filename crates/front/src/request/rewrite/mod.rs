@@ -162,11 +162,10 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
 /// The backend of a rule with the flag `P`.
 fn backend(context: &RequestContext, route: &Route, url: &str, of_folder: bool) -> Result<Passed, Refusal> {
     let parsed = BackendUrl::parse(url).and_then(|url| match url.scheme {
-        BackendScheme::Http => Ok(url),
         // As for SetHandler, only the configuration itself decides which applications a folder may use.
         BackendScheme::Fcgi if !of_folder || route.settings.fcgi.names(&url) => Ok(url),
         BackendScheme::Fcgi => Err(fcgi::unnamed(&url)),
-        BackendScheme::Https => Err(format!("backends of https:// are not supported: {url}")),
+        _ => Ok(url),
     });
     let url = parsed.map_err(|why| {
         context.complain(route, &format_args!("RewriteRule: flag P: {why}"));

@@ -1,0 +1,20 @@
+//! A connection that has switched protocols: its bytes go to a backend and back.
+
+use std::any::Any;
+use std::time::Duration;
+
+use proxy::Upgraded;
+
+/// The backend's end of a connection that has switched protocols.
+pub struct Tunnel {
+    /// The connection to the backend.
+    pub backend: Box<Upgraded>,
+    /// Longest time without a byte in either direction: `ProxyTimeout`.
+    pub idle: Duration,
+    /// Whether the configuration that allowed the tunnel is superseded.
+    pub is_over: Box<dyn Fn() -> bool>,
+    /// Time for which the tunnel lives after that: `GracefulShutdownTimeout`.
+    pub graceful: Duration,
+    /// Dropped at the end of the tunnel.
+    pub guard: Box<dyn Any>,
+}

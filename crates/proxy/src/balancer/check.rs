@@ -1,0 +1,75 @@
+//! An active check of a member.
+
+use std::future::poll_fn;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use http::header::{HOST, HeaderValue, USER_AGENT};
+use http::{Method, Request, Uri};
+
+use crate::backends::{BackendAnswer, BackendRequest, Backends};
+use crate::connect::BackendHandshake;
+use crate::waits::Waits;
+use config::At;
+use config::proxy::Passed;
+use config::proxy::balancer::{BalancerMember, HealthCheck, HealthCheckMethod};
+
+/// Most bytes of a body that are compared; a longer one fails.
+const LONGEST: usize = 64 << 10;
+
+/// Checks a member. The error is the reason for which it is not to be used.
+pub async fn check(
+    backends: &Backends,
+    member: &BalancerMember,
+    check: &HealthCheck,
+    (waits, tls): (Waits, Option<BackendHandshake>),
+) -> Result<(), String> {
+    let to = Passed { url: member.url.clone(), parameters: member.parameters.clone(), at: At::default() };
+    if check.method == HealthCheckMethod::Tcp {
+        return backends.try_connection(&to, waits).await.map_err(|why| why.to_string());
+    }
+    let asked = tokio::time::timeout(whole(check, waits), ask(backends, &to, check, (waits, tls)));
+    asked.await.unwrap_or_else(|_| Err(format!("it took more than {} s", whole(check, waits).as_secs_f32())))
+}
+
+/// The time for a whole check: the interval, so that checks of a member never overlap.
+fn whole(check: &HealthCheck, waits: Waits) -> Duration {
+    check.interval.max(Duration::from_millis(100)).min(waits.piece)
+}
+
+async fn ask(
+    backends: &Backends,
+    to: &Passed,
+    check: &HealthCheck,
+    (waits, tls): (Waits, Option<BackendHandshake>),
+) -> Result<(), String> {
+    let method = match check.method {
+        HealthCheckMethod::Options => Method::OPTIONS,
+        HealthCheckMethod::Head => Method::HEAD,
+        HealthCheckMethod::Get | HealthCheckMethod::Tcp => Method::GET,
+    };
+    let path = check.uri.as_deref().unwrap_or(if to.url.path.is_empty() { "/" } else { &to.url.path });
+    let (mut head, ()) = Request::new(()).into_parts();
+    head.method = method;
+    head.uri = Uri::try_from(path).map_err(|error| error.to_string())?;
+    let host = HeaderValue::from_str(&to.url.authority).unwrap_or(HeaderValue::from_static("localhost"));
+    head.headers.insert(HOST, host);
+    head.headers.insert(USER_AGENT, HeaderValue::from_static("Cameleer (health check)"));
+    let mut outgoing = BackendRequest { head, body: None, tls, once: false, upgrades: false };
+    let answer = backends.send(to, waits, &mut outgoing).await.map_err(|failure| failure.to_string())?;
+    let BackendAnswer::Response(response) = answer else { return Err("it switches protocols".to_owned()) };
+    let status = response.status().as_u16();
+    let mut body = response.into_body();
+    let mut text = BytesMut::new();
+    while let Some(piece) = poll_fn(|cx| body.poll(cx)).await {
+        text.extend_from_slice(&piece.map_err(|error| error.to_string())?);
+        if text.len() > LONGEST {
+            return Err(format!("its body has more than {LONGEST} bytes"));
+        }
+    }
+    let is_good = match &check.condition {
+        Some(condition) => condition.holds(status, &String::from_utf8_lossy(&text)),
+        None => (200..400).contains(&status),
+    };
+    if is_good { Ok(()) } else { Err(format!("its response with status {status} is no success")) }
+}

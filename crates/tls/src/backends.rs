@@ -1,0 +1,163 @@
+//! TLS towards backends: the files that `SSLProxy…` names, and client settings made of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustls::ClientConfig;
+use rustls::RootCertStore;
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use serde::{Deserialize, Serialize};
+
+use super::identity::private_key;
+use super::server::versions;
+use super::verifier::BackendVerifier;
+use config::proxy::BackendTls;
+use config::proxy::backend_tls::BackendVerify;
+use config::tls::{NamedFile, Versions};
+use config::{Config, ConfigError, regular};
+
+/// Maximum size of a file, and of all files of a folder, in bytes.
+const LONGEST: u64 = 16 << 20;
+/// Maximum number of client settings in memory: one for each combination in the configuration.
+const MOST: usize = 1024;
+
+/// The contents of the files that `SSLProxy…` names, by path.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct BackendFiles(BTreeMap<PathBuf, String>);
+
+/// Omits the contents, because they include keys.
+impl fmt::Debug for BackendFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BackendFiles").field(&self.0.keys()).finish()
+    }
+}
+
+/// Client settings, each made at its first use.
+#[derive(Default)]
+pub struct BackendClients {
+    files: BackendFiles,
+    made: Mutex<Vec<(BackendTls, Result<Arc<ClientConfig>, String>)>>,
+}
+
+impl BackendFiles {
+    /// Reads all files that the configuration names, or returns all errors.
+    pub fn read(config: &Config) -> Result<BackendFiles, Vec<ConfigError>> {
+        let (mut files, mut errors) = (BackendFiles::default(), Vec::new());
+        for tls in config.sections.iter().map(|section| &section.said.proxy.tls) {
+            for file in tls.authorities.iter().chain(&tls.machine) {
+                match text(file) {
+                    Ok(text) => drop(files.0.insert(file.path.clone(), text)),
+                    Err(error) => errors.push(complaint(file, &error.to_string())),
+                }
+            }
+            let files_are_there = errors.is_empty();
+            if let (true, Err((file, why))) = (files_are_there, files.parts(tls)) {
+                errors.push(complaint(file, &why));
+            }
+        }
+        if errors.is_empty() { Ok(files) } else { Err(errors) }
+    }
+
+    /// The authorities, and our chain and key. The error names the wrong file.
+    fn parts<'a>(&self, tls: &'a BackendTls) -> Result<(RootCertStore, Option<&str>), (&'a NamedFile, String)> {
+        let mut roots = RootCertStore::empty();
+        for file in &tls.authorities {
+            let found = CertificateDer::pem_slice_iter(self.text(&file.path).as_bytes()).flatten().collect::<Vec<_>>();
+            if roots.add_parsable_certificates(found).0 == 0 {
+                return Err((file, "contains no certificate that can be used: expected PEM".to_owned()));
+            }
+        }
+        let Some(machine) = &tls.machine else { return Ok((roots, None)) };
+        let pem = self.text(&machine.path);
+        match super::identity::fit(pem, pem) {
+            true => Ok((roots, Some(pem))),
+            false => Err((machine, "contains no certificate with its key: expected both, in PEM".to_owned())),
+        }
+    }
+
+    fn text(&self, path: &Path) -> &str {
+        self.0.get(path).map_or("", String::as_str)
+    }
+}
+
+impl BackendClients {
+    /// Client settings of these files.
+    pub fn new(files: BackendFiles) -> BackendClients {
+        BackendClients { files, made: Mutex::default() }
+    }
+
+    /// The client settings of a place. The error is for the error log.
+    pub fn of(&self, tls: &BackendTls) -> Result<Arc<ClientConfig>, String> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, client)) = made.iter().find(|(known, _)| known == tls) {
+            return client.clone();
+        }
+        let client = self.make(tls);
+        if made.len() >= MOST {
+            made.clear();
+        }
+        made.push((tls.clone(), client.clone()));
+        client
+    }
+
+    fn make(&self, tls: &BackendTls) -> Result<Arc<ClientConfig>, String> {
+        let (roots, machine) =
+            self.files.parts(tls).map_err(|(file, why)| format!("{} {} {why}", file.directive, file.path.display()))?;
+        let is_required = tls.verify == Some(BackendVerify::Require);
+        if is_required && roots.is_empty() {
+            return Err(
+                "SSLProxyVerify require needs SSLProxyCACertificateFile or SSLProxyCACertificatePath".to_owned()
+            );
+        }
+        let verifier = BackendVerifier {
+            roots: is_required.then_some(roots),
+            name: tls.check_name != Some(false),
+            expire: tls.check_expire != Some(false),
+        };
+        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(&versions(tls.versions.unwrap_or(Versions::ALL)))
+            .map_err(|error| error.to_string())?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier));
+        let mut client = match machine {
+            None => builder.with_no_client_auth(),
+            Some(pem) => {
+                let chain = CertificateDer::pem_slice_iter(pem.as_bytes()).flatten().collect();
+                let key = private_key(pem)
+                    .map_err(|_| "SSLProxyMachineCertificateFile: the key cannot be used".to_owned())?;
+                builder.with_client_auth_cert(chain, key).map_err(|error| error.to_string())?
+            }
+        };
+        client.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Arc::new(client))
+    }
+}
+
+/// The text of a file, or of all files of a folder.
+fn text(file: &NamedFile) -> std::io::Result<String> {
+    let read =
+        |path: &Path| regular::read(path, LONGEST).map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
+    if !file.path.is_dir() {
+        return read(&file.path);
+    }
+    let mut paths =
+        std::fs::read_dir(&file.path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    paths.sort();
+    let mut all = String::new();
+    for path in paths.iter().filter(|path| path.is_file()) {
+        all.push_str(&read(path)?);
+        all.push('\n');
+        if all.len() as u64 > LONGEST {
+            return Err(std::io::Error::other(format!("has more than {LONGEST} bytes")));
+        }
+    }
+    Ok(all)
+}
+
+fn complaint(file: &NamedFile, why: &str) -> ConfigError {
+    ConfigError { at: Some(file.at.clone()), message: format!("{}: {}: {why}", file.directive, file.path.display()) }
+}

@@ -196,7 +196,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     context.take_forced();
     variables::forget(context);
     remote_ip::settle(context, head, &route);
-    settle(context, head, &route)?;
+    settle_all(context, head, &route).await?;
     let (head, moved) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
     let head = &*head;
     route = moved;
@@ -249,14 +249,14 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
             LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
             LookupResult::File(file, opened) => {
                 let route = file;
-                settle(context, head, &route)?;
+                settle_all(context, head, &route).await?;
                 take_turn(context, head, &route)?;
                 let head = headers::asked(context, head, &route).await?;
                 return files::send(context, &route, opened, &head).await.map(Dispatched::Response);
             }
             LookupResult::Handled(refined) => route = refined,
         }
-        settle(context, head, &route)?;
+        settle_all(context, head, &route).await?;
     } else {
         // The settings of the file's own sections apply to the whole request, Perl phases included.
         if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, &route)).await? {
@@ -379,7 +379,7 @@ async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Re
     }
     let generation = &context.generation;
     let there = generation.ask(|| generation.routes.at_file(&generation.config, &route, &file, None)).await?;
-    settle(context, head, &there)?;
+    settle_all(context, head, &there).await?;
     Ok(there)
 }
 
@@ -387,9 +387,21 @@ async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Re
 async fn choose(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
     let chosen = branches::applied(context, head, route.clone()).await?;
     if !Rc::ptr_eq(&chosen, &route) {
-        settle(context, head, &chosen)?;
+        settle_all(context, head, &chosen).await?;
     }
     Ok(chosen)
+}
+
+/// As [`settle`], with the answers that the expressions of variables need.
+async fn settle_all(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
+    loop {
+        context.begin_evaluation();
+        settle(context, head, route)?;
+        if !context.finds_answer(head, route).await {
+            return Ok(());
+        }
+        variables::forget(context);
+    }
 }
 
 /// Makes `route` the request's current route, and computes its variables.

@@ -64,7 +64,9 @@ pub fn for_perl() -> String {
         let form = if row.takes.form() == Form::Section { "section" } else { "line" };
         let count = row.takes.count();
         let most = if *count.end() == MANY { "-1".to_owned() } else { count.end().to_string() };
-        format!("{name} {form} {} {most}\n", count.start())
+        // `@Alias` is a list of pairs: the form with one argument is for <Location> alone.
+        let least = if row.name == "Alias" { count.end() } else { count.start() };
+        format!("{name} {form} {least} {most}\n")
     };
     all().flat_map(|row| row.names().map(move |name| line(row, name))).collect()
 }

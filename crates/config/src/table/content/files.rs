@@ -121,7 +121,7 @@ fn allow_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 /// `Alias /from /to`, `ScriptAlias /from /to`
 fn alias_of_place(draft: &mut Draft, to: &str) -> Result<(), String> {
     if !draft.is_in_container() {
-        return Err("expected a URL path and a path".to_owned());
+        return Err("expected `Alias /url-path path`".to_owned());
     }
     let to = ExprText::parse(to, &mut draft.patterns)?;
     draft.settings().response.alias = Some(to);

@@ -19,7 +19,7 @@ use super::files::{self, LookupResult, autoindex, lookup};
 use super::includes;
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected};
 use super::negotiation::{self, MapAnswer};
-use super::place::{aliased, choose, find, find_by, settle};
+use super::place::{aliased, choose, find, find_by, settle, settle_all};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
@@ -125,17 +125,17 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
     context.take_forced();
     variables::forget(context);
     remote_ip::settle(context, head, &route);
-    settle(context, head, &route)?;
+    settle_all(context, head, &route).await?;
     if route.backend.is_some() && context.has_variable("no-proxy") {
         route = find_by(context, head, Routes::without_backend).await?;
-        settle(context, head, &route)?;
+        settle_all(context, head, &route).await?;
     }
     let (mut head, mut route) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
     redirect(context, &route, &head, |answer| answer.of_host).await?;
     route = aliased(context, &head, route).await?;
     route = choose(context, &head, route).await?;
     if let Some(chosen) = negotiation::multi_views(context, &head, &route).await? {
-        settle(context, &head, &chosen)?;
+        settle_all(context, &head, &chosen).await?;
         route = choose(context, &head, chosen).await?;
     }
     match rewrite::of_folder(context, &head, &route).await? {
@@ -232,7 +232,7 @@ async fn on_disk(
         LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
         LookupResult::File(file, opened) => {
             let asked = std::mem::replace(&mut route, file);
-            settle(context, head, &route)?;
+            settle_all(context, head, &route).await?;
             if files::is_type_map(&context.generation.config, &route) {
                 return Ok(OnDisk::Answer(match negotiation::type_map(context, head, &asked, &route).await? {
                     MapAnswer::Onward(onward) => Dispatched::Forward(onward),
@@ -245,7 +245,7 @@ async fn on_disk(
             Dispatched::Response(files::send(context, &route, opened, &head).await?)
         }
         LookupResult::Handled(route) => {
-            settle(context, head, &route)?;
+            settle_all(context, head, &route).await?;
             return Ok(OnDisk::Program(route));
         }
     };

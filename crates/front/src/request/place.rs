@@ -62,7 +62,7 @@ pub async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -
     }
     let generation = &context.generation;
     let there = generation.ask(|| generation.routes.at_file(&generation.config, &route, &file, None)).await?;
-    settle(context, head, &there)?;
+    settle_all(context, head, &there).await?;
     Ok(there)
 }
 
@@ -70,9 +70,21 @@ pub async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -
 pub async fn choose(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
     let chosen = branches::applied(context, head, route.clone()).await?;
     if !Rc::ptr_eq(&chosen, &route) {
-        settle(context, head, &chosen)?;
+        settle_all(context, head, &chosen).await?;
     }
     Ok(chosen)
+}
+
+/// As [`settle`], with the answers that the expressions of variables need.
+pub async fn settle_all(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
+    loop {
+        context.begin_evaluation();
+        settle(context, head, route)?;
+        if !context.finds_answer(head, route).await {
+            return Ok(());
+        }
+        variables::forget(context);
+    }
 }
 
 /// Makes `route` the request's current route, and computes its variables.

@@ -3,6 +3,7 @@
 
 mod applicable;
 mod asked;
+mod branches;
 mod explained;
 mod htaccess;
 mod moved;

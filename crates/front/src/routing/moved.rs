@@ -7,11 +7,10 @@ use http::StatusCode;
 
 use super::applicable::{Place, applied};
 use super::htaccess::Unread;
-use super::settings::PlaceOfSettings;
-use super::{NotYet, Route, Routes, bytes, redirect};
+use super::{NotYet, Route, Routes, redirect};
 use base::path::Text;
+use config::Config;
 use config::proxy::Passed;
-use config::{Applied, Config};
 
 /// A file that was found on disk.
 #[derive(Clone, Copy)]
@@ -106,36 +105,6 @@ impl Routes {
             ambiguous: found.ambiguous,
             ..route.clone()
         }))
-    }
-
-    /// The route with these `<If>` sections in place of those that it has.
-    pub fn with_branches(&self, config: &Config, route: &Route, branches: Vec<u16>) -> Rc<Route> {
-        Rc::new(self.branched(config, route, branches))
-    }
-
-    fn branched(&self, config: &Config, route: &Route, branches: Vec<u16>) -> Route {
-        let sections = [route.plain_sections(), &branches].concat();
-        let merged = Applied { sections, files: route.files.to_vec() };
-        let (text, path) = (Text::new(bytes(&route.filename)).0, Text::new(&route.path).0);
-        let ((settings, redirect), is_unknown) = applied(|| {
-            let (script_alias, overrides, file) = (route.script_alias, &route.overrides, Path::new(&text));
-            let settings = self.settings(config, PlaceOfSettings { applied: &merged, script_alias, overrides, file });
-            let settings = route.forced.as_ref().map_or(settings.clone(), |by| Rc::new(settings.forced(by)));
-            let of_host = route.redirect.clone().filter(|answer| answer.of_host);
-            let redirect = of_host.or_else(|| redirect::of_place(&settings, &path));
-            (settings, redirect)
-        });
-        let unknown = is_unknown.then_some(StatusCode::INTERNAL_SERVER_ERROR);
-        let script_length = if route.resolved { route.script_length } else { settings.script_length(&route.path) };
-        Route {
-            sections: merged.sections,
-            branches: branches.into(),
-            settings,
-            redirect,
-            script_length,
-            refusal: route.refusal.or(unknown),
-            ..route.clone()
-        }
     }
 
     /// The route of a file that was found on disk.

@@ -107,6 +107,9 @@ fn member(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if url.scheme == BackendScheme::Balancer {
         return Err("a balancer cannot be a member of another".to_owned());
     }
+    if url.scheme == BackendScheme::Fcgi {
+        return Err("FastCGI applications cannot be members: let ProxyPass lead to one, and the application start more processes".to_owned());
+    }
     let mut backend = BackendParameters::default();
     let mut member = BalancerMember {
         url,

@@ -18,7 +18,7 @@ use super::{of_host, onward};
 use crate::base::refusal::Refusal;
 use crate::request::access::admit;
 use crate::request::context::RequestContext;
-use crate::request::place::{find, settle};
+use crate::request::place::{find, settle_all};
 use crate::routing::{Route, bytes};
 use base::path::Text;
 use config::Phase;
@@ -80,7 +80,7 @@ async fn of_path(context: &RequestContext, head: &Parts, path: &str) -> Result<L
     let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
     let there = onward(head, &tidy(path), query)?;
     let route = find(context, &there).await?;
-    settle(context, &there, &route)?;
+    settle_all(context, &there, &route).await?;
     let (there, route) = of_host(context, Cow::Owned(there), route).await?;
     judged(context, &there, route).await
 }
@@ -95,7 +95,7 @@ async fn of_file(context: &RequestContext, head: &Parts, route: &Route, name: &s
     let file = Text::bytes_of(PathBuf::from(file));
     let generation = &context.generation;
     let there = generation.ask(|| generation.routes.at_file(&generation.config, route, &file, None)).await?;
-    settle(context, head, &there)?;
+    settle_all(context, head, &there).await?;
     judged(context, head, there).await
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::functions::{replace, replaced_length};
 use super::glob;
 use super::source::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource};
-use super::tree::{Function, Globbing, List, Node, Substitution, Word};
+use super::tree::{ExprFunction, Globbing, List, Node, Substitution, Word};
 use crate::syntax::work;
 
 /// Most texts of a list.
@@ -138,10 +138,10 @@ impl<'a> Evaluation<'a> {
         Ok(whole)
     }
 
-    fn call(&mut self, function: &Function, argument: String) -> Evaluated<String> {
+    fn call(&mut self, function: &ExprFunction, argument: String) -> Evaluated<String> {
         let source = self.source;
         let value = match function {
-            Function::Request(varies) => {
+            ExprFunction::Request(varies) => {
                 let name = argument.to_ascii_lowercase();
                 let is_new = || !self.vary.iter().any(|known| known.eq_ignore_ascii_case(&argument));
                 // A response always depends on its host (RFC 9110, section 12.5.5).
@@ -150,20 +150,20 @@ impl<'a> Evaluation<'a> {
                 }
                 source.request_header(&name)
             }
-            Function::Response => source.response_header(&argument.to_ascii_lowercase()),
-            Function::RequestEnv => source.request_env(&argument),
-            Function::Note => source.note(&argument),
-            Function::OsEnv => source.os_env(&argument),
-            Function::Env => {
+            ExprFunction::Response => source.response_header(&argument.to_ascii_lowercase()),
+            ExprFunction::RequestEnv => source.request_env(&argument),
+            ExprFunction::Note => source.note(&argument),
+            ExprFunction::OsEnv => source.os_env(&argument),
+            ExprFunction::Env => {
                 let own = source.note(&argument).or_else(|| source.request_env(&argument));
                 own.or_else(|| source.os_env(&argument))
             }
-            Function::Tls => source.tls(&argument),
-            Function::Disk(fact) => {
+            ExprFunction::Tls => source.tls(&argument),
+            ExprFunction::Disk(fact) => {
                 let question = ExprQuestion::Disk(*fact, argument);
                 Some(answer(source, question)?)
             }
-            Function::Pure(function) => {
+            ExprFunction::Pure(function) => {
                 // The result of `escape` is up to three times as long.
                 fits(argument.len() * 3)?;
                 Some(function(&argument))

@@ -29,7 +29,7 @@ use crate::syntax::pattern::Budget;
 use evaluate::Evaluation;
 pub use evaluate::number;
 pub use source::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable};
-use tree::{Function, Node, Word};
+use tree::{ExprFunction, Node, Word};
 
 /// A condition.
 #[derive(Clone)]
@@ -155,7 +155,7 @@ impl ExprText {
             source: format!("Basic %{{base64:{}:{}}}", user.source, password.source).into(),
             root: Arc::new(Word::Concat(vec![
                 Word::Text("Basic ".to_owned()),
-                Word::Call(Function::Pure(functions::base64), Box::new(pair)),
+                Word::Call(ExprFunction::Pure(functions::base64), Box::new(pair)),
             ])),
             asks: user.asks || password.asks,
         }

@@ -27,7 +27,7 @@ pub enum Node {
     /// `-F`: a request for the file would be answered.
     File(Word),
     /// `==`, `-eq`, …
-    Compare(Word, Comparison, Word),
+    Compare(Word, WordComparison, Word),
     /// `=~`
     Matches(Word, Pattern),
     /// `-strmatch`, `-strcmatch`, `-fnmatch`
@@ -42,7 +42,7 @@ pub enum Node {
 
 /// How two words are compared, and which results hold.
 #[derive(Debug, Clone, Copy)]
-pub struct Comparison {
+pub struct WordComparison {
     /// As integers instead of texts.
     pub as_numbers: bool,
     /// Whether a result satisfies the operator.
@@ -70,7 +70,7 @@ pub enum Word {
     /// `a . b`, and the parts of a text with variables.
     Concat(Vec<Word>),
     /// `function(word)`, `%{function:word}`
-    Call(Function, Box<Word>),
+    Call(ExprFunction, Box<Word>),
     /// `replace(word, from, to)`
     Replace(Box<[Word; 3]>),
     /// `sub(s/…/…/, word)`
@@ -83,7 +83,7 @@ pub enum Word {
 
 /// A function with one argument.
 #[derive(Debug, Clone)]
-pub enum Function {
+pub enum ExprFunction {
     /// A header of the request, which is added to `Vary` if the value is true.
     Request(bool),
     /// A header of the response.

@@ -106,10 +106,12 @@ impl RequestContext {
         result
     }
 
-    /// The answer to a question, if it is known.
+    /// The answer to a question, if it is known. Beyond the limit no further answers are looked for.
     fn answer_to(&self, question: &ExprQuestion) -> Option<ExprAnswer> {
         let answers = self.expressions.answers.borrow();
-        answers.iter().find(|(known, _)| known == question).map(|(_, answer)| answer.clone())
+        let known = answers.iter().find(|(known, _)| known == question).map(|(_, answer)| answer.clone());
+        let too_many = || format!("expressions of the request ask for more than {MOST_QUESTIONS} files or paths");
+        known.or_else(|| (answers.len() >= MOST_QUESTIONS).then(|| ExprAnswer::Failed(too_many())))
     }
 
     /// Runs work that may evaluate expressions, again after each question that it asks.
@@ -136,18 +138,12 @@ impl RequestContext {
     /// Finds the answer to the question that stopped an evaluation. `false`: there was none.
     pub async fn finds_answer(&self, head: &Parts, route: &Route) -> bool {
         let Some(question) = self.expressions.pending.take() else { return false };
-        let is_too_much = self.expressions.answers.borrow().len() >= MOST_QUESTIONS;
         let answer = match &question {
-            _ if is_too_much => ExprAnswer::Failed(format!("it asks for more than {MOST_QUESTIONS} files or paths")),
             // A request that is looked at for a rule looks at no further ones.
             ExprQuestion::Path(_) | ExprQuestion::File(_) if self.is_looked_at() => ExprAnswer::Holds(false),
             question => (self.expressions.answerer)(self, head, route, question).await,
         };
-        let mut answers = self.expressions.answers.borrow_mut();
-        if is_too_much {
-            answers.pop();
-        }
-        answers.push((question, answer));
+        self.expressions.answers.borrow_mut().push((question, answer));
         true
     }
 

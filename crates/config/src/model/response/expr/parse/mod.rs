@@ -4,7 +4,7 @@ mod names;
 mod patterns;
 
 use super::scan::ExprScanner;
-use super::tree::{Comparison, Function, Globbing, List, Node, Word};
+use super::tree::{ExprFunction, Globbing, List, Node, Word, WordComparison};
 use super::{ExprRights, ExprVariable};
 use crate::syntax::pattern::Budget;
 use crate::syntax::value::network::Network;
@@ -210,7 +210,7 @@ impl<'a, 'b> ExprParser<'a, 'b> {
         Ok(Operand::Condition(node))
     }
 
-    fn comparison(&mut self, left: Word, comparison: Comparison) -> Result<Node, String> {
+    fn comparison(&mut self, left: Word, comparison: WordComparison) -> Result<Node, String> {
         Ok(Node::Compare(left, comparison, self.word()?))
     }
 
@@ -389,10 +389,10 @@ impl<'a, 'b> ExprParser<'a, 'b> {
     }
 
     /// The function with this name. An unknown name is an error, because a condition must not change its meaning.
-    fn function(&mut self, name: &str, start: &ExprScanner<'_>) -> Result<Function, String> {
+    fn function(&mut self, name: &str, start: &ExprScanner<'_>) -> Result<ExprFunction, String> {
         let function =
             names::function(name).ok_or_else(|| start.wrong(&format!("the function {name} does not exist")))?;
-        if let Function::Disk(fact) = &function {
+        if let ExprFunction::Disk(fact) = &function {
             if self.rights == ExprRights::OfPage {
                 return Err(start.wrong(&format!("the function {name} is not allowed in pages")));
             }

@@ -2,7 +2,7 @@
 
 use super::super::functions;
 use super::super::source::DiskFact;
-use super::super::tree::{Comparison, Function, Globbing, Node, Word};
+use super::super::tree::{ExprFunction, Globbing, Node, Word, WordComparison};
 
 /// The test with this name, without `-`.
 pub fn unary(name: &str) -> Option<fn(Word) -> Node> {
@@ -29,7 +29,7 @@ pub fn binary(name: &str) -> Option<&'static str> {
 }
 
 /// The comparison by this operator.
-pub fn comparison(operator: &str) -> Option<Comparison> {
+pub fn comparison(operator: &str) -> Option<WordComparison> {
     let is: fn(std::cmp::Ordering) -> bool = match operator {
         "==" | "=" | "eq" => |order| order.is_eq(),
         "!=" | "ne" => |order| order.is_ne(),
@@ -40,7 +40,7 @@ pub fn comparison(operator: &str) -> Option<Comparison> {
         _ => return None,
     };
     let as_numbers = operator.starts_with(|c: char| c.is_ascii_alphabetic());
-    Some(Comparison { as_numbers, is })
+    Some(WordComparison { as_numbers, is })
 }
 
 /// The kind of wildcards of this operator.
@@ -55,21 +55,21 @@ pub fn globbing(operator: &str) -> Option<Globbing> {
 }
 
 /// The function with this name; case does not matter.
-pub fn function(name: &str) -> Option<Function> {
+pub fn function(name: &str) -> Option<ExprFunction> {
     let name = name.to_ascii_lowercase();
     Some(match name.as_str() {
-        "req" | "http" => Function::Request(true),
-        "req_novary" => Function::Request(false),
-        "resp" => Function::Response,
-        "reqenv" => Function::RequestEnv,
-        "note" => Function::Note,
-        "osenv" => Function::OsEnv,
-        "env" => Function::Env,
-        "ssl" => Function::Tls,
-        "file" => Function::Disk(DiskFact::File),
-        "filesize" => Function::Disk(DiskFact::FileSize),
-        "filemod" => Function::Disk(DiskFact::FileMod),
-        pure => Function::Pure(functions::find(pure)?),
+        "req" | "http" => ExprFunction::Request(true),
+        "req_novary" => ExprFunction::Request(false),
+        "resp" => ExprFunction::Response,
+        "reqenv" => ExprFunction::RequestEnv,
+        "note" => ExprFunction::Note,
+        "osenv" => ExprFunction::OsEnv,
+        "env" => ExprFunction::Env,
+        "ssl" => ExprFunction::Tls,
+        "file" => ExprFunction::Disk(DiskFact::File),
+        "filesize" => ExprFunction::Disk(DiskFact::FileSize),
+        "filemod" => ExprFunction::Disk(DiskFact::FileMod),
+        pure => ExprFunction::Pure(functions::find(pure)?),
     })
 }
 
@@ -88,10 +88,10 @@ const HEADERS: &[(&str, &str)] = &[
 pub fn variable(name: &str) -> Option<Word> {
     let text = |text: &str| Box::new(Word::Text(text.to_owned()));
     if let Some((_, header)) = HEADERS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-        return Some(Word::Call(Function::Request(true), text(header)));
+        return Some(Word::Call(ExprFunction::Request(true), text(header)));
     }
     if name.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("SSL_")) {
-        return Some(Word::Call(Function::Tls, text(&name.to_ascii_uppercase())));
+        return Some(Word::Call(ExprFunction::Tls, text(&name.to_ascii_uppercase())));
     }
     name.parse().ok().map(Word::Variable)
 }

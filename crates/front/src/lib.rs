@@ -68,6 +68,8 @@ pub use cache::control as cache_control;
 pub use http1::strict;
 pub use panics::abort_on_panic;
 #[doc(hidden)]
+pub use request::context::forwarded;
+#[doc(hidden)]
 pub use request::files::range;
 pub use request::rewrite::{ExplainedRequest, explain};
 pub use routing::{Route, port_of, route_of};

@@ -5,7 +5,7 @@ mod answered;
 mod aside;
 mod error_log;
 mod finish;
-mod forwarded;
+pub mod forwarded;
 pub mod host_header;
 pub mod remote_ip;
 mod rules;

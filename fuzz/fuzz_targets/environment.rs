@@ -68,18 +68,21 @@ fn merged(mut path: Vec<u8>) -> Vec<u8> {
 type Environment = Vec<(Vec<u8>, Vec<u8>)>;
 
 fn of_program(frame: Frame) -> Environment {
-    collected(frame, apache::program_env)
+    collected(frame, || apache::cgi_env().into_iter().collect())
 }
 
 fn of_psgi(frame: Frame) -> Environment {
-    collected(frame, apache::psgi_env)
+    collected(frame, || {
+        let mut pairs = Vec::new();
+        apache::psgi_env(&mut |key: &[u8], value: &[u8]| pairs.push((key.to_vec(), value.to_vec())));
+        pairs
+    })
 }
 
-fn collected(frame: Frame, fill: fn(&mut dyn FnMut(&[u8], &[u8]))) -> Environment {
+fn collected(frame: Frame, environment: fn() -> Environment) -> Environment {
     let place = PlaceConfig { location: "/app".into(), ..PlaceConfig::default() };
     apache::begin(Incoming { frame, place: Rc::new(place), client: Box::new(Nobody) });
-    let mut pairs = Vec::new();
-    fill(&mut |key, value| pairs.push((key.to_vec(), value.to_vec())));
+    let pairs = environment();
     apache::end();
     pairs
 }

@@ -81,5 +81,8 @@ fn rewritten(raw: &[u8]) -> Option<Rewritten> {
     let query = String::from_utf8_lossy(raw.get(end + 1..).unwrap_or_default()).into_owned();
     let asked = Asked { path: path.clone(), query: query.clone() };
     let start = Start { path, query: Some(query), ..Start::default() };
-    CONFIG.with(|config| Some(work::Allowance::default().count(|| run(&config.hosts.first()?.rewrite, start, &asked)))?)
+    CONFIG.with(|config| {
+        let rules = &config.hosts.first()?.rewrite;
+        Some(work::Allowance::default().count(|| run(rules, start, &asked)))
+    })
 }

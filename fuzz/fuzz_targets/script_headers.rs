@@ -32,7 +32,7 @@ impl ResponseReceiver for Kept {
 #[derive(Debug, PartialEq)]
 enum Answer {
     Error(u16),
-    Elsewhere(Vec<u8>),
+    Elsewhere(Vec<u8>, Head),
     Page(Head, Vec<u8>),
 }
 
@@ -43,16 +43,22 @@ fuzz_target!(|asked: (u8, &[u8])| {
     assert_eq!(answered(printed, usize::from(size)), whole);
     match whole {
         Answer::Error(status) => assert_eq!(status, 500),
-        Answer::Elsewhere(path) => assert!(path.starts_with(b"/") && !path.starts_with(b"//")),
+        Answer::Elsewhere(path, head) => {
+            assert!(path.starts_with(b"/") && !path.starts_with(b"//"));
+            assert!(stays_in_its_lines(&head));
+        }
         Answer::Page(head, body) => {
             assert!((100..600).contains(&head.status));
             assert!(printed.ends_with(&body));
-            assert!(head.headers.iter().all(|(name, _)| name.iter().all(u8::is_ascii_graphic)));
-            let breaks = |byte: &u8| matches!(byte, b'\r' | b'\n' | 0);
-            assert!(!head.headers.iter().any(|(_, value)| value.iter().any(breaks)));
+            assert!(stays_in_its_lines(&head));
         }
     }
 });
+
+fn stays_in_its_lines(head: &Head) -> bool {
+    let breaks = |byte: &u8| matches!(byte, b'\r' | b'\n' | 0);
+    head.headers.iter().all(|(name, value)| name.iter().all(u8::is_ascii_graphic) && !value.iter().any(breaks))
+}
 
 /// The messages that the worker sends for a script with this output.
 fn answered(printed: &[u8], size: usize) -> Answer {
@@ -81,7 +87,8 @@ fn frame() -> Frame {
 fn read(sent: &[u8]) -> Answer {
     let replies: Vec<Reply<'_>> = PacketMessages::new(sent).map(|message| message.expect("our own").1).collect();
     match &replies[..] {
-        [Reply::Elsewhere(path), Reply::End(_)] => Answer::Elsewhere(path.to_vec()),
+        [Reply::Elsewhere(path), Reply::End(_)] => Answer::Elsewhere(path.to_vec(), Head::default()),
+        [Reply::Head(head), Reply::Elsewhere(path), Reply::End(_)] => Answer::Elsewhere(path.to_vec(), head.clone()),
         [Reply::Head(head), bodies @ .., Reply::End(_)] => {
             let pieces = bodies.iter().map(|reply| if let Reply::Body(piece) = reply { *piece } else { panic!("{reply:?}") });
             Answer::Page(head.clone(), pieces.collect::<Vec<_>>().concat())

@@ -121,7 +121,7 @@ pub fn complete(
     let rules = &route.settings.response;
     let fields = context.take_fields();
     tracking::track(context, headers, &rules.tracking);
-    let is_negotiated = fields.iter().any(|(name, _)| *name == VARY);
+    let is_negotiated = fields.iter().any(|(name, _)| name.as_str() == "tcn");
     for (name, value) in fields {
         headers.append(name, value);
     }

@@ -21,7 +21,6 @@ pub mod services;
 mod strictness;
 
 use std::borrow::Cow;
-use std::path::{Component, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -35,7 +34,7 @@ use super::generation::{InUse, View};
 use super::routing::{Asked, NotYet, Route, once_read, redirect};
 use access::reverse_dns::named_by_dns;
 use access::{admit, take_turn};
-use base::path::{BadPath, MAX_SEGMENTS, PATH, Text};
+use base::path::{BadPath, MAX_SEGMENTS, PATH};
 use body::RequestBody;
 use body::drain::Left;
 use body::source::Source;
@@ -201,7 +200,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     let head = &*head;
     route = moved;
     redirect(context, &route, head, |answer| answer.of_host).await?;
-    route = aliased(context, head, route).await?;
+    route = branches::aliased(context, head, route).await?;
     route = choose(context, head, route).await?;
     let here = match rewrite::of_folder(context, head, &route).await? {
         InFolder::Same => None,
@@ -366,21 +365,6 @@ fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -
 /// Whether a refusal is about the file and not about the client.
 fn is_about_what_is_there(status: StatusCode) -> bool {
     matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
-}
-
-/// Applies an `Alias` of a `<Location>`. The text may contain parts of the request, so `..` is refused.
-async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
-    let Some(alias) = &route.settings.response.alias else { return Ok(route) };
-    let file = context.text(&ExprOf::request(context, head, &route), alias).await;
-    let file = Text::bytes_of(PathBuf::from(file));
-    if !file.is_absolute() || file.components().any(|part| part == Component::ParentDir) {
-        context.complain(&route, &format_args!("Alias: {} is no absolute path without ..", file.display()));
-        return Err(Refusal::new(StatusCode::FORBIDDEN));
-    }
-    let generation = &context.generation;
-    let there = generation.ask(|| generation.routes.at_file(&generation.config, &route, &file, None)).await?;
-    settle_all(context, head, &there).await?;
-    Ok(there)
 }
 
 /// Applies `<If>`, and makes the resulting route the request's current route.

@@ -108,7 +108,12 @@ impl Backends {
                 }
                 Ok(response) => {
                     let reuse = !outgoing.once && !to.parameters.disable_reuse;
-                    let at_end = self.at_end(reuse, link, key, to.parameters.ttl, waits.piece);
+                    let (idle, ttl) = (self.idle.clone(), to.parameters.ttl);
+                    let at_end = Box::new(move || {
+                        if reuse {
+                            spawn_local(keep(idle, key, link, ttl, waits.piece));
+                        }
+                    });
                     let response = response.map(|incoming| BackendBody::new(incoming, waits.piece, at_end));
                     return Ok(BackendAnswer::Response(response));
                 }
@@ -175,16 +180,6 @@ impl Backends {
         if !retry.is_zero() {
             down.insert(key.clone(), now + retry);
         }
-    }
-
-    /// Keeps the connection for another request, or closes it.
-    fn at_end(&self, reuse: bool, link: Link, key: Key, ttl: Option<Duration>, piece: Duration) -> Box<dyn FnOnce()> {
-        let idle = self.idle.clone();
-        Box::new(move || {
-            if reuse {
-                spawn_local(keep(idle, key, link, ttl, piece));
-            }
-        })
     }
 }
 

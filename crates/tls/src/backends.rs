@@ -36,11 +36,14 @@ impl fmt::Debug for BackendFiles {
     }
 }
 
+/// A client's configuration, or why there is none.
+type MadeClient = Result<Arc<ClientConfig>, String>;
+
 /// Client settings, each made at its first use.
 #[derive(Default)]
 pub struct BackendClients {
     files: BackendFiles,
-    made: Mutex<Vec<(BackendTls, Result<Arc<ClientConfig>, String>)>>,
+    made: Mutex<Vec<(BackendTls, MadeClient)>>,
 }
 
 impl BackendFiles {

@@ -115,7 +115,7 @@ impl Exchange<'_> {
     }
 
     fn wait(&self, by: Option<Instant>) -> Result<(bool, bool), ExchangeEnd> {
-        let wants_to_write = !self.is_deaf && !(self.body_is_sent && self.sent == self.out.len());
+        let wants_to_write = !(self.is_deaf || self.body_is_sent && self.sent == self.out.len());
         let flags = if wants_to_write { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
         let mut fds = [PollFd::new(self.lease.stream.as_fd(), flags)];
         match poll(&mut fds, wait_of(by)) {

@@ -34,7 +34,7 @@ impl Script {
         let kind = context.variables().get("proxy-fcgi-pathinfo").map(str::to_ascii_lowercase);
         let split = kind.as_deref().map_or(path.len(), |kind| split(kind, path));
         let path_info = if kind.is_some() { rest(kind.as_deref(), path, split) } else { Vec::new() };
-        let name = whole.strip_suffix(&path_info[..]).unwrap_or(&name_before(whole, path, kind.as_deref())).to_vec();
+        let name = whole.strip_suffix(&path_info[..]).unwrap_or(name_before(whole, path, kind.as_deref())).to_vec();
         let filename = match kind.as_deref() {
             Some("full") => path.get(..split).unwrap_or(path).as_bytes().to_vec(),
             _ => filename(route, to, path.as_bytes()),

@@ -136,44 +136,34 @@ pub async fn keep_body(
 }
 
 /// Executes the response to a request with this head, if a filter parses it.
-pub fn apply(context: &RequestContext, head: &Parts, response: Response<BodySource>) -> Response<BodySource> {
-    match to_parse(context, response) {
-        Err(response) => response,
-        Ok((mut response, file)) => {
-            let (Some(itself), Some(route)) = (context.itself(), context.route().clone()) else { return response };
-            describe(response.headers_mut(), &route, file);
-            let source = std::mem::replace(response.body_mut(), BodySource::Empty);
-            let output = Rc::new(Output::default());
-            let page = Page::of_client(Document { context: itself, head: head.clone(), route, file }, output.clone());
-            *response.body_mut() = BodySource::Parsed(Box::new(ParsedBody::new(output, page.run(source))));
-            response
-        }
-    }
+pub fn apply(context: &RequestContext, head: &Parts, mut response: Response<BodySource>) -> Response<BodySource> {
+    let Some(file) = to_parse(context, &mut response) else { return response };
+    let (Some(itself), Some(route)) = (context.itself(), context.route().clone()) else { return response };
+    describe(response.headers_mut(), &route, file);
+    let source = std::mem::replace(response.body_mut(), BodySource::Empty);
+    let output = Rc::new(Output::default());
+    let page = Page::of_client(Document { context: itself, head: head.clone(), route, file }, output.clone());
+    *response.body_mut() = BodySource::Parsed(Box::new(ParsedBody::new(output, page.run(source))));
+    response
 }
 
-/// The response and the facts about its file, if a filter parses it.
-fn to_parse(
-    context: &RequestContext,
-    mut response: Response<BodySource>,
-) -> Result<(Response<BodySource>, PageFile), Response<BodySource>> {
+/// The facts about the response's file, if a filter parses it.
+fn to_parse(context: &RequestContext, response: &mut Response<BodySource>) -> Option<PageFile> {
     if let Some(file) = response.extensions_mut().remove::<PageFile>() {
-        return if matches!(response.body(), BodySource::Empty) { Err(response) } else { Ok((response, file)) };
+        return (!matches!(response.body(), BodySource::Empty)).then_some(file);
     }
     let route = context.route().clone();
     let is_filtered = |route: &Route| {
         let rules = &route.settings.response.includes;
         rules.are_on() && rules.filter(type_of(response.headers()), &file_name(route))
     };
-    let Some(route) = route.filter(|route| is_filtered(route)) else { return Err(response) };
+    let route = route.filter(|route| is_filtered(route))?;
     // A file was examined when it was opened; pages of the server about a redirect are no documents.
     let is_plain = !matches!(response.body(), BodySource::Empty | BodySource::File(_))
         && !response.headers().contains_key(CONTENT_ENCODING)
         && !response.status().is_redirection()
         && response.status() != StatusCode::PARTIAL_CONTENT;
-    if is_plain && !route.is_static() && is_allowed(context, &route) {
-        return Ok((response, PageFile::default()));
-    }
-    Err(response)
+    (is_plain && !route.is_static() && is_allowed(context, &route)).then(PageFile::default)
 }
 
 /// Adapts the headers of a page: its length and time are not those of its source.

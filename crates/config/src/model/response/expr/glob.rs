@@ -50,7 +50,7 @@ fn one<'p, 't>(pattern: &'p str, text: &'t str, globbing: Globbing) -> Option<(&
 }
 
 /// Whether the class that begins after `[` contains `c`, and the pattern behind it. `None`: it is not closed.
-fn class<'p>(class: &'p str, c: char, globbing: Globbing) -> Option<(bool, &'p str)> {
+fn class(class: &str, c: char, globbing: Globbing) -> Option<(bool, &str)> {
     let (negated, inner) = match class.strip_prefix(['!', '^']) {
         Some(inner) => (true, inner),
         None => (false, class),

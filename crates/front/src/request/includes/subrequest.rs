@@ -129,8 +129,8 @@ impl Page {
         if response.status().is_redirection() {
             return Err(fault(format!("{} leads elsewhere", value.escape_ascii())));
         }
-        let done = match to_parse(&subrequest.context, response) {
-            Ok((response, file)) => {
+        let done = match to_parse(&subrequest.context, &mut response) {
+            Some(file) => {
                 let Subrequest { context, head } = subrequest;
                 let Some(route) = context.route().clone() else { return Ok(()) };
                 // As in httpd, the query of the included document replaces that of the page from here on.
@@ -141,7 +141,7 @@ impl Page {
                 let page = self.of_included(document);
                 page.run_boxed(response.into_body()).await
             }
-            Err(response) => self.pass_on(response.into_body()).await,
+            None => self.pass_on(response.into_body()).await,
         };
         // A part of the response is sent already, so there is no place for an error message.
         if let Err(error) = done {

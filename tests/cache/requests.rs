@@ -42,7 +42,9 @@ fn a_request_with_no_store_is_not_stored() {
 fn only_if_cached_sends_no_request_to_a_worker() {
     let site = serve("CustomLog cache.log %{cache-status}e");
     site.send(asking("only-if-cached"), MINUTE).is(504);
-    until("the log says why", || site.0.site.read("cache.log") == "cache miss: the client accepts only a stored response (only-if-cached)\n");
+    until("the log says why", || {
+        site.0.site.read("cache.log") == "cache miss: the client accepts only a stored response (only-if-cached)\n"
+    });
     site.ask("/a", "200|Cache-Control: no-store");
     site.send(asking("only-if-cached"), MINUTE).is(504);
     assert_eq!(site.runs(), 1);

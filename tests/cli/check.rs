@@ -63,7 +63,9 @@ fn folders_that_are_missing_are_warnings() {
         "\nDocumentRoot nowhere\nErrorLog logs/none/error.log\nCustomLog none/access.log common\nCustomLog here.log common\n",
     );
     assert_eq!(said.code, 0, "{said:?}");
-    for warning in ["site.conf:2: DocumentRoot: ", "site.conf:3: ErrorLog: the folder ", "site.conf:4: CustomLog: the folder "] {
+    for warning in
+        ["site.conf:2: DocumentRoot: ", "site.conf:3: ErrorLog: the folder ", "site.conf:4: CustomLog: the folder "]
+    {
         assert!(said.err.contains(warning), "{warning}: {said:?}");
     }
     assert!(!said.err.contains("site.conf:5"), "{said:?}");
@@ -72,7 +74,10 @@ fn folders_that_are_missing_are_warnings() {
 #[test]
 fn a_message_names_the_directive_and_the_words_that_it_knows() {
     let cases = [
-        ("Header foo bar", "site.conf:2: Header: expected set, setifempty, append, merge, add, unset, echo, edit or edit*, got \"foo\""),
+        (
+            "Header foo bar",
+            "site.conf:2: Header: expected set, setifempty, append, merge, add, unset, echo, edit or edit*, got \"foo\"",
+        ),
         ("PerlHandler +", "site.conf:2: PerlHandler: expected the name of a module after +, got \"+\""),
         ("PerlRequire none.pl", "site.conf:2: PerlRequire: "),
     ];

@@ -85,7 +85,9 @@ fn a_promise_of_nothing_is_one() {
     let mut connection = server.connect();
     assert_eq!(connection.ask(Request::get("/app/none")).is(200).text(), "");
     assert_eq!(connection.rest(), b"");
-    server.logged("/app/none: the body is longer than its Content-Length: 0 bytes were announced, 3 bytes arrived so far");
+    server.logged(
+        "/app/none: the body is longer than its Content-Length: 0 bytes were announced, 3 bytes arrived so far",
+    );
     server.site.write("go", "");
 }
 
@@ -143,7 +145,8 @@ fn a_compressed_body_that_is_longer_than_was_promised_has_no_end() {
     server.site.write("go", "");
     let rest = connection.rest();
     assert!(!rest.ends_with(b"0\r\n\r\n"), "{rest:?}");
-    server.logged("/app/long: the body is longer than its Content-Length: 1000 bytes were announced, 1200 bytes arrived");
+    server
+        .logged("/app/long: the body is longer than its Content-Length: 1000 bytes were announced, 1200 bytes arrived");
 }
 
 #[test]

@@ -234,7 +234,9 @@ fn a_body_that_is_longer_than_was_promised_resets_its_stream_alone() {
         server.site.write("go", "");
         let next = raw.until(|frame| frame.stream == stream);
         assert_eq!((next.kind, next.reason()), (RST_STREAM, INTERNAL_ERROR), "{path}");
-        server.logged(&format!("{path}: the body is longer than its Content-Length: 3 bytes were announced, 6 bytes arrived"));
+        server.logged(&format!(
+            "{path}: the body is longer than its Content-Length: 3 bytes were announced, 6 bytes arrived"
+        ));
     }
     raw.get(5, "/fine");
     assert_eq!(raw.until(data(5)).payload, b"fine");

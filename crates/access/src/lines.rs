@@ -180,6 +180,9 @@ mod tests {
         let lines = "a:\n".repeat(MOST_LINES + 1);
         let members = format!("all:{}", " a".repeat(MOST_LINES + 1));
         assert_eq!(PasswordFile::parse(lines).map(|_| ()), Err("the file has more than 1048576 lines".to_owned()));
-        assert_eq!(GroupFile::parse(members).map(|_| ()), Err("the file has more than 1048576 members of groups".to_owned()));
+        assert_eq!(
+            GroupFile::parse(members).map(|_| ()),
+            Err("the file has more than 1048576 members of groups".to_owned())
+        );
     }
 }

@@ -138,7 +138,7 @@ impl Users {
             let needs = "Require needs an AuthUserFile here to compare passwords";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
-        match self.passwords.ask(file, since) {
+        match self.passwords.get(file, since) {
             Ok(Ok(passwords)) => match check(file, claimed, passwords.as_ref(), limits) {
                 Ok(check) => self.compare(rules, check, since),
                 Err(proof) => AuthAttempt::Settled(proof),
@@ -176,7 +176,7 @@ impl Users {
         let Some(file) = &rules.group_file else {
             return AuthAttempt::Settled(Proof::Is(User { name, groups: HashSet::new() }));
         };
-        match self.groups.ask(file, since) {
+        match self.groups.get(file, since) {
             Ok(Ok(groups)) => {
                 let groups = groups.of(&name).map(str::to_owned).collect();
                 AuthAttempt::Settled(Proof::Is(User { name, groups }))

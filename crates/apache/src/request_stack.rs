@@ -127,7 +127,7 @@ pub fn finish() -> Option<FinishedRequest> {
 }
 
 /// Stores the spans of the request, for its trace.
-pub fn tell_parts(parts: Vec<(Vec<u8>, Vec<u8>)>) {
+pub fn report_parts(parts: Vec<(Vec<u8>, Vec<u8>)>) {
     STACK.with_borrow_mut(|stack| {
         if let Some(r) = stack.records.get_mut(stack.answering) {
             r.parts = parts;

@@ -16,11 +16,11 @@ use super::workers::{Worker, spool, take_over};
 use base::log;
 
 /// Handles messages until the master ends the front or the front is drained.
-pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
+pub async fn serve(front: &Rc<Front>) -> anyhow::Result<()> {
     let master = &front.shared().master;
     loop {
         let heard = tokio::select! {
-            heard = master.hear() => heard.context("control channel")?,
+            heard = master.receive() => heard.context("control channel")?,
             () = front.drained.notified() => return Ok(()),
         };
         let Some((message, fds)) = heard else { bail!("the master has ended") };
@@ -28,10 +28,10 @@ pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
             return Ok(());
         }
         let generation = prepares(&message);
-        let Err(error) = follow(front, message, fds) else { continue };
+        let Err(error) = execute(front, message, fds) else { continue };
         log::error("front", format_args!("{error:#}"));
         if let Some(generation) = generation {
-            master.say(FromFront::Refused { generation, error: format!("{error:#}") });
+            master.send(FromFront::Refused { generation, error: format!("{error:#}") });
         }
     }
 }
@@ -44,7 +44,7 @@ fn prepares(message: &ToFront) -> Option<GenerationNumber> {
     }
 }
 
-fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
+fn execute(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
     let master = &front.shared().master;
     let mut fds = fds.into_iter();
     match message {
@@ -59,7 +59,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             spool::try_out(&generation.config.spooling);
             front.start_threads(generation.config.clients.threads());
             front.generations().add(Arc::new(generation));
-            master.say(FromFront::Configured { generation: number });
+            master.send(FromFront::Configured { generation: number });
         }
         ToFront::Certificates { generation: number } => {
             let identities = fds.next().context("the message Certificates has no descriptor of the certificates")?;
@@ -70,7 +70,8 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let generation = front.generations().get(id.generation)?;
             let pool = generation.pools.of(id.pool);
             let theirs = fds.next().context("the message Worker has no descriptor of the socket's other end")?;
-            let memory = sys::map_memory(&fds.next().context("the message Worker has no descriptor of the shared memory")?)?;
+            let memory =
+                sys::map_memory(&fds.next().context("the message Worker has no descriptor of the shared memory")?)?;
             let socket = SocketFront::new(socket, theirs, memory, generation.config.pool.blocks)?;
             let worker = Arc::new(Worker::new(worker, socket, adopted));
             front.mailboxes.listen(pool.id, &worker, worker.ways(front.acceptor.threads())?);
@@ -129,9 +130,9 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         }
         ToFront::Logs => reopen_logs(front, fds)?,
         ToFront::Counts(counts) => front.shared().set_counts(counts),
-        ToFront::Status => master.say(FromFront::Status(Box::new(front.services.status()))),
+        ToFront::Status => master.send(FromFront::Status(Box::new(front.services.status()))),
         ToFront::Purge { client, url } => purge(front, client, url),
-        ToFront::Ping => master.say(FromFront::Alive),
+        ToFront::Ping => master.send(FromFront::Alive),
         ToFront::Stop => front.stop(),
         ToFront::Exit => {}
     }
@@ -143,7 +144,7 @@ fn purge(front: &Rc<Front>, client: u64, url: String) {
     let front = front.clone();
     tokio::task::spawn_local(async move {
         let outcome = purge_url(front.generations(), &url).await;
-        front.shared().master.say(FromFront::Purged { client, outcome });
+        front.shared().master.send(FromFront::Purged { client, outcome });
     });
 }
 

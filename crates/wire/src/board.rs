@@ -44,7 +44,10 @@ impl BoardWriter {
     /// Replaces the text.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
         if text.len() > MOST {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the list of slow requests is longer than its shared memory"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the list of slow requests is longer than its shared memory",
+            ));
         }
         self.mark(1)?;
         self.file.write_all_at(&(text.len() as u64).to_le_bytes(), 8)?;

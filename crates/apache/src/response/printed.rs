@@ -103,7 +103,9 @@ impl RequestRec {
                 self.write(&body);
             }
             Scan::Bad(line) => self.fail_header(&line),
-            Scan::Incomplete if self.output.body.len() > MAX_SCRIPT_HEADER => self.fail_header(b"(no empty line in the first 64 KiB)"),
+            Scan::Incomplete if self.output.body.len() > MAX_SCRIPT_HEADER => {
+                self.fail_header(b"(no empty line in the first 64 KiB)")
+            }
             Scan::Incomplete => {}
         }
     }

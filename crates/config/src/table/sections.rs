@@ -19,14 +19,17 @@ pub(super) static ROWS: &[Row] = rows![
     section("Location", HOSTS, "/url-path", 1..=2, location).because("the directives inside have their own defaults"),
     "Settings for a URL path and everything below it. Locations are merged last, in the order of the file. `~` takes a \
      regular expression. As in httpd, a path that does not begin with a slash matches no request; a warning is logged.",
-    section("LocationMatch", HOSTS, "regex", 1..=1, location_match).because("the directives inside have their own defaults"),
+    section("LocationMatch", HOSTS, "regex", 1..=1, location_match)
+        .because("the directives inside have their own defaults"),
     "As Location, for paths that match the regular expression anywhere.",
     section("Directory", HOSTS, "path", 1..=2, directory).because("the directives inside have their own defaults"),
     "Settings for the files in a folder and everything below it. Directories are merged first, the shortest path \
      first. `~` takes a regular expression.",
-    section("DirectoryMatch", HOSTS, "regex", 1..=1, directory_match).because("the directives inside have their own defaults"),
+    section("DirectoryMatch", HOSTS, "regex", 1..=1, directory_match)
+        .because("the directives inside have their own defaults"),
     "As Directory, for folders that match the regular expression anywhere. Merged after Directory.",
-    section("Files", NOT_LOCATION.and_htaccess(Class::ANY), "name", 1..=2, files).because("the directives inside have their own defaults"),
+    section("Files", NOT_LOCATION.and_htaccess(Class::ANY), "name", 1..=2, files)
+        .because("the directives inside have their own defaults"),
     "Settings for files of this name, in any folder or in the enclosing Directory. Merged after Directory, before \
      Location. `~` takes a regular expression.",
     section("FilesMatch", NOT_LOCATION.and_htaccess(Class::ANY), "regex", 1..=1, files_match)
@@ -45,10 +48,14 @@ pub(super) static ROWS: &[Row] = rows![
     "Perl code that runs while the configuration is read, in package Apache::ReadConfig (with mod_perl 2: in a package \
      of its own). Its variables become directives and sections: `$Port`, `@PerlModule`, `%Location`. A line `Perl \
      code` is a section of one line. See docs/guide/perl-in-the-configuration.md.",
-    reading("IfModule", ANYWHERE, "[!]module", Form::Section).effect(Effect::Start).because("the directives inside have their own defaults"),
+    reading("IfModule", ANYWHERE, "[!]module", Form::Section)
+        .effect(Effect::Start)
+        .because("the directives inside have their own defaults"),
     "Reads the contents only if the module (`mod_perl.c` or `perl_module`) is built in; with `!` only if it is not. \
      `cameleer.c` is present only in Cameleer.",
-    reading("IfDefine", ANYWHERE, "[!]name", Form::Section).effect(Effect::Start).because("the directives inside have their own defaults"),
+    reading("IfDefine", ANYWHERE, "[!]name", Form::Section)
+        .effect(Effect::Start)
+        .because("the directives inside have their own defaults"),
     "Reads the contents only if `-D` or Define defined the name; with `!` only if neither did.",
     reading("IfDirective", ANYWHERE, "[!]directive", Form::Section)
         .effect(Effect::Start)

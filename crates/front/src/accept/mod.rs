@@ -148,7 +148,9 @@ impl ConnectionServer {
         let Some(generation) = self.services.generations.serving() else { return };
         let socket = match stream.into_socket() {
             Ok(socket) => socket,
-            Err(error) => return log::error("front", format_args!("cannot use the socket of a new connection: {error}")),
+            Err(error) => {
+                return log::error("front", format_args!("cannot use the socket of a new connection: {error}"));
+            }
         };
         let connection = self.connection(generation, remote, local);
         if stands_for_others {

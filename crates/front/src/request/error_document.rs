@@ -27,7 +27,7 @@ pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<Body
         .unwrap_or_default();
     match document {
         None | Some(ErrorDocument::Default) => refusal.response(&foot),
-        Some(ErrorDocument::Text(text)) => refusal.saying(text.clone().into()),
+        Some(ErrorDocument::Text(text)) => refusal.with_text(text.clone().into()),
         Some(ErrorDocument::Away(url)) => match HeaderValue::from_str(url) {
             Ok(url) => Refusal::with(StatusCode::FOUND, LOCATION, url).response(&foot),
             Err(_) => refusal.response(&foot),

@@ -155,7 +155,7 @@ pub async fn follow(
         };
     }
     if let Some(route) = context.route().as_deref() {
-        context.complain(
+        context.log_error(
             route,
             &format!("was redirected internally {MAX_REDIRECTS} times: look for rules or scripts that form a loop"),
         );
@@ -210,7 +210,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         // Fields that the client's Connection lists are removed before rules add fields of the same names.
         let mut own = head.clone();
         proxy::fields::end_to_end(&mut own.headers);
-        let head = headers::asked(context, &own, &route)?;
+        let head = headers::edited(context, &own, &route)?;
         return proxied::answer(context, &head, &route, &to, body).await.map(Dispatched::Response);
     }
     if cached::purge::is_one(head, &route) {
@@ -234,7 +234,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
                 let route = file;
                 settle(context, head, &route)?;
                 take_turn(context, head, &route)?;
-                let head = headers::asked(context, head, &route)?;
+                let head = headers::edited(context, head, &route)?;
                 return files::send(context, &route, opened, &head).await.map(Dispatched::Response);
             }
             LookupResult::Handled(refined) => route = refined,
@@ -242,12 +242,12 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         settle(context, head, &route)?;
     } else {
         // The settings of the file's own sections apply to the whole request, Perl phases included.
-        if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, &route)).await? {
+        if let Some(of_file) = context.generation.wait_for(|| files::behind(&context.generation, &route)).await? {
             route = of_file;
         }
         admit(context, head, &route).await?;
         let is_behind_link = || Ok(lookup::is_behind_link(&context.generation, &route));
-        if route.looks_for_a_file() && context.generation.ask(is_behind_link).await? {
+        if route.looks_for_a_file() && context.generation.wait_for(is_behind_link).await? {
             return Err(Refusal::new(StatusCode::FORBIDDEN));
         }
     }
@@ -262,7 +262,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     take_turn(context, head, &route)?;
     // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
-    let head = headers::asked(context, head, &route)?;
+    let head = headers::edited(context, head, &route)?;
     run(context, &head, &route, body).await
 }
 
@@ -275,9 +275,9 @@ async fn run(
 ) -> Result<Dispatched, Refusal> {
     match cached::look_up(context, head, route, body).await? {
         Lookup::Hit(response) => Ok(Dispatched::Response(response)),
-        Lookup::Miss { store } => store.ask(body).await,
+        Lookup::Miss { store } => store.request(body).await,
         Lookup::Pass => {
-            let answer = match ask_worker::ask(context, head, route, body).await {
+            let answer = match ask_worker::request(context, head, route, body).await {
                 Ok(said) => ask_worker::deliver(context, head, route, said).await,
                 Err(refusal) => Err(refusal),
             };
@@ -290,7 +290,7 @@ async fn run(
 /// Whether the path is that of a folder of programs, whose index answers. As in mod_dir, the index gets the method and the body.
 async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> Result<bool, Refusal> {
     let leads_on = || Ok(files::leads_to_an_index(&context.generation, route));
-    Ok(route.settings.handler == Handler::CgiScript && context.generation.ask(leads_on).await?)
+    Ok(route.settings.handler == Handler::CgiScript && context.generation.wait_for(leads_on).await?)
 }
 
 /// Applies `Redirect` of the host or of a location.
@@ -303,7 +303,7 @@ fn redirect(route: &Route, head: &Parts, is_due: fn(&RedirectResponse) -> bool) 
 /// Looks up the file of `route`. A 404 is sent only after the access check, so that strangers cannot probe names.
 /// For an index, the client needs access to both the folder and the index file.
 async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
-    let found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
+    let found = context.generation.wait_for(|| files::find(&context.generation, route, head)).await;
     let file = found.as_ref().ok().and_then(LookupResult::file);
     if file.is_none_or(|file| file.path != route.path) {
         admit(context, head, route).await?;
@@ -363,7 +363,7 @@ async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refus
         let found = context.generation.routes.find(&context.generation.config, asked);
         found.inspect_err(|not_yet| {
             if matches!(not_yet, NotYet::Bad(BadPath::TooDeep)) {
-                context.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
+                context.client.log_error(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
             }
         })
     };

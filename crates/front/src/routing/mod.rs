@@ -29,7 +29,7 @@ use base::path::{BadPath, EncodedSlashes, Text, has_encoded_slash, normalise_wit
 use config::proxy::{BackendUrl, Passed};
 use config::{Applied, Config, Handler, Htaccess, Scope, Settings, work};
 use files::open::root;
-use htaccess::{Chain, HtaccessStore, RECHECK, Unread, complain};
+use htaccess::{Chain, HtaccessStore, RECHECK, Unread, log_error};
 
 /// Most stored routes.
 const KEPT: usize = 8192;
@@ -367,7 +367,7 @@ fn applied<T>(rules: impl FnOnce() -> T) -> (T, bool) {
     let done = allowance.count(rules);
     let is_unknown = allowance.is_used_up();
     if is_unknown {
-        complain(work::Allowance::complaint());
+        log_error(work::Allowance::message());
     }
     (done, is_unknown)
 }

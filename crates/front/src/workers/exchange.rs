@@ -129,7 +129,7 @@ impl Exchange {
 
     /// Handles a message of the worker. Messages arrive in the order `Info* [Moved] Head Body* [Complete] End` or
     /// `[Moved] [Head] File [Complete] End` or `Refused End`.
-    pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
+    pub fn receive(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
         if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
             return Err(Malformed("a message after the end"));
         }
@@ -168,7 +168,7 @@ impl Exchange {
 
     /// Handles a piece of the body in the worker's memory. The piece stays there until it is sent, or is copied if the
     /// worker is short of blocks (`is_needed`).
-    pub fn hear_block(&mut self, piece: Block, is_needed: bool) -> Result<(), Malformed> {
+    pub fn receive_block(&mut self, piece: Block, is_needed: bool) -> Result<(), Malformed> {
         if self.outcome.is_some() || self.whole || !self.takes_body() {
             return Err(Malformed("messages out of order"));
         }
@@ -225,7 +225,7 @@ impl Exchange {
     }
 
     /// Whether the exchange was started with `port`; see [`Exchange::start`].
-    pub fn is_heard_from(&self, port: &Rc<ReplyPort>) -> bool {
+    pub fn receives_from(&self, port: &Rc<ReplyPort>) -> bool {
         self.port.as_ref().is_some_and(|own| Rc::ptr_eq(own, port))
     }
 

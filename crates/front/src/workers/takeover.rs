@@ -23,7 +23,11 @@ use super::worker::Worker;
 pub fn take_over(pool: &Arc<SharedPool>, worker: &Arc<Worker>, allowed: Duration) {
     pool.empty(worker);
     if let Err(error) = worker.greet() {
-        return pool.discard(worker.id, &format!("cannot be sent a message by the new front: {error}"), Failure::WorkerGone);
+        return pool.discard(
+            worker.id,
+            &format!("cannot be sent a message by the new front: {error}"),
+            Failure::WorkerGone,
+        );
     }
     if allowed.is_zero() {
         return;

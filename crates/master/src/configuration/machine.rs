@@ -9,9 +9,9 @@ use sys::privileges;
 pub fn errors(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
     let user = privileges::account(config.user.as_deref(), None).err();
     let group = privileges::account(None, config.group.as_deref()).err();
-    let accounts = [("User", user), ("Group", group)].into_iter().filter_map(|(name, error)| {
-        Some(ConfigError { at: last(bundle, name), message: format!("{:#}", error?) })
-    });
+    let accounts = [("User", user), ("Group", group)]
+        .into_iter()
+        .filter_map(|(name, error)| Some(ConfigError { at: last(bundle, name), message: format!("{:#}", error?) }));
     accounts.chain(wrong_spool_directory(config, bundle)).collect()
 }
 

@@ -42,7 +42,9 @@ fn verdict(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {
             Some(FromMold::Ready { .. }) => return Ok(()),
             Some(FromMold::Failed { error }) => return Err(CodeError(error).into()),
             Some(_) => {}
-            None if mold.peer.is_gone() => bail!("the mold (the process that loads the site's Perl) ended without a result"),
+            None if mold.peer.is_gone() => {
+                bail!("the mold (the process that loads the site's Perl) ended without a result")
+            }
             None => mold.peer.wait(by)?,
         }
     }

@@ -218,7 +218,10 @@ impl Master {
             let Some(error) = self.children.mold(id).and_then(|mold| mold.peer.take_failure()) else { continue };
             let why = format!("cannot be reached over its control channel ({error})");
             self.end_mold(id, &why);
-            self.give_up(id.pool.generation, anyhow::anyhow!("the mold (the process that loads the site's Perl) {why}"));
+            self.give_up(
+                id.pool.generation,
+                anyhow::anyhow!("the mold (the process that loads the site's Perl) {why}"),
+            );
         }
     }
 

@@ -27,7 +27,10 @@ impl Master {
         let socket = match WorkerSocket::new() {
             Ok(socket) => socket,
             Err(error) => {
-                log::error("master", format_args!("worker={slot} {} not started: cannot create its socket: {error}", self.name_of(pool)));
+                log::error(
+                    "master",
+                    format_args!("worker={slot} {} not started: cannot create its socket: {error}", self.name_of(pool)),
+                );
                 return drop(self.worker_gone(slot));
             }
         };

@@ -151,7 +151,8 @@ impl BoundSocket {
     fn passed(fd: OwnedFd) -> anyhow::Result<BoundSocket> {
         let address: SockaddrStorage =
             getsockname(fd.as_raw_fd()).context("a descriptor of LISTEN_FDS is no socket")?;
-        let address = listen_of(&address).ok_or_else(|| anyhow!("LISTEN_FDS: only TCP and unix sockets are supported"))?;
+        let address =
+            listen_of(&address).ok_or_else(|| anyhow!("LISTEN_FDS: only TCP and unix sockets are supported"))?;
         Ok(BoundSocket { address, fd: Fd::new(fd), passed: true })
     }
 

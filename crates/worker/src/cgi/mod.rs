@@ -64,7 +64,7 @@ pub fn run(
 }
 
 impl Home for Programs {
-    fn obey(&self, order: ToMold, fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()> {
+    fn execute(&self, order: ToMold, fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()> {
         match order {
             ToMold::ProgramFacts { pool, facts } => self.locations.learn(pool, facts),
             ToMold::Logs => {

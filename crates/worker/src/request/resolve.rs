@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use apache::{InternalTarget, SetByHandlers};
 
-use super::complaint::complain;
 use super::phases::PhaseEnd;
+use super::request_error::log_error;
 use super::translate::{RequestPath, logged, translate};
 use super::variables;
 use crate::location::{LocationKey, ResolvedLocation};
@@ -42,11 +42,11 @@ pub(super) fn moved(
     let location = site.locations.get(key, &filename).map_err(|error| PhaseEnd(site.calls.left(request, error)))?;
     apache::place_is(request, location.place.clone());
     if !variables::settle(request, left, &location) {
-        complain(request, &work::Allowance::complaint());
+        log_error(request, &work::Allowance::message());
         return Err(PhaseEnd(500));
     }
     if apache::has_file(request) && is_behind_link(site, &location, host, &filename) {
-        complain(request, "a symbolic link in the path is not allowed by Options");
+        log_error(request, "a symbolic link in the path is not allowed by Options");
         return Err(PhaseEnd(403));
     }
     Ok(location)

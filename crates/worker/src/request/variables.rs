@@ -30,7 +30,7 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
     let allowance = work::Allowance::default();
     allowance.count(|| variables.apply(&rules.set_env_if, |attribute| look(request, attribute).map(Cow::Owned)));
     if !is_before_fixup(request) {
-        variables.say(&rules.env);
+        variables.set_all(&rules.env);
     }
     apache::change_variables(request, &variables.changes_since(&before));
     !allowance.is_used_up()

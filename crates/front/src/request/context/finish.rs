@@ -17,7 +17,7 @@ use base::printable;
 impl Promised for RequestContext {
     fn is_broken(&self, why: std::fmt::Arguments<'_>) {
         if let Some(route) = &*self.route() {
-            self.complain(route, &why);
+            self.log_error(route, &why);
         }
     }
 
@@ -49,7 +49,7 @@ impl Pending for RequestContext {
     }
 
     fn hang_up(&self) -> bool {
-        self.tell_hung_up()
+        self.notify_hung_up()
     }
 }
 

@@ -116,7 +116,7 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     let mut variables = context.environment.borrow().inherited.clone();
     if rules.has_variables() {
         variables.apply(&rules.set_env_if, |attribute| look(context, head, route, attribute));
-        variables.say(&rules.env);
+        variables.set_all(&rules.env);
     }
     if let Some(trace) = &context.trace {
         variables.set("TRACE_ID", Some(trace.trace_id()));

@@ -45,7 +45,7 @@ pub async fn answer(
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     if route.settings.has_perl_phases() {
-        context.complain(route, &"ProxyPass passes this path to a backend, where its Perl handlers and filters would not run: remove the handlers, or exclude the path from ProxyPass");
+        context.log_error(route, &"ProxyPass passes this path to a backend, where its Perl handlers and filters would not run: remove the handlers, or exclude the path from ProxyPass");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     let proxy = &route.settings.proxy;
@@ -61,7 +61,7 @@ pub async fn answer(
         }
         Ok(response) if proxy.overrides(response.status().as_u16()) => Err(overridden(&response)),
         Ok(response) => Ok(deliver(context, head, route, response)),
-        Err(failure) => Err(complain(context, route, to, &failure, refused.get())),
+        Err(failure) => Err(log_error(context, route, to, &failure, refused.get())),
     }
 }
 
@@ -76,7 +76,7 @@ fn overridden(response: &Response<proxy::BackendBody>) -> Refusal {
 
 /// The refusal for a backend that switches protocols without a request for an upgrade.
 fn unasked_upgrade(context: &RequestContext, route: &Route, to: &Passed, status: StatusCode) -> Refusal {
-    context.complain(route, &format_args!("backend {}: unexpected status {status}", to.url.origin()));
+    context.log_error(route, &format_args!("backend {}: unexpected status {status}", to.url.origin()));
     Refusal::new(StatusCode::BAD_GATEWAY)
 }
 
@@ -169,7 +169,7 @@ fn deliver(
 }
 
 /// Logs a failure, and converts it to a refusal.
-fn complain(
+fn log_error(
     context: &RequestContext,
     route: &Route,
     to: &Passed,
@@ -179,6 +179,6 @@ fn complain(
     if let Some(status) = refused {
         return Refusal::closing(status);
     }
-    context.complain(route, &format_args!("backend {}: {failure}", to.url.origin()));
+    context.log_error(route, &format_args!("backend {}: {failure}", to.url.origin()));
     Refusal::closing(failure.status())
 }

@@ -94,7 +94,8 @@ pub fn generation() -> u64 {
     STACK.with_borrow(|stack| stack.records.get(stack.running).map_or(0, |r| r.generation))
 }
 
-/// Makes that record the running one, which `Apache->request` returns. Returns the generation of the previous one.
+/// Makes the record `request` the running one, which `Apache->request` returns. Returns the generation of the previous
+/// one.
 pub fn run(request: u64) -> u64 {
     STACK.with_borrow_mut(|stack| {
         let before = stack.records.get(stack.running).map_or(0, |r| r.generation);

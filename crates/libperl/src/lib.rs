@@ -370,7 +370,7 @@ impl Interpreter {
 
     /// Has the hook `environment` fill `%ENV` again, if `%ENV` was accessed.
     pub fn env_refresh(&self) {
-        // SAFETY: the hook gets the hash that it got before.
+        // SAFETY: the hook gets the hash of the last call.
         unsafe { sys::cml_env_refresh() }
     }
 

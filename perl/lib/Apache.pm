@@ -274,8 +274,8 @@ sub exit {    ## no critic: the name is the API's
 
 # --- the error log
 
-sub log_error { return Apache::Log::_say( 3, @_ ) }
-sub warn      { return Apache::Log::_say( 4, @_ ) }    ## no critic: the name is the API's
+sub log_error { return Apache::Log::_write( 3, @_ ) }
+sub warn      { return Apache::Log::_write( 4, @_ ) }    ## no critic: the name is the API's
 sub log ($r)  { return Apache::Log->new($r) }
 
 sub log_reason ( $r, $reason, $file = $r->uri ) {

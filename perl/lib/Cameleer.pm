@@ -86,7 +86,7 @@ sub begin_section ($directives) {
 }
 
 # Configuration that Perl code has passed to Apache->httpd_conf since the last call.
-sub said ($) { return $INC{'Cameleer/Sections.pm'} ? Cameleer::Sections::handed() : '' }
+sub handed_directives ($) { return $INC{'Cameleer/Sections.pm'} ? Cameleer::Sections::handed() : '' }
 
 sub defines_directive ($name) { return $INC{'Cameleer/Directives.pm'} ? Cameleer::Directives::knows($name) : '' }
 

@@ -24,12 +24,12 @@ pub fn run(serve: impl FnOnce(AfterReady) -> anyhow::Result<()>) -> anyhow::Resu
     drop(reads);
     let told = writes.try_clone()?;
     let result = serve(Box::new(move || {
-        tell(told, 0);
+        send(told, 0);
         // The terminal is left only now, so that earlier errors are displayed.
         let _ = leave_terminal();
     }));
     if let Err(error) = &result {
-        tell(writes, super::exit_code(error));
+        send(writes, super::exit_code(error));
     }
     result
 }
@@ -41,7 +41,7 @@ fn wait(reads: OwnedFd) -> anyhow::Result<()> {
     if code[0] == 0 { Ok(()) } else { std::process::exit(code[0].into()) }
 }
 
-fn tell(to: OwnedFd, code: u8) {
+fn send(to: OwnedFd, code: u8) {
     // The waiting process may have been interrupted.
     let _ = std::fs::File::from(to).write(&[code]);
 }

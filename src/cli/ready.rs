@@ -13,13 +13,13 @@ pub type AfterReady = Box<dyn FnOnce()>;
 /// Prints the name and addresses when the server is ready, then runs `more`.
 pub fn announce(name: String, more: AfterReady) -> OnReady {
     Box::new(move |addresses| {
-        say(&mut std::io::stdout(), &name, addresses);
+        print_ready(&mut std::io::stdout(), &name, addresses);
         more();
     })
 }
 
 /// Writes the message that the server is ready.
-pub fn say(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, Spoken)]) {
+pub fn print_ready(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, Spoken)]) {
     let urls: Vec<String> = addresses.iter().map(url).collect();
     // Ignore errors: the terminal may be closed.
     let line = printable::line(&format!("Cameleer serves {name} at {}", urls.join(" and ")));

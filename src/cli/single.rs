@@ -89,7 +89,7 @@ fn serve(
     // Copy stdout before Perl makes descriptor 1 a part of the response.
     let mut terminal = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let name = origin.name();
-    let announce = move || ready::say(&mut terminal, &name, &addresses);
+    let announce = move || ready::print_ready(&mut terminal, &name, &addresses);
     let asked = until_term(master.clone())?;
     spawn(move || listen(&master, announce, asked));
     spawn(move || {
@@ -126,7 +126,7 @@ fn listen(front: &Channel<ToFront, FromFront>, announce: impl FnOnce(), asked: O
         match (message, announce.take()) {
             (FromFront::Ready { .. }, Some((announce, asked))) => {
                 // Perl's start gave the signals a worker's disposition; restore the default and handle TERM.
-                let _ = sys::default_signals().and_then(|()| sys::ask_on_term(asked));
+                let _ = sys::default_signals().and_then(|()| sys::request_on_term(asked));
                 announce();
             }
             (FromFront::Kill { reason, .. }, _) => {

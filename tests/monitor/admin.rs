@@ -192,7 +192,7 @@ fn a_hanging_monitor_is_replaced_and_delays_no_request() {
     assert_eq!(server.get("/").status, 200);
     server.status();
     // The monitor is killed only after messages have filled its socket, which takes a second for each message.
-    let hung = || server.log().contains("does not read, and is killed");
+    let hung = || server.log().contains("does not read its messages, and is killed");
     until("it is killed", hung);
     until("another answers", || ask(port, "/status.json").is_some_and(|answer| answer.status == 200));
 }

@@ -34,7 +34,9 @@ impl Numbers {
 /// A request whose end two servers may see in different places, perhaps one in its body, and one after it.
 fn stream(number: u64) -> Vec<u8> {
     let mut numbers = Numbers(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    (0..8).for_each(|_| drop(numbers.below(2)));
+    (0..8).for_each(|_| {
+        numbers.below(2);
+    });
     let smuggled = format!("GET /{number}/smuggled HTTP/1.1\r\nHost: x\r\n\r\n");
     let chunked = format!("{}\r\n{smuggled}\r\n0\r\n\r\n", format_args!("{:x}", smuggled.len()));
     let odd_chunks = [

@@ -62,7 +62,7 @@ impl<T> Default for FileCache<T> {
 
 impl<T: Contents> FileCache<T> {
     /// The cached contents, if the file was checked after `since` or within the last second.
-    pub fn ask(&self, path: &Path, since: Instant) -> Result<FileContents<T>, FileReading<T>> {
+    pub fn get(&self, path: &Path, since: Instant) -> Result<FileContents<T>, FileReading<T>> {
         let files = self.0.borrow();
         let known = files.get(path);
         if let Some(known) = known.filter(|known| known.checked >= since || known.checked.elapsed() < CHECK_INTERVAL) {
@@ -174,9 +174,9 @@ mod tests {
         let look = || {
             // Makes the last check appear old.
             files.0.borrow_mut().values_mut().for_each(|known| known.checked -= CHECK_INTERVAL);
-            let Err(reading) = files.ask(&path, Instant::now()) else { panic!("a check is due") };
+            let Err(reading) = files.get(&path, Instant::now()) else { panic!("a check is due") };
             files.learn(reading.take());
-            files.ask(&path, Instant::now()).ok().expect("known").unwrap()
+            files.get(&path, Instant::now()).ok().expect("known").unwrap()
         };
         let first = look();
         assert!(Arc::ptr_eq(&first, &look()));
@@ -204,6 +204,6 @@ mod tests {
         (0..10).for_each(|n| files.learn(look(format!("large {n}"), 4 << 20)));
         let (_, bytes) = cached(&files);
         assert!(bytes <= MOST_BYTES, "{bytes}");
-        assert!(files.ask(Path::new("large 9"), Instant::now()).is_ok(), "the file that was read last is cached");
+        assert!(files.get(Path::new("large 9"), Instant::now()).is_ok(), "the file that was read last is cached");
     }
 }

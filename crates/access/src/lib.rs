@@ -158,7 +158,7 @@ fn verdict(answer: RequirementAnswer, facts: &RequestFacts<'_>) -> AccessVerdict
 }
 
 /// Whether a rule for this method contains a host name.
-pub fn asks_for_name(rules: &AccessRules, methods: Methods) -> bool {
+pub fn needs_host_name(rules: &AccessRules, methods: Methods) -> bool {
     hosts::has_host_names(&rules.hosts, methods)
         || rules.requires.iter().any(|line| line.methods.has(methods) && requires::is_about_names(&line.what))
 }

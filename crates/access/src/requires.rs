@@ -22,7 +22,7 @@ pub enum RequirementAnswer {
 /// Evaluates the lines of a place, of which one must be met. `None`: no line applies to this method.
 pub fn answer(lines: &[Requirement], facts: &RequestFacts<'_>) -> Option<RequirementAnswer> {
     let lines = lines.iter().filter(|line| line.methods.has(facts.methods));
-    lines.map(|line| ask(&line.what, facts)).reduce(any)
+    lines.map(|line| evaluate(&line.what, facts)).reduce(any)
 }
 
 /// Whether the requirement, or a part of it, needs a user.
@@ -44,7 +44,7 @@ pub fn is_about_names(what: &Require) -> bool {
     }
 }
 
-fn ask(what: &Require, facts: &RequestFacts<'_>) -> RequirementAnswer {
+fn evaluate(what: &Require, facts: &RequestFacts<'_>) -> RequirementAnswer {
     match what {
         Require::All(granted) => granted_if(*granted),
         Require::Ip(networks) => granted_if(networks.iter().any(|network| network.contains(facts.client))),
@@ -65,7 +65,7 @@ fn ask(what: &Require, facts: &RequestFacts<'_>) -> RequirementAnswer {
         Require::Group(groups) => user(facts, |user| groups.iter().any(|group| user.groups.contains(group))),
         Require::Provider(provider) => (facts.provider)(provider),
         Require::Other => user(facts, |_| false),
-        Require::Not(part) => match ask(part, facts) {
+        Require::Not(part) => match evaluate(part, facts) {
             RequirementAnswer::Granted => RequirementAnswer::Denied,
             RequirementAnswer::Denied | RequirementAnswer::Neutral | RequirementAnswer::NeedsUser => {
                 RequirementAnswer::Neutral
@@ -74,13 +74,15 @@ fn ask(what: &Require, facts: &RequestFacts<'_>) -> RequirementAnswer {
         },
         // Lines of a section apply to methods; a section without lines for this method is met.
         Require::Lines(lines) => answer(lines, facts).unwrap_or(RequirementAnswer::Granted),
-        Require::Any(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, any),
-        Require::Every(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, every),
-        Require::None(parts) => match parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, any) {
-            RequirementAnswer::Granted => RequirementAnswer::Denied,
-            RequirementAnswer::Denied => RequirementAnswer::Neutral,
-            other => other,
-        },
+        Require::Any(parts) => parts.iter().map(|part| evaluate(part, facts)).fold(RequirementAnswer::Neutral, any),
+        Require::Every(parts) => parts.iter().map(|part| evaluate(part, facts)).fold(RequirementAnswer::Neutral, every),
+        Require::None(parts) => {
+            match parts.iter().map(|part| evaluate(part, facts)).fold(RequirementAnswer::Neutral, any) {
+                RequirementAnswer::Granted => RequirementAnswer::Denied,
+                RequirementAnswer::Denied => RequirementAnswer::Neutral,
+                other => other,
+            }
+        }
     }
 }
 

@@ -199,6 +199,6 @@ fn the_method_determines_whether_a_user_or_a_name_is_needed() {
     for (method, expected) in [("GET", false), ("POST", true)] {
         let method = Methods::of(method);
         let users = rules.requires.iter().any(|line| line.methods.has(method) && is_about_users(&line.what));
-        assert_eq!((users, asks_for_name(&rules, method)), (expected, expected));
+        assert_eq!((users, needs_host_name(&rules, method)), (expected, expected));
     }
 }

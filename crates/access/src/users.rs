@@ -132,7 +132,7 @@ impl Users {
         if request.authorization.is_none() {
             return AuthAttempt::Settled(Proof::Nobody);
         }
-        match self.digests.ask(file, since) {
+        match self.digests.get(file, since) {
             Ok(Ok(file)) => match digest::check(request, rules, &file) {
                 Ok(proof) => {
                     let user = User { method: AuthMethod::Digest, info: proof.info, ..User::of(proof.user) };
@@ -157,7 +157,7 @@ impl Users {
             let needs = "Require needs an AuthUserFile here to compare passwords";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
-        match self.passwords.ask(file, since) {
+        match self.passwords.get(file, since) {
             Ok(Ok(passwords)) => match check(file, claimed, passwords.as_ref(), request.limits) {
                 Ok(check) => self.compare(rules, check, since),
                 Err(proof) => AuthAttempt::Settled(proof),
@@ -196,7 +196,7 @@ impl Users {
         let Some(file) = &rules.group_file else {
             return AuthAttempt::Settled(Proof::Is(user));
         };
-        match self.groups.ask(file, since) {
+        match self.groups.get(file, since) {
             Ok(Ok(groups)) => {
                 let groups = groups.of(&user.name).map(str::to_owned).collect();
                 AuthAttempt::Settled(Proof::Is(User { groups, ..user }))

@@ -93,13 +93,13 @@ pub fn is_filtered(request: u64) -> bool {
 /// Does nothing when the response is an error page, or when another record responds.
 pub fn end_filtered_answer(request: u64, said: i32) {
     if with(request, |r| r.filtering == Filtering::On && r.will_answer(said)).unwrap_or(false) {
-        pass_what_was_said(request);
+        pass_printed(request);
         filter(request, PieceEnd::Eos);
     }
 }
 
 /// Passes buffered output to the filters before another request continues the response.
-pub fn pass_what_was_said(request: u64) {
+pub fn pass_printed(request: u64) {
     if with(request, |r| r.filtering == Filtering::On && !r.output.unfiltered.is_empty()).unwrap_or(false) {
         filter(request, PieceEnd::More);
     }

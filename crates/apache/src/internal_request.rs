@@ -117,7 +117,7 @@ impl RequestRec {
     fn inherit(&mut self, from: &RequestRec) {
         let of_client = [Text::User, Text::AuthType, Text::RemoteHost, Text::RemoteIp, Text::TheRequest, Text::Method];
         for field in of_client.into_iter().chain([Text::DocumentRoot]) {
-            self.copy_said(field, from);
+            self.copy_text(field, from);
         }
         self.cleanup = from.cleanup;
         self.leaving = from.leaving;

@@ -21,7 +21,7 @@ pub use place::{FactOf, Logged, OPT_EXECCGI, PassedAlias, PlaceConfig, RequireLi
 // Lines for the error log.
 mod log;
 pub use base::log::LogLevel as Level;
-pub use log::{complain, log_to, on_level, say};
+pub use log::{log_line, log_output, log_to, on_level};
 
 // The API of `$r`.
 mod request_rec;
@@ -34,7 +34,7 @@ pub use request_rec::{EndedRequest, FinishedRequest, Incoming};
 // The records of the request that this process answers.
 mod request_stack;
 pub use request_stack::{
-    begin, cgi_env, child_terminate, end, finish, generation, leave_after, psgi_env, run, servers, tell_parts,
+    begin, cgi_env, child_terminate, end, finish, generation, leave_after, psgi_env, report_parts, run, servers,
     version_components, want_cleanup,
 };
 
@@ -67,8 +67,7 @@ mod unchunk;
 // Filters of answers.
 mod filters;
 pub use filters::{
-    end_filtered_answer, end_filtered_file, filter_answer, flush, has_filtered_body, is_filtered, output,
-    pass_what_was_said,
+    end_filtered_answer, end_filtered_file, filter_answer, flush, has_filtered_body, is_filtered, output, pass_printed,
 };
 
 // The standard error page.

@@ -37,7 +37,7 @@ pub(crate) fn own_level() -> Option<Level> {
 }
 
 /// Logs a message of the server about the current request.
-pub fn say(level: Level, text: &str) {
+pub fn log_line(level: Level, text: &str) {
     log(level, text.as_bytes());
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn print(bytes: &[u8]) {
 }
 
 /// Logs the standard error output of an external program.
-pub fn complain(bytes: &[u8]) {
+pub fn log_output(bytes: &[u8]) {
     print(bytes);
 }
 

@@ -249,7 +249,7 @@ impl Output {
         client: &mut dyn ResponseReceiver,
     ) {
         self.packet.clear();
-        self.say_moved(id);
+        self.send_moved(id);
         if head.status != 200 || !head.reason.is_empty() || !head.headers.is_empty() {
             Reply::Head(head).put(id, &mut self.packet);
         }
@@ -259,7 +259,7 @@ impl Output {
         self.stage = Stage::Ended;
     }
 
-    fn say_moved(&mut self, id: u64) {
+    fn send_moved(&mut self, id: u64) {
         if let Some(path) = self.moved.take().filter(|path| path.len() <= LONGEST_MOVED) {
             Reply::Moved(&path).put(id, &mut self.packet);
         }
@@ -276,7 +276,7 @@ impl Output {
         self.tail.clear();
         if let Stage::Ready(head) = std::mem::replace(&mut self.stage, Stage::Sent) {
             self.status_sent = Some(head.status);
-            self.say_moved(id);
+            self.send_moved(id);
             Reply::Head(head).put(id, &mut self.packet);
         }
         if let Some(end) = end {

@@ -94,7 +94,8 @@ pub fn generation() -> u64 {
     STACK.with_borrow(|stack| stack.records.get(stack.running).map_or(0, |r| r.generation))
 }
 
-/// Makes that record the running one, which `Apache->request` returns. Returns the generation of the previous one.
+/// Makes the record `request` the running one, which `Apache->request` returns. Returns the generation of the previous
+/// one.
 pub fn run(request: u64) -> u64 {
     STACK.with_borrow_mut(|stack| {
         let before = stack.records.get(stack.running).map_or(0, |r| r.generation);
@@ -127,7 +128,7 @@ pub fn finish() -> Option<FinishedRequest> {
 }
 
 /// Stores the spans of the request, for its trace.
-pub fn tell_parts(parts: Vec<(Vec<u8>, Vec<u8>)>) {
+pub fn report_parts(parts: Vec<(Vec<u8>, Vec<u8>)>) {
     STACK.with_borrow_mut(|stack| {
         if let Some(r) = stack.records.get_mut(stack.answering) {
             r.parts = parts;

@@ -53,7 +53,7 @@ fn tick(front: &Front, now: Instant) -> bool {
     let reported = pools.filter(|pool| shared.report(pool.load())).count() > 0;
     let logged = generations.flush_logs();
     let behind = shared.master.catch_up();
-    let stopping = shared.is_stopping() && !front.say_drained();
+    let stopping = shared.is_stopping() && !front.report_drained();
     let quiet = generations.are_quiet() && generations.are_at_rest();
     retired || reported || logged || behind || stopping || !quiet
 }
@@ -64,8 +64,8 @@ fn retire(front: &Front) -> bool {
     for generation in &over {
         generation.pools.iter().for_each(|pool| pool.close());
         generation.access_logs.flush();
-        front.mailboxes.tell_over(generation.number);
-        front.shared().master.say(FromFront::Retired { generation: generation.number });
+        front.mailboxes.send_over(generation.number);
+        front.shared().master.send(FromFront::Retired { generation: generation.number });
     }
     !over.is_empty()
 }

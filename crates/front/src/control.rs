@@ -17,11 +17,11 @@ use super::workers::{Worker, spool, take_over};
 use base::log;
 
 /// Handles messages until the master ends the front or the front is drained.
-pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
+pub async fn serve(front: &Rc<Front>) -> anyhow::Result<()> {
     let master = &front.shared().master;
     loop {
         let heard = tokio::select! {
-            heard = master.hear() => heard.context("control channel")?,
+            heard = master.receive() => heard.context("control channel")?,
             () = front.drained.notified() => return Ok(()),
         };
         let Some((message, fds)) = heard else { bail!("the master has ended") };
@@ -29,10 +29,10 @@ pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
             return Ok(());
         }
         let generation = prepares(&message);
-        let Err(error) = follow(front, message, fds) else { continue };
+        let Err(error) = execute(front, message, fds) else { continue };
         log::error("front", format_args!("{error:#}"));
         if let Some(generation) = generation {
-            master.say(FromFront::Refused { generation, error: format!("{error:#}") });
+            master.send(FromFront::Refused { generation, error: format!("{error:#}") });
         }
     }
 }
@@ -45,7 +45,7 @@ fn prepares(message: &ToFront) -> Option<GenerationNumber> {
     }
 }
 
-fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
+fn execute(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
     let master = &front.shared().master;
     let mut fds = fds.into_iter();
     match message {
@@ -111,9 +111,9 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
         }
         ToFront::Logs => reopen_logs(front, fds)?,
         ToFront::Counts(counts) => front.shared().set_counts(counts),
-        ToFront::Status => master.say(FromFront::Status(Box::new(front.services.status()))),
+        ToFront::Status => master.send(FromFront::Status(Box::new(front.services.status()))),
         ToFront::Purge { client, url } => purge(front, client, url),
-        ToFront::Ping => master.say(FromFront::Alive),
+        ToFront::Ping => master.send(FromFront::Alive),
         ToFront::Stop => front.stop(),
         ToFront::Exit => {}
     }
@@ -128,7 +128,7 @@ fn configure(front: &Rc<Front>, number: GenerationNumber, prepared: Prepared) ->
     spool::try_out(&generation.config.spooling);
     front.start_threads(generation.config.clients.threads());
     front.generations().add(Arc::new(generation));
-    front.shared().master.say(FromFront::Configured { generation: number });
+    front.shared().master.send(FromFront::Configured { generation: number });
     Ok(())
 }
 
@@ -158,7 +158,7 @@ fn purge(front: &Rc<Front>, client: u64, url: String) {
     let front = front.clone();
     tokio::task::spawn_local(async move {
         let outcome = purge_url(front.generations(), &url).await;
-        front.shared().master.say(FromFront::Purged { client, outcome });
+        front.shared().master.send(FromFront::Purged { client, outcome });
     });
 }
 

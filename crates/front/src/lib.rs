@@ -111,7 +111,7 @@ async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     let first = threads::first(&front);
     let clock = tokio::task::spawn_local(clock::run(front.clone()));
     let scoreboard = tokio::task::spawn_local(scoreboard::run(front.services.clone(), master));
-    let served = control::obey(&front).await;
+    let served = control::serve(&front).await;
     clock.abort();
     scoreboard.abort();
     first.abort();
@@ -189,11 +189,11 @@ impl Front {
     }
 
     /// Notifies the master once everything is answered. Returns whether it is.
-    fn say_drained(&self) -> bool {
+    fn report_drained(&self) -> bool {
         let quiet = self.is_quiet() && self.listeners.are_closed();
         if quiet && !self.said_drained.replace(true) {
             self.generations().flush_logs();
-            self.shared().master.say(FromFront::Drained);
+            self.shared().master.send(FromFront::Drained);
             self.drained.notify_one();
         }
         quiet

@@ -25,7 +25,7 @@ pub async fn run(services: Rc<Services>, master: u32) {
     loop {
         match listener.accept().await {
             Ok((worker, _)) if is_ours(&worker) => {
-                tokio::task::spawn_local(tell(services.clone(), worker));
+                tokio::task::spawn_local(send_status(services.clone(), worker));
             }
             Ok(_) => {}
             Err(_) => tokio::time::sleep(PAUSE).await,
@@ -48,7 +48,7 @@ fn is_ours(worker: &UnixStream) -> bool {
     worker.peer_cred().is_ok_and(|peer| peer.uid() == 0 || peer.uid() == geteuid().as_raw())
 }
 
-async fn tell(services: Rc<Services>, mut worker: UnixStream) {
+async fn send_status(services: Rc<Services>, mut worker: UnixStream) {
     if let Ok(text) = serde_json::to_vec(&services.status()) {
         // A worker that has left does not need the status, so an error is ignored.
         let _ = worker.write_all(&text).await;

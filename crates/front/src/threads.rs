@@ -41,7 +41,7 @@ pub fn runtime() -> io::Result<LocalRuntime> {
 pub fn first(front: &Front) -> JoinHandle<()> {
     let (address, mailbox) = mailbox();
     front.mailboxes.add(address);
-    spawn_local(hear(front.services.clone(), mailbox))
+    spawn_local(receive(front.services.clone(), mailbox))
 }
 
 impl Front {
@@ -69,7 +69,7 @@ impl Front {
             let runtime = runtime();
             let serve = async move {
                 let services = Rc::new(Services::new(&common, number));
-                spawn_local(hear(services.clone(), mailbox));
+                spawn_local(receive(services.clone(), mailbox));
                 take_over(ConnectionServer::new(services, limit), handovers).await;
             };
             match runtime {
@@ -93,7 +93,7 @@ async fn take_over(server: ConnectionServer, mut handovers: UnboundedReceiver<Ha
 }
 
 /// Passes notices of all pools to their requests. Looking up a view drops the views of generations that are over.
-async fn hear(services: Rc<Services>, mut mailbox: Mailbox) {
+async fn receive(services: Rc<Services>, mut mailbox: Mailbox) {
     while let Some((id, notice)) = mailbox.recv().await {
         if let Some(view) = services.generations.get(id.generation) {
             view.workers.of(id.pool).receive(notice);

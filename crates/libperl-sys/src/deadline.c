@@ -54,7 +54,7 @@ int cml_is_late(void)
     return state == DIED;
 }
 
-/* The functions up to `say_where` run in the signal handler: no allocation, no lock, and of perl's data only
+/* The functions up to `log_place` run in the signal handler: no allocation, no lock, and of perl's data only
  * reads. */
 
 typedef struct {
@@ -140,7 +140,7 @@ static void add_sub(pTHX_ line *l)
     }
 }
 
-static void say_where(pTHX)
+static void log_place(pTHX)
 {
     line l = {.length = 0};
     add_time(&l);
@@ -169,7 +169,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         state = NOTED;
         PL_sig_pending = 1;
     } else {
-        say_where(aTHX);
+        log_place(aTHX);
     }
     errno = error;
 }

@@ -41,7 +41,7 @@ impl Interpreter {
     }
 
     /// Calls the named sub with one string; returns its result as text.
-    pub fn ask(&self, sub: &'static CStr, argument: &str) -> Result<String> {
+    pub fn call_for_text(&self, sub: &'static CStr, argument: &str) -> Result<String> {
         let mut out = sys::Bytes { bytes: ptr::null(), length: 0 };
         // SAFETY: `sub` is terminated, the argument is pointer and length; `out` is filled, and copied before the next
         // call into Perl.

@@ -28,7 +28,7 @@ pub struct FrontRequests {
 
 impl FrontRequests {
     /// Adds a client that waits for the status.
-    pub fn ask_status(&mut self, client: ControlClient, detail: Detail, now: Instant) {
+    pub fn request_status(&mut self, client: ControlClient, detail: Detail, now: Instant) {
         self.status.push((client, detail));
         self.status_by.get_or_insert(now + PATIENCE);
     }
@@ -50,7 +50,7 @@ impl FrontRequests {
     }
 
     /// Adds a client that waits for a purge of the cache.
-    pub fn ask_purge(&mut self, client: ControlClient) {
+    pub fn request_purge(&mut self, client: ControlClient) {
         self.purges.push(client);
     }
 
@@ -74,8 +74,8 @@ mod tests {
     fn a_status_is_due_once_after_the_patience_of_its_first_client() {
         let (mut requests, now) = (FrontRequests::default(), Instant::now());
         assert_eq!((requests.wakes(), requests.is_status_due(now)), (None, false));
-        requests.ask_status(1, Detail::Quantiles, now);
-        requests.ask_status(2, Detail::Counted, now + PATIENCE / 2);
+        requests.request_status(1, Detail::Quantiles, now);
+        requests.request_status(2, Detail::Counted, now + PATIENCE / 2);
         assert_eq!(requests.wakes(), Some(now + PATIENCE));
         assert!(!requests.is_status_due(now) && requests.is_status_due(now + PATIENCE));
         assert_eq!(requests.take_status(), [(1, Detail::Quantiles), (2, Detail::Counted)]);
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn each_purge_is_answered_once() {
         let mut requests = FrontRequests::default();
-        [1, 2, 3].into_iter().for_each(|client| requests.ask_purge(client));
+        [1, 2, 3].into_iter().for_each(|client| requests.request_purge(client));
         assert!(requests.purged(2) && !requests.purged(2) && !requests.purged(9));
         let mut left = requests.take_purges();
         left.sort_unstable();

@@ -47,7 +47,7 @@ pub struct Reloads {
 
 impl Reloads {
     /// Requests a reload; `client` is `None` for a signal.
-    pub fn ask(&mut self, client: Option<ControlClient>, phase: ServerPhase) -> Option<ReloadAction> {
+    pub fn request(&mut self, client: Option<ControlClient>, phase: ServerPhase) -> Option<ReloadAction> {
         let refuse = |why| client.map(|client| ReloadAction::Refuse(client, why));
         match phase {
             ServerPhase::Stopping => refuse("the server is stopping"),
@@ -98,12 +98,12 @@ mod tests {
     #[test]
     fn requests_during_a_reload_become_one_more() {
         let mut reloads = Reloads::default();
-        assert_eq!(reloads.ask(Some(1), ServerPhase::Serving), Some(Begin));
+        assert_eq!(reloads.request(Some(1), ServerPhase::Serving), Some(Begin));
         for client in [None, Some(2), Some(3)] {
-            assert_eq!(reloads.ask(client, ServerPhase::Serving), None);
+            assert_eq!(reloads.request(client, ServerPhase::Serving), None);
         }
         assert_eq!(reloads.over(ServerPhase::Serving), [Answer(vec![1]), Begin]);
-        assert_eq!(reloads.ask(Some(4), ServerPhase::Serving), None);
+        assert_eq!(reloads.request(Some(4), ServerPhase::Serving), None);
         assert_eq!(reloads.over(ServerPhase::Serving), [Answer(vec![2, 3]), Begin]);
         assert_eq!(reloads.over(ServerPhase::Serving), [Answer(vec![4])]);
         assert!(!reloads.is_running());
@@ -112,19 +112,19 @@ mod tests {
     #[test]
     fn a_reload_by_signal_has_no_waiting_client() {
         let mut reloads = Reloads::default();
-        assert_eq!(reloads.ask(None, ServerPhase::Serving), Some(Begin));
+        assert_eq!(reloads.request(None, ServerPhase::Serving), Some(Begin));
         assert_eq!(reloads.over(ServerPhase::Serving), [Answer(vec![])]);
-        assert_eq!(reloads.ask(None, ServerPhase::Serving), Some(Begin));
+        assert_eq!(reloads.request(None, ServerPhase::Serving), Some(Begin));
     }
 
     #[test]
     fn a_server_that_starts_or_stops_does_not_reload() {
         let mut reloads = Reloads::default();
-        assert_eq!(reloads.ask(Some(1), ServerPhase::Starting), Some(Refuse(1, "the server is still starting")));
-        assert_eq!(reloads.ask(None, ServerPhase::Starting), None);
-        assert_eq!(reloads.ask(Some(1), ServerPhase::Serving), Some(Begin));
-        assert_eq!(reloads.ask(Some(2), ServerPhase::Serving), None);
-        assert_eq!(reloads.ask(Some(3), ServerPhase::Stopping), Some(Refuse(3, "the server is stopping")));
+        assert_eq!(reloads.request(Some(1), ServerPhase::Starting), Some(Refuse(1, "the server is still starting")));
+        assert_eq!(reloads.request(None, ServerPhase::Starting), None);
+        assert_eq!(reloads.request(Some(1), ServerPhase::Serving), Some(Begin));
+        assert_eq!(reloads.request(Some(2), ServerPhase::Serving), None);
+        assert_eq!(reloads.request(Some(3), ServerPhase::Stopping), Some(Refuse(3, "the server is stopping")));
         assert_eq!(reloads.over(ServerPhase::Stopping), [Answer(vec![1])], "the next one does not begin");
         assert_eq!(reloads.over(ServerPhase::Stopping), [Answer(vec![2])]);
     }

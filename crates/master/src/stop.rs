@@ -44,7 +44,7 @@ struct Stopping {
 
 impl ServerStop {
     /// Requests a stop; a second request escalates it. `graceful` is GracefulShutdownTimeout; 0 means no limit.
-    pub fn ask(&mut self, how: How, graceful: Duration, now: Instant) -> Vec<StopAction> {
+    pub fn request(&mut self, how: How, graceful: Duration, now: Instant) -> Vec<StopAction> {
         match (&mut self.0, how) {
             (None, How::Graceful) => {
                 let next = (!graceful.is_zero()).then(|| now + graceful);
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_graceful_stop_becomes_fast_and_then_a_kill() {
         let (mut stop, now) = (ServerStop::default(), Instant::now());
-        assert_eq!(stop.ask(How::Graceful, GRACEFUL, now), [Begin, Drain]);
+        assert_eq!(stop.request(How::Graceful, GRACEFUL, now), [Begin, Drain]);
         assert_eq!((stop.tick(now), stop.wakes()), (vec![], Some(now + GRACEFUL)));
         assert_eq!(stop.tick(now + GRACEFUL), [Hurry]);
         assert_eq!(stop.wakes(), Some(now + GRACEFUL + FAST));
@@ -130,10 +130,10 @@ mod tests {
     #[test]
     fn each_further_request_makes_a_stop_harder() {
         let (mut stop, now) = (ServerStop::default(), Instant::now());
-        assert_eq!(stop.ask(How::Graceful, Duration::ZERO, now), [Begin, Drain]);
+        assert_eq!(stop.request(How::Graceful, Duration::ZERO, now), [Begin, Drain]);
         assert_eq!(stop.wakes(), None, "without GracefulShutdownTimeout there is no limit");
-        assert_eq!(stop.ask(How::Graceful, Duration::ZERO, now), [Hurry]);
-        assert_eq!(stop.ask(How::Fast, Duration::ZERO, now), [Kill("a second stop was requested")]);
+        assert_eq!(stop.request(How::Graceful, Duration::ZERO, now), [Hurry]);
+        assert_eq!(stop.request(How::Fast, Duration::ZERO, now), [Kill("a second stop was requested")]);
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         let (mut stop, now) = (ServerStop::default(), Instant::now());
         assert_eq!(stop.fail(anyhow::anyhow!("first"), now), [Begin, Hurry]);
         assert_eq!(stop.fail(anyhow::anyhow!("second"), now), []);
-        assert_eq!(stop.ask(How::Fast, GRACEFUL, now), [Kill("a second stop was requested")]);
+        assert_eq!(stop.request(How::Fast, GRACEFUL, now), [Kill("a second stop was requested")]);
         assert!(stop.is_under_way());
         assert_eq!(stop.take_result().and_then(Result::err).map(|error| error.to_string()), Some("first".to_owned()));
         assert!(!stop.is_under_way());

@@ -42,7 +42,7 @@ impl Access {
         if self.kind == AddressKind::Unix {
             return Ok(());
         }
-        if self.kind == AddressKind::Loopback && !self.is_asked_for(headers) {
+        if self.kind == AddressKind::Loopback && !self.is_host_valid(headers) {
             return Err(Denied::Host);
         }
         if !comes_from_here(headers) {
@@ -56,7 +56,7 @@ impl Access {
         }
     }
 
-    fn is_asked_for(&self, headers: &HeaderMap) -> bool {
+    fn is_host_valid(&self, headers: &HeaderMap) -> bool {
         let Some(host) = text(headers, HOST.as_str()) else { return false };
         let host = without_port(host).to_ascii_lowercase();
         ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str()) || host == self.host

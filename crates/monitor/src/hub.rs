@@ -62,7 +62,7 @@ impl Hub {
         let usages = Usages::of(status.workers(), |pid| Some(status.memory.processes.get(&pid)?.private));
         let view = Rc::new(StatusView { second, status, usages });
         *self.latest.borrow_mut() = Some(view.clone());
-        self.tell(&view);
+        self.publish(&view);
     }
 
     /// The last status.
@@ -93,7 +93,7 @@ impl Hub {
         receiver
     }
 
-    fn tell(&self, view: &StatusView) {
+    fn publish(&self, view: &StatusView) {
         let mut listeners = self.listeners.borrow_mut();
         listeners.retain(|listener| !listener.is_closed());
         if listeners.is_empty() {

@@ -67,7 +67,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
 async fn serve(control: OwnedFd) -> anyhow::Result<()> {
     fcntl(&control, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     let master = open(control)?;
-    let Some((ToMonitor::Configure(settings), fds)) = hear(&master).await? else {
+    let Some((ToMonitor::Configure(settings), fds)) = receive(&master).await? else {
         bail!("the first message of the master was not Configure")
     };
     let mut fds = fds.into_iter();
@@ -81,7 +81,7 @@ async fn serve(control: OwnedFd) -> anyhow::Result<()> {
         let access = Access::new(&address, settings.token.clone());
         connections::listen(fd, &address, access, hub.clone())?;
     }
-    while let Some((message, _)) = hear(&master).await.context("control channel")? {
+    while let Some((message, _)) = receive(&master).await.context("control channel")? {
         match message {
             ToMonitor::Status(status) => hub.take(now(), *status),
             ToMonitor::Configure(_) => bail!("the master sent Configure twice"),
@@ -95,7 +95,7 @@ fn open(control: OwnedFd) -> std::io::Result<Master> {
     AsyncFd::with_interest(Channel::new(control), Interest::READABLE)
 }
 
-async fn hear(master: &Master) -> std::io::Result<Option<(ToMonitor, Vec<OwnedFd>)>> {
+async fn receive(master: &Master) -> std::io::Result<Option<(ToMonitor, Vec<OwnedFd>)>> {
     loop {
         let mut guard = master.readable().await?;
         match master.get_ref().receive() {

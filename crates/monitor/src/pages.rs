@@ -68,7 +68,7 @@ pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) 
     let mut answer = match access.check(request.headers()) {
         Err(denied) => refuse(denied),
         Ok(()) if !matches!(*request.method(), Method::GET | Method::HEAD) => {
-            let refused = say(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+            let refused = text_response(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
             with(refused, ALLOW, HeaderValue::from_static("GET, HEAD"))
         }
         Ok(()) => page(hub, &request).await,
@@ -101,15 +101,15 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
         }
         "/server-status" if query.split('&').any(|option| option == "auto") => of(hub, auto),
         "/server-status" => {
-            say(StatusCode::NOT_FOUND, "only server-status?auto is available; the page for people is /\n")
+            text_response(StatusCode::NOT_FOUND, "only server-status?auto is available; the page for people is /\n")
         }
         "/events" => with(Response::new(MonitorPage::Events(hub.listen())), CONTENT_TYPE, plain("text/event-stream")),
         "/history.json" => history(hub, query).await,
         "/slow.json" => match hub.slow() {
             Ok(text) => whole("application/json", text),
-            Err(_) => say(StatusCode::SERVICE_UNAVAILABLE, "the profiler is writing: retry in a second\n"),
+            Err(_) => text_response(StatusCode::SERVICE_UNAVAILABLE, "the profiler is writing: retry in a second\n"),
         },
-        _ => say(
+        _ => text_response(
             StatusCode::NOT_FOUND,
             "not found; available: /, /status.json, /events, /metrics, /history.json, /slow.json, /server-status?auto\n",
         ),
@@ -120,21 +120,21 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
 fn of(hub: &Hub, make: impl FnOnce(&StatusView) -> Answer) -> Answer {
     match hub.latest() {
         Some(view) => make(&view),
-        None => say(StatusCode::SERVICE_UNAVAILABLE, "the monitor has just started: retry in a second\n"),
+        None => text_response(StatusCode::SERVICE_UNAVAILABLE, "the monitor has just started: retry in a second\n"),
     }
 }
 
 fn metrics(format: MetricsFormat, view: &StatusView) -> Answer {
     match &view.status.front {
         Some(front) => whole(format.media_type(), write(format, front, &view.status.counts, Some(&view.status.memory))),
-        None => say(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
+        None => text_response(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
     }
 }
 
 fn auto(view: &StatusView) -> Answer {
     match StatusFacts::of(&view.status) {
         Some(facts) => whole("text/plain; charset=utf-8", facts.auto()),
-        None => say(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
+        None => text_response(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
     }
 }
 
@@ -142,12 +142,12 @@ fn auto(view: &StatusView) -> Answer {
 async fn history(hub: &Rc<Hub>, query: &str) -> Answer {
     let asked = match Asked::of(query, now()) {
         Ok(asked) => asked,
-        Err(wrong) => return say(StatusCode::BAD_REQUEST, wrong),
+        Err(wrong) => return text_response(StatusCode::BAD_REQUEST, wrong),
     };
     let ring = hub.ring();
     match spawn_blocking(move || points(&ring, asked.from..=asked.to, asked.step)).await {
         Ok(Ok(points)) => whole("application/json", serde_json::to_string(&points).unwrap_or_default()),
-        _ => say(StatusCode::INTERNAL_SERVER_ERROR, "the history cannot be read\n"),
+        _ => text_response(StatusCode::INTERNAL_SERVER_ERROR, "the history cannot be read\n"),
     }
 }
 
@@ -191,16 +191,20 @@ fn moment(text: &str, now: u32) -> Result<u32, &'static str> {
 fn refuse(denied: Denied) -> Answer {
     match denied {
         Denied::Token => {
-            let refused =
-                say(StatusCode::UNAUTHORIZED, "AdminToken: send it as Authorization: Bearer, or as a password\n");
+            let refused = text_response(
+                StatusCode::UNAUTHORIZED,
+                "AdminToken: send it as Authorization: Bearer, or as a password\n",
+            );
             with(refused, WWW_AUTHENTICATE, plain("Basic realm=\"cameleer\", charset=\"UTF-8\""))
         }
-        Denied::Host => say(StatusCode::MISDIRECTED_REQUEST, "this address accepts only the host localhost\n"),
-        Denied::Origin => say(StatusCode::FORBIDDEN, "requests from pages of other sites are refused\n"),
+        Denied::Host => {
+            text_response(StatusCode::MISDIRECTED_REQUEST, "this address accepts only the host localhost\n")
+        }
+        Denied::Origin => text_response(StatusCode::FORBIDDEN, "requests from pages of other sites are refused\n"),
     }
 }
 
-fn say(status: StatusCode, text: &'static str) -> Answer {
+fn text_response(status: StatusCode, text: &'static str) -> Answer {
     let mut answer = whole("text/plain; charset=utf-8", text);
     *answer.status_mut() = status;
     answer

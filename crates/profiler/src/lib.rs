@@ -113,7 +113,7 @@ impl Profiler {
     fn turn(&mut self) -> anyhow::Result<bool> {
         if self.wait()? {
             let Some((message, fds)) = self.master.receive()? else { return Ok(false) };
-            self.hear(message, fds)?;
+            self.execute(message, fds)?;
         }
         self.sample(Instant::now());
         Ok(true)
@@ -130,7 +130,7 @@ impl Profiler {
         }
     }
 
-    fn hear(&mut self, message: ToProfiler, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
+    fn execute(&mut self, message: ToProfiler, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
         let mut fds = fds.into_iter();
         let mut next = || fds.next().context("a message of the master has too few descriptors");
         match message {

@@ -38,8 +38,8 @@ pub use programs::{Image, ResourceLimit, lead_group, start_program, with_signals
 pub use resolver::name_of;
 pub use roles::{become_role, control_channel, die_with, follow, outlive_master};
 pub use signals::{
-    Reaping, ask_on_term, deadline_signal, default_child_signal, default_faults, default_signals, ended_children,
-    reap_at_once, survive_deadline_signal,
+    Reaping, deadline_signal, default_child_signal, default_faults, default_signals, ended_children, reap_at_once,
+    request_on_term, survive_deadline_signal,
 };
 pub use sockets::defer_accept;
 pub use tracee::{SystemCall, system_call};

@@ -39,11 +39,11 @@ pub fn default_signals() -> io::Result<()> {
     FOR_THE_MASTER.into_iter().try_for_each(|signal| dispose(signal, SigHandler::SigDfl))
 }
 
-/// Process id and descriptor of [`ask_on_term`], read by its signal handler.
+/// Process id and descriptor of [`request_on_term`], read by its signal handler.
 static ASKED: (AtomicI32, AtomicI32) = (AtomicI32::new(0), AtomicI32::new(0));
 
 /// Lets TERM write a byte to `ask` instead of ending this process. Processes that a program forks still end by TERM.
-pub fn ask_on_term(ask: OwnedFd) -> io::Result<()> {
+pub fn request_on_term(ask: OwnedFd) -> io::Result<()> {
     ASKED.1.store(ask.into_raw_fd(), Ordering::Relaxed);
     ASKED.0.store(getpid().as_raw(), Ordering::Relaxed);
     let action = SigAction::new(SigHandler::Handler(on_term), SaFlags::SA_RESTART, SigSet::empty());

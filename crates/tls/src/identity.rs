@@ -126,12 +126,12 @@ fn read_one(
     let staple = host.tls.staple.as_ref().map(bytes).transpose()?;
     let identity = Identity { host: index, chain, key: text(key)?, staple };
     let certified = identity.certified().map_err(|wrong| match wrong {
-        Wrong::Certificate(why) => complaint(certificate, &why),
-        Wrong::Key(why) => complaint(key, &why),
+        Wrong::Certificate(why) => config_error(certificate, &why),
+        Wrong::Key(why) => config_error(key, &why),
     })?;
     let odd = certified.cert.first().map(|leaf| oddities(leaf, host)).unwrap_or_default();
-    let mut odd: Vec<ConfigError> = odd.iter().map(|odd| complaint(certificate, odd)).collect();
-    odd.extend(host.tls.staple.as_ref().and_then(|file| Some(complaint(file, stale(identity.staple_is_good())?))));
+    let mut odd: Vec<ConfigError> = odd.iter().map(|odd| config_error(certificate, odd)).collect();
+    odd.extend(host.tls.staple.as_ref().and_then(|file| Some(config_error(file, stale(identity.staple_is_good())?))));
     Ok((identity, odd))
 }
 
@@ -173,10 +173,11 @@ fn text(file: &NamedFile) -> Result<String, ConfigError> {
 }
 
 fn bytes(file: &NamedFile) -> Result<Vec<u8>, ConfigError> {
-    let read = regular::read(&file.path, LONGEST).map_err(|error| complaint(file, &format!("cannot be read: {error}")));
+    let read =
+        regular::read(&file.path, LONGEST).map_err(|error| config_error(file, &format!("cannot be read: {error}")));
     read.map(|(_, bytes)| bytes)
 }
 
-fn complaint(file: &NamedFile, why: &str) -> ConfigError {
+fn config_error(file: &NamedFile, why: &str) -> ConfigError {
     ConfigError { at: Some(file.at.clone()), message: format!("{}: {} {why}", file.directive, file.path.display()) }
 }

@@ -203,7 +203,7 @@ impl Expander {
 
     /// Asks Perl whether a loaded module defines this directive.
     fn learn(&mut self, name: &str) -> libperl::Result {
-        if !table::is_known(name) && !self.perl.ask(c"Cameleer::defines_directive", name)?.is_empty() {
+        if !table::is_known(name) && !self.perl.call_for_text(c"Cameleer::defines_directive", name)?.is_empty() {
             let own = &mut self.facts.expanded.get_or_insert_default().own;
             own.push(name.to_ascii_lowercase());
         }
@@ -212,7 +212,7 @@ impl Expander {
 
     /// Collects the directives of all modules loaded so far.
     fn learn_all(&mut self) -> libperl::Result {
-        let names = self.perl.ask(c"Cameleer::defined_directives", "")?;
+        let names = self.perl.call_for_text(c"Cameleer::defined_directives", "")?;
         self.facts.expanded.get_or_insert_default().defined = names.lines().map(str::to_owned).collect();
         Ok(())
     }
@@ -255,7 +255,7 @@ impl Expander {
             start_up::own(&self.perl, step, &self.within)?;
         }
         start_up::load(&self.perl, step)?;
-        self.perl.ask(c"Cameleer::said", "")
+        self.perl.call_for_text(c"Cameleer::handed_directives", "")
     }
 
     fn read(&self, said: &str, at: &At) -> Result<Vec<Directive>, Mistakes> {

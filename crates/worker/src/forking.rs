@@ -50,7 +50,7 @@ impl Child {
 /// Steps of a kind of mold besides forking.
 pub trait Home {
     /// Carries out an order that is not about workers.
-    fn obey(&self, order: ToMold, fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()>;
+    fn execute(&self, order: ToMold, fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()>;
 }
 
 /// The workers of a mold, and its channel to the master.
@@ -80,7 +80,7 @@ impl Forks {
         while !(self.retiring && self.children.is_empty()) {
             let (order, ended) = self.wait()?;
             // Orders come before reports: the master, which gets the reports, may have ended.
-            if order && let Some(birth) = self.obey(home)? {
+            if order && let Some(birth) = self.receive_order(home)? {
                 return Ok(Some(birth));
             }
             for pid in ended {
@@ -130,7 +130,7 @@ impl Forks {
         self.master.send(&FromMold::Exited { slot: child.slot, pid: pid.as_raw(), exit }, &[])
     }
 
-    fn obey(&mut self, home: &dyn Home) -> anyhow::Result<Option<Birth>> {
+    fn receive_order(&mut self, home: &dyn Home) -> anyhow::Result<Option<Birth>> {
         let Some((order, fds)) = self.master.receive()? else {
             self.end_children();
             bail!("the master has gone");
@@ -144,7 +144,7 @@ impl Forks {
             }
             ToMold::Retire => self.retiring = true,
             ToMold::Configure { .. } => bail!("configured twice"),
-            other => home.obey(other, fds)?,
+            other => home.execute(other, fds)?,
         }
         Ok(None)
     }

@@ -198,14 +198,14 @@ impl PerlWorker {
 
     fn answer_all(&mut self) -> io::Result<End> {
         self.fork_us = self.identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
-        self.say(Reply::Ready { fork_us: self.fork_us })?;
+        self.send_reply(Reply::Ready { fork_us: self.fork_us })?;
         self.has_children = self.reap();
         let mut buffer = Vec::new();
         loop {
             match self.wait(std::mem::take(&mut buffer))? {
                 None | Some(Inbound::Leave) => return Ok(End::Leave),
                 Some(Inbound::Inspect { what, into, done, with }) => {
-                    inspection::tell(&self.site, &self.growth, what, into, with);
+                    inspection::report(&self.site, &self.growth, what, into, with);
                     drop(done);
                 }
                 Some(Inbound::Promote(control)) => return Ok(End::Promote(control)),
@@ -216,7 +216,7 @@ impl PerlWorker {
                     port.take_bells(bells)?;
                     libperl::keep_from_children(port.fds());
                 }
-                Some(Inbound::Greet) => self.say(Reply::Greeted { fork_us: self.fork_us })?,
+                Some(Inbound::Greet) => self.send_reply(Reply::Greeted { fork_us: self.fork_us })?,
                 Some(Inbound::Logs { first, logs }) => {
                     for (number, log) in (first..).zip(logs) {
                         self.site.error_logs.borrow_mut().renew(number, log)?;
@@ -293,8 +293,8 @@ impl PerlWorker {
     }
 
     /// Sends a reply that belongs to no request.
-    fn say(&mut self, reply: Reply<'_>) -> io::Result<()> {
-        self.port.borrow_mut().say(&reply)
+    fn send_reply(&mut self, reply: Reply<'_>) -> io::Result<()> {
+        self.port.borrow_mut().send_reply(&reply)
     }
 }
 

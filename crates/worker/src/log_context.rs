@@ -96,7 +96,7 @@ pub fn note(result: Result<(), Interrupted>) {
 
 /// Logs a Perl error unchanged.
 pub fn report(text: &str) {
-    apache::say(apache::Level::Error, text.trim_end());
+    apache::log_line(apache::Level::Error, text.trim_end());
 }
 
 fn write(level: Level, context: ContextPosition, text: &[u8]) {

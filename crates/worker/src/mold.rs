@@ -131,7 +131,7 @@ fn cut(mut text: String) -> String {
 }
 
 impl Home for Site {
-    fn obey(&self, order: ToMold, mut fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()> {
+    fn execute(&self, order: ToMold, mut fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()> {
         match order {
             ToMold::Logs => {
                 for (number, log) in (0..).zip(fds) {
@@ -140,7 +140,7 @@ impl Home for Site {
             }
             ToMold::Inspect { what } => {
                 let into = fds.next().context("the message Inspect has no descriptor for the report")?;
-                inspection::tell(self, &Growth::default(), what, into, Vec::new());
+                inspection::report(self, &Growth::default(), what, into, Vec::new());
             }
             ToMold::Weigh { code } => {
                 let into = fds.next().context("the message Weigh has no descriptor for the report")?;

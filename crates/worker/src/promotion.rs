@@ -64,7 +64,7 @@ pub fn promote(site: Rc<Site>, control: OwnedFd, worker: WorkerIdentity, record:
         Ok(false) => None,
         Ok(true) => Some(Successor { master, generation: worker.generation, site, requests: record.requests, forked }),
         Err(error) => {
-            tell(&master, &FromMold::Failed { error });
+            send(&master, &FromMold::Failed { error });
             None
         }
     }
@@ -75,7 +75,7 @@ fn prepare(site: &Site, record: Record) -> Result<(), String> {
         return Err(format!("one of the worker's last {HEALTHY} requests has died"));
     }
     refused(site.perl.require_module("Cameleer::Refork").map(|()| String::new()))?;
-    refused(site.perl.ask(c"Cameleer::Refork::prepare", ""))
+    refused(site.perl.call_for_text(c"Cameleer::Refork::prepare", ""))
 }
 
 fn refused(said: Result<String, Interrupted>) -> Result<(), String> {
@@ -102,8 +102,8 @@ impl Successor {
         sys::outlive_master()?;
         self.site.perl.is_promoted();
         let ours = self.site.error_logs.borrow().descriptors().map(|fd| fd.to_string()).collect::<Vec<_>>().join(" ");
-        if let Err(error) = refused(self.site.perl.ask(c"Cameleer::Refork::promoted", &ours)) {
-            tell(&self.master, &FromMold::Failed { error });
+        if let Err(error) = refused(self.site.perl.call_for_text(c"Cameleer::Refork::promoted", &ours)) {
+            send(&self.master, &FromMold::Failed { error });
             return Ok(false);
         }
         self.site.before_forks();
@@ -115,7 +115,7 @@ impl Successor {
 }
 
 /// Sends a message. A master that no longer wants the mold has closed the channel.
-fn tell(master: &MasterChannel, message: &FromMold) {
+fn send(master: &MasterChannel, message: &FromMold) {
     if let Err(error) = master.send(message, &[]) {
         log::info("perl", format_args!("the promotion was cancelled: {error}"));
     }

@@ -43,13 +43,13 @@ sub _handle ($self) { return $$self }
 sub pool         ($self) { return handle_of($self)->pool }
 sub bucket_alloc ($self) { return handle_of($self)->bucket_alloc }
 
-sub jar  { return _asked( 'jar',  @_ ) }
-sub args { return _asked( 'args', @_ ) }
-sub body { return _asked( 'body', @_ ) }
+sub jar  { return _values( 'jar',  @_ ) }
+sub args { return _values( 'args', @_ ) }
+sub body { return _values( 'body', @_ ) }
 
 # Returns names, values or a table, by context. Throws an exception if the input was invalid and the result
 # might be wrong.
-sub _asked ( $what, $self, @name ) {
+sub _values ( $what, $self, @name ) {
     my $handle = handle_of($self);
     if ( @name && !wantarray ) {
         my $found = $handle->first( $what, $name[0] );

@@ -30,7 +30,7 @@ for my $number ( 0 .. $#LEVELS ) {
 *critical  = \&crit;
 
 # log_error and similar functions are called as methods of several classes, or as functions.
-sub _say ( $number, @text ) {
+sub _write ( $number, @text ) {
     shift @text if @text && ( ref $text[0] || @text > 1 && $text[0] =~ /\AApache(?:::\w+)*\z/ );
     Apache::Log::write( $number, join '', map { $_ // '' } @text );
     return;

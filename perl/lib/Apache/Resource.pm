@@ -34,13 +34,13 @@ sub wanted {
 
 sub set_limit ( $name, $said ) {
     my $resource = BSD::Resource::get_rlimits()->{"RLIMIT_$name"};
-    return complain("there is no RLIMIT_$name on this system") if !defined $resource;
+    return log_error("there is no RLIMIT_$name on this system") if !defined $resource;
     my ( $soft, $hard ) = map { amount( $name, $_ ) } split /:/, $said, 2;
-    return complain("PERL_RLIMIT_$name: expected S or S:H, numbers or unlimited, got \"$said\"")
+    return log_error("PERL_RLIMIT_$name: expected S or S:H, numbers or unlimited, got \"$said\"")
         if !defined $soft || ( $said =~ /:/ && !defined $hard );
     $hard //= $soft;
     BSD::Resource::setrlimit( $resource, $soft, $hard )
-        or return complain("RLIMIT_$name to $soft:$hard: $!");
+        or return log_error("RLIMIT_$name to $soft:$hard: $!");
     Apache::log_error("Apache::Resource: pid=$$ RLIMIT_$name soft=$soft hard=$hard") if $Debug;
     return;
 }
@@ -51,7 +51,7 @@ sub amount ( $name, $said ) {
     return $IS_SIZE{$name} && $said < $MB ? $said * $MB : $said;
 }
 
-sub complain ($text) {
+sub log_error ($text) {
     Apache::log_error("Apache::Resource: $text");
     return;
 }

@@ -16,7 +16,7 @@ my $SO_PEERCRED = 17;
 
 # The state of the server's workers; undef, with an error in the log, if the front does not answer.
 sub image ($class) {
-    my $image = eval { $class->ask } // return complain($@);
+    my $image = eval { $class->request } // return log_error($@);
     return bless $image, $class;
 }
 
@@ -26,7 +26,7 @@ sub fetch ( $class, @elsewhere ) {
     Carp::croak('Apache::Scoreboard->fetch: only this server has an image here: call it without an address');
 }
 
-sub ask ($class) {
+sub request ($class) {
     socket my $front, AF_UNIX, SOCK_STREAM, 0 or die "cannot create a socket: $!\n";
     my ($namespace) = ( readlink('/proc/self/ns/pid') // '' ) =~ /(.*)/;    # untainted by the match
     my $name = join '/', "\0cameleer", $namespace, $MASTER // 'none';
@@ -38,7 +38,7 @@ sub ask ($class) {
     return { %$status, front_pid => $pid, master_pid => $MASTER };
 }
 
-sub complain ($error) {
+sub log_error ($error) {
     Apache::log_error("Apache::Scoreboard: $error");
     return undef;    ## no critic: a list context expects one value
 }

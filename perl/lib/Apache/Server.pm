@@ -21,8 +21,8 @@ our $ReStarting = 0;
 # A timeout that a program has set instead of Timeout, for this process.
 my $Timeout;
 
-sub log_error { return Apache::Log::_say( 3, @_ ) }
-sub warn      { return Apache::Log::_say( 4, @_ ) }    ## no critic: the name is the API's
+sub log_error { return Apache::Log::_write( 3, @_ ) }
+sub warn      { return Apache::Log::_write( 4, @_ ) }    ## no critic: the name is the API's
 sub log ($s)  { return Apache::Log->new($s) }
 
 # The value of a PerlSetVar outside of containers, or all of them as a table-like hash.

@@ -36,8 +36,8 @@ sub package_of ($place) {
 }
 
 # The configuration of the section that has just run: its package's variables as text. Empties the package.
-sub said ($) {
-    return said_2() if defined $PACKAGE;
+sub directives ($) {
+    return directives_2() if defined $PACKAGE;
     my $text = handed() . Cameleer::Sections::Text::of( 'Apache::ReadConfig', \%DIRECTIVES );
     forget('Apache::ReadConfig') unless $Apache::Server::SaveConfig;
     return $text;
@@ -45,7 +45,7 @@ sub said ($) {
 
 # mod_perl 2 also supports the older package that all sections share. It is always emptied, otherwise its contents would
 # be read twice.
-sub said_2 () {
+sub directives_2 () {
     my $text = handed() . join '', map { Cameleer::Sections::Text::of( $_, \%DIRECTIVES ) } 'Apache2::ReadConfig', $PACKAGE;
     forget('Apache2::ReadConfig');
     @SAVED = grep { $_ ne $PACKAGE } @SAVED;

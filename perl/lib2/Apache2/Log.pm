@@ -31,7 +31,7 @@ sub LOG_MARK { return ( caller(0) )[ 1, 2 ] }
 
 # httpd's format: the system's error text comes before the client; LOG_STARTUP lines have no prefix; LOG_DEBUG
 # lines have the place.
-sub _say ( $level, $status, $text, $place, $client = undef ) {
+sub _write ( $level, $status, $text, $place, $client = undef ) {
     $text = "[client $client] $text" if defined $client;
     if ($status) {
         require APR::Error;
@@ -66,7 +66,7 @@ package Apache2::RequestRec {
         return if ( $level & 7 ) > $r->server->loglevel;
         require Apache2::Connection;
         my $address = $r->connection->client_addr;
-        return Apache2::Log::_say( $level, $status, $text, "$file($line)", join ':', $address->ip_get, $address->port );
+        return Apache2::Log::_write( $level, $status, $text, "$file($line)", join ':', $address->ip_get, $address->port );
     }
 }
 
@@ -79,7 +79,7 @@ package Apache2::ServerRec {
 
     sub log_serror ( $s, $file, $line, $level, $status, $text ) {
         return if ( $level & 7 ) > $s->loglevel;
-        return Apache2::Log::_say( $level, $status, $text, "$file($line)" );
+        return Apache2::Log::_write( $level, $status, $text, "$file($line)" );
     }
 }
 

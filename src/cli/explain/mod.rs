@@ -50,7 +50,7 @@ impl Explain {
     pub fn run(self) -> anyhow::Result<()> {
         let (config, tree) = expansion::read(&self.conf.origin()?)?.into_parts();
         let config = Arc::new(config);
-        let asked = self.asked(config.listen.first())?;
+        let asked = self.input(config.listen.first())?;
         let found = route_of(&config, &asked.local, &asked.host, &asked.path)?;
         let text = match found {
             Ok(route) => {
@@ -63,7 +63,7 @@ impl Explain {
         print(&printable::lines(&text))
     }
 
-    fn asked(&self, listen: Option<&Listen>) -> anyhow::Result<ExplainInput> {
+    fn input(&self, listen: Option<&Listen>) -> anyhow::Result<ExplainInput> {
         let (host, target) = match self.url.split_once("://") {
             Some((_, rest)) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
             None => ("", self.url.as_str()),

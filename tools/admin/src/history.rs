@@ -62,7 +62,7 @@ pub struct History {
 impl History {
     /// Prints the history of a server, from its file.
     pub fn run(self) -> anyhow::Result<()> {
-        let (times, step) = self.asked(Local::now())?;
+        let (times, step) = self.range_and_step(Local::now())?;
         let path = match &self.file {
             Some(path) => path.clone(),
             None => self.file_of_server()?,
@@ -77,12 +77,13 @@ impl History {
     }
 
     fn file_of_server(&self) -> anyhow::Result<PathBuf> {
-        let status = self.which.connect()?.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
+        let status =
+            self.which.connect()?.request(Command::Status)?.status.context("the server sent an invalid answer")?;
         let file = status.history_file.context("the server records no history: set HistoryFile")?;
         Ok(file.into())
     }
 
-    fn asked(&self, now: DateTime<Local>) -> anyhow::Result<(RangeInclusive<u32>, u32)> {
+    fn range_and_step(&self, now: DateTime<Local>) -> anyhow::Result<(RangeInclusive<u32>, u32)> {
         let read = |text: &Option<String>| text.as_deref().map(|text| moment(text, now)).transpose();
         let present = seconds(now);
         let (from, to) = match read(&self.at)? {

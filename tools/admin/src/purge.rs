@@ -35,7 +35,7 @@ impl Purge {
         }
         let (mut server, mut purged) = (self.which.connect()?, 0);
         for url in urls {
-            purged += server.ask(Command::Purge { url })?.purged.unwrap_or_default();
+            purged += server.request(Command::Purge { url })?.purged.unwrap_or_default();
         }
         print(&format!("{purged} purged\n"))
     }

@@ -17,6 +17,6 @@ pub struct Recycle {
 impl Recycle {
     /// Asks the worker to exit. Returns before the worker has exited.
     pub fn run(self) -> anyhow::Result<()> {
-        self.which.connect()?.ask(Command::Recycle { worker: self.worker }).map(drop)
+        self.which.connect()?.request(Command::Recycle { worker: self.worker }).map(drop)
     }
 }

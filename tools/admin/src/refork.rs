@@ -15,6 +15,6 @@ pub struct Refork {
 impl Refork {
     /// Reforks the pools and waits for the result.
     pub fn run(self) -> anyhow::Result<()> {
-        self.which.connect()?.ask(Command::Refork).map(drop)
+        self.which.connect()?.request(Command::Refork).map(drop)
     }
 }

@@ -21,5 +21,5 @@ impl Reload {
 
 /// Reloads the server and waits for the result.
 pub fn reload(which: &Which) -> anyhow::Result<()> {
-    which.connect()?.ask(Command::Reload).map(drop)
+    which.connect()?.request(Command::Reload).map(drop)
 }

@@ -32,7 +32,7 @@ impl Status {
     /// Prints the status of the selected server.
     pub fn run(self) -> anyhow::Result<()> {
         let mut server = self.which.connect()?;
-        let answer = server.ask(Command::Status)?;
+        let answer = server.request(Command::Status)?;
         let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server sent an invalid answer"))?;
         let text = match self.json {
             _ if self.auto => printable::lines(&auto(&status)?),

@@ -25,6 +25,6 @@ impl Stop {
 /// Stops the server and waits for its end.
 pub fn stop(which: &Which, how: How) -> anyhow::Result<()> {
     let mut server = which.connect()?;
-    server.ask(Command::Stop { how })?;
+    server.request(Command::Stop { how })?;
     server.wait_for_end()
 }

@@ -84,7 +84,7 @@ impl Beside {
     }
 
     /// Stores a thread's counts of requests and failures.
-    pub fn tell(&self, thread: usize, requests: u64, failed: u64) {
+    pub fn record(&self, thread: usize, requests: u64, failed: u64) {
         if let Some(counts) = self.counts.get(thread) {
             counts[0].store(requests, Ordering::Relaxed);
             counts[1].store(failed, Ordering::Relaxed);
@@ -114,13 +114,13 @@ pub struct RunPart<'a> {
 }
 
 /// Runs the part on this thread.
-pub fn ask(part: RunPart) -> anyhow::Result<RunOutcome> {
+pub fn run_part(part: RunPart) -> anyhow::Result<RunOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    LocalSet::new().block_on(&runtime, part.ask())
+    LocalSet::new().block_on(&runtime, part.run())
 }
 
 impl RunPart<'_> {
-    async fn ask(self) -> anyhow::Result<RunOutcome> {
+    async fn run(self) -> anyhow::Result<RunOutcome> {
         let (plan, start) = (self.plan, self.start);
         let counted_from = start + plan.warm_up;
         let mut tally = Tally::new(counted_from, interval(plan), self.beside.threads() > 1);
@@ -186,7 +186,7 @@ impl RunPart<'_> {
         loop {
             clock.tick().await;
             let tally = shared.tally.borrow();
-            self.beside.tell(self.number, tally.requests(), tally.failed());
+            self.beside.record(self.number, tally.requests(), tally.failed());
             if self.number > 0 {
                 continue;
             }

@@ -10,7 +10,7 @@ use nix::sys::time::TimeValLike;
 use super::connect::Connector;
 use super::interrupt::BlockedSignals;
 use super::plan::{RequestPace, RunLimits, RunPlan};
-use super::run::{Beside, RunOutcome, RunPart, ask};
+use super::run::{Beside, RunOutcome, RunPart, run_part};
 
 /// Descriptors needed beside those of connections.
 const OTHER_DESCRIPTORS: u64 = 32;
@@ -36,7 +36,7 @@ fn together(plan: &RunPlan, connector: &Connector) -> anyhow::Result<RunOutcome>
     std::thread::scope(|scope| {
         let part = |(number, plan)| {
             let (connector, beside) = (connector.clone(), &beside);
-            move || ask(RunPart { plan, connector, start, beside, number })
+            move || run_part(RunPart { plan, connector, start, beside, number })
         };
         let mut parts = parts.iter().enumerate().map(part);
         let first = parts.next().ok_or_else(|| anyhow!("no connections"))?;

@@ -54,7 +54,7 @@ pub async fn run(shared: Rc<SharedRun>, line: Rc<http2::SharedConnection>) {
         let begun = user.wait_for(turn, free).await;
         let Some(request) = shared.plan.request(turn.number) else { return };
         user.connect = Duration::ZERO;
-        let answer = timeout.until(begun + shared.plan.timeout, user.ask(request)).await;
+        let answer = timeout.until(begun + shared.plan.timeout, user.request(request)).await;
         let result = answer.unwrap_or_else(|| Err(user.timed_out()));
         let (since, connect) = (turn.due.unwrap_or(begun), user.connect);
         user.note(turn, Done { result, since, begun, connect, at: Instant::now(), sent: request.size() });
@@ -89,7 +89,7 @@ impl User<'_> {
         now
     }
 
-    async fn ask(&mut self, request: &EncodedRequest) -> Result<CompleteResponse, FailedRequest> {
+    async fn request(&mut self, request: &EncodedRequest) -> Result<CompleteResponse, FailedRequest> {
         let finder = self.finder.clone();
         let mut body = BodySearch::with(finder.as_deref());
         let answer = match self.shared.plan.transport.http2 {

@@ -35,7 +35,8 @@ impl PerlChild {
             Some(pid) => Ok(PerlChild { pid, answer }),
             None => {
                 drop(answer);
-                let said = sys::die_with(parent).map_err(Into::into).and_then(|()| say(&config, work, to_parent));
+                let said =
+                    sys::die_with(parent).map_err(Into::into).and_then(|()| send_result(&config, work, to_parent));
                 sys::exit_now(i32::from(said.is_err()))
             }
         }
@@ -55,7 +56,7 @@ impl PerlChild {
     }
 }
 
-fn say(
+fn send_result(
     config: &CheckedConfig,
     work: impl FnOnce(&Interpreter) -> anyhow::Result<String>,
     mut to_parent: PipeWriter,

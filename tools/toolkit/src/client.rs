@@ -87,7 +87,7 @@ impl Server {
     }
 
     /// Sends a command and waits for the answer. An answer with an error is returned as an error.
-    pub fn ask(&mut self, command: Command) -> anyhow::Result<ControlReply> {
+    pub fn request(&mut self, command: Command) -> anyhow::Result<ControlReply> {
         // No timeout for long commands: a reload loads the site's code, up to StartTimeout; a refork waits for
         // current requests.
         let waits = !matches!(
@@ -114,18 +114,18 @@ impl Server {
 
     /// Returns the reports of the mold and the workers.
     pub fn inspect(&mut self, what: Inspection) -> anyhow::Result<Vec<Told>> {
-        self.ask(Command::Inspect { what })?.told.context("the server sent an invalid answer")
+        self.request(Command::Inspect { what })?.told.context("the server sent an invalid answer")
     }
 
     /// Returns the result of a profiler command.
     pub fn told_by_profiler<T: DeserializeOwned>(&mut self, command: Command) -> anyhow::Result<T> {
-        let told = self.ask(command)?.told.context("the server sent an invalid answer")?;
+        let told = self.request(command)?.told.context("the server sent an invalid answer")?;
         let said = told.iter().find_map(Told::read);
         said.context("the profiler ended, or did not answer in time; see the server's error log")
     }
 
     fn status(&mut self) -> Option<ServerStatus> {
-        self.ask(Command::Status).ok()?.status
+        self.request(Command::Status).ok()?.status
     }
 
     fn read(&mut self) -> anyhow::Result<ControlReply> {

@@ -107,10 +107,10 @@ impl Tune {
         }
         let interrupt = InterruptGuard::new()?;
         let report = Tuning { tune: &self, site: &site, load: &load, interrupt: &interrupt, began }.report()?;
-        self.say(&report)
+        self.print(&report)
     }
 
-    fn say(&self, report: &TuneReport) -> anyhow::Result<()> {
+    fn print(&self, report: &TuneReport) -> anyhow::Result<()> {
         if let Some(path) = &self.svg {
             let picture = picture::draw(report);
             std::fs::write(path, picture).with_context(|| format!("--svg {}", path.display()))?;

@@ -104,7 +104,7 @@ impl<'i> Shadow<'i> {
     /// Resizes the pool to `workers`, of which `busy` may have a request at once. Returns the number of workers once
     /// they are ready; fewer if not all fit.
     pub fn size(&mut self, workers: u32, busy: u32) -> anyhow::Result<u32> {
-        self.server.ask(control_socket::Command::Size { workers, busy })?;
+        self.server.request(control_socket::Command::Size { workers, busy })?;
         let by = Instant::now() + BOOT;
         loop {
             self.interrupt.check()?;
@@ -136,7 +136,7 @@ impl<'i> Shadow<'i> {
 
     /// The current status of the shadow.
     pub fn status(&mut self) -> anyhow::Result<ServerStatus> {
-        self.server.ask(control_socket::Command::Status)?.status.context("the second server sent an invalid answer")
+        self.server.request(control_socket::Command::Status)?.status.context("the second server sent an invalid answer")
     }
 
     /// Total work of the shadow's workers so far.
@@ -169,7 +169,7 @@ impl<'i> Shadow<'i> {
 
     /// Stops the shadow gracefully, so that workers run their exit handlers.
     pub fn stop(mut self) -> anyhow::Result<()> {
-        self.server.ask(control_socket::Command::Stop { how: How::Graceful })?;
+        self.server.request(control_socket::Command::Stop { how: How::Graceful })?;
         let by = Instant::now() + BOOT;
         while Instant::now() < by && self.process.0.try_wait()?.is_none() {
             self.interrupt.check()?;
@@ -221,13 +221,13 @@ fn mold_of(status: &ServerStatus) -> i32 {
 }
 
 fn if_it_serves(mut server: Server) -> Option<Server> {
-    let status = server.ask(control_socket::Command::Status).ok()?.status?;
+    let status = server.request(control_socket::Command::Status).ok()?.status?;
     (status.generation > 0).then_some(server)
 }
 
 impl Drop for Shadow<'_> {
     fn drop(&mut self) {
-        let stops = self.server.ask(control_socket::Command::Stop { how: How::Fast }).is_ok();
+        let stops = self.server.request(control_socket::Command::Stop { how: How::Fast }).is_ok();
         let by = Instant::now() + PATIENCE;
         while stops && Instant::now() < by && matches!(self.process.0.try_wait(), Ok(None)) {
             std::thread::sleep(LOOK);

@@ -322,7 +322,7 @@ impl RequestRec {
     }
 
     /// Copies a value that the handlers of another record have set.
-    pub fn copy_said(&mut self, field: Text, from: &RequestRec) {
+    pub fn copy_text(&mut self, field: Text, from: &RequestRec) {
         if field == Text::Method {
             self.method_number = from.method_number;
         }

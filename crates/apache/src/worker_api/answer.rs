@@ -121,7 +121,7 @@ pub fn outcome(request: u64, code: i32) -> HandlerOutcome {
 }
 
 /// Whether the head is final and has this status.
-pub fn has_said(request: u64, status: i32) -> bool {
+pub fn has_sent_status(request: u64, status: i32) -> bool {
     status > 0 && with(request, |r| r.output.head_status().map(i32::from) == Some(status)).unwrap_or(false)
 }
 
@@ -161,7 +161,7 @@ pub fn failed(request: u64) -> Option<u16> {
 }
 
 /// Sets the content type of the file that is the response, unless a handler has set one.
-pub fn say_type(request: u64, kind: &str) {
+pub fn set_file_type(request: u64, kind: &str) {
     let _ = with(request, |r| {
         if !kind.is_empty() && !r.has_set(Text::ContentType) {
             r.set_text(Text::ContentType, Some(kind.as_bytes()));
@@ -170,7 +170,7 @@ pub fn say_type(request: u64, kind: &str) {
 }
 
 /// Sets the language of the response, unless a handler has set one.
-pub fn say_language(request: u64, language: &str) {
+pub fn set_language(request: u64, language: &str) {
     let _ = with(request, |r| {
         let headers = r.tables.of_mut(Id::HeadersOut);
         if headers.get(b"Content-Language").is_none() {

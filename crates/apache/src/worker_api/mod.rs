@@ -7,8 +7,8 @@ mod record;
 mod translation;
 
 pub use answer::{
-    HandlerOutcome, begin_body, commit, custom_response, declined_file, discard, error_before, fail, failed, has_said,
-    outcome, refuse, say_language, say_type, send_file, send_page,
+    HandlerOutcome, begin_body, commit, custom_response, declined_file, discard, error_before, fail, failed,
+    has_sent_status, outcome, refuse, send_file, send_page, set_file_type, set_language,
 };
 pub use client::{
     addresses, change_variables, has_variable, header_in, headers_in, protocol, remote_host, set_authentication_info,

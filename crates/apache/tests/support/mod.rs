@@ -157,7 +157,7 @@ impl Server {
             Ok(status) => status,
             Err(Interrupted::Exited(_) | Interrupted::Unheard) => 0,
             Err(Interrupted::Died(text)) => {
-                apache::say(Level::Error, &text);
+                apache::log_line(Level::Error, &text);
                 apache::fail(request, 500);
                 500
             }
@@ -177,7 +177,7 @@ impl Server {
 
     fn note(&mut self, run: impl FnOnce(&mut Interpreter) -> libperl::Result<()>) {
         if let Err(error) = run(&mut self.perl) {
-            apache::say(Level::Error, &error.to_string());
+            apache::log_line(Level::Error, &error.to_string());
         }
     }
 

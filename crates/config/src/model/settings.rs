@@ -130,7 +130,7 @@ impl Settings {
 
     fn has_perl_handlers(&self) -> bool {
         self.phases.configured().any(|(phase, handlers)| phase.needs_worker() && !handlers.is_empty())
-            || self.access.asks_providers()
+            || self.access.needs_providers()
     }
 
     /// Whether a CGI program answers, and no Perl code has a part in the request: no phase, no cleanup, no filter.
@@ -168,16 +168,16 @@ impl Settings {
     }
 
     /// Whether a PerlHandler without SetHandler handles folders, as in mod_perl 1: it may generate their listings.
-    pub fn asks_perl_for_folders(&self) -> bool {
+    pub fn needs_perl_for_folders(&self) -> bool {
         self.handler == Handler::Default && self.named_by == NamedBy::Default && !self.perl_handlers.is_empty()
     }
 
     /// Whether Perl code in the worker decides about users: a PerlAuthenHandler, a PerlAuthzHandler or a provider. Where users are required
     /// and there is no AuthUserFile, a handler of an earlier phase may push such a handler.
-    pub fn asks_perl_for_users(&self) -> bool {
+    pub fn needs_perl_for_users(&self) -> bool {
         let has = |phase: Phase| !self.phases.of(phase).is_empty();
         let may_push = !self.access.requires.is_empty() && !self.access.has_users() && Phase::Authen.before().any(has);
-        may_push || has(Phase::Authen) || has(Phase::Authz) || self.access.asks_providers()
+        may_push || has(Phase::Authen) || has(Phase::Authz) || self.access.needs_providers()
     }
 }
 

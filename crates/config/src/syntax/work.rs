@@ -56,7 +56,7 @@ impl Allowance {
     }
 
     /// The message for the error log about the work that this thread has counted last.
-    pub fn complaint() -> String {
+    pub fn message() -> String {
         failure().unwrap_or_else(Allowance::total)
     }
 
@@ -170,8 +170,8 @@ mod tests {
         fail(|| unreachable!("outside of a request there is no limit"));
         allowance.count(|| ["first", "second"].map(|name| fail(|| name.to_owned())));
         assert!(allowance.is_used_up());
-        assert_eq!(Allowance::complaint(), "first");
-        assert!(Allowance::complaint().contains("MB of work"));
+        assert_eq!(Allowance::message(), "first");
+        assert!(Allowance::message().contains("MB of work"));
     }
 
     #[test]

@@ -53,17 +53,17 @@ pub async fn serve(connection: &Connection, generation: InUse, host: u16, socket
     let client = &connection.client;
     let stream = match AcceptedStream::of(socket) {
         Ok(stream) => stream,
-        Err(error) => return complain(client, &error.to_string()),
+        Err(error) => return log_error(client, &error.to_string()),
     };
     let ticket = match submit(connection, &generation, host, &stream) {
         Ok(ticket) => ticket,
-        Err(why) => return complain(client, &why),
+        Err(why) => return log_error(client, &why),
     };
     // A queued request keeps workers in its pool without further marks, so the generation need not be marked as used.
     drop(generation);
     match ended(&ticket).await {
-        Ok(()) => tell(client, &ticket),
-        Err(failure) => return complain(client, &said(failure)),
+        Ok(()) => log_end(client, &ticket),
+        Err(failure) => return log_error(client, &reason(failure)),
     }
     drop(ticket);
     part(client, stream).await;
@@ -88,7 +88,7 @@ fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &Accep
         share: settings.scheduling.share.as_ref(),
         charged_to: None,
     };
-    let ticket = generation.workers.of(settings.pool).submit(job).map_err(said)?;
+    let ticket = generation.workers.of(settings.pool).submit(job).map_err(reason)?;
     count(&connection.services.shared.counters.handed_over);
     Ok(ticket)
 }
@@ -136,7 +136,7 @@ async fn ended(ticket: &Ticket) -> Result<(), Failure> {
 }
 
 /// Logs the end of a connection once the pool has ended its request.
-fn tell(client: &Rc<Client>, ticket: &Ticket) {
+fn log_end(client: &Rc<Client>, ticket: &Ticket) {
     let client = client.clone();
     let line = move |exchange: &Exchange| {
         let begun = exchange.begun.map(|begun| format!(" worker={} pid={}", begun.worker.slot, begun.pid));
@@ -154,7 +154,7 @@ fn tell(client: &Rc<Client>, ticket: &Ticket) {
     }
 }
 
-fn said(failure: Failure) -> String {
+fn reason(failure: Failure) -> String {
     let why = match failure {
         Failure::Busy(_) => "no worker was free in time: raise MaxClients of its pool, or QueueTimeout",
         Failure::RequestTimeout => "its handler did not end within RequestTimeout",
@@ -163,8 +163,8 @@ fn said(failure: Failure) -> String {
     why.to_owned()
 }
 
-fn complain(client: &Client, why: &str) {
-    client.complain(&format!("the connection to {} is closed: {why}", client.local));
+fn log_error(client: &Client, why: &str) {
+    client.log_error(&format!("the connection to {} is closed: {why}", client.local));
 }
 
 /// Ends the connection gracefully. Closing a socket while the client still sends resets it, and the client may lose the

@@ -52,8 +52,9 @@ async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connec
         None if client.shared.is_stopping() => return None,
         None => "the header took too long".to_owned(),
     };
-    client
-        .complain(&format!("the connection does not begin with a valid PROXY header (RemoteIPProxyProtocol): {wrong}"));
+    client.log_error(&format!(
+        "the connection does not begin with a valid PROXY header (RemoteIPProxyProtocol): {wrong}"
+    ));
     None
 }
 

@@ -41,7 +41,7 @@ pub async fn finish(start: StartHandshake<CountedIo>, config: Arc<ServerConfig>)
     if connection.handshake_kind() == Some(HandshakeKind::FullWithHelloRetryRequest) {
         write(&mut connection, &mut io).await?;
         while !connection.wants_write() {
-            connection = hear(connection, &mut io).await?;
+            connection = complete(connection, &mut io).await?;
         }
     }
     TlsAcceptor::from(config).accept_with(io, |new| *new = connection).await
@@ -58,7 +58,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
 }
 
 /// Reads bytes and processes them on a compute thread. Sends the alert if they are invalid.
-async fn hear(mut connection: ServerConnection, io: &mut CountedIo) -> io::Result<ServerConnection> {
+async fn complete(mut connection: ServerConnection, io: &mut CountedIo) -> io::Result<ServerConnection> {
     let mut came = Vec::with_capacity(READ);
     if io.read_buf(&mut came).await? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());

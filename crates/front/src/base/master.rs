@@ -29,7 +29,7 @@ impl Master {
     }
 
     /// Sends a message, or queues it.
-    pub fn say(&self, message: FromFront) {
+    pub fn send(&self, message: FromFront) {
         if let Err(error) = lock(&self.kept).push(&message, Vec::new()) {
             log::error("front", format_args!("cannot send a message to the master: {error}"));
         }
@@ -51,7 +51,7 @@ impl Master {
     }
 
     /// Receives the next message and its descriptors.
-    pub async fn hear(&self) -> io::Result<Option<(ToFront, Vec<OwnedFd>)>> {
+    pub async fn receive(&self) -> io::Result<Option<(ToFront, Vec<OwnedFd>)>> {
         loop {
             let mut guard = self.channel.readable().await?;
             match self.channel.get_ref().receive() {

@@ -205,21 +205,21 @@ impl Shared {
             let mut told = lock(&self.told);
             let waited = told.last.get(&load.id.pool).is_some_and(|last| last.queued > 0);
             if !waited && told.serving == Some(load.id.generation) {
-                self.tell(&mut told, load);
+                self.send_load(&mut told, load);
             }
         }
     }
 
     /// Reports the load of a pool of the serving generation to the master. Returns whether it has changed.
     pub fn report(&self, load: Load) -> bool {
-        self.tell(&mut lock(&self.told), load)
+        self.send_load(&mut lock(&self.told), load)
     }
 
-    fn tell(&self, told: &mut Told, load: Load) -> bool {
+    fn send_load(&self, told: &mut Told, load: Load) -> bool {
         let changed = told.last.get(&load.id.pool) != Some(&load);
         if changed && !self.master.is_behind() {
             told.last.insert(load.id.pool, load);
-            self.master.say(FromFront::Load(load));
+            self.master.send(FromFront::Load(load));
         }
         changed
     }

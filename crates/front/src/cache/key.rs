@@ -66,7 +66,7 @@ pub fn add_header(to: &mut Vec<u8>, name: &HeaderName, headers: &HeaderMap) {
 
 /// Headers in which a proxy passes the original request, and from which programs take another URL. All are part of the
 /// key. `X-Forwarded-For` and `X-Forwarded-By` are left out: they would give each client its own cache.
-pub fn says_what_was_asked(name: &HeaderName) -> bool {
+pub fn names_the_resource(name: &HeaderName) -> bool {
     const OTHERS: &str = "front-end-https x-base-url x-host x-http-destinationurl \
         x-http-host-override x-http-method x-http-method-override x-method-override x-original-host x-original-uri \
         x-original-url x-proxy-url x-request-base x-rewrite-url x-script-name x-traversal-path";

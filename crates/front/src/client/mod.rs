@@ -289,7 +289,7 @@ impl Client {
     }
 
     /// Writes a mistake of the client to the error log.
-    pub fn complain(&self, why: &str) {
+    pub fn log_error(&self, why: &str) {
         self.error_logs.error(0, &Subject::of_client(&self.remote), &why);
     }
 

@@ -82,7 +82,7 @@ impl Program {
             self.running = Some(running.map_err(|error| format!("prg:{command}: cannot be started: {error}"))?);
         }
         let Some(running) = &mut self.running else { return Ok(None) };
-        let answer = match timeout(PATIENCE, running.ask(key)).await {
+        let answer = match timeout(PATIENCE, running.look_up(key)).await {
             Ok(answer) => answer.map_err(|error| match error.kind() {
                 ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => {
                     "the program has ended".to_owned()
@@ -113,7 +113,7 @@ impl Running {
         Ok(Running { socket: UnixStream::from_std(ours)?, _process: process })
     }
 
-    async fn ask(&mut self, key: &str) -> io::Result<Option<String>> {
+    async fn look_up(&mut self, key: &str) -> io::Result<Option<String>> {
         // Output before the key was sent would be taken for its value.
         if self.socket.try_read(&mut [0]).is_ok_and(|count| count > 0) {
             return Err(io::Error::other("the program wrote more than one line for a key"));

@@ -35,7 +35,7 @@ pub struct View {
 
 impl View {
     /// Runs a lookup of files and `.htaccess` files. `ask` may run several times; see `aside`.
-    pub async fn ask<T>(&self, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
+    pub async fn wait_for<T>(&self, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
         let attempt = RefCell::new(Attempt::default());
         loop {
             let ask = || {

@@ -168,7 +168,7 @@ impl Inner {
             let passed = self.buffer.take(fresh);
             into.set_filled(before + passed);
             if let (Some(violation), Some(evidence)) = (self.buffer.violation(), self.buffer.evidence()) {
-                self.client.complain(&format!("the request cannot be read: {}{evidence}", violation.why));
+                self.client.log_error(&format!("the request cannot be read: {}{evidence}", violation.why));
             }
             if passed > 0 {
                 return Poll::Ready(Ok(()));

@@ -164,7 +164,7 @@ impl Driver<'_> {
     fn report(&self, why: &dyn Display) {
         count(&self.client.shared.counters.http2_closed);
         let served = self.client.served.get();
-        self.client.complain(&format!("HTTP/2 connection closed after {served} requests: {why}"));
+        self.client.log_error(&format!("HTTP/2 connection closed after {served} requests: {why}"));
     }
 
     fn must_leave(&self) -> bool {

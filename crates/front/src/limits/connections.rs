@@ -104,7 +104,7 @@ impl ConnectionLimit {
     }
 
     /// Logs a warning, unless an equal one was logged within the last minute.
-    fn tell(&self, about: Option<ClientNetwork>, message: std::fmt::Arguments<'_>) {
+    fn warn(&self, about: Option<ClientNetwork>, message: std::fmt::Arguments<'_>) {
         let now = Instant::now();
         let mut told = lock(&self.told);
         if told.len() >= MAX_TOLD {
@@ -123,7 +123,7 @@ impl ConnectionLimit {
             self.goodbyes.fetch_add(1, SeqCst);
             let goodbyes = self.goodbyes.clone();
             tokio::task::spawn_local(async move {
-                let _ = timeout(GOODBYE_TIME, say_goodbye(socket)).await;
+                let _ = timeout(GOODBYE_TIME, refuse(socket)).await;
                 goodbyes.fetch_sub(1, SeqCst);
             });
         }
@@ -164,7 +164,7 @@ impl ConnectionLimit {
         let admitted = most == 0 || self.count_of(network) < most;
         if !admitted {
             let ip = &remote.ip;
-            self.tell(
+            self.warn(
                 network,
                 format_args!("[client {ip}] has reached MaxConnectionsPerClient {most}: further connections get 503"),
             );
@@ -175,7 +175,7 @@ impl ConnectionLimit {
     fn any(&self, limits: &Clients, taken: Taken, connections: &Connections) -> Option<Permit> {
         let most = u64::from(limits.connections).min(self.room(taken));
         if u64::from(self.counts.total.load(SeqCst)) >= most && connections.evict(EVICTED_AT_ONCE) == 0 {
-            self.tell(
+            self.warn(
                 None,
                 format_args!("{most} connections are open and none is idle: further connections get 503 (MaxConnections, open files)"),
             );
@@ -219,7 +219,7 @@ impl Drop for Permit {
 }
 
 /// Closing with unread bytes would send a reset and discard the response, so input is read for a while.
-async fn say_goodbye(mut socket: Socket) -> std::io::Result<()> {
+async fn refuse(mut socket: Socket) -> std::io::Result<()> {
     let mut unread = [0; 1024];
     socket.write_all(GOODBYE).await?;
     socket.shutdown().await?;

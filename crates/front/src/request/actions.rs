@@ -75,7 +75,7 @@ fn unknown(context: &RequestContext, route: &Route, name: &str) -> Refusal {
         "handler \"{name}\" not found for {}: no Action defines a script for it (SetHandler, AddHandler)",
         route.filename.display()
     );
-    context.complain(route, &why);
+    context.log_error(route, &why);
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 

@@ -36,7 +36,7 @@ pub enum Said {
 }
 
 /// Receives the body, submits the request and waits for the head of the answer.
-pub async fn ask(
+pub async fn request(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
@@ -48,8 +48,8 @@ pub async fn ask(
     let pool = frame::pool(context, route).ok_or_else(|| no_program_pool(context, route))?;
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
     let exchange = ticket.exchange().clone();
-    context.asks(pool, exchange.clone());
-    let said = hear(ticket, |head| inform(context, head)).await?.map_err(|bad| complain(context, route, &bad))?;
+    context.sent_to(pool, exchange.clone());
+    let said = receive(ticket, |head| inform(context, head)).await?.map_err(|bad| log_error(context, route, &bad))?;
     let moved = exchange.borrow_mut().moved.take();
     if let Some(path) = moved {
         settle_at(context, &head, &path).await;
@@ -67,7 +67,7 @@ pub async fn ask(
 fn no_program_pool(context: &RequestContext, route: &Route) -> Refusal {
     let why =
         "no process runs commands: Options Includes and the filter INCLUDES must stand in the server's configuration";
-    context.complain(route, &why);
+    context.log_error(route, &why);
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
@@ -75,7 +75,11 @@ fn no_program_pool(context: &RequestContext, route: &Route) -> Refusal {
 pub struct Unanswered;
 
 /// Like [`ask`], for a request without a body and without a waiting client.
-pub async fn ask_for_nobody(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<Said, Unanswered> {
+pub async fn request_in_background(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+) -> Result<Said, Unanswered> {
     let job = frame::job(context, head, route, Body::Memory(Default::default()));
     let ticket = context
         .generation
@@ -83,14 +87,14 @@ pub async fn ask_for_nobody(context: &RequestContext, head: &Parts, route: &Rc<R
         .of(context.generation.config.pool_for(&route.settings))
         .submit(job)
         .map_err(|_| Unanswered)?;
-    let said = hear(ticket, |_| ()).await.map_err(|_| Unanswered)?;
+    let said = receive(ticket, |_| ()).await.map_err(|_| Unanswered)?;
     said.map_err(|bad| {
-        complain(context, route, &bad);
+        log_error(context, route, &bad);
         Unanswered
     })
 }
 
-async fn hear(
+async fn receive(
     ticket: Ticket,
     inform: impl Fn(&wire::reply::Head),
 ) -> Result<Result<Said, from_worker::BadHead>, Failure> {
@@ -134,7 +138,7 @@ pub async fn deliver(
         }
         Said::Elsewhere(target, said) => {
             let fields = said.map_or(Ok(HeaderMap::new()), from_worker::fields);
-            context.carry(fields.map_err(|bad| complain(context, route, &bad))?);
+            context.carry(fields.map_err(|bad| log_error(context, route, &bad))?);
             Ok(Dispatched::InternalRedirect(target))
         }
         Said::Refused(status, _) => Err(Refusal::new(status)),
@@ -163,7 +167,7 @@ async fn send_file(
         // The handler has set the coding of this file; a precompressed neighbour would contradict it.
         head.headers.remove(ACCEPT_ENCODING);
     }
-    let found = context.generation.ask(|| files::find_declined(&context.generation, route, file, &head)).await?;
+    let found = context.generation.wait_for(|| files::find_declined(&context.generation, route, file, &head)).await?;
     let response = match found {
         LookupResult::Response(response) => return Ok(Dispatched::Response(response)),
         LookupResult::Index(path) => return index(&head, &path).map(|head| Dispatched::Index(Box::new(head))),
@@ -180,7 +184,7 @@ async fn send_file(
         LookupResult::Beyond(_) | LookupResult::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
     };
     match said {
-        Some(said) => from_worker::with_file(response, said).map_err(|bad| complain(context, route, &bad)),
+        Some(said) => from_worker::with_file(response, said).map_err(|bad| log_error(context, route, &bad)),
         None => Ok(response),
     }
     .map(Dispatched::Response)
@@ -209,7 +213,7 @@ fn inform(context: &RequestContext, head: &wire::reply::Head) {
     }
 }
 
-fn complain(context: &RequestContext, route: &Route, bad: &from_worker::BadHead) -> Refusal {
-    context.complain(route, bad);
+fn log_error(context: &RequestContext, route: &Route, bad: &from_worker::BadHead) -> Refusal {
+    context.log_error(route, bad);
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }

@@ -93,7 +93,7 @@ async fn go_on<'a>(
         };
     }
     if let Some(route) = context.route().as_deref() {
-        context.complain(
+        context.log_error(
             route,
             &format!("was redirected internally {MAX_REDIRECTS} times: look for rules or scripts that form a loop"),
         );
@@ -170,7 +170,7 @@ async fn at_backend(
     // Fields that the client's Connection lists are removed before rules add fields of the same names.
     let mut own = head.clone();
     proxy::fields::end_to_end(&mut own.headers);
-    let head = headers::asked(context, &own, route).await?;
+    let head = headers::edited(context, &own, route).await?;
     if to.url.scheme == BackendScheme::Fcgi {
         return fcgi::pass(context, &head, route, to, body).await;
     }
@@ -241,7 +241,7 @@ async fn on_disk(
             }
             take_turn(context, head, &route)?;
             includes::keep_body(context, head, &route, body).await?;
-            let head = headers::asked(context, head, &route).await?;
+            let head = headers::edited(context, head, &route).await?;
             Dispatched::Response(files::send(context, &route, opened, &head).await?)
         }
         LookupResult::Handled(route) => {
@@ -255,12 +255,12 @@ async fn on_disk(
 /// Checks access to a program for which no file was looked up.
 async fn admit_to_program(context: &RequestContext, head: &Parts, mut route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
     // The settings of the file's own sections apply to the whole request, Perl phases included.
-    if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, &route)).await? {
+    if let Some(of_file) = context.generation.wait_for(|| files::behind(&context.generation, &route)).await? {
         route = choose(context, head, of_file).await?;
     }
     admit(context, head, &route).await?;
     let is_behind_link = || Ok(lookup::is_behind_link(&context.generation, &route));
-    if route.looks_for_a_file() && context.generation.ask(is_behind_link).await? {
+    if route.looks_for_a_file() && context.generation.wait_for(is_behind_link).await? {
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     Ok(route)
@@ -278,7 +278,7 @@ async fn at_program(
     take_turn(context, head, &route)?;
     // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
-    let mut head = headers::asked(context, head, &route).await?;
+    let mut head = headers::edited(context, head, &route).await?;
     if includes::may_parse_output(&route) {
         includes::unconditional(head.to_mut());
     }
@@ -306,9 +306,9 @@ pub async fn run(
     }
     match cached::look_up(context, head, route, body).await? {
         Lookup::Hit(response) => Ok(Dispatched::Response(response)),
-        Lookup::Miss { store } => store.ask(body).await,
+        Lookup::Miss { store } => store.request(body).await,
         Lookup::Pass => {
-            let answer = match ask_worker::ask(context, head, route, body).await {
+            let answer = match ask_worker::request(context, head, route, body).await {
                 Ok(said) => ask_worker::deliver(context, head, route, said).await,
                 Err(refusal) => Err(refusal),
             };
@@ -321,7 +321,7 @@ pub async fn run(
 /// Whether the path is that of a folder of programs, whose index answers. As in mod_dir, the index gets the method and the body.
 async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> Result<bool, Refusal> {
     let leads_on = || Ok(files::leads_to_an_index(&context.generation, route));
-    Ok(route.settings.handler.is_cgi() && context.generation.ask(leads_on).await?)
+    Ok(route.settings.handler.is_cgi() && context.generation.wait_for(leads_on).await?)
 }
 
 /// Applies `Redirect` of the host or of a location.
@@ -345,7 +345,7 @@ async fn redirect(
 /// Looks up the file of `route`. A 404 is sent only after the access check, so that strangers cannot probe names.
 /// For an index, the client needs access to both the folder and the index file.
 pub async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
-    let mut found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
+    let mut found = context.generation.wait_for(|| files::find(&context.generation, route, head)).await;
     if let Ok(found) = &mut found
         && let Some(file) = found.file_mut()
     {

@@ -32,7 +32,7 @@ pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<Body
         None | Some(ErrorDocument::Default) => refusal.response(&foot),
         Some(ErrorDocument::Text(text)) => {
             let text = filled(context, &refusal, text).await;
-            refusal.saying(Text::bytes_in(&text).into())
+            refusal.with_text(Text::bytes_in(&text).into())
         }
         Some(ErrorDocument::Away(url)) => match HeaderValue::from_str(&filled(context, &refusal, url).await) {
             Ok(url) => Refusal::with(StatusCode::FOUND, LOCATION, url).response(&foot),

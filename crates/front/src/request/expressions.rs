@@ -32,7 +32,7 @@ pub fn answer<'a>(
                 ExprAnswer::Holds(found.is_some_and(|found| found.status < 300 && found.is_there))
             }
             ExprQuestion::Disk(fact @ (DiskFact::NameOfFile | DiskFact::PathInfo), _) => {
-                let parted = context.generation.ask(|| Ok(rewrite::parted(context, route))).await;
+                let parted = context.generation.wait_for(|| Ok(rewrite::parted(context, route))).await;
                 let (file, path_info) = parted.unwrap_or_default();
                 ExprAnswer::Text(if *fact == DiskFact::PathInfo { path_info } else { file })
             }

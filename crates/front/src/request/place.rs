@@ -39,7 +39,7 @@ pub async fn find_by(
         let found = look(&context.generation.routes, &context.generation.config, asked);
         found.inspect_err(|not_yet| {
             if matches!(not_yet, NotYet::Bad(BadPath::TooDeep)) {
-                context.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
+                context.client.log_error(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
             }
         })
     };
@@ -57,11 +57,11 @@ pub async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -
     let file = context.text(&ExprOf::request(context, head, &route), alias).await;
     let file = Text::bytes_of(PathBuf::from(file));
     if !file.is_absolute() || file.components().any(|part| part == Component::ParentDir) {
-        context.complain(&route, &format_args!("Alias: {} is no absolute path without ..", file.display()));
+        context.log_error(&route, &format_args!("Alias: {} is no absolute path without ..", file.display()));
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     let generation = &context.generation;
-    let there = generation.ask(|| generation.routes.at_file(&generation.config, &route, &file, None)).await?;
+    let there = generation.wait_for(|| generation.routes.at_file(&generation.config, &route, &file, None)).await?;
     settle_all(context, head, &there).await?;
     Ok(there)
 }

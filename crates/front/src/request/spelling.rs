@@ -62,14 +62,14 @@ pub async fn correct(context: &RequestContext, head: &Parts, route: &Rc<Route>) 
         return Ok(());
     }
     let generation = &context.generation;
-    let mut found = generation.ask(|| similar(generation, route, rules)).await?;
+    let mut found = generation.wait_for(|| similar(generation, route, rules)).await?;
     found.sort_by(|one, other| (one.difference, &one.name).cmp(&(other.difference, &other.name)));
     found.truncate(MOST);
     let view = FolderView::of(context, route);
     let mut shown = Vec::new();
     for similar in found {
         // Names that the client may not read stay unknown.
-        if generation.ask(|| view.shows(similar.name.as_bytes(), similar.is_folder)).await? {
+        if generation.wait_for(|| view.shows(similar.name.as_bytes(), similar.is_folder)).await? {
             shown.push(similar);
         }
     }

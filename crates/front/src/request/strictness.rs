@@ -19,17 +19,17 @@ pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
         config.hosts_at(context.client.local.socket).next().and_then(|first| config.hosts.get(usize::from(first)));
     let first = first.unwrap_or(host);
     if first.strictness.known_hosts == Some(true) && !is_known_host(context, head) {
-        context.complain(route, &"the Host header names no ServerName or ServerAlias (StrictHostCheck)");
+        context.log_error(route, &"the Host header names no ServerName or ServerAlias (StrictHostCheck)");
         return Err(Refusal::closing(StatusCode::BAD_REQUEST));
     }
     let wants_name = [first, host].iter().any(|host| host.strictness.named_by_tls == Some(true));
     if wants_name && context.client.session().is_some_and(|session| session.name.is_none()) {
-        context.complain(route, &"no host was named in the TLS handshake (SSLStrictSNIVHostCheck)");
+        context.log_error(route, &"no host was named in the TLS handshake (SSLStrictSNIVHostCheck)");
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     if host.strictness.plain_targets == Some(true) {
         if target::as_sent(&context.head).is_some() {
-            context.complain(route, &"a byte in the target that must be percent-encoded (HttpProtocolOptions Strict)");
+            context.log_error(route, &"a byte in the target that must be percent-encoded (HttpProtocolOptions Strict)");
             return Err(Refusal::closing(StatusCode::BAD_REQUEST));
         }
         if route.path.contains(&b'\\') {
@@ -37,7 +37,7 @@ pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
         }
     }
     if host.strictness.registered_methods == Some(true) && !is_registered(head.method.as_str(), &config.methods) {
-        context.complain(route, &"the method is not registered (HttpProtocolOptions RegisteredMethods)");
+        context.log_error(route, &"the method is not registered (HttpProtocolOptions RegisteredMethods)");
         return Err(Refusal::closing(StatusCode::NOT_IMPLEMENTED));
     }
     Ok(())

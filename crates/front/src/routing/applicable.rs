@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use http::StatusCode;
 
-use super::htaccess::{Chain, RECHECK, Unread, complain};
+use super::htaccess::{Chain, RECHECK, Unread, log_error};
 use super::protected::may_pass_a_file;
 use super::settings::PlaceOfSettings;
 use super::{Routes, bytes};
@@ -104,7 +104,7 @@ pub(super) fn applied<T>(rules: impl FnOnce() -> T) -> (T, bool) {
     let done = allowance.count(rules);
     let is_unknown = allowance.is_used_up();
     if is_unknown {
-        complain(work::Allowance::complaint());
+        log_error(work::Allowance::message());
     }
     (done, is_unknown)
 }

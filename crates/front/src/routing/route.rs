@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use http::{HeaderName, HeaderValue, StatusCode};
 
-use super::htaccess::complain;
+use super::htaccess::log_error;
 use crate::base::refusal::Refusal;
 use base::stamp::Stamp;
 use config::proxy::Passed;
@@ -131,7 +131,7 @@ impl Route {
     pub fn in_time(&self) -> Result<(), Refusal> {
         for file in &*self.files {
             if file.meter.is_used_up() {
-                file.meter.untold().into_iter().for_each(complain);
+                file.meter.untold().into_iter().for_each(log_error);
                 return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
             }
         }

@@ -25,11 +25,11 @@ pub fn of(host: &Host, settings: &Settings, asked: &Asked<'_>) -> (Rc<str>, u16)
         CanonicalName::Off => said.or_else(|| host.server_name.clone()),
         CanonicalName::On | CanonicalName::Dns => host.server_name.clone().or(said),
     };
-    let port = said_port(host, settings, asked.host).unwrap_or(asked.local.port);
+    let port = configured_port(host, settings, asked.host).unwrap_or(asked.local.port);
     (name.unwrap_or_else(|| asked.local.ip.clone()).into(), port)
 }
 
-fn said_port(host: &Host, settings: &Settings, asked: &str) -> Option<u16> {
+fn configured_port(host: &Host, settings: &Settings, asked: &str) -> Option<u16> {
     let canonical = settings.response.canonical_name.unwrap_or_default();
     port(asked).filter(|_| canonical != CanonicalName::On).or(host.server_port)
 }
@@ -40,7 +40,7 @@ pub fn port_of(config: &Config, head: &Parts, route: &Route, secure: Option<bool
     let Some(secure) = secure else { return route.server_port };
     let asked = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let host = config.hosts.get(usize::from(route.host));
-    let said = host.and_then(|host| said_port(host, &route.settings, asked));
+    let said = host.and_then(|host| configured_port(host, &route.settings, asked));
     said.unwrap_or(if secure { 443 } else { 80 })
 }
 

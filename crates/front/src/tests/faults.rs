@@ -84,7 +84,7 @@ fn a_worker_that_breaks_the_protocol_is_killed() {
         let mut server = Server::with_workers(APP, 1, Script::default());
         let mut client = server.client();
         assert_eq!(client.get(&format!("/app{path}")).status, 502, "{path}");
-        server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
+        server.wait_for_message(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
         server.worker(1, 1, Script::default());
         assert_eq!(client.get("/").text(), "hello");
     }
@@ -95,7 +95,7 @@ fn a_worker_that_informs_without_end_is_killed() {
     let server = Server::with_workers(APP, 1, Script::default());
     let mut client = server.client();
     client.send("GET /app/endless-hints HTTP/1.1\r\nHost: a\r\n\r\n");
-    server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
+    server.wait_for_message(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     let last = std::iter::repeat_with(|| client.head().status).find(|status| *status != 103);
     assert_eq!(last, Some(502));
 }
@@ -104,7 +104,7 @@ fn a_worker_that_informs_without_end_is_killed() {
 fn a_worker_that_extends_its_timeout_without_end_is_killed() {
     let server = Server::with_workers(APP, 1, Script::default());
     assert_eq!(server.client().get("/app/endless-extends").status, 502);
-    server.hear(|said| match said {
+    server.wait_for_message(|said| match said {
         FromFront::Kill { reason, .. } => reason.contains("too many messages without content"),
         _ => false,
     });
@@ -115,7 +115,7 @@ fn a_worker_that_falls_silent_and_lives_is_killed() {
     let (script, gate) = Script::gated();
     let mut server = Server::with_workers(APP, 1, script);
     assert_eq!(server.client().get("/app/falls-silent").status, 502);
-    server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
+    server.wait_for_message(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     gate.send(()).expect("opened");
     server.worker(1, 1, Script::default());
     assert_eq!(server.client().get("/").text(), "hello");
@@ -144,7 +144,7 @@ fn a_request_that_runs_too_long_is_ended_with_its_worker() {
         Server::with_workers(&format!("{APP}RequestTimeout 100ms\nRequestTimeoutGrace 100ms\n"), 1, script);
     let mut client = server.client();
     assert_eq!(client.get("/app/wait").status, 504);
-    server.hear(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
+    server.wait_for_message(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     drop(_gate);
     server.worker(1, 1, Script::default());
     assert_eq!(client.get("/").text(), "hello");
@@ -230,7 +230,7 @@ fn a_worker_that_died_idle_is_passed_over() {
     let mut client = server.client();
     assert_eq!(client.get("/app/leave").text(), "bye");
     drop(server.socket(1, 7));
-    server.say(wire::control::ToFront::Gone { slot: 7 });
+    server.send(wire::control::ToFront::Gone { slot: 7 });
     server.wait_for(|status| status.workers.is_empty());
     let mut server = server;
     server.worker(1, 3, Script::default());
@@ -242,7 +242,7 @@ fn a_worker_that_ended_is_let_go_though_a_child_keeps_its_socket() {
     let server = Server::with_workers(APP, 0, Script::default());
     let child = server.socket(1, 0);
     server.wait_for(|status| status.workers.len() == 1);
-    server.say(wire::control::ToFront::Gone { slot: 0 });
+    server.send(wire::control::ToFront::Gone { slot: 0 });
     server.wait_for(|status| status.workers.is_empty());
     drop(child);
 }
@@ -253,13 +253,13 @@ fn the_master_is_notified_at_once_of_waiting_requests() {
     let server = Server::with_workers(APP, 1, script);
     let mut busy = server.client();
     busy.send("GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n");
-    server.hear(|said| matches!(said, FromFront::Load(load) if load.busy == 1));
+    server.wait_for_message(|said| matches!(said, FromFront::Load(load) if load.busy == 1));
     let mut waits = server.client();
     waits.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    server.hear(|said| matches!(said, FromFront::Load(load) if load.queued == 1 && load.idle == 0));
+    server.wait_for_message(|said| matches!(said, FromFront::Load(load) if load.queued == 1 && load.idle == 0));
     gate.send(()).expect("opened");
     assert_eq!(waits.answer().text(), "hello");
-    server.hear(|said| matches!(said, FromFront::Load(load) if load.queued == 0 && load.idle == 1));
+    server.wait_for_message(|said| matches!(said, FromFront::Load(load) if load.queued == 0 && load.idle == 1));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_client_may_hang_up_before_its_worker_has_begun() {
     let server = Server::with_workers(APP, 0, Script::default());
     let (socket, memory) = server.socket(1, 0);
     let mut worker = port(socket, &memory);
-    worker.say(&Reply::Ready { fork_us: 7 }).expect("said");
+    worker.send_reply(&Reply::Ready { fork_us: 7 }).expect("said");
     let mut client = server.client();
     // Requests so quick that the next ones are sent ahead.
     for _ in 0..400 {

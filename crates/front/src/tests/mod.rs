@@ -90,19 +90,19 @@ impl Server {
         let fds: Vec<_> =
             [memory.as_raw_fd(), certificates.as_raw_fd()].into_iter().chain(logs).chain(listeners).collect();
         self.control.send(&message, &fds).expect("configured");
-        self.hear(|said| matches!(said, FromFront::Configured { generation: g } if *g == generation));
+        self.wait_for_message(|said| matches!(said, FromFront::Configured { generation: g } if *g == generation));
     }
 
     fn activate(&self, generation: GenerationNumber) {
-        self.say(ToFront::Activate { generation });
+        self.send(ToFront::Activate { generation });
     }
 
-    fn say(&self, message: ToFront) {
+    fn send(&self, message: ToFront) {
         self.control.send(&message, &[]).expect("said");
     }
 
     /// Waits for a message of the front that matches.
-    fn hear(&self, fits: impl Fn(&FromFront) -> bool) -> FromFront {
+    fn wait_for_message(&self, fits: impl Fn(&FromFront) -> bool) -> FromFront {
         loop {
             let (said, _) = self.control.receive().expect("in time").expect("the front lives");
             if fits(&said) {
@@ -120,7 +120,7 @@ impl Server {
             // A front that has gone does not mind.
             let _ = Channel::<ToFront, FromFront>::new(control).send(&ToFront::Gone { slot }, &[]);
         }));
-        self.hear(|said| matches!(said, FromFront::Ready { worker, .. } if worker.slot == slot));
+        self.wait_for_message(|said| matches!(said, FromFront::Ready { worker, .. } if worker.slot == slot));
     }
 
     /// The worker's end of a socket that the front takes for a worker's, and their shared memory.
@@ -143,13 +143,15 @@ impl Server {
                 &fds,
             )
             .expect("sent");
-        self.say(ToFront::Forked { slot, pid: 1000 + slot as i32 });
+        self.send(ToFront::Forked { slot, pid: 1000 + slot as i32 });
     }
 
     fn status(&self) -> FrontStatus {
-        self.say(ToFront::Status);
+        self.send(ToFront::Status);
         loop {
-            let FromFront::Status(status) = self.hear(|said| matches!(said, FromFront::Status(_))) else { continue };
+            let FromFront::Status(status) = self.wait_for_message(|said| matches!(said, FromFront::Status(_))) else {
+                continue;
+            };
             return *status;
         }
     }
@@ -183,7 +185,7 @@ impl Server {
         let Some(thread) = self.thread.take() else { return };
         // A front that has received `Stop` before may already have ended.
         let _ = self.control.send(&ToFront::Stop, &[]);
-        self.hear(|said| matches!(said, FromFront::Drained));
+        self.wait_for_message(|said| matches!(said, FromFront::Drained));
         thread.join().expect("no panic").expect("no error");
     }
 

@@ -32,7 +32,7 @@ fn a_reload_loses_nothing() {
     gate.send(()).expect("opened");
     assert_eq!(busy.answer().text(), "waited");
     assert_eq!(waits.answer().text(), "old");
-    server.hear(|said| matches!(said, FromFront::Retired { generation: 1 }));
+    server.wait_for_message(|said| matches!(said, FromFront::Retired { generation: 1 }));
     assert_eq!(busy.get("/app/who").text(), "new");
     assert_eq!(server.client().get("/app/who").text(), "new");
     assert_eq!(server.status().workers.len(), 1);
@@ -66,14 +66,14 @@ fn a_generation_that_never_served_makes_room_for_the_next() {
     assert_eq!(server.client().get("/app/who").text(), "one");
     server.activate(3);
     assert_eq!(server.client().get("/app/who").text(), "three");
-    server.hear(|said| matches!(said, FromFront::Retired { generation: 1 }));
+    server.wait_for_message(|said| matches!(said, FromFront::Retired { generation: 1 }));
 }
 
 #[test]
 fn the_master_retires_idle_workers_longest_idle_first() {
     let server = Server::with_workers(APP, 3, Script::default());
     assert_eq!(server.client().get("/").text(), "hello");
-    server.say(ToFront::Retire { pool: 0, count: 2 });
+    server.send(ToFront::Retire { pool: 0, count: 2 });
     let status = server.wait_for(|status| status.workers.len() == 1);
     assert_eq!((status.workers[0].slot, status.workers[0].requests), (2, 1));
     assert_eq!(server.client().get("/").text(), "hello");
@@ -100,7 +100,7 @@ fn a_stop_answers_received_requests_and_closes_idle_connections() {
     let mut busy = server.client();
     busy.send("GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n");
     server.wait_for(|status| status.workers[0].state == WorkerState::Busy && status.connections == 3);
-    server.say(ToFront::Stop);
+    server.send(ToFront::Stop);
     assert!(idle.is_closed());
     assert!(fresh.is_closed());
     gate.send(()).expect("opened");

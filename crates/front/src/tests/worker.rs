@@ -51,7 +51,7 @@ pub const LARGE: usize = 64;
 
 /// Answers requests until it is asked to leave, or misbehaves as the path demands.
 pub fn run(mut port: WorkerPort, script: &Script) {
-    port.say(&Reply::Ready { fork_us: 7 }).expect("said");
+    port.send_reply(&Reply::Ready { fork_us: 7 }).expect("said");
     while let Ok(Some(inbound)) = port.next(Vec::new()) {
         match inbound {
             Inbound::Request(frame, _) => {
@@ -61,7 +61,7 @@ pub fn run(mut port: WorkerPort, script: &Script) {
                 }
             }
             Inbound::Logs { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell => {}
-            Inbound::Greet => port.say(&Reply::Greeted { fork_us: 7 }).expect("said"),
+            Inbound::Greet => port.send_reply(&Reply::Greeted { fork_us: 7 }).expect("said"),
             Inbound::Bells(bells) => port.take_bells(bells).expect("bells"),
             Inbound::Inspect { .. } => {}
             Inbound::Leave | Inbound::Promote(_) => return,

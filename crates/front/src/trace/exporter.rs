@@ -68,12 +68,12 @@ impl Sender {
             if sent.is_err() {
                 self.dropped.fetch_add(batch.len() as u64, Relaxed);
             }
-            self.complain(sent.err());
+            self.report(sent.err());
         }
     }
 
     /// Logs the number of lost spans and the cause, at most once in [`COMPLAIN`].
-    fn complain(&mut self, error: Option<anyhow::Error>) {
+    fn report(&mut self, error: Option<anyhow::Error>) {
         let is_time = self.complained.is_none_or(|at| at.elapsed() >= COMPLAIN);
         if !is_time || self.dropped.load(Relaxed) == 0 {
             return;

@@ -54,13 +54,15 @@ impl SharedPool {
                     state.pool.looked_for_rest(worker, waits, Instant::now());
                 }
                 Action::AskToLeave(worker) => {
-                    state.workers.get(&worker).inspect(|worker| worker.ask_to_leave());
-                    self.say(FromFront::Leaving { worker, reason: None });
+                    state.workers.get(&worker).inspect(|worker| worker.order_to_leave());
+                    self.send_to_master(FromFront::Leaving { worker, reason: None });
                 }
-                Action::Leaves { worker, reason } => self.say(FromFront::Leaving { worker, reason: Some(reason) }),
+                Action::Leaves { worker, reason } => {
+                    self.send_to_master(FromFront::Leaving { worker, reason: Some(reason) })
+                }
                 Action::Kill { worker, reason, exit } => {
                     log::error("front", format_args!("{} {reason}", state.name(worker)));
-                    self.say(FromFront::Kill { worker, reason, exit });
+                    self.send_to_master(FromFront::Kill { worker, reason, exit });
                 }
                 Action::Forget(worker) => {
                     state.last.remove(&worker);
@@ -78,7 +80,7 @@ impl SharedPool {
                         tell(thread, Notice::Failed(request, failure, begun));
                     }
                 }
-                Action::Overload { lane, change } => tell_overload(state, lane, change),
+                Action::Overload { lane, change } => log_overload(state, lane, change),
             }
         }
     }
@@ -115,9 +117,9 @@ impl SharedPool {
             let _ = shutdown(body.as_raw_fd(), Shutdown::Both);
         }
         if let Some(stretch) = first {
-            tell_late(state, worker, request, stretch);
+            log_late(state, worker, request, stretch);
         }
-        self.say(FromFront::Interrupt { worker, request });
+        self.send_to_master(FromFront::Interrupt { worker, request });
     }
 
     /// Removes a failed request, and counts or logs the cause. Returns its thread, and where it began.
@@ -138,7 +140,7 @@ impl SharedPool {
     }
 }
 
-fn tell_late(state: &State, worker: WorkerId, request: RequestId, stretch: Stretch) {
+fn log_late(state: &State, worker: WorkerId, request: RequestId, stretch: Stretch) {
     let label =
         state.requests.get(&request).map(|late| &late.label).or(state.last.get(&worker).map(|(label, _)| label));
     let Some(label) = label else { return };
@@ -156,7 +158,7 @@ fn take_back(state: &mut State, worker: WorkerId) {
     state.pool.taken_back(worker, &requests, Instant::now());
 }
 
-fn tell_overload(state: &State, lane: usize, change: Change) {
+fn log_overload(state: &State, lane: usize, change: Change) {
     let Some(lane) = state.pool.queue().lanes().get(lane) else { return };
     let place = lane.share.as_ref().map_or("the pool", |(_, place)| place);
     match change {

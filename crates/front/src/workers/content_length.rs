@@ -37,7 +37,7 @@ impl ContentLength {
 
     fn check(&mut self) {
         if self.is_exceeded() && !self.told {
-            self.complain("longer", format_args!("{} bytes arrived so far", self.came));
+            self.log_error("longer", format_args!("{} bytes arrived so far", self.came));
             self.told = true;
             self.answer().inspect(|answer| answer.end_connection());
         }
@@ -46,12 +46,12 @@ impl ContentLength {
     /// Checks at the end of the body that it is not too short.
     pub fn check_end(&mut self) {
         if self.promised.is_some_and(|promised| self.came < promised) && !self.told {
-            self.complain("shorter", format_args!("{} bytes arrived", self.came));
+            self.log_error("shorter", format_args!("{} bytes arrived", self.came));
             self.told = true;
         }
     }
 
-    fn complain(&self, how: &str, came: Arguments<'_>) {
+    fn log_error(&self, how: &str, came: Arguments<'_>) {
         if let (Some(promised), Some(answer)) = (self.promised, self.answer()) {
             let lengths = format_args!("{promised} bytes were announced, {came}");
             answer.is_broken(format_args!("the body is {how} than its Content-Length: {lengths}"));

@@ -56,19 +56,19 @@ impl Mailboxes {
     /// Makes all threads listen to a worker; `ways` are in the order of the threads.
     pub fn listen(&self, pool: PoolId, worker: &Arc<Worker>, ways: Vec<Way>) {
         for (thread, way) in (0..).zip(ways) {
-            self.tell(thread, pool, Notice::Worker(worker.clone(), way));
+            self.send(thread, pool, Notice::Worker(worker.clone(), way));
         }
     }
 
     /// Notifies all threads that a generation is over.
-    pub fn tell_over(&self, generation: GenerationNumber) {
+    pub fn send_over(&self, generation: GenerationNumber) {
         lock(&self.0)
             .iter()
             .for_each(|address| drop(address.send((PoolId { generation, pool: 0 }, Notice::GenerationIsOver))));
     }
 
     /// Sends a notice to a thread. A thread that has ended has no requests, so a failed send is ignored.
-    pub(super) fn tell(&self, thread: u8, pool: PoolId, notice: Notice) {
+    pub(super) fn send(&self, thread: u8, pool: PoolId, notice: Notice) {
         if let Some(address) = lock(&self.0).get(usize::from(thread)) {
             let _ = address.send((pool, notice));
         }

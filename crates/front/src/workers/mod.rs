@@ -88,7 +88,7 @@ impl Workers {
         let submitted = Submitted { thread: self.thread, frame, body, label, at: Instant::now(), begun: None };
         let exchange = Rc::new(RefCell::new(Exchange::new(id, self.store.clone())));
         self.exchanges.borrow_mut().insert(id, exchange.clone());
-        let accepted = self.tell(|state| {
+        let accepted = self.pass_event(|state| {
             state.pool.submit(new, submitted.at)?;
             state.requests.insert(id, submitted);
             Ok(())
@@ -132,7 +132,7 @@ impl Workers {
             exchange.abandon();
             (exchange.id, exchange.is_owed(), !exchange.is_whole())
         };
-        self.tell(|state| state.pool.client_gone(id, owed, unfinished));
+        self.pass_event(|state| state.pool.client_gone(id, owed, unfinished));
     }
 
     /// Handles a slow client whose worker others wait for. A client below the minimum speed during `patience` loses the
@@ -142,7 +142,7 @@ impl Workers {
         if !exchange.borrow_mut().is_too_slow(patience, Instant::now()) {
             return;
         }
-        self.tell(|state| {
+        self.pass_event(|state| {
             state.pool.gave_up_slow(Instant::now());
             if let Some(slow) = state.requests.get(&id) {
                 let label = &slow.label;
@@ -160,8 +160,8 @@ impl Workers {
     /// Handles a client that closed its sending side. Returns whether the client can still get its response.
     pub fn hang_up(self: &Rc<Self>, exchange: &SharedExchange) -> bool {
         let id = exchange.borrow().id;
-        self.tell(|state| state.pool.client_hung_up(id));
-        self.tell(|state| state.pool.told_hung_up(id))
+        self.pass_event(|state| state.pool.client_hung_up(id));
+        self.pass_event(|state| state.pool.told_hung_up(id))
     }
 
     fn exchange(&self, id: RequestId) -> Option<SharedExchange> {

@@ -27,13 +27,13 @@ impl Workers {
         let worker = &port.worker;
         let heard = std::future::poll_fn(|cx| {
             if let Some((request, after)) = port.was_held() {
-                self.tell(|state| state.pool.resumed(worker.id, request, after));
+                self.pass_event(|state| state.pool.resumed(worker.id, request, after));
             }
-            port.poll_listen(cx, &mut self.buffers.borrow_mut(), |heard| self.hear(&port, heard))
+            port.poll_listen(cx, &mut self.buffers.borrow_mut(), |heard| self.receive_packet(&port, heard))
         });
         match heard.await {
             Ok(()) if worker.has_ended() => {
-                if worker.is_all_heard() {
+                if worker.is_drained() {
                     self.pool.gone(worker.id);
                 }
             }
@@ -43,7 +43,7 @@ impl Workers {
     }
 
     /// Handles a packet of a worker. A worker that breaks the protocol is discarded.
-    fn hear(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) {
+    fn receive_packet(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) {
         if let Err(malformed) = self.read(port, packet) {
             self.pool.discard(port.worker.id, &malformed.to_string(), Failure::WorkerLied);
         }
@@ -74,15 +74,15 @@ impl Workers {
             match reply {
                 Reply::Lent { block, length } => {
                     let piece = port.worker.take_block(block, length)?;
-                    exchange.hear_block(piece, port.worker.is_short_of_blocks())?;
+                    exchange.receive_block(piece, port.worker.is_short_of_blocks())?;
                 }
-                reply => exchange.hear(reply)?,
+                reply => exchange.receive(reply)?,
             }
         }
         if let Some(exchange) = &heard {
             if !more_time.is_zero() {
                 let id = exchange.borrow().id;
-                self.tell(|state| state.pool.extend(id, more_time));
+                self.pass_event(|state| state.pool.extend(id, more_time));
             }
             self.progress(port, exchange);
         }
@@ -101,11 +101,11 @@ impl Workers {
 
     fn ready(self: &Rc<Self>, worker: &Arc<Worker>, fork_us: u32) -> Result<(), Malformed> {
         worker.set_ours();
-        self.pool.say(FromFront::Ready { worker: worker.id, fork_us });
+        self.pool.send_to_master(FromFront::Ready { worker: worker.id, fork_us });
         if !worker.set_ready() {
             return Ok(());
         }
-        self.tell(|state| state.pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
+        self.pass_event(|state| state.pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
     }
 
     /// The exchange of a request that the worker replies to. `None`: the reply is for an earlier front.
@@ -115,11 +115,12 @@ impl Workers {
             return Ok(None);
         }
         let exchange = self.exchange(id).ok_or(Malformed("a response without a request"))?;
-        if exchange.borrow().is_heard_from(port) {
+        if exchange.borrow().receives_from(port) {
             return Ok(Some(exchange));
         }
         let worker = port.worker.id;
-        self.tell(|state| state.pool.heard_of(worker, id, Instant::now())).map_err(|said| Malformed(said.0))?;
+        self.pass_event(|state| state.pool.first_reply(worker, id, Instant::now()))
+            .map_err(|said| Malformed(said.0))?;
         exchange.borrow_mut().start(port.clone());
         Ok(Some(exchange))
     }
@@ -143,18 +144,18 @@ impl Workers {
             let heard = exchange.borrow();
             if heard.is_whole() {
                 drop(heard);
-                self.tell(|state| state.pool.completed(worker, id, Instant::now()));
+                self.pass_event(|state| state.pool.completed(worker, id, Instant::now()));
             } else if heard.is_full() {
                 let stuck = heard.is_stuck();
                 port.pause(id);
                 drop(heard);
-                self.tell(|state| state.pool.hold(worker, id, stuck));
+                self.pass_event(|state| state.pool.hold(worker, id, stuck));
             }
             return;
         };
         let leaving = outcome.as_ref().ok().and_then(|end| end.leaving);
         drop(heard);
         store(exchange);
-        self.tell(|state| state.pool.ended(worker, id, leaving, Instant::now()));
+        self.pass_event(|state| state.pool.ended(worker, id, leaving, Instant::now()));
     }
 }

@@ -100,7 +100,7 @@ impl ReplyPort {
         // The socket comes before the ring: an adopted worker's `Greeted` arrives on the socket and makes the ring's
         // content ours.
         let socket = match has_ended {
-            true => Poll::Ready(self.hear_last_words(&mut buffers.packet, &mut hear)),
+            true => Poll::Ready(self.read_rest(&mut buffers.packet, &mut hear)),
             false => self.poll_socket(cx, &mut buffers.packet, &mut hear),
         };
         if self.worker.speaks_to_us() {
@@ -138,7 +138,7 @@ impl ReplyPort {
 
     /// Reads the rest of the socket after the worker's process has ended. The runtime may report "not ready" only
     /// because the task has used up its budget, so this calls the kernel directly.
-    fn hear_last_words(&self, packet: &mut [u8], mut hear: impl FnMut(&[u8])) -> io::Result<()> {
+    fn read_rest(&self, packet: &mut [u8], mut hear: impl FnMut(&[u8])) -> io::Result<()> {
         let Some(socket) = &self.socket else { return Ok(()) };
         for _ in 0..LAST_WORDS {
             match socket.get_ref().receive(packet) {

@@ -92,20 +92,20 @@ impl SharedPool {
     }
 
     /// Passes an event of the clock or the master to the pool.
-    fn tell(&self, event: impl FnOnce(&mut Pool)) {
+    fn pass_event(&self, event: impl FnOnce(&mut Pool)) {
         let mut state = lock(&self.state);
         event(&mut state.pool);
         self.perform(&mut state, &mut |thread, notice| self.mail(thread, notice));
     }
 
     /// Passes a worker's arrival or departure to the pool, and publishes the new load.
-    fn tell_of_worker(&self, event: impl FnOnce(&mut Pool)) {
-        self.tell(event);
+    fn change_worker(&self, event: impl FnOnce(&mut Pool)) {
+        self.pass_event(event);
         self.front.pool_changed(self.load());
     }
 
     fn mail(&self, thread: u8, notice: Notice) {
-        self.mailboxes.tell(thread, self.id, notice);
+        self.mailboxes.send(thread, self.id, notice);
     }
 
     /// Charges a request to `client` under a `SpeedLimit`, or refuses it.
@@ -123,39 +123,39 @@ impl SharedPool {
     pub fn add(&self, worker: Arc<Worker>, adopted: bool) {
         let id = worker.id;
         lock(&self.state).workers.insert(id, worker);
-        self.tell_of_worker(|pool| pool.add(id, adopted, Instant::now()));
+        self.change_worker(|pool| pool.add(id, adopted, Instant::now()));
     }
 
     /// Handles the end of a worker: its current request is lost.
     pub fn gone(&self, worker: WorkerId) {
-        self.tell_of_worker(|pool| pool.gone(worker, Instant::now()));
+        self.change_worker(|pool| pool.gone(worker, Instant::now()));
     }
 
     /// Has a broken worker killed; its requests fail with `failure`.
     pub fn discard(&self, worker: WorkerId, reason: &str, failure: Failure) {
-        self.tell_of_worker(|pool| pool.discard(worker, reason, failure, Instant::now()));
+        self.change_worker(|pool| pool.discard(worker, reason, failure, Instant::now()));
     }
 
     /// Asks up to `count` idle workers to leave, the longest idle first.
     pub fn leave_idle(&self, count: usize) {
-        self.tell(|pool| pool.leave_idle(count, Instant::now()));
+        self.pass_event(|pool| pool.leave_idle(count, Instant::now()));
     }
 
     /// Limits the number of busy workers to `most`.
     pub fn admit(&self, most: u32) {
-        self.tell_of_worker(|pool| pool.admit(most, Instant::now()));
+        self.change_worker(|pool| pool.admit(most, Instant::now()));
     }
 
     /// Lets a worker serve that was ready before the master reported its pid.
     pub fn employ(&self, worker: WorkerId) {
-        self.tell_of_worker(|pool| {
+        self.change_worker(|pool| {
             let _ = pool.ready(worker, Instant::now());
         });
     }
 
     /// Asks `worker` to leave as soon as it has no request.
     pub fn dismiss(&self, worker: WorkerId) {
-        self.tell_of_worker(|pool| pool.dismiss(worker, Instant::now()));
+        self.change_worker(|pool| pool.dismiss(worker, Instant::now()));
     }
 
     /// Asks `worker` to become a mold, with the channel `control` to the master, as soon as it has no request.
@@ -169,17 +169,17 @@ impl SharedPool {
 
     /// Begins to drain: no new requests arrive, and workers leave as soon as the queue is empty.
     pub fn drain(&self) {
-        self.tell(|pool| pool.drain(Instant::now()));
+        self.pass_event(|pool| pool.drain(Instant::now()));
     }
 
     /// Enforces the timeouts. Called periodically by the clock.
     pub fn expire(&self, now: Instant) {
-        self.tell(|pool| pool.tick(now));
+        self.pass_event(|pool| pool.tick(now));
     }
 
     /// Closes the sockets of all workers, which still receive what was sent before.
     pub fn close(&self) {
-        self.tell(|pool| pool.close(Instant::now()));
+        self.pass_event(|pool| pool.close(Instant::now()));
     }
 
     /// Discards the requests in the socket of an adopted worker, because their front has died.
@@ -202,8 +202,8 @@ impl SharedPool {
         self.look(|state| state.workers.values().for_each(|worker| worker.reopen_logs(first, logs)));
     }
 
-    pub(super) fn say(&self, message: FromFront) {
-        self.front.master.say(message);
+    pub(super) fn send_to_master(&self, message: FromFront) {
+        self.front.master.send(message);
     }
 
     /// The current load: idle and busy workers, and requests that wait for one.
@@ -215,7 +215,7 @@ impl SharedPool {
 impl Workers {
     /// Passes an event of this thread to the pool, then performs the resulting actions. Notices for this thread's own
     /// requests are handled after the lock is released.
-    pub(super) fn tell<T>(self: &Rc<Self>, event: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn pass_event<T>(self: &Rc<Self>, event: impl FnOnce(&mut State) -> T) -> T {
         let mut own = Notices::new();
         let mut state = lock(&self.pool.state);
         let told = event(&mut state);

@@ -144,7 +144,7 @@ impl Worker {
     }
 
     /// Notes that one thread has read all replies. True for the last thread.
-    pub(super) fn is_all_heard(&self) -> bool {
+    pub(super) fn is_drained(&self) -> bool {
         self.listened_to.fetch_sub(1, SeqCst) == 1
     }
 
@@ -175,7 +175,7 @@ impl Worker {
     }
 
     /// Asks the worker to leave. A failed send is ignored, because the worker is then ending anyway.
-    pub fn ask_to_leave(&self) {
+    pub fn order_to_leave(&self) {
         let _ = match lock(&self.promotion).take() {
             Some(control) => self.socket.send(&WorkerOrder::Promote { control: control.as_fd() }),
             None => self.socket.send(&WorkerOrder::Leave),

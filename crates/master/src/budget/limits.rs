@@ -39,7 +39,7 @@ pub fn need_memory(config: &Config) -> bool {
 }
 
 /// Interval of the status requests that show requests and idle times of workers; `None`: no limit needs them.
-pub(super) fn ask_front_every(config: &Config, has_budget: bool) -> Option<Duration> {
+pub(super) fn status_interval(config: &Config, has_budget: bool) -> Option<Duration> {
     let asks = |pool: &PoolSettings| {
         let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.auto;
         limits || pool.refork != ReforkWhen::Off

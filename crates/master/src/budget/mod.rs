@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use wire::control::{ExitReason, PoolId, PoolNumber, Slot};
 
-use self::limits::ask_front_every;
+use self::limits::status_interval;
 pub use self::limits::{Reached, first_reached, need_memory, oldest_leaves};
 pub use self::sampling::{SamplerAction, Sampling};
 use super::pool::worker::WorkerEntry;
@@ -232,12 +232,12 @@ impl WorkerBudget {
 
     /// When the front's status is needed for limits of workers; `None`: no limit needs it.
     pub fn question_due(&self, config: &Config, now: Instant) -> Option<Instant> {
-        ask_front_every(config, self.bytes.is_some()).map(|_| self.question.unwrap_or(now))
+        status_interval(config, self.bytes.is_some()).map(|_| self.question.unwrap_or(now))
     }
 
     /// Whether the front's status must be requested now. The next request is due later.
     pub fn takes_question(&mut self, config: &Config, now: Instant) -> bool {
-        let every = ask_front_every(config, self.bytes.is_some()).filter(|_| self.question.is_none_or(|at| at <= now));
+        let every = status_interval(config, self.bytes.is_some()).filter(|_| self.question.is_none_or(|at| at <= now));
         self.question = every.map(|every| now + every).or(self.question);
         every.is_some()
     }

@@ -114,7 +114,7 @@ impl Watchdog {
             return WatchdogVerdict::Nothing;
         }
         let Some(question) = &mut self.question else {
-            return if self.next <= now { self.ask(now, timeout, process()) } else { WatchdogVerdict::Nothing };
+            return if self.next <= now { self.ping(now, timeout, process()) } else { WatchdogVerdict::Nothing };
         };
         let configures = question.while_configuring && self.configuring_until.is_some_and(|until| now < until);
         if configures || question.waited < timeout {
@@ -128,7 +128,7 @@ impl Watchdog {
         if self.is_over { WatchdogVerdict::Silent } else { WatchdogVerdict::Nothing }
     }
 
-    fn ask(&mut self, now: Instant, timeout: Duration, process: FrontProcess) -> WatchdogVerdict {
+    fn ping(&mut self, now: Instant, timeout: Duration, process: FrontProcess) -> WatchdogVerdict {
         self.question = Some(Question::new(process, self.configuring_until.is_some()));
         self.next = now + timeout / 2;
         WatchdogVerdict::Ask

@@ -140,7 +140,7 @@ impl Master {
     }
 
     /// Requests the front's status when limits of workers need it.
-    pub(super) fn ask_front(&mut self, now: Instant) {
+    pub(super) fn request_front_status(&mut self, now: Instant) {
         if self.children.front.is_some() && self.budget.takes_question(&self.checked.config, now) {
             self.send_to_front(ToFront::Status, vec![]);
         }

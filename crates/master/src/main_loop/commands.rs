@@ -11,17 +11,17 @@ use crate::sockets::control_socket::{Command, ControlClient, ControlReply, How};
 use base::log;
 
 impl Master {
-    pub(super) fn obey_signals(&mut self) {
+    pub(super) fn handle_signals(&mut self) {
         while let Some(request) = self.signals.next() {
             match request {
                 SignalRequest::Reap => self.reap(),
-                SignalRequest::StopGracefully => self.ask_stop(How::Graceful),
-                SignalRequest::StopFast => self.ask_stop(How::Fast),
-                SignalRequest::Reload => self.ask_reload(None),
+                SignalRequest::StopGracefully => self.request_stop(How::Graceful),
+                SignalRequest::StopFast => self.request_stop(How::Fast),
+                SignalRequest::Reload => self.request_reload(None),
                 SignalRequest::ReopenLogs => self.reopen_logs(),
                 SignalRequest::OneMore => self.shift_pool(1),
                 SignalRequest::OneFewer => self.shift_pool(-1),
-                SignalRequest::Refork => self.ask_refork(None),
+                SignalRequest::Refork => self.request_refork(None),
                 SignalRequest::Nothing => log::notice("master", "signal USR2 is ignored; HUP reloads"),
             }
         }
@@ -29,22 +29,22 @@ impl Master {
 
     pub(super) fn serve_client(&mut self, client: ControlClient) {
         for command in self.control.serve(client) {
-            self.obey(client, command);
+            self.execute(client, command);
         }
     }
 
-    fn obey(&mut self, client: ControlClient, command: Command) {
+    fn execute(&mut self, client: ControlClient, command: Command) {
         match command {
-            Command::Status => self.ask_status(client, Detail::Quantiles),
-            Command::Snapshot => self.ask_status(client, Detail::Counted),
+            Command::Status => self.request_status(client, Detail::Quantiles),
+            Command::Snapshot => self.request_status(client, Detail::Counted),
             Command::Recycle { worker } => self.recycle(client, worker),
-            Command::Reload => self.ask_reload(Some(client)),
-            Command::Inspect { what } => self.ask_inspection(client, what),
-            Command::Record { seconds, hertz } => self.ask_record(client, seconds, hertz),
-            Command::SlowRequests => self.ask_slow_requests(client),
-            Command::Look { worker } => self.ask_look(client, worker),
-            Command::Weigh { code } => self.ask_weigh(client, code),
-            Command::Refork => self.ask_refork(Some(client)),
+            Command::Reload => self.request_reload(Some(client)),
+            Command::Inspect { what } => self.request_inspection(client, what),
+            Command::Record { seconds, hertz } => self.request_recording(client, seconds, hertz),
+            Command::SlowRequests => self.request_slow_requests(client),
+            Command::Look { worker } => self.request_look(client, worker),
+            Command::Weigh { code } => self.request_weighing(client, code),
+            Command::Refork => self.request_refork(Some(client)),
             Command::Reopen => {
                 self.reopen_logs();
                 self.answer(Some(client), &ControlReply::ok());
@@ -53,16 +53,16 @@ impl Master {
                 self.size_pool(workers, busy);
                 self.answer(Some(client), &ControlReply::ok());
             }
-            Command::Purge { url } => self.ask_purge(client, url),
+            Command::Purge { url } => self.request_purge(client, url),
             Command::Stop { how } => {
                 self.answer(Some(client), &ControlReply::ok());
-                self.ask_stop(how);
+                self.request_stop(how);
             }
         }
     }
 
-    fn ask_status(&mut self, client: ControlClient, detail: Detail) {
-        self.front_requests.ask_status(client, detail, Instant::now());
+    fn request_status(&mut self, client: ControlClient, detail: Detail) {
+        self.front_requests.request_status(client, detail, Instant::now());
         match self.children.front {
             Some(_) => self.send_to_front(ToFront::Status, vec![]),
             None => self.answer_status(None),
@@ -85,8 +85,8 @@ impl Master {
     }
 
     /// `cameleer purge`: the front drops cached answers, and reports how many.
-    fn ask_purge(&mut self, client: ControlClient, url: String) {
-        self.front_requests.ask_purge(client);
+    fn request_purge(&mut self, client: ControlClient, url: String) {
+        self.front_requests.request_purge(client);
         match self.children.front {
             Some(_) => self.send_to_front(ToFront::Purge { client, url }, vec![]),
             None => self.end_purges(),

@@ -29,7 +29,7 @@ const MOST_BLAMED: usize = 4;
 
 impl Master {
     /// `cameleer mem --advise` and the like, by `client`.
-    pub(super) fn ask_inspection(&mut self, client: ControlClient, what: Inspection) {
+    pub(super) fn request_inspection(&mut self, client: ControlClient, what: Inspection) {
         if let Err(error) = self.inspect(Some(client), what) {
             self.answer(Some(client), &ControlReply::failed(error));
         }
@@ -50,19 +50,19 @@ impl Master {
                 PATIENCE_OF_BLAME
             }
             Inspection::Loaded | Inspection::Census | Inspection::Growth => {
-                reporters.extend(self.ask_mold(serving, ToMold::Inspect { what }, &theirs)?);
+                reporters.extend(self.inspect_mold(serving, ToMold::Inspect { what }, &theirs)?);
                 asked.truncate(MOST);
                 PATIENCE
             }
         };
         let asked: io::Result<Vec<Reporter>> =
-            asked.into_iter().map(|worker| self.ask_worker(worker, what, &theirs)).collect();
+            asked.into_iter().map(|worker| self.inspect_worker(worker, what, &theirs)).collect();
         reporters.extend(asked?);
         self.inspections.add(PendingInspection { client, reporters, done, by: Instant::now() + patience });
         Ok(())
     }
 
-    fn ask_worker(&mut self, worker: ServingWorker, what: Inspection, done: &Fd) -> io::Result<Reporter> {
+    fn inspect_worker(&mut self, worker: ServingWorker, what: Inspection, done: &Fd) -> io::Result<Reporter> {
         let ServingWorker { id, pid, mold, .. } = worker;
         let (reporter, into) = Reporter::new(Some(id.slot), pid)?;
         let mut fds = vec![into, done.clone()];
@@ -88,7 +88,7 @@ impl Master {
     }
 
     /// `cameleer size`: measures the memory of workers that load `code`, for `client`.
-    pub(super) fn ask_weigh(&mut self, client: ControlClient, code: LateCode) {
+    pub(super) fn request_weighing(&mut self, client: ControlClient, code: LateCode) {
         if let Err(error) = self.weigh(client, code) {
             self.answer(Some(client), &ControlReply::failed(error));
         }
@@ -99,14 +99,14 @@ impl Master {
             return Err(io::Error::other("the server is not serving at present"));
         };
         let (done, theirs) = pipe()?;
-        let reporters = self.ask_mold(serving, ToMold::Weigh { code }, &theirs)?.into_iter().collect();
+        let reporters = self.inspect_mold(serving, ToMold::Weigh { code }, &theirs)?.into_iter().collect();
         let by = Instant::now() + PATIENCE_OF_SCALES;
         self.inspections.add(PendingInspection { client: Some(client), reporters, done, by });
         Ok(())
     }
 
     /// Sends `order` to the forking mold, if there is one. Returns the memfd for its report.
-    fn ask_mold(&mut self, serving: PoolId, order: ToMold, done: &Fd) -> io::Result<Option<Reporter>> {
+    fn inspect_mold(&mut self, serving: PoolId, order: ToMold, done: &Fd) -> io::Result<Option<Reporter>> {
         let forking = self.generations.forking(serving).map(|member| (member.refork, member.pid));
         let Some((refork, pid)) = forking else { return Ok(None) };
         let (reporter, into) = Reporter::new(None, pid)?;

@@ -48,7 +48,7 @@ impl Master {
         let name = self.name_of(id.pool);
         match message {
             FromMold::Ready { load_ms, software, activity, facts } => {
-                self.tell_programs(id.pool, facts);
+                self.send_program_facts(id.pool, facts);
                 self.mold_ready(id, load_ms, software, activity);
             }
             FromMold::Promoted { .. } => {
@@ -71,7 +71,7 @@ impl Master {
     }
 
     /// A mold with Perl is ready: the mold of CGI programs needs the facts before it forks.
-    fn tell_programs(&mut self, from: PoolId, facts: ProgramFacts) {
+    fn send_program_facts(&mut self, from: PoolId, facts: ProgramFacts) {
         let found = self.generations.get(from.generation);
         let Some(programs) = found.and_then(|found| found.config.config.program_pool_number()) else { return };
         if from.pool == programs {

@@ -67,7 +67,7 @@ impl Master {
 
     /// The front has reported its status: the monitor may wait for it.
     pub(super) fn pass_to_monitor(&mut self, front: &FrontStatus) {
-        if self.monitor.take_asked() {
+        if self.monitor.take_request() {
             self.send_to_monitor(Some(front.clone()));
         }
     }

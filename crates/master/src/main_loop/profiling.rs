@@ -97,30 +97,30 @@ impl Master {
     }
 
     /// `cameleer profile`: starts a recording for `client`.
-    pub(super) fn ask_record(&mut self, client: ControlClient, seconds: f64, hertz: f64) {
+    pub(super) fn request_recording(&mut self, client: ControlClient, seconds: f64, hertz: f64) {
         // The profiler records no longer than MOST_SECONDS.
         let lasts = Duration::from_secs_f64(seconds.clamp(0.0, MOST_SECONDS));
-        self.ask_profiler(client, ToProfiler::Record { seconds, hertz }, lasts);
+        self.request_from_profiler(client, ToProfiler::Record { seconds, hertz }, lasts);
     }
 
     /// `cameleer why`: requests the slow requests for `client`.
-    pub(super) fn ask_slow_requests(&mut self, client: ControlClient) {
+    pub(super) fn request_slow_requests(&mut self, client: ControlClient) {
         if self.slow_after().is_none() {
             let error = "slow requests are not recorded: SlowLog is off. `SlowLog 2s` turns it on";
             return self.answer(Some(client), &ControlReply::failed(error));
         }
-        self.ask_profiler(client, ToProfiler::Recall, Duration::ZERO);
+        self.request_from_profiler(client, ToProfiler::Recall, Duration::ZERO);
     }
 
     /// A look at one worker, for `client`.
-    pub(super) fn ask_look(&mut self, client: ControlClient, slot: Slot) {
+    pub(super) fn request_look(&mut self, client: ControlClient, slot: Slot) {
         if self.workers.get(slot).is_none() {
             return self.answer(Some(client), &ControlReply::failed(format!("there is no worker {slot}")));
         }
-        self.ask_profiler(client, ToProfiler::Look { slot }, Duration::ZERO);
+        self.request_from_profiler(client, ToProfiler::Look { slot }, Duration::ZERO);
     }
 
-    fn ask_profiler(&mut self, client: ControlClient, message: ToProfiler, lasts: Duration) {
+    fn request_from_profiler(&mut self, client: ControlClient, message: ToProfiler, lasts: Duration) {
         let asked = self.running_profiler().and_then(|profiler| {
             let (done, theirs) = pipe()?;
             let (reporter, into) = Reporter::new(None, profiler.pid.as_raw())?;

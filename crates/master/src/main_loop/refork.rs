@@ -15,7 +15,7 @@ use base::log;
 
 impl Master {
     /// URG, or `cameleer refork` by `client`.
-    pub(super) fn ask_refork(&mut self, client: Option<ControlClient>) {
+    pub(super) fn request_refork(&mut self, client: Option<ControlClient>) {
         if !self.serves() {
             return self.answer(client, &ControlReply::failed("the server is not serving at present"));
         }
@@ -23,7 +23,7 @@ impl Master {
         let pools = self.generations.serving_pools().into_iter().map(|id| id.pool);
         // A pool without Perl has nothing to share.
         let pools = pools.filter(|pool| !config.is_of_programs(*pool));
-        match self.refork.ask(client, pools, Instant::now()) {
+        match self.refork.request(client, pools, Instant::now()) {
             Ok(action) => self.do_refork(action),
             Err(why) => self.answer(client, &ControlReply::failed(why)),
         }

@@ -17,8 +17,8 @@ use machine::capacity::cores;
 
 impl Master {
     /// HUP, or `cameleer reload` by `client`.
-    pub(super) fn ask_reload(&mut self, client: Option<ControlClient>) {
-        let action = self.reloads.ask(client, self.phase());
+    pub(super) fn request_reload(&mut self, client: Option<ControlClient>) {
+        let action = self.reloads.request(client, self.phase());
         self.do_reload(action, &ControlReply::ok());
     }
 

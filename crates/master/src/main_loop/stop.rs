@@ -13,8 +13,8 @@ use config::LogTarget;
 
 impl Master {
     /// Stops the server after a signal or a command.
-    pub(super) fn ask_stop(&mut self, how: How) {
-        let actions = self.stop.ask(how, self.checked.config.timeouts.graceful, Instant::now());
+    pub(super) fn request_stop(&mut self, how: How) {
+        let actions = self.stop.request(how, self.checked.config.timeouts.graceful, Instant::now());
         match actions.last() {
             Some(StopAction::Drain) => log::notice("master", "stopping gracefully"),
             Some(StopAction::Hurry) => log::notice("master", "stopping"),

@@ -44,7 +44,7 @@ impl Master {
         let (ready, wait) = self.wait()?;
         for source in ready {
             match source {
-                Source::Signals => self.obey_signals(),
+                Source::Signals => self.handle_signals(),
                 Source::NewClient => self.control.accept(),
                 Source::Client(client) => self.serve_client(client),
                 Source::Front => self.read_front(A_TURN),
@@ -162,7 +162,7 @@ impl Master {
         self.do_refork(late);
         self.sample(now);
         self.profile(now);
-        self.ask_front(now);
+        self.request_front_status(now);
         self.keep_limits(now);
         self.run_monitor(now);
         if self.pools_wake(now).is_some_and(|at| at <= now) {

@@ -71,7 +71,7 @@ impl MonitorSchedule {
     }
 
     /// The front has reported its status. Returns whether the monitor waits for it.
-    pub fn take_asked(&mut self) -> bool {
+    pub fn take_request(&mut self) -> bool {
         std::mem::take(&mut self.asked)
     }
 
@@ -114,7 +114,7 @@ mod tests {
         let middle = now + Duration::from_millis(600);
         assert_eq!((schedule.tick(true, HALF, now), schedule.wakes()), (vec![], middle));
         assert_eq!(schedule.tick(true, HALF, middle), [AskFront]);
-        assert!(schedule.take_asked() && !schedule.take_asked());
+        assert!(schedule.take_request() && !schedule.take_request());
         assert_eq!(schedule.tick(true, HALF, middle + SECOND), [AskFront]);
         assert_eq!(schedule.tick(true, HALF, middle + SECOND * 2), [SendWithoutFront, AskFront], "the front hangs");
         assert_eq!(schedule.tick(false, HALF, middle + SECOND * 3), [SendWithoutFront, SendWithoutFront]);

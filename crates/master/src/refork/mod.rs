@@ -80,7 +80,7 @@ impl Reforking {
     }
 
     /// Requests a refork of all pools for a client or a signal. The error is for the client.
-    pub fn ask(
+    pub fn request(
         &mut self,
         client: Option<ControlClient>,
         pools: impl Iterator<Item = PoolNumber>,
@@ -230,8 +230,8 @@ mod tests {
     fn the_worker_with_the_most_requests_becomes_the_mold_and_the_pool_is_renewed_by_tenths() {
         let (mut refork, now) = (Reforking::default(), Instant::now());
         let (mut workers, status) = serving(30, now);
-        assert_eq!(refork.ask(Some(7), [0].into_iter(), now), Ok(Some(ReforkAction::AskFront)));
-        assert_eq!(refork.ask(Some(8), [0].into_iter(), now), Ok(None), "it waits for the same");
+        assert_eq!(refork.request(Some(7), [0].into_iter(), now), Ok(Some(ReforkAction::AskFront)));
+        assert_eq!(refork.request(Some(8), [0].into_iter(), now), Ok(None), "it waits for the same");
         let promote = refork.choose(&status, &workers, &[pool(0)], now + START);
         let Some(ReforkAction::Promote(best, _)) = promote else { panic!("{promote:?}") };
         assert_eq!(best.slot, 29);
@@ -239,7 +239,7 @@ mod tests {
         workers.remove(best.slot);
         let mold = MoldId { pool: pool(0), refork: 1 };
         refork.promoted(mold, now);
-        assert!(refork.ask(Some(9), [0].into_iter(), now).is_err());
+        assert!(refork.request(Some(9), [0].into_iter(), now).is_err());
         let mut steps = 0;
         loop {
             let actions = refork.renew(&workers, now + START);
@@ -291,7 +291,7 @@ mod tests {
         let (mut refork, now) = (Reforking::default(), Instant::now());
         let (mut workers, status) = serving(2, now);
         let serving = [pool(0), pool(1)];
-        assert_eq!(refork.ask(None, [0, 1].into_iter(), now), Ok(Some(ReforkAction::AskFront)));
+        assert_eq!(refork.request(None, [0, 1].into_iter(), now), Ok(Some(ReforkAction::AskFront)));
         let promote = refork.choose(&status, &workers, &serving, now + START);
         assert!(matches!(promote, Some(ReforkAction::Promote(..))));
         workers.remove(1);

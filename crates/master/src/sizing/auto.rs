@@ -68,7 +68,7 @@ impl ObservedLoad {
 pub struct AutoBounds {
     /// Minimum number of workers.
     pub least: u32,
-    /// The most: how many fit into memory.
+    /// Number of workers that fit into memory.
     pub most: u32,
 }
 

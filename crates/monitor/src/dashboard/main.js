@@ -79,29 +79,29 @@ function choose(span, moment) {
   load();
 }
 
-function say(id, text, level = "") {
+function setText(id, text, level = "") {
   byId(id).textContent = text || "\u00a0";
   byId(id).dataset.level = level;
 }
 
 function tiles({ second, front, counts, memory, max_clients }) {
   const requests = second.ok + second.redirects + second.client_errors + second.server_errors;
-  say("now-requests", count(requests));
-  say("now-errors", second.server_errors ? `${count(second.server_errors)} × 5xx` : "no 5xx", second.server_errors ? "bad" : "");
-  say("now-p99", took(second.p99_us));
-  say("now-p50", `p50 ${took(second.p50_us)}`);
-  say("now-busy", count(second.busy));
-  say("now-workers", `of ${front?.workers.length ?? 0}`);
-  say("now-starting", `at most ${count(max_clients)}`);
-  say("now-queued", count(second.queued));
-  say("now-shed", second.shed ? `${count(second.shed)} shed per second` : "none shed", second.shed ? "bad" : "");
-  say("now-memory", size(second.pss_kb));
-  say("now-budget", memory.budget ? `of ${size(memory.budget / 1024)}` : "no budget");
+  setText("now-requests", count(requests));
+  setText("now-errors", second.server_errors ? `${count(second.server_errors)} × 5xx` : "no 5xx", second.server_errors ? "bad" : "");
+  setText("now-p99", took(second.p99_us));
+  setText("now-p50", `p50 ${took(second.p50_us)}`);
+  setText("now-busy", count(second.busy));
+  setText("now-workers", `of ${front?.workers.length ?? 0}`);
+  setText("now-starting", `at most ${count(max_clients)}`);
+  setText("now-queued", count(second.queued));
+  setText("now-shed", second.shed ? `${count(second.shed)} shed per second` : "none shed", second.shed ? "bad" : "");
+  setText("now-memory", size(second.pss_kb));
+  setText("now-budget", memory.budget ? `of ${size(memory.budget / 1024)}` : "no budget");
   const faults = FAULTS.reduce((sum, reason) => sum + (counts.exits[reason] ?? 0), 0);
-  say("now-faults", count(faults));
+  setText("now-faults", count(faults));
   const reloads = counts.reloads + counts.failed_reloads;
   const failed = counts.failed_reloads ? `, ${count(counts.failed_reloads)} failed` : "";
-  say("now-reloads", `${count(reloads)} reloads${failed}`, counts.failed_reloads ? "warn" : "");
+  setText("now-reloads", `${count(reloads)} reloads${failed}`, counts.failed_reloads ? "warn" : "");
 }
 
 function about(view) {

@@ -108,7 +108,7 @@ impl WorkerPort {
     }
 
     /// Sends a message that concerns no request.
-    pub fn say(&mut self, reply: &Reply<'_>) -> io::Result<()> {
+    pub fn send_reply(&mut self, reply: &Reply<'_>) -> io::Result<()> {
         let mut packet = Vec::new();
         reply.put(0, &mut packet);
         send_packet(self.line.socket.as_fd(), &[IoSlice::new(&packet)], &[])

@@ -111,7 +111,7 @@ fn start_manager(config: &Config, master: MasterChannel) -> io::Result<Option<(M
 }
 
 impl Home for Programs {
-    fn obey(&self, order: ToMold, fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()> {
+    fn execute(&self, order: ToMold, fds: std::vec::IntoIter<OwnedFd>) -> anyhow::Result<()> {
         match order {
             ToMold::ProgramFacts { pool, facts } => self.locations.learn(pool, facts),
             ToMold::Logs => {

@@ -64,13 +64,13 @@ impl ProgramWorker {
 
     fn answer_all(&self) -> io::Result<()> {
         let fork_us = self.identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
-        self.port.borrow_mut().say(&Reply::Ready { fork_us })?;
+        self.port.borrow_mut().send_reply(&Reply::Ready { fork_us })?;
         let mut buffer = Vec::new();
         loop {
             let inbound = self.port.borrow_mut().next(std::mem::take(&mut buffer))?;
             match inbound {
                 None | Some(Inbound::Leave) => return Ok(()),
-                Some(Inbound::Greet) => self.port.borrow_mut().say(&Reply::Greeted { fork_us })?,
+                Some(Inbound::Greet) => self.port.borrow_mut().send_reply(&Reply::Greeted { fork_us })?,
                 Some(Inbound::Bells(bells)) => self.port.borrow_mut().take_bells(bells)?,
                 Some(Inbound::Logs { first, logs }) => {
                     for (number, log) in (first..).zip(logs) {
@@ -141,7 +141,7 @@ fn open_body(frame: &Frame, body: Option<OwnedFd>) -> io::Result<()> {
 fn respond(programs: &Programs, location: &ProgramLocation, request: u64, begun: Instant) -> i32 {
     let ProgramLocation { settings, view, .. } = location;
     if let Some(language) = language_of(&view.config, settings, request) {
-        apache::say_language(request, &language);
+        apache::set_language(request, &language);
     }
     if settings.response.path_info == Some(PathInfo::Off) && !apache::path_info(request).is_empty() {
         return 404;

@@ -83,11 +83,11 @@ pub fn run(lease: &mut Lease, request: u64, variables: &[(Vec<u8>, Vec<u8>)], li
 
 impl Exchange<'_> {
     fn go(&mut self, limits: ExchangeLimits) -> Result<ExchangeEnd, ExchangeEnd> {
-        let mut has_said = false;
+        let mut has_sent_status = false;
         loop {
             let silent_by = self.moved.checked_add(limits.io);
             let by = limits.by.into_iter().chain(silent_by).min();
-            let (readable, writable) = self.wait(if has_said { Some(Instant::now()) } else { by })?;
+            let (readable, writable) = self.wait(if has_sent_status { Some(Instant::now()) } else { by })?;
             let now = Instant::now();
             if limits.by.is_some_and(|by| by <= now) {
                 return Err(ExchangeEnd::TooLate);
@@ -98,11 +98,11 @@ impl Exchange<'_> {
             if writable {
                 self.write()?;
             }
-            if readable && let Some(end) = self.read(&mut has_said)? {
+            if readable && let Some(end) = self.read(&mut has_sent_status)? {
                 return Ok(end);
             }
             if !readable {
-                if std::mem::take(&mut has_said) {
+                if std::mem::take(&mut has_sent_status) {
                     apache::flush();
                 }
                 self.check_client()?;
@@ -162,7 +162,7 @@ impl Exchange<'_> {
     }
 
     /// Reads a piece. `Some` at the end of the response.
-    fn read(&mut self, has_said: &mut bool) -> Result<Option<ExchangeEnd>, ExchangeEnd> {
+    fn read(&mut self, has_sent_status: &mut bool) -> Result<Option<ExchangeEnd>, ExchangeEnd> {
         let mut piece = [0; PIECE];
         let length = match self.lease.stream.read(&mut piece) {
             Ok(0) if self.received => return Err(ExchangeEnd::Closed),
@@ -179,10 +179,10 @@ impl Exchange<'_> {
         while let Some(event) = self.reader.next(&mut self.input).map_err(ExchangeEnd::Protocol)? {
             match event {
                 FastcgiEvent::Stdout(text) => {
-                    *has_said = true;
+                    *has_sent_status = true;
                     apache::output(&text);
                 }
-                FastcgiEvent::Stderr(text) => apache::complain(&text),
+                FastcgiEvent::Stderr(text) => apache::log_output(&text),
                 FastcgiEvent::End(_) => return Ok(Some(ExchangeEnd::Whole)),
             }
         }

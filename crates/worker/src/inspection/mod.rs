@@ -24,11 +24,11 @@ use base::log;
 const MOST_SECONDS: u64 = 20;
 
 /// Writes the report `what` as JSON to `into`. `with` holds the descriptors passed with the request. Errors are logged.
-pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
+pub fn report(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
     let told = match what {
         Inspection::Loaded => {
             let module = site.perl.require_module("Cameleer::Inspection");
-            module.and_then(|()| site.perl.ask(c"Cameleer::Inspection::loaded", ""))
+            module.and_then(|()| site.perl.call_for_text(c"Cameleer::Inspection::loaded", ""))
         }
         Inspection::Census => Ok(census(site)),
         Inspection::Growth => Ok(growth.told()),
@@ -85,7 +85,11 @@ pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
             libperl::set_title("cameleer: weighing");
             if sys::die_with(mold).is_ok() {
                 let told = site.perl.require_module("Cameleer::Advice");
-                write(told.and_then(|()| site.perl.ask(c"Cameleer::Advice::weigh", &fields(code))), into, "costs");
+                write(
+                    told.and_then(|()| site.perl.call_for_text(c"Cameleer::Advice::weigh", &fields(code))),
+                    into,
+                    "costs",
+                );
             }
             drop(done);
             sys::exit_now(0)
@@ -102,7 +106,7 @@ pub fn load_late(site: &Site, code: &LateCode, by: Instant) {
     let seconds = by.saturating_duration_since(Instant::now()).as_secs() / 3;
     let wanted = format!("{}\0{}", seconds.max(1), fields(code));
     let loaded = site.perl.require_module("Cameleer::Advice");
-    match loaded.and_then(|()| site.perl.ask(c"Cameleer::Advice::load_late", &wanted)) {
+    match loaded.and_then(|()| site.perl.call_for_text(c"Cameleer::Advice::load_late", &wanted)) {
         Ok(count) => {
             log::notice("perl", format_args!("PerlPreload: {count} modules and scripts that workers had loaded"))
         }

@@ -78,7 +78,7 @@ impl Child {
         }
     }
 
-    fn tell(&self, signal: Signal) {
+    fn kill(&self, signal: Signal) {
         let _ = killpg(self.process, signal);
     }
 
@@ -95,9 +95,9 @@ impl Drop for Child {
     /// Sends SIGTERM to the group. If the program itself does not end in time, the group gets SIGKILL.
     fn drop(&mut self) {
         (self.stdout, self.stderr) = (None, None);
-        self.tell(Signal::SIGTERM);
+        self.kill(Signal::SIGTERM);
         if !self.wait(PATIENCE) {
-            self.tell(Signal::SIGKILL);
+            self.kill(Signal::SIGKILL);
             while !self.reap(None) {}
         }
     }

@@ -21,21 +21,21 @@ const FAILED: i32 = 500;
 /// The status for a file that may not be executed, whose reason is then in the log.
 pub fn refused(settings: &Settings, request: u64, file: &Path) -> Option<i32> {
     let (status, reason) = refusal::of(settings, request, file)?;
-    apache::say(apache::Level::Error, &format!("access to {} failed, reason: {reason}", file.display()));
+    apache::log_line(apache::Level::Error, &format!("access to {} failed, reason: {reason}", file.display()));
     Some(status)
 }
 
 /// As [`refused`], for a script that a wrapper of mod_fcgid runs: it need not be executable, nor exist if it is `is_virtual`.
 pub fn refused_wrapped(settings: &Settings, request: u64, file: &Path, is_virtual: bool) -> Option<i32> {
     let (status, reason) = refusal::of_wrapped(settings, request, file, is_virtual)?;
-    apache::say(apache::Level::Error, &format!("access to {} failed, reason: {reason}", file.display()));
+    apache::log_line(apache::Level::Error, &format!("access to {} failed, reason: {reason}", file.display()));
     Some(status)
 }
 
 /// The process, or the status of the response if there is none. The reason is then in the log.
 pub fn started(started: io::Result<Child>, file: &Path) -> Result<Child, i32> {
     started.map_err(|error| {
-        apache::say(apache::Level::Error, &cannot_execute(file, &error));
+        apache::log_line(apache::Level::Error, &cannot_execute(file, &error));
         FAILED
     })
 }

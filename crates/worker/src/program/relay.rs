@@ -54,9 +54,9 @@ impl Deadline {
 /// Transfers all output of the program. Returns at its end, on a timeout, on a disconnect, or on a read error.
 pub fn all(child: &mut Child, request: u64, deadline: Deadline) -> Ended {
     let mut buffer = vec![0; PIECE];
-    let mut has_said = false;
+    let mut has_sent_status = false;
     while child.stdout.is_some() || child.stderr.is_some() || !child.has_ended() {
-        let ready = match wait(child, if has_said { 0 } else { deadline.wait() }) {
+        let ready = match wait(child, if has_sent_status { 0 } else { deadline.wait() }) {
             Ok(ready) => ready,
             Err(Errno::EINTR) if deadline.is_over() => return Ended::TooLate,
             Err(Errno::EINTR) => continue,
@@ -66,7 +66,7 @@ pub fn all(child: &mut Child, request: u64, deadline: Deadline) -> Ended {
             return Ended::TooLate;
         }
         if ready == Ready::default() {
-            has_said = false;
+            has_sent_status = false;
             apache::flush();
             if apache::is_unheard(request) {
                 return Ended::Unheard;
@@ -74,10 +74,10 @@ pub fn all(child: &mut Child, request: u64, deadline: Deadline) -> Ended {
             continue;
         }
         if ready.stderr {
-            pass(&mut child.stderr, &mut buffer, apache::complain);
+            pass(&mut child.stderr, &mut buffer, apache::log_output);
         }
         if ready.stdout {
-            has_said = true;
+            has_sent_status = true;
             pass(&mut child.stdout, &mut buffer, apache::output);
             if apache::is_unheard(request) {
                 return Ended::Unheard;
@@ -97,7 +97,7 @@ pub fn last_words(child: &mut Child, time: u16) {
     while let Some(stderr) = &child.stderr {
         match poll(&mut [readable(stderr.as_fd())], PollTimeout::from(time)) {
             Ok(0) => return,
-            Ok(_) => pass(&mut child.stderr, &mut buffer, apache::complain),
+            Ok(_) => pass(&mut child.stderr, &mut buffer, apache::log_output),
             Err(Errno::EINTR) => {}
             Err(_) => return,
         }

@@ -6,8 +6,8 @@ use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::at::At;
-use super::complaint::complain;
 use super::phases::{DECLINED, Going, OK, PhaseEnd, all, first, has_handlers};
+use super::request_error::log_error;
 use super::variables;
 use access::{
     AccessVerdict, AuthRequest, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge,
@@ -35,16 +35,16 @@ impl<'a> AccessCheck<'a> {
     pub fn admit(&self, is_judged: bool) -> Going {
         let AccessCheck { at, rules, .. } = *self;
         if !rules.allows(&self.method) {
-            complain(at.request, &format!("client method denied by AllowMethods: {}", self.method));
+            log_error(at.request, &format!("client method denied by AllowMethods: {}", self.method));
             return Err(PhaseEnd(405));
         }
-        let asks_perl = at.settings().asks_perl_for_users()
+        let asks_perl = at.settings().needs_perl_for_users()
             || [Phase::Authen, Phase::Authz].into_iter().any(|phase| has_handlers(at, phase));
         let any = rules.satisfy == Some(Satisfy::Any);
-        if is_judged && !asks_perl && !rules.asks_providers() && !any {
+        if is_judged && !asks_perl && !rules.needs_providers() && !any {
             return all(at, Phase::Access);
         }
-        let is_welcome = all(at, Phase::Access).and_then(|()| self.ask(&rules.of_addresses(), None));
+        let is_welcome = all(at, Phase::Access).and_then(|()| self.decide(&rules.of_addresses(), None));
         match is_welcome {
             Ok(()) if any => Ok(()),
             Err(stop) if !any || !rules.requires.iter().any(|line| line.methods.has(self.methods)) => Err(stop),
@@ -60,19 +60,19 @@ impl<'a> AccessCheck<'a> {
             return self.admitted(verdict, None);
         }
         let user = self.identify()?;
-        if self.rules.are_asked_first() && self.verdict(&part, Some(&user))? == AccessVerdict::Allowed {
+        if self.rules.come_first() && self.verdict(&part, Some(&user))? == AccessVerdict::Allowed {
             return Ok(());
         }
         if first(self.at, Phase::Authz)? == OK {
             return Ok(());
         }
-        self.ask(&part, Some(&user))
+        self.decide(&part, Some(&user))
     }
 
     /// Checks only the client's address.
     pub fn check_address(&self) -> Result<i32, PhaseEnd> {
         all(self.at, Phase::Access)?;
-        self.ask(&self.rules.of_addresses(), None)?;
+        self.decide(&self.rules.of_addresses(), None)?;
         Ok(OK)
     }
 
@@ -92,21 +92,21 @@ impl<'a> AccessCheck<'a> {
         }
         let known = apache::user(self.at.request).map(|name| self.look_up(AuthSubject::Proven(name)));
         let user = known.map(|proof| self.proven(proof)).transpose()?;
-        self.ask(&self.rules.of_users(), user.as_ref())?;
+        self.decide(&self.rules.of_users(), user.as_ref())?;
         Ok(OK)
     }
 
     /// Returns the answer of a PerlAddAuthzProvider.
-    fn asked(&self, provider: &AuthzProvider) -> Result<RequirementAnswer, PhaseEnd> {
+    fn answer_of(&self, provider: &AuthzProvider) -> Result<RequirementAnswer, PhaseEnd> {
         let words = format!("{}\0{}", provider.handler, provider.words);
-        match self.ask_perl(c"Cameleer::ModPerl2::authorize", &words)?.as_str() {
+        match self.call_provider(c"Cameleer::ModPerl2::authorize", &words)?.as_str() {
             "0" => Ok(RequirementAnswer::Denied),
             "1" => Ok(RequirementAnswer::Granted),
             "2" => Ok(RequirementAnswer::Neutral),
             "4" => Ok(RequirementAnswer::NeedsUser),
             other => {
                 let why = format!("the provider {} returned \"{}\"", provider.handler, other.escape_debug());
-                complain(self.at.request, &why);
+                log_error(self.at.request, &why);
                 Err(PhaseEnd(500))
             }
         }
@@ -115,7 +115,7 @@ impl<'a> AccessCheck<'a> {
     /// Identifies the user by PerlAuthenHandler or AuthUserFile; `AuthAuthoritative` sets the order.
     fn identify(&self) -> Result<User, PhaseEnd> {
         let rules = self.rules;
-        let is_file_first = rules.are_asked_first() || rules.passwords.file == FileTurn::First;
+        let is_file_first = rules.come_first() || rules.passwords.file == FileTurn::First;
         let ours = (is_file_first && rules.has_users()).then(|| self.compare());
         let proof = match ours {
             Some(proof @ (Proof::Is(_) | Proof::Refused(_) | Proof::Misconfigured(_))) => proof,
@@ -142,15 +142,15 @@ impl<'a> AccessCheck<'a> {
     }
 
     fn is_password_right(&self, handler: &str) -> Result<i32, PhaseEnd> {
-        match self.ask_perl(c"Cameleer::ModPerl2::authenticate", handler)?.parse() {
+        match self.call_provider(c"Cameleer::ModPerl2::authenticate", handler)?.parse() {
             Ok(known @ (OK | DECLINED)) => Ok(known),
             refused => Err(PhaseEnd(refused.unwrap_or(500))),
         }
     }
 
-    fn ask_perl(&self, sub: &'static CStr, argument: &str) -> Result<String, PhaseEnd> {
+    fn call_provider(&self, sub: &'static CStr, argument: &str) -> Result<String, PhaseEnd> {
         let site = self.at.site;
-        let said = site.perl.ask(sub, argument);
+        let said = site.perl.call_for_text(sub, argument);
         site.calls.end_forked_child(said.as_ref().err());
         said.map_err(|interrupted| PhaseEnd(site.calls.left(self.at.request, interrupted)))
     }
@@ -185,7 +185,7 @@ impl<'a> AccessCheck<'a> {
     }
 
     /// Admits the client or logs why not.
-    fn ask(&self, part: &AccessRules, user: Option<&User>) -> Going {
+    fn decide(&self, part: &AccessRules, user: Option<&User>) -> Going {
         self.admitted(self.verdict(part, user)?, user)
     }
 
@@ -207,7 +207,7 @@ impl<'a> AccessCheck<'a> {
                 env: &|name| apache::has_variable(request, name),
                 expr: &|expr| variables::is_true(request, user.map(|user| &*user.name), expr, &allowance),
                 provider: &|provider| {
-                    self.asked(provider).unwrap_or_else(|stop| {
+                    self.answer_of(provider).unwrap_or_else(|stop| {
                         failed.set(Some(stop));
                         RequirementAnswer::Denied
                     })
@@ -218,7 +218,7 @@ impl<'a> AccessCheck<'a> {
                 return Err(stop);
             }
             if allowance.is_used_up() {
-                complain(request, &work::Allowance::complaint());
+                log_error(request, &work::Allowance::message());
                 return Err(PhaseEnd(500));
             }
             match judged {
@@ -235,12 +235,12 @@ impl<'a> AccessCheck<'a> {
         match verdict {
             AccessVerdict::Allowed => Ok(()),
             AccessVerdict::Forbidden => {
-                complain(request, "client denied by server configuration");
+                log_error(request, "client denied by server configuration");
                 Err(PhaseEnd(403))
             }
             AccessVerdict::WrongUser => {
                 let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
-                complain(request, &format!("user {name} is not among the required users and groups"));
+                log_error(request, &format!("user {name} is not among the required users and groups"));
                 if self.rules.forbids == Some(true) { Err(PhaseEnd(403)) } else { Err(self.unauthorized(false)) }
             }
             AccessVerdict::NeedsName | AccessVerdict::NeedsUser => Err(self.unauthorized(false)),
@@ -255,15 +255,15 @@ impl<'a> AccessCheck<'a> {
             Proof::Nobody => Err(self.unauthorized(false)),
             Proof::Stale => Err(self.unauthorized(true)),
             Proof::Unknown(why) | Proof::Refused(why) => {
-                complain(request, &why);
+                log_error(request, &why);
                 Err(self.unauthorized(false))
             }
             Proof::Invalid(why) => {
-                complain(request, &why);
+                log_error(request, &why);
                 Err(PhaseEnd(400))
             }
             Proof::Misconfigured(why) => {
-                complain(request, &why);
+                log_error(request, &why);
                 Err(PhaseEnd(500))
             }
         }

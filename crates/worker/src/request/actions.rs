@@ -44,7 +44,7 @@ pub(super) fn act(at: At<'_>, handler: Option<&str>) -> i32 {
                 "handler \"{name}\" not found for {}: no Action defines a script for it (SetHandler, AddHandler)",
                 file.display()
             );
-            apache::say(apache::Level::Error, &why);
+            apache::log_line(apache::Level::Error, &why);
             500
         }
         _ => DECLINED,

@@ -46,7 +46,7 @@ fn with_file(at: At<'_>, path: &[u8]) {
     if Path::new(OsStr::from_bytes(&file)).exists() {
         return apache::send_file(request, path);
     }
-    apache::say(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(path)));
+    apache::log_line(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(path)));
     with_error(at, 404);
 }
 

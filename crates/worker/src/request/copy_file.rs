@@ -26,7 +26,7 @@ pub(super) fn copy_file(at: At<'_>, path: &[u8]) -> i32 {
         }
         Ok(opened) if opened.kind.is_file() => copy(at.request, &opened.file),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            apache::say(apache::Level::Error, &format!("File does not exist: {}", file.display()));
+            apache::log_line(apache::Level::Error, &format!("File does not exist: {}", file.display()));
             404
         }
         _ => 403,

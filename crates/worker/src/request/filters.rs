@@ -72,7 +72,7 @@ pub(super) fn filtered_file(at: At<'_>, path: &[u8]) -> Option<i32> {
     if at.settings().handler_of(file).is_some_and(Handler::is_cgi) || hides_named_file(site, request, file) {
         return Some(403);
     }
-    apache::say_type(request, &mime::describe(&site.config, at.settings(), file).mime.unwrap_or_default());
+    apache::set_file_type(request, &mime::describe(&site.config, at.settings(), file).mime.unwrap_or_default());
     if let Some(said) = validate_file(site, request) {
         return Some(said);
     }
@@ -87,7 +87,7 @@ fn validate_file(site: &Site, request: u64) -> Option<i32> {
     if apache::is_internal(request) || apache::error_before(request).is_some() {
         return None;
     }
-    match site.perl.ask(c"Cameleer::ModPerl2::validate_file", "") {
+    match site.perl.call_for_text(c"Cameleer::ModPerl2::validate_file", "") {
         Ok(status) => status.parse().ok().filter(|status| *status != OK),
         Err(error) => {
             report(&error.to_string());

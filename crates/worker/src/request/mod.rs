@@ -4,7 +4,6 @@ mod access_control;
 mod actions;
 mod at;
 mod clean_up;
-mod complaint;
 mod conclude;
 mod connection;
 mod copy_file;
@@ -14,6 +13,7 @@ mod folders;
 mod phases;
 mod prepare;
 mod program;
+mod request_error;
 mod resolve;
 mod respond;
 mod set_env;
@@ -34,7 +34,7 @@ use self::at::At;
 use self::clean_up::clean_up;
 use self::conclude::conclude;
 use self::phases::PhaseEnd;
-use self::prepare::{RequestKind, prepare, say_language};
+use self::prepare::{RequestKind, prepare, set_language};
 use self::respond::respond;
 pub use self::warm_up::{WarmUpAnswer, WarmUpPlace, WarmUpRequest};
 use super::location::{LocationKey, ResolvedLocation};
@@ -124,7 +124,7 @@ pub(super) fn answer(
     let leaves = last.or_else(|| must_leave(site));
     leaves.into_iter().for_each(apache::leave_after);
     if let Some(parts) = trace::parts() {
-        apache::tell_parts(parts);
+        apache::report_parts(parts);
     }
     if apache::finish().is_some_and(|finished| finished.cleanup) {
         clean_up(site, request, location.as_ref());
@@ -189,7 +189,7 @@ fn process(
     let prepared = match phases {
         Some(kind) => prepare(site, request, start.clone(), kind),
         None => {
-            say_language(At::new(site, request, &start));
+            set_language(At::new(site, request, &start));
             Ok(start.clone())
         }
     };
@@ -227,7 +227,7 @@ fn must_leave(site: &Site) -> Option<LeaveReason> {
 fn is_spoilt(perl: &Interpreter) -> bool {
     let reason = perl.must_leave();
     if let Some(reason) = reason {
-        apache::say(apache::Level::Warn, &format!("the worker exits: {reason}"));
+        apache::log_line(apache::Level::Warn, &format!("the worker exits: {reason}"));
     }
     reason.is_some()
 }

@@ -56,15 +56,15 @@ pub(super) fn prepare(
     AccessCheck::of(At::new(site, request, &location)).admit(kind == RequestKind::Whole && !has_moved)?;
     location = site.under_way.renewed(request, location);
     location = after(site, request, location, Phase::Type)?;
-    say_language(At::new(site, request, &location));
+    set_language(At::new(site, request, &location));
     set_env::make_up(request, &location);
     after(site, request, location, Phase::Fixup)
 }
 
 /// Sets Content-Language, for handlers too.
-pub(super) fn say_language(at: At<'_>) {
+pub(super) fn set_language(at: At<'_>) {
     if let Some(language) = language_of(&at.site.config, at.settings(), at.request) {
-        apache::say_language(at.request, &language);
+        apache::set_language(at.request, &language);
     }
 }
 

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use apache::{InternalTarget, SetByHandlers};
 
-use super::complaint::complain;
 use super::phases::PhaseEnd;
+use super::request_error::log_error;
 use super::translate::{RequestPath, logged, translate};
 use super::variables;
 use crate::location::htaccess::files;
@@ -45,11 +45,11 @@ pub(super) fn moved(
     let location = site.locations.get(key, &filename).map_err(|error| PhaseEnd(site.calls.left(request, error)))?;
     apache::place_is(request, location.place.clone());
     if !variables::settle(request, left, &location) {
-        complain(request, &work::Allowance::complaint());
+        log_error(request, &work::Allowance::message());
         return Err(PhaseEnd(500));
     }
     if apache::has_file(request) && is_behind_link(site, &location, host, &filename) {
-        complain(request, "a symbolic link in the path is not allowed by Options");
+        log_error(request, "a symbolic link in the path is not allowed by Options");
         return Err(PhaseEnd(403));
     }
     Ok(location)
@@ -63,7 +63,7 @@ fn with_conditions(site: &Site, request: u64, mut key: LocationKey) -> Result<Lo
         return Ok(key);
     }
     let files = files(config, &key).map_err(|error| {
-        complain(request, &error.to_string());
+        log_error(request, &error.to_string());
         PhaseEnd(500)
     })?;
     let is_chosen = |number: &u16| matches!(config.scope_of(&files, *number), Some(Scope::If(_)));
@@ -74,7 +74,7 @@ fn with_conditions(site: &Site, request: u64, mut key: LocationKey) -> Result<Lo
     let is_true = |expr: &Expr| variables::is_true(request, None, expr, &allowance);
     let chosen = config.branches(&key.sections, &files, &is_true);
     if allowance.is_used_up() {
-        complain(request, &work::Allowance::complaint());
+        log_error(request, &work::Allowance::message());
         return Err(PhaseEnd(500));
     }
     key.sections.extend(chosen);

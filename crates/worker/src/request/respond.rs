@@ -45,7 +45,7 @@ fn respond_with(at: At<'_>, handler: &Handler) -> i32 {
         }
         Handler::CgiScript | Handler::FcgidScript => trace::within(Phase::Handler, || run_script(at)),
         Handler::Psgi => trace::within(Phase::Handler, || run_psgi(at)),
-        Handler::Default if at.settings().asks_perl_for_folders() && names_folder(at.request) => {
+        Handler::Default if at.settings().needs_perl_for_folders() && names_folder(at.request) => {
             run(at, Phase::Handler)
         }
         page if page.is_page() => DECLINED,

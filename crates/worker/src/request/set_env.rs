@@ -29,7 +29,7 @@ pub fn make_up(request: u64, location: &ResolvedLocation) {
     let mut before = Variables::default();
     apache::variables(request).into_iter().for_each(|(name, value)| before.set(&name, Some(value)));
     let mut variables = before.clone();
-    variables.say(&rules.env);
+    variables.set_all(&rules.env);
     apache::change_variables(request, &variables.changes_since(&before));
 }
 

@@ -1,7 +1,7 @@
 //! Translation of a request's path to a file and a location.
 
-use super::complaint::complain;
 use super::phases::PhaseEnd;
+use super::request_error::log_error;
 use crate::location::LocationKey;
 use crate::site::Site;
 use crate::site::paths::{self, Refused};
@@ -28,7 +28,7 @@ pub(super) fn translate(site: &Site, request: u64, path: &[u8], filename: Option
 /// Logs a refusal.
 pub(super) fn logged(request: u64, key: Result<LocationKey, Refused>) -> Result<LocationKey, PhaseEnd> {
     key.map_err(|(status, why)| {
-        complain(request, &why);
+        log_error(request, &why);
         PhaseEnd(status)
     })
 }

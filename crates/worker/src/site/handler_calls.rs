@@ -38,10 +38,10 @@ impl HandlerCalls {
         self.end_forked_child(result.as_ref().err());
         match result {
             // A script that prints its own status line may return that status, too.
-            Ok(said) if apache::has_said(request, said) => (OK, true),
+            Ok(said) if apache::has_sent_status(request, said) => (OK, true),
             Ok(said) => (meant(said), true),
             Err(interrupted) => {
-                let status = status_said(&interrupted);
+                let status = printed_status(&interrupted);
                 let exited = !matches!(interrupted, Interrupted::Died(_)) && status.is_none();
                 (self.left_with(request, interrupted, status), !exited)
             }
@@ -79,14 +79,14 @@ impl HandlerCalls {
         let said = match (interrupted, status) {
             (Interrupted::Exited(_), None) => OK,
             (Interrupted::Unheard, _) => {
-                apache::say(
+                apache::log_line(
                     apache::Level::Info,
                     "the client has disconnected: the program was ended because it continued to print",
                 );
                 OK
             }
             (Interrupted::Died(text), None) if text.starts_with(WRITER_DIED) => {
-                apache::say(apache::Level::Info, text.trim_end());
+                apache::log_line(apache::Level::Info, text.trim_end());
                 OK
             }
             // The status is deliberate: the program has no error.
@@ -162,7 +162,7 @@ fn meant(said: i32) -> i32 {
 
 /// Status from `die 404` or `exit 403`: mod_perl 1 uses a number as status if `$@` holds only the number and its place.
 /// Cameleer restricts it to 300 to 599.
-fn status_said(interrupted: &Interrupted) -> Option<u16> {
+fn printed_status(interrupted: &Interrupted) -> Option<u16> {
     let code = match interrupted {
         Interrupted::Unheard => None,
         Interrupted::Exited(code) => u16::try_from(*code).ok(),

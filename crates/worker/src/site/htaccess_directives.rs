@@ -48,14 +48,14 @@ impl ModuleSections {
         self.told.update(|told| told + count as u32);
         let mut next = first;
         for file in &applied.files {
-            self.tell_modules(host, file, next)?;
+            self.pass_to_modules(host, file, next)?;
             next += file.section_count() as u32;
         }
         let number = |number: &u16| u32::from(*number).checked_sub(known).map_or((*number).into(), |at| first + at);
         Ok(applied.sections.iter().map(number).collect())
     }
 
-    fn tell_modules(&self, host: u16, file: &Htaccess, first: u32) -> Result<()> {
+    fn pass_to_modules(&self, host: u16, file: &Htaccess, first: u32) -> Result<()> {
         let server = self.config.hosts.get(usize::from(host)).map_or(1, |host| host.base);
         for step in &file.start_up {
             let StartUpStep::Own { section, .. } = step.step else { continue };

@@ -122,7 +122,7 @@ impl Site {
     /// each sub that a worker calls unshares pages.
     pub fn before_forks(&self) {
         self.remember_master(nix::unistd::getppid().as_raw().cast_unsigned());
-        let concerns = self.perl.ask(c"Cameleer::StartUp::concerns_workers", "");
+        let concerns = self.perl.call_for_text(c"Cameleer::StartUp::concerns_workers", "");
         self.concerns_workers.set(concerns.map_or(true, |said| !said.is_empty()));
         self.perl.before_forks();
     }
@@ -132,7 +132,7 @@ impl Site {
         if self.mod_perl
             && let Err(error) = self.perl.call(c"Cameleer::set_master", Some(&master.to_string()))
         {
-            apache::say(apache::Level::Error, &error.to_string());
+            apache::log_line(apache::Level::Error, &error.to_string());
         }
     }
 
@@ -168,18 +168,18 @@ impl Site {
     /// Runs the handlers of a process phase, in a fresh worker or before its end.
     pub fn run_phase(&self, phase: Phase) {
         if apache::api() == apache::Api::Two {
-            return complain(phase, self.run_with_pools(phase));
+            return log_error(phase, self.run_with_pools(phase));
         }
         let main = self.config.bases().find(|(host, _)| *host == 0).map(|(_, base)| usize::from(base));
         let main = main.and_then(|base| self.config.sections.get(base));
         let configured = main.map_or(&[][..], |section| section.said.phases.of(phase));
         for name in configured {
             let run = self.perl.resolve_handler(name).and_then(|code| self.perl.call_handler(&code, 0));
-            complain(phase, run.map(drop));
+            log_error(phase, run.map(drop));
         }
         let is_due = phase != Phase::ChildInit || self.concerns_workers.get() || !configured.is_empty();
         if self.mod_perl && is_due {
-            complain(phase, self.perl.call(c"Apache::Phases::run_of_process", Some(phase.name())));
+            log_error(phase, self.perl.call(c"Apache::Phases::run_of_process", Some(phase.name())));
         }
     }
 
@@ -235,12 +235,12 @@ impl Site {
 /// Calls start-up code, and logs its error.
 fn call_start_up(perl: &Interpreter, sub: &'static CStr, when: &str) {
     if let Err(error) = perl.call(sub, None) {
-        apache::say(apache::Level::Error, &format!("{when}: {error}"));
+        apache::log_line(apache::Level::Error, &format!("{when}: {error}"));
     }
 }
 
-fn complain(phase: Phase, result: Result<(), Interrupted>) {
+fn log_error(phase: Phase, result: Result<(), Interrupted>) {
     if let Err(error) = result {
-        apache::say(apache::Level::Error, &format!("{}: {error}", phase.name()));
+        apache::log_line(apache::Level::Error, &format!("{}: {error}", phase.name()));
     }
 }

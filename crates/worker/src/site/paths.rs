@@ -135,7 +135,7 @@ impl PathTranslation {
 fn applied<T>(rules: impl FnOnce() -> Result<T, Refused>) -> Result<T, Refused> {
     let allowance = work::Allowance::default();
     let done = allowance.count(rules);
-    if allowance.is_used_up() { Err((500, work::Allowance::complaint())) } else { done }
+    if allowance.is_used_up() { Err((500, work::Allowance::message())) } else { done }
 }
 
 /// Removes `.`, `..` and empty parts of an absolute path.

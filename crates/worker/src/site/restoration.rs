@@ -29,6 +29,6 @@ impl Restoration {
             return;
         }
         let names = left.names().collect::<Vec<_>>().join(", ");
-        apache::say(apache::Level::Warn, &format!("changed and restored: {names}"));
+        apache::log_line(apache::Level::Warn, &format!("changed and restored: {names}"));
     }
 }

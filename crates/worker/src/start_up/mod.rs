@@ -305,14 +305,14 @@ pub fn section(perl: &Interpreter, code: &str, at: &At, host: u16, api: apache::
         // assigning to perl's own would rename the process.
         apache::Api::Two => {
             let place = format!("{host}\0{}\0{}", at.line, at.file);
-            let package = perl.ask(c"Cameleer::Sections::package_of", &place)?;
+            let package = perl.call_for_text(c"Cameleer::Sections::package_of", &place)?;
             format!("package {package}; local *0 = \\do {{ my $file = __FILE__ }};")
         }
     };
     // The section's first line is on the line of its tag; the code of a `Perl` directive is on the directive's line.
     let line_end = if code.ends_with('\n') { "\n" } else { " " };
     perl.eval(&format!("{begin}{line_end}{code}"), &at.file, at.line)?;
-    perl.ask(c"Cameleer::Sections::said", "")
+    perl.call_for_text(c"Cameleer::Sections::directives", "")
 }
 
 /// Rejects files that are not regular: Perl would block on a named pipe. All other errors of a file are reported by

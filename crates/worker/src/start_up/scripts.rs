@@ -62,7 +62,7 @@ const FATAL: &str = "compiling it ends the process, so it runs as a program; tak
 
 /// The folders of `@INC`, without perl's own.
 fn folders_of(perl: &Interpreter) -> Vec<PathBuf> {
-    let folders = perl.ask(c"Cameleer::StartUp::folders", "").unwrap_or_default();
+    let folders = perl.call_for_text(c"Cameleer::StartUp::folders", "").unwrap_or_default();
     folders.split('\0').filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()
 }
 
@@ -88,7 +88,7 @@ fn begin(file: &Path) -> At {
 /// Compiles one script. Returns the error, if any.
 fn compile(perl: &Interpreter, Script { uri, file }: &Script) -> Option<ConfigError> {
     let (name, begin) = (file.to_string_lossy(), begin(file));
-    let said = perl.ask(c"Cameleer::StartUp::preload_script", &format!("{uri}\0{name}"));
+    let said = perl.call_for_text(c"Cameleer::StartUp::preload_script", &format!("{uri}\0{name}"));
     let message = said.unwrap_or_else(|error| error.to_string());
     (!message.is_empty()).then(|| ConfigError { at: Some(blamed(&begin, &message)), message })
 }

@@ -53,7 +53,7 @@ impl Errors {
     fn settle(&mut self) {
         while let (Some(said), Some(is_well)) = (self.said.front(), self.verdicts.front()) {
             if !is_well {
-                say(said);
+                log_line(said);
             }
             self.said.pop_front();
             self.verdicts.pop_front();
@@ -61,14 +61,14 @@ impl Errors {
     }
 
     /// Logs the remaining output after the process has ended, in its last request or because of it.
-    pub fn say_the_rest(&mut self) {
+    pub fn log_rest(&mut self) {
         self.take_in();
-        self.said.drain(..).for_each(|said| say(&said));
-        say(&self.last);
+        self.said.drain(..).for_each(|said| log_line(&said));
+        log_line(&self.last);
     }
 }
 
-fn say(text: &[u8]) {
+fn log_line(text: &[u8]) {
     let _ = io::stderr().write_all(text);
 }
 

@@ -38,11 +38,11 @@ impl Events {
         // Plus one, so that 0 means unknown and not a limit of 0.
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
         let (limit, grace) = limit.map_or((0, 0), |(limit, grace)| (ms(limit), ms(grace)));
-        self.say([BEGINS, number, limit, grace]);
+        self.send([BEGINS, number, limit, grace]);
     }
 
     pub fn ends(&self, answer: WarmUpAnswer) {
-        self.say(match answer {
+        self.send(match answer {
             WarmUpAnswer::Status(status) => [ANSWERED, status.into(), 0, 0],
             WarmUpAnswer::Leaves => [LEAVES, 0, 0, 0],
             WarmUpAnswer::NotPerl => [NOT_PERL, 0, 0, 0],
@@ -51,16 +51,16 @@ impl Events {
     }
 
     pub fn skips(&self) {
-        self.say([SKIPPED, 0, 0, 0]);
+        self.send([SKIPPED, 0, 0, 0]);
     }
 
     /// Marks the end of the events. A child of the site's code may hold the pipe open, so its EOF is not reliable.
     pub fn are_done(&self) {
-        self.say([DONE, 0, 0, 0]);
+        self.send([DONE, 0, 0, 0]);
     }
 
     /// Writes an event. A watcher that has gone is ignored.
-    fn say(&self, words: [u64; 4]) {
+    fn send(&self, words: [u64; 4]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let _ = self.0.as_ref().map(|mut pipe| pipe.write_all(&bytes));
     }

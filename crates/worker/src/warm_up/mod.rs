@@ -161,7 +161,7 @@ impl WarmUpPlan {
             let is_log = self.groups.get(candidate.group).is_some_and(|group| group.is_log);
             if verdict.has_failed() || *verdict == Verdict::Answered(WarmUpAnswer::NotPerl) && !is_log {
                 failed += 1;
-                complain(candidate, verdict);
+                log_failure(candidate, verdict);
             }
         }
         let unasked = candidates.iter().skip(verdicts.len());
@@ -177,7 +177,7 @@ impl WarmUpPlan {
     }
 }
 
-fn complain(candidate: &Candidate<'_>, why: &dyn fmt::Display) {
+fn log_failure(candidate: &Candidate<'_>, why: &dyn fmt::Display) {
     let Candidate { at, asked, .. } = candidate;
     log::warn("perl", format_args!("{at}: warm-up: GET {}: {why}", asked.target));
 }
@@ -204,7 +204,7 @@ fn perform(site: &Rc<Site>, candidates: &[&Candidate<'_>], by: Instant) -> Perfo
         let answer = answer(site, candidate, watched.events());
         if !Verdict::Answered(answer).is_well() {
             performed.failed += 1;
-            complain(candidate, &Verdict::Answered(answer));
+            log_failure(candidate, &Verdict::Answered(answer));
         }
     }
     site.end_warm_up();

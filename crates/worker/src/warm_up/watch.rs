@@ -72,7 +72,7 @@ impl Watch {
             // Check the child's end before reading the pipes: then all that it wrote before its end has arrived.
             let ended = waitpid(pid, Some(WaitPidFlag::WNOHANG));
             errors.take_in();
-            self.hear(|verdict| {
+            self.receive(|verdict| {
                 if !matches!(verdict, Verdict::Skipped) {
                     errors.belong_to(verdict.is_well());
                 }
@@ -89,7 +89,7 @@ impl Watch {
                 let _ = sys::pidfd_kill(self.process.as_fd(), Signal::SIGKILL);
             }
         };
-        errors.say_the_rest();
+        errors.log_rest();
         if self.current.is_some() {
             verdicts.push(if is_late { Verdict::Late } else { Verdict::Ended(exit) });
         }
@@ -99,7 +99,7 @@ impl Watch {
     fn mold(mut self) {
         while self.events.is_some() {
             self.wait(None, Some(self.next_turn()));
-            self.hear(drop);
+            self.receive(drop);
             self.interrupt();
         }
     }
@@ -118,7 +118,7 @@ impl Watch {
         let _ = poll(&mut fds.collect::<Vec<_>>(), left);
     }
 
-    fn hear(&mut self, mut heard: impl FnMut(Verdict)) {
+    fn receive(&mut self, mut heard: impl FnMut(Verdict)) {
         while let Some(events) = &mut self.events {
             match events::read(events) {
                 Ok(WatchEvent::Begins { number, limit }) => self.current = Some(self.begun(number, limit)),

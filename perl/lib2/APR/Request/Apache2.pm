@@ -37,11 +37,11 @@ sub of ( $class, $r ) {
         my @kept = grep { exists $known->{$_} } qw(body body_status parser bytes_read temp_dir at);
         @body{@kept} = @$known{@kept};
     }
-    return $class->new( _said($r), %body, r => $r );
+    return $class->new( _limits($r), %body, r => $r );
 }
 
 # The limits set by directives for this location: the lowest of several limits, otherwise the last setting.
-sub _said ($r) {
+sub _limits ($r) {
     my $set  = Apache::dir_config($r);
     my %said = map { ( $_ => [ $set->get("APREQ2_$_") ] ) } qw(ReadLimit BrigadeLimit TempDir);
     my %fields = ( read_limit => List::Util::min( @{ $said{ReadLimit} } ), brigade_limit => $said{BrigadeLimit}[-1], temp_dir => $said{TempDir}[-1] );

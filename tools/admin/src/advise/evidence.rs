@@ -112,7 +112,7 @@ impl AdviceEvidence {
     }
 
     /// Finds a directive with this name and first argument, at any depth.
-    pub fn said(&self, name: &str, word: &str) -> Option<&Directive> {
+    pub fn directive(&self, name: &str, word: &str) -> Option<&Directive> {
         find(&self.tree, &|directive| {
             directive.name.eq_ignore_ascii_case(name)
                 && directive.args.first().is_some_and(|first| first.eq_ignore_ascii_case(word))
@@ -128,7 +128,7 @@ fn find<'t>(tree: &'t [Directive], is_it: &impl Fn(&Directive) -> bool) -> Optio
 }
 
 fn look(server: &mut Server) -> anyhow::Result<(ServerStatus, Usages)> {
-    let status = server.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
+    let status = server.request(Command::Status)?.status.context("the server sent an invalid answer")?;
     let usages = Usages::of(status.workers(), |_| None);
     Ok((status, usages))
 }

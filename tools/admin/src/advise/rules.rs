@@ -200,7 +200,7 @@ fn sharing(evidence: &AdviceEvidence) -> Option<Advice> {
 }
 
 fn hostname_lookups(evidence: &AdviceEvidence) -> Option<Advice> {
-    let on = evidence.said("HostnameLookups", "On").or_else(|| evidence.said("HostnameLookups", "Double"))?;
+    let on = evidence.directive("HostnameLookups", "On").or_else(|| evidence.directive("HostnameLookups", "Double"))?;
     let says = "The name of each new client is looked up in the DNS before its request is answered; names in logs can be resolved later";
     Some(advice(
         "hostname-lookups",
@@ -211,7 +211,7 @@ fn hostname_lookups(evidence: &AdviceEvidence) -> Option<Advice> {
 }
 
 fn keep_alive(evidence: &AdviceEvidence) -> Option<Advice> {
-    let off = evidence.said("KeepAlive", "Off")?;
+    let off = evidence.directive("KeepAlive", "Off")?;
     let says = "Clients open a connection for each request; an idle connection occupies no worker";
     Some(advice("keep-alive", says, format!("{}: KeepAlive Off", off.at), Some("KeepAlive On".to_owned())))
 }

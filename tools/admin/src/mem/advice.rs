@@ -81,7 +81,7 @@ impl PreloadAdvice {
 }
 
 fn weigh(server: &mut Server, code: LateCode) -> anyhow::Result<Vec<Weighed>> {
-    let told = server.ask(Command::Weigh { code })?.told.unwrap_or_default();
+    let told = server.request(Command::Weigh { code })?.told.unwrap_or_default();
     let text = told.into_iter().next().map(|one| one.text).unwrap_or_default();
     if text.is_empty() {
         bail!("the mold could not load the workers' code within a minute, or its child was killed: see the error log");

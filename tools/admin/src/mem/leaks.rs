@@ -45,7 +45,7 @@ struct Growth {
 impl Leaks {
     pub fn of(server: &mut Server) -> anyhow::Result<Leaks> {
         let told = server.inspect(Inspection::Census)?;
-        let status = server.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
+        let status = server.request(Command::Status)?.status.context("the server sent an invalid answer")?;
         let answered =
             |pid| status.workers().iter().find(|worker| worker.pid == pid).map_or(0, |worker| worker.requests);
         let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read) else {

@@ -70,22 +70,22 @@ impl Mem {
                 Some(plan) => plan,
                 None => self.given.completed_by(&self.measure()?)?,
             };
-            return self.say(&plan, plan.table());
+            return self.print(&plan, plan.table());
         }
         if self.advise {
             return self.give_advice();
         }
         if self.leaks {
             let leaks = leaks::Leaks::of(&mut self.which.connect()?)?;
-            return self.say(&leaks, leaks::table(&leaks));
+            return self.print(&leaks, leaks::table(&leaks));
         }
         if self.urls {
             let urls = urls::Urls::of(&mut self.which.connect()?)?;
-            return self.say(&urls, urls::table(&urls));
+            return self.print(&urls, urls::table(&urls));
         }
         if self.blame {
             let blame = blame::Blame::of(&mut self.which.connect()?)?;
-            return self.say(&blame, blame::table(&blame));
+            return self.print(&blame, blame::table(&blame));
         }
         let report = self.measure()?;
         if let Some(file) = &self.svg {
@@ -94,7 +94,7 @@ impl Mem {
         }
         match self.svg.is_some() && !self.json {
             true => Ok(()),
-            false => self.say(&report, table::table(&report)),
+            false => self.print(&report, table::table(&report)),
         }
     }
 
@@ -104,7 +104,7 @@ impl Mem {
             let text = advice::start_up_file(&advice);
             std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
         }
-        self.say(&advice, advice::table(&advice))
+        self.print(&advice, advice::table(&advice))
     }
 
     fn measure(&self) -> anyhow::Result<MemorySnapshot> {
@@ -112,11 +112,11 @@ impl Mem {
         if !server.shares_our_numbers() {
             bail!("the server runs in another container, where its processes have other pids: run this command there");
         }
-        let status = server.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
+        let status = server.request(Command::Status)?.status.context("the server sent an invalid answer")?;
         Ok(MemorySnapshot::of(&status, &Machine::default()))
     }
 
-    fn say(&self, data: &impl serde::Serialize, table: String) -> anyhow::Result<()> {
+    fn print(&self, data: &impl serde::Serialize, table: String) -> anyhow::Result<()> {
         print(&match self.json {
             true => printable::json(&(serde_json::to_string_pretty(data)? + "\n")),
             false => printable::lines(&table),

@@ -103,7 +103,7 @@ fn bar(process: &Process) -> Option<Bar> {
     Some(Bar {
         name: name(process),
         parts: vec![(Part::Own, sizes.private), (shared, sizes.shared_anonymous), (Part::Files, files)],
-        said: said(process, &sizes),
+        said: description(process, &sizes),
     })
 }
 
@@ -114,7 +114,7 @@ fn name(process: &Process) -> String {
     }
 }
 
-fn said(process: &Process, sizes: &MemorySizes) -> String {
+fn description(process: &Process, sizes: &MemorySizes) -> String {
     process
         .of_mold
         .map_or_else(|| size(sizes.private), |share| format!("{}, {:.0} % of mold", size(sizes.private), share * 100.0))

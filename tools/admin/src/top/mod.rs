@@ -89,8 +89,8 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
         match watched.press(key) {
             Some(Wish::Quit) => break,
             Some(Wish::Recycle(worker)) => {
-                let asked = server.ask(Command::Recycle { worker }).map(drop);
-                watched.says(
+                let asked = server.request(Command::Recycle { worker }).map(drop);
+                watched.show_message(
                     asked.map_or_else(
                         |error| error.to_string(),
                         |()| format!("worker {worker} exits after its request"),
@@ -123,7 +123,7 @@ fn key_within(wait: Duration) -> std::io::Result<Option<KeyEvent>> {
 /// Reads the status, and the usage of its workers. Private memory that the server has not measured is read from
 /// /proc.
 fn look(server: &mut Server) -> anyhow::Result<(ServerStatus, Usages)> {
-    let answer = server.ask(Command::Snapshot)?;
+    let answer = server.request(Command::Snapshot)?;
     let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server sent an invalid answer"))?;
     if !server.shares_our_numbers() {
         return Ok((status, Usages::default()));

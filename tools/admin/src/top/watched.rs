@@ -84,7 +84,7 @@ impl Watched {
     }
 
     /// Shows a message in the footer.
-    pub fn says(&mut self, what: String) {
+    pub fn show_message(&mut self, what: String) {
         self.said = what;
     }
 

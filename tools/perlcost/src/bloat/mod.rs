@@ -90,11 +90,11 @@ impl Bloat {
 /// Runs in the child, which stops itself before and after the expression for the measurements.
 fn run(perl: &Interpreter, expression: &str) -> anyhow::Result<String> {
     perl.require_module("Cameleer::Bloat")?;
-    perl.ask(c"Cameleer::Bloat::begin", "")?;
+    perl.call_for_text(c"Cameleer::Bloat::begin", "")?;
     ptrace::traceme().context("this process cannot be traced, so that its system calls cannot be counted")?;
     raise(Signal::SIGSTOP)?;
-    let error = perl.ask(c"Cameleer::Bloat::run", expression)?;
+    let error = perl.call_for_text(c"Cameleer::Bloat::run", expression)?;
     raise(Signal::SIGSTOP)?;
     ensure!(error.is_empty(), "{}", error.trim_end());
-    Ok(perl.ask(c"Cameleer::Bloat::found", "")?)
+    Ok(perl.call_for_text(c"Cameleer::Bloat::found", "")?)
 }

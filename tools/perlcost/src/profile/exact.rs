@@ -37,7 +37,7 @@ pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
     let has_module = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e", "1"]).output()?.status.success();
     ensure!(has_module, "Devel::NYTProf is not installed: apt-get install libdevel-nytprof-perl");
     let folder = tempfile::Builder::new().prefix("cameleer-exact-").tempdir()?;
-    let (said, file) = ask(conf, url, folder.path())?;
+    let (said, file) = request(conf, url, folder.path())?;
     ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed first");
     run(Command::new("nytprofhtml").arg("--no-flame").arg("-f").arg(&file).arg("-o").arg(into))?;
     let top = run(Command::new("perl").args(["-e", TOP]).arg(&file).arg(SHOWN.to_string()))?;
@@ -47,7 +47,7 @@ pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
 
 /// Starts a server that times each statement, and sends the request. Returns the status line, and the profile that
 /// the worker writes at its end. The mold writes a separate profile without the request.
-fn ask(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, PathBuf)> {
+fn request(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, PathBuf)> {
     let interrupt = InterruptGuard::new()?;
     let site = TunedSite::of(conf, Some(url))?;
     ensure!(!site.target.tls, "{url}: TLS is not supported; name a URL that the site answers without TLS");

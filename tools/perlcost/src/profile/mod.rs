@@ -106,7 +106,8 @@ impl Profile {
         if let Some(file) = &self.which.conf {
             return Ok(file.clone());
         }
-        let status = self.which.connect()?.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
+        let status =
+            self.which.connect()?.request(Command::Status)?.status.context("the server sent an invalid answer")?;
         let file = PathBuf::from(status.origin);
         ensure!(file.is_file(), "the server has no configuration file: give one with -f FILE for --exact");
         Ok(file)

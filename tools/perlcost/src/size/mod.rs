@@ -81,7 +81,7 @@ impl Size {
     fn measure(&self, name: &str, subject: &Subject) -> anyhow::Result<Measured> {
         let said = PerlChild::start(&self.include, |perl| {
             perl.require_module("Cameleer::Size")?;
-            Ok(perl.ask(c"Cameleer::Size::of", &subject.for_perl())?)
+            Ok(perl.call_for_text(c"Cameleer::Size::of", &subject.for_perl())?)
         });
         let said = said.and_then(PerlChild::answer).with_context(|| name.to_owned())?;
         let mut measured: Measured = serde_json::from_str(&said)?;

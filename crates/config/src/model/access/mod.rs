@@ -169,7 +169,7 @@ impl AccessRules {
     }
 
     /// Whether the files are checked before Perl code, which handles users missing in the files (`AuthAuthoritative Off`).
-    pub fn are_asked_first(&self) -> bool {
+    pub fn come_first(&self) -> bool {
         self.authoritative == Some(false)
     }
 
@@ -199,9 +199,9 @@ impl AccessRules {
     }
 
     /// Whether Perl providers take part in the decision.
-    pub fn asks_providers(&self) -> bool {
+    pub fn needs_providers(&self) -> bool {
         let asks_for_passwords = !self.passwords.handlers.is_empty() && !self.requires.is_empty();
-        asks_for_passwords || self.requires.iter().any(|line| line.what.asks_providers())
+        asks_for_passwords || self.requires.iter().any(|line| line.what.needs_providers())
     }
 
     /// Whether neither addresses nor users are restricted.

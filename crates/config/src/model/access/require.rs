@@ -123,11 +123,11 @@ impl Require {
     }
 
     /// Whether the requirement, or a part of it, needs a Perl provider.
-    pub fn asks_providers(&self) -> bool {
+    pub fn needs_providers(&self) -> bool {
         match self {
             Require::Provider(_) => true,
-            Require::Lines(lines) => lines.iter().any(|line| line.what.asks_providers()),
-            what => what.parts().iter().any(Require::asks_providers),
+            Require::Lines(lines) => lines.iter().any(|line| line.what.needs_providers()),
+            what => what.parts().iter().any(Require::needs_providers),
         }
     }
 }

@@ -60,7 +60,7 @@ impl PerlOptions {
     }
 
     /// Applies `+Name`, `-Name` or `Name`.
-    pub fn say(&mut self, word: &str) -> Result<(), String> {
+    pub fn set(&mut self, word: &str) -> Result<(), String> {
         let name = word.trim_start_matches(['+', '-']);
         if name.eq_ignore_ascii_case("None") {
             *self = PerlOptions { on: 0, off: u32::MAX };
@@ -116,13 +116,13 @@ mod tests {
     fn an_inner_section_sets_and_resets_options() {
         let mut options = PerlOptions::default();
         let mut outer = PerlOptions::default();
-        outer.say("+GlobalRequest").expect("known");
-        outer.say("SetupEnv").expect("known");
+        outer.set("+GlobalRequest").expect("known");
+        outer.set("SetupEnv").expect("known");
         options.merge(&outer);
         let mut inner = PerlOptions::default();
-        inner.say("-setupenv").expect("known");
+        inner.set("-setupenv").expect("known");
         options.merge(&inner);
         assert!(options.has("GlobalRequest", false) && !options.has("SetupEnv", true) && options.has("Access", true));
-        assert!(inner.say("+Coffee").expect_err("unknown").contains("GlobalRequest"));
+        assert!(inner.set("+Coffee").expect_err("unknown").contains("GlobalRequest"));
     }
 }

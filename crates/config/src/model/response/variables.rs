@@ -57,7 +57,7 @@ impl Variables {
     }
 
     /// Applies `SetEnv` and `PassEnv`. Names that `UnsetEnv` cancelled are skipped.
-    pub fn say(&mut self, said: &[(String, Option<String>)]) {
+    pub fn set_all(&mut self, said: &[(String, Option<String>)]) {
         said.iter().filter(|(_, value)| value.is_some()).for_each(|(name, value)| self.set(name, value.clone()));
     }
 

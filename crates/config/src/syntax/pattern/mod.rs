@@ -96,12 +96,12 @@ impl Pattern {
             None => engine.search(text, from),
         };
         found.unwrap_or_else(|Unfinished| {
-            work::fail(|| self.complaint(text.len()));
+            work::fail(|| self.message(text.len()));
             None
         })
     }
 
-    fn complaint(&self, length: usize) -> String {
+    fn message(&self, length: usize) -> String {
         let Compiled { at, directive, .. } = &*self.0;
         let source = shortened(self.as_str());
         format!(

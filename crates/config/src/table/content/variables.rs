@@ -55,7 +55,7 @@ pub static ROWS: &[Row] = rows![
 fn set_env(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     draft.charge_rule()?;
     let value = args.get(1).cloned().unwrap_or_default();
-    say(draft, &args[0], Some(value));
+    set(draft, &args[0], Some(value));
     Ok(())
 }
 
@@ -63,7 +63,7 @@ fn set_env(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn unset_env(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     for name in names {
         draft.charge_rule()?;
-        say(draft, name, None);
+        set(draft, name, None);
     }
     Ok(())
 }
@@ -73,14 +73,14 @@ fn pass_env(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     for name in names {
         draft.charge_rule()?;
         match draft.facts.env.iter().find(|(known, _)| known == name).cloned() {
-            Some((name, value)) => say(draft, &name, Some(value)),
+            Some((name, value)) => set(draft, &name, Some(value)),
             None => draft.warn(&format!("{name} is not in the server's environment and is not passed")),
         }
     }
     Ok(())
 }
 
-fn say(draft: &mut Draft, name: &str, value: Option<String>) {
+fn set(draft: &mut Draft, name: &str, value: Option<String>) {
     // The merge of sections lets the last value of a name win.
     draft.settings().response.env.push((name.to_owned(), value));
 }

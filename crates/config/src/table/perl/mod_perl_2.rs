@@ -26,7 +26,7 @@ pub static ROWS: &[Row] = rows![
     "mod_perl 2's PerlHandler: packages, subs or `sub { … }` that handle requests of `SetHandler modperl` or \
      `perl-script`.",
     words("PerlOptions", FILE_INFO, "[+|-]Option…", 1..=MANY, |d, words| {
-        words.iter().try_for_each(|word| d.settings().perl_options.say(word))
+        words.iter().try_for_each(|word| d.settings().perl_options.set(word))
     })
     .effect(Effect::Generation)
     .because("mod_perl 2's defaults: SetupEnv is on for `SetHandler perl-script`, the others are off"),

@@ -40,7 +40,7 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
     }
     let rules = &route.settings.access;
     if !rules.allows(head.method.as_str()) {
-        context.complain(route, &format_args!("client method denied by AllowMethods: {}", head.method));
+        context.log_error(route, &format_args!("client method denied by AllowMethods: {}", head.method));
         let allowed = HeaderValue::from_str(&rules.allowed_methods.join(", "));
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, allowed.unwrap_or(NO_METHOD)));
     }
@@ -49,13 +49,13 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
         let name = look_up(context, rules.lookups == Lookups::Double).await;
         context.visitor_mut().rename(name.unwrap_or_default());
     }
-    if rules.is_open() { Ok(()) } else { ask(context, head, route).await }
+    if rules.is_open() { Ok(()) } else { check(context, head, route).await }
 }
 
 /// Evaluates the access rules, and looks up the client's name or user when they need it.
-async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     variables::settle(context, head, route)?;
-    let without_users = route.settings.asks_perl_for_users().then(|| route.settings.access.without_users());
+    let without_users = route.settings.needs_perl_for_users().then(|| route.settings.access.without_users());
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
     let (mut name, mut user) = (None, None);
     let failed = Cell::new(false);
@@ -129,15 +129,15 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
         Proof::Nobody => Err(unauthorized(context, head, route, false).await),
         Proof::Stale => Err(unauthorized(context, head, route, true).await),
         Proof::Unknown(why) | Proof::Refused(why) => {
-            context.complain(route, &why);
+            context.log_error(route, &why);
             Err(unauthorized(context, head, route, false).await)
         }
         Proof::Invalid(why) => {
-            context.complain(route, &why);
+            context.log_error(route, &why);
             Err(Refusal::new(StatusCode::BAD_REQUEST))
         }
         Proof::Misconfigured(why) => {
-            context.complain(route, &why);
+            context.log_error(route, &why);
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
         }
     }
@@ -156,7 +156,7 @@ pub fn folder_of<'a>(context: &'a RequestContext, route: &'a Route) -> &'a Path 
 }
 
 fn denied(context: &RequestContext, route: &Route) -> Refusal {
-    context.complain(route, &"client denied by server configuration");
+    context.log_error(route, &"client denied by server configuration");
     Refusal::new(StatusCode::FORBIDDEN)
 }
 
@@ -164,7 +164,7 @@ async fn not_among(context: &RequestContext, head: &Parts, route: &Route, user: 
     let rules = &route.settings.access;
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
     let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
-    context.complain(route, &format_args!("user {name} is not among the required users and groups{hint}"));
+    context.log_error(route, &format_args!("user {name} is not among the required users and groups{hint}"));
     if rules.forbids == Some(true) {
         return Refusal::new(StatusCode::FORBIDDEN);
     }
@@ -192,7 +192,7 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
             continue;
         }
         let Some(turn) = context.generation.workers.of(pools::DEFAULT).pool.take_turn(throttle) else {
-            context.complain(route, &format_args!("MaxConcurrentReqs {} reached", throttle.most));
+            context.log_error(route, &format_args!("MaxConcurrentReqs {} reached", throttle.most));
             count(&context.services.shared.counters.shed.max_concurrent);
             return Err(Refusal::busy());
         };
@@ -215,7 +215,7 @@ pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal>
         let kept = context.generation.workers.of(pool).pool.keep_pace(limit, socket.ip());
         kept.map_err(|fast| {
             count(&context.services.shared.counters.shed.speed_limit);
-            fast.line.inspect(|line| context.complain(route, line));
+            fast.line.inspect(|line| context.log_error(route, line));
             fast.retry_after
         })
     });

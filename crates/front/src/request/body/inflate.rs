@@ -50,7 +50,7 @@ pub async fn unpacked<'a>(
         Ok(body) => body,
         Err(Trouble::NoRoom(error)) => return Err(super::full(error, &context.generation.config.spooling)),
         Err(trouble) => {
-            context.complain(route, &trouble);
+            context.log_error(route, &trouble);
             return Err(Refusal::new(trouble.status()));
         }
     };

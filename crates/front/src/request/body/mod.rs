@@ -4,7 +4,7 @@
 //! ```text
 //!   RequestBody   of request::answer    what the client has yet to send; drained at the end if nobody received it
 //!    │ receive
-//!   Body          of ask_worker::ask    the whole body, in memory or in a file; perhaps unpacked
+//!   Body          of ask_worker::request    the whole body, in memory or in a file; perhaps unpacked
 //!    │ frame::job
 //!   Job           of Workers::submit    memory is copied into the frame, a file is moved beside it
 //!    │ submit

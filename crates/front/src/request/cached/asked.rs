@@ -9,7 +9,7 @@ use http::{Method, Response, StatusCode, Uri};
 
 use crate::base::target;
 use crate::cache::answer::Answer;
-use crate::cache::key::{Key, add, add_forwarded, add_header, says_what_was_asked};
+use crate::cache::key::{Key, add, add_forwarded, add_header, names_the_resource};
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
@@ -53,7 +53,7 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
     if route.by_rules {
         add(&mut key, route.filename.as_os_str().as_bytes());
     }
-    let mut names: Vec<&HeaderName> = head.headers.keys().filter(|name| says_what_was_asked(name)).collect();
+    let mut names: Vec<&HeaderName> = head.headers.keys().filter(|name| names_the_resource(name)).collect();
     names.sort_by(|one, other| one.as_str().cmp(other.as_str()));
     names.into_iter().for_each(|name| add_header(&mut key, name, &head.headers));
     add_forwarded(&mut key, &head.headers);

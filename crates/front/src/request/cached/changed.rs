@@ -4,7 +4,7 @@ use http::header::{CONTENT_LOCATION, HOST, LOCATION};
 use http::{HeaderMap, Uri};
 
 use super::asked::resource;
-use super::tell::{self, Event};
+use super::events::{self, Event};
 use crate::cache::Cache;
 use crate::request::Dispatched;
 use crate::request::context::RequestContext;
@@ -23,7 +23,7 @@ pub fn forget(context: &RequestContext, cache: &Cache, route: &Route, answer: &D
     let ours = named.filter(|uri: &Uri| is_ours(context, uri));
     let gone = std::iter::once(context.head.uri.clone()).chain(ours).filter_map(|uri| resource(route, &uri));
     if gone.map(|resource| cache.forget(&resource)).sum::<usize>() > 0 {
-        tell::note(context, Event::Invalidated("cache invalidated by the request's method"));
+        events::note(context, Event::Invalidated("cache invalidated by the request's method"));
     }
 }
 

@@ -6,7 +6,7 @@ use http::header::{
 };
 use http::{HeaderMap, Method, Response, StatusCode};
 
-use super::tell::Event;
+use super::events::Event;
 use super::{Visit, asked};
 use crate::cache::Kept;
 use crate::cache::answer::Answer;
@@ -22,7 +22,7 @@ impl Visit<'_> {
         if response.status() == kept.status {
             response.extensions_mut().insert(Packing::new(self.cache, kept));
         }
-        self.tell(response, event)
+        self.report(response, event)
     }
 
     /// The response for this client, without cache headers and variables.

@@ -12,8 +12,8 @@ use http::header::{
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
+use super::events::Event;
 use super::refill::{Errand, is_failure};
-use super::tell::Event;
 use super::{Visit, asked};
 use crate::cache::answer::{self, Answer};
 use crate::cache::forms::Forms;
@@ -27,7 +27,7 @@ impl Visit<'_> {
     /// Stores a worker's response if its terms allow, while the client receives it.
     pub fn keep(&self, response: Response<BodySource>, errand: Errand) -> Response<BodySource> {
         let (response, event) = self.keep_only(response, errand);
-        self.tell(self.unless_current(response), event)
+        self.report(self.unless_current(response), event)
     }
 
     /// Like [`Visit::keep`], without a client that waits: returns the response and the cache event.

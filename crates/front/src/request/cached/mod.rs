@@ -11,12 +11,12 @@
 
 mod asked;
 mod changed;
+mod events;
 mod give;
 mod keep;
 pub mod purge;
 pub mod purge_url;
 mod refill;
-mod tell;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -36,8 +36,8 @@ use crate::cache::key::Key;
 use crate::cache::{Cache, Found, Kept, Leader, Outcome, Turn};
 use crate::routing::Route;
 use config::response::cache::Caching;
+use events::Event;
 use refill::{Errand, FAILED, Refill};
-use tell::Event;
 
 /// The cache's decision about a request.
 pub enum Lookup<'a> {
@@ -69,7 +69,7 @@ pub fn passed(context: &RequestContext, head: &Parts, route: &Route, answer: &Re
     if !is_safe(context, head) {
         answer.iter().for_each(|answer| changed::forget(context, cache, route, answer));
     } else if perl_decides(route) {
-        tell::note(context, Event::Miss("Perl handlers of earlier phases control access, so nothing is stored"));
+        events::note(context, Event::Miss("Perl handlers of earlier phases control access, so nothing is stored"));
     }
 }
 
@@ -132,7 +132,7 @@ impl<'a> Visit<'a> {
         loop {
             let mut is_passed = false;
             let stale = match self.cache.find(&self.key, &self.head.headers) {
-                Found::Answer(answer) if self.is_user() && !answer.terms.for_users => return self.asks_plainly(),
+                Found::Answer(answer) if self.is_user() && !answer.terms.for_users => return self.request_unshared(),
                 Found::Answer(answer) => match answer.usable(&self.control) {
                     Usable::Fresh => return Ok(self.hit(&answer, Event::Hit("cache hit"))),
                     Usable::Stale => {
@@ -148,7 +148,7 @@ impl<'a> Visit<'a> {
                 Found::Nothing => None,
             };
             if self.control.only_if_cached || self.head.method != Method::GET || asked::wants_a_part(self.head) {
-                return self.asks_plainly();
+                return self.request_unshared();
             }
             if leader.is_some() || is_passed || !self.may_wait(stale.as_deref()) {
                 let errand = Errand { stale, leader, conditional: is_passed, plain: false };
@@ -189,7 +189,7 @@ impl<'a> Visit<'a> {
         let enter = || self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age);
         match leader.map_or_else(enter, Turn::Leads) {
             Turn::Leads(leader) => {
-                self.ask_behind(answer, leader);
+                self.revalidate_in_background(answer, leader);
                 self.hit(answer, Event::Hit("cache hit: stale, revalidated in the background"))
             }
             Turn::Waits(_) => self.hit(answer, Event::Hit("cache hit: stale, revalidated by another request")),
@@ -197,9 +197,9 @@ impl<'a> Visit<'a> {
     }
 
     /// Asks a worker for a response that is for this client only, unless the client wants a cached one.
-    fn asks_plainly(self) -> Result<Lookup<'a>, Refusal> {
+    fn request_unshared(self) -> Result<Lookup<'a>, Refusal> {
         if self.control.only_if_cached {
-            tell::note(
+            events::note(
                 self.context,
                 Event::Miss("cache miss: the client accepts only a stored response (only-if-cached)"),
             );

@@ -18,7 +18,7 @@ pub fn is_one(head: &Parts, route: &Route) -> bool {
 /// Removes all cached responses of the request's address.
 pub fn answer(context: &RequestContext, head: &Parts, route: &Route) -> Result<Response<BodySource>, Refusal> {
     if !may(context, head, route) {
-        context.complain(route, &"PURGE denied by CachePurgeFrom");
+        context.log_error(route, &"PURGE denied by CachePurgeFrom");
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     let cache = context.generation.cache.as_ref();

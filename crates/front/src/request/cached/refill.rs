@@ -11,7 +11,7 @@ use http::header::{ETAG, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::tell::{self, Event};
+use super::events::{self, Event};
 use super::{Visit, asked};
 use crate::base::refusal::Refusal;
 use crate::cache::{Found, Kept, Leader, Outcome};
@@ -72,11 +72,11 @@ impl Errand {
 impl Refill<'_> {
     /// Asks a worker. For a cacheable response the client's conditions are not passed on, because only a whole
     /// response is stored.
-    pub async fn ask(self, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
+    pub async fn request(self, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
         let Refill { visit, mut errand } = self;
         loop {
             let head = errand.head(visit.head);
-            let response = match ask_worker::ask(visit.context, &head, visit.route, body).await {
+            let response = match ask_worker::request(visit.context, &head, visit.route, body).await {
                 Ok(Said::Answer(response)) if asked::is_about_another(&response, errand.stale.as_deref()) => {
                     visit.forget();
                     errand.stale = None;
@@ -99,7 +99,7 @@ impl Visit<'_> {
     fn weigh(&self, response: Response<BodySource>, errand: Errand) -> Response<BodySource> {
         if errand.plain {
             self.compare(&response);
-            return self.tell(response, Event::Miss("cache miss: the response is for this client only"));
+            return self.report(response, Event::Miss("cache miss: the response is for this client only"));
         }
         match &errand.stale {
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
@@ -107,7 +107,10 @@ impl Visit<'_> {
                 errand.ends(Outcome::Look);
                 let mut given = self.respond(&answer);
                 given.headers_mut().extend(own);
-                self.tell(given, Event::Revalidated("conditional cache hit: the program confirmed the stored response"))
+                self.report(
+                    given,
+                    Event::Revalidated("conditional cache hit: the program confirmed the stored response"),
+                )
             }
             Some(stale) if is_failure(response.status()) && stale.is_usable_on_error(&self.control) => {
                 let stale = stale.clone();
@@ -137,14 +140,14 @@ impl Visit<'_> {
             errand.stale.clone().filter(|stale| is_failure(refusal.status) && stale.is_usable_on_error(&self.control));
         errand.ends(Outcome::Failed);
         let stale = stale.ok_or_else(|| {
-            tell::note(self.context, Event::Miss("cache miss: no worker sent a response"));
+            events::note(self.context, Event::Miss("cache miss: no worker sent a response"));
             refusal
         })?;
         Ok(self.give(&stale, FAILED))
     }
 
     /// Revalidates in the background, without a client that waits.
-    pub fn ask_behind(&self, stale: &Kept, leader: Leader) {
+    pub fn revalidate_in_background(&self, stale: &Kept, leader: Leader) {
         let errand = Errand { stale: Some(stale.clone()), leader: Some(leader), ..Errand::default() };
         let mut head = errand.head(self.head).into_owned();
         head.method = Method::GET;
@@ -153,7 +156,7 @@ impl Visit<'_> {
         let (route, control) = (self.route.clone(), self.control);
         let in_use = InUse::new(self.context.generation.clone());
         tokio::task::spawn_local(async move {
-            let said = ask_worker::ask_for_nobody(&context, &head, &route).await;
+            let said = ask_worker::request_in_background(&context, &head, &route).await;
             let visit = Visit { context: &context, cache: &cache, head: &head, route: &route, key, control };
             match said {
                 Ok(Said::Answer(response)) => visit.settle(response, errand),

@@ -12,7 +12,7 @@ use config::LogLevel;
 
 impl RequestContext {
     /// Writes a problem with the request or its response to the error log of its host.
-    pub fn complain(&self, route: &Route, why: &dyn Display) {
+    pub fn log_error(&self, route: &Route, why: &dyn Display) {
         self.log(route, (LogLevel::Error, "front"), why);
     }
 

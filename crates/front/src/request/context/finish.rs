@@ -20,7 +20,7 @@ use config::response::setenv::EnvCondition;
 impl Promised for RequestContext {
     fn is_broken(&self, why: std::fmt::Arguments<'_>) {
         if let Some(route) = &*self.route() {
-            self.complain(route, &why);
+            self.log_error(route, &why);
         }
     }
 
@@ -52,7 +52,7 @@ impl Pending for RequestContext {
     }
 
     fn hang_up(&self) -> bool {
-        self.tell_hung_up()
+        self.notify_hung_up()
     }
 }
 

@@ -67,7 +67,7 @@ impl RequestContext {
                 let file = route.files.last().map(|file| format!("{}: ", file.path().display())).unwrap_or_default();
                 format!("{file}{}", work::Allowance::total())
             };
-            self.complain(route, &work::failure().unwrap_or_else(of_place));
+            self.log_error(route, &work::failure().unwrap_or_else(of_place));
         }
         Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
     }

@@ -125,7 +125,7 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     name_groups(context, route, &mut variables);
     if rules.has_variables() {
         apply(context, head, route, &rules.set_env_if, &mut variables);
-        variables.say(&rules.env);
+        variables.set_all(&rules.env);
     }
     if let Some(trace) = &context.trace {
         variables.set("TRACE_ID", Some(trace.trace_id()));

@@ -29,7 +29,7 @@ pub struct WorkerPart {
 
 impl RequestContext {
     /// Notes that a worker of `pool` was asked.
-    pub fn asks(&self, pool: PoolNumber, exchange: SharedExchange) {
+    pub fn sent_to(&self, pool: PoolNumber, exchange: SharedExchange) {
         let mut worker = self.worker.borrow_mut();
         worker.exchange = Some((pool, exchange));
         worker.is_asked_for_page = worker.error.is_some();
@@ -68,7 +68,7 @@ impl RequestContext {
     }
 
     /// Notifies the worker of a client that sends nothing more. Returns whether the client still gets the response.
-    pub(super) fn tell_hung_up(&self) -> bool {
+    pub(super) fn notify_hung_up(&self) -> bool {
         let exchange = {
             let mut worker = self.worker.borrow_mut();
             if worker.is_for_cache {

@@ -40,15 +40,15 @@ impl FastcgiDownload {
         let piece = ready!(self.body.poll(cx));
         match &piece {
             Some(Ok(bytes)) => self.received += bytes.len() as u64,
-            Some(Err(error)) => self.complain(error),
+            Some(Err(error)) => self.log_error(error),
             None => {}
         }
         Poll::Ready(piece)
     }
 
-    fn complain(&mut self, error: &io::Error) {
+    fn log_error(&mut self, error: &io::Error) {
         let Some(request) = self.request.take() else { return };
-        request.complain(
+        request.log_error(
             &self.route,
             &format_args!(
                 "FastCGI application {}: its response ends after {} bytes of the body: {error}",

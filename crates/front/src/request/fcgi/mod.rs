@@ -41,7 +41,7 @@ pub async fn pass(
     to: &Passed,
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
-    let script = context.generation.ask(|| Ok(Script::of_path(context, route, to))).await?;
+    let script = context.generation.wait_for(|| Ok(Script::of_path(context, route, to))).await?;
     ask(context, head, route, (to, &script), body).await
 }
 
@@ -54,13 +54,13 @@ pub async fn handle(
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     if !route.settings.fcgi.names(&handler.url) {
-        context.complain(route, &format_args!("SetHandler {}: {}", handler.name, fcgi::unnamed(&handler.url)));
+        context.log_error(route, &format_args!("SetHandler {}: {}", handler.name, fcgi::unnamed(&handler.url)));
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     // As in httpd, an application that only a handler names is tried each time.
     let parameters = BackendParameters { retry: Some(Duration::ZERO), ..BackendParameters::default() };
     let to = Passed { url: handler.url.clone(), parameters: Arc::new(parameters), at: At::default() };
-    let script = context.generation.ask(|| Ok(Script::of_file(context, route, &to))).await?;
+    let script = context.generation.wait_for(|| Ok(Script::of_file(context, route, &to))).await?;
     ask(context, head, route, (&to, &script), body).await
 }
 
@@ -72,7 +72,7 @@ async fn ask(
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     if route.settings.has_perl_phases() {
-        context.complain(route, &"is passed to a FastCGI application, and has Perl handlers of phases or filters, which would not run: remove one of them");
+        context.log_error(route, &"is passed to a FastCGI application, and has Perl handlers of phases or filters, which would not run: remove one of them");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     let state = Rc::<UploadState>::default();
@@ -85,7 +85,7 @@ async fn ask(
     };
     match context.services.applications.send(to, waits(context, route, to), request).await {
         Ok((answered, body)) => response::deliver(context, head, route, (answered, body)),
-        Err(failure) => Err(complain(context, route, to, &failure, state.refused.get())),
+        Err(failure) => Err(log_error(context, route, to, &failure, state.refused.get())),
     }
 }
 
@@ -96,7 +96,7 @@ fn waits(context: &RequestContext, route: &Route, to: &Passed) -> Waits {
 }
 
 /// Logs a failure, and makes the refusal of it.
-fn complain(
+fn log_error(
     context: &RequestContext,
     route: &Route,
     to: &Passed,
@@ -106,6 +106,6 @@ fn complain(
     if let Some(status) = refused {
         return Refusal::closing(status);
     }
-    context.complain(route, &format_args!("FastCGI application {}: {failure}", to.url.origin()));
+    context.log_error(route, &format_args!("FastCGI application {}: {failure}", to.url.origin()));
     Refusal::closing(failure.status())
 }

@@ -101,7 +101,7 @@ pub async fn answer(
     let visible = visible(context, route, contents.map_err(refusal)?).await;
     if visible.is_cut {
         let path = printable::lines(&String::from_utf8_lossy(&route.path));
-        context.client.complain(&format!("the index of {path} is truncated after {} names", visible.looked));
+        context.client.log_error(&format!("the index of {path} is truncated after {} names", visible.looked));
     }
     let spooling = context.generation.config.spooling.clone();
     let (page, _) = aside(turn, move || kept(&wanted.page(visible), &spooling)).await?;
@@ -124,7 +124,7 @@ fn kept(page: &str, spooling: &Spooling) -> io::Result<Body> {
 
 fn cannot_keep(context: &RequestContext, error: io::Error) -> Refusal {
     let folder = spool::folder(&context.generation.config.spooling);
-    context.client.complain(&format!("cannot store an index in {} (SpoolDirectory): {error}", folder.display()));
+    context.client.log_error(&format!("cannot store an index in {} (SpoolDirectory): {error}", folder.display()));
     Refusal::busy()
 }
 

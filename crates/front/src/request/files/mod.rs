@@ -116,7 +116,7 @@ pub fn leads_to_an_index(generation: &View, route: &Route) -> bool {
 
 /// Looks up the file of `route` and its handler.
 pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<LookupResult, NotYet> {
-    if route.settings.asks_perl_for_folders() && is_folder(generation, route) {
+    if route.settings.needs_perl_for_folders() && is_folder(generation, route) {
         route.refused()?;
         return Ok(LookupResult::Handled(route.clone()));
     }

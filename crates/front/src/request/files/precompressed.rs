@@ -31,7 +31,7 @@ pub async fn choose(
     if !is_on(route) || described.contains_key(CONTENT_ENCODING) {
         return Ok(FileVariant { opened, coding: None });
     }
-    let best = context.generation.ask(|| Ok(best(context, route, &opened, head))).await?;
+    let best = context.generation.wait_for(|| Ok(best(context, route, &opened, head))).await?;
     Ok(best.unwrap_or(FileVariant { opened, coding: None }))
 }
 

@@ -54,7 +54,7 @@ impl<'a> FolderView<'a> {
         });
         let (inner, outer) = (&found.settings.access, &self.route.settings.access);
         let has_more_perl = has_more_perl
-            || inner.asks_providers() && (&inner.requires, &inner.passwords) != (&outer.requires, &outer.passwords);
+            || inner.needs_providers() && (&inner.requires, &inner.passwords) != (&outer.requires, &outer.passwords);
         let needs_tls = found.settings.response.ssl.required == Some(true) && !context.is_secure();
         Ok(found.refusal.is_none() && !has_more_perl && !needs_tls && self.may_enter(&found))
     }

@@ -75,7 +75,7 @@ impl Page {
         context.leads_to(route.clone());
         context.take_over_variables();
         context.set_task(task);
-        let said = ask_worker::ask(&context, &head, &route, &mut RequestBody::none()).await;
+        let said = ask_worker::request(&context, &head, &route, &mut RequestBody::none()).await;
         match said.map_err(|refusal| fault(format!("the program was answered {}", refusal.status.as_u16())))? {
             Said::Answer(response) => {
                 self.deliver_plain(response.into_body()).await;

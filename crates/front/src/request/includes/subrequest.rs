@@ -124,7 +124,7 @@ impl Page {
         &mut self,
         value: &[u8],
         subrequest: Subrequest,
-        response: Response<BodySource>,
+        mut response: Response<BodySource>,
     ) -> Result<(), Fault> {
         if response.status().is_redirection() {
             return Err(fault(format!("{} leads elsewhere", value.escape_ascii())));
@@ -264,7 +264,7 @@ impl Page {
         let subrequest = self.subrequest(target.map_err(|_| fault("the name is no path"))?)?;
         let generation = &subrequest.context.generation;
         let at = || generation.routes.at_file(&generation.config, &document.route, &file, Some(path.clone()));
-        let route = generation.ask(at).await.map_err(|refusal| failure(value, &refusal))?;
+        let route = generation.wait_for(at).await.map_err(|refusal| failure(value, &refusal))?;
         request::place::settle(&subrequest.context, &subrequest.head, &route)
             .map_err(|refusal| failure(value, &refusal))?;
         Ok((subrequest, route))

@@ -50,10 +50,10 @@ pub async fn multi_views(
         return Ok(None);
     }
     let generation = &context.generation;
-    let Some(missing) = generation.ask(|| folder::find(generation, route)).await? else { return Ok(None) };
+    let Some(missing) = generation.wait_for(|| folder::find(generation, route)).await? else { return Ok(None) };
     admit(context, head, route).await?;
     if missing.is_cut {
-        context.complain(
+        context.log_error(
             route,
             &format_args!(
                 "MultiViews: compares the first {} files for a name, and the first {} names of a folder; there are more",
@@ -64,7 +64,7 @@ pub async fn multi_views(
     }
     let mut variants = Vec::new();
     for name in &missing.names {
-        let found = generation.ask(|| folder::variant(generation, route, &missing, name)).await?;
+        let found = generation.wait_for(|| folder::variant(generation, route, &missing, name)).await?;
         let Some((variant, own)) = found.and_then(|variant| variant.route.clone().map(|own| (variant, own))) else {
             continue;
         };
@@ -77,7 +77,7 @@ pub async fn multi_views(
         variants.push(variant);
     }
     if variants.is_empty() {
-        context.complain(route, &"MultiViews: files begin with this name, but none of them can be sent");
+        context.log_error(route, &"MultiViews: files begin with this name, but none of them can be sent");
         return Err(Refusal::new(StatusCode::NOT_FOUND));
     }
     variants.sort_by(|one, other| other.source_quality.total_cmp(&one.source_quality));
@@ -110,7 +110,7 @@ async fn chosen(
     let mut file = missing.file(name).into_os_string();
     file.push(Text::bytes_of(Text::new(&missing.path_info).0.into()));
     let (generation, file) = (&context.generation, Path::new(&file));
-    generation.ask(|| generation.routes.at_variant(&generation.config, route, file, path.clone())).await
+    generation.wait_for(|| generation.routes.at_variant(&generation.config, route, file, path.clone())).await
 }
 
 /// The properties of a request that negotiation depends on.
@@ -152,7 +152,7 @@ fn decide<'a>(
         }
         None if client.is_capable => Err(told.list(StatusCode::MULTIPLE_CHOICES)),
         None => {
-            context.complain(route, &"no variant is acceptable to the client");
+            context.log_error(route, &"no variant is acceptable to the client");
             Err(told.list(StatusCode::NOT_ACCEPTABLE))
         }
     }
@@ -232,9 +232,9 @@ pub async fn type_map(
     map: &Rc<Route>,
 ) -> Result<MapAnswer, Refusal> {
     let generation = &context.generation;
-    let variants = generation.ask(|| read_map(generation, map)).await?;
+    let variants = generation.wait_for(|| read_map(generation, map)).await?;
     let variants = variants.map_err(|why| {
-        context.complain(map, &format_args!("invalid type map: {why}"));
+        context.log_error(map, &format_args!("invalid type map: {why}"));
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
     })?;
     let length = map.script_length.map_or(map.path.len(), |length| length as usize);

@@ -8,7 +8,7 @@ use http::header::COOKIE;
 use http::{Response, StatusCode};
 
 use super::upload::UploadState;
-use super::{Attempt, Sending, complain, deliver};
+use super::{Attempt, Sending, deliver, log_error};
 use crate::base::refusal::Refusal;
 use crate::generation::View;
 use crate::request::respond::body::BodySource;
@@ -52,7 +52,7 @@ pub async fn answer(
     let (context, route) = (sending.context, sending.route);
     let generation = context.generation.clone();
     let Some(balancer) = generation.config.balancer(route.host, name) else {
-        context.complain(route, &format_args!("balancer://{name} is not defined: write <Proxy balancer://{name}>"));
+        context.log_error(route, &format_args!("balancer://{name} is not defined: write <Proxy balancer://{name}>"));
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     };
     let session = session_of(sending, balancer);
@@ -87,7 +87,7 @@ pub async fn answer(
         if sending.upload.refused.get().is_none() && (failure.is_before_the_request() || is_over_time) {
             note(sending, balancer, member, true);
         }
-        let refusal = complain(sending, &passed, &failure);
+        let refusal = log_error(sending, &passed, &failure);
         tried.push(choice.member);
         if !failure.is_before_the_request() || tried.len() >= most {
             return Err(refusal);
@@ -126,7 +126,7 @@ fn note(sending: &Sending<'_>, balancer: &Balancer, member: &BalancerMember, has
     });
     if is_new {
         let (name, url) = (&balancer.name, &member.url);
-        sending.context.complain(
+        sending.context.log_error(
             sending.route,
             &format_args!("balancer://{name}: {url} is in error, and gets no requests until its time of retry is over"),
         );
@@ -138,7 +138,7 @@ fn none_left(sending: &Sending<'_>, balancer: &Balancer, why: NoMember) -> Refus
         NoMember::Usable => "no member is usable: all are in error, disabled, or fail their checks",
         NoMember::OfTheSession => "the member of the session is not usable, and nofailover is set",
     };
-    sending.context.complain(sending.route, &format_args!("balancer://{}: {why}", balancer.name));
+    sending.context.log_error(sending.route, &format_args!("balancer://{}: {why}", balancer.name));
     Refusal::closing(StatusCode::SERVICE_UNAVAILABLE)
 }
 

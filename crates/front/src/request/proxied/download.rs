@@ -52,17 +52,17 @@ impl Download {
                     running.received = self.received;
                 }
             }
-            Some(Err(error)) => self.complain(error),
+            Some(Err(error)) => self.log_error(error),
             None => {}
         }
         Poll::Ready(piece)
     }
 
-    fn complain(&mut self, error: &io::Error) {
+    fn log_error(&mut self, error: &io::Error) {
         let Some(request) = self.request.take() else { return };
         let backend = self.route.backend.as_ref().map(|to| to.url.origin()).unwrap_or_default();
         let why = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        request.complain(
+        request.log_error(
             &self.route,
             &format_args!(
                 "backend {backend}: the response ended early, after {} bytes of the body: {error}{why}",

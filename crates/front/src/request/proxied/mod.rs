@@ -68,11 +68,11 @@ pub async fn answer(
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     if route.settings.has_perl_phases() {
-        context.complain(route, &"ProxyPass passes this path to a backend, where its Perl handlers and filters would not run: remove the handlers, or exclude the path from ProxyPass");
+        context.log_error(route, &"ProxyPass passes this path to a backend, where its Perl handlers and filters would not run: remove the handlers, or exclude the path from ProxyPass");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     if body.was_received() {
-        context.complain(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
+        context.log_error(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     let upload = Rc::new(UploadState::default());
@@ -85,7 +85,7 @@ pub async fn answer(
     }
     match sending.attempt(to, &mut outgoing).await? {
         Attempt::Answered(answer) => deliver(&sending, to, answer, None),
-        Attempt::Failed(failure) => Err(complain(&sending, to, &failure)),
+        Attempt::Failed(failure) => Err(log_error(&sending, to, &failure)),
     }
 }
 
@@ -145,7 +145,7 @@ fn overridden(response: &Response<proxy::BackendBody>) -> Refusal {
 
 /// The refusal for a backend that switches protocols without a request for an upgrade.
 fn unasked_upgrade(context: &RequestContext, route: &Route, to: &Passed, status: StatusCode) -> Refusal {
-    context.complain(route, &format_args!("backend {}: unexpected status {status}", to.url.origin()));
+    context.log_error(route, &format_args!("backend {}: unexpected status {status}", to.url.origin()));
     Refusal::new(StatusCode::BAD_GATEWAY)
 }
 
@@ -282,10 +282,10 @@ fn pass_on(
 }
 
 /// Logs a failure, and converts it to a refusal.
-fn complain(sending: &Sending<'_>, to: &Passed, failure: &BackendFailure) -> Refusal {
+fn log_error(sending: &Sending<'_>, to: &Passed, failure: &BackendFailure) -> Refusal {
     if let Some(status) = sending.upload.refused.get() {
         return Refusal::closing(status);
     }
-    sending.context.complain(sending.route, &format_args!("backend {}: {failure}", to.url.origin()));
+    sending.context.log_error(sending.route, &format_args!("backend {}: {failure}", to.url.origin()));
     Refusal::closing(failure.status())
 }

@@ -38,7 +38,7 @@ pub fn deliver(sending: &Sending<'_>, response: Response<()>, tunnel: Tunnel) ->
     let (mut head, ()) = response.into_parts();
     let Some(protocol) = head.headers.get(UPGRADE).cloned() else {
         let why = "it switched protocols without naming one (Upgrade)";
-        sending.context.complain(sending.route, &why);
+        sending.context.log_error(sending.route, &why);
         return Err(Refusal::new(StatusCode::BAD_GATEWAY));
     };
     fields::end_to_end(&mut head.headers);

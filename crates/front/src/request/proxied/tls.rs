@@ -17,7 +17,7 @@ pub fn handshake(sending: &Sending<'_>, to: &Passed) -> Result<Option<BackendHan
     }
     let Sending { context, head, route, .. } = sending;
     let refused = |why: String| {
-        context.complain(route, &format_args!("backend {}: {why}", to.url.origin()));
+        context.log_error(route, &format_args!("backend {}: {why}", to.url.origin()));
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
     };
     let rules = &route.settings.proxy;

@@ -20,7 +20,7 @@ use config::response::setenv::EnvCondition;
 use config::work;
 
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
-pub async fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
+pub async fn edited<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
     let rules = &route.settings.response.request_headers;
     let forwarded = context.changed_headers();
     if rules.is_empty() && forwarded.is_none() && !head.headers.keys().any(is_between_servers) {

@@ -16,11 +16,11 @@ impl Refusal {
     /// The error page, with `foot` at its end.
     pub fn response(self, foot: &str) -> Response<BodySource> {
         let page = page(self.status, self.explanation(), self.list.as_deref().unwrap_or_default(), foot);
-        self.saying(page)
+        self.with_text(page)
     }
 
     /// The response with `text` as its page.
-    pub fn saying(self, text: Bytes) -> Response<BodySource> {
+    pub fn with_text(self, text: Bytes) -> Response<BodySource> {
         let mut response = Response::new(BodySource::whole(text));
         *response.status_mut() = self.status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));

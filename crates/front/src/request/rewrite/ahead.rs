@@ -37,7 +37,7 @@ pub fn answer<'a>(
             Question::Value(program, key) => {
                 let value = context.generation.map_programs.value(&program.command, key).await;
                 RuleAnswer::Value(value.unwrap_or_else(|why| {
-                    context.complain(route, &format_args!("RewriteMap: {why}"));
+                    context.log_error(route, &format_args!("RewriteMap: {why}"));
                     None
                 }))
             }
@@ -94,7 +94,7 @@ async fn of_file(context: &RequestContext, head: &Parts, route: &Route, name: &s
     }
     let file = Text::bytes_of(PathBuf::from(file));
     let generation = &context.generation;
-    let there = generation.ask(|| generation.routes.at_file(&generation.config, route, &file, None)).await?;
+    let there = generation.wait_for(|| generation.routes.at_file(&generation.config, route, &file, None)).await?;
     settle_all(context, head, &there).await?;
     judged(context, head, there).await
 }
@@ -102,13 +102,13 @@ async fn of_file(context: &RequestContext, head: &Parts, route: &Route, name: &s
 /// Checks the access to a route.
 async fn judged(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<LookedUp, Refusal> {
     let is_perls = |phase: Phase| !route.settings.phases.of(phase).is_empty();
-    if route.settings.asks_perl_for_users() || is_perls(Phase::Access) {
+    if route.settings.needs_perl_for_users() || is_perls(Phase::Access) {
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     admit(context, head, &route).await?;
-    let (filename, path_info) = context.generation.ask(|| Ok(parted(context, &route))).await?;
+    let (filename, path_info) = context.generation.wait_for(|| Ok(parted(context, &route))).await?;
     let name = Text::bytes_of(PathBuf::from(&filename));
-    let is_there = context.generation.ask(|| Ok(context.generation.opener.is_there(&name))).await?;
+    let is_there = context.generation.wait_for(|| Ok(context.generation.opener.is_there(&name))).await?;
     let uri = Text::new(&route.path).0;
     Ok(LookedUp { status: 200, uri, filename, path_info, is_there, user: None })
 }

@@ -85,7 +85,7 @@ pub async fn of_host<'a>(
     }
     // The request's path stays unchanged and only its file is replaced, as in httpd.
     let onward = onward(&head, &Text::new(&route.path).0, made.query.as_deref())?;
-    let moved = context.generation.ask(|| {
+    let moved = context.generation.wait_for(|| {
         let file = file_of(context, &route, &made)?;
         let path = own_path(context, &route, &made, &file);
         context.generation.routes.at_file(&context.generation.config, &route, &file, path)
@@ -121,7 +121,7 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     if is_folder_itself && !rules.options().allow_no_slash {
         return Ok(InFolder::Same);
     }
-    let (file, path_info) = context.generation.ask(|| Ok(parted(context, route))).await?;
+    let (file, path_info) = context.generation.wait_for(|| Ok(parted(context, route))).await?;
     let is_subrequest = context.is_subrequest();
     let start = Start { path: file.clone(), path_info, query: query.clone(), is_subrequest };
     let made = follow(context, head, route, rules, start).await?;
@@ -131,7 +131,7 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     if let Some(Away::Backend(url)) = &made.away {
         let to = backend(context, route, url, true)?;
         // The rules of a file's own sections hold, too, if the path continues behind the file's name.
-        if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, route)).await? {
+        if let Some(of_file) = context.generation.wait_for(|| files::behind(&context.generation, route)).await? {
             admit(context, head, &of_file).await?;
         }
         return Ok(InFolder::Backend(Rc::new(route.passed_to(to))));
@@ -142,7 +142,7 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     // An unchanged file is not processed again, and a folder without a trailing slash gets its redirect, as in httpd.
     let is_same = made.path == file;
     let lacks_slash = || Ok(!rules.options().allow_no_slash && lacks_slash(context, route));
-    if is_same || context.generation.ask(lacks_slash).await? {
+    if is_same || context.generation.wait_for(lacks_slash).await? {
         trace(context, route, 1, &format_args!("initial URL equal rewritten URL: {} [IGNORING REWRITE]", made.path));
         let own = Text::new(&route.path).0;
         return onward(head, &own, made.query.as_deref()).map(|head| InFolder::Here(Box::new(head)));
@@ -168,7 +168,7 @@ fn backend(context: &RequestContext, route: &Route, url: &str, of_folder: bool) 
         _ => Ok(url),
     });
     let url = parsed.map_err(|why| {
-        context.complain(route, &format_args!("RewriteRule: flag P: {why}"));
+        context.log_error(route, &format_args!("RewriteRule: flag P: {why}"));
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
     })?;
     // As in httpd, a backend that only a rule names is tried each time.
@@ -196,7 +196,7 @@ async fn follow(
     add_fields(context, &made);
     if made.too_much {
         context
-            .complain(route, &"RewriteRule: the rules exceed their work limit for one request, and are not completed");
+            .log_error(route, &"RewriteRule: the rules exceed their work limit for one request, and are not completed");
     } else {
         context.within_limits(route)?;
     }
@@ -226,7 +226,8 @@ async fn until_answered(
     for _ in 0..MOST_QUESTIONS {
         let asked = AskedOf { context, head, route, answers: &answers, trace_level };
         context.begin_evaluation();
-        let made = context.generation.ask(|| Ok(context.apply_rules(|| run(rules, start.clone(), &asked)))).await?;
+        let made =
+            context.generation.wait_for(|| Ok(context.apply_rules(|| run(rules, start.clone(), &asked)))).await?;
         if context.finds_answer(head, route).await {
             continue;
         }
@@ -234,7 +235,7 @@ async fn until_answered(
         let found = answer(context, head, route, &question).await;
         answers.push((question, found));
     }
-    context.complain(
+    context.log_error(
         route,
         &format_args!("RewriteRule: the rules look up more than {MOST_QUESTIONS} paths, files or values of programs for one request: use fewer -F, -U, LA-U:, LA-F: and prg: maps"),
     );
@@ -246,7 +247,7 @@ fn forced(context: &RequestContext, route: &Route, rules: &Rewrite, made: &Rewri
     let handler = made.forced.handler.as_deref().map(Handler::named);
     if let Some(handler) = handler.filter(|handler| handler.is_page() && rules.folder.is_some()) {
         let name = handler.name().unwrap_or_default();
-        context.complain(
+        context.log_error(
             route,
             &format_args!(
                 "RewriteRule: [H={name}] shows the whole server, and is ignored in a folder; write it in the host"

@@ -15,7 +15,7 @@ use nix::sys::inotify::AddWatchFlags;
 
 use super::reading::{FolderVersion, Look, Read, Wanted};
 use super::watch::{Sight, Watcher};
-use super::{complain, later};
+use super::{later, log_error};
 use base::log;
 use base::stamp::Stamp;
 use config::{Htaccess, Overrides};
@@ -162,7 +162,7 @@ impl Folder {
         let found = match read {
             Read::Absent => OverrideFile::Absent,
             Read::Refused(status, why) => {
-                complain(why);
+                log_error(why);
                 OverrideFile::Refused(status)
             }
             Read::Text(text, meaning) => {
@@ -174,7 +174,7 @@ impl Folder {
                         Some(file)
                     }
                     Err(error) => {
-                        complain(error);
+                        log_error(error);
                         None
                     }
                 };

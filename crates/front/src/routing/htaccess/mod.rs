@@ -124,7 +124,7 @@ impl HtaccessStore {
                 }
             }
             if found.is_too_much {
-                self.complain_once(&path);
+                self.log_error_once(&path);
                 return Ok(Chain {
                     refusal: Some(StatusCode::INTERNAL_SERVER_ERROR),
                     brief: chain.brief,
@@ -140,9 +140,9 @@ impl HtaccessStore {
         Ok(chain)
     }
 
-    fn complain_once(&self, folder: &Path) {
+    fn log_error_once(&self, folder: &Path) {
         if self.complained.borrow().as_deref() != Some(folder) {
-            complain(format_args!("{}: {TOO_HEAVY}", folder.display()));
+            log_error(format_args!("{}: {TOO_HEAVY}", folder.display()));
             *self.complained.borrow_mut() = Some(folder.to_owned());
         }
     }
@@ -306,7 +306,7 @@ impl Chain {
             OverrideFile::Refused(status) => self.refusal = self.refusal.or(Some(*status)),
             OverrideFile::Text(text) => match text.meaning(allowed).flatten() {
                 Some(file) if file.meter.is_used_up() => {
-                    file.meter.untold().into_iter().for_each(complain);
+                    file.meter.untold().into_iter().for_each(log_error);
                     // The time budget recovers without an event, so the route must be computed again.
                     self.brief = true;
                     self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR);
@@ -328,7 +328,7 @@ fn later() -> Instant {
 }
 
 /// Writes a line to the server's error log.
-pub fn complain(message: impl Display) {
+pub fn log_error(message: impl Display) {
     log::write(config::LogLevel::Error, "front", &log::Subject::default(), &message);
 }
 

@@ -15,7 +15,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::task::{AbortHandle, spawn_local};
 
-use super::{HtaccessStore, complain};
+use super::{HtaccessStore, log_error};
 
 /// Types of file systems (statfs(2)) that other machines change without an event here: NFS, CIFS, SMB2, 9P, FUSE, Ceph,
 /// AFS, Lustre, GPFS, Coda.
@@ -66,7 +66,7 @@ impl Watcher {
             Watcher { inotify: None, paths: RefCell::default(), task: None, complained: Cell::new(false) };
         match listen(store) {
             Ok((inotify, task)) => (watcher.inotify, watcher.task) = (Some(inotify), Some(task)),
-            Err(error) => watcher.complain(&error.to_string()),
+            Err(error) => watcher.log_error(&error.to_string()),
         }
         watcher
     }
@@ -84,7 +84,7 @@ impl Watcher {
             }
             Err(Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::ENAMETOOLONG) => return Sight::Missing,
             Err(error) => {
-                self.complain(&format!("{}: {}", path.display(), reason(error)));
+                self.log_error(&format!("{}: {}", path.display(), reason(error)));
                 return unwatched(path);
             }
         }
@@ -109,9 +109,9 @@ impl Watcher {
         });
     }
 
-    fn complain(&self, reason: &str) {
+    fn log_error(&self, reason: &str) {
         if !self.complained.replace(true) {
-            complain(format_args!(
+            log_error(format_args!(
                 "folders that cannot be watched are checked for .htaccess files once a second: {reason}"
             ));
         }
@@ -171,7 +171,7 @@ async fn follow(events: AsyncFd<Rc<Handle>>, store: Weak<HtaccessStore>) {
                 read.iter().for_each(|event| store.happened(event));
             }
             Err(Errno::EAGAIN) => ready.clear_ready(),
-            Err(error) => return complain(format_args!("inotify: {error}")),
+            Err(error) => return log_error(format_args!("inotify: {error}")),
         }
     }
 }

@@ -15,7 +15,7 @@ const MAX_IDLE: u32 = 1_000_000;
 impl Exchange {
     /// Handles a message of the worker. Messages arrive in the order `Info* [Moved] Head Body* [Complete] End` or
     /// `[Moved] [Head] (File|Elsewhere) [Complete] End` or `Refused End`.
-    pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
+    pub fn receive(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
         if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
             return Err(Malformed("a message after the end"));
         }
@@ -54,7 +54,7 @@ impl Exchange {
 
     /// Handles a piece of the body in the worker's memory. The piece stays there until it is sent, or is copied if the
     /// worker is short of blocks (`is_needed`).
-    pub fn hear_block(&mut self, piece: Block, is_needed: bool) -> Result<(), Malformed> {
+    pub fn receive_block(&mut self, piece: Block, is_needed: bool) -> Result<(), Malformed> {
         if self.outcome.is_some() || self.whole || !self.takes_body() {
             return Err(Malformed("messages out of order"));
         }

@@ -133,7 +133,7 @@ impl Exchange {
     }
 
     /// Whether the exchange was started with `port`; see [`Exchange::start`].
-    pub fn is_heard_from(&self, port: &Rc<ReplyPort>) -> bool {
+    pub fn receives_from(&self, port: &Rc<ReplyPort>) -> bool {
         self.port.as_ref().is_some_and(|own| Rc::ptr_eq(own, port))
     }
 

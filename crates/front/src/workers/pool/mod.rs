@@ -125,7 +125,7 @@ impl Pool {
     pub fn add(&mut self, worker: WorkerId, adopted: bool, now: Instant) {
         self.workers.insert(worker, PoolWorker::new(adopted, now));
         if self.draining {
-            self.ask_to_leave(worker, now);
+            self.order_to_leave(worker, now);
         }
     }
 
@@ -144,7 +144,7 @@ impl Pool {
 
     /// Handles the first reply to a request; an error if the worker may not reply to it. Each thread reads the replies
     /// to its own requests, so the first reply to one request may be read before the end of the previous one.
-    pub fn heard_of(&mut self, worker: WorkerId, id: RequestId, now: Instant) -> Result<(), OutOfTurn> {
+    pub fn first_reply(&mut self, worker: WorkerId, id: RequestId, now: Instant) -> Result<(), OutOfTurn> {
         let Some(speaker) = self.workers.get_mut(&worker) else { return Ok(()) };
         if speaker.current == Some(id) || speaker.ending.contains(&id) {
             return Ok(());
@@ -233,7 +233,7 @@ impl Pool {
     fn rest(&mut self, worker: WorkerId, now: Instant) {
         let Some(resting) = self.workers.get_mut(&worker) else { return };
         if resting.dismissed {
-            return self.ask_to_leave(worker, now);
+            return self.order_to_leave(worker, now);
         }
         resting.enter(WorkerState::Idle, now);
         self.idle.push(worker);
@@ -291,7 +291,7 @@ impl Pool {
     /// Asks up to `count` idle workers to leave, the longest idle first.
     pub fn leave_idle(&mut self, count: usize, now: Instant) {
         let leaving: Vec<WorkerId> = self.idle.drain(..count.min(self.idle.len())).collect();
-        leaving.into_iter().for_each(|worker| self.ask_to_leave(worker, now));
+        leaving.into_iter().for_each(|worker| self.order_to_leave(worker, now));
     }
 
     /// Asks `worker` to leave, at once or after its current request.
@@ -300,13 +300,13 @@ impl Pool {
         dismissed.dismissed = true;
         if let Some(at) = self.idle.iter().position(|idle| *idle == worker) {
             self.idle.remove(at);
-            self.ask_to_leave(worker, now);
+            self.order_to_leave(worker, now);
         } else {
             self.take_back(worker);
         }
     }
 
-    fn ask_to_leave(&mut self, worker: WorkerId, now: Instant) {
+    fn order_to_leave(&mut self, worker: WorkerId, now: Instant) {
         if let Some(asked) = self.workers.get_mut(&worker) {
             asked.enter(WorkerState::Retiring, now);
             self.act(Action::AskToLeave(worker));
@@ -321,7 +321,7 @@ impl Pool {
         }
         let is_away = |worker: &PoolWorker| worker.state == WorkerState::Starting || worker.adopted;
         let away: Vec<WorkerId> = self.workers.iter().filter(|(_, w)| is_away(w)).map(|(id, _)| *id).collect();
-        away.into_iter().for_each(|worker| self.ask_to_leave(worker, now));
+        away.into_iter().for_each(|worker| self.order_to_leave(worker, now));
     }
 
     /// Releases all workers, which still receive what was sent before.

@@ -65,7 +65,7 @@ fn translate_again(at: At<'_>) -> Result<i32, PhaseEnd> {
     let (now, _) = translated(at.site, at.request, at.location.clone())?;
     if !Rc::ptr_eq(&now, at.location) {
         at.site.under_way.renew(at.request, now).map_err(|why| {
-            apache::say(apache::Level::Error, &why);
+            apache::log_line(apache::Level::Error, &why);
             PhaseEnd(500)
         })?;
     }

@@ -13,7 +13,7 @@ use crate::site::Site;
 /// Starts a request for `uri` that answers instead of `from`. Returns false for a bad URI or too many redirects.
 pub(in crate::request) fn redirect(site: &Site, from: u64, how: InternalRequest, uri: &[u8], keeps_type: bool) -> bool {
     let Ok(to) = target(site, from, uri) else { return false };
-    apache::pass_what_was_said(from);
+    apache::pass_printed(from);
     let Some(request) = apache::begin_internal(from, how, &to) else {
         too_deep();
         return false;

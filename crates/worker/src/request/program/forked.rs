@@ -41,7 +41,7 @@ impl Site {
         let prepared = self
             .perl
             .require_module("Cameleer::Forked")
-            .and_then(|()| self.perl.ask(c"Cameleer::Forked::prepare", &String::from_utf8_lossy(&words)));
+            .and_then(|()| self.perl.call_for_text(c"Cameleer::Forked::prepare", &String::from_utf8_lossy(&words)));
         // A child forked by a BEGIN block has no request to answer.
         self.calls.end_forked_child(prepared.as_ref().err());
         match prepared {

@@ -34,7 +34,7 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
     let found = |expr: &Expr, variables: &Variables| evaluated(&WorkerSource::of(request, variables), expr);
     allowance.count(|| variables.apply(&rules.set_env_if, |name| look(request, name).map(Cow::Owned), found));
     if !is_before_fixup(request) {
-        variables.say(&rules.env);
+        variables.set_all(&rules.env);
     }
     apache::change_variables(request, &variables.changes_since(&before));
     !allowance.is_used_up()

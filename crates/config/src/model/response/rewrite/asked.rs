@@ -56,7 +56,7 @@ pub trait Fill {
     /// Records a step of the rules, see [`super::trace`].
     fn note(&self, level: u8, text: std::fmt::Arguments<'_>);
     /// The answer to a question. `None`: the run stops.
-    fn ask(&self, question: Question) -> Option<RuleAnswer>;
+    fn answer(&self, question: Question) -> Option<RuleAnswer>;
     /// `%{LA-U:NAME}`, or else `%{LA-F:NAME}`.
     fn ahead(&self, is_path: bool, known: Known) -> String;
 }

@@ -157,7 +157,7 @@ fn looked_up(state: &dyn Fill, question: Question) -> Option<LookedUp> {
     if name.is_empty() {
         return None;
     }
-    match state.ask(question)? {
+    match state.answer(question)? {
         RuleAnswer::LookedUp(found) => Some(*found),
         RuleAnswer::Value(_) => None,
     }

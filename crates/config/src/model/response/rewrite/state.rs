@@ -343,7 +343,7 @@ impl<S: Seen> Fill for State<'_, S> {
         }
     }
 
-    fn ask(&self, question: Question) -> Option<RuleAnswer> {
+    fn answer(&self, question: Question) -> Option<RuleAnswer> {
         // A look-ahead runs no further look-ahead, so that they end.
         if self.is_subrequest && !matches!(question, Question::Value(..)) {
             return Some(RuleAnswer::LookedUp(Box::default()));
@@ -357,7 +357,7 @@ impl<S: Seen> Fill for State<'_, S> {
 
     fn ahead(&self, is_path: bool, known: Known) -> String {
         let question = if is_path { Question::Path(self.current(true)) } else { Question::File(self.current(false)) };
-        match self.ask(question) {
+        match self.answer(question) {
             Some(RuleAnswer::LookedUp(found)) => LookedUp::known(&found, known).unwrap_or_else(|| self.known(known)),
             _ => String::new(),
         }

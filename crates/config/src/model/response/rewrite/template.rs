@@ -182,7 +182,7 @@ impl Piece {
 
 fn look(map: &Map, key: &str, fill: &dyn Fill) -> Option<String> {
     let Map::Program(program) = map else { return map.look(key) };
-    match fill.ask(Question::Value(program.clone(), key.to_owned()))? {
+    match fill.answer(Question::Value(program.clone(), key.to_owned()))? {
         RuleAnswer::Value(value) => value,
         RuleAnswer::LookedUp(_) => None,
     }
@@ -303,7 +303,7 @@ mod tests {
         }
         fn spend(&self, _: usize) {}
         fn note(&self, _: u8, _: std::fmt::Arguments<'_>) {}
-        fn ask(&self, question: Question) -> Option<RuleAnswer> {
+        fn answer(&self, question: Question) -> Option<RuleAnswer> {
             match question {
                 Question::Value(program, key) => Some(RuleAnswer::Value(Some(format!("{}:{key}", program.command)))),
                 _ => None,

@@ -99,7 +99,7 @@ impl RequestContext {
             Err(ExprFailure::Unknown(question)) => drop(self.expressions.pending.replace(Some(question.clone()))),
             Err(ExprFailure::Failed(why)) => {
                 if !self.expressions.is_complained.replace(true) {
-                    self.complain(of.route, &format_args!("the expression \"{source}\" has no value: {why}"));
+                    self.log_error(of.route, &format_args!("the expression \"{source}\" has no value: {why}"));
                 }
             }
         }

@@ -91,7 +91,7 @@ impl Account {
     }
 
     /// Whether a log line is due; if so, the number of refusals that were not logged.
-    pub(super) fn tell(&mut self, now: Instant) -> Option<u32> {
+    pub(super) fn take_count(&mut self, now: Instant) -> Option<u32> {
         match &mut self.told {
             Some((at, more)) if now.duration_since(*at) < QUIET => {
                 *more += 1;

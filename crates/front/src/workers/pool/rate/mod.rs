@@ -53,7 +53,7 @@ impl Clients {
             return Ok(id);
         };
         let retry_after = (missing.ceil() as u32).max(1);
-        let line = account.tell(now).map(|more| {
+        let line = account.take_count(now).map(|more| {
             let more = if more > 0 { format!(", {more} times more since the last such line") } else { String::new() };
             let network = id.network;
             format!("client {network} asks for more than SpeedLimit {limit}{more}: 429, Retry-After {retry_after}")

@@ -235,7 +235,7 @@ impl World {
         let worker = self.worker(id);
         match worker.said[thread].front().copied() {
             Some((request, leaving)) => {
-                let heard = self.pool.heard_of(id, request, now);
+                let heard = self.pool.first_reply(id, request, now);
                 assert!(heard.is_ok(), "{request} is answered: {heard:?}");
                 self.perform();
                 self.worker(id).said[thread].pop_front();

@@ -41,7 +41,7 @@ pub fn note(context: &RequestContext, event: Event) {
 
 impl Visit<'_> {
     /// Sets the variables, and the headers that the location enables.
-    pub fn tell(&self, mut response: Response<BodySource>, event: Event) -> Response<BodySource> {
+    pub fn report(&self, mut response: Response<BodySource>, event: Event) -> Response<BodySource> {
         note(self.context, event);
         let ((_, word, why), host) = (event.words(), &self.route.server_name);
         let headers = [(self.rules().header, "x-cache", word), (self.rules().detail_header, "x-cache-detail", why)];

@@ -11,6 +11,7 @@
 //!   admin         commands about a running server: status, top, mem, reload, stop
 //!   perlcost      commands about Perl code: its time, its memory, its system calls
 //!   ────────────
+//!   sitediff      the pages of two servers of one site, compared
 //!   tune          settings found by measurement, on a second server of the site
 //!   ────────────
 //!   toolkit       options, the control socket's client and output, shared by the tools
@@ -37,9 +38,11 @@
 //!   ────────────
 //!   form          HTML forms, as bytes
 //!   libperl       a Perl interpreter whose `die` and `exit` are values
+//!   ssi           server-side includes: the elements of a page, as bytes and events
 //!   sys           system calls that Rust cannot check
 //!   ────────────
 //!   base          paths of URLs, bounded caches, the error log
+//!   fastcgi       the FastCGI protocol, as bytes and events
 //!   libperl-sys   the C shim over libperl, and its declarations
 //!   wire          every message between the processes, and how it travels
 //! ```

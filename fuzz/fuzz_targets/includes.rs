@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use ssi::legacy::LegacyExpr;
-use ssi::parser::{Element, Event, Parser};
+use ssi::parser::{Element, PageEvent, Parser};
 use std::sync::Arc;
 
 fn parts(pieces: &[&[u8]]) -> (Vec<u8>, Vec<Element>, bool) {
@@ -13,8 +13,8 @@ fn parts(pieces: &[&[u8]]) -> (Vec<u8>, Vec<Element>, bool) {
         let mut rest = *piece;
         while let Some(event) = parser.next(&mut rest) {
             match event {
-                Event::Text(plain) => text.extend_from_slice(&plain),
-                Event::Element(element) => elements.push(element),
+                PageEvent::Text(plain) => text.extend_from_slice(&plain),
+                PageEvent::Element(element) => elements.push(element),
             }
         }
     }

@@ -224,31 +224,6 @@ sub forget {
     return;
 }
 
-# Calls the sub of an element `perl` of server-side includes: its name and arguments, separated by zero bytes. The name is that of a
-# sub, of a package with a sub `handler`, or Class->method.
-sub _element ($element) {
-    my ( $name, @arguments ) = split /\0/, $element, -1;
-    my ( $class, $method ) = $name =~ /\A([\w:]+)->(\w+)\z/;
-    my $r = Apache->request;
-    if ($class) {
-        _need($class) unless $class->can($method);
-        $class->$method( $r, @arguments );
-        return;
-    }
-    no strict 'refs';
-    my ($package) = $name =~ /\A([\w:]+)::\w+\z/;
-    my $find = sub { defined &$name ? \&$name : $name->can('handler') };
-    my $sub = $find->();
-    for my $module ( $sub ? () : ( $name, grep { defined } $package ) ) {
-        last if eval { _need($module) } and $sub = $find->();
-    }
-    die "includes: there is no sub $name\n" unless $sub;
-    $sub->( $r, @arguments );
-    return;
-}
-
-sub _need ($module) { return require( $module =~ s{::}{/}gr . '.pm' ) }
-
 # The server calls this when a handler died: the error handler finds the text in `$@{$r->prev->uri}`.
 sub _remember ($error) {
     my $r = Apache->request;

@@ -128,13 +128,16 @@ fn addresses_in_a_response_become_this_servers() {
         "ProxyPass /pub/ {url}\nProxyPassReverse /pub/ {url}\nProxyPassReverseCookiePath /app/ /pub/\n\
          ProxyPassReverseCookieDomain inner.example www.example\n"
     ));
-    let response = server.get("/pub/x");
+    let public = format!("localhost:{}", server.site.port);
+    let without_port = server.get("/pub/x").header("Location");
+    assert_eq!(without_port.as_deref(), Some("http://localhost/pub/next?a=b"), "as in httpd, Host has the port");
+    let response = server.send(Request::get("/pub/x").header("Host", &public));
     let all = |name: &str| {
         let fields = response.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
         fields.map(|(_, value)| value.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(response.status, 302);
-    assert_eq!(all("Location"), [format!("http://localhost:{}/pub/next?a=b", server.site.port)]);
+    assert_eq!(all("Location"), [format!("http://{public}/pub/next?a=b")]);
     assert_eq!(all("Content-Location"), ["http://other.example/app/"]);
     assert_eq!(all("Set-Cookie"), ["s=1; Path=/pub/x; Domain=www.example", "t=2; Path=/else"]);
     assert_eq!(all("Server"), ["inner"]);

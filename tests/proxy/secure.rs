@@ -28,7 +28,7 @@ fn a_certificate_is_checked_as_far_as_the_site_says() {
         (&good, on.clone() + &trust(&other), 500, "invalid peer certificate"),
         (&other, on.clone(), 500, "not valid for"),
         (&other, on.clone() + "SSLProxyCheckPeerName Off\n", 200, ""),
-        (&old, on.clone(), 500, "expired"),
+        (&old, on.clone(), 500, "invalid peer certificate: Expired"),
         (&old, on.clone() + "SSLProxyCheckPeerExpire Off\n", 200, ""),
     ] {
         let server = Site::new().serve(&format!("{conf}ProxyPass / {}\n", url(backend)));

@@ -320,7 +320,7 @@ fn a_rule_with_endless_look_aheads_is_an_error() {
     let rules: String = (0..60).map(|n| format!("RewriteCond /there.txt?{n} !-U\nRewriteRule ^ /none\n")).collect();
     let server = serve(&rules);
     server.get("/there.txt").is(500);
-    server.logged("ask for more than 50 paths, files or values of programs");
+    server.logged("look up more than 50 paths, files or values of programs");
 }
 
 #[test]

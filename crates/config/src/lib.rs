@@ -33,6 +33,7 @@ pub use bundle::{Bundle, is_skipped, speaks_of, without_skipped};
 pub use model::clients::{Clients, KeepAlive, ReadTimeouts, ReceivePace, Spooling};
 pub use model::config::{Config, Expanded, Facts, ShadowChanges};
 pub use model::context::{Scope, depth};
+pub use model::fastcgi::{fcgi, fcgid};
 pub use model::handler::{BackendHandler, Handler, NamedBy};
 pub use model::host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use model::identity::{CanonicalName, Named, Signature, Tokens};
@@ -49,8 +50,7 @@ pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{PsgiApp, StartUp, StartUpStep, in_order_of_mod_perl_2};
 pub use model::traces::{TraceCollector, Traces};
 pub use model::{
-    access, budget, fcgi, fcgid, log_format, program, protocols, proxy, remote_ip, response, scheduling, strictness,
-    tls,
+    access, budget, log_format, program, protocols, proxy, remote_ip, response, scheduling, strictness, tls,
 };
 pub use resolve::htaccess::{Applied, ChainLoad, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{Mapping, Spoken, without_port};

@@ -19,9 +19,10 @@ use tokio::task::spawn_local;
 use tokio::time::{Instant, timeout};
 
 use crate::body::{BackendBody, BodyStream, ProxiedBody};
-use crate::connect::{BackendHandshake, connect};
+use crate::connect::connect;
 use crate::failure::BackendFailure;
-use crate::idle::{Idle, Key, Link};
+use crate::idle::{Idle, Link};
+use crate::key::{BackendHandshake, Key};
 use crate::metered::{Allowance, MeteredSocket};
 use crate::names::Names;
 use crate::waits::{Progress, Waits};

@@ -1,17 +1,13 @@
 //! Connections to backends.
 
-use std::hash::{Hash, Hasher};
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use config::proxy::BackendAddress;
-use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
@@ -19,7 +15,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::failure::BackendFailure;
-use crate::idle::Key;
+use crate::key::{BackendHandshake, Key};
 use crate::names::Names;
 
 /// A connection to a backend.
@@ -27,29 +23,6 @@ pub(crate) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
     Tls(Box<TlsStream<Socket>>),
-}
-
-/// TLS of a connection to a backend.
-#[derive(Clone)]
-pub struct BackendHandshake {
-    /// The settings.
-    pub client: Arc<ClientConfig>,
-    /// The name that the backend's certificate must have, and that the handshake sends (SNI).
-    pub name: ServerName<'static>,
-}
-
-impl PartialEq for BackendHandshake {
-    fn eq(&self, other: &BackendHandshake) -> bool {
-        Arc::ptr_eq(&self.client, &other.client) && self.name == other.name
-    }
-}
-
-impl Eq for BackendHandshake {}
-
-impl Hash for BackendHandshake {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
 }
 
 /// Pause before a backend whose queue of connections is full is tried again.

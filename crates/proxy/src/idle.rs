@@ -5,26 +5,18 @@ use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use config::proxy::BackendAddress;
 use hyper::client::conn::http1::SendRequest;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{Instant, sleep};
 
 use crate::body::ProxiedBody;
-use crate::connect::BackendHandshake;
+use crate::key::Key;
 use crate::metered::Allowance;
 
 /// Most idle connections to one backend.
 const MOST: usize = 64;
 /// Time after which an idle connection is closed, unless `ttl` says otherwise.
 const USUAL_TTL: Duration = Duration::from_secs(60);
-
-/// The parts in which connections of one backend are alike.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    pub address: BackendAddress,
-    pub tls: Option<BackendHandshake>,
-}
 
 /// The idle connections of one thread.
 #[derive(Default)]

@@ -19,14 +19,15 @@ mod failure;
 mod fcgi;
 pub mod fields;
 mod idle;
+mod key;
 mod metered;
 mod names;
 mod waits;
 
 pub use backends::{BackendAnswer, BackendRequest, Backends};
 pub use body::{BackendBody, BodyStream, ProxiedBody};
-pub use connect::BackendHandshake;
 pub use failure::BackendFailure;
 pub use fcgi::{Applications, FastcgiBody, FastcgiFailure, FastcgiRequest, StderrSink};
 pub use hyper::upgrade::Upgraded;
+pub use key::BackendHandshake;
 pub use waits::Waits;

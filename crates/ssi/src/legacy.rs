@@ -60,7 +60,7 @@ enum Operator {
 pub struct Invalid;
 
 /// What an expression asks.
-pub trait Asked {
+pub trait LegacySource {
     /// The text with its variables replaced.
     fn substituted(&mut self, text: &[u8]) -> Result<Vec<u8>, Invalid>;
     /// Whether the regular expression matches; its groups are stored for later elements.
@@ -90,14 +90,14 @@ impl LegacyExpr {
     }
 
     /// Whether the expression is true.
-    pub fn holds(&self, asked: &mut dyn Asked) -> Result<bool, Invalid> {
+    pub fn holds(&self, asked: &mut dyn LegacySource) -> Result<bool, Invalid> {
         let mut patterns = self.patterns;
         self.root.as_ref().map_or(Ok(false), |root| root.holds(asked, &mut patterns))
     }
 }
 
 impl Node {
-    fn holds(&self, asked: &mut dyn Asked, patterns: &mut usize) -> Result<bool, Invalid> {
+    fn holds(&self, asked: &mut dyn LegacySource, patterns: &mut usize) -> Result<bool, Invalid> {
         match self {
             Node::Text(text) => Ok(!asked.substituted(text)?.is_empty()),
             Node::Logic { both, left, right } => {

@@ -39,7 +39,7 @@ impl Default for Tags {
 
 /// A part of a document.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum PageEvent<'a> {
     /// Text that is sent as it is.
     Text(Cow<'a, [u8]>),
     /// An element.
@@ -102,7 +102,7 @@ impl Parser {
     }
 
     /// The next part of the document; `input` is shortened by what was read. `None`: the input is used up.
-    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Option<Event<'a>> {
+    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Option<PageEvent<'a>> {
         while !input.is_empty() {
             let event = self.read_on(input);
             if event.is_some() {
@@ -112,7 +112,7 @@ impl Parser {
         None
     }
 
-    fn read_on<'a>(&mut self, input: &mut &'a [u8]) -> Option<Event<'a>> {
+    fn read_on<'a>(&mut self, input: &mut &'a [u8]) -> Option<PageEvent<'a>> {
         if self.state == State::Text {
             let text = self.tags.start.find(&mut self.matched, input);
             if self.matched == self.tags.start.len() {
@@ -120,7 +120,7 @@ impl Parser {
                 self.element = Element::default();
             }
             if let Some(text) = text {
-                return Some(Event::Text(text));
+                return Some(PageEvent::Text(text));
             }
         }
         while self.state != State::Text {
@@ -129,17 +129,17 @@ impl Parser {
             if self.read(*byte) {
                 self.state = State::Text;
                 self.matched = 0;
-                return Some(Event::Element(std::mem::take(&mut self.element)));
+                return Some(PageEvent::Element(std::mem::take(&mut self.element)));
             }
         }
         None
     }
 
     /// The end of the document: text that looked like the beginning of a start tag, or whether an element has no end.
-    pub fn end(&self) -> Result<&[u8], Unfinished> {
+    pub fn end(&self) -> Result<&[u8], UnfinishedElement> {
         match self.state {
             State::Text => Ok(self.tags.start.part(self.matched)),
-            _ => Err(Unfinished),
+            _ => Err(UnfinishedElement),
         }
     }
 
@@ -287,7 +287,7 @@ impl Parser {
 
 /// The document ends within an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unfinished;
+pub struct UnfinishedElement;
 
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)

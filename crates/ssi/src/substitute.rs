@@ -14,14 +14,14 @@ pub enum Undefined {
 
 /// The value is longer than [`MAX_VALUE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLong;
+pub struct ValueTooLong;
 
 /// The text with its variables replaced. A brace without an end ends the text, as in httpd.
 pub fn substitute(
     text: &[u8],
     undefined: Undefined,
     look: &mut dyn FnMut(&[u8]) -> Option<Vec<u8>>,
-) -> Result<Vec<u8>, TooLong> {
+) -> Result<Vec<u8>, ValueTooLong> {
     let mut value = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = memchr::memchr2(b'\\', b'$', rest) {
@@ -46,11 +46,11 @@ pub fn substitute(
         };
         value.extend(found.unwrap_or_default());
         if value.len() > MAX_VALUE {
-            return Err(TooLong);
+            return Err(ValueTooLong);
         }
     }
     value.extend_from_slice(rest);
-    if value.len() > MAX_VALUE { Err(TooLong) } else { Ok(value) }
+    if value.len() > MAX_VALUE { Err(ValueTooLong) } else { Ok(value) }
 }
 
 /// The name after a dollar sign, possibly in braces, and the text behind it. An empty name: the dollar sign stands for itself.
@@ -94,7 +94,7 @@ mod tests {
     fn a_value_that_multiplies_itself_ends_at_the_limit() {
         let text = "$x".repeat(1000);
         let mut look = |_: &[u8]| Some(vec![b'x'; 60_000]);
-        assert_eq!(substitute(text.as_bytes(), Undefined::Empty, &mut look), Err(TooLong));
-        assert_eq!(substitute(&vec![b'a'; MAX_VALUE + 1], Undefined::Empty, &mut look), Err(TooLong));
+        assert_eq!(substitute(text.as_bytes(), Undefined::Empty, &mut look), Err(ValueTooLong));
+        assert_eq!(substitute(&vec![b'a'; MAX_VALUE + 1], Undefined::Empty, &mut look), Err(ValueTooLong));
     }
 }

@@ -13,8 +13,8 @@ use rustls::pki_types::pem::PemObject;
 use serde::{Deserialize, Serialize};
 
 use super::identity::private_key;
-use super::server::versions;
 use super::verifier::BackendVerifier;
+use super::versions::versions;
 use config::proxy::BackendTls;
 use config::proxy::backend_tls::BackendVerify;
 use config::tls::{NamedFile, Versions};

@@ -13,6 +13,7 @@ pub mod server;
 pub mod sessions;
 pub mod staple;
 mod verifier;
+mod versions;
 
 pub use backends::{BackendClients, BackendFiles};
 pub use identity::Identity;

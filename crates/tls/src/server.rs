@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, ServerConfig};
 use rustls::sign::CertifiedKey;
-use rustls::version::{TLS12, TLS13};
-use rustls::{SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion};
+use rustls::version::TLS13;
+use rustls::{SignatureScheme, SupportedCipherSuite};
 
 use super::identity::Wrong;
 use super::names::{self, CertificateVariables};
 use super::staple::Good;
+use super::versions::versions;
 use super::{BackendClients, Sessions, TlsFiles};
 use config::protocols::Protocol;
 use config::tls::{Tls, Versions};
@@ -117,12 +118,6 @@ impl Handshake<'_> {
         let number = self.chosen.as_ref().map_or(0, |chosen| chosen.number.load(Ordering::Relaxed));
         self.server.certificates.get(number).cloned()
     }
-}
-
-/// The versions as rustls names them, the newest first.
-pub fn versions(versions: Versions) -> Vec<&'static SupportedProtocolVersion> {
-    let both = [(versions.tls13, &TLS13), (versions.tls12, &TLS12)];
-    both.into_iter().filter(|(spoken, _)| *spoken).map(|(_, version)| version).collect()
 }
 
 fn suites(tls: &Tls) -> Vec<SupportedCipherSuite> {

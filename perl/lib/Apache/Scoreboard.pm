@@ -16,7 +16,7 @@ my $SO_PEERCRED = 17;
 
 # The state of the server's workers; undef, with an error in the log, if the front does not answer.
 sub image ($class) {
-    my $image = eval { $class->request } // return log_error($@);
+    my $image = eval { $class->request } // return _log_error($@);
     return bless $image, $class;
 }
 
@@ -38,7 +38,7 @@ sub request ($class) {
     return { %$status, front_pid => $pid, master_pid => $MASTER };
 }
 
-sub log_error ($error) {
+sub _log_error ($error) {
     Apache::log_error("Apache::Scoreboard: $error");
     return undef;    ## no critic: a list context expects one value
 }

@@ -77,6 +77,18 @@ pub const DIRECTIVES: &[(&str, Grown)] = &[
     ("DirectoryIndex", By(|n| lines(10, |line| format!("DirectoryIndex{}", words(n, |i| format!("i{line}-{i}")))))),
     ("Options", By(|n| format!("Options{}\n", words(n, |_| "+Indexes".into())))),
     ("SetHandler", Line("default-handler")),
+    (
+        "FcgidWrapper",
+        By(|n| lines(n, |number| format!("FcgidWrapper \"/bin/true{}\" .x{number}", " a".repeat(n.min(1000))))),
+    ),
+    ("ProxyFCGIBackendType", Line("GENERIC")),
+    (
+        "ProxyFCGISetEnvIf",
+        By(|n| {
+            format!("ProxyFCGISetEnvIf \"{}\" x 1\n", expression(n))
+                + &lines(n, |i| format!("ProxyFCGISetEnvIf \"%{{HTTP:X}} =~ /.+/\" y{i} {}", "$1".repeat(9)))
+        }),
+    ),
     ("AddType", By(|n| listed("AddType", "text/plain", n))),
     ("ForceType", By(|n| format!("ForceType text/{}\n", "a".repeat(n)))),
     ("AddHandler", By(|n| listed("AddHandler", "default-handler", n))),
@@ -176,6 +188,11 @@ pub const DIRECTIVES: &[(&str, Grown)] = &[
     ("AuthUserFile", By(|n| format!("AuthUserFile {}users\n{LOGIN}", "./".repeat(n)))),
     ("AuthGroupFile", By(|n| format!("AuthUserFile users\nAuthGroupFile {}groups\n{LOGIN}", "./".repeat(n)))),
     ("AuthAuthoritative", Line("Off")),
+    ("AuthDigestAlgorithm", Line("MD5")),
+    ("AuthDigestDomain", By(|n| format!("AuthDigestDomain{}\n", words(n, |number| format!("/{number}"))))),
+    ("AuthDigestNonceLifetime", Line("300")),
+    ("AuthDigestProvider", Line("file")),
+    ("AuthDigestQop", Line("auth")),
     ("AuthBasicProvider", By(|n| format!("AuthBasicProvider{}\n", words(n, |_| "file".into())))),
     ("AuthMerging", Line("And")),
     (

@@ -25,7 +25,7 @@ fn files_that_are_all_there_is_to_load_run_at_both_readings() {
 fn code_that_dies_at_the_first_reading_ends_the_start_with_its_line() {
     let site = Site::new().file("startup.pl", "die \"not today\\n\";\n");
     site.configure("\nPerlGeneration 2\nPerlPostConfigRequire startup.pl\n");
-    site.cameleer(["check", "-f", "site.conf"]).failed(78, "site.conf:3: not today");
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, "site.conf:3: PerlPostConfigRequire: not today");
 }
 
 #[test]

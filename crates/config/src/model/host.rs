@@ -7,7 +7,7 @@ use crate::model::clients::{KeepAlive, ReadTimeouts};
 use crate::model::protocols::Protocols;
 use crate::model::remote_ip::RemoteIp;
 use crate::model::response;
-use crate::model::response::user_dir::UserDir;
+use crate::model::response::lookup::user_dir::UserDir;
 use crate::model::server::Listen;
 use crate::model::strictness::Strictness;
 use crate::model::tls::Tls;

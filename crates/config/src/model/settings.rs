@@ -8,6 +8,7 @@ use std::time::Duration;
 use wire::control::PoolNumber;
 
 use crate::model::context::{Rank, Scope};
+use crate::model::fastcgi::{fcgi, fcgid};
 use crate::model::handler::{Handler, NamedBy};
 use crate::model::options::{DirectoryOptions, PartialOptions};
 use crate::model::overrides::Overrides;
@@ -17,7 +18,7 @@ use crate::model::response::ResponseRules;
 use crate::model::response::cache::{Caching, PartialCaching};
 use crate::model::response::rewrite::ForcedByRule;
 use crate::model::start_up::PsgiApp;
-use crate::model::{access, fcgi, fcgid, program, proxy, scheduling};
+use crate::model::{access, program, proxy, scheduling};
 use crate::syntax::tree::At;
 
 /// Settings that apply to a part of the site.

@@ -16,8 +16,8 @@ use super::cached::{self, Lookup};
 use super::context::expressions::ExprOf;
 use super::context::{RequestContext, known, remote_ip, variables};
 use super::files::{self, LookupResult, autoindex, lookup};
-use super::includes;
-use super::internal_redirect::{MAX_REDIRECTS, index, redirected};
+use super::includes::{self, facts};
+use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
 use super::negotiation::{self, MapAnswer};
 use super::place::{aliased, choose, find, find_by, settle, settle_all};
 use super::respond::body::BodySource;
@@ -279,8 +279,8 @@ async fn at_program(
     // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
     let mut head = headers::edited(context, head, &route).await?;
-    if includes::may_parse_output(&route) {
-        includes::unconditional(head.to_mut());
+    if facts::may_parse_output(&route) {
+        unconditional(head.to_mut());
     }
     run(context, &head, &route, body).await
 }

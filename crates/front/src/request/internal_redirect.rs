@@ -1,21 +1,37 @@
 //! Heads of requests that follow another one: internal redirects, and indexes of folders.
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::header::{
+    CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
+    TRANSFER_ENCODING,
+};
 use http::request::Parts;
 use http::{Method, StatusCode, Uri};
-use percent_encoding::percent_encode;
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
-use super::includes;
 use crate::base::refusal::Refusal;
 
 /// Maximum number of internal redirects; httpd's limit.
 pub const MAX_REDIRECTS: usize = 10;
 
+/// Bytes that a document or a program may write in a URL although a request's target cannot contain them.
+pub const UNSENT: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
 /// The request for an internal redirect: a GET, or HEAD, of the named path.
 pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     let mut head = head.clone();
     // A program may write bytes that a client would have encoded.
-    let target = percent_encode(target, includes::UNSENT).to_string();
+    let target = percent_encode(target, UNSENT).to_string();
     head.uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
     if head.method != Method::HEAD {
         head.method = Method::GET;
@@ -32,4 +48,11 @@ pub fn index(head: &Parts, path: &str) -> Result<Parts, Refusal> {
     let mut head = head.clone();
     head.uri = Uri::try_from(format!("{path}{query}")).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
     Ok(head)
+}
+
+/// Removes conditions and ranges, which a page does not have.
+pub fn unconditional(head: &mut Parts) {
+    for name in [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE] {
+        head.headers.remove(name);
+    }
 }

@@ -16,7 +16,7 @@ use crate::base::target;
 use crate::generation::View;
 use crate::routing::{NotYet, Route, port_of};
 use base::path::PATH;
-use config::response::spelling::Spelling;
+use config::response::lookup::spelling::Spelling;
 use files::open::{Links, PathWithLinks, root};
 
 /// Most names in a list of similar ones.

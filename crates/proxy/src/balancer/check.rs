@@ -8,7 +8,7 @@ use http::header::{HOST, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 
 use crate::backends::{BackendAnswer, BackendRequest, Backends};
-use crate::connect::BackendHandshake;
+use crate::key::BackendHandshake;
 use crate::waits::Waits;
 use config::At;
 use config::proxy::Passed;

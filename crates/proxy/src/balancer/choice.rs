@@ -7,7 +7,7 @@ use config::proxy::balancer::{Balancer, BalancerMember, LbMethod};
 
 /// A chosen member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice {
+pub struct MemberChoice {
     /// Index of the member.
     pub member: usize,
     /// Whether the session named another member.
@@ -30,7 +30,7 @@ pub fn choose(
     route: Option<&str>,
     tried: &[usize],
     now: Instant,
-) -> Result<Choice, NoMember> {
+) -> Result<MemberChoice, NoMember> {
     let chosen = attempt(balancer, states, route, tried, now);
     let all_failed = balancer.members.iter().zip(&*states).all(|(member, state)| state.is_in_error(member, now));
     if chosen == Err(NoMember::Usable) && all_failed && tried.is_empty() && balancer.settings.force_recovery {
@@ -46,7 +46,7 @@ fn attempt(
     route: Option<&str>,
     tried: &[usize],
     now: Instant,
-) -> Result<Choice, NoMember> {
+) -> Result<MemberChoice, NoMember> {
     let members = &balancer.members;
     let is_usable = |index: usize, states: &[MemberState]| {
         let both = members.get(index).zip(states.get(index));
@@ -56,13 +56,13 @@ fn attempt(
         let of = |route: &str| members.iter().position(|member| !member.route.is_empty() && member.route == route);
         if let Some(own) = of(route) {
             if is_usable(own, states) {
-                return Ok(Choice { member: own, moved: false });
+                return Ok(MemberChoice { member: own, moved: false });
             }
             let instead = members.get(own).filter(|member| !member.redirect.is_empty());
             if let Some(other) =
                 instead.and_then(|member| of(&member.redirect)).filter(|other| is_usable(*other, states))
             {
-                return Ok(Choice { member: other, moved: true });
+                return Ok(MemberChoice { member: other, moved: true });
             }
         }
         if balancer.settings.no_failover {
@@ -72,7 +72,7 @@ fn attempt(
     let usable: Vec<bool> = (0..members.len()).map(|index| is_usable(index, states)).collect();
     let candidates = candidates(members, &usable);
     let member = best(balancer, states, &candidates).ok_or(NoMember::Usable)?;
-    Ok(Choice { member, moved: route.is_some() })
+    Ok(MemberChoice { member, moved: route.is_some() })
 }
 
 /// The usable members of the first set that has some: first its ordinary members, with a hot spare for each ordinary
@@ -197,10 +197,10 @@ mod tests {
         let mut states = vec![MemberState::default(); 3];
         let now = Instant::now();
         let ask = |three: &Balancer, states: &mut [MemberState], route| choose(three, states, Some(route), &[], now);
-        assert_eq!(ask(&three, &mut states, "r2"), Ok(Choice { member: 1, moved: false }));
+        assert_eq!(ask(&three, &mut states, "r2"), Ok(MemberChoice { member: 1, moved: false }));
         assert_eq!(chosen(&three, &mut states, 4), [0, 2, 0, 2], "a draining member gets no new sessions");
         states[1].failed = Some(now);
-        assert_eq!(ask(&three, &mut states, "r2"), Ok(Choice { member: 2, moved: true }));
+        assert_eq!(ask(&three, &mut states, "r2"), Ok(MemberChoice { member: 2, moved: true }));
         three.settings.no_failover = true;
         states[0].failed = Some(now);
         assert_eq!(ask(&three, &mut states, "r1"), Err(NoMember::OfTheSession));

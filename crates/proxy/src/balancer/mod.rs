@@ -4,7 +4,7 @@ mod check;
 mod choice;
 
 pub use check::check;
-pub use choice::{Choice, NoMember, choose};
+pub use choice::{MemberChoice, NoMember, choose};
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -80,7 +80,7 @@ impl Balancers {
     }
 
     /// Chooses a member, and counts the request as running there.
-    pub fn choose(&self, balancer: &Balancer, route: Option<&str>, tried: &[usize]) -> Result<Choice, NoMember> {
+    pub fn choose(&self, balancer: &Balancer, route: Option<&str>, tried: &[usize]) -> Result<MemberChoice, NoMember> {
         let mut known = self.lock();
         let mut states: Vec<MemberState> = balancer
             .members

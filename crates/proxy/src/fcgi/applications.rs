@@ -20,7 +20,7 @@ use super::failure::FastcgiFailure;
 use crate::body::BodyStream;
 use crate::connect::{Socket, connect};
 use crate::failure::BackendFailure;
-use crate::idle::Key;
+use crate::key::Key;
 use crate::names::Names;
 use crate::waits::Waits;
 

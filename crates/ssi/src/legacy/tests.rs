@@ -3,7 +3,7 @@ use crate::substitute::{Undefined, substitute};
 
 struct Page;
 
-impl Asked for Page {
+impl LegacySource for Page {
     fn substituted(&mut self, text: &[u8]) -> Result<Vec<u8>, Invalid> {
         let mut look = |name: &[u8]| match name {
             b"a" => Some(b"test1".to_vec()),

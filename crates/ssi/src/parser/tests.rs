@@ -9,15 +9,15 @@ fn shown(tags: &Tags, pieces: &[&[u8]]) -> String {
         let mut rest = *piece;
         while let Some(event) = parser.next(&mut rest) {
             match event {
-                Event::Text(plain) => text.extend_from_slice(&plain),
-                Event::Element(element) => text.extend(show(&element).into_bytes()),
+                PageEvent::Text(plain) => text.extend_from_slice(&plain),
+                PageEvent::Element(element) => text.extend(show(&element).into_bytes()),
             }
         }
         assert!(rest.is_empty());
     }
     match parser.end() {
         Ok(rest) => text.extend_from_slice(rest),
-        Err(Unfinished) => text.extend_from_slice(b"{unfinished}"),
+        Err(UnfinishedElement) => text.extend_from_slice(b"{unfinished}"),
     }
     String::from_utf8_lossy(&text).into_owned()
 }
@@ -76,7 +76,7 @@ fn an_element_of_any_length_needs_bounded_memory() {
         [b"<!--#set var=\"x\" value=\"".to_vec(), vec![b'z'; 1000 * MAX_ELEMENT], b"\" -->after".to_vec()].concat();
     let mut parser = Parser::new(Arc::default());
     let mut rest = &long[..];
-    let Some(Event::Element(element)) = parser.next(&mut rest) else { panic!("no element") };
+    let Some(PageEvent::Element(element)) = parser.next(&mut rest) else { panic!("no element") };
     assert!(element.fault.is_some() && element.arguments.len() == 2);
     assert!(element.arguments[1].value.as_ref().is_some_and(|value| value.capacity() <= 2 * MAX_ELEMENT));
     assert_eq!(rest, b"after");

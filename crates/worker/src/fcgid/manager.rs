@@ -15,7 +15,7 @@ use nix::unistd::mkdtemp;
 use wire::channel::{Channel, try_receive_packet};
 use wire::fcgid::{FromManager, ProgramSpec, ToManager};
 
-use super::policy::{Choice, choose, is_idle_too_long, is_worn};
+use super::policy::{ProcessChoice, choose, is_idle_too_long, is_worn};
 use super::process::{FcgidProcess, stamp};
 use crate::program::kind::cannot_execute;
 use base::log;
@@ -177,12 +177,12 @@ impl Manager {
             let current = stamp(&spec);
             let states: Vec<_> = self.processes.iter().map(|process| process.state(&spec, current)).collect();
             match choose(&states, &spec) {
-                Choice::Use(at) => self.grant(number, at),
-                Choice::Start => self.start(number, &spec),
-                Choice::Replace(at) => {
+                ProcessChoice::Use(at) => self.grant(number, at),
+                ProcessChoice::Start => self.start(number, &spec),
+                ProcessChoice::Replace(at) => {
                     self.processes.get_mut(at).into_iter().for_each(|process| process.stop(Instant::now()));
                 }
-                Choice::Wait => {}
+                ProcessChoice::Wait => {}
             }
         }
     }

@@ -23,7 +23,7 @@ pub struct ProcessState {
 
 /// The process for a request.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum ProcessChoice {
     /// This idle process.
     Use(usize),
     /// A new one.
@@ -35,20 +35,20 @@ pub enum Choice {
 }
 
 /// Chooses a process: the one that was used last, so that others become idle and end.
-pub fn choose(processes: &[ProcessState], spec: &ProgramSpec) -> Choice {
+pub fn choose(processes: &[ProcessState], spec: &ProgramSpec) -> ProcessChoice {
     let numbered = || processes.iter().enumerate().filter(|(_, it)| !it.is_ending);
     let idle = || numbered().filter(|(_, it)| !it.is_busy);
     if let Some((at, _)) = idle().filter(|(_, it)| it.is_of_class).max_by_key(|(_, it)| it.idle_since) {
-        return Choice::Use(at);
+        return ProcessChoice::Use(at);
     }
     if processes.iter().filter(|it| it.is_of_class).count() >= spec.most_of_class as usize {
-        return Choice::Wait;
+        return ProcessChoice::Wait;
     }
     if processes.len() < spec.most as usize {
-        return Choice::Start;
+        return ProcessChoice::Start;
     }
     let oldest = idle().filter(|(_, it)| !it.is_of_class).min_by_key(|(_, it)| it.idle_since);
-    oldest.map_or(Choice::Wait, |(at, _)| Choice::Replace(at))
+    oldest.map_or(ProcessChoice::Wait, |(at, _)| ProcessChoice::Replace(at))
 }
 
 /// Whether a process that has just answered must end.
@@ -93,7 +93,7 @@ mod tests {
     fn the_process_that_was_used_last_is_used_again() {
         let now = Instant::now();
         let late = ProcessState { idle_since: now + Duration::from_secs(1), ..process(now) };
-        assert_eq!(choose(&[process(now), late, process(now)], &spec()), Choice::Use(1));
+        assert_eq!(choose(&[process(now), late, process(now)], &spec()), ProcessChoice::Use(1));
     }
 
     #[test]
@@ -102,13 +102,13 @@ mod tests {
         let busy = ProcessState { is_busy: true, ..process(now) };
         let other = ProcessState { is_of_class: false, ..process(now) };
         let other_busy = ProcessState { is_busy: true, ..other };
-        assert_eq!(choose(&[], &spec()), Choice::Start);
-        assert_eq!(choose(&[busy], &spec()), Choice::Start);
-        assert_eq!(choose(&[busy, busy], &spec()), Choice::Wait);
-        assert_eq!(choose(&[busy, other_busy, other], &spec()), Choice::Replace(2));
-        assert_eq!(choose(&[busy, other_busy, other_busy], &spec()), Choice::Wait);
+        assert_eq!(choose(&[], &spec()), ProcessChoice::Start);
+        assert_eq!(choose(&[busy], &spec()), ProcessChoice::Start);
+        assert_eq!(choose(&[busy, busy], &spec()), ProcessChoice::Wait);
+        assert_eq!(choose(&[busy, other_busy, other], &spec()), ProcessChoice::Replace(2));
+        assert_eq!(choose(&[busy, other_busy, other_busy], &spec()), ProcessChoice::Wait);
         let ending = ProcessState { is_ending: true, ..process(now) };
-        assert_eq!(choose(&[ending, busy], &spec()), Choice::Wait, "an ending process still counts");
+        assert_eq!(choose(&[ending, busy], &spec()), ProcessChoice::Wait, "an ending process still counts");
     }
 
     #[test]

@@ -54,7 +54,8 @@ impl HandlerCalls {
             report("includes: the element perl needs mod_perl's API: load a module of Apache:: or Apache2::");
             return 500;
         }
-        let result = self.perl.call(c"Apache::_element", Some(element));
+        let module = self.perl.require_module("Cameleer::Element");
+        let result = module.and_then(|()| self.perl.call(c"Cameleer::Element::execute", Some(element)));
         self.end_forked_child(result.as_ref().err());
         result.map_or_else(|interrupted| self.left(request, interrupted), |()| OK)
     }

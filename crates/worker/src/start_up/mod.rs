@@ -165,8 +165,17 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
         _ => false,
     };
     let by_extension = said().flat_map(|s| s.said.response.types.handlers()).any(is_ours);
+    // The element `perl` of a page calls subs that start-up code has loaded.
+    let has_pages = config.start_up.iter().any(|it| it.step.is_code())
+        && said().any(|s| s.said.response.includes.are_on() || s.said.handler == Some(Handler::ServerParsed));
     let phases = said().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
-    facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)
+    facts.expanded.is_some()
+        || has_pages
+        || phases
+        || overrides
+        || scripts
+        || by_extension
+        || by_handler.into_iter().any(is_ours)
 }
 
 /// Loaded PSGI applications by their sources.

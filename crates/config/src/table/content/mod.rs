@@ -1,19 +1,14 @@
 //! Directives about content: files, folders, types, headers, redirects, filters, includes, caching.
 
 pub(super) mod actions;
-pub(super) mod balancer;
 pub(super) mod caching;
-pub(super) mod fastcgi;
-pub(super) mod fcgid;
 pub(super) mod files;
 pub(super) mod filters;
 pub(super) mod folders;
 pub(super) mod headers;
-mod health;
 pub(super) mod includes;
 pub(super) mod negotiation;
 pub(super) mod proxy;
-pub(super) mod proxy_tls;
 pub(super) mod redirects;
 pub(super) mod rewriting;
 pub(super) mod tracking;

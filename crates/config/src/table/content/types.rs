@@ -1,6 +1,6 @@
 //! MIME types, handlers, encodings, languages and charsets by file extension.
 
-use super::fastcgi;
+use super::proxy::fastcgi;
 use crate::draft::Draft;
 use crate::model::handler::Handler;
 use crate::model::response::types::FileAspect;

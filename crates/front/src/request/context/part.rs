@@ -10,7 +10,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use super::remote_ip::ProxyReport;
 use super::rules::RuleState;
 use super::{RequestContext, answered::Answered};
-use crate::request::includes;
+use crate::request::internal_redirect;
 
 /// What makes a request a part of another one.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl RequestContext {
     /// variables and user. It is not logged, and shares the limit of rules.
     pub fn part(&self) -> Rc<RequestContext> {
         let mut head = self.head.clone();
-        includes::unconditional(&mut head);
+        internal_redirect::unconditional(&mut head);
         head.method = Method::GET;
         for name in [CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING] {
             head.headers.remove(name);

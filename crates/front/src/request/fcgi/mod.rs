@@ -6,14 +6,14 @@
 //!                ◀─ response, BodySource::Application ─┘
 //! ```
 
-mod download;
+pub mod download;
 mod response;
 mod script;
 mod stderr;
 mod upload;
 mod variables;
 
-pub use download::FastcgiDownload;
+use download::FastcgiDownload;
 
 use std::rc::Rc;
 use std::sync::Arc;

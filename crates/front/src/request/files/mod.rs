@@ -30,7 +30,7 @@ use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
 
 use super::context::RequestContext;
-use super::includes::{self, PageFile};
+use super::includes::facts::{self, PageFile};
 use super::respond::body::{BodySource, FileBody, Segment};
 use super::respond::packed_files;
 use crate::base::refusal::Refusal;
@@ -216,7 +216,7 @@ pub async fn send(
         return Ok(response);
     }
     let described = mime::headers(&context.generation.config, route, head);
-    let parsed = if opened.kind.is_file() { includes::of_file(context, route, &opened, &described) } else { None };
+    let parsed = if opened.kind.is_file() { facts::of_file(context, route, &opened, &described) } else { None };
     if let Some(file) = parsed
         && matches!(head.method, Method::GET | Method::HEAD | Method::POST)
     {

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
+use super::attributes::{decoded, unknown, with_values};
 use super::clock;
+use super::looked_up::LookedUpFile;
 use super::page::Page;
-use super::subrequest::LookedUpFile;
 use super::values::{Fault, fault};
 use super::variables::{PageValue, TooMany};
 use config::LogLevel;
@@ -160,21 +161,6 @@ fn is_condition(name: &[u8]) -> bool {
 
 fn is_known(name: &[u8]) -> bool {
     matches!(name, b"echo" | b"set" | b"config" | b"fsize" | b"flastmod" | b"include" | b"exec" | b"perl")
-}
-
-/// Arguments up to the first one without a value.
-pub fn with_values(arguments: &[Argument]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    arguments.iter().map_while(|argument| Some((&*argument.name, argument.value.as_deref()?)))
-}
-
-/// A value with its entities decoded.
-pub fn decoded(value: &[u8]) -> Cow<'_, [u8]> {
-    if value.contains(&b'&') { entities::decode(value).into() } else { value.into() }
-}
-
-/// The fault of an attribute that the element does not have.
-pub fn unknown(name: &[u8]) -> Fault {
-    fault(format!("unknown attribute \"{}\"", name.escape_ascii()))
 }
 
 fn coded(decoding: &[u8], encoding: &[u8], text: Vec<u8>) -> Result<Vec<u8>, Fault> {

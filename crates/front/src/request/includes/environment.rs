@@ -2,7 +2,7 @@
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, PROXY_AUTHORIZATION};
 
-use super::page::Document;
+use super::document::Document;
 use super::variables::{PageValue, PageVariables};
 use crate::base::protocol::protocol;
 use crate::base::target;

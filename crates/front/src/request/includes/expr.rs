@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::page::{Document, Page};
+use super::document::Document;
+use super::page::Page;
 use super::values::{Fault, fault};
 use crate::request::context::expressions::ExprOf;
 use config::pattern::{Budget, Case};
 use config::response::expr::{Expr, ExprRights};
 use config::response::variables::Variables;
-use ssi::legacy::{Asked, Invalid, LegacyExpr};
+use ssi::legacy::{Invalid, LegacyExpr, LegacySource};
 use ssi::substitute::Undefined;
 
 /// Longest expression, in bytes.
@@ -90,7 +91,7 @@ struct LegacyInput<'a> {
     access: HashMap<Vec<u8>, bool>,
 }
 
-impl Asked for LegacyInput<'_> {
+impl LegacySource for LegacyInput<'_> {
     fn substituted(&mut self, text: &[u8]) -> Result<Vec<u8>, Invalid> {
         self.page.substituted(text, Undefined::Empty).map_err(|_| Invalid)
     }

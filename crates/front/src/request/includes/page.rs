@@ -10,18 +10,15 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use http::request::Parts;
 
-use super::PageFile;
+use super::document::Document;
 use super::environment;
 use super::output::{Output, pause};
 use super::variables::PageVariables;
-use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
-use crate::routing::Route;
 use config::LogLevel;
 use ssi::conditions::Conditions;
-use ssi::parser::{Event, Parser, Tags};
+use ssi::parser::{PageEvent, Parser, Tags};
 
 /// Most documents, programs and commands that a page includes, with those that included documents include.
 pub const MAX_INCLUDES: u32 = 1000;
@@ -35,27 +32,6 @@ const ELEMENT: usize = 200;
 const TURN: usize = 256 << 10;
 /// Most lines about one page in the error log.
 const MAX_LINES: u32 = 10;
-
-/// A document that is parsed.
-pub struct Document {
-    /// Context of the request, or of the subrequest that includes the document.
-    pub context: Rc<RequestContext>,
-    /// The head after internal redirects.
-    pub head: Parts,
-    /// The document's route.
-    pub route: Rc<Route>,
-    /// Facts about the document's file.
-    pub file: PageFile,
-}
-
-impl Document {
-    /// The path of the document, and PATH_INFO behind it.
-    pub fn split_path(&self) -> (&[u8], &[u8]) {
-        let path = &self.route.path;
-        let length = self.route.script_length.map_or(path.len(), |length| length as usize);
-        path.split_at_checked(length).unwrap_or((path, b""))
-    }
-}
 
 /// The state that a page shares with the documents that it includes.
 pub struct Whole {
@@ -208,12 +184,12 @@ impl Page {
         let mut before = self.whole.work.get();
         while let Some(event) = parser.next(&mut rest) {
             match event {
-                Event::Text(text) if self.conditions.printing => match text {
+                PageEvent::Text(text) if self.conditions.printing => match text {
                     std::borrow::Cow::Borrowed(part) => self.whole.output.pass(piece, part).await,
                     std::borrow::Cow::Owned(part) => self.whole.output.write(&part).await,
                 },
-                Event::Text(_) => {}
-                Event::Element(element) => {
+                PageEvent::Text(_) => {}
+                PageEvent::Element(element) => {
                     let is_affordable = self.whole.spend(ELEMENT);
                     self.execute(element, is_affordable).await;
                 }

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
 
-use super::elements::{decoded, unknown, with_values};
+use super::attributes::{decoded, unknown, with_values};
 use super::page::Page;
 use super::subrequest::Subrequest;
 use super::values::{Fault, fault};

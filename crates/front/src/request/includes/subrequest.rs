@@ -5,51 +5,32 @@ use std::future::poll_fn;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::SystemTime;
 
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderMap, Response, Uri};
-use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use percent_encoding::percent_encode;
 
-use super::elements::{decoded, unknown, with_values};
+use super::attributes::{decoded, unknown, with_values};
+use super::document::Document;
 use super::environment;
-use super::page::{Document, MAX_INCLUDED, MAX_INCLUDES, Page};
+use super::facts::type_of;
+use super::looked_up::LookedUpFile;
+use super::page::{MAX_INCLUDED, MAX_INCLUDES, Page};
+use super::to_parse;
 use super::values::{Fault, fault};
-use super::{to_parse, type_of};
 use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::request::body::RequestBody;
 use crate::request::context::RequestContext;
 use crate::request::files::{LookupResult, media_type};
+use crate::request::internal_redirect::UNSENT;
 use crate::request::respond::body::BodySource;
 use crate::request::{self, MAX_REDIRECTS, rewrite};
 use crate::routing::{Route, bytes};
 use base::path::PATH;
 use ssi::parser::Argument;
 use ssi::substitute::Undefined;
-
-/// Bytes that a document or a program may write in a URL although a request's target cannot contain them.
-pub const UNSENT: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'#')
-    .add(b'<')
-    .add(b'>')
-    .add(b'\\')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}');
-
-/// A file that an element asks about.
-pub struct LookedUpFile {
-    /// Size in bytes.
-    pub size: u64,
-    /// Time of its last change.
-    pub modified: SystemTime,
-}
 
 /// A request of a page.
 pub struct Subrequest {

@@ -9,7 +9,7 @@ use super::page::Page;
 use super::variables::PageValue;
 use crate::base::blocking;
 use ssi::parser::Element;
-use ssi::substitute::{MAX_VALUE, TooLong, Undefined, substitute};
+use ssi::substitute::{MAX_VALUE, Undefined, ValueTooLong, substitute};
 
 /// Why an element fails.
 pub type Fault = Box<dyn Display>;
@@ -43,7 +43,7 @@ impl Page {
     /// The text with its variables replaced.
     pub fn substituted(&self, text: &[u8], undefined: Undefined) -> Result<Vec<u8>, Fault> {
         let value = substitute(text, undefined, &mut |name| self.variable(name));
-        let value = value.map_err(|TooLong| fault(format!("a value is longer than {} KB", MAX_VALUE >> 10)))?;
+        let value = value.map_err(|ValueTooLong| fault(format!("a value is longer than {} KB", MAX_VALUE >> 10)))?;
         if self.whole.spend(value.len() + text.len()) {
             Ok(value)
         } else {

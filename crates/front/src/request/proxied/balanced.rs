@@ -1,46 +1,19 @@
 //! Requests to a balancer: a member is chosen, and another one if the first takes no request.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::header::COOKIE;
 use http::{Response, StatusCode};
 
-use super::upload::UploadState;
+use super::running::RunningAtMember;
 use super::{Attempt, Sending, deliver, log_error};
 use crate::base::refusal::Refusal;
-use crate::generation::View;
 use crate::request::respond::body::BodySource;
 use config::proxy::balancer::{Balancer, BalancerMember};
 use config::proxy::{BackendParameters, Passed};
-use proxy::balancer::{Balancers, Choice, NoMember};
+use proxy::balancer::{MemberChoice, NoMember};
 use proxy::{BackendFailure, BackendRequest};
-
-/// A request that a member is answering. Dropping it counts the request as over.
-pub struct RunningAtMember {
-    balancers: Arc<Balancers>,
-    generation: Rc<View>,
-    /// Index of the host whose configuration names the balancer.
-    host: u16,
-    name: String,
-    member: usize,
-    upload: Rc<UploadState>,
-    /// Bytes of the response's body.
-    pub received: u64,
-}
-
-impl Drop for RunningAtMember {
-    fn drop(&mut self) {
-        let Some(balancer) = self.generation.config.balancer(self.host, &self.name) else { return };
-        let Some(member) = balancer.members.get(self.member) else { return };
-        self.balancers.change(balancer, member, |state| {
-            state.busy = state.busy.saturating_sub(1);
-            state.to_member += self.upload.received.get();
-            state.from_member += self.received;
-        });
-    }
-}
 
 /// The response of one of the members of the balancer `name`.
 pub async fn answer(
@@ -148,7 +121,7 @@ fn set_variables(
     balancer: &Balancer,
     member: &BalancerMember,
     session: Option<&str>,
-    choice: Choice,
+    choice: MemberChoice,
 ) {
     let set = |name: &str, value: &str| sending.context.set_variable(name, value);
     set("BALANCER_NAME", &format!("balancer://{}", balancer.name));

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 
-use super::balanced::RunningAtMember;
+use super::running::RunningAtMember;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
 use proxy::BackendBody;

@@ -6,14 +6,13 @@
 //! ```
 
 mod balanced;
-mod download;
+pub mod download;
 pub mod health;
 mod reversed;
+mod running;
 mod switched;
 mod tls;
 pub mod upload;
-
-pub use download::Download;
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -29,10 +28,11 @@ use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::Tunnel;
 use crate::routing::Route;
-use balanced::RunningAtMember;
 use base::path::PATH;
 use config::proxy::{BackendAddress, Passed, Via};
+use download::Download;
 use proxy::{BackendAnswer, BackendFailure, BackendRequest, Waits, fields};
+use running::RunningAtMember;
 use upload::{ProxiedUpload, UploadState};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");

@@ -23,9 +23,9 @@ use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
 use crate::request::context::{RequestContext, RequestGuard};
-use crate::request::fcgi::FastcgiDownload;
-use crate::request::includes::ParsedBody;
-use crate::request::proxied::Download;
+use crate::request::fcgi::download::FastcgiDownload;
+use crate::request::includes::body::ParsedBody;
+use crate::request::proxied::download::Download;
 use crate::workers::{Promised, Ticket};
 
 /// The source of a response's bytes.

@@ -1,7 +1,7 @@
 //! FastCGI programs that this server starts: mod_fcgid's directives.
 
 use crate::draft::Draft;
-use crate::model::fcgid::FcgidWrapper;
+use crate::model::fastcgi::fcgid::FcgidWrapper;
 use crate::syntax::words::split;
 use crate::table::row::{ANYWHERE, FILE_INFO, HOSTS, Row, SERVER, duration, number, rows, size, word, words};
 

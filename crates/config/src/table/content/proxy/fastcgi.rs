@@ -1,7 +1,7 @@
 //! FastCGI applications behind `ProxyPass` and `SetHandler proxy:`.
 
 use crate::draft::Draft;
-use crate::model::fcgi::FcgiBackendType;
+use crate::model::fastcgi::fcgi::FcgiBackendType;
 use crate::model::proxy::{BackendScheme, BackendUrl};
 use crate::model::response::expr::Expr;
 use crate::model::response::setenv::{SetEnvIf, When};

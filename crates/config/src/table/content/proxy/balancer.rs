@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::health;
-use super::proxy::backend_parameter;
+use super::parameters::{PASSES, backend_parameter};
 use crate::draft::Draft;
 use crate::model::proxy::balancer::{
     Balancer, BalancerMember, BalancerSettings, HealthCheckMethod, LbMethod, MOST_MEMBERS, MemberStatus, StickySession,
@@ -15,12 +15,12 @@ use crate::table::row::{self, HOSTS, MANY, Row, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_proxy.c",
-    words("BalancerMember", super::proxy::PASSES, "[balancer://name] URL [parameter=value]…", 1..=MANY, member)
+    words("BalancerMember", PASSES, "[balancer://name] URL [parameter=value]…", 1..=MANY, member)
         .because("see ProxyPass"),
     "A backend of a balancer: in `<Proxy balancer://name>`, or with the balancer's URL first. Parameters: those of \
      ProxyPass, and route, redirect, loadfactor (1 to 100), lbset, status (letters D S I R H E N with + or -), hcmethod \
      (TCP, OPTIONS, HEAD, GET), hcinterval, hcpasses, hcfails, hcuri, hcexpr, hctemplate.",
-    words("ProxySet", super::proxy::PASSES, "[balancer://name] parameter=value…", 1..=MANY, set).because("see ProxyPass"),
+    words("ProxySet", PASSES, "[balancer://name] parameter=value…", 1..=MANY, set).because("see ProxyPass"),
     "Parameters of a balancer: in `<Proxy balancer://name>`, or with its URL first. lbmethod (byrequests, bytraffic, \
      bybusyness), stickysession=cookie|parameter, stickysessionsep, scolonpathdelim, nofailover, maxattempts, \
      failonstatus, failontimeout, forcerecovery.",

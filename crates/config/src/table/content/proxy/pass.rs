@@ -1,21 +1,17 @@
 //! Reverse proxy: backends that answer requests.
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use super::parameters::{PASSES, on_or_off, parameters};
 use super::{balancer, fastcgi};
 use crate::draft::{Draft, OpenedSection};
 use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::proxy::pass::ProxyPass;
 use crate::model::proxy::reverse::ReverseMap;
-use crate::model::proxy::{BackendAddress, BackendParameters, BackendUrl, ErrorOverride, PassFrom, Upgrade, Via};
+use crate::model::proxy::{BackendAddress, BackendParameters, BackendUrl, ErrorOverride, PassFrom, Via};
 use crate::syntax::tree::Directive;
-use crate::syntax::value::duration;
 use crate::syntax::wildcard::{self, Slash};
-use crate::table::row::{self, ANYWHERE, Contexts, HOSTS, MANY, Row, flag, places, rows, section, word, words};
-
-/// Hosts, and `<Location>` whose path then stands for the argument.
-pub const PASSES: Contexts = places(HOSTS.places | SectionContext::Location as u8);
+use crate::table::row::{self, ANYWHERE, HOSTS, MANY, Row, flag, rows, section, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_proxy.c",
@@ -161,15 +157,6 @@ fn place(draft: &mut Draft) -> Result<PassFrom, String> {
     }
 }
 
-fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, String> {
-    let mut all = BackendParameters::default();
-    for word in words {
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        backend_parameter(draft, &mut all, &name.to_ascii_lowercase(), value)?;
-    }
-    Ok(all)
-}
-
 /// Parameters of a line that leads to a balancer: words about the path are the line's, all others the balancer's.
 fn of_balancer(draft: &mut Draft, name: &str, words: &[String]) -> Result<BackendParameters, String> {
     let is_about_the_path =
@@ -178,57 +165,6 @@ fn of_balancer(draft: &mut Draft, name: &str, words: &[String]) -> Result<Backen
     let [own, others] = [own, others].map(|words| words.into_iter().cloned().collect::<Vec<_>>());
     balancer::set_all(draft, name, &others)?;
     parameters(draft, &own)
-}
-
-/// Applies a parameter of a backend's connections.
-pub fn backend_parameter(
-    draft: &mut Draft,
-    all: &mut BackendParameters,
-    name: &str,
-    value: &str,
-) -> Result<(), String> {
-    let time =
-        || -> Result<Option<Duration>, String> { duration(value).map(Some).map_err(|why| format!("{name}: {why}")) };
-    match name {
-        "nocanon" => all.nocanon = true,
-        "noquery" => all.noquery = true,
-        "interpolate" => all.interpolate = true,
-        "timeout" => all.timeout = time()?,
-        "connectiontimeout" => all.connection_timeout = time()?,
-        "retry" => all.retry = time()?,
-        "ttl" => all.ttl = time()?,
-        "disablereuse" | "enablereuse" => {
-            all.enable_reuse = on_or_off(value)? == (name == "enablereuse");
-            all.disable_reuse = !all.enable_reuse;
-        }
-        "upgrade" => {
-            all.upgrade = Some(match value.to_ascii_lowercase().as_str() {
-                "" => return Err("upgrade: expected ANY, NONE or the name of a protocol".to_owned()),
-                "any" | "*" => Upgrade::Any,
-                "none" => Upgrade::None,
-                name => Upgrade::To(name.to_owned()),
-            });
-        }
-        // Each thread keeps as many idle connections as it needed lately; the kernel sizes buffers.
-        "min" | "max" | "smax" | "acquire" | "keepalive" | "ping" | "flushpackets" | "flushwait" | "iobuffersize"
-        | "receivebuffersize" | "responsefieldsize" => {
-            draft.warn(&format!("{name} has no effect: connections to backends are kept as they are needed"));
-        }
-        _ => {
-            return Err(format!(
-                "the parameter {name} is not supported; expected nocanon, noquery, interpolate, timeout, connectiontimeout, retry, ttl, disablereuse or upgrade"
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn on_or_off(value: &str) -> Result<bool, String> {
-    match value.to_ascii_lowercase().as_str() {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(format!("expected On or Off, got \"{value}\"")),
-    }
 }
 
 /// `ProxyPassReverse [/path] URL`

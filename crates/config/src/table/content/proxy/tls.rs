@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::proxy::PASSES;
+use super::parameters::PASSES;
 use crate::draft::Draft;
 use crate::model::proxy::backend_tls::BackendVerify;
 use crate::model::tls::{NamedFile, Versions};

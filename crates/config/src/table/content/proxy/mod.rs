@@ -1,0 +1,9 @@
+//! Backends: the reverse proxy, its balancers and TLS, FastCGI.
+
+pub mod balancer;
+pub mod fastcgi;
+pub mod fcgid;
+mod health;
+mod parameters;
+pub mod pass;
+pub mod tls;

@@ -1,0 +1,38 @@
+//! Which connections are alike, so that one can carry the request of another.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use config::proxy::BackendAddress;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+
+/// The parts in which connections of one backend are alike.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub address: BackendAddress,
+    pub tls: Option<BackendHandshake>,
+}
+
+/// TLS of a connection to a backend.
+#[derive(Clone)]
+pub struct BackendHandshake {
+    /// The settings.
+    pub client: Arc<ClientConfig>,
+    /// The name that the backend's certificate must have, and that the handshake sends (SNI).
+    pub name: ServerName<'static>,
+}
+
+impl PartialEq for BackendHandshake {
+    fn eq(&self, other: &BackendHandshake) -> bool {
+        Arc::ptr_eq(&self.client, &other.client) && self.name == other.name
+    }
+}
+
+impl Eq for BackendHandshake {}
+
+impl Hash for BackendHandshake {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}

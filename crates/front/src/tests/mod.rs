@@ -74,7 +74,8 @@ impl Server {
         let bundle = Bundle { tree, facts: Facts { server_root: "/".into(), ..facts() } };
         let config = bundle.build().expect("a configuration");
         let memory = in_memory("configuration", &serde_json::to_vec(&bundle).expect("json")).expect("a memfd");
-        let certificates = in_memory("certificates", b"[]").expect("a memfd");
+        let files = serde_json::to_vec(&tls::TlsFiles::default()).expect("JSON");
+        let certificates = in_memory("certificates", &files).expect("a memfd");
         self.logs = config.logs.iter().map(|_| tempfile::tempfile().expect("a log")).collect();
         let mut listeners = vec![(self.address().to_string(), self.listener.as_raw_fd())];
         listeners.extend(self.unix.iter().map(|unix| ("unix".to_owned(), unix.as_raw_fd())));

@@ -77,6 +77,10 @@ impl Page {
         context.set_task(task);
         let said = ask_worker::request(&context, &head, &route, &mut RequestBody::none()).await;
         match said.map_err(|refusal| fault(format!("the program was answered {}", refusal.status.as_u16())))? {
+            // The server's page about the failure is no part of a page.
+            Said::Answer(response) if response.status().is_server_error() => {
+                Err(fault(format!("the program failed with status {}", response.status().as_u16())))
+            }
             Said::Answer(response) => {
                 self.deliver_plain(response.into_body()).await;
                 Ok(())

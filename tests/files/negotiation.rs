@@ -50,6 +50,14 @@ fn a_new_file_is_a_variant_at_once_and_a_removed_one_none() {
 }
 
 #[test]
+fn a_program_of_script_alias_that_is_found_by_a_part_of_its_name_is_executed() {
+    let site = Site::new().script("cgi/act.html", "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\noutput'\n");
+    let options = "<Directory \"@DIR@/cgi\">\nOptions +MultiViews\n</Directory>";
+    let server = site.serve(&format!("ScriptAlias /cgi/ \"@DIR@/cgi/\"\n{options}"));
+    assert_eq!(server.text("/cgi/act"), "output");
+}
+
+#[test]
 fn a_script_is_found_by_its_name_with_query_and_trailing_path() {
     let server = serve(
         "AddHandler cgi-script .cgi\nMultiviewsMatch Handlers\n<Directory \"@DIR@/htdocs\">\nOptions +MultiViews +ExecCGI\n</Directory>",

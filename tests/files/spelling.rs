@@ -33,6 +33,20 @@ fn a_similar_name_that_the_client_may_not_read_is_not_named() {
 }
 
 #[test]
+fn a_similar_name_is_judged_by_the_sections_of_its_own_path_and_file() {
+    let server = serve(
+        "CheckSpelling On\n<Location /secret.html>\nRequire all denied\n</Location>\n\
+         <Directory \"@DIR@/htdocs/Inner\">\nRequire all denied\n</Directory>",
+    );
+    server.site.write("htdocs/secret.html", "secret");
+    server.site.write("htdocs/Inner/a.html", "inner");
+    for path in ["/secert.html", "/inner/a.html"] {
+        let answer = server.get(path).is(404).text();
+        assert!(!answer.contains("secret") && !answer.contains("Inner"), "{path}: {answer}");
+    }
+}
+
+#[test]
 fn an_index_may_be_a_redirect_and_a_handler_may_take_the_folder() {
     let server = serve(
         "<Location /moved>\nDirectoryIndexRedirect permanent\n</Location>\n\

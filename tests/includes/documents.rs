@@ -21,6 +21,36 @@ fn a_page_has_its_files_variables_and_conditions() {
 }
 
 #[test]
+fn a_part_of_a_page_has_the_client_that_a_proxy_names() {
+    let proxy = "RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n";
+    let server = page("<!--#include file=\"part.txt\" -->,<!--#include virtual=\"part.txt\" -->")
+        .file("htdocs/part.txt", "a part")
+        .serve(&format!("{CONF}{proxy}<Files part.txt>\nRequire ip 192.0.2.7\n</Files>\n"));
+    let of = |client: &str| server.send(Request::get("/page.shtml").header("X-Forwarded-For", client)).text();
+    assert_eq!(of("192.0.2.7"), "a part,a part");
+    assert_eq!(of("192.0.2.8"), format!("{ERROR},{ERROR}"));
+}
+
+#[test]
+fn path_info_that_repeats_the_name_of_a_page_does_not_change_its_folder() {
+    let server = page("<!--#include file=\"part.txt\" -->,<!--#echo var=\"PATH_INFO\" -->")
+        .file("htdocs/part.txt", "a part")
+        .serve(&format!("{CONF}AcceptPathInfo On\n"));
+    assert_eq!(server.text("/page.shtml/page.shtml"), "a part,/page.shtml");
+}
+
+#[test]
+fn an_included_file_is_refused_by_a_condition_and_by_the_rules_of_its_folder() {
+    let closed = "<Directory \"@DIR@/htdocs/if\">\n<If \"true\">\nRequire all denied\n</If>\n</Directory>\n\
+                  <Directory \"@DIR@/htdocs/rule\">\nRewriteEngine On\nRewriteRule ^ - [F]\n</Directory>\n";
+    let server = page("<!--#include file=\"if/part.txt\" -->,<!--#include file=\"rule/part.txt\" -->")
+        .file("htdocs/if/part.txt", "a part")
+        .file("htdocs/rule/part.txt", "a part")
+        .serve(&format!("{CONF}{closed}"));
+    assert_eq!(server.text("/page.shtml"), format!("{ERROR},{ERROR}"));
+}
+
+#[test]
 fn a_page_takes_no_worker() {
     let server = page("<!--#include virtual=\"/part.txt\" -->").file("htdocs/part.txt", "a part").serve(CONF);
     assert_eq!(server.text("/page.shtml"), "a part");

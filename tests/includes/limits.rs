@@ -38,6 +38,15 @@ fn values_that_double_themselves_end_at_the_limit() {
 }
 
 #[test]
+fn a_list_of_encodings_is_bounded() {
+    let list = "base64,".repeat(80);
+    let echo = format!("<!--#echo encoding=\"{list}\" var=\"x\" -->");
+    let server = page(&format!("<!--#set var=\"x\" value=\"a\" -->{echo}after")).serve(CONF);
+    assert_eq!(server.text("/page.shtml"), format!("{ERROR}after"));
+    server.logged("encoding has more than 8 names");
+}
+
+#[test]
 fn variables_are_limited_in_number() {
     let many: String = (0..100_000).map(|number| format!("<!--#set var=\"v{number}\" value=\"1\" -->")).collect();
     let server = page(&format!("{many}after")).serve(CONF);

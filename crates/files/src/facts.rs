@@ -3,6 +3,7 @@
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Local};
 use nix::unistd::{Gid, Group, Uid, User};
@@ -10,6 +11,14 @@ use nix::unistd::{Gid, Group, Uid, User};
 use base::path::Text;
 use config::response::expr::{DiskFact, ExprAnswer};
 use config::work;
+
+/// Last second of the year 9999, in seconds since 1970.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// The time, or the nearest one from 1970 to 9999. chrono and httpdate panic for later times, which a file may have.
+pub fn formattable(time: SystemTime) -> SystemTime {
+    time.clamp(UNIX_EPOCH, UNIX_EPOCH + Duration::from_secs(LAST_SECOND))
+}
 
 /// Looks at a file. This may wait. A fact that is no property of a file is false.
 pub fn about(fact: DiskFact, path: &Path) -> ExprAnswer {
@@ -28,7 +37,7 @@ pub fn about(fact: DiskFact, path: &Path) -> ExprAnswer {
         DiskFact::FileSize => ExprAnswer::Text(file.map_or(0, Metadata::len).to_string()),
         DiskFact::FileMod => ExprAnswer::Text(file.map_or(0, micros).to_string()),
         DiskFact::LastModified => {
-            let changed = about.as_ref().and_then(|about| about.modified().ok());
+            let changed = about.as_ref().and_then(|about| about.modified().ok()).map(formattable);
             text(changed.map(|changed| DateTime::<Local>::from(changed).format("%Y%m%d%H%M%S").to_string()))
         }
         DiskFact::Owner => {
@@ -59,5 +68,19 @@ fn content(path: &Path, file: Option<&Metadata>) -> ExprAnswer {
             Ok(content) => ExprAnswer::Text(Text::new(&content).0),
             Err(error) => failed(&error.to_string()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absurd_time_becomes_the_nearest_one_with_four_digits() {
+        let day = Duration::from_secs(24 * 60 * 60);
+        let last = UNIX_EPOCH + Duration::from_secs(LAST_SECOND);
+        assert_eq!(formattable(UNIX_EPOCH - day), UNIX_EPOCH);
+        assert_eq!(formattable(UNIX_EPOCH + day), UNIX_EPOCH + day);
+        assert_eq!(formattable(last + day), last);
     }
 }

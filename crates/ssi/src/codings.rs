@@ -7,38 +7,75 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::entities;
+use crate::substitute::MAX_VALUE;
+
+/// Most names in a list of codings.
+pub const MOST_CODINGS: usize = 8;
+/// Longest value after each coding of a list, in bytes.
+pub const MAX_CODED: usize = 4 * MAX_VALUE;
+
+/// Why a list of codings cannot be applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodingFault<'a> {
+    /// No coding has this name.
+    Unknown(&'a [u8]),
+    /// The list has more than [`MOST_CODINGS`] names.
+    TooMany,
+    /// The value became longer than [`MAX_CODED`].
+    TooLong,
+}
 
 /// Names separated by commas or blanks, in the order in which they are applied.
 fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(|byte| matches!(byte, b',' | b' ' | b'\t')).filter(|name| !name.is_empty())
 }
 
-/// The value after each decoding of the list. The error is the name of an unknown one.
-pub fn decode<'a>(list: &'a [u8], value: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, &'a [u8]> {
-    names(list).try_fold(value, |value, name| {
-        Ok(match name.to_ascii_lowercase().as_slice() {
-            b"none" => value,
-            b"url" => percent_decoded(&value, false).into(),
-            b"urlencoded" => percent_decoded(&value, true).into(),
-            b"base64" => from_base64(&value).into(),
-            b"entity" => entities::decode(&value).into(),
-            _ => return Err(name),
+/// The value after each decoding of the list.
+pub fn decode<'a>(list: &'a [u8], value: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, CodingFault<'a>> {
+    coded(list, value, |name, value| {
+        Some(match name {
+            b"url" => percent_decoded(value, false),
+            b"urlencoded" => percent_decoded(value, true),
+            b"base64" => from_base64(value),
+            b"entity" => entities::decode(value),
+            _ => return None,
         })
     })
 }
 
-/// The value after each encoding of the list. The error is the name of an unknown one.
-pub fn encode<'a>(list: &'a [u8], value: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, &'a [u8]> {
-    names(list).try_fold(value, |value, name| {
-        Ok(match name.to_ascii_lowercase().as_slice() {
-            b"none" => value,
-            b"url" => percent_encoded(&value, b"$-_.+!*'(),:;@&=/~").into(),
-            b"urlencoded" => spaces_as_plus(&value).into(),
-            b"base64" => base64::engine::general_purpose::STANDARD.encode(&value).into_bytes().into(),
-            b"entity" => entities::encode(&value).into(),
-            _ => return Err(name),
+/// The value after each encoding of the list.
+pub fn encode<'a>(list: &'a [u8], value: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, CodingFault<'a>> {
+    coded(list, value, |name, value| {
+        Some(match name {
+            b"url" => percent_encoded(value, b"$-_.+!*'(),:;@&=/~"),
+            b"urlencoded" => spaces_as_plus(value),
+            b"base64" => base64::engine::general_purpose::STANDARD.encode(value).into_bytes(),
+            b"entity" => entities::encode(value),
+            _ => return None,
         })
     })
+}
+
+/// The value after each coding of the list. `code` gets a name in lower case, and returns `None` for an unknown one.
+fn coded<'a>(
+    list: &'a [u8],
+    mut value: Cow<'a, [u8]>,
+    code: fn(&[u8], &[u8]) -> Option<Vec<u8>>,
+) -> Result<Cow<'a, [u8]>, CodingFault<'a>> {
+    for (index, name) in names(list).enumerate() {
+        if index == MOST_CODINGS {
+            return Err(CodingFault::TooMany);
+        }
+        if name.eq_ignore_ascii_case(b"none") {
+            continue;
+        }
+        let next = code(&name.to_ascii_lowercase(), &value).ok_or(CodingFault::Unknown(name))?;
+        if next.len() > MAX_CODED {
+            return Err(CodingFault::TooLong);
+        }
+        value = Cow::Owned(next);
+    }
+    Ok(value)
 }
 
 fn from_base64(value: &[u8]) -> Vec<u8> {
@@ -112,7 +149,7 @@ mod tests {
         assert_eq!(encoded("url", "a b&c/d?e=f%").as_deref(), Ok("a%20b&c/d%3fe=f%25"));
         assert_eq!(encoded("urlencoded", "a b&c/d?e=f%").as_deref(), Ok("a+b%26c%2fd%3fe%3df%25"));
         assert_eq!(encoded("entity, BASE64", "<").as_deref(), Ok("Jmx0Ow=="));
-        assert_eq!(encoded("none,rot13", "<"), Err(&b"rot13"[..]));
+        assert_eq!(encoded("none,rot13", "<"), Err(CodingFault::Unknown(b"rot13")));
         let decoded = |list: &'static str, value: &'static str| {
             decode(list.as_bytes(), value.as_bytes().into()).map(|value| String::from_utf8_lossy(&value).into_owned())
         };
@@ -120,6 +157,16 @@ mod tests {
         assert_eq!(decoded("url", "%zz%4").as_deref(), Ok("%zz%4"));
         assert_eq!(decoded("urlencoded", "%41+%00b").as_deref(), Ok("A "));
         assert_eq!(decoded("base64", "aGVsbG8!!").as_deref(), Ok("hello"));
+    }
+
+    #[test]
+    fn a_list_of_codings_is_bounded_in_length_and_growth() {
+        let names = |count: usize| vec!["base64"; count].join(",");
+        assert!(encode(names(MOST_CODINGS).as_bytes(), Cow::Borrowed(&b"a"[..])).is_ok());
+        assert_eq!(encode(names(MOST_CODINGS + 1).as_bytes(), Cow::Borrowed(&b"a"[..])), Err(CodingFault::TooMany));
+        let long = vec![b'&'; MAX_VALUE];
+        assert_eq!(encode(b"entity", Cow::Borrowed(&long[..])), Err(CodingFault::TooLong));
+        assert_eq!(encode(names(MOST_CODINGS).as_bytes(), Cow::Borrowed(&long[..])), Err(CodingFault::TooLong));
     }
 
     #[test]

@@ -23,6 +23,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
+use crate::facts::formattable;
 use base::cache::BoundedCache;
 use base::path::longest;
 use base::stamp::Stamp;
@@ -231,7 +232,7 @@ fn opened(file: OwnedFd) -> io::Result<OpenedFile> {
         kind: it.file_type(),
         size: it.len(),
         inode: it.ino(),
-        modified: it.modified()?,
+        modified: formattable(it.modified()?),
         stamp: Stamp::of(&it),
         has_plain_path: None,
         file: Arc::new(file),

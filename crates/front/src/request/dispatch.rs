@@ -287,11 +287,34 @@ async fn at_program(
 
 /// Looks up the file of a path on this site, with the rules of its host and its access rules.
 pub async fn look_up(context: &RequestContext, head: &Parts) -> Result<LookupResult, Refusal> {
+    context.be_subrequest(context.is_part());
     let route = find(context, head).await?;
-    settle(context, head, &route)?;
+    settle_all(context, head, &route).await?;
     let (head, route) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
+    let route = choose(context, &head, route).await?;
     redirect(context, &route, &head, |_| true).await?;
+    let (head, route) = stay(context, head, route).await?;
     find_file(context, &head, &route).await
+}
+
+/// Applies the rules of the route's folder. Rules that lead to another request or to a backend refuse with a 404.
+pub async fn stay<'a>(
+    context: &RequestContext,
+    head: Cow<'a, Parts>,
+    mut route: Rc<Route>,
+) -> Result<(Cow<'a, Parts>, Rc<Route>), Refusal> {
+    let in_folder = rewrite::of_folder(context, &head, &route).await?;
+    let head = match in_folder {
+        InFolder::Same => head,
+        InFolder::Here(here) => Cow::Owned(*here),
+        InFolder::Onward(_) | InFolder::Backend(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+    };
+    let forced = context.take_forced();
+    if !forced.is_none() {
+        route = Rc::new(route.forced(forced));
+        settle(context, &head, &route)?;
+    }
+    Ok((head, route))
 }
 
 /// Answers a request for a program, from the cache or by a worker.

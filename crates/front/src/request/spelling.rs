@@ -9,7 +9,7 @@ use http::{Method, StatusCode};
 use percent_encoding::percent_encode;
 
 use super::context::RequestContext;
-use super::files::lookup::{missing_name, refusal};
+use super::files::lookup::{MissingName, missing_name, refusal};
 use super::files::visible::FolderView;
 use crate::base::refusal::Refusal;
 use crate::base::target;
@@ -49,6 +49,7 @@ impl Difference {
 /// A name in the folder that the client may have meant.
 struct Similar {
     difference: Difference,
+    /// Path of the name; PATH_INFO is added to the names that may be listed.
     path: Vec<u8>,
     name: String,
     is_folder: bool,
@@ -62,10 +63,17 @@ pub async fn correct(context: &RequestContext, head: &Parts, route: &Rc<Route>) 
         return Ok(());
     }
     let generation = &context.generation;
-    let mut found = generation.wait_for(|| similar(generation, route, rules)).await?;
+    let missing = generation.wait_for(|| Ok(missing_name(generation, route))).await?;
+    let Some(missing) = missing else { return Ok(()) };
+    let mut found = generation.wait_for(|| similar(generation, route, &missing)).await?;
     found.sort_by(|one, other| (one.difference, &one.name).cmp(&(other.difference, &other.name)));
     found.truncate(MOST);
-    let view = FolderView::of(context, route);
+    // PATH_INFO may be long, so only the names that may be listed get it.
+    found.iter_mut().for_each(|similar| similar.path.extend_from_slice(missing.path_info));
+    // Each name is judged as an entry of its folder: sections for its own path and file apply.
+    let mut folder = (**route).clone();
+    (folder.path, folder.filename) = (missing.folder_path.to_vec(), missing.folder.to_path_buf());
+    let view = FolderView::of(context, &folder);
     let mut shown = Vec::new();
     for similar in found {
         // Names that the client may not read stay unknown.
@@ -85,8 +93,8 @@ pub async fn correct(context: &RequestContext, head: &Parts, route: &Rc<Route>) 
 }
 
 /// The similar names in the folder of the missing one.
-fn similar(generation: &View, route: &Route, rules: &Spelling) -> Result<Vec<Similar>, NotYet> {
-    let Some(missing) = missing_name(generation, route) else { return Ok(Vec::new()) };
+fn similar(generation: &View, route: &Route, missing: &MissingName<'_>) -> Result<Vec<Similar>, NotYet> {
+    let rules = &route.settings.response.spelling;
     let root = root(&generation.config, route.host, missing.folder);
     let way = PathWithLinks { root, path: missing.folder, links: Links::of(route.settings.options) };
     let names = generation.opener.names(way).map_err(refusal)?;
@@ -94,7 +102,7 @@ fn similar(generation: &View, route: &Route, rules: &Spelling) -> Result<Vec<Sim
     for (name, is_folder) in names.all() {
         let Ok(name) = std::str::from_utf8(name) else { continue };
         if let Some(difference) = difference(missing.name, name, rules) {
-            let path = [missing.folder_path, name.as_bytes(), missing.path_info].concat();
+            let path = [missing.folder_path, name.as_bytes()].concat();
             found.push(Similar { difference, path, name: name.to_owned(), is_folder });
         }
     }

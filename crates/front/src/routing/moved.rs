@@ -33,6 +33,8 @@ impl FoundFile<'_> {
 struct Moved {
     path: Vec<u8>,
     sent: Option<Rc<str>>,
+    /// Whether the file is in a folder of `ScriptAlias`, so that it is executed.
+    script_alias: bool,
 }
 
 impl Routes {
@@ -65,7 +67,8 @@ impl Routes {
         path: Option<Vec<u8>>,
     ) -> Result<Rc<Route>, NotYet> {
         let sent = path.as_ref().map(|_| Rc::from(Text::new(&route.path).0)).or_else(|| route.sent.clone());
-        self.moved(config, route, filename, Moved { path: path.unwrap_or_else(|| route.path.clone()), sent })
+        let path = path.unwrap_or_else(|| route.path.clone());
+        self.moved(config, route, filename, Moved { path, sent, script_alias: false })
     }
 
     /// The route of the file that negotiation has chosen for a path.
@@ -76,20 +79,19 @@ impl Routes {
         filename: &Path,
         path: Vec<u8>,
     ) -> Result<Rc<Route>, NotYet> {
-        self.moved(config, route, filename, Moved { path, sent: route.sent.clone() })
+        self.moved(config, route, filename, Moved { path, sent: route.sent.clone(), script_alias: route.script_alias })
     }
 
     fn moved(&self, config: &Config, route: &Route, filename: &Path, to: Moved) -> Result<Rc<Route>, NotYet> {
-        let Moved { path, sent } = to;
-        let place =
-            Place { host: route.host, path: &Text::new(&path), sent: sent.as_deref(), filename, script_alias: false };
+        let Moved { path, sent, script_alias } = to;
+        let place = Place { host: route.host, path: &Text::new(&path), sent: sent.as_deref(), filename, script_alias };
         let found = self.look(config, &place)?;
         let (redirect, is_undecided) = applied(|| redirect::of_place(&found.settings, &place.path.0));
         let unknown = is_undecided.then_some(StatusCode::INTERNAL_SERVER_ERROR);
         Ok(Rc::new(Route {
             filename: filename.to_path_buf(),
             by_rules: true,
-            script_alias: false,
+            script_alias,
             script_length: found.settings.script_length(&path),
             path,
             sent,

@@ -30,9 +30,15 @@ pub static ROWS: &[Row] = rows![
     "Accepted without effect: as httpd 2.4, the server sends the same headers with On and Off.",
 ];
 
+/// Most languages of LanguagePriority: each is compared with those of a page's variants.
+const MOST_LANGUAGES: usize = 200;
+
 /// `LanguagePriority language…`
 fn language_priority(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let languages = draft.settings().response.negotiation.language_priority.get_or_insert_default();
+    if languages.len() + args.len() > MOST_LANGUAGES {
+        return Err(format!("expected at most {MOST_LANGUAGES} languages; remove those that no file has"));
+    }
     languages.extend(args.iter().map(|language| language.to_ascii_lowercase()));
     Ok(())
 }

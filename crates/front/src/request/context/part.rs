@@ -7,7 +7,6 @@ use bytes::Bytes;
 use http::Method;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 
-use super::remote_ip::ProxyReport;
 use super::rules::RuleState;
 use super::{RequestContext, answered::Answered};
 use crate::request::internal_redirect;
@@ -34,7 +33,7 @@ pub enum Task {
 
 impl RequestContext {
     /// A context for a request whose response becomes a part of this one's: a GET without conditions, with its own route,
-    /// variables and user. It is not logged, and shares the limit of rules.
+    /// variables and user, and the client of this one. It is not logged, and shares the limit of rules.
     pub fn part(&self) -> Rc<RequestContext> {
         let mut head = self.head.clone();
         internal_redirect::unconditional(&mut head);
@@ -54,7 +53,7 @@ impl RequestContext {
             received: self.received,
             started: self.started,
             number: OnceCell::from(self.number()),
-            proxies: ProxyReport::default(),
+            proxies: self.proxies.clone(),
             visitor: RefCell::default(),
             route: RefCell::default(),
             environment: RefCell::default(),

@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
 
 use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
@@ -26,10 +27,10 @@ struct ForwardedClient {
 }
 
 /// What trusted proxies report about a request's client.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct ProxyReport {
     /// The client, if a proxy names it.
-    client: OnceCell<ForwardedClient>,
+    client: OnceCell<Rc<ForwardedClient>>,
     /// Whether the client uses TLS, if a proxy says so.
     is_secure: OnceCell<bool>,
 }
@@ -42,7 +43,7 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
         && let Some(forwarded) = find(rules, &context.client.remote, &head.headers)
     {
         // Cannot fail: the cell was empty in the condition above.
-        let _ = context.proxies.client.set(forwarded);
+        let _ = context.proxies.client.set(Rc::new(forwarded));
     }
     if rules.proto_header.is_some()
         && context.proxies.is_secure.get().is_none()

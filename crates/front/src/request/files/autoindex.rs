@@ -189,7 +189,7 @@ impl Entry {
             name: name.as_bytes().to_vec(),
             is_folder: metadata.is_dir(),
             size: metadata.len(),
-            changed: metadata.modified().ok(),
+            changed: metadata.modified().ok().map(::files::facts::formattable),
         })
     }
 }

@@ -6,7 +6,7 @@ use http::request::Parts;
 
 use super::facts::PageFile;
 use crate::request::context::RequestContext;
-use crate::routing::Route;
+use crate::routing::{Route, bytes};
 
 /// A document that is parsed.
 pub struct Document {
@@ -21,6 +21,16 @@ pub struct Document {
 }
 
 impl Document {
+    /// The name of the document's file, without PATH_INFO.
+    pub fn filename(&self) -> &[u8] {
+        let name = bytes(&self.route.filename);
+        // The name of a file that was found on disk has no PATH_INFO, but may end with the same text.
+        if self.route.resolved {
+            return name;
+        }
+        name.strip_suffix(self.split_path().1).unwrap_or(name)
+    }
+
     /// The path of the document, and PATH_INFO behind it.
     pub fn split_path(&self) -> (&[u8], &[u8]) {
         let path = &self.route.path;

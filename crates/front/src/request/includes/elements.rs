@@ -10,7 +10,7 @@ use super::page::Page;
 use super::values::{Fault, fault};
 use super::variables::{PageValue, TooMany};
 use config::LogLevel;
-use ssi::codings;
+use ssi::codings::{self, CodingFault, MAX_CODED, MOST_CODINGS};
 use ssi::entities;
 use ssi::format;
 use ssi::parser::{Argument, Element};
@@ -68,7 +68,7 @@ impl Page {
                 b"var" => {
                     let name = self.substituted(&value, Undefined::Empty)?;
                     let text = match self.variable(&name) {
-                        Some(text) => coded(&decoding, &encoding, text)?,
+                        Some(text) => self.coded(&decoding, &encoding, text)?,
                         None => self.undefined_echo.clone(),
                     };
                     self.whole.spend(text.len());
@@ -91,7 +91,7 @@ impl Page {
                 b"value" => {
                     let variable = variable.as_ref().ok_or_else(|| fault("var must precede value"))?;
                     let text = self.substituted(value, Undefined::Empty)?;
-                    let text = coded(decoding, encoding, text)?;
+                    let text = self.coded(decoding, encoding, text)?;
                     self.whole.spend(text.len());
                     let stored = self.whole.variables.borrow_mut().set(variable, PageValue::Text(text));
                     stored.map_err(|TooMany| fault("the page's variables need more than 512 KB"))?;
@@ -163,13 +163,21 @@ fn is_known(name: &[u8]) -> bool {
     matches!(name, b"echo" | b"set" | b"config" | b"fsize" | b"flastmod" | b"include" | b"exec" | b"perl")
 }
 
-fn coded(decoding: &[u8], encoding: &[u8], text: Vec<u8>) -> Result<Vec<u8>, Fault> {
-    let unknown = |kind: &str, name: &[u8]| fault(format!("unknown {kind} \"{}\"", name.escape_ascii()));
-    let text = codings::decode(decoding, text.into()).map_err(|name| unknown("decoding", name))?;
-    codings::encode(encoding, text).map(Cow::into_owned).map_err(|name| unknown("encoding", name))
-}
-
 impl Page {
+    /// The text after its decodings and encodings.
+    fn coded(&self, decoding: &[u8], encoding: &[u8], text: Vec<u8>) -> Result<Vec<u8>, Fault> {
+        let failed = |kind: &str, why: CodingFault<'_>| match why {
+            CodingFault::Unknown(name) => fault(format!("unknown {kind} \"{}\"", name.escape_ascii())),
+            CodingFault::TooMany => fault(format!("{kind} has more than {MOST_CODINGS} names")),
+            CodingFault::TooLong => {
+                self.whole.spend(MAX_CODED);
+                fault(format!("a value is longer than {} KB after its {kind}", MAX_CODED >> 10))
+            }
+        };
+        let text = codings::decode(decoding, text.into()).map_err(|why| failed("decoding", why))?;
+        codings::encode(encoding, text).map(Cow::into_owned).map_err(|why| failed("encoding", why))
+    }
+
     /// Logs that something was tried, without an error message in the page.
     pub fn note(&self, why: impl Display) {
         self.report(LogLevel::Error, why);

@@ -95,7 +95,7 @@ fn of_client(document: &Document, set: Set<'_>) {
     }
     if let Some(user) = visitor.user() {
         set("REMOTE_USER", user.name.as_bytes());
-        set("AUTH_TYPE", b"Basic");
+        set("AUTH_TYPE", user.method.name().as_bytes());
     }
 }
 
@@ -108,11 +108,8 @@ fn of_script(document: &Document, set: Set<'_>) {
     set("QUERY_STRING", target::query(head).unwrap_or_default());
     let (script, path_info) = document.split_path();
     set("SCRIPT_NAME", script);
-    let extra = path_info.len();
-    let file = bytes(&route.filename);
-    let file = file.get(..file.len() - extra).filter(|_| file.ends_with(path_info)).unwrap_or(file);
-    set("SCRIPT_FILENAME", file);
-    if extra > 0 {
+    set("SCRIPT_FILENAME", document.filename());
+    if !path_info.is_empty() {
         set("PATH_INFO", path_info);
         let root = bytes(rewrite::document_root(context, route));
         set("PATH_TRANSLATED", &[root, path_info].concat());

@@ -16,6 +16,10 @@ use ssi::substitute::Undefined;
 const LONGEST: usize = 8 << 10;
 /// Work for each byte of compiled regular expressions.
 const COMPILED: usize = 16;
+/// Work for each variable whose name is searched for in an expression, in addition to the search.
+const NAME: usize = 64;
+/// Bytes of text that a search reads for one byte of work.
+const SEARCHED: usize = 16;
 
 impl Page {
     /// Whether an expression is true. Its groups are stored for later elements.
@@ -38,7 +42,7 @@ impl Page {
         let mut budget = Budget::of_htaccess();
         let expr = Expr::parse_with(&text, &mut budget, ExprRights::OfPage).map_err(fault)?;
         self.charge(&budget)?;
-        let named = self.named_in(&text);
+        let named = self.named_in(&text)?;
         let Document { context, head, route, .. } = self.document();
         let of = ExprOf { variables: Some(&named), ..ExprOf::request(context, head, route) };
         let result = context.answered(head, route, || context.apply_rules(|| context.evaluated(&of, &expr))).await;
@@ -57,18 +61,24 @@ impl Page {
     }
 
     /// The variables whose names are in the expression.
-    fn named_in(&self, text: &str) -> Variables {
+    fn named_in(&self, text: &str) -> Result<Variables, Fault> {
         let names: Vec<Vec<u8>> = self.whole.variables.borrow().iter().map(|(name, _)| name.to_vec()).collect();
+        if !self.whole.spend(names.len() * (NAME + text.len() / SEARCHED)) {
+            return Err(fault("the page's elements do too much"));
+        }
         let mut named = Variables::default();
         for name in names {
             let name = String::from_utf8_lossy(&name);
             if text.contains(&*name)
                 && let Some(value) = self.variable(name.as_bytes())
             {
+                if !self.whole.spend(value.len()) {
+                    return Err(fault("the page's elements do too much"));
+                }
                 named.set(&name, Some(String::from_utf8_lossy(&value).into_owned()));
             }
         }
-        named
+        Ok(named)
     }
 
     async fn is_true_legacy(&mut self, expression: &[u8]) -> Result<bool, Fault> {

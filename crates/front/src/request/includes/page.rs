@@ -28,7 +28,7 @@ pub const MAX_INCLUDED: u64 = 256 << 20;
 const MAX_WORK: usize = 64 << 20;
 /// Work for an element, in bytes.
 const ELEMENT: usize = 200;
-/// Work after which other requests of the thread run, in bytes.
+/// Work or text after which other requests of the thread run, in bytes.
 const TURN: usize = 256 << 10;
 /// Most lines about one page in the error log.
 const MAX_LINES: u32 = 10;
@@ -144,12 +144,19 @@ impl Page {
     /// Executes the document whose text is `source`.
     pub async fn run(mut self, mut source: BodySource) -> io::Result<()> {
         let mut parser = Parser::new(self.tags());
+        let mut since_pause = 0;
         while let Some(piece) = poll_fn(|cx| source.poll(cx)).await {
             let piece = piece?;
             if !self.count_text(piece.len()) {
                 return Ok(());
             }
             self.read(&mut parser, &piece).await;
+            // Text without elements, or in a branch that is left out, costs no work.
+            since_pause += piece.len();
+            if since_pause > TURN {
+                since_pause = 0;
+                pause().await;
+            }
         }
         if self.conditions.printing {
             match parser.end() {

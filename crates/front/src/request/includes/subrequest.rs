@@ -1,5 +1,6 @@
 //! `include`, and the files that `fsize` and `flastmod` look up: requests of a page to its own site, with its access rules.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::future::poll_fn;
 use std::os::unix::ffi::OsStrExt;
@@ -27,8 +28,10 @@ use crate::request::files::{LookupResult, media_type};
 use crate::request::internal_redirect::UNSENT;
 use crate::request::respond::body::BodySource;
 use crate::request::{self, MAX_REDIRECTS, rewrite};
-use crate::routing::{Route, bytes};
+use crate::routing::Route;
 use base::path::PATH;
+use config::Phase;
+use files::facts::formattable;
 use ssi::parser::Argument;
 use ssi::substitute::Undefined;
 
@@ -78,8 +81,11 @@ impl Page {
             }
         }
         if !self.may_exec() {
-            let found = request::look_up(&subrequest.context, &subrequest.head).await.map_err(refused)?;
-            self.check_type(value, &found)?;
+            // The rules run again for the response: a flag END during the lookup does not stop them.
+            let before = subrequest.context.set_aside();
+            let found = request::look_up(&subrequest.context, &subrequest.head).await;
+            subrequest.context.restore(before);
+            self.check_type(value, &found.map_err(refused)?)?;
         }
         let answer = request::reach(&subrequest.context, &subrequest.head, &mut body).await.map_err(refused)?;
         let (response, head) = (answer.0, answer.1.into_owned());
@@ -164,7 +170,11 @@ impl Page {
             }
             other => return Err(unknown(other)),
         };
-        match found.map_err(refused)? {
+        let found = found.map_err(refused)?;
+        if found.file().is_some_and(|route| is_left_to_perl(route)) {
+            return Err(fault(format!("the access to {} is decided by Perl handlers", value.escape_ascii())));
+        }
+        match found {
             LookupResult::File(_, opened) => Ok(LookedUpFile { size: opened.size, modified: opened.modified }),
             LookupResult::Handled(route) => self.look_at_program(&route.filename).await,
             _ => Err(fault(format!("{} is no file", value.escape_ascii()))),
@@ -175,7 +185,7 @@ impl Page {
         let file = file.to_owned();
         let found = crate::base::blocking::run("look at a file", move || std::fs::metadata(file)).await;
         let found = found.ok().and_then(Result::ok).filter(std::fs::Metadata::is_file);
-        let found = found.and_then(|found| Some((found.len(), found.modified().ok()?)));
+        let found = found.and_then(|found| Some((found.len(), formattable(found.modified().ok()?))));
         let (size, modified) = found.ok_or_else(|| fault("there is no such file"))?;
         Ok(LookedUpFile { size, modified })
     }
@@ -236,19 +246,18 @@ impl Page {
     async fn file_request(&self, value: &[u8]) -> Result<(Subrequest, Rc<Route>), Fault> {
         let below = below(value).ok_or_else(|| fault(format!("{} leads out of the folder", value.escape_ascii())))?;
         let document = self.document();
-        let (path, path_info) = document.split_path();
-        let whole = bytes(&document.route.filename);
-        let file = whole.strip_suffix(path_info).unwrap_or(whole);
-        let file = PathBuf::from(OsStr::from_bytes(&[folder_of(file), &below].concat()));
+        let (path, _) = document.split_path();
+        let file = PathBuf::from(OsStr::from_bytes(&[folder_of(document.filename()), &below].concat()));
         let path = [folder_of(path), &below].concat();
         let target = Uri::builder().path_and_query(percent_encode(&path, PATH).to_string()).build();
         let subrequest = self.subrequest(target.map_err(|_| fault("the name is no path"))?)?;
         let generation = &subrequest.context.generation;
         let at = || generation.routes.at_file(&generation.config, &document.route, &file, Some(path.clone()));
-        let route = generation.wait_for(at).await.map_err(|refusal| failure(value, &refusal))?;
-        request::place::settle(&subrequest.context, &subrequest.head, &route)
-            .map_err(|refusal| failure(value, &refusal))?;
-        Ok((subrequest, route))
+        let refused = |refusal: Refusal| failure(value, &refusal);
+        let route = generation.wait_for(at).await.map_err(refused)?;
+        let Subrequest { context, head } = subrequest;
+        let (head, route) = in_place(&context, head, route).await.map_err(refused)?;
+        Ok((Subrequest { context, head }, route))
     }
 
     /// Whether the client may access this URL, whatever is there.
@@ -256,6 +265,20 @@ impl Page {
         let Subrequest { context, head } = self.subrequest(self.target(url)?)?;
         Ok(rewrite::is_accessible(&context, &head).await)
     }
+}
+
+/// Applies the `<If>` sections and the rules of the folder that `route` leads to.
+async fn in_place(context: &RequestContext, head: Parts, route: Rc<Route>) -> Result<(Parts, Rc<Route>), Refusal> {
+    context.be_subrequest(true);
+    request::place::settle_all(context, &head, &route).await?;
+    let route = request::place::choose(context, &head, route).await?;
+    let (head, route) = request::dispatch::stay(context, Cow::Owned(head), route).await?;
+    Ok((head.into_owned(), route))
+}
+
+/// Whether Perl handlers decide about the access to a place. Only a worker can run these.
+fn is_left_to_perl(route: &Route) -> bool {
+    route.settings.needs_perl_for_users() || !route.settings.phases.of(Phase::Access).is_empty()
 }
 
 /// The part of a path up to its last slash.

@@ -43,12 +43,12 @@ impl Page {
     /// The text with its variables replaced.
     pub fn substituted(&self, text: &[u8], undefined: Undefined) -> Result<Vec<u8>, Fault> {
         let value = substitute(text, undefined, &mut |name| self.variable(name));
-        let value = value.map_err(|ValueTooLong| fault(format!("a value is longer than {} KB", MAX_VALUE >> 10)))?;
-        if self.whole.spend(value.len() + text.len()) {
-            Ok(value)
-        } else {
-            Err(fault("the page's elements do too much"))
+        // A value that is too long has cost its work, too.
+        let length = value.as_ref().map_or(MAX_VALUE, Vec::len);
+        if !self.whole.spend(length + text.len()) {
+            return Err(fault("the page's elements do too much"));
         }
+        value.map_err(|ValueTooLong| fault(format!("a value is longer than {} KB", MAX_VALUE >> 10)))
     }
 
     /// Looks up the owner of the client's document if the element names `USER_NAME`, or all variables are needed.

@@ -10,6 +10,8 @@ use super::variant::Variant;
 
 /// Most variants of a map: each is compared with the client's headers.
 pub const MOST_VARIANTS: usize = 100;
+/// Most languages of a variant: each is compared with those of the client.
+const MOST_LANGUAGES: usize = 100;
 
 /// The variants of a map. The error says where the map is invalid.
 pub fn parse(text: &str, own_name: &str) -> Result<Vec<Variant>, String> {
@@ -62,7 +64,12 @@ impl<'a> MapReader<'a> {
                 let invalid = |_| format!("line {}: Content-Length \"{value}\" is no number", self.line);
                 variant.length = Some(value.parse().map_err(invalid)?);
             }
-            "content-language" => variant.add_languages(value),
+            "content-language" => {
+                variant.add_languages(value);
+                if variant.languages.len() > MOST_LANGUAGES {
+                    return Err(format!("line {}: a variant may have at most {MOST_LANGUAGES} languages", self.line));
+                }
+            }
             "content-encoding" => variant.encoding = first(),
             "description" => variant.description = value.replace(['\r', '\n'], " "),
             "body" => self.body(variant, value)?,
@@ -180,5 +187,7 @@ mod tests {
         }
         let many = "URI: a\nContent-Language: en\n\n".repeat(MOST_VARIANTS + 1);
         assert!(names(&many).is_err());
+        let languages = "en,".repeat(MOST_LANGUAGES + 1);
+        assert!(names(&format!("URI: a\nContent-Language: {languages}\n")).is_err());
     }
 }

@@ -45,6 +45,19 @@ fn a_program_stays_for_further_requests() {
 }
 
 #[test]
+fn virtual_hosts_share_no_process() {
+    let host = |name: &str| format!("<VirtualHost *>\nServerName {name}\nDocumentRoot @DIR@/htdocs\n</VirtualHost>\n");
+    let server = serve(&(host("one.example") + &host("two.example")));
+    let pid_of = |name: &str| {
+        let answer = server.send(Request::get("/a.fcgi").header("Host", name)).text();
+        variable(&answer, "pid").to_owned()
+    };
+    let (one, two) = (pid_of("one.example"), pid_of("two.example"));
+    assert!(one != "-" && two != "-" && one != two, "{one} {two}");
+    assert_eq!([pid_of("one.example"), pid_of("two.example")], [one, two]);
+}
+
+#[test]
 fn its_output_is_that_of_a_cgi_program() {
     let server = serve("");
     assert_eq!(server.get("/a.fcgi?status").status, 418);

@@ -26,6 +26,20 @@ fn a_body_reaches_the_backend_with_its_length_or_in_chunks() {
 }
 
 #[test]
+fn a_body_without_a_length_is_411_where_the_backend_gets_http_1_0() {
+    let backend = Backend::new(|_| ok("answered"));
+    let server = Site::new().serve(&format!("SetEnv force-proxy-request-1.0 1\nProxyPass / {}\n", backend.url("/")));
+    let mut client = TcpStream::connect(("127.0.0.1", server.site.port)).expect("it listens");
+    let chunks =
+        "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    client.write_all(chunks.as_bytes()).expect("it reads");
+    let mut response = String::new();
+    let _ = client.read_to_string(&mut response);
+    assert!(response.starts_with("HTTP/1.1 411"), "{response}");
+    assert!(backend.received().is_empty());
+}
+
+#[test]
 fn a_body_is_passed_on_before_its_end_has_come() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("our own socket").port();

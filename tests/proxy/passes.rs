@@ -235,6 +235,29 @@ fn a_rewrite_rule_names_a_backend() {
 }
 
 #[test]
+fn rules_of_a_htaccess_file_may_name_sockets_balancers_and_tls_that_the_configuration_names() {
+    let backend = echo();
+    let server = Site::new()
+        .file(
+            "htdocs/.htaccess",
+            "RewriteEngine On\nRewriteRule ^named$ balancer://named/x [P]\nRewriteRule ^other$ balancer://other/x [P]\n\
+             RewriteRule ^tls$ https://127.0.0.1:1/x [P]\nRewriteRule ^socket$ unix:/nowhere.sock|http://localhost/x [P]\n",
+        )
+        .serve(&format!(
+            "<Proxy balancer://named>\nBalancerMember {0}\n</Proxy>\nBalancerMember balancer://other {0}\n\
+             <Directory @DIR@/htdocs>\nAllowOverride FileInfo\nOptions FollowSymLinks\n</Directory>\n",
+            backend.url("")
+        ));
+    assert_eq!(server.text("/named"), "GET /x HTTP/1.1");
+    assert_eq!(server.get("/socket").status, 500);
+    for (target, origin) in [("/other", "balancer://other"), ("/tls", "https://127.0.0.1:1")] {
+        assert_eq!(server.get(target).status, 500, "{target}");
+        server.logged(&format!("the configuration of this place does not name {origin}"));
+    }
+    assert_eq!(backend.received().len(), 1);
+}
+
+#[test]
 fn a_variable_keeps_a_request_here_or_stands_in_the_path_of_the_backend() {
     let backend = echo();
     let url = backend.url("/");

@@ -69,3 +69,15 @@ fn a_backend_without_tls_and_files_without_certificates_are_named() {
     site.configure("SSLProxyVerify require\nSSLProxyCACertificateFile no.pem\n");
     site.cameleer(["check", "-f", "site.conf"]).failed(78, "contains no certificate that can be used");
 }
+
+#[test]
+fn a_name_that_a_client_invents_puts_no_member_in_error() {
+    let good = backend("localhost", 4000);
+    let server = Site::new().serve(&format!(
+        "SSLProxyEngine On\nProxyPreserveHost On\n<Proxy balancer://group>\nBalancerMember {}\n</Proxy>\n\
+         ProxyPass / balancer://group/\n",
+        url(&good)
+    ));
+    let ask = |host: &str| server.send(Request::get("/a.txt").header("Host", host)).status;
+    assert_eq!([ask("invented.example"), ask("localhost")], [500, 200]);
+}

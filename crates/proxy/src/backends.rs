@@ -85,9 +85,9 @@ struct Unsent {
 impl Backends {
     /// Sends a request, and waits for the head of the response.
     ///
-    /// A request that an idle connection has lost is sent again where that is safe: the backend has got none of it, or
-    /// the method is idempotent and there is no body (RFC 9110, section 9.2.2). `outgoing` is complete after
-    /// [`BackendFailure::is_before_the_request`], and may be sent to another backend.
+    /// A request that an idle connection has lost is sent again, once and on a new connection, where that is safe: the
+    /// backend has got none of it, or the method is idempotent and there is no body (RFC 9110, section 9.2.2).
+    /// `outgoing` is complete after [`BackendFailure::is_before_the_request`], and may be sent to another backend.
     pub async fn send(
         &self,
         to: &Passed,
@@ -125,7 +125,14 @@ impl Backends {
                 None if unsent.was_idle && may_repeat => ProxiedBody::new(None, progress.clone()),
                 _ => return Err(unsent.failure),
             };
-            (link, was_idle) = self.link(to, &key, waits).await?;
+            // A new connection, so that a request is sent at most twice.
+            (link, was_idle) = match self.connect(&to.parameters, &key, waits).await {
+                Ok(link) => (link, false),
+                Err(failure) => {
+                    outgoing.body = body.into_source();
+                    return Err(failure);
+                }
+            };
         }
     }
 
@@ -144,7 +151,8 @@ impl Backends {
     }
 
     async fn connect(&self, parameters: &BackendParameters, key: &Key, waits: Waits) -> Result<Link, BackendFailure> {
-        let until = self.down.borrow().get(key).copied();
+        let retry = parameters.retry.unwrap_or(USUAL_RETRY);
+        let until = self.down.borrow().get(key).copied().filter(|_| !retry.is_zero());
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(BackendFailure::Down(left));
         }
@@ -152,7 +160,7 @@ impl Backends {
             Ok(socket) => socket,
             Err(failure) => {
                 if matches!(&failure, BackendFailure::Unreachable(error) if is_of_the_backend(error)) {
-                    self.note_down(key, parameters.retry.unwrap_or(USUAL_RETRY));
+                    self.note_down(key, retry);
                 }
                 return Err(failure);
             }
@@ -245,5 +253,58 @@ fn is_of_the_backend(error: &io::Error) -> bool {
 async fn keep(idle: Rc<Idle>, key: Key, mut link: Link, ttl: Option<Duration>, piece: Duration) {
     if let Ok(Ok(())) = timeout(piece, link.sender.ready()).await {
         idle.put(key, link, ttl);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::sync::Arc;
+    use std::task::{Context, Poll};
+
+    use bytes::Bytes;
+    use config::At;
+    use config::proxy::BackendUrl;
+    use http_body::Frame;
+    use tokio::net::TcpListener;
+    use tokio::task::LocalSet;
+
+    use super::*;
+
+    /// A body whose client sends nothing.
+    struct Upload;
+
+    impl http_body::Body for Upload {
+        type Data = Bytes;
+        type Error = io::Error;
+
+        fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+            Poll::Pending
+        }
+    }
+
+    #[test]
+    fn a_request_that_an_idle_connection_gives_back_retains_its_body() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        LocalSet::new().block_on(&runtime, async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let port = listener.local_addr().expect("our own socket").port();
+            let url = BackendUrl::parse(&format!("http://127.0.0.1:{port}")).expect("a URL");
+            let to = Passed { url, parameters: Arc::default(), at: At::default() };
+            let waits = Waits { connect: Duration::from_secs(10), piece: Duration::from_secs(10) };
+            let backends = Backends::default();
+            let key = Key { address: to.url.address.clone(), tls: None };
+            let mut link = backends.connect(&to.parameters, &key, waits).await.expect("a connection");
+            link.sender.ready().await.expect("an open connection");
+            // The connection ends after it was chosen, and before it has sent a byte.
+            link.task.abort();
+            backends.idle.put(key, link, None);
+            drop(listener);
+            let (head, ()) = Request::post("/").body(()).expect("a request").into_parts();
+            let body: BodyStream = Box::pin(Upload);
+            let mut outgoing = BackendRequest { head, body: Some(body), tls: None, once: false, upgrades: false };
+            let failure = backends.send(&to, waits, &mut outgoing).await.err().expect("no connection");
+            assert!(failure.is_before_the_request() && outgoing.body.is_some(), "{failure}");
+        });
     }
 }

@@ -38,6 +38,11 @@ impl ProxiedBody {
     pub(crate) fn new(source: Option<BodyStream>, progress: Progress) -> ProxiedBody {
         ProxiedBody { source, progress }
     }
+
+    /// The source, for another backend.
+    pub(crate) fn into_source(self) -> Option<BodyStream> {
+        self.source
+    }
 }
 
 impl Body for ProxiedBody {

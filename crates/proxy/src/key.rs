@@ -21,6 +21,8 @@ pub struct BackendHandshake {
     pub client: Arc<ClientConfig>,
     /// The name that the backend's certificate must have, and that the handshake sends (SNI).
     pub name: ServerName<'static>,
+    /// Whether `name` is the client's Host, so that a failure may be the client's fault.
+    pub is_of_client: bool,
 }
 
 impl PartialEq for BackendHandshake {

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 /// A program, and the limits of its processes. Equal programs share processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramSpec {
+    /// Index of the virtual host, so that hosts share no processes.
+    pub host: u16,
     /// File that is executed.
     pub file: PathBuf,
     /// Its arguments, without its name.
@@ -41,7 +43,12 @@ pub struct ProgramSpec {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToManager {
     /// Asks for a process of a program.
-    Lease(Box<ProgramSpec>),
+    Lease {
+        /// The program.
+        spec: Box<ProgramSpec>,
+        /// Whether the process must be a new one: a used one has lost the request.
+        is_fresh: bool,
+    },
     /// The request is over. Unless `reusable`, the process is ended.
     Done {
         /// Whether the process has answered completely.

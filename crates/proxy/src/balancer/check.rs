@@ -1,6 +1,7 @@
 //! An active check of a member.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
@@ -11,8 +12,8 @@ use crate::backends::{BackendAnswer, BackendRequest, Backends};
 use crate::key::BackendHandshake;
 use crate::waits::Waits;
 use config::At;
-use config::proxy::Passed;
 use config::proxy::balancer::{BalancerMember, HealthCheck, HealthCheckMethod};
+use config::proxy::{BackendParameters, Passed};
 
 /// Most bytes of a body that are compared; a longer one fails.
 const LONGEST: usize = 64 << 10;
@@ -24,10 +25,9 @@ pub async fn check(
     check: &HealthCheck,
     (waits, tls): (Waits, Option<BackendHandshake>),
 ) -> Result<(), String> {
-    let to = Passed { url: member.url.clone(), parameters: member.parameters.clone(), at: At::default() };
-    if check.method == HealthCheckMethod::Tcp {
-        return backends.try_connection(&to, waits).await.map_err(|why| why.to_string());
-    }
+    // A check always tries to connect, and its failure marks no backend as unreachable.
+    let parameters = BackendParameters { retry: Some(Duration::ZERO), ..(*member.parameters).clone() };
+    let to = Passed { url: member.url.clone(), parameters: Arc::new(parameters), at: At::default() };
     let asked = tokio::time::timeout(whole(check, waits), ask(backends, &to, check, (waits, tls)));
     asked.await.unwrap_or_else(|_| Err(format!("it took more than {} s", whole(check, waits).as_secs_f32())))
 }
@@ -43,6 +43,9 @@ async fn ask(
     check: &HealthCheck,
     (waits, tls): (Waits, Option<BackendHandshake>),
 ) -> Result<(), String> {
+    if check.method == HealthCheckMethod::Tcp {
+        return backends.try_connection(to, waits).await.map_err(|why| why.to_string());
+    }
     let method = match check.method {
         HealthCheckMethod::Options => Method::OPTIONS,
         HealthCheckMethod::Head => Method::HEAD,

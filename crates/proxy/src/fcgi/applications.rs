@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
-use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::rc::{Rc, Weak};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use config::proxy::{BackendAddress, BackendUrl, Passed};
@@ -12,7 +12,8 @@ use fastcgi::{CgiHead, request};
 use http::header::CONTENT_LENGTH;
 use http::{Method, StatusCode};
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::time::Instant;
+use tokio::task::spawn_local;
+use tokio::time::{Instant, sleep};
 
 use super::body::{FastcgiBody, StderrSink, read_head};
 use super::exchange::Exchange;
@@ -26,7 +27,7 @@ use crate::waits::Waits;
 
 /// Most idle connections to one application.
 const MOST_IDLE: usize = 64;
-/// Time after which an idle connection is not used any more, unless `ttl` names another.
+/// Time after which an idle connection is closed, unless `ttl` names another.
 const USUAL_TTL: Duration = Duration::from_secs(60);
 /// Time without requests after a connection could not be made; httpd's.
 const USUAL_RETRY: Duration = Duration::from_secs(60);
@@ -34,10 +35,12 @@ const USUAL_RETRY: Duration = Duration::from_secs(60);
 /// The applications of one thread: their idle connections, and those that cannot be reached.
 #[derive(Default)]
 pub struct Applications {
-    idle: Rc<RefCell<HashMap<BackendAddress, Vec<IdleSocket>>>>,
+    idle: Rc<RefCell<IdleSockets>>,
     down: RefCell<HashMap<BackendAddress, Instant>>,
     names: Names,
 }
+
+type IdleSockets = HashMap<BackendAddress, Vec<IdleSocket>>;
 
 struct IdleSocket {
     socket: Socket,
@@ -59,8 +62,8 @@ pub struct FastcgiRequest {
 impl Applications {
     /// Sends a request, and waits for the head of the response.
     ///
-    /// A request that an idle connection has lost is sent again where that is safe: the method is idempotent and there is
-    /// no body (RFC 9110, section 9.2.2).
+    /// A request that an idle connection has lost is sent again, once and on a new connection, where that is safe: the
+    /// method is idempotent and there is no body (RFC 9110, section 9.2.2).
     ///
     /// # Errors
     /// If the application gives no response; [`FastcgiFailure::status`] is the client's.
@@ -77,10 +80,11 @@ impl Applications {
         drop(variables);
         let may_repeat = body.is_none() && method.is_idempotent();
         let mut body = body;
+        let mut idle = if keep { self.take(&to.url.address) } else { None };
         loop {
-            let (socket, was_idle) = match self.take(&to.url.address) {
-                Some(socket) if keep => (socket, true),
-                _ => (self.connect(to, waits).await?, false),
+            let (socket, was_idle) = match idle.take() {
+                Some(socket) => (socket, true),
+                None => (self.connect(to, waits).await?, false),
             };
             let mut exchange = Exchange::begin(socket, records.clone(), body.take(), waits.piece);
             match read_head(&mut exchange, &mut stderr).await {
@@ -99,20 +103,20 @@ impl Applications {
     /// The connection to the application that was used last and is still open.
     fn take(&self, address: &BackendAddress) -> Option<Socket> {
         let mut idle = self.idle.borrow_mut();
-        let now = Instant::now();
-        idle.retain(|_, sockets| {
-            sockets.retain(|one| one.until > now);
-            !sockets.is_empty()
-        });
-        let sockets = idle.get_mut(address)?;
-        std::iter::from_fn(|| sockets.pop()).map(|one| one.socket).find_map(open)
+        let (sockets, now) = (idle.get_mut(address)?, Instant::now());
+        let mut last = std::iter::from_fn(|| sockets.pop());
+        last.find_map(|mut one| (one.until > now && is_open(&mut one.socket)).then_some(one.socket))
     }
 
     fn keeper(&self, to: &Passed) -> Box<dyn FnOnce(Socket)> {
         let (idle, address) = (self.idle.clone(), to.url.address.clone());
         let ttl = to.parameters.ttl.unwrap_or(USUAL_TTL);
         Box::new(move |socket| {
+            let weak = Rc::downgrade(&idle);
             let mut idle = idle.borrow_mut();
+            if idle.is_empty() {
+                spawn_local(close_in_time(weak));
+            }
             let sockets = idle.entry(address).or_default();
             sockets.push(IdleSocket { socket, until: Instant::now() + ttl });
             if sockets.len() > MOST_IDLE {
@@ -123,7 +127,8 @@ impl Applications {
 
     async fn connect(&self, to: &Passed, waits: Waits) -> Result<Socket, FastcgiFailure> {
         let BackendUrl { address, .. } = &to.url;
-        let until = self.down.borrow().get(address).copied();
+        let retry = to.parameters.retry.unwrap_or(USUAL_RETRY);
+        let until = self.down.borrow().get(address).copied().filter(|_| !retry.is_zero());
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(FastcgiFailure::Down(left));
         }
@@ -133,7 +138,6 @@ impl Applications {
                 Ok(socket)
             }
             Err(failure) => {
-                let retry = to.parameters.retry.unwrap_or(USUAL_RETRY);
                 let (mut down, now) = (self.down.borrow_mut(), Instant::now());
                 down.retain(|_, until| *until > now);
                 if !retry.is_zero() {
@@ -148,14 +152,33 @@ impl Applications {
     }
 }
 
-/// The socket, unless its application has closed it or has sent something unasked.
-fn open(mut socket: Socket) -> Option<Socket> {
+/// Closes expired connections, and those that the application has closed.
+fn clear(idle: &mut IdleSockets) {
+    let now = Instant::now();
+    idle.retain(|_, sockets| {
+        sockets.retain_mut(|one| one.until > now && is_open(&mut one.socket));
+        !sockets.is_empty()
+    });
+}
+
+/// Closes idle connections in time, as long as there are some.
+async fn close_in_time(idle: Weak<RefCell<IdleSockets>>) {
+    loop {
+        sleep(Duration::from_secs(1)).await;
+        let Some(idle) = idle.upgrade() else { return };
+        let mut idle = idle.borrow_mut();
+        clear(&mut idle);
+        if idle.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Whether the application has neither closed the socket nor sent bytes that no request asked for.
+fn is_open(socket: &mut Socket) -> bool {
     let mut byte = [0; 1];
     let mut cx = Context::from_waker(Waker::noop());
-    match std::pin::Pin::new(&mut socket).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)) {
-        Poll::Pending => Some(socket),
-        Poll::Ready(_) => None,
-    }
+    std::pin::Pin::new(socket).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)).is_pending()
 }
 
 /// The length of the body: none for HEAD and for statuses without a body, else as the application has named it.

@@ -45,8 +45,8 @@ pub fn respond(manager: &OwnedFd, settings: &Settings, request: u64, begun: Inst
     ask(manager, (settings, script), request, &variables, limits(settings, begun))
 }
 
-/// Asks processes of the program until one answers. A used process that ends without an answer, as it may by its own rules,
-/// has lost nothing where the method is idempotent (RFC 9110, section 9.2.2).
+/// Asks a process of the program. A used process that ends without an answer, as it may by its own rules, has lost nothing
+/// where the method is idempotent (RFC 9110, section 9.2.2): a new process gets the request, once.
 fn ask(
     manager: &OwnedFd,
     (settings, script): (&Settings, &Path),
@@ -54,13 +54,14 @@ fn ask(
     variables: &[(Vec<u8>, Vec<u8>)],
     limits: ExchangeLimits,
 ) -> i32 {
-    let spec = spec::of(settings, script, variables);
+    let spec = spec::of(apache::requested(request).host, settings, script, variables);
     let file = spec.file.display();
     let patience = settings.fcgid.connect.and_then(|wait| Instant::now().checked_add(wait)).into_iter();
     let by = patience.chain(limits.by).min();
     let may_repeat = matches!(apache::method(request).as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE");
+    let mut is_fresh = false;
     loop {
-        let mut lease = match Lease::wait(manager, request, &spec, by) {
+        let mut lease = match Lease::wait(manager, request, &spec, is_fresh, by) {
             Ok(lease) => lease,
             Err(NoLease::NotStarted(why)) => return failed(request, 500, &why),
             Err(NoLease::ClientLeft) => return OK,
@@ -80,7 +81,10 @@ fn ask(
                 return OK;
             }
             ExchangeEnd::Unheard => return OK,
-            ExchangeEnd::NoAnswer if is_used && may_repeat => continue,
+            ExchangeEnd::NoAnswer if is_used && may_repeat && !is_fresh => {
+                is_fresh = true;
+                continue;
+            }
             ExchangeEnd::TooLate => {
                 (504, "took longer than RequestTimeout or FcgidBusyTimeout and was ended".to_owned())
             }

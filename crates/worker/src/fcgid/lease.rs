@@ -36,12 +36,18 @@ pub enum NoLease {
 }
 
 impl Lease {
-    /// Waits for a process of a program until `by`.
+    /// Waits for a process of a program until `by`. With `is_fresh` the process has answered no request before.
     ///
     /// # Errors
     /// See [`NoLease`].
-    pub fn wait(manager: &OwnedFd, request: u64, spec: &ProgramSpec, by: Option<Instant>) -> Result<Lease, NoLease> {
-        let channel = ask(manager, spec).map_err(NoLease::Lost)?;
+    pub fn wait(
+        manager: &OwnedFd,
+        request: u64,
+        spec: &ProgramSpec,
+        is_fresh: bool,
+        by: Option<Instant>,
+    ) -> Result<Lease, NoLease> {
+        let channel = ask(manager, spec, is_fresh).map_err(NoLease::Lost)?;
         loop {
             let mut fds = [PollFd::new(channel.as_fd(), PollFlags::POLLIN)];
             match poll(&mut fds, wait_of(by)) {
@@ -76,11 +82,11 @@ pub fn wait_of(by: Option<Instant>) -> PollTimeout {
     PollTimeout::from(u16::try_from(left).map_or(LOOK, |left| left.min(LOOK)))
 }
 
-fn ask(manager: &OwnedFd, spec: &ProgramSpec) -> io::Result<Channel<ToManager, FromManager>> {
+fn ask(manager: &OwnedFd, spec: &ProgramSpec, is_fresh: bool) -> io::Result<Channel<ToManager, FromManager>> {
     let (ours, theirs) = pair()?;
     send_packet(manager.as_fd(), &[io::IoSlice::new(b"L")], &[theirs.as_raw_fd()])?;
     drop(theirs);
     let channel = Channel::new(ours);
-    channel.send(&ToManager::Lease(Box::new(spec.clone())), &[])?;
+    channel.send(&ToManager::Lease { spec: Box::new(spec.clone()), is_fresh }, &[])?;
     Ok(channel)
 }

@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -22,6 +23,8 @@ use base::log;
 
 /// Interval of checks for idle processes.
 const TICK: Duration = Duration::from_secs(1);
+/// Pause after a lease that could not be accepted.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The manager's state.
 struct Manager {
@@ -39,6 +42,8 @@ struct Lease {
     channel: Channel<FromManager, ToManager>,
     /// The wanted program, until there is a process for it.
     wanted: Option<Rc<ProgramSpec>>,
+    /// Whether the process must have answered no request.
+    is_fresh: bool,
 }
 
 /// Descriptors that are ready.
@@ -70,7 +75,7 @@ impl Manager {
     fn serve(&mut self) -> io::Result<()> {
         loop {
             let ready = self.wait(if self.processes.is_empty() { None } else { Some(TICK) })?;
-            if ready.asks && !self.accept()? {
+            if ready.asks && !self.accept() {
                 return Ok(());
             }
             ready.leases.into_iter().for_each(|lease| self.hear(lease));
@@ -100,18 +105,24 @@ impl Manager {
         Ok(Ready { asks, leases, processes })
     }
 
-    /// Accepts leases. False when nobody can ask any more.
-    fn accept(&mut self) -> io::Result<bool> {
+    /// Accepts leases. False when nobody can ask any more. A lack of descriptors or memory passes: the worker whose lease
+    /// is lost gets an error.
+    fn accept(&mut self) -> bool {
         loop {
             let (mut fds, mut mark) = (Vec::new(), [0; 1]);
             match try_receive_packet(self.asks.as_fd(), &mut mark, &mut fds) {
-                Ok(None) => return Ok(false),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
-                Err(error) => return Err(error),
+                Ok(None) => return false,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+                Err(error) => {
+                    log::warn("fcgid", format_args!("cannot accept a request for a FastCGI program: {error}"));
+                    sleep(PAUSE);
+                    return true;
+                }
                 Ok(Some(_)) => {
                     for channel in fds {
                         self.next += 1;
-                        self.leases.insert(self.next, Lease { channel: Channel::new(channel), wanted: None });
+                        let channel = Channel::new(channel);
+                        self.leases.insert(self.next, Lease { channel, wanted: None, is_fresh: false });
                     }
                 }
             }
@@ -121,7 +132,9 @@ impl Manager {
     fn hear(&mut self, number: u64) {
         let Some(lease) = self.leases.get_mut(&number) else { return };
         match lease.channel.receive() {
-            Ok(Some((ToManager::Lease(spec), _))) => lease.wanted = Some(Rc::new(*spec)),
+            Ok(Some((ToManager::Lease { spec, is_fresh }, _))) => {
+                (lease.wanted, lease.is_fresh) = (Some(Rc::new(*spec)), is_fresh);
+            }
             Ok(Some((ToManager::Done { reusable }, _))) => self.end_lease(number, reusable),
             Ok(None) | Err(_) => self.end_lease(number, false),
         }
@@ -150,7 +163,7 @@ impl Manager {
         }
     }
 
-    /// Ends processes that are idle for too long, or whose file has changed, and kills those that do not end.
+    /// Ends idle processes that are idle for too long, too old, or whose file has changed, and kills those that do not end.
     fn end_some(&mut self) {
         let now = Instant::now();
         let mut remaining: Vec<Rc<ProgramSpec>> = Vec::new();
@@ -161,8 +174,9 @@ impl Manager {
             let spec = process.spec.clone();
             let others = remaining.iter().filter(|it| **it == spec).count().saturating_sub(1);
             let state = process.state(&spec, None);
-            let is_outdated = !state.is_busy && !state.is_ending && process.is_outdated();
-            if is_outdated || is_idle_too_long(&state, &spec, others, now) {
+            let is_idle = !state.is_busy && !state.is_ending;
+            let is_over = is_idle && (process.is_outdated() || is_worn(&state, &spec, now));
+            if is_over || is_idle_too_long(&state, &spec, others, now) {
                 process.stop(now);
                 if let Some(at) = remaining.iter().position(|it| *it == spec) {
                     remaining.swap_remove(at);
@@ -172,11 +186,12 @@ impl Manager {
     }
 
     fn serve_leases(&mut self) {
-        let waiting = self.leases.iter().filter_map(|(number, lease)| Some((*number, lease.wanted.clone()?)));
-        for (number, spec) in waiting.collect::<Vec<_>>() {
+        let waiting =
+            self.leases.iter().filter_map(|(number, lease)| Some((*number, lease.wanted.clone()?, lease.is_fresh)));
+        for (number, spec, is_fresh) in waiting.collect::<Vec<_>>() {
             let current = stamp(&spec);
             let states: Vec<_> = self.processes.iter().map(|process| process.state(&spec, current)).collect();
-            match choose(&states, &spec) {
+            match choose(&states, &spec, is_fresh) {
                 ProcessChoice::Use(at) => self.grant(number, at),
                 ProcessChoice::Start => self.start(number, &spec),
                 ProcessChoice::Replace(at) => {

@@ -28,26 +28,34 @@ pub enum ProcessChoice {
     Use(usize),
     /// A new one.
     Start,
-    /// A new one, once this idle process of another program has ended.
+    /// A new one, once this idle process has ended.
     Replace(usize),
     /// None yet: the limits are reached, and all processes are busy.
     Wait,
 }
 
-/// Chooses a process: the one that was used last, so that others become idle and end.
-pub fn choose(processes: &[ProcessState], spec: &ProgramSpec) -> ProcessChoice {
+/// Chooses a process: the one that was used last, so that others become idle and end. With `is_fresh` the process must
+/// have answered no request.
+pub fn choose(processes: &[ProcessState], spec: &ProgramSpec, is_fresh: bool) -> ProcessChoice {
     let numbered = || processes.iter().enumerate().filter(|(_, it)| !it.is_ending);
     let idle = || numbered().filter(|(_, it)| !it.is_busy);
-    if let Some((at, _)) = idle().filter(|(_, it)| it.is_of_class).max_by_key(|(_, it)| it.idle_since) {
+    let usable = idle().filter(|(_, it)| it.is_of_class && (!is_fresh || it.requests == 0));
+    if let Some((at, _)) = usable.max_by_key(|(_, it)| it.idle_since) {
         return ProcessChoice::Use(at);
     }
-    if processes.iter().filter(|it| it.is_of_class).count() >= spec.most_of_class as usize {
-        return ProcessChoice::Wait;
+    let of_class = || processes.iter().filter(|it| it.is_of_class);
+    if of_class().count() >= spec.most_of_class as usize {
+        // A used process gives way to a fresh one, unless another one is about to end.
+        let used = idle().filter(|(_, it)| it.is_of_class).min_by_key(|(_, it)| it.idle_since);
+        return match used {
+            Some((at, _)) if !of_class().any(|it| it.is_ending) => ProcessChoice::Replace(at),
+            _ => ProcessChoice::Wait,
+        };
     }
     if processes.len() < spec.most as usize {
         return ProcessChoice::Start;
     }
-    let oldest = idle().filter(|(_, it)| !it.is_of_class).min_by_key(|(_, it)| it.idle_since);
+    let oldest = idle().min_by_key(|(_, it)| it.idle_since);
     oldest.map_or(ProcessChoice::Wait, |(at, _)| ProcessChoice::Replace(at))
 }
 
@@ -71,6 +79,7 @@ mod tests {
 
     fn spec() -> ProgramSpec {
         ProgramSpec {
+            host: 0,
             file: "/p".into(),
             arguments: Vec::new(),
             environment: Vec::new(),
@@ -93,7 +102,7 @@ mod tests {
     fn the_process_that_was_used_last_is_used_again() {
         let now = Instant::now();
         let late = ProcessState { idle_since: now + Duration::from_secs(1), ..process(now) };
-        assert_eq!(choose(&[process(now), late, process(now)], &spec()), ProcessChoice::Use(1));
+        assert_eq!(choose(&[process(now), late, process(now)], &spec(), false), ProcessChoice::Use(1));
     }
 
     #[test]
@@ -102,13 +111,24 @@ mod tests {
         let busy = ProcessState { is_busy: true, ..process(now) };
         let other = ProcessState { is_of_class: false, ..process(now) };
         let other_busy = ProcessState { is_busy: true, ..other };
-        assert_eq!(choose(&[], &spec()), ProcessChoice::Start);
-        assert_eq!(choose(&[busy], &spec()), ProcessChoice::Start);
-        assert_eq!(choose(&[busy, busy], &spec()), ProcessChoice::Wait);
-        assert_eq!(choose(&[busy, other_busy, other], &spec()), ProcessChoice::Replace(2));
-        assert_eq!(choose(&[busy, other_busy, other_busy], &spec()), ProcessChoice::Wait);
+        assert_eq!(choose(&[], &spec(), false), ProcessChoice::Start);
+        assert_eq!(choose(&[busy], &spec(), false), ProcessChoice::Start);
+        assert_eq!(choose(&[busy, busy], &spec(), false), ProcessChoice::Wait);
+        assert_eq!(choose(&[busy, other_busy, other], &spec(), false), ProcessChoice::Replace(2));
+        assert_eq!(choose(&[busy, other_busy, other_busy], &spec(), false), ProcessChoice::Wait);
         let ending = ProcessState { is_ending: true, ..process(now) };
-        assert_eq!(choose(&[ending, busy], &spec()), ProcessChoice::Wait, "an ending process still counts");
+        assert_eq!(choose(&[ending, busy], &spec(), false), ProcessChoice::Wait, "an ending process still counts");
+    }
+
+    #[test]
+    fn a_lost_request_gets_a_process_that_has_answered_none() {
+        let now = Instant::now();
+        let used = ProcessState { requests: 1, ..process(now) };
+        let ending = ProcessState { is_ending: true, ..used };
+        assert_eq!(choose(&[used], &spec(), false), ProcessChoice::Use(0));
+        assert_eq!(choose(&[used], &spec(), true), ProcessChoice::Start);
+        assert_eq!(choose(&[used, used], &spec(), true), ProcessChoice::Replace(0));
+        assert_eq!(choose(&[used, ending], &spec(), true), ProcessChoice::Wait);
     }
 
     #[test]

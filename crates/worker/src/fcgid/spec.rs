@@ -16,8 +16,8 @@ const LIFETIME: Duration = Duration::from_secs(3600);
 /// Variables of a request that a program also has from its start on.
 const OF_THE_PROCESS: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
 
-/// The program for `script`. `variables` are those of the request.
-pub fn of(settings: &Settings, script: &Path, variables: &[(Vec<u8>, Vec<u8>)]) -> ProgramSpec {
+/// The program of the virtual host with index `host` for `script`. `variables` are those of the request.
+pub fn of(host: u16, settings: &Settings, script: &Path, variables: &[(Vec<u8>, Vec<u8>)]) -> ProgramSpec {
     let rules = &settings.fcgid;
     let command = rules.wrapper(script).map(|wrapper| &wrapper.command[..]);
     let (file, arguments) = match command {
@@ -28,6 +28,7 @@ pub fn of(settings: &Settings, script: &Path, variables: &[(Vec<u8>, Vec<u8>)]) 
     let mut environment: Vec<Vec<u8>> = inherited.map(|(name, value)| [&name[..], b"=", value].concat()).collect();
     environment.extend(rules.initial_env.iter().map(|(name, value)| format!("{name}={value}").into_bytes()));
     ProgramSpec {
+        host,
         file: file.to_owned(),
         arguments: arguments.iter().map(|argument| argument.clone().into_bytes()).collect(),
         environment,

@@ -30,7 +30,8 @@ pub async fn of(
     body: &mut RequestBody,
     state: Rc<UploadState>,
 ) -> Result<(Option<BodyStream>, u64), Refusal> {
-    let length = body.exact_length();
+    // A body that a program has received has no source any more, and the length of its source is 0.
+    let length = body.exact_length().filter(|_| !body.was_received());
     if let Some(length) = length.filter(|_| !head.headers.contains_key(TRANSFER_ENCODING)) {
         return Ok((ProxiedUpload::of(context, route, body, state)?, length));
     }

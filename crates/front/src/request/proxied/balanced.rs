@@ -56,6 +56,11 @@ pub async fn answer(
             }
             Attempt::Failed(failure) => failure,
         };
+        // The client's Host was the name in the handshake: the member may be well.
+        let is_named_by_client = outgoing.tls.as_ref().is_some_and(|tls| tls.is_of_client);
+        if is_named_by_client && matches!(failure, BackendFailure::Handshake(_)) {
+            return Err(log_error(sending, &passed, &failure));
+        }
         let is_over_time = matches!(failure, BackendFailure::Slow(_)) && balancer.settings.fail_on_timeout;
         if sending.upload.refused.get().is_none() && (failure.is_before_the_request() || is_over_time) {
             note(sending, balancer, member, true);

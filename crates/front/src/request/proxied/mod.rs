@@ -20,6 +20,7 @@ use std::rc::Rc;
 use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, VIA, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri, Version};
+use http_body::Body as _;
 use percent_encoding::percent_encode;
 
 use super::body::RequestBody;
@@ -77,6 +78,11 @@ pub async fn answer(
     }
     let upload = Rc::new(UploadState::default());
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
+    // HTTP/1.0 has no chunks.
+    let has_no_length = source.as_ref().is_some_and(|source| source.size_hint().exact().is_none());
+    if has_no_length && context.has_variable("force-proxy-request-1.0") {
+        return Err(Refusal::closing(StatusCode::LENGTH_REQUIRED));
+    }
     let sending = Sending { context, head, route, upload, has_body: source.is_some() };
     let mut outgoing = BackendRequest { head: head.clone(), body: source, tls: None, once: false, upgrades: false };
     let to = &*interpolated(context, route, to);
@@ -93,7 +99,9 @@ impl Sending<'_> {
     async fn attempt(&self, to: &Passed, outgoing: &mut BackendRequest) -> Result<Attempt, Refusal> {
         outgoing.head = onward(self.context, self.head, self.route, to)?;
         outgoing.tls = tls::handshake(self, to)?;
-        outgoing.once = self.context.has_variable("proxy-nokeepalive");
+        // Clients choose the name, so that their connections would displace all others.
+        let is_named_by_client = outgoing.tls.as_ref().is_some_and(|tls| tls.is_of_client);
+        outgoing.once = is_named_by_client || self.context.has_variable("proxy-nokeepalive");
         let protocol = switched::asked(self, to, self.has_body);
         outgoing.upgrades = protocol.is_some();
         match protocol {

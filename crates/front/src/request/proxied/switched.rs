@@ -16,6 +16,10 @@ pub fn asked(sending: &Sending<'_>, to: &Passed, has_body: bool) -> Option<Heade
     if has_body || head.version != Version::HTTP_11 || sending.context.stream.is_some() || head.method == Method::HEAD {
         return None;
     }
+    // The connection belongs to the page, and not to the response that the page includes.
+    if sending.context.is_part() {
+        return None;
+    }
     // The fields of the connection are those that the client sent.
     let sent = &sending.context.head.headers;
     let protocol = sent.get(UPGRADE).filter(|_| lists_upgrade(sent))?;

@@ -28,7 +28,8 @@ pub fn handshake(sending: &Sending<'_>, to: &Passed) -> Result<Option<BackendHan
     // As in httpd, a preserved Host is also the name that the backend must have.
     let preserved = head.headers.get(HOST).filter(|_| rules.preserve_host == Some(true));
     let host = preserved.and_then(|host| host.to_str().ok()).unwrap_or(&to.url.authority);
+    let is_of_client = !host.eq_ignore_ascii_case(&to.url.authority);
     let host = without_port(host).trim_start_matches('[').trim_end_matches(']').to_owned();
     let name = ServerName::try_from(host).map_err(|_| refused("its host is no name for TLS".to_owned()))?;
-    Ok(Some(BackendHandshake { client, name }))
+    Ok(Some(BackendHandshake { client, name, is_of_client }))
 }

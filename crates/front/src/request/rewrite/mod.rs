@@ -28,7 +28,7 @@ use crate::routing::{Route, bytes};
 use ahead::answer;
 use asked::trace_level;
 use base::path::{PATH, Text};
-use config::proxy::{BackendParameters, BackendScheme, BackendUrl, Passed};
+use config::proxy::{BackendParameters, BackendUrl, Passed};
 use config::response::rewrite::{Away, Rewrite, Rewritten, RuleAnswer, Start, run};
 use config::{At, Handler, LogLevel, fcgi};
 use places::{file_of, lacks_slash, own_path, path_of, tidy};
@@ -161,11 +161,11 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
 
 /// The backend of a rule with the flag `P`.
 fn backend(context: &RequestContext, route: &Route, url: &str, of_folder: bool) -> Result<Passed, Refusal> {
-    let parsed = BackendUrl::parse(url).and_then(|url| match url.scheme {
-        // As for SetHandler, only the configuration itself decides which applications a folder may use.
-        BackendScheme::Fcgi if !of_folder || route.settings.fcgi.names(&url) => Ok(url),
-        BackendScheme::Fcgi => Err(fcgi::unnamed(&url)),
-        _ => Ok(url),
+    // As for SetHandler, only the configuration itself decides which applications, sockets, balancers and backends with
+    // TLS a folder may use.
+    let parsed = BackendUrl::parse(url).and_then(|url| match !of_folder || route.settings.fcgi.allows(&url) {
+        true => Ok(url),
+        false => Err(fcgi::unnamed(&url)),
     });
     let url = parsed.map_err(|why| {
         context.log_error(route, &format_args!("RewriteRule: flag P: {why}"));

@@ -1,8 +1,8 @@
 //! FastCGI applications behind `ProxyPass` and `SetHandler proxy:`.
 
 use crate::draft::Draft;
-use crate::model::fastcgi::fcgi::FcgiBackendType;
-use crate::model::proxy::{BackendScheme, BackendUrl};
+use crate::model::fastcgi::fcgi::{FcgiBackendType, is_reserved};
+use crate::model::proxy::BackendUrl;
 use crate::model::response::expr::Expr;
 use crate::model::response::setenv::{SetEnvIf, When};
 use crate::table::row::{FILE_INFO, Row, rows, word, words};
@@ -26,10 +26,10 @@ pub static ROWS: &[Row] = rows![
      CGI variables, last; `$1` in the value is the text of the expression's first group.",
 ];
 
-/// Notes that the configuration itself names a FastCGI application: `.htaccess` files of this place may use it, too.
+/// Notes that the configuration itself names a backend: `.htaccess` files of this place may use it, too.
 pub fn name(draft: &mut Draft, url: Option<&BackendUrl>) {
-    let fastcgi = url.filter(|url| url.scheme == BackendScheme::Fcgi && draft.htaccess.is_none());
-    if let Some(url) = fastcgi {
+    let reserved = url.filter(|url| is_reserved(url) && draft.htaccess.is_none());
+    if let Some(url) = reserved {
         draft.settings().fcgi.named.push(url.origin());
     }
 }

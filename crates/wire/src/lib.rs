@@ -3,7 +3,9 @@
 //!
 //! ```text
 //!   master ── control::ToFront / FromFront ── front        control:  starts and ends of workers, the serving generation
-//!     └────── control::ToMold  / FromMold ─── mold
+//!     ├────── control::ToMold  / FromMold ─── mold
+//!     └─ control::ToExpander / FromExpander ─ expander
+//!   cgi ───── fcgid::ToManager / FromManager  fcgid        leases of processes of FastCGI programs
 //!   front  ── frame::Request ─────────────▶ worker         exchange: one request at a time
 //!   front  ◀───────── reply::Reply ──────── worker
 //! ```

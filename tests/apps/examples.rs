@@ -42,13 +42,13 @@ fn serve(name: &str) -> Server {
 }
 
 #[test]
-fn hello_psgi() {
+fn the_hello_application_answers() {
     let said = run("psgi/hello.psgi").text("/camel");
     assert!(said.starts_with("Hello, camel. Worker "), "{said}");
 }
 
 #[test]
-fn streaming_psgi() {
+fn the_streaming_application_sends_its_parts() {
     let server = run("psgi/streaming.psgi");
     assert_eq!(server.text("/1"), "line 1 of 1\n");
     server.logged("1 lines were sent");
@@ -59,7 +59,7 @@ fn streaming_psgi() {
 }
 
 #[test]
-fn registry_scripts() {
+fn the_registry_scripts_answer() {
     let server = run("registry/cgi-bin");
     let said = server.text("/counter.cgi?name=camel");
     assert!(said.starts_with("Hello, camel. This worker has run this script "), "{said}");
@@ -67,7 +67,7 @@ fn registry_scripts() {
 }
 
 #[test]
-fn handler_module_and_its_configuration() {
+fn the_handler_module_answers_with_its_configuration() {
     let server = serve("handler/site.conf");
     assert_eq!(server.text("/hello?name=Ada"), "Hello, Ada.\n");
     assert_eq!(server.text("/bonjour"), "Bonjour, world.\n");
@@ -76,7 +76,7 @@ fn handler_module_and_its_configuration() {
 }
 
 #[test]
-fn demo_site() {
+fn the_demo_site_answers() {
     let server = serve("demo/site.conf");
     assert!(server.text("/").contains("<h1>Cameleer</h1>"));
     assert_eq!(server.get("/style.css").header("content-type").as_deref(), Some("text/css"));
@@ -89,7 +89,7 @@ fn demo_site() {
 }
 
 #[test]
-fn bookmarks_in_asp() {
+fn the_bookmarks_in_asp_are_kept() {
     let server = serve("asp/site.conf");
     server.get("/list.asp").is(302);
     let front = server.get("/").is(200);

@@ -46,6 +46,22 @@ fn a_handler_that_dies_is_a_500_and_one_that_exits_is_ok() {
 }
 
 #[test]
+fn die_exit_and_a_dying_destroy_end_no_worker_in_any_phase() {
+    let code = "package Frail; sub DESTROY { die \"in cleanup of an object\\n\" } package My;\n\
+        sub frail { my $r = shift; my $way = $r->args // ''; die \"sorry\\n\" if $way eq 'die'; Apache::exit() if $way eq 'exit';\n\
+        if ($way eq 'destroy') { my $frail = bless {}, 'Frail' } DECLINED }";
+    for phase in ["Init", "HeaderParser", "Access", "Type", "Fixup"] {
+        let server = serve(code, &hello(&format!("Perl{phase}Handler My::frail")));
+        server.get("/hello?die").is(500);
+        server.logged("sorry");
+        for way in ["exit", "destroy", ""] {
+            assert_eq!(server.text(&format!("/hello?{way}")), "hello", "{phase}: {way}");
+        }
+        server.logged("in cleanup of an object");
+    }
+}
+
+#[test]
 fn a_redirect_may_come_from_any_phase() {
     let server = serve(
         "sub go { my $r = shift; $r->header_out(Location => 'http://example.org/'); REDIRECT }",

@@ -176,7 +176,7 @@ mod tests {
         let path = path("fifo");
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::from_bits_truncate(0o600)).expect("made");
         let error = format!("{:#}", PidFile::write(&path).expect_err("a FIFO"));
-        assert!(error.contains("no plain file"), "{error}");
+        assert!(error.contains("is not a regular file"), "{error}");
         assert_eq!(read(&path).expect("looked at").expect("there").1, None);
         fs::remove_file(&path).expect("removed");
     }

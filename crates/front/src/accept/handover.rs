@@ -158,7 +158,7 @@ fn reason(failure: Failure) -> String {
     let why = match failure {
         Failure::Busy(_) => "no worker was free in time: raise MaxClients of its pool, or QueueTimeout",
         Failure::RequestTimeout => "its handler did not end within RequestTimeout",
-        Failure::WorkerGone | Failure::WorkerLied => "its worker ended before the connection did",
+        Failure::WorkerGone | Failure::ProtocolViolation => "its worker ended before the connection did",
     };
     why.to_owned()
 }

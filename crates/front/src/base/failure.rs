@@ -10,7 +10,7 @@ pub enum Failure {
     /// The worker ended during the request.
     WorkerGone,
     /// The worker has violated the protocol.
-    WorkerLied,
+    ProtocolViolation,
 }
 
 /// The response body is incomplete.

@@ -72,7 +72,7 @@ impl From<Failure> for Refusal {
         match failure {
             Failure::Busy(seconds) => Refusal::later(StatusCode::SERVICE_UNAVAILABLE, seconds),
             Failure::RequestTimeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT),
-            Failure::WorkerGone | Failure::WorkerLied => Refusal::new(StatusCode::BAD_GATEWAY),
+            Failure::WorkerGone | Failure::ProtocolViolation => Refusal::new(StatusCode::BAD_GATEWAY),
         }
     }
 }

@@ -38,14 +38,14 @@ impl Workers {
                 }
             }
             Ok(()) => self.pool.discard(worker.id, "has closed its socket", Failure::WorkerGone),
-            Err(error) => self.pool.discard(worker.id, &error.to_string(), Failure::WorkerLied),
+            Err(error) => self.pool.discard(worker.id, &error.to_string(), Failure::ProtocolViolation),
         }
     }
 
     /// Handles a packet of a worker. A worker that breaks the protocol is discarded.
     fn receive_packet(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) {
         if let Err(malformed) = self.read(port, packet) {
-            self.pool.discard(port.worker.id, &malformed.to_string(), Failure::WorkerLied);
+            self.pool.discard(port.worker.id, &malformed.to_string(), Failure::ProtocolViolation);
         }
     }
 

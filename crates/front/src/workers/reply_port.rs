@@ -80,13 +80,13 @@ impl ReplyPort {
         self.held.take()
     }
 
-    /// Reads packets and passes each to `hear`. Ready with `Ok` when the worker has ended or was closed; an error is an
+    /// Reads packets and passes each to `receive`. Ready with `Ok` when the worker has ended or was closed; an error is an
     /// invalid packet.
     pub fn poll_listen(
         &self,
         cx: &mut Context<'_>,
         buffers: &mut Buffers,
-        mut hear: impl FnMut(&[u8]),
+        mut receive: impl FnMut(&[u8]),
     ) -> Poll<io::Result<()>> {
         self.remember(cx);
         if self.worker.is_closed() {
@@ -100,12 +100,12 @@ impl ReplyPort {
         // The socket comes before the ring: an adopted worker's `Greeted` arrives on the socket and makes the ring's
         // content ours.
         let socket = match has_ended {
-            true => Poll::Ready(self.read_rest(&mut buffers.packet, &mut hear)),
-            false => self.poll_socket(cx, &mut buffers.packet, &mut hear),
+            true => Poll::Ready(self.read_rest(&mut buffers.packet, &mut receive)),
+            false => self.poll_socket(cx, &mut buffers.packet, &mut receive),
         };
         if self.worker.speaks_to_us() {
             let share = if has_ended { Share::of_last_words(MAX_ENTRIES) } else { Share::new() };
-            self.ring.read(cx, share, &mut buffers.entry, &mut hear)?;
+            self.ring.read(cx, share, &mut buffers.entry, &mut receive)?;
         }
         socket
     }
@@ -115,7 +115,7 @@ impl ReplyPort {
         &self,
         cx: &mut Context<'_>,
         packet: &mut [u8],
-        mut hear: impl FnMut(&[u8]),
+        mut receive: impl FnMut(&[u8]),
     ) -> Poll<io::Result<()>> {
         let Some(socket) = &self.socket else { return Poll::Pending };
         let mut share = Share::new();
@@ -127,7 +127,7 @@ impl ReplyPort {
             let mut guard = ready!(socket.poll_read_ready(cx))?;
             match socket.get_ref().receive(packet) {
                 Ok(Some(n)) => {
-                    hear(packet.get(..n).unwrap_or_default());
+                    receive(packet.get(..n).unwrap_or_default());
                     share.spend(n);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
@@ -138,12 +138,12 @@ impl ReplyPort {
 
     /// Reads the rest of the socket after the worker's process has ended. The runtime may report "not ready" only
     /// because the task has used up its budget, so this calls the kernel directly.
-    fn read_rest(&self, packet: &mut [u8], mut hear: impl FnMut(&[u8])) -> io::Result<()> {
+    fn read_rest(&self, packet: &mut [u8], mut receive: impl FnMut(&[u8])) -> io::Result<()> {
         let Some(socket) = &self.socket else { return Ok(()) };
         for _ in 0..LAST_WORDS {
             match socket.get_ref().receive(packet) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Ok(Some(n)) => hear(packet.get(..n).unwrap_or_default()),
+                Ok(Some(n)) => receive(packet.get(..n).unwrap_or_default()),
                 end => return end.map(drop),
             }
         }
@@ -209,8 +209,8 @@ mod tests {
             let mut turns = Vec::new();
             std::future::poll_fn(|cx| {
                 let mut heard = 0;
-                let hears = port.poll_listen(cx, &mut buffers, |_: &[u8]| heard += 1);
-                assert!(hears.is_pending(), "it goes on");
+                let listening = port.poll_listen(cx, &mut buffers, |_: &[u8]| heard += 1);
+                assert!(listening.is_pending(), "it goes on");
                 turns.push(heard);
                 if turns.iter().sum::<usize>() < MANY { Poll::Pending } else { Poll::Ready(()) }
             })
@@ -233,8 +233,8 @@ mod tests {
             let listen = tokio::task::spawn_local(async move {
                 let mut heard = 0;
                 let mut buffers = Buffers { packet: vec![0; 16], entry: Vec::new() };
-                let mut hear = |_: &[u8]| heard += 1;
-                std::future::poll_fn(|cx| port.poll_listen(cx, &mut buffers, &mut hear)).await?;
+                let mut receive = |_: &[u8]| heard += 1;
+                std::future::poll_fn(|cx| port.poll_listen(cx, &mut buffers, &mut receive)).await?;
                 io::Result::Ok(heard)
             });
             listen.await.expect("no panic").expect("no error")

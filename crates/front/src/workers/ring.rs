@@ -108,13 +108,13 @@ impl Ring {
         self.is_paused.set(is_paused);
     }
 
-    /// Passes entries to `hear`, as far as `share` allows; then the task of `cx` is scheduled again.
+    /// Passes entries to `receive`, as far as `share` allows; then the task of `cx` is scheduled again.
     pub(super) fn read(
         self: &Rc<Self>,
         cx: &mut Context<'_>,
         mut share: Share,
         entry: &mut Vec<u8>,
-        mut hear: impl FnMut(&[u8]),
+        mut receive: impl FnMut(&[u8]),
     ) -> io::Result<()> {
         self.task.borrow_mut().get_or_insert_with(|| cx.waker().clone());
         loop {
@@ -122,7 +122,7 @@ impl Ring {
                 if self.reader.borrow().makes_room() {
                     self.worker.socket().wake();
                 }
-                hear(entry);
+                receive(entry);
                 share.spend(entry.len());
                 if share.is_spent() {
                     go_on_later(cx);

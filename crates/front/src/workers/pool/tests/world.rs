@@ -111,7 +111,7 @@ impl World {
             }
             Op::Lie(n) => self.at(n, |world, id| {
                 let now = world.now;
-                world.pool.discard(id, "lies", Failure::WorkerLied, now);
+                world.pool.discard(id, "lies", Failure::ProtocolViolation, now);
             }),
             Op::Wait(millis) => {
                 self.now += Duration::from_millis(millis);

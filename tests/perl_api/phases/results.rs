@@ -47,7 +47,7 @@ fn a_handler_that_dies_is_a_500_and_one_that_exits_is_ok() {
 
 #[test]
 fn die_exit_and_a_dying_destroy_end_no_worker_in_any_phase() {
-    let code = "package Frail; sub DESTROY { die \"in cleanup of an object\\n\" } package My;\n\
+    let code = "use warnings; package Frail; sub DESTROY { die \"in cleanup of an object\\n\" } package My;\n\
         sub frail { my $r = shift; my $way = $r->args // ''; die \"sorry\\n\" if $way eq 'die'; Apache::exit() if $way eq 'exit';\n\
         if ($way eq 'destroy') { my $frail = bless {}, 'Frail' } DECLINED }";
     for phase in ["Init", "HeaderParser", "Access", "Type", "Fixup"] {

@@ -1,5 +1,7 @@
 //! Comparison of a Digest answer's `uri` with the target of its request.
 
+use percent_encoding::percent_decode;
+
 /// Whether both name the same resource. As in httpd, either may be an absolute URL, whose scheme and host do not count;
 /// paths are compared decoded, queries as they are.
 pub fn are_same(uri: &str, target: &[u8]) -> bool {
@@ -9,7 +11,7 @@ pub fn are_same(uri: &str, target: &[u8]) -> bool {
 fn parts(target: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
     let local = without_host(target);
     let mut halves = local.splitn(2, |byte| *byte == b'?');
-    (decoded(halves.next().unwrap_or_default()), halves.next())
+    (percent_decode(halves.next().unwrap_or_default()).collect(), halves.next())
 }
 
 /// The path and query of an absolute URL; another target unchanged.
@@ -18,24 +20,6 @@ fn without_host(target: &[u8]) -> &[u8] {
     let Some(rest) = scheme.and_then(|scheme| target.strip_prefix(scheme)) else { return target };
     let slash = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());
     rest.get(slash..).filter(|path| !path.is_empty()).unwrap_or(b"/")
-}
-
-fn decoded(path: &[u8]) -> Vec<u8> {
-    let (mut out, mut rest) = (Vec::with_capacity(path.len()), path);
-    while let Some((&byte, after)) = rest.split_first() {
-        let hex = after.get(..2).filter(|_| byte == b'%').and_then(|two| std::str::from_utf8(two).ok());
-        match hex.and_then(|two| u8::from_str_radix(two, 16).ok()) {
-            Some(value) => {
-                out.push(value);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                out.push(byte);
-                rest = after;
-            }
-        }
-    }
-    out
 }
 
 #[cfg(test)]

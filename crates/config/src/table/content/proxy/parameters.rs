@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::draft::Draft;
 use crate::model::context::SectionContext;
 use crate::model::proxy::{BackendParameters, Upgrade};
-use crate::syntax::value::duration;
+use crate::syntax::value::{duration, flag};
 use crate::table::row::{Contexts, HOSTS, places};
 
 /// Hosts, and `<Location>` whose path then stands for the argument.
@@ -39,7 +39,7 @@ pub fn backend_parameter(
         "retry" => all.retry = time()?,
         "ttl" => all.ttl = time()?,
         "disablereuse" | "enablereuse" => {
-            all.enable_reuse = on_or_off(value)? == (name == "enablereuse");
+            all.enable_reuse = flag(value)? == (name == "enablereuse");
             all.disable_reuse = !all.enable_reuse;
         }
         "upgrade" => {
@@ -62,13 +62,4 @@ pub fn backend_parameter(
         }
     }
     Ok(())
-}
-
-/// `On` or `Off`
-pub fn on_or_off(value: &str) -> Result<bool, String> {
-    match value.to_ascii_lowercase().as_str() {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(format!("expected On or Off, got \"{value}\"")),
-    }
 }

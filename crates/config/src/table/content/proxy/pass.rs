@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::parameters::{PASSES, on_or_off, parameters};
+use super::parameters::{PASSES, parameters};
 use super::{balancer, fastcgi};
 use crate::draft::{Draft, OpenedSection};
 use crate::model::context::{Rank, Scope, SectionContext};
@@ -10,6 +10,7 @@ use crate::model::proxy::pass::ProxyPass;
 use crate::model::proxy::reverse::ReverseMap;
 use crate::model::proxy::{BackendAddress, BackendParameters, BackendUrl, ErrorOverride, PassFrom, Via};
 use crate::syntax::tree::Directive;
+use crate::syntax::value;
 use crate::syntax::wildcard::{self, Slash};
 use crate::table::row::{self, ANYWHERE, HOSTS, MANY, Row, flag, rows, section, word, words};
 
@@ -194,7 +195,7 @@ fn error_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         number.ok_or_else(|| format!("expected a status from 400 to 599, got \"{status}\""))
     });
     let statuses: Vec<u16> = statuses.collect::<Result<_, _>>()?;
-    draft.settings().proxy.error_override = Some(match on_or_off(word)? {
+    draft.settings().proxy.error_override = Some(match value::flag(word)? {
         false => ErrorOverride::Off,
         true if statuses.is_empty() => ErrorOverride::All,
         true => ErrorOverride::These(statuses),

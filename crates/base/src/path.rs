@@ -7,6 +7,27 @@ use std::path::{Component, Path, PathBuf};
 use http::StatusCode;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
+/// Bytes that httpd escapes in a URL: `ap_proxy_canonenc` for backends, and the function `escape` of expressions.
+pub const CANONICAL: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'$')
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'+')
+    .remove(b'!')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b',')
+    .remove(b';')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'&')
+    .remove(b'=')
+    .remove(b'/')
+    .remove(b'~');
+
 /// Bytes of a path that are escaped in `Location` and in internal redirections.
 pub const PATH: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+');

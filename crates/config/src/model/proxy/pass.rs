@@ -3,38 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use percent_encoding::percent_encode;
 
 use super::url::BackendUrl;
 use crate::model::context::rest_below;
 use crate::syntax::pattern::{Groups, Pattern};
 use crate::syntax::tree::At;
 use crate::syntax::work;
-use base::path::Text;
+use base::path::{CANONICAL, Text};
 
 /// Maximum length in bytes of a backend's path with replaced groups.
 const LONGEST: usize = 64 << 10;
-
-/// Bytes that are escaped in the path for a backend: those that httpd's `ap_proxy_canonenc` escapes.
-const CANONICAL: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'$')
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'+')
-    .remove(b'!')
-    .remove(b'*')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')')
-    .remove(b',')
-    .remove(b';')
-    .remove(b':')
-    .remove(b'@')
-    .remove(b'&')
-    .remove(b'=')
-    .remove(b'/')
-    .remove(b'~');
 
 /// A line of `ProxyPass` or `ProxyPassMatch`.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use ::base64::Engine;
 use ::base64::engine::general_purpose::STANDARD;
 use md5::{Digest, Md5};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
+use percent_encoding::percent_encode;
 use sha1::Sha1;
 
-use base::path::Text;
+use base::path::{CANONICAL, Text};
 
 /// A function from text to text.
 pub type Transformation = fn(&str) -> String;
@@ -34,31 +34,10 @@ pub fn base64(text: &str) -> String {
     STANDARD.encode(Text::bytes_in(text))
 }
 
-/// Characters that httpd's `ap_escape_uri` leaves as they are.
-const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'$')
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'+')
-    .remove(b'!')
-    .remove(b'*')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')')
-    .remove(b',')
-    .remove(b':')
-    .remove(b';')
-    .remove(b'@')
-    .remove(b'&')
-    .remove(b'=')
-    .remove(b'/')
-    .remove(b'~');
-
 /// `escape`: `%hh` with small letters, as in httpd.
 fn escape(text: &str) -> String {
     let bytes = Text::bytes_in(text);
-    let parts = percent_encoding::percent_encode(&bytes, UNESCAPED);
+    let parts = percent_encode(&bytes, CANONICAL);
     parts.map(|part| if part.starts_with('%') { part.to_ascii_lowercase() } else { part.to_owned() }).collect()
 }
 

@@ -180,7 +180,14 @@ fn a_folder_whose_patterns_take_long_is_refused_and_costs_nothing_from_then_on()
         cpu_time(front) - before
     };
     let first = spent(&|| drop(ask().is(500)));
-    server.logged("htdocs/a/.htaccess:1: the regular expressions of this file take too long");
+    // Which of the equal lines took longest depends on the machine.
+    let said = eventually("the log says which line took longest", || {
+        server.log().lines().find(|line| line.contains("take too long")).map(str::to_owned)
+    });
+    let line = said.split_once("htdocs/a/.htaccess:").and_then(|(_, rest)| rest.split_once(':'));
+    let (number, meaning) = line.unwrap_or_else(|| panic!("no file and line: {said}"));
+    assert!((1..=7).contains(&number.parse().unwrap_or(0)), "{said}");
+    assert!(meaning.starts_with(" the regular expressions of this file take too long"), "{said}");
     let others = spent(&|| (0..20).for_each(|_| drop(ask().is(500))));
     assert!(others < first, "the first took {first:?}, twenty more {others:?}");
     server.get("/a/page").is(500);

@@ -44,7 +44,7 @@ impl View {
             };
             let answer = once_read(&self.routes, ask).await;
             let Some(lacking) = attempt.borrow_mut().take_lacking() else { return answer };
-            let (lacking, fetched) = blocking::run("open a file", move || lacking.fetch()).await?;
+            let (lacking, fetched) = Box::pin(blocking::run("open a file", move || lacking.fetch())).await?;
             if let Fetched::File(Ok(opened)) = &fetched {
                 self.opener.believe(lacking.way(), opened);
             }

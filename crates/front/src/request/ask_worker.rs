@@ -134,7 +134,7 @@ pub async fn deliver(
         Said::File(file, said) => {
             // The program may have moved the request to another route.
             let place = context.route().clone().unwrap_or_else(|| route.clone());
-            send_file(context, head, &place, &file, said).await
+            Box::pin(send_file(context, head, &place, &file, said)).await
         }
         Said::Elsewhere(target, said) => {
             let fields = said.map_or(Ok(HeaderMap::new()), from_worker::fields);

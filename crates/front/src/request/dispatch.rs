@@ -106,7 +106,7 @@ async fn step(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     match resolve(context, head).await? {
         Resolved::Break(onward) => Ok(Dispatched::Forward(onward)),
         Resolved::Continue((head, route)) => match route.backend.clone() {
-            Some(to) => at_backend(context, &head, &route, &to, body).await,
+            Some(to) => Box::pin(at_backend(context, &head, &route, &to, body)).await,
             None if cached::purge::is_one(&head, &route) => {
                 admit(context, &head, &route).await?;
                 cached::purge::answer(context, &head, &route).map(Dispatched::Response)
@@ -219,7 +219,7 @@ async fn on_disk(
 ) -> Result<OnDisk, Refusal> {
     let found = find_file(context, head, &route).await;
     if found.as_ref().is_err_and(|refusal| refusal.status == StatusCode::NOT_FOUND) {
-        spelling::correct(context, head, &route).await?;
+        Box::pin(spelling::correct(context, head, &route)).await?;
     }
     measure(head, &route, &found)?;
     if let Some(onward) = actions::script(context, head, &route, &found)? {
@@ -228,16 +228,20 @@ async fn on_disk(
     let answer = match found? {
         LookupResult::Response(response) => Dispatched::Response(response),
         LookupResult::Index(path) => Dispatched::Index(Box::new(index(head, &path)?)),
-        LookupResult::Folder(folder) => Dispatched::Response(autoindex::answer(context, &route, folder, head).await?),
+        LookupResult::Folder(folder) => {
+            Dispatched::Response(Box::pin(autoindex::answer(context, &route, folder, head)).await?)
+        }
         LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
         LookupResult::File(file, opened) => {
             let asked = std::mem::replace(&mut route, file);
             settle_all(context, head, &route).await?;
             if files::is_type_map(&context.generation.config, &route) {
-                return Ok(OnDisk::Answer(match negotiation::type_map(context, head, &asked, &route).await? {
-                    MapAnswer::Onward(onward) => Dispatched::Forward(onward),
-                    MapAnswer::Response(response) => Dispatched::Response(response),
-                }));
+                return Ok(OnDisk::Answer(
+                    match Box::pin(negotiation::type_map(context, head, &asked, &route)).await? {
+                        MapAnswer::Onward(onward) => Dispatched::Forward(onward),
+                        MapAnswer::Response(response) => Dispatched::Response(response),
+                    },
+                ));
             }
             take_turn(context, head, &route)?;
             includes::keep_body(context, head, &route, body).await?;
@@ -325,11 +329,11 @@ pub async fn run(
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     if let Handler::Backend(backend) = &route.settings.handler {
-        return fcgi::handle(context, head, route, backend, body).await;
+        return Box::pin(fcgi::handle(context, head, route, backend, body)).await;
     }
     match cached::look_up(context, head, route, body).await? {
         Lookup::Hit(response) => Ok(Dispatched::Response(response)),
-        Lookup::Miss { store } => store.request(body).await,
+        Lookup::Miss { store } => Box::pin(store.request(body)).await,
         Lookup::Pass => {
             let answer = match ask_worker::request(context, head, route, body).await {
                 Ok(said) => ask_worker::deliver(context, head, route, said).await,

@@ -27,9 +27,9 @@ pub async fn once_read<T>(routes: &Routes, ask: impl Fn() -> Result<T, NotYet>) 
     for _ in 0..MOST_TRIES {
         match ask() {
             Err(NotYet::Unread(unread)) => {
-                let turn = store.turn(&unread).await;
+                let turn = Box::pin(store.turn(&unread)).await;
                 match ask() {
-                    Err(NotYet::Unread(unread)) => store.read(unread, turn).await?,
+                    Err(NotYet::Unread(unread)) => Box::pin(store.read(unread, turn)).await?,
                     answer => return refused(answer),
                 }
             }

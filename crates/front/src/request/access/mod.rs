@@ -87,9 +87,9 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
         match verdict {
             AccessVerdict::Allowed => break,
             AccessVerdict::Forbidden => return Err(denied(context, route)),
-            AccessVerdict::WrongUser => return Err(not_among(context, head, route, user.as_ref()).await),
+            AccessVerdict::WrongUser => return Err(Box::pin(not_among(context, head, route, user.as_ref())).await),
             AccessVerdict::NeedsName => name = Some(look_up(context, true).await?),
-            AccessVerdict::NeedsUser => user = Some(identify(context, head, route).await?),
+            AccessVerdict::NeedsUser => user = Some(Box::pin(identify(context, head, route)).await?),
         }
     }
     if let Some(info) = user.as_mut().and_then(|user| user.info.take()) {

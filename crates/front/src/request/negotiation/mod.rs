@@ -49,6 +49,10 @@ pub async fn multi_views(
     if !route.settings.options.multi_views || !route.looks_for_a_file() || route.backend.is_some() {
         return Ok(None);
     }
+    Box::pin(best_variant(context, head, route)).await
+}
+
+async fn best_variant(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<Option<Rc<Route>>, Refusal> {
     let generation = &context.generation;
     let Some(missing) = generation.wait_for(|| folder::find(generation, route)).await? else { return Ok(None) };
     admit(context, head, route).await?;

@@ -56,6 +56,16 @@ pub async fn of_host<'a>(
     let Some(rules) = rules.filter(applies) else {
         return Ok((head, route));
     };
+    Box::pin(by_rules_of_host(context, head, route, rules)).await
+}
+
+async fn by_rules_of_host<'a>(
+    context: &RequestContext,
+    head: Cow<'a, Parts>,
+    route: Rc<Route>,
+    rules: &Rewrite,
+) -> Result<(Cow<'a, Parts>, Rc<Route>), Refusal> {
+    let is_about_all = head.uri.path() == "*";
     let path = if is_about_all { "*".to_owned() } else { Text::new(&route.path).0 };
     let is_subrequest = context.is_subrequest();
     let start = Start { path, path_info: String::new(), query: query_of(&head), is_subrequest };
@@ -113,6 +123,15 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     if !rules.is_on() || context.rules_have_ended() {
         return Ok(InFolder::Same);
     }
+    Box::pin(by_rules_of_folder(context, head, route, rules)).await
+}
+
+async fn by_rules_of_folder(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    rules: &Rewrite,
+) -> Result<InFolder, Refusal> {
     admit(context, head, route).await?;
     let query = query_of(head);
     let whole = Text::new(bytes(&route.filename)).0;

@@ -165,7 +165,7 @@ fn a_wrapper_answers_for_its_scripts() {
 fn a_program_that_cannot_be_executed_is_500_with_the_reason() {
     let server = Site::new().script("htdocs/a.fcgi", "#!/no/such/interpreter\n").serve(CONF);
     assert_eq!(server.get("/a.fcgi").status, 500);
-    server.logged("its first line names a missing interpreter: /no/such/interpreter");
+    server.logged("the first line names a missing interpreter: /no/such/interpreter");
 }
 
 #[test]

@@ -205,7 +205,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "it tunes a part of httpd that Cameleer does not have; remove the line",
+        advice: "the directive tunes a part of httpd that Cameleer does not have; remove the line",
         names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
             BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \

@@ -32,7 +32,7 @@ pub enum Difference {
     Failure {
         /// `old` or `new`
         server: &'static str,
-        /// The reason.
+        /// Text of the error, for the report.
         reason: String,
     },
     /// The statuses.

@@ -12,7 +12,7 @@ use crate::syntax::tree::At;
 /// Most members of a balancer: a choice looks at each of them.
 pub const MOST_MEMBERS: usize = 256;
 
-/// A balancer.
+/// The target of `balancer://name`, which spreads requests over its members.
 #[derive(Debug, Clone)]
 pub struct Balancer {
     /// Index of the host that defines it.

@@ -60,7 +60,7 @@ pub enum ExprRights {
 /// The value of an expression, and the request's parts that it depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExprResult<T> {
-    /// The value.
+    /// `bool` for a condition, text for a string expression.
     pub value: T,
     /// Groups of the last pattern with groups, `$0` first.
     pub groups: Vec<String>,

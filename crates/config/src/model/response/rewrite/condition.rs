@@ -9,7 +9,7 @@ use super::template::Template;
 use crate::model::response::expr::{self, Expr};
 use crate::syntax::pattern::{Budget, Case, Pattern};
 
-/// A condition.
+/// A `RewriteCond`.
 #[derive(Debug, Clone)]
 pub struct Condition {
     what: What,

@@ -24,7 +24,7 @@ fn repeated_names(text: &str) -> Vec<String> {
 /// The letters of a name or of words, without the end of a plural.
 fn letters(words: &str) -> String {
     let all: String = words.chars().filter(char::is_ascii_alphanumeric).collect();
-    all.to_ascii_lowercase().trim_end_matches('s').to_owned()
+    all.to_ascii_lowercase().trim_end_matches(['e', 's']).to_owned()
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_comment_with_more_than_the_name_is_no_repetition() {
         "    /// The bodies.\n    Bodies(Bytes),",
         "/// A slow request.\n#[derive(Debug)]\npub struct SlowRequest {",
         "/// The idle time.\npub(crate) fn idle_time() {",
-        "/// An element.\npub unsafe fn elements() {",
+        "/// An address.\npub unsafe fn addresses() {",
     ] {
         assert!(repeats(text), "{text}");
     }

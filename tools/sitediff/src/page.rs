@@ -35,7 +35,7 @@ pub enum Difference {
         /// Text of the error, for the report.
         reason: String,
     },
-    /// The statuses.
+    /// HTTP statuses that differ.
     Status {
         /// The old server's.
         old: u16,

@@ -34,7 +34,7 @@ impl Page {
             (true, ..) => {}
             (false, true, _) => self.conditions.reach_else(),
             (false, false, true) => return Err(fault("the element takes no attributes")),
-            // As in httpd, there is no message where nothing is sent.
+            // As in httpd, an invalid element in a skipped branch prints no error message.
             (false, false, false) => {}
         }
         Ok(())

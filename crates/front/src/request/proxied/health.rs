@@ -90,7 +90,7 @@ fn note(
     let mut turned = false;
     services.balancers.change(balancer, member, |state| {
         if state.unhealthy != result.is_ok() {
-            // As before.
+            // The result confirms the state.
             state.checks_in_a_row = 0;
             return;
         }

@@ -118,7 +118,7 @@ impl Expr {
         self.asks
     }
 
-    /// Whether `%{REMOTE_USER}` stands in it: where access depends on it, the client is asked for a user.
+    /// Whether the expression uses `%{REMOTE_USER}`: if access depends on it, the client is asked for a user.
     pub fn wants_user(&self) -> bool {
         self.wants_user
     }

@@ -153,7 +153,7 @@ impl Condition {
 
 fn looked_up(state: &dyn Fill, question: Question) -> Option<LookedUp> {
     let (Question::Path(name) | Question::File(name)) = &question else { return None };
-    // As in httpd, an empty name is no question.
+    // As in httpd, an empty name is not looked up.
     if name.is_empty() {
         return None;
     }

@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(twice, None);
     }
 
-    /// A security directive is never merely a warning: either the table has it, or it is an error.
+    /// An unsupported security directive is an error, never a warning.
     #[test]
     fn a_security_directive_is_never_ignored() {
         let security = "AllowMethods AllowOverrideList AuthMerging \

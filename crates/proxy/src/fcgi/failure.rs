@@ -20,7 +20,7 @@ pub enum FastcgiFailure {
     Lost(io::Error),
     /// The application closed the connection within its response.
     Closed {
-        /// Whether it had sent no byte.
+        /// Whether the application had sent no byte.
         silent: bool,
     },
     /// The bytes of the application are no FastCGI.

@@ -169,7 +169,7 @@ impl Meter {
             None => (String::new(), "its folder".to_owned()),
             Some(top) => {
                 let top = top.display();
-                (format!(" with those of the other .htaccess files below {top}"), format!("what lies below {top}"))
+                (format!(" with those of the other .htaccess files below {top}"), format!("everything below {top}"))
             }
         };
         format!(

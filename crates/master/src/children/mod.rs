@@ -199,7 +199,7 @@ fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Resul
     // Not argv[0]: an upgrade may have replaced that file, and this master starts its own binary.
     let mut command = Command::new("/proc/self/exe");
     command.arg0("cameleer:").arg(role.argument()).stdin(Stdio::null());
-    // Not the master's standard output: a program that started it in the background waits until no process holds that.
+    // Not the master's standard output: the program that started the master waits until no process has it open.
     command.stdout(error_log.try_clone()?).stderr(error_log.try_clone()?);
     command.envs(env.iter().map(|(name, value)| (name, value)));
     for name in OURS_ALONE {

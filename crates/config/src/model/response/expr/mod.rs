@@ -51,7 +51,7 @@ pub struct ExprText {
 /// The functions and operators that an expression may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExprRights {
-    /// All of them, but no contents of files in `.htaccess` files.
+    /// All functions and operators; in `.htaccess` files none that reads the contents of a file.
     OfDirective,
     /// No functions and operators about files on disk: httpd's rule for expressions in pages (mod_include).
     OfPage,

@@ -50,7 +50,7 @@ fn a_response_that_breaks_off_is_no_complete_response() {
     for (bytes, message) in [
         (record(6, b"Content-Type: text/plain\n\nsome"), "ends after 4 bytes of the body"),
         (record(6, b"Content-Length: 9\n\nsome"), "ends after 4 bytes of the body"),
-        (output(b"Content-Length: 9\n\nsome"), "lacks 5 bytes of its Content-Length"),
+        (output(b"Content-Length: 9\n\nsome"), "the response is 5 bytes shorter than its Content-Length"),
         ([record(6, b"X: y\n\nsome"), record_of(6, 7, b"evil", 0)].concat(), "belongs to request 7"),
         // A length that lies: the application closes the connection within the record.
         (record(6, b"X: y\n\nsome")[..15].to_vec(), "ends after"),

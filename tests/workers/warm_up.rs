@@ -180,7 +180,7 @@ fn warm_up_requests_beyond_start_timeout_are_named_and_the_server_serves() {
 #[test]
 fn a_request_after_which_a_worker_would_leave_is_left_out() {
     let server = serve("PerlWarmup /app/harakiri /app/z");
-    server.logged("GET /app/harakiri: a worker would exit after it");
+    server.logged("GET /app/harakiri: a worker would exit after the request");
     server.logged("warmed requests=2 failed=1");
     server.until_idle(2);
     let before = workers(&server);

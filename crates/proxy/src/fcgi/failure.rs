@@ -18,7 +18,7 @@ pub enum FastcgiFailure {
     Slow(Duration),
     /// The connection failed.
     Lost(io::Error),
-    /// The application closed the connection within its response.
+    /// The application closed the connection before the end of its response.
     Closed {
         /// Whether the application had sent no byte.
         silent: bool,

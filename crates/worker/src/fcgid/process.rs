@@ -94,7 +94,7 @@ impl FcgidProcess {
         self.requests += 1;
     }
 
-    /// Sends SIGTERM to the process group, once; SIGKILL follows after [`PATIENCE`].
+    /// Sends SIGTERM to the process group, once; SIGKILL follows after `PATIENCE`.
     pub fn stop(&mut self, now: Instant) {
         if self.killed_at.is_none() {
             let _ = killpg(self.pid, Signal::SIGTERM);
@@ -102,7 +102,7 @@ impl FcgidProcess {
         }
     }
 
-    /// Sends SIGKILL if the process still runs [`PATIENCE`] after SIGTERM. Returns the time at which that is due.
+    /// Sends SIGKILL if the process still runs `PATIENCE` after SIGTERM. Returns the time at which that is due.
     pub fn kill_if_due(&self, now: Instant) -> Option<Instant> {
         let due = self.killed_at?;
         if due <= now {

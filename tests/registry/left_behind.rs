@@ -112,7 +112,7 @@ fn a_worker_with_another_user_or_root_takes_no_further_request() {
         return;
     }
     for (leaves, said) in
-        [("$> = 65534", "its user or group"), ("$) = 65534", "its user or group"), ("chroot '/'", "chroot was called")]
+        [("$> = 65534", "the user or group"), ("$) = 65534", "the user or group"), ("chroot '/'", "chroot was called")]
     {
         let server = serve_text(&format!("print \"$$ $> \", $) + 0; {leaves} if $ENV{{QUERY_STRING}};"));
         let worker = server.text("/perl/test.pl?leave");

@@ -96,7 +96,7 @@ fn a_program_that_is_not_executable_or_has_no_leave_is_refused() {
         let server =
             Site::new().file("scripts/test", &format!("{SH}echo ran")).serve(&conf(&format!("CgiMode {mode}")));
         server.get(URL).is(500);
-        server.logged("scripts/test failed, reason: it is not executable (chmod +x)");
+        server.logged("scripts/test failed, reason: the script is not executable (chmod +x)");
     }
     let server = Site::new().script("htdocs/test.cgi", &format!("{SH}echo ran")).serve("AddHandler cgi-script .cgi\n");
     server.get("/test.cgi").is(403);

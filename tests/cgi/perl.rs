@@ -154,11 +154,11 @@ fn a_file_that_is_no_program_is_refused_as_by_httpd_with_advice_in_the_log() {
         .file("scripts/folder/x", "");
     let server = site.serve(&conf(""));
     for (name, status, logged) in [
-        ("bare.pl", 500, "it has no #! line; write #!/usr/bin/perl as its first"),
-        ("dos.pl", 500, "its first line ends with CR"),
+        ("bare.pl", 500, "the file has no #! line; write #!/usr/bin/perl as the first line"),
+        ("dos.pl", 500, "the first line ends with CR"),
         ("gone.pl", 500, "names a missing interpreter: /usr/bin/no-perl -w"),
-        ("plain.pl", 500, "it is not executable (chmod +x)"),
-        ("folder/", 403, "it is a folder, not a script"),
+        ("plain.pl", 500, "the script is not executable (chmod +x)"),
+        ("folder/", 403, "the path is a folder, not a script"),
         ("none.pl", 404, "there is no such file"),
     ] {
         server.get(&format!("/cgi/{name}")).is(status);

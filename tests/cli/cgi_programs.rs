@@ -32,10 +32,10 @@ fn check_names_files_of_program_folders_that_cannot_run_and_runs_none() {
     site.configure(CONF);
     let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
     for line in [
-        "cgi/plain.pl: is not executable, so requests for it are answered 500; chmod +x",
-        "cgi/dos.cgi: its #! line ends with CR; save it with Unix line ends",
-        "cgi/gone.cgi: its #! line names the missing interpreter \"/no/such/perl\"",
-        "cgi/bare.cgi: has no #! line",
+        "cgi/plain.pl: the file is not executable, so its requests are answered 500; chmod +x",
+        "cgi/dos.cgi: the #! line ends with CR; save the file with Unix line ends",
+        "cgi/gone.cgi: the #! line names the missing interpreter \"/no/such/perl\"",
+        "cgi/bare.cgi: the file has no #! line",
         "8 CGI scripts in Perl were not compiled, because perl -c runs BEGIN blocks; 3 of them load modules",
     ] {
         assert!(said.err.contains(line), "{line}: {said:?}");
@@ -56,7 +56,7 @@ fn check_names_what_could_break_where_scripts_stay_compiled() {
     {
         assert!(said.err.contains(line), "{line}: {said:?}");
     }
-    assert!(!said.err.contains("dos.cgi: its #! line"), "the worker compiles it: {said:?}");
+    assert!(!said.err.contains("dos.cgi: the #! line"), "the worker compiles it: {said:?}");
     site.configure(&format!("CgiMode fork\n{CONF}"));
     let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
     assert!(
@@ -76,7 +76,7 @@ fn the_survey_shows_what_each_script_would_gain_and_what_could_break_in_it() {
         "cgi/risky.cgi:1: green a switch of the #! line: under CgiMode fork or persistent: ",
         "cgi/risky.cgi:5: green %ENV in BEGIN: under CgiMode fork or persistent: ",
         "cgi/risky.cgi:7: green exec: under CgiMode persistent: replaces the worker",
-        "cgi/plain.pl:1: amber CGI program: is not executable",
+        "cgi/plain.pl:1: amber CGI program: the file is not executable",
         "cgi/sub/mark.pl:1: green CgiMode program: loads no module",
         "htdocs/page.cgi:1: green CgiMode program: loads POSIX",
         ", 0 red",

@@ -85,7 +85,7 @@ fn output_of_a_module_while_it_is_loaded_is_not_in_the_report() {
     let said = site.cameleer(["size", "-I", "lib", "Loud"]).succeeded();
     assert!(said.out.starts_with("Loud\n     bytes") && said.err.contains("shouted\n"), "{said:?}");
     assert_eq!(sizes(&site, ["Loud"])[0]["name"], "Loud");
-    site.cameleer(["size", "-I", "lib", "Leaves"]).failed(1, "Leaves: called exit(3)");
+    site.cameleer(["size", "-I", "lib", "Leaves"]).failed(1, "Leaves: the code called exit(3)");
     site.cameleer(["size", "-I", "lib", "Dies"]).failed(1, "Dies: no way at ");
     site.cameleer(["size", "-I", "lib", "Killed"]).failed(1, "Killed: perl was ended by SIGKILL");
     site.cameleer(["size", "No::Such"]).failed(1, "No::Such: Can't locate No/Such.pm in @INC");

@@ -25,19 +25,19 @@ fn bytes_that_are_no_response_are_refused_and_named() {
     let ok = &b"X: y\n\nbody"[..];
     let many = [&b"X: y\n".repeat(1000)[..], b"\nbody"].concat();
     for (bytes, status, message) in [
-        (Vec::new(), 502, "closed the connection without an answer"),
+        (Vec::new(), 502, "the application closed the connection before it sent a byte"),
         (b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), 502, "has the version 72 and not 1"),
         (record_of(6, 2, ok, 0), 502, "belongs to request 2"),
         (record_of(9, 1, ok, 0), 502, "has the type 9"),
         (record(3, b"short"), 502, "has 5 bytes instead of 8"),
         (record(3, &[0, 0, 0, 0, 2, 0, 0, 0]), 503, "FCGI_OVERLOADED"),
         (record(6, b"").repeat(2000), 502, "more than 1000 records without content"),
-        (output(b"no head here\n\n"), 500, "begins with no header: \"no head here\""),
-        (output(b"Status: 1\n\n"), 500, "no valid Status"),
-        (output(b"X: y\n"), 500, "ended before the end of the header"),
+        (output(b"no head here\n\n"), 500, "begins with a line that is no header field: \"no head here\""),
+        (output(b"Status: 1\n\n"), 500, "has an invalid Status"),
+        (output(b"X: y\n"), 500, "the response ended within its head"),
         (output(&many), 500, "more than 200 fields"),
         (output(&[b'x'; 300_000]), 500, "more than 262144 bytes"),
-        (record(6, b"X: y\n"), 502, "closed the connection within its response"),
+        (record(6, b"X: y\n"), 502, "the application closed the connection before the end of its response"),
     ] {
         let server = answering(bytes);
         assert_eq!(server.get("/x").status, status, "{message}");
@@ -50,7 +50,7 @@ fn a_response_that_breaks_off_is_no_complete_response() {
     for (bytes, message) in [
         (record(6, b"Content-Type: text/plain\n\nsome"), "ends after 4 bytes of the body"),
         (record(6, b"Content-Length: 9\n\nsome"), "ends after 4 bytes of the body"),
-        (output(b"Content-Length: 9\n\nsome"), "lacks 5 bytes of its Content-Length"),
+        (output(b"Content-Length: 9\n\nsome"), "the response is 5 bytes shorter than its Content-Length"),
         ([record(6, b"X: y\n\nsome"), record_of(6, 7, b"evil", 0)].concat(), "belongs to request 7"),
         // A length that lies: the application closes the connection within the record.
         (record(6, b"X: y\n\nsome")[..15].to_vec(), "ends after"),
@@ -73,7 +73,7 @@ fn an_application_that_says_nothing_is_504() {
         Application::with(|stream| drop(stream.read(&mut [0; 1]).map(|_| stream.read_to_end(&mut Vec::new()))));
     let server = Site::new().serve(&format!("ProxyPass / {} timeout=300ms\n", application.url("/")));
     assert_eq!(server.get("/x").status, 504);
-    server.logged("neither took nor sent a byte for 0.3 s (ProxyTimeout)");
+    server.logged("no byte was sent or received for 0.3 s (ProxyTimeout)");
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn an_application_that_is_not_there_is_503_and_left_alone_for_a_while() {
     let port = silent.port;
     let server = Site::new().serve(&format!("FrontThreads 1\nProxyPass / fcgi://127.0.0.1:{port}/\n"));
     assert_eq!(server.get("/x").status, 503);
-    server.logged("cannot connect to it: Connection refused");
+    server.logged("cannot connect: Connection refused");
     assert_eq!(server.get("/x").status, 503);
-    server.logged("it could not be reached before");
+    server.logged("not tried, because the last connection failed");
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn a_program_that_dies_costs_its_own_request_alone() {
         assert_eq!(server.get("/a.fcgi").status, 200);
         // A used process that ends is replaced once, and the new one ends as well.
         assert_eq!(server.get(&format!("/a.fcgi?{query}")).status, 500);
-        let line = server.logged("the FastCGI program ended without an answer");
+        let line = server.logged("the FastCGI program ended before it sent a byte");
         assert!(line.contains("a.fcgi"), "{line}");
     }
     assert_eq!(server.get("/a.fcgi").status, 200);
@@ -165,7 +165,7 @@ fn a_wrapper_answers_for_its_scripts() {
 fn a_program_that_cannot_be_executed_is_500_with_the_reason() {
     let server = Site::new().script("htdocs/a.fcgi", "#!/no/such/interpreter\n").serve(CONF);
     assert_eq!(server.get("/a.fcgi").status, 500);
-    server.logged("its first line names a missing interpreter: /no/such/interpreter");
+    server.logged("the first line names a missing interpreter: /no/such/interpreter");
 }
 
 #[test]

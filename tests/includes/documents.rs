@@ -95,7 +95,7 @@ fn text_from_the_client_is_no_element() {
 fn a_part_that_fails_has_its_reason_in_the_log() {
     let server = page("a<!--#include virtual=\"/none\" -->b<!--#include file=\"../site.conf\" -->").serve(CONF);
     assert_eq!(server.text("/page.shtml"), format!("a{ERROR}b{ERROR}"));
-    server.logged("include: /none: the subrequest was answered 404");
+    server.logged("include: /none failed with status 404");
     server.logged("../site.conf leads out of the folder");
 }
 

@@ -88,8 +88,8 @@ fn code_that_the_mold_cannot_load_is_reported_and_not_written() {
     server.text("/");
     server.until_idle(1);
     let told = server.control(["mem", "--advise", "--write", "preload.pl"]).succeeded().out;
-    assert!(told.contains("the mold cannot load it: not in the mold"), "{told}");
-    assert!(told.contains("the mold cannot load it: it ended its process"), "{told}");
+    assert!(told.contains("loading in the mold fails: not in the mold"), "{told}");
+    assert!(told.contains("loading in the mold fails: the code ended its process"), "{told}");
     assert!(!server.site.read("preload.pl").contains("Odd"), "{}", server.site.read("preload.pl"));
     assert_eq!(server.text("/"), "ok", "the mold and its workers are unharmed");
 }

@@ -112,7 +112,7 @@ fn a_worker_with_another_user_or_root_takes_no_further_request() {
         return;
     }
     for (leaves, said) in
-        [("$> = 65534", "its user or group"), ("$) = 65534", "its user or group"), ("chroot '/'", "chroot was called")]
+        [("$> = 65534", "the user or group"), ("$) = 65534", "the user or group"), ("chroot '/'", "chroot was called")]
     {
         let server = serve_text(&format!("print \"$$ $> \", $) + 0; {leaves} if $ENV{{QUERY_STRING}};"));
         let worker = server.text("/perl/test.pl?leave");
@@ -131,10 +131,10 @@ const OUT_OF_BOUNDS: [(&str, &str); 9] = [
     ("system('prlimit', \"--pid=$$\", '--nofile=200:200') == 0", "a resource limit was changed"),
     ("syscall(272, 0x10000000) == 0", "a namespace was changed"),
     ("syscall(272, 0x04000000) == 0", "a namespace was changed"),
-    ("syscall(157, 38, 1, 0, 0, 0) == 0", "its capabilities, seccomp rules or no_new_privs were changed"),
-    ("setpriority(0, 0, 5)", "its priority"),
-    ("do { require POSIX; POSIX::nice(3) }", "its priority"),
-    ("syscall(116, 1, my $l = pack('L', 65534)) == 0", "its user or groups were changed"),
+    ("syscall(157, 38, 1, 0, 0, 0) == 0", "capabilities, seccomp rules or no_new_privs of the process were changed"),
+    ("setpriority(0, 0, 5)", "the priority of the process"),
+    ("do { require POSIX; POSIX::nice(3) }", "the priority of the process"),
+    ("syscall(116, 1, my $l = pack('L', 65534)) == 0", "the user or groups of the process were changed"),
 ];
 
 #[test]
@@ -184,7 +184,7 @@ fn a_worker_that_cannot_return_to_its_folder_takes_no_further_request() {
         );
         let worker = server.text("/?leave");
         assert_ne!(server.text("/"), worker, "{leaves}");
-        server.logged("the worker exits: its working directory cannot be restored");
+        server.logged("the worker exits: the working directory cannot be restored");
     }
 }
 

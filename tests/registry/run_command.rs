@@ -125,7 +125,10 @@ fn scripts_whose_begin_blocks_end_the_process_are_named_and_the_others_serve() {
         for name in named {
             assert!(log.contains(name), "{mode}: {name} in {log}");
         }
-        assert!(log.contains("it was killed by SIGKILL") && log.contains("it ended with status 3"), "{log}");
+        assert!(
+            log.contains("the process was killed by SIGKILL") && log.contains("the process ended with status 3"),
+            "{log}"
+        );
         for round in 1..=2 {
             for (target, status, text) in [
                 ("/a.cgi", 200, "first"),

@@ -38,6 +38,9 @@ mod smoke;
 /// The sources without comments, strings and tests.
 mod source;
 
+/// Comments that only repeat a name.
+mod words;
+
 #[test]
 fn the_master_has_no_threads() {
     forbid("crates/master/src", r"thread::(spawn|Builder|scope)");

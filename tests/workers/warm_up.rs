@@ -142,8 +142,8 @@ fn a_failed_warm_up_request_is_named_and_the_server_serves() {
 fn a_warm_up_request_that_ends_its_process_costs_only_itself() {
     let server = serve("PerlWarmup /app/a /app/crash /app/_exit /app/fork /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
-    server.logged("GET /app/crash: it ended its process (SIGSEGV)");
-    server.logged("GET /app/_exit: it ended its process (exit code 4)");
+    server.logged("GET /app/crash: the request ended its process (SIGSEGV)");
+    server.logged("GET /app/_exit: the request ended its process (exit code 4)");
     server.logged("warmed requests=5 failed=2");
     let asked = server.site.read("asked");
     let count = |path: &str| asked.lines().filter(|line| line.ends_with(path)).count();
@@ -155,7 +155,7 @@ fn a_warm_up_request_that_hangs_is_interrupted_or_killed() {
     let server = serve("RequestTimeout 2s\nRequestTimeoutGrace 1s\nPerlWarmup /app/hang /app/stuck /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
     server.logged("GET /app/hang: status 504");
-    server.logged("GET /app/stuck: it took too long and had to be killed");
+    server.logged("GET /app/stuck: the request took too long, and its process was killed");
     server.logged("warmed requests=3 failed=2");
 }
 
@@ -180,7 +180,7 @@ fn warm_up_requests_beyond_start_timeout_are_named_and_the_server_serves() {
 #[test]
 fn a_request_after_which_a_worker_would_leave_is_left_out() {
     let server = serve("PerlWarmup /app/harakiri /app/z");
-    server.logged("GET /app/harakiri: a worker would exit after it");
+    server.logged("GET /app/harakiri: a worker would exit after the request");
     server.logged("warmed requests=2 failed=1");
     server.until_idle(2);
     let before = workers(&server);
@@ -270,8 +270,8 @@ fn a_log_that_cannot_be_read_is_a_line_and_no_more() {
     let server = site.serve(&app(&lines.concat()));
     assert!(server.text("/app/x").starts_with("answer"));
     server.logged("site.conf:7: PerlWarmupLog: ");
-    server.logged("pipe.log: it is a named pipe, not a file");
-    server.logged("/dev/zero: it is a device, not a file");
+    server.logged("pipe.log: the path is a named pipe, not a file");
+    server.logged("/dev/zero: the path is a device, not a file");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The page that goes out when a handler only gave a status.
+//! The page for a handler that returned a status without output.
 
 /// The content of a page for a status.
 #[derive(Debug, Clone, Copy)]

@@ -348,7 +348,7 @@ impl Site<'_> {
         self.write("cgi/headless.pl", "print \"<html>\\n\\n\"; print 'x' x 100_000", 0o755);
         let cases = [
             ("/cgi/none.pl", 404, "there is no such file"),
-            ("/cgi/deep", 403, "it is a folder"),
+            ("/cgi/deep", 403, "the path is a folder"),
             ("/cgi/plain.pl", 403, "not executable"),
             ("/cgi/broken.pl", 500, "cgi/broken.pl line 3"),
             ("/cgi/dies.pl", 500, "here at "),

@@ -261,7 +261,7 @@ impl Draft {
         Ok(Some(Position { context, section, ..self.position }))
     }
 
-    /// Opens a `<Limit>`: the same section, for fewer methods.
+    /// Opens a `<Limit>`, whose settings are those of the current section for fewer methods.
     pub fn limited(&self, methods: Methods) -> OpenedSection {
         match self.position.methods == Methods::ALL {
             true => Ok(Some(Position { methods, ..self.position })),

@@ -119,11 +119,11 @@ fn beginning(line: &[u8]) -> String {
 impl Display for HeadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HeadError::Line(line) => write!(f, "its output begins with no header: \"{line}\""),
-            HeadError::Status(value) => write!(f, "its header has no valid Status: \"{value}\""),
-            HeadError::TooLong => write!(f, "its header has more than {MOST_BYTES} bytes"),
-            HeadError::TooMany => write!(f, "its header has more than {MOST_FIELDS} fields"),
-            HeadError::Incomplete => f.write_str("its output ended before the end of the header"),
+            HeadError::Line(line) => write!(f, "the response begins with a line that is no header field: \"{line}\""),
+            HeadError::Status(value) => write!(f, "the response has an invalid Status: \"{value}\""),
+            HeadError::TooLong => write!(f, "the head of the response has more than {MOST_BYTES} bytes"),
+            HeadError::TooMany => write!(f, "the head of the response has more than {MOST_FIELDS} fields"),
+            HeadError::Incomplete => f.write_str("the response ended within its head"),
         }
     }
 }

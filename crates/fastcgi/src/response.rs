@@ -189,12 +189,14 @@ impl Display for ProtocolError {
             ProtocolError::Foreign(id) => write!(f, "a record belongs to request {id}, but 1 was sent"),
             ProtocolError::Type(kind) => write!(f, "a record has the type {kind}, which no application sends"),
             ProtocolError::ShortEnd(length) => write!(f, "FCGI_END_REQUEST has {length} bytes instead of 8"),
-            ProtocolError::AfterEnd => f.write_str("FCGI_STDOUT goes on behind its end"),
-            ProtocolError::Rejected(1) => f.write_str("it rejected the request: FCGI_CANT_MPX_CONN"),
-            ProtocolError::Rejected(2) => f.write_str("it rejected the request: FCGI_OVERLOADED"),
-            ProtocolError::Rejected(3) => f.write_str("it rejected the request: FCGI_UNKNOWN_ROLE"),
-            ProtocolError::Rejected(status) => write!(f, "it rejected the request with the unknown status {status}"),
-            ProtocolError::Idle => write!(f, "it sent more than {MOST_IDLE} records without content"),
+            ProtocolError::AfterEnd => f.write_str("an FCGI_STDOUT record follows the end of FCGI_STDOUT"),
+            ProtocolError::Rejected(1) => f.write_str("the application rejected the request: FCGI_CANT_MPX_CONN"),
+            ProtocolError::Rejected(2) => f.write_str("the application rejected the request: FCGI_OVERLOADED"),
+            ProtocolError::Rejected(3) => f.write_str("the application rejected the request: FCGI_UNKNOWN_ROLE"),
+            ProtocolError::Rejected(status) => {
+                write!(f, "the application rejected the request with the unknown status {status}")
+            }
+            ProtocolError::Idle => write!(f, "the application sent more than {MOST_IDLE} records without content"),
         }
     }
 }

@@ -62,7 +62,7 @@ fn content(path: &Path, file: Option<&Metadata>) -> ExprAnswer {
     match file {
         None => failed("there is no such file"),
         Some(file) if file.len() > work::LONGEST as u64 => {
-            failed(&format!("it is longer than {} KB", work::LONGEST >> 10))
+            failed(&format!("the file is longer than {} KB", work::LONGEST >> 10))
         }
         Some(_) => match fs::read(path) {
             Ok(content) => ExprAnswer::Text(Text::new(&content).0),

@@ -1,5 +1,5 @@
-//! The coarse clock: one tick for all timeouts of requests, for load reports to the master and for access logs, instead
-//! of timers for each. It ticks only while something needs it.
+//! One coarse timer for each front, instead of one for each request: a tick checks the timeouts of requests, reports the
+//! load to the master and flushes access logs. The timer stops while no part needs it.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -26,8 +26,8 @@ pub async fn run(front: Rc<Front>) {
     }
 }
 
-/// Ticks. If nothing needs the clock, stops it and ticks once more: another thread may have relied on a clock that was
-/// about to stop.
+/// Ticks, and stops the clock if nothing needs it. Ticks again after the stop: another thread may have queued work just
+/// before, when the clock still ran.
 fn is_wanted(front: &Front) -> bool {
     if tick(front, Instant::now()) {
         return true;

@@ -65,8 +65,8 @@ impl std::fmt::Display for Interrupted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Interrupted::Died(text) => f.write_str(text.trim_end()),
-            Interrupted::Exited(code) => write!(f, "called exit({code})"),
-            Interrupted::Unheard => f.write_str("continued to print after its client had disconnected"),
+            Interrupted::Exited(code) => write!(f, "the code called exit({code})"),
+            Interrupted::Unheard => f.write_str("the code continued to print after its client had disconnected"),
         }
     }
 }

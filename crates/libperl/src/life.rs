@@ -86,15 +86,15 @@ impl Interpreter {
             sys::NO_DESCRIPTORS => {
                 Some("nearly all descriptors are in use: the program opens files or sockets without closing them")
             }
-            sys::OTHER_USER => Some("its user or groups were changed ($<, $>, $( or $))"),
+            sys::OTHER_USER => Some("the user or groups of the process were changed ($<, $>, $( or $))"),
             sys::OTHER_ROOT => Some("chroot was called"),
             sys::OTHER_LIMITS => Some("a resource limit was changed (setrlimit, prlimit)"),
             sys::OTHER_NAMESPACE => Some("a namespace was changed (unshare, setns)"),
-            sys::OTHER_RIGHTS => Some("its capabilities, seccomp rules or no_new_privs were changed"),
+            sys::OTHER_RIGHTS => Some("capabilities, seccomp rules or no_new_privs of the process were changed"),
             sys::NO_HOME => Some(
-                "its working directory cannot be restored: the directory in which it started is no longer accessible",
+                "the working directory cannot be restored: the directory in which the process started is no longer accessible",
             ),
-            sys::OTHER_PRIORITY => Some("its priority was changed (nice, setpriority)"),
+            sys::OTHER_PRIORITY => Some("the priority of the process was changed (nice, setpriority)"),
             _ => None,
         }
     }

@@ -104,7 +104,7 @@ fn open(path: &Path) -> anyhow::Result<File> {
 fn who_runs(file: &File) -> String {
     match number(file) {
         Some(pid) => format!("already running as process {pid}"),
-        None => "the server of this file is still starting".to_owned(),
+        None => "a server with this PID file is still starting".to_owned(),
     }
 }
 

@@ -73,7 +73,7 @@ impl AsFd for Signals {
     }
 }
 
-/// In the foreground of a terminal WINCH reports a new window size, as httpd's -X and -DFOREGROUND users learned.
+/// Whether a terminal may send WINCH when its window changes size. httpd takes that signal for a graceful stop.
 fn waits_in_a_terminal() -> bool {
     use std::io::IsTerminal;
     io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal()

@@ -21,7 +21,7 @@ use status::{ServerStatus, Usages};
 pub struct StatusView {
     /// Record and status of the last second.
     pub second: Second,
-    /// The status.
+    /// As the master sent it; its fields are on the top level of the JSON object.
     #[serde(flatten)]
     pub status: ServerStatus,
     /// The kernel's counters of the workers.

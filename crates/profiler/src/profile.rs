@@ -57,7 +57,7 @@ pub struct StackFrame {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StackCode {
-    /// A sub.
+    /// A sub that is written in Perl.
     Sub,
     /// A sub that is written in C.
     Native,

@@ -57,14 +57,14 @@ pub struct BackendRequest {
 
 /// The answer of a backend.
 pub enum BackendAnswer {
-    /// A response.
+    /// The head has arrived; the body is read later.
     Response(Response<BackendBody>),
     /// The head of a response that switches protocols, and the connection.
     Switched(Response<()>, Box<Upgraded>),
 }
 
 impl BackendAnswer {
-    /// The status.
+    /// The status of the backend, 101 for a switch of protocols.
     pub fn status(&self) -> StatusCode {
         match self {
             BackendAnswer::Response(response) => response.status(),

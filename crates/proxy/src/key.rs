@@ -1,4 +1,4 @@
-//! Which connections are alike, so that one can carry the request of another.
+//! The key of idle connections: a request may use an idle connection with an equal key.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use config::proxy::BackendAddress;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 
-/// The parts in which connections of one backend are alike.
+/// Address and TLS settings, which are equal for connections that can replace each other.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub address: BackendAddress,
@@ -17,7 +17,7 @@ pub(crate) struct Key {
 /// TLS of a connection to a backend.
 #[derive(Clone)]
 pub struct BackendHandshake {
-    /// The settings.
+    /// Certificates, versions and ciphers.
     pub client: Arc<ClientConfig>,
     /// The name that the backend's certificate must have, and that the handshake sends (SNI).
     pub name: ServerName<'static>,

@@ -37,7 +37,7 @@ impl Allowance {
         self.0.store(left.saturating_sub(bytes), Relaxed);
         match left >= bytes {
             true => Ok(()),
-            false => Err(io::Error::other(format!("it sent {MOST} bytes without a response"))),
+            false => Err(io::Error::other(format!("the backend sent {MOST} bytes before the end of a head"))),
         }
     }
 }

@@ -42,7 +42,7 @@ impl Default for Tags {
 pub enum PageEvent<'a> {
     /// Text that is sent as it is.
     Text(Cow<'a, [u8]>),
-    /// An element.
+    /// An element, which the caller executes.
     Element(Element),
 }
 

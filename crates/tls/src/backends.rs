@@ -155,7 +155,7 @@ fn text(file: &NamedFile) -> std::io::Result<String> {
         all.push_str(&read(path)?);
         all.push('\n');
         if all.len() as u64 > LONGEST {
-            return Err(std::io::Error::other(format!("has more than {LONGEST} bytes")));
+            return Err(std::io::Error::other(format!("the certificates have more than {LONGEST} bytes")));
         }
     }
     Ok(all)

@@ -140,7 +140,7 @@ fn stale(good: Good) -> Option<&'static str> {
         Good::Never => {
             Some("contains no valid OCSP response, and is not sent: expected DER, as `openssl ocsp -respout` writes it")
         }
-        good if !good.is_good(SystemTime::now()) => Some("has expired, and is not sent: fetch a new one"),
+        good if !good.is_good(SystemTime::now()) => Some("has expired, and is not sent: get a new one"),
         _ => None,
     }
 }

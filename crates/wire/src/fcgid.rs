@@ -61,7 +61,7 @@ pub enum ToManager {
 pub enum FromManager {
     /// A process is reserved, and listens at this socket.
     Leased {
-        /// The socket.
+        /// Path of the unix socket.
         socket: PathBuf,
         /// Whether the process has answered requests before.
         is_used: bool,

@@ -138,12 +138,12 @@ impl Forks {
         let mut fds = fds.into_iter();
         match order {
             ToMold::Spawn { slot } => {
-                let socket = fds.next().context("Spawn without a socket")?;
-                let memory = fds.next().context("Spawn without memory")?;
+                let socket = fds.next().context("the message Spawn has no socket")?;
+                let memory = fds.next().context("the message Spawn has no shared memory")?;
                 return self.fork(slot, Wire { socket, memory });
             }
             ToMold::Retire => self.retiring = true,
-            ToMold::Configure { .. } => bail!("configured twice"),
+            ToMold::Configure { .. } => bail!("the mold was configured already"),
             other => home.execute(other, fds)?,
         }
         Ok(None)

@@ -17,7 +17,7 @@ mod cgi;
 // A worker without a mold, for `-X`.
 pub mod single;
 
-// Perl for a command.
+// An interpreter for commands such as `cameleer bloat`.
 pub mod standalone;
 
 // Perl code that produces configuration, before there is a mold.

@@ -96,7 +96,7 @@ fn perl_options(config: &Config, settings: &Settings) -> String {
         return String::new();
     }
     let is_usual = |name: &str| match name {
-        // Persistent scripts get the same as perl-script: CGI.pm needs the global request.
+        // Persistent scripts have the flags of perl-script: CGI.pm needs the global request.
         "SetupEnv" | "GlobalRequest" => {
             matches!(settings.handler, Handler::PerlScript | Handler::CgiScript | Handler::FcgidScript)
         }

@@ -95,12 +95,12 @@ sub explained ( $r, $script ) {
 # The status with which a file is refused, or 0.
 sub refusal ( $r, $file ) {
     $r->has_file && stat $file or return refuse( $r, NOT_FOUND, $file, 'there is no such file' );
-    return refuse( $r, FORBIDDEN, $file, 'it is a folder, not a script' )         if -d _;
-    return refuse( $r, NOT_FOUND, $file, 'it is a pipe or a device, not a script' ) unless -f _;
-    return refuse( $r, NOT_FOUND, $file, 'it is empty' )                          if -z _;
+    return refuse( $r, FORBIDDEN, $file, 'the path is a folder, not a script' )   if -d _;
+    return refuse( $r, NOT_FOUND, $file, 'the path is a pipe or a device, not a script' ) unless -f _;
+    return refuse( $r, NOT_FOUND, $file, 'the script is empty' )                  if -z _;
     return refuse( $r, FORBIDDEN, $file, 'Options ExecCGI is off here' )          unless $r->allow_options & OPT_EXECCGI;
-    return refuse( $r, FORBIDDEN, $file, 'the server may not read it' )           unless -r _;
-    return refuse( $r, FORBIDDEN, $file, 'it is not executable (chmod +x)' )      unless -x _;
+    return refuse( $r, FORBIDDEN, $file, 'the server may not read the script' )   unless -r _;
+    return refuse( $r, FORBIDDEN, $file, 'the script is not executable (chmod +x)' ) unless -x _;
     return 0;
 }
 

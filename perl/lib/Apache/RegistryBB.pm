@@ -14,7 +14,7 @@ sub can_compile ($self) {
     return OK if $self->cached;
     my ( $r, $file ) = ( $self->{r}, $self->{r}->filename );
     return Apache::Registry::refuse( $r, NOT_FOUND, $file, 'there is no such file' ) unless $r->has_file && -r $file;
-    return Apache::Registry::refuse( $r, DECLINED, $file, 'it is a folder, not a script' ) if -d _;
+    return Apache::Registry::refuse( $r, DECLINED, $file, 'the path is a folder, not a script' ) if -d _;
     return OK;
 }
 

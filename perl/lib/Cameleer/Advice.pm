@@ -59,7 +59,7 @@ sub _alone ($piece) {
         },
         ALONE
     );
-    $piece->{error}  = defined $bytes ? $error : 'it ended its process, or took too long';
+    $piece->{error}  = defined $bytes ? $error : 'the code ended its process, or took too long';
     $piece->{bytes}  = $bytes // 0;
     $piece->{brings} = [ grep { $_ ne $piece->{name} } @brings ];
     return;

@@ -71,8 +71,8 @@ sub send_body ($body) {
     return;
 }
 
-# Whether pieces of the body are always available. Only then may they be combined, since clients may need each of other
-# pieces immediately.
+# Whether the body is a regular file. Its pieces may be combined into larger writes; those of other bodies may come
+# slowly, so each is sent immediately.
 sub is_file ($body) {
     my $type = Scalar::Util::reftype($body);
     return $type && ( $type eq 'GLOB' || $type eq 'IO' ) && !tied *$body && -f $body;

@@ -53,9 +53,9 @@ sub look ( $self, $r ) {
 
 sub exceeded ( $limit, $kb ) {
     my ( $size, $share, $unshared ) = @$limit{qw(size share unshared)};
-    return "its size is over ${size}k"              if $size     && $kb->{size} > $size;
-    return "it shares less than ${share}k"          if $share    && $kb->{share} < $share;
-    return "its unshared part is over ${unshared}k" if $unshared && $kb->{unshared} > $unshared;
+    return "the size of the process is over ${size}k" if $size     && $kb->{size} > $size;
+    return "the process shares less than ${share}k"   if $share    && $kb->{share} < $share;
+    return "the unshared part is over ${unshared}k"   if $unshared && $kb->{unshared} > $unshared;
     return;
 }
 

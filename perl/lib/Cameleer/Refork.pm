@@ -39,7 +39,7 @@ sub prepare {
 sub promoted ($ours) {
     return $@ if !eval { _run('after_mold_fork'); 1 };
     my @open = Cameleer::StartUp::promoted( split ' ', $ours );
-    return @open ? 'it has left open: ' . join( ', ', @open ) . '; close it in Cameleer::Refork::before_fork' : '';
+    return @open ? 'the worker has left open: ' . join( ', ', @open ) . '; close them in Cameleer::Refork::before_fork' : '';
 }
 
 sub concerns_workers { return scalar @{ $hooks{after_worker_fork} // [] } }
@@ -54,7 +54,7 @@ sub forked {
 sub _threads {
     open my $status, '<', '/proc/self/status' or return "/proc/self/status: $!";
     my ($count) = map { /\AThreads:\s+(\d+)/a } <$status>;
-    return ( $count // 1 ) > 1 ? "it has $count threads" : undef;
+    return ( $count // 1 ) > 1 ? "the worker has $count threads" : undef;
 }
 
 1;

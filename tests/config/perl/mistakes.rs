@@ -9,7 +9,7 @@ fn a_mistake_in_a_section_is_reported_with_file_and_line() {
     for (conf, at, words) in [
         ("\n<Perl>\n\ndie 'enough';\n</Perl>", "site.conf:4: ", "<Perl>: enough"),
         ("\n<Perl>\nmy $x = ;\n</Perl>", "site.conf:3: ", "<Perl>: syntax error"),
-        ("\n<Perl>\nexit 3;\n</Perl>", "site.conf:2: ", "<Perl>: called exit(3)"),
+        ("\n<Perl>\nexit 3;\n</Perl>", "site.conf:2: ", "<Perl>: the code called exit(3)"),
         ("\n<Perl>\nrequire Not::There;\n</Perl>", "site.conf:3: ", "Can't locate Not/There.pm"),
         ("\n<Perl>\n$MaxClients = 'many';\n</Perl>", "site.conf:2: ", "MaxClients: expected auto or a number"),
         ("\n<Perl>\n@Alias = '/one';\n</Perl>", "site.conf:2: ", "Alias: expected `Alias"),

@@ -6,17 +6,17 @@ use crate::support::Site;
 #[test]
 fn the_start_names_a_file_that_is_not_regular() {
     for (line, said) in [
-        ("Include @DIR@/pipe", "Include: cannot read @DIR@/pipe: it is a named pipe, not a file"),
-        ("Include @DIR@/conf.d", "Include: cannot read @DIR@/conf.d/pipe: it is a named pipe, not a file"),
-        ("IncludeOptional @DIR@/conf.d/*", "cannot read @DIR@/conf.d/pipe: it is a named pipe, not a file"),
-        ("Include @DIR@/zero", "Include: cannot read @DIR@/zero: it is a device, not a file"),
-        ("TypesConfig @DIR@/pipe", "TypesConfig: cannot read @DIR@/pipe: it is a named pipe, not a file"),
-        ("RemoteIPTrustedProxyList @DIR@/pipe", "cannot read @DIR@/pipe: it is a named pipe, not a file"),
-        ("PerlRequire @DIR@/pipe", "@DIR@/pipe: it is a named pipe, not a file"),
-        ("<Location />\nPsgiApp @DIR@/pipe\n</Location>", "@DIR@/pipe: it is a named pipe, not a file"),
+        ("Include @DIR@/pipe", "Include: cannot read @DIR@/pipe: the path is a named pipe, not a file"),
+        ("Include @DIR@/conf.d", "Include: cannot read @DIR@/conf.d/pipe: the path is a named pipe, not a file"),
+        ("IncludeOptional @DIR@/conf.d/*", "cannot read @DIR@/conf.d/pipe: the path is a named pipe, not a file"),
+        ("Include @DIR@/zero", "Include: cannot read @DIR@/zero: the path is a device, not a file"),
+        ("TypesConfig @DIR@/pipe", "TypesConfig: cannot read @DIR@/pipe: the path is a named pipe, not a file"),
+        ("RemoteIPTrustedProxyList @DIR@/pipe", "cannot read @DIR@/pipe: the path is a named pipe, not a file"),
+        ("PerlRequire @DIR@/pipe", "@DIR@/pipe: the path is a named pipe, not a file"),
+        ("<Location />\nPsgiApp @DIR@/pipe\n</Location>", "@DIR@/pipe: the path is a named pipe, not a file"),
         (
             "SSLEngine on\nSSLCertificateFile @DIR@/pipe\nSSLCertificateKeyFile @DIR@/zero",
-            "SSLCertificateFile: @DIR@/pipe cannot be read: it is a named pipe, not a file",
+            "SSLCertificateFile: @DIR@/pipe cannot be read: the path is a named pipe, not a file",
         ),
     ] {
         let site = Site::new().file("conf.d/a.conf", "ServerTokens Prod\n");

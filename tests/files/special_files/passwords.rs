@@ -46,10 +46,10 @@ fn a_special_password_file_affects_only_its_folder() {
             bystander.is_served();
         }
     }
-    server.logged(&server.site.filled("AuthUserFile: @DIR@/pipe: it is a named pipe, not a file"));
-    server.logged(&server.site.filled("AuthGroupFile: @DIR@/zero: it is a device, not a file"));
-    server.logged(&server.site.filled("AuthUserFile: @DIR@/sparse: it is longer than 16M"));
-    server.logged(&server.site.filled("AuthGroupFile: @DIR@/sparse: it is longer than 4M"));
+    server.logged(&server.site.filled("AuthUserFile: @DIR@/pipe: the path is a named pipe, not a file"));
+    server.logged(&server.site.filled("AuthGroupFile: @DIR@/zero: the path is a device, not a file"));
+    server.logged(&server.site.filled("AuthUserFile: @DIR@/sparse: the file is longer than 16M"));
+    server.logged(&server.site.filled("AuthGroupFile: @DIR@/sparse: the file is longer than 4M"));
     ends_well(server);
 }
 

@@ -69,7 +69,7 @@ fn a_script_that_is_no_file_is_not_found() {
     for kind in ["pipe", "zero", "socket"] {
         server.get(&format!("/perl/{kind}")).is(404);
     }
-    server.logged("it is a pipe or a device, not a script");
+    server.logged("the path is a pipe or a device, not a script");
     fs::remove_file(server.site.path("scripts/a.pl")).expect("our own file");
     put("pipe", &server.site.path("scripts/a.pl"));
     server.get("/perl/a.pl").is(404);

@@ -12,7 +12,7 @@ fn size_limit_and_gtop_limit_as_fixup_handlers() {
         let site = with_script(Site::new(), "print $$;").file("startup.pl", &format!("use {module}; {set}; 1;"));
         let server = site.serve(&format!("PerlRequire @DIR@/startup.pl\n{CONF}PerlFixupHandler {module}"));
         let first = server.text(URL);
-        server.logged(&format!("{module}: pid={first} exits after this request: its unshared part is over 100k"));
+        server.logged(&format!("{module}: pid={first} exits after this request: the unshared part is over 100k"));
         assert_ne!(server.text(URL), first, "{module}");
     }
 }

@@ -28,14 +28,14 @@ fn a_worker_over_the_limit_of_one_request_leaves_after_it() {
     for (call, reason) in [
         (
             "use Apache::SizeLimit; Apache::SizeLimit->setmax(1024)",
-            "SizeLimit: pid=PID exits after this request: its size is over 1024k",
+            "SizeLimit: pid=PID exits after this request: the size of the process is over 1024k",
         ),
-        ("use Apache::SizeLimit; Apache::SizeLimit::setmax(1024)", "its size is over 1024k"),
-        ("use Apache::SizeLimit; Apache::SizeLimit->setmin(1e6)", "it shares less than 1000000k"),
-        ("use Apache::SizeLimit; Apache::SizeLimit->setmax_unshared(100)", "its unshared part is over 100k"),
-        ("use Apache::GTopLimit; Apache::GTopLimit->set_max_size(1024)", "its size is over 1024k"),
-        ("use Apache::GTopLimit; Apache::GTopLimit->set_min_shared_size(1e6)", "it shares less than 1000000k"),
-        ("use Apache::GTopLimit; Apache::GTopLimit->set_max_unshared_size(100)", "its unshared part is over 100k"),
+        ("use Apache::SizeLimit; Apache::SizeLimit::setmax(1024)", "the size of the process is over 1024k"),
+        ("use Apache::SizeLimit; Apache::SizeLimit->setmin(1e6)", "the process shares less than 1000000k"),
+        ("use Apache::SizeLimit; Apache::SizeLimit->setmax_unshared(100)", "the unshared part is over 100k"),
+        ("use Apache::GTopLimit; Apache::GTopLimit->set_max_size(1024)", "the size of the process is over 1024k"),
+        ("use Apache::GTopLimit; Apache::GTopLimit->set_min_shared_size(1e6)", "the process shares less than 1000000k"),
+        ("use Apache::GTopLimit; Apache::GTopLimit->set_max_unshared_size(100)", "the unshared part is over 100k"),
     ] {
         let server =
             script(&format!("{call}; print $$;"), "PerlModule Apache::SizeLimit\nPerlModule Apache::GTopLimit");

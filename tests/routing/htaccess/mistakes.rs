@@ -51,7 +51,7 @@ fn a_binary_or_too_long_file_is_refused() {
     server.get("/binary/page").is(500);
     server.logged("binary/.htaccess: cannot be read; requests below its folder are refused: the file contains a NUL byte: expected UTF-8 text");
     server.get("/long/page").is(500);
-    server.logged("long/.htaccess: cannot be read; requests below its folder are refused: it is longer than 64K");
+    server.logged("long/.htaccess: cannot be read; requests below its folder are refused: the file is longer than 64K");
     assert_eq!(server.text("/page"), "conf");
 }
 

@@ -260,7 +260,7 @@ fn a_tenant_has_one_reserve_for_all_folders_and_the_neighbour_another() {
         server.get(&format!("/{folder}/page")).is(200);
     }
     server.send(Request::get("/ann/a/page").header("X", &"a".repeat(8000))).is(500);
-    server.logged(&format!("what lies below {} is refused", server.site.path("htdocs/ann").display()));
+    server.logged(&format!("everything below {} is refused", server.site.path("htdocs/ann").display()));
     for folder in ["ann/a", "ann/b", "ann/c/d"] {
         soon_status(&server, &format!("/{folder}/page"), 500);
     }

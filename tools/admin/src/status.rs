@@ -168,7 +168,7 @@ fn members(front: &FrontStatus, text: &mut String) {
     for MemberStatusReport { balancer, url, route, state, elected, busy, to_member, from_member } in &front.members {
         let (balancer, url) = (printable::line(balancer), printable::line(url));
         let route = if route.is_empty() { String::new() } else { format!("  route {}", printable::line(route)) };
-        let bytes = format!("{to_member} bytes to it, {from_member} from it");
+        let bytes = format!("{to_member} bytes sent, {from_member} received");
         let _ =
             writeln!(text, "balancer {balancer}  {url}  {state}{route}  {elected} requests, {busy} running  {bytes}");
     }

@@ -4,7 +4,7 @@ use memchr::memmem::Finder;
 
 use super::times::Moments;
 
-/// A complete response.
+/// A response that was received to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompleteResponse {
     /// 200

@@ -16,18 +16,18 @@ pub struct RequestTemplate {
     pub method: Option<Method>,
     /// Additional headers.
     pub headers: HeaderMap,
-    /// The body.
+    /// Empty for a request without a body.
     pub body: Bytes,
     /// Whether the request asks the server to close the connection.
     pub close: bool,
 }
 
-/// An encoded request.
+/// A request as it is sent, encoded once for all its repetitions.
 #[derive(Debug, Clone)]
 pub struct EncodedRequest {
-    /// The target.
+    /// Where the request is sent.
     pub target: RequestTarget,
-    /// The method.
+    /// `HEAD` has a response without a body.
     pub method: Method,
     /// HTTP/1: the head and the body.
     pub pieces: Vec<Bytes>,

@@ -13,7 +13,7 @@ pub struct ScheduledRequest {
     pub number: u64,
     /// When the request is due, whether or not a connection is free; `None`: immediately (closed loop).
     pub due: Option<Instant>,
-    /// Whether it is counted; requests of the warm-up are not.
+    /// Whether the request is counted; those of the warm-up are not.
     pub counts: bool,
 }
 

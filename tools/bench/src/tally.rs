@@ -86,7 +86,7 @@ struct Running {
 
 /// A finished request.
 pub struct Done {
-    /// The result.
+    /// A response with an unexpected status is a failure.
     pub result: Result<CompleteResponse, FailedRequest>,
     /// When the request was due: the start of its latency.
     pub since: Instant,

@@ -19,7 +19,7 @@ use super::{EncodedRequest, http1, http2};
 
 /// State shared by all users of a run.
 pub struct SharedRun {
-    /// The plan.
+    /// The plan of the run, the same for all users.
     pub plan: RunPlan,
     /// Opens connections.
     pub connector: Connector,

@@ -8,7 +8,7 @@ const PARTLY: &[(&str, &str)] = &[
     ("Apache2::Filter", "requests and responses pass filters; filters of connections are refused"),
     (
         "Apache2::Connection",
-        "client_socket is the client's in a PerlProcessConnectionHandler; in a request it is a socket without data",
+        "client_socket is the socket of the client in a PerlProcessConnectionHandler; in a request it is a socket without data",
     ),
 ];
 

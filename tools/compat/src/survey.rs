@@ -105,7 +105,7 @@ impl Lines<'_> {
 
     fn judge(&self, directive: &Directive, what: &str) -> (Light, String) {
         if is_skipped(directive) {
-            let note = "its module is missing: its contents are skipped";
+            let note = "the module is missing: the contents of the section are skipped";
             return (Light::Amber, note.to_owned());
         }
         let is_ours = reference::entry(&directive.name).is_ok();

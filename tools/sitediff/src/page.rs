@@ -32,10 +32,10 @@ pub enum Difference {
     Failure {
         /// `old` or `new`
         server: &'static str,
-        /// The reason.
+        /// Text of the error, for the report.
         reason: String,
     },
-    /// The statuses.
+    /// HTTP statuses that differ.
     Status {
         /// The old server's.
         old: u16,

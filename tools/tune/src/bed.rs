@@ -25,7 +25,7 @@ const ALONE: Duration = Duration::from_millis(1500);
 /// Minimum of answers for a 99th percentile.
 const ENOUGH: u64 = 300;
 
-/// The test bed.
+/// Measures the shadow server with a given number of workers.
 pub struct TestBed<'b, 'i> {
     shadow: &'b mut Shadow<'i>,
     load: &'b TestLoad,

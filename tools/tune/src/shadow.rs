@@ -183,7 +183,7 @@ impl<'i> Shadow<'i> {
         let log = std::fs::read_to_string(self.folder.path().join("error.log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
-        if last.is_empty() { String::new() } else { format!("its error log:\n{}", last.join("\n")) }
+        if last.is_empty() { String::new() } else { format!("error log of the second server:\n{}", last.join("\n")) }
     }
 }
 

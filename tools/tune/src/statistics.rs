@@ -3,7 +3,7 @@
 /// A mean with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The mean.
+    /// In the unit of the values.
     pub mean: f64,
     /// Half of the interval's width; infinite with fewer than two values.
     pub margin: f64,

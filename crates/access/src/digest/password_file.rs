@@ -23,7 +23,7 @@ impl Contents for DigestFile {
         let usable = || text.lines().filter(|line| !line.starts_with('#') && entry(line).is_some());
         let count = usable().count();
         if count > MOST_LINES {
-            return Err(format!("it has more than {MOST_LINES} lines"));
+            return Err(format!("the file has more than {MOST_LINES} lines"));
         }
         let mut lines = Vec::with_capacity(count);
         lines.extend(usable().map(start));

@@ -60,7 +60,7 @@ impl RequestRec {
         self.output.front_is_gone() || (self.output.client_is_gone && !self.has_no_body())
     }
 
-    /// The client has left before it had all of the answer. Where the front has died a program may go on to its end.
+    /// Whether the client left before the end of the response. False after the death of the front: programs may finish.
     pub fn is_gone(&self) -> bool {
         let has_front = !self.output.front_is_gone() && !self.output.front_is_lost;
         has_front && self.has_client_left() && !self.output.is_ended()

@@ -157,7 +157,7 @@ impl RequestRec {
         }
     }
 
-    /// Writes a subrequest's output: no header is looked for in it.
+    /// Writes a subrequest's output, which has no header lines any more.
     pub fn write_part(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.output.drops_body() {
             return;

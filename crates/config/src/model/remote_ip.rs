@@ -29,7 +29,7 @@ settings! {
 pub struct Proxy {
     /// Addresses of the proxy.
     pub network: Network,
-    /// Whether it may name addresses of a private network.
+    /// Whether the proxy may name clients in a private network.
     pub internal: bool,
 }
 

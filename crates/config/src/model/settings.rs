@@ -29,7 +29,7 @@ pub struct Section {
     /// Index of the `<Directory>` that contains a `<Files>`, or of the section that contains an `<If>`, and must apply as
     /// well.
     pub inside: Option<u16>,
-    /// Indices of the `<If>` sections in it, within the same file, in the order of the file.
+    /// Indices of the `<If>` sections inside of this one, within the same file, in the order of the file.
     pub branches: Vec<u16>,
     /// Settings that the section itself sets; they are merged over those of outer sections.
     pub said: PartialSettings,

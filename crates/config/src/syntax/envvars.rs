@@ -79,7 +79,7 @@ impl Reader<'_> {
             ":" => self.default(line[1..].trim()),
             _ if line.starts_with('#') => Ok(()),
             "if" | "case" | "for" | "while" | "until" => {
-                // Debian's own test for the name of a second server, which is known.
+                // Debian's test for the suffix of a second server, which the parameter `instance` has.
                 match line.contains("${APACHE_CONFDIR##/etc/apache2-}") {
                     true => Ok(()),
                     false => Err(format!("\"{word}\" is a shell command")),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// A logical line.
+/// A line after the lines that continue it (`\`) were joined to it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LogicalLine {
     /// Number of its first physical line, from 1.

@@ -15,14 +15,14 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     let it = file.metadata()?;
     match kind(it.file_type()) {
         None => Ok((file, it)),
-        Some(other) => Err(unfit(format!("it is {other}, not a file"))),
+        Some(other) => Err(unfit(format!("the path is {other}, not a file"))),
     }
 }
 
 /// Reads a regular file of at most `most` bytes. The metadata belong to the file that was read.
 pub fn read(path: &Path, most: u64) -> io::Result<(Metadata, Vec<u8>)> {
     let (file, it) = open(path)?;
-    let too_long = || unfit(format!("it is longer than {}", size(most)));
+    let too_long = || unfit(format!("the file is longer than {}", size(most)));
     if it.len() > most {
         return Err(too_long());
     }
@@ -72,11 +72,11 @@ mod tests {
         assert_eq!(read(&at("short"), 4).unwrap().1, b"text");
         assert_eq!(read(&at("short"), 3).unwrap_err().kind(), ErrorKind::InvalidData);
         File::create(at("sparse")).unwrap().set_len(1 << 30).unwrap();
-        assert_eq!(refused(&at("sparse")), "it is longer than 64K");
+        assert_eq!(refused(&at("sparse")), "the file is longer than 64K");
         nix::unistd::mkfifo(&at("pipe"), Mode::S_IRWXU).unwrap();
-        assert_eq!(refused(&at("pipe")), "it is a named pipe, not a file");
-        assert_eq!(refused(Path::new("/dev/zero")), "it is a device, not a file");
-        assert_eq!(refused(folder.path()), "it is a folder, not a file");
+        assert_eq!(refused(&at("pipe")), "the path is a named pipe, not a file");
+        assert_eq!(refused(Path::new("/dev/zero")), "the path is a device, not a file");
+        assert_eq!(refused(folder.path()), "the path is a folder, not a file");
         assert_eq!(read(&at("none"), 1).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

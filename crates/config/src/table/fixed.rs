@@ -22,7 +22,7 @@ pub fn refusal(name: &str) -> Option<&'static str> {
         return Some("write the <If> in this section");
     }
     if is(&["AllowOverride", "AllowOverrideList", "UseCanonicalName", "Alias"]) {
-        return Some("it takes effect before the condition is evaluated");
+        return Some("the directive takes effect before the condition is evaluated");
     }
     None
 }

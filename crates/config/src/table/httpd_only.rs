@@ -205,7 +205,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "it tunes a part of httpd that Cameleer does not have; remove the line",
+        advice: "the directive tunes a part of httpd that Cameleer does not have; remove the line",
         names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
             BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(twice, None);
     }
 
-    /// A security directive is never merely a warning: either the table has it, or it is an error.
+    /// An unsupported security directive is an error, never a warning.
     #[test]
     fn a_security_directive_is_never_ignored() {
         let security = "AllowMethods AllowOverrideList AuthMerging \

@@ -157,8 +157,8 @@ fn log_end(client: &Rc<Client>, ticket: &Ticket) {
 fn reason(failure: Failure) -> String {
     let why = match failure {
         Failure::Busy(_) => "no worker was free in time: raise MaxClients of its pool, or QueueTimeout",
-        Failure::RequestTimeout => "its handler did not end within RequestTimeout",
-        Failure::WorkerGone | Failure::ProtocolViolation => "its worker ended before the connection did",
+        Failure::RequestTimeout => "the handler did not end within RequestTimeout",
+        Failure::WorkerGone | Failure::ProtocolViolation => "the worker ended before the connection did",
     };
     why.to_owned()
 }

@@ -37,13 +37,13 @@ pub fn count_odd(target: &[u8]) -> usize {
     odd(target).filter(|is_odd| *is_odd).count()
 }
 
-/// Replaces each byte that hyper would refuse.
+/// Replaces each byte that hyper would refuse by a placeholder.
 pub fn tame(target: &mut [u8]) {
     let odd: Vec<bool> = odd(target).collect();
     target.iter_mut().zip(odd).filter(|(_, is_odd)| *is_odd).for_each(|(byte, _)| *byte = PLACEHOLDER);
 }
 
-/// Puts the original target into a request whose target was tamed.
+/// Puts the original target, percent-encoded, into a request whose target has placeholders.
 pub fn restore(head: &mut Parts, target: Box<[u8]>) {
     let mut written = Vec::with_capacity(target.len());
     for (byte, is_odd) in target.iter().zip(odd(&target)) {
@@ -52,7 +52,7 @@ pub fn restore(head: &mut Parts, target: Box<[u8]>) {
             false => written.push(*byte),
         }
     }
-    // `*` matches no path. A target that cannot be encoded must not be taken for the tamed one.
+    // `*` matches no path: a target that cannot be encoded must not leave the one with placeholders in its place.
     head.uri = Uri::try_from(written).unwrap_or_else(|_| Uri::from_static("*"));
     head.extensions.insert(AsSent { target, uri: head.uri.clone() });
 }

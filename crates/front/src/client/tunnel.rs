@@ -13,7 +13,7 @@ pub struct Tunnel {
     pub idle: Duration,
     /// Whether the configuration that allowed the tunnel is superseded.
     pub is_over: Box<dyn Fn() -> bool>,
-    /// Time for which the tunnel lives after that: `GracefulShutdownTimeout`.
+    /// Maximum time that the tunnel stays open once `is_over` is true: `GracefulShutdownTimeout`.
     pub graceful: Duration,
     /// Dropped at the end of the tunnel.
     pub guard: Box<dyn Any>,

@@ -115,7 +115,6 @@ async fn hold_back(context: &RequestContext, refusal: &Refusal) {
 
 /// The result of processing a request at its location.
 enum Dispatched {
-    /// The response.
     Response(Response<BodySource>),
     /// An internal redirect: answer a GET of this path instead.
     InternalRedirect(Vec<u8>),

@@ -27,7 +27,7 @@ pub(super) struct Place<'a> {
 
 /// Result of [`Routes::look`].
 pub(super) struct Applicable {
-    /// Whether a rule that decides about it had no result, so the request is refused.
+    /// Whether a rule about access had no result, so that the request is refused.
     pub is_unknown: bool,
     pub files: Rc<[Arc<Htaccess>]>,
     pub sections: Vec<u16>,

@@ -20,7 +20,6 @@ pub struct Answer {
     pub status: u16,
     /// Headers; names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Vec<u8>,
     /// The connection ended before the body did.
     pub cut: bool,

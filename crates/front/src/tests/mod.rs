@@ -118,7 +118,7 @@ impl Server {
         let control = self.control.as_fd().try_clone_to_owned().expect("a copy");
         self.workers.push(std::thread::spawn(move || {
             worker::run(worker::port(socket, &memory), &script);
-            // A front that has gone does not mind.
+            // Fails if the front has ended, which needs no message.
             let _ = Channel::<ToFront, FromFront>::new(control).send(&ToFront::Gone { slot }, &[]);
         }));
         self.wait_for_message(|said| matches!(said, FromFront::Ready { worker, .. } if worker.slot == slot));

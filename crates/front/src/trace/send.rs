@@ -31,7 +31,7 @@ async fn by_http(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> an
     let request = request.header("content-type", "application/x-protobuf").body(Full::new(Bytes::from(message)))?;
     let asked = async {
         let answer = sender.send_request(request).await?;
-        ensure!(answer.status() == StatusCode::OK, "it answered {}", answer.status());
+        ensure!(answer.status() == StatusCode::OK, "the collector answered {}", answer.status());
         answer.into_body().collect().await?;
         Ok(())
     };
@@ -48,7 +48,7 @@ async fn by_grpc(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> an
         let (answer, mut body) = client.ready().await?.send_request(request, false)?;
         body.send_data(framed(&message), true)?;
         let (head, mut answer) = answer.await?.into_parts();
-        ensure!(head.status == StatusCode::OK, "it answered {}", head.status);
+        ensure!(head.status == StatusCode::OK, "the collector answered {}", head.status);
         while let Some(data) = answer.data().await {
             let length = data?.len();
             answer.flow_control().release_capacity(length)?;

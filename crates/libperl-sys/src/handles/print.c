@@ -28,7 +28,7 @@ static void follow_references(pTHX)
             *at = SvRV(*at);
 }
 
-/* The handle of the op that runs, where it leads to the answer beside STDOUT: its descriptor, else -1. */
+/* The descriptor of the operator's handle if it is a copy of STDOUT, whose output joins the response; else -1. */
 static int copy_of_output(pTHX_ int is_named)
 {
     const GV *const gv = is_named ? (GV *)PL_stack_base[TOPMARK + 1] : PL_defoutgv;
@@ -40,7 +40,7 @@ static int copy_of_output(pTHX_ int is_named)
     return fd == 1 || cml_is_output(fd) ? fd : -1;
 }
 
-/* Output through such a handle joins the response immediately: otherwise an endless program would fill the memory, and
+/* Output through a copy of STDOUT joins the response immediately: otherwise an endless program would fill the memory, and
  * never notice that its client has disconnected. */
 static OP *printed(pTHX_ OP *next, int copy)
 {
@@ -79,7 +79,7 @@ static OP *printf_op(pTHX)
     return printed(aTHX_ printf_of_perl(aTHX), copy);
 }
 
-/* STDOUT itself is such a handle, and syswrite uses its descriptor. */
+/* syswrite to STDOUT uses the descriptor, like output through a copy. */
 static OP *syswrite_op(pTHX)
 {
     cml_touched |= CML_WROTE;

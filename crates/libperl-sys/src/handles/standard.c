@@ -214,7 +214,7 @@ static unsigned select_stdout(pTHX)
     return CML_LEFT_SELECT;
 }
 
-/* After start-up work in a fresh worker: the first request finds the same as all others. */
+/* Stores the state of the handles after start-up work in a fresh worker, to which each request returns. */
 void cml_remember_handles(pTHX)
 {
     born_autoflush = keeps_autoflush ? IoFLAGS(out.io) & IOf_FLUSH : 0;

@@ -25,7 +25,7 @@ static patience of_mod_perl_1 = {1, 0, 0}, of_mod_perl_2 = {0, 4, 0}, of_writer 
 static int dies;         /* whether the API is mod_perl 2's */
 static int is_due;       /* whether a dropped output came from an operator or from C code that still runs */
 static int has_ended;    /* whether the request's program was ended */
-static int is_ending;    /* whether the guard has still to handle that end */
+static int is_ending;    /* whether the guard has still to handle the end of the program */
 static unsigned thrown, thrown_in; /* number of exceptions in this turn of perl, and the turn */
 
 void cml_printing_dies(void)

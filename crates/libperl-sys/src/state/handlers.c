@@ -108,8 +108,8 @@ static int was_only_read(pTHX_ int number)
 static unsigned restore_signal(pTHX_ int number)
 {
     const int was_set = defined(PL_psig_ptr[number]) != NULL;
-    /* The end of `local $SIG{CHLD}` removes the worker's own action, whatever start-up code has set: that is
-     * not reported as a change of the script. */
+    /* Where start-up code has set a handler for such a signal, the end of `local $SIG{CHLD}` removes the worker's own
+     * action. The script did not ask for that, so the action is restored without a line in the log. */
     if (cml_is_workers_signal(number) && handlers[number] && is_home(aTHX_ PL_psig_ptr[number], handlers[number])) {
         sigaction(number, &home_action[number], NULL);
         return 0;

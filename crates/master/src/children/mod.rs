@@ -58,7 +58,7 @@ const OURS_ALONE: [&str; 6] =
 /// Time for END blocks to run.
 const LEAVE: Duration = Duration::from_secs(2);
 
-/// A child process.
+/// A child of the master that receives messages `Out` and sends messages `In`.
 #[derive(Debug)]
 pub struct ChildProcess<Out, In> {
     /// The process; its number is not reused before the master has reaped it.
@@ -67,9 +67,9 @@ pub struct ChildProcess<Out, In> {
     pub peer: Peer<Out, In>,
 }
 
-/// The front.
+/// The process that serves clients.
 pub type Front = ChildProcess<ToFront, FromFront>;
-/// A mold.
+/// A process that has loaded the code of a pool and forks its workers.
 pub type Mold = ChildProcess<ToMold, FromMold>;
 
 /// Number of promotions between a mold and the mold that has loaded the code, which has 0.
@@ -84,30 +84,30 @@ pub struct MoldId {
     pub refork: ReforkNumber,
 }
 
-/// The sampler.
+/// The process that measures the memory of the others.
 pub type Sampler = ChildProcess<ToSampler, Sampled>;
 
-/// The profiler.
+/// The process that reads the stacks of workers.
 pub type Profiler = ChildProcess<ToProfiler, FromProfiler>;
 
 /// The monitor, which sends nothing.
 pub type Monitor = ChildProcess<ToMonitor, ()>;
 
-/// An expander.
+/// The process that runs the Perl code of a configuration.
 pub type Expander = ChildProcess<ToExpander, FromExpander>;
 
 /// The children that run.
 #[derive(Debug, Default)]
 pub struct Children {
-    /// The front.
+    /// `None` between the end of a front and the start of the next one.
     pub front: Option<Front>,
     /// The channel to a worker that is to become a mold.
     pub candidate: Option<Peer<ToMold, FromMold>>,
-    /// The sampler.
+    /// Runs with a `MemoryBudget` or a memory limit.
     pub sampler: Option<Sampler>,
-    /// The profiler.
+    /// Runs from the first profile or `SlowLog` on.
     pub profiler: Option<Profiler>,
-    /// The monitor.
+    /// Runs with `AdminListen` or `HistoryFile`.
     pub monitor: Option<Monitor>,
     /// The workers, which are children of their molds.
     pub workers: Handles,
@@ -199,7 +199,7 @@ fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Resul
     // Not argv[0]: an upgrade may have replaced that file, and this master starts its own binary.
     let mut command = Command::new("/proc/self/exe");
     command.arg0("cameleer:").arg(role.argument()).stdin(Stdio::null());
-    // Not the master's standard output: a program that started it in the background waits until no process holds that.
+    // Not the master's standard output: the program that started the master waits until no process has it open.
     command.stdout(error_log.try_clone()?).stderr(error_log.try_clone()?);
     command.envs(env.iter().map(|(name, value)| (name, value)));
     for name in OURS_ALONE {

@@ -1,4 +1,4 @@
-//! A configuration with Perl in it: an expander runs that within StartTimeout and answers with plain directives.
+//! Perl code in a configuration: an expander runs the code within StartTimeout and answers with plain directives.
 //!
 //! At the start [`read`] waits for the answer. During a reload the old generation is served, and the master's loop receives the
 //! answer of the [`Expansion`].

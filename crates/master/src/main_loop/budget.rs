@@ -116,7 +116,7 @@ impl Master {
         }
     }
 
-    /// A process has ended that the master did not kill: the reason, if the kernel did because memory was used up. Then fewer fit.
+    /// The reason for the log if the kernel killed the process for lack of memory; lowers the `MemoryBudget` then.
     pub(super) fn killed_by_kernel(&mut self, exit: Exit) -> Option<String> {
         if exit != Exit::Signal(Signal::SIGKILL as i32) || !self.budget.was_killed_by_kernel(killed_by_kernel()) {
             return None;

@@ -93,7 +93,7 @@ impl Master {
         match action {
             GenerationAction::Start(number) => self.start_workers(number),
             GenerationAction::GiveUp(number, why) => self.give_up(number, anyhow::Error::msg(why)),
-            GenerationAction::KillWorkers(number) => self.kill_workers_of(number, "its generation should have ended"),
+            GenerationAction::KillWorkers(number) => self.kill_workers_of(number, "the generation should have ended"),
         }
     }
 
@@ -145,7 +145,7 @@ impl Master {
         let attempt = self.next.take_attempt(number);
         let molds = self.children.molds().filter(|(id, _)| id.pool.generation == number);
         molds.for_each(|(_, mold)| mold.kill());
-        self.kill_workers_of(number, "its generation failed");
+        self.kill_workers_of(number, "the generation failed");
         if let Some(attempt) = attempt {
             self.listeners.abandon(attempt.listeners);
             self.logs.keep(&self.checked.config);

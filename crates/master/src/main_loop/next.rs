@@ -17,7 +17,7 @@ pub(super) struct Attempt {
     pub opened: OpenedLogs,
 }
 
-/// What a start or a reload has in hand until its generation serves.
+/// State of a start or a reload until its generation serves.
 #[derive(Debug, Default)]
 pub(super) enum Next {
     /// No configuration is to serve next, or it is not read yet.
@@ -35,7 +35,7 @@ impl Next {
         if let Next::Expanding(expansion) = self { Some(expansion) } else { None }
     }
 
-    /// The same, to receive from it.
+    /// As [`Self::expansion`], to receive messages of the expander.
     pub fn expansion_mut(&mut self) -> Option<&mut Expansion> {
         if let Next::Expanding(expansion) = self { Some(expansion) } else { None }
     }

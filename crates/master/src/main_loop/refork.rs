@@ -122,7 +122,7 @@ impl Master {
         let (Some(peer), Some(candidate)) = (self.children.candidate.take(), self.refork.candidate()) else { return };
         let name = self.name_of(candidate.pool);
         let Some((mold, retired)) = self.generations.promoted(candidate.pool, pid.as_raw()) else {
-            return self.end_refork(Err("its generation has ended".to_string()));
+            return self.end_refork(Err("the generation of the worker has ended".to_string()));
         };
         self.children.add_mold(mold, ChildProcess { pid, peer });
         self.retire_molds(&retired);

@@ -99,7 +99,7 @@ impl Master {
         self.tend();
     }
 
-    /// While swap is in use, shared pages look private: no worker is asked to leave for that.
+    /// While swap is in use, shared pages look private: no worker is asked to leave for a small shared part.
     fn worker_measured(&mut self, slot: Slot, sizes: MemorySizes) {
         let mold = self.workers.get(slot).map(|worker| worker.mold);
         let mold = mold.and_then(|id| self.children.mold(id)).map(|mold| mold.pid.as_raw());

@@ -68,7 +68,7 @@ impl Listeners {
         Ok(Listeners { bound })
     }
 
-    /// The addresses.
+    /// The addresses that the master listens on, in the order of `Listen`.
     pub fn addresses(&self) -> impl Iterator<Item = &Listen> {
         self.bound.iter().map(|bound| &bound.address)
     }

@@ -1,4 +1,4 @@
-//! An active check of a member.
+//! Active checks of the members of a balancer.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use config::At;
 use config::proxy::balancer::{BalancerMember, HealthCheck, HealthCheckMethod};
 use config::proxy::{BackendParameters, Passed};
 
-/// Most bytes of a body that are compared; a longer one fails.
+/// Maximum length of the response's body in bytes; a check with a longer one fails.
 const LONGEST: usize = 64 << 10;
 
-/// Checks a member. The error is the reason for which it is not to be used.
+/// Sends one check to a member. The error says why the check failed, for the log.
 pub async fn check(
     backends: &Backends,
     member: &BalancerMember,
@@ -29,7 +29,7 @@ pub async fn check(
     let parameters = BackendParameters { retry: Some(Duration::ZERO), ..(*member.parameters).clone() };
     let to = Passed { url: member.url.clone(), parameters: Arc::new(parameters), at: At::default() };
     let asked = tokio::time::timeout(whole(check, waits), ask(backends, &to, check, (waits, tls)));
-    asked.await.unwrap_or_else(|_| Err(format!("it took more than {} s", whole(check, waits).as_secs_f32())))
+    asked.await.unwrap_or_else(|_| Err(format!("the check took more than {} s", whole(check, waits).as_secs_f32())))
 }
 
 /// The time for a whole check: the interval, so that checks of a member never overlap.
@@ -60,19 +60,19 @@ async fn ask(
     head.headers.insert(USER_AGENT, HeaderValue::from_static("Cameleer (health check)"));
     let mut outgoing = BackendRequest { head, body: None, tls, once: false, upgrades: false };
     let answer = backends.send(to, waits, &mut outgoing).await.map_err(|failure| failure.to_string())?;
-    let BackendAnswer::Response(response) = answer else { return Err("it switches protocols".to_owned()) };
+    let BackendAnswer::Response(response) = answer else { return Err("the response switches protocols".to_owned()) };
     let status = response.status().as_u16();
     let mut body = response.into_body();
     let mut text = BytesMut::new();
     while let Some(piece) = poll_fn(|cx| body.poll(cx)).await {
         text.extend_from_slice(&piece.map_err(|error| error.to_string())?);
         if text.len() > LONGEST {
-            return Err(format!("its body has more than {LONGEST} bytes"));
+            return Err(format!("the body of the response has more than {LONGEST} bytes"));
         }
     }
-    let is_good = match &check.condition {
-        Some(condition) => condition.holds(status, &String::from_utf8_lossy(&text)),
-        None => (200..400).contains(&status),
+    let (is_good, fault) = match &check.condition {
+        Some(condition) => (condition.holds(status, &String::from_utf8_lossy(&text)), "does not meet hcexpr"),
+        None => ((200..400).contains(&status), "is no success (200 to 399)"),
     };
-    if is_good { Ok(()) } else { Err(format!("its response with status {status} is no success")) }
+    if is_good { Ok(()) } else { Err(format!("the response with status {status} {fault}")) }
 }

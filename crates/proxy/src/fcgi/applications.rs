@@ -53,7 +53,7 @@ pub struct FastcgiRequest {
     pub method: Method,
     /// All variables.
     pub variables: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The body.
+    /// Sent as FCGI_STDIN; `None`: the request has none.
     pub body: Option<BodyStream>,
     /// Receives lines for the error log.
     pub stderr: StderrSink,

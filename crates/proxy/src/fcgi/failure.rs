@@ -18,9 +18,9 @@ pub enum FastcgiFailure {
     Slow(Duration),
     /// The connection failed.
     Lost(io::Error),
-    /// The application closed the connection within its response.
+    /// The application closed the connection before the end of its response.
     Closed {
-        /// Whether it had sent no byte.
+        /// Whether the application had sent no byte.
         silent: bool,
     },
     /// The bytes of the application are no FastCGI.
@@ -47,23 +47,25 @@ impl FastcgiFailure {
 impl Display for FastcgiFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FastcgiFailure::Unreachable(error) => write!(f, "cannot connect to it: {error}"),
+            FastcgiFailure::Unreachable(error) => write!(f, "cannot connect: {error}"),
             FastcgiFailure::Down(left) => write!(
                 f,
-                "it could not be reached before; it is tried again in {} s (parameter retry of ProxyPass)",
+                "not tried, because the last connection failed; the next try is in {} s (retry= of ProxyPass)",
                 left.as_secs_f32().ceil()
             ),
             FastcgiFailure::Slow(time) => {
-                write!(f, "it neither took nor sent a byte for {} s (ProxyTimeout)", time.as_secs_f32())
+                write!(f, "no byte was sent or received for {} s (ProxyTimeout)", time.as_secs_f32())
             }
             FastcgiFailure::Lost(error) => write!(f, "the connection failed: {error}"),
             FastcgiFailure::Closed { silent: true } => {
-                f.write_str("it closed the connection without an answer; look in its own log")
+                f.write_str("the application closed the connection before it sent a byte; see its own log")
             }
-            FastcgiFailure::Closed { silent: false } => f.write_str("it closed the connection within its response"),
+            FastcgiFailure::Closed { silent: false } => {
+                f.write_str("the application closed the connection before the end of its response")
+            }
             FastcgiFailure::Protocol(error) => error.fmt(f),
             FastcgiFailure::Head(error) => error.fmt(f),
-            FastcgiFailure::Short(left) => write!(f, "its response lacks {left} bytes of its Content-Length"),
+            FastcgiFailure::Short(left) => write!(f, "the response is {left} bytes shorter than its Content-Length"),
         }
     }
 }

@@ -260,7 +260,7 @@ pub enum FromMold {
     },
     /// A worker was forked.
     Forked { slot: Slot, pid: i32 },
-    /// The fork failed.
+    /// No worker was forked, for lack of memory or processes.
     ForkFailed {
         slot: Slot,
         /// Text of errno.

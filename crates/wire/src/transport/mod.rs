@@ -131,7 +131,7 @@ pub enum Inbound {
     Logs {
         /// As in [`WorkerOrder::Logs`].
         first: u16,
-        /// The logs.
+        /// Descriptors of the reopened logs, from number `first` on.
         logs: Vec<OwnedFd>,
     },
     /// The worker must leave.

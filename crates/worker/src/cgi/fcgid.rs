@@ -89,10 +89,10 @@ fn ask(
                 (504, "took longer than RequestTimeout or FcgidBusyTimeout and was ended".to_owned())
             }
             ExchangeEnd::Silent => (504, "neither took nor sent a byte for FcgidIOTimeout and was ended".to_owned()),
-            ExchangeEnd::NoAnswer => (500, "ended without an answer: look for its message in the error log".to_owned()),
-            ExchangeEnd::Closed => (500, "closed the connection within its response".to_owned()),
-            ExchangeEnd::Protocol(error) => (500, format!("sent no FastCGI response: {error}")),
-            ExchangeEnd::Lost(error) => (500, format!("was lost: {error}")),
+            ExchangeEnd::NoAnswer => (500, "ended before it sent a byte; its message may be in this log".to_owned()),
+            ExchangeEnd::Closed => (500, "closed the connection before the end of its response".to_owned()),
+            ExchangeEnd::Protocol(error) => (500, format!("gave no valid response: {error}")),
+            ExchangeEnd::Lost(error) => (500, format!("lost its connection: {error}")),
         };
         return failed(request, status, &format!("{file}: the FastCGI program {why}"));
     }

@@ -27,7 +27,7 @@ pub enum ExchangeEnd {
     Silent,
     /// The program closed the connection before it sent a byte.
     NoAnswer,
-    /// The program closed the connection within the response.
+    /// The program closed the connection before the end of the response.
     Closed,
     /// The program's bytes are no FastCGI.
     Protocol(ProtocolError),

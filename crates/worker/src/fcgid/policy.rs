@@ -7,9 +7,9 @@ use wire::fcgid::ProgramSpec;
 /// The state of a process that a decision depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessState {
-    /// Whether it answers a request.
+    /// Whether the process answers a request.
     pub is_busy: bool,
-    /// Whether it was told to end.
+    /// Whether SIGTERM was sent to the process.
     pub is_ending: bool,
     /// Whether its program is the wanted one, in its current version.
     pub is_of_class: bool,

@@ -34,7 +34,7 @@ pub struct FcgidProcess {
     pub requests: u64,
     /// The lease that has the process.
     pub lease: Option<u64>,
-    /// When the process gets SIGKILL, after it was told to end.
+    /// When the process gets SIGKILL; set when SIGTERM is sent.
     killed_at: Option<Instant>,
 }
 
@@ -94,7 +94,7 @@ impl FcgidProcess {
         self.requests += 1;
     }
 
-    /// Tells the process to end.
+    /// Sends SIGTERM to the process group, once; SIGKILL follows after `PATIENCE`.
     pub fn stop(&mut self, now: Instant) {
         if self.killed_at.is_none() {
             let _ = killpg(self.pid, Signal::SIGTERM);
@@ -102,7 +102,7 @@ impl FcgidProcess {
         }
     }
 
-    /// Kills a process that has not ended although it was told to. Returns when that is due.
+    /// Sends SIGKILL if the process still runs `PATIENCE` after SIGTERM. Returns the time at which that is due.
     pub fn kill_if_due(&self, now: Instant) -> Option<Instant> {
         let due = self.killed_at?;
         if due <= now {
@@ -111,7 +111,7 @@ impl FcgidProcess {
         Some(due)
     }
 
-    /// Whether the process was told to end.
+    /// Whether SIGTERM was sent.
     pub fn is_ending(&self) -> bool {
         self.killed_at.is_some()
     }

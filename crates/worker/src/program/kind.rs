@@ -60,20 +60,20 @@ pub fn cannot_execute(file: &Path, error: &std::io::Error) -> String {
     let line = shebang::line(&head);
     let advice = match (error.raw_os_error().map(Errno::from_raw), line) {
         (Some(Errno::ENOENT), Some(line)) if line.ends_with(b"\r") => {
-            "its first line ends with CR, which becomes part of the interpreter's name; save it with Unix line ends"
+            "the first line ends with CR, which becomes part of the interpreter's name; save the file with Unix line ends"
                 .to_owned()
         }
         (Some(Errno::ENOENT), Some(line)) => {
-            format!("its first line names a missing interpreter: {}", String::from_utf8_lossy(line))
+            format!("the first line names a missing interpreter: {}", String::from_utf8_lossy(line))
         }
         (Some(Errno::ENOEXEC), None) if !head.contains(&0) => {
-            "it has no #! line; write #!/usr/bin/perl as its first, or CgiMode fork or persistent for its folder"
+            "the file has no #! line; write #!/usr/bin/perl as the first line, or set CgiMode fork or persistent for the folder"
                 .to_owned()
         }
         (Some(Errno::EACCES), _) => {
-            "the server's user has no permission to execute it, or to search a folder of its path".to_owned()
+            "the server's user has no permission to execute the file, or to search a folder of its path".to_owned()
         }
-        _ => "it must be a program for this machine, or its first line must name an existing interpreter".to_owned(),
+        _ => "the file must be a program for this machine, or its first line must name an existing interpreter".to_owned(),
     };
     format!("{}: cannot be executed: {error}: {advice}", file.display())
 }

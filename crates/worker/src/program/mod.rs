@@ -47,7 +47,7 @@ pub fn too_late(file: &Path) -> String {
 
 /// Error message for a program whose output cannot be read.
 pub fn lost(file: &Path, error: &io::Error) -> String {
-    format!("{}: its output was lost: {error}", file.display())
+    format!("{}: the output of the program cannot be read: {error}", file.display())
 }
 
 /// The words of a query without `=`, as command-line arguments (RFC 3875, section 4.4).

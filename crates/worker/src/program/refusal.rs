@@ -15,10 +15,10 @@ pub fn of(settings: &Settings, request: u64, file: &Path) -> Option<(i32, &'stat
     let Some(found) = found else { return Some((NOT_FOUND, "there is no such file")) };
     let mode = found.permissions().mode();
     Some(match () {
-        () if found.is_dir() => (FORBIDDEN, "it is a folder, not a script"),
-        () if !found.is_file() => (NOT_FOUND, "it is a pipe or a device, not a script"),
+        () if found.is_dir() => (FORBIDDEN, "the path is a folder, not a script"),
+        () if !found.is_file() => (NOT_FOUND, "the path is a pipe or a device, not a script"),
         () if !settings.may_exec_cgi() => (FORBIDDEN, "Options ExecCGI is off here"),
-        () if mode & 0o111 == 0 => (FAILED, "it is not executable (chmod +x)"),
+        () if mode & 0o111 == 0 => (FAILED, "the script is not executable (chmod +x)"),
         () => return None,
     })
 }

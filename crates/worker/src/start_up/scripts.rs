@@ -58,7 +58,7 @@ pub fn preload(perl: &Interpreter, uri: &str, path: &Path) -> Preloaded {
     done
 }
 
-const FATAL: &str = "compiling it ends the process, so it runs as a program; take exec, _exit and kill out of its BEGIN blocks and of what it loads";
+const FATAL: &str = "compiling the script ends the process, so the script runs as a program; remove exec, _exit and kill from its BEGIN blocks and from the modules that it loads";
 
 /// The folders of `@INC`, without perl's own.
 fn folders_of(perl: &Interpreter) -> Vec<PathBuf> {

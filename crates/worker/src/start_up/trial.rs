@@ -76,8 +76,8 @@ fn in_child(mold: Pid) -> io::Result<()> {
 fn ended(child: Pid) -> io::Result<String> {
     loop {
         match waitpid(child, None)? {
-            WaitStatus::Exited(_, status) => return Ok(format!("it ended with status {status}")),
-            WaitStatus::Signaled(_, signal, _) => return Ok(format!("it was killed by {signal}")),
+            WaitStatus::Exited(_, status) => return Ok(format!("the process ended with status {status}")),
+            WaitStatus::Signaled(_, signal, _) => return Ok(format!("the process was killed by {signal}")),
             _ => {}
         }
     }

@@ -81,11 +81,11 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Verdict::Answered(WarmUpAnswer::Status(status)) => write!(f, "status {status}"),
-            Verdict::Answered(WarmUpAnswer::Leaves) => f.write_str("a worker would exit after it"),
+            Verdict::Answered(WarmUpAnswer::Leaves) => f.write_str("a worker would exit after the request"),
             Verdict::Answered(WarmUpAnswer::NotPerl) => f.write_str("the URL is not answered by Perl"),
             Verdict::Answered(WarmUpAnswer::Elsewhere) => f.write_str("the URL is answered by another pool"),
-            Verdict::Ended(exit) => write!(f, "it ended its process ({exit})"),
-            Verdict::Late => f.write_str("it took too long and had to be killed"),
+            Verdict::Ended(exit) => write!(f, "the request ended its process ({exit})"),
+            Verdict::Late => f.write_str("the request took too long, and its process was killed"),
             Verdict::Skipped => f.write_str("not needed"),
         }
     }

@@ -151,7 +151,7 @@ pub fn table(advice: &PreloadAdvice) -> String {
         let name = printable::line(&late.shown());
         let _ = writeln!(text, "{workers:<9} {:>8} {:>8}  {name}{with}", size(late.bytes), size(late.total()));
         if !late.error.is_empty() {
-            let _ = writeln!(text, "{:<29}the mold cannot load it: {}", "", printable::line(late.error.trim_end()));
+            let _ = writeln!(text, "{:<29}loading in the mold fails: {}", "", printable::line(late.error.trim_end()));
         }
     }
     for twice in &advice.twice {

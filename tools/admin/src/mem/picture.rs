@@ -189,7 +189,7 @@ impl Canvas {
         self.y += ROW + 10;
         let mut x = 16;
         for (part, words) in [
-            (Part::Own, "its own"),
+            (Part::Own, "of one process"),
             (Part::Mold, "shared by the mold"),
             (Part::Still, "still shared by a worker"),
             (Part::Files, "files"),

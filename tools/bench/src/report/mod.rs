@@ -92,7 +92,7 @@ pub struct Report {
 /// Failures of one cause.
 #[derive(Debug, Clone, Serialize)]
 pub struct FailureCount {
-    /// The cause.
+    /// Name of the cause in the report, such as `connect`.
     pub cause: &'static str,
     /// Number of failures.
     pub count: u64,

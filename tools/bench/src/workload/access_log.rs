@@ -2,7 +2,7 @@
 
 use chrono::DateTime;
 
-/// The request in such a line.
+/// The request in a line of an access log.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LoggedRequest<'l> {
     /// `GET`

@@ -49,7 +49,7 @@ impl Programs {
         Programs { all: found.into_iter().filter_map(|(file, mode)| CgiProgram::of(file, mode)).collect(), is_cut }
     }
 
-    /// Scripts in Perl that a process is started for, and that load modules in it.
+    /// Perl scripts that load modules in a process of their own, which CgiMode would save.
     pub fn that_would_gain(&self) -> impl Iterator<Item = &CgiProgram> {
         self.all.iter().filter(|program| program.would_gain())
     }

@@ -89,7 +89,7 @@ fn others(report: &TuneReport, text: &mut String) {
         let percent = |ratio: Option<f64>| {
             ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0))
         };
-        let same = if compared.same_answers { "" } else { "; the answers differ" };
+        let same = if compared.same_answers { "" } else { "; the two configurations answer differently" };
         let _ = writeln!(
             text,
             "\n{} {} instead of {}: {} requests/s ({} … {}){same}",
@@ -110,7 +110,7 @@ fn changes(report: &TuneReport, text: &mut String) {
     }
     text.push('\n');
     for change in &report.changes {
-        let at = change.at.as_deref().unwrap_or("not written: the default");
+        let at = change.at.as_deref().unwrap_or("not in the configuration: the default");
         let _ = writeln!(text, "- {} {}    {at}\n+ {} {}", change.directive, change.from, change.directive, change.to);
     }
     for alike in report.changes.chunk_by(|one, next| one.why == next.why) {

@@ -131,7 +131,7 @@ fn of_request(r: &RequestRec, each: Each<'_>) {
 /// Variables that httpd 2.4 sets.
 fn of_httpd(r: &RequestRec, each: Each<'_>) {
     each(b"REQUEST_SCHEME", if r.frame.flags().has(Flags::HTTPS) { b"https" } else { b"http" });
-    // A handler or a rule that has named another file has left the alias.
+    // No alias applies if a handler or a rule has set a file outside of it.
     let file = r.known_text(Text::Filename).unwrap_or_default();
     let context = r.place.aliases.find(r.frame.field(Field::Path));
     let context = context.filter(|alias: &PassedAlias| alias.file.starts_with(file));

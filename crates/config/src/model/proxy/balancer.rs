@@ -12,10 +12,10 @@ use crate::syntax::tree::At;
 /// Most members of a balancer: a choice looks at each of them.
 pub const MOST_MEMBERS: usize = 256;
 
-/// A balancer.
+/// The target of `balancer://name`, which spreads requests over its members.
 #[derive(Debug, Clone)]
 pub struct Balancer {
-    /// Index of the host that defines it.
+    /// Index of the host that defines the balancer.
     pub host: u16,
     /// The name in `balancer://name`, in lower case.
     pub name: String,
@@ -23,7 +23,7 @@ pub struct Balancer {
     pub members: Vec<BalancerMember>,
     /// How a member is chosen.
     pub settings: BalancerSettings,
-    /// Position of the directive that first names it.
+    /// Position of the directive that first names the balancer.
     pub at: At,
 }
 

@@ -71,7 +71,7 @@ impl BackendScheme {
         match self {
             BackendScheme::Http | BackendScheme::Ws => 80,
             BackendScheme::Https | BackendScheme::Wss => 443,
-            // httpd's.
+            // httpd's default port.
             BackendScheme::Fcgi => 8000,
             BackendScheme::Balancer => 0,
         }

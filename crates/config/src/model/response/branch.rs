@@ -44,7 +44,7 @@ pub struct BranchChain {
 }
 
 impl BranchChain {
-    /// Whether the next section applies. `is_true` evaluates its expression, if the sections before it matter not.
+    /// Whether the next section applies. `is_true` evaluates its expression, unless an earlier section has applied.
     pub fn applies(&mut self, branch: &Branch, is_true: impl FnOnce(&Expr) -> bool) -> bool {
         let applies = match branch {
             Branch::If(expr) => is_true(expr),

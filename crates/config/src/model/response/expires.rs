@@ -17,7 +17,7 @@ settings! {
 /// A lifetime and its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpirySpan {
-    /// Whether it starts at the file's last change, rather than now.
+    /// Whether the lifetime starts at the file's last change, rather than now.
     pub from_change: bool,
     /// Length in seconds.
     pub seconds: i64,

@@ -40,7 +40,7 @@ pub struct RedirectResponse {
     pub location: Option<String>,
     /// The URL, if it has expressions.
     pub expr: Option<ExprText>,
-    /// Whether a host defines it, so that it precedes rewrite rules of folders.
+    /// Whether the redirect is one of a host, which precede rewrite rules of folders.
     pub of_host: bool,
 }
 

@@ -67,8 +67,8 @@ impl Types {
         }
     }
 
-    /// The parts of a file name that say nothing about the file, its base name first, as written; `None`: no extension
-    /// says anything. `says_more`: whether an extension, in lower case, counts for another reason (`MultiviewsMatch`).
+    /// The parts of a file name that determine no property, the base name first, as written; `None`: no extension
+    /// determines one. `says_more`: whether an extension, in lower case, counts for another reason (`MultiviewsMatch`).
     pub fn unknown_parts<'a>(
         &self,
         name: &'a str,

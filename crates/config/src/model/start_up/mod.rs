@@ -15,11 +15,11 @@ pub struct StartUp {
     pub at: At,
     /// The pool whose mold executes the step.
     pub pool: PoolNumber,
-    /// The step.
+    /// What the mold executes.
     pub step: StartUpStep,
 }
 
-/// A start-up step.
+/// Code that a mold runs, or a variable that it sets, before it forks workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartUpStep {
     /// `PerlModule Name`

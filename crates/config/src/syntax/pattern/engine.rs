@@ -162,7 +162,7 @@ impl PatternEngine {
             if let Some(found) = code.search(text, at)? {
                 return Ok(Some(found));
             }
-            // Only the thread's own time counts, but it takes longer to read.
+            // The limit is on CPU time. Reading it takes longer than reading the clock, so the clock is read first.
             if at % POSITIONS == 0 && begun.elapsed() > MEASURED {
                 let now = cpu_time();
                 if now > *end.get_or_insert(now + LONGEST) {

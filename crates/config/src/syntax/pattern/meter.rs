@@ -166,10 +166,10 @@ impl Meter {
 
     fn explain(&self, line: u32) -> String {
         let (with, what) = match &self.reserve.top {
-            None => (String::new(), "its folder".to_owned()),
+            None => (String::new(), "everything in its folder".to_owned()),
             Some(top) => {
                 let top = top.display();
-                (format!(" with those of the other .htaccess files below {top}"), format!("what lies below {top}"))
+                (format!(" with those of the other .htaccess files below {top}"), format!("everything below {top}"))
             }
         };
         format!(

@@ -95,7 +95,7 @@ pub static ROWS: &[Row] = rows![
      for each request, is refused, because the front's threads and the workers do not count nonces together.",
     word("AuthDigestAlgorithm", AUTH_CONFIG, "MD5", |_, name| match name.eq_ignore_ascii_case("MD5") {
         true => Ok(()),
-        false => Err(format!("expected MD5, got \"{name}\": httpd and Cameleer have no other")),
+        false => Err(format!("expected MD5, got \"{name}\": neither httpd nor Cameleer has another algorithm")),
     })
     .of("mod_auth_digest.c")
     .default("MD5", "the only algorithm, as in httpd"),

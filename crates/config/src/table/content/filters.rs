@@ -77,7 +77,7 @@ pub static ROWS: &[Row] = rows![
      programs.",
     flag("PrecompressedFiles", FILE_INFO, |d, on| d.settings().response.compress.precompressed = Some(on))
         .of("cameleer.c")
-        .default("Off", "it looks up more files for each request"),
+        .default("Off", "each request for a file looks up more files"),
     "Sends a compressed copy in place of a file: the file of the same name with .br, .zst or .gz appended. The client \
      must accept that coding, and the copy must not be older. Type and access rules are those of the file. The \
      variables no-gzip, no-brotli and no-zstd prevent it.",

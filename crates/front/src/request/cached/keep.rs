@@ -142,7 +142,7 @@ impl Visit<'_> {
 
 /// A response to be stored when its body is complete.
 struct Newcomer {
-    /// The context of the request that it answers.
+    /// The context of the request that the response answers.
     context: Option<Rc<RequestContext>>,
     cache: Arc<Cache>,
     key: super::Key,

@@ -29,7 +29,7 @@ struct ForwardedClient {
 /// What trusted proxies report about a request's client.
 #[derive(Default, Clone)]
 pub struct ProxyReport {
-    /// The client, if a proxy names it.
+    /// The client that a trusted proxy names.
     client: OnceCell<Rc<ForwardedClient>>,
     /// Whether the client uses TLS, if a proxy says so.
     is_secure: OnceCell<bool>,

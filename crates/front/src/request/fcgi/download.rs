@@ -51,7 +51,7 @@ impl FastcgiDownload {
         request.log_error(
             &self.route,
             &format_args!(
-                "FastCGI application {}: its response ends after {} bytes of the body: {error}",
+                "FastCGI application {}: the response ends after {} bytes of the body: {error}",
                 self.origin, self.received
             ),
         );

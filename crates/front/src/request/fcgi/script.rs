@@ -17,7 +17,7 @@ pub struct Script {
     pub filename: Vec<u8>,
     /// `PATH_INFO`
     pub path_info: Vec<u8>,
-    /// The query, where a rule has made it.
+    /// The query that a rewrite rule has set.
     pub query: Option<Vec<u8>>,
 }
 

@@ -20,7 +20,7 @@ use files::open::{Links, OpenedFile, PathWithLinks, is_link, is_shortage, root};
 
 /// The object on disk that a path leads to.
 pub enum Spot {
-    /// A file.
+    /// A regular file.
     File(FilePlace),
     /// A folder, but the path lacks the trailing slash.
     NoSlash,

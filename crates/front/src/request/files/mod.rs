@@ -84,7 +84,7 @@ impl LookupResult {
         }
     }
 
-    /// Leaves a file to the worker if its route now has such a handler.
+    /// Leaves a file to the worker if the handler of its current route runs there.
     pub fn follow_handler(&mut self) {
         if let LookupResult::File(route, _) = self
             && !route.is_static()

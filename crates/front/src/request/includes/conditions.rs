@@ -33,8 +33,8 @@ impl Page {
         match (self.conditions.is_inside_of_skipped(), arguments.is_empty(), self.conditions.printing) {
             (true, ..) => {}
             (false, true, _) => self.conditions.reach_else(),
-            (false, false, true) => return Err(fault("it has no attributes")),
-            // As in httpd, there is no message where nothing is sent.
+            (false, false, true) => return Err(fault("the element takes no attributes")),
+            // As in httpd, an invalid element in a skipped branch prints no error message.
             (false, false, false) => {}
         }
         Ok(())
@@ -42,7 +42,7 @@ impl Page {
 
     pub fn execute_endif(&mut self, arguments: &[Argument]) -> Result<(), Fault> {
         if !self.conditions.is_inside_of_skipped() && !arguments.is_empty() {
-            return Err(fault("it has no attributes"));
+            return Err(fault("the element takes no attributes"));
         }
         self.conditions.reach_endif();
         Ok(())
@@ -52,6 +52,6 @@ impl Page {
 fn expression(arguments: &[Argument]) -> Result<&[u8], Fault> {
     match arguments {
         [Argument { name, value: Some(value) }] if name == b"expr" => Ok(value),
-        _ => Err(fault("it needs one attribute, expr")),
+        _ => Err(fault("the element needs one attribute, expr")),
     }
 }

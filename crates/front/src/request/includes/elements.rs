@@ -25,7 +25,7 @@ impl Page {
         }
         let done = match element.fault {
             Some(why) => Err(fault(why)),
-            None if !is_affordable => Err(fault("the page's elements do too much")),
+            None if !is_affordable => Err(fault("the page's elements exceed the limit of work")),
             None => {
                 self.prepare(&element).await;
                 self.execute_valid(&element).await
@@ -125,7 +125,7 @@ impl Page {
 
     async fn print_variables(&mut self, arguments: &[Argument]) -> Result<(), Fault> {
         if !arguments.is_empty() {
-            return Err(fault("it has no attributes"));
+            return Err(fault("the element takes no attributes"));
         }
         self.compute_all();
         let mut text = Vec::new();

@@ -33,7 +33,7 @@ impl Page {
             false => self.is_true_expr(expression).await?,
         };
         let Document { context, route, .. } = self.document();
-        context.within_limits(route).map_err(|_| fault("the expressions do too much"))?;
+        context.within_limits(route).map_err(|_| fault("the expressions exceed the limit of work"))?;
         Ok(result)
     }
 
@@ -56,7 +56,7 @@ impl Page {
     fn charge(&self, budget: &Budget) -> Result<(), Fault> {
         match self.whole.spend(budget.spent().saturating_mul(COMPILED)) {
             true => Ok(()),
-            false => Err(fault("the page's elements do too much")),
+            false => Err(fault("the page's elements exceed the limit of work")),
         }
     }
 
@@ -64,7 +64,7 @@ impl Page {
     fn named_in(&self, text: &str) -> Result<Variables, Fault> {
         let names: Vec<Vec<u8>> = self.whole.variables.borrow().iter().map(|(name, _)| name.to_vec()).collect();
         if !self.whole.spend(names.len() * (NAME + text.len() / SEARCHED)) {
-            return Err(fault("the page's elements do too much"));
+            return Err(fault("the page's elements exceed the limit of work"));
         }
         let mut named = Variables::default();
         for name in names {
@@ -73,7 +73,7 @@ impl Page {
                 && let Some(value) = self.variable(name.as_bytes())
             {
                 if !self.whole.spend(value.len()) {
-                    return Err(fault("the page's elements do too much"));
+                    return Err(fault("the page's elements exceed the limit of work"));
                 }
                 named.set(&name, Some(String::from_utf8_lossy(&value).into_owned()));
             }

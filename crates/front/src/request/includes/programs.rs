@@ -1,12 +1,12 @@
 //! `exec`: CGI programs and commands. `perl`: subs of the site's Perl.
 
-use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
 
 use super::attributes::{decoded, unknown, with_values};
 use super::page::Page;
 use super::subrequest::Subrequest;
-use super::values::{Fault, fault};
+use super::values::{Fault, failed, fault};
+use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::request::ask_worker::{self, Said};
 use crate::request::body::RequestBody;
@@ -39,7 +39,7 @@ impl Page {
         Ok(())
     }
 
-    /// mod_perl's element: a sub by its name, and its arguments.
+    /// Executes mod_perl's element, which calls a Perl sub with arguments.
     pub async fn perl(&mut self, arguments: &[Argument]) -> Result<(), Fault> {
         if !self.may_exec() {
             return Err(fault("Options IncludesNOEXEC applies: write Options +Includes to allow Perl"));
@@ -76,31 +76,33 @@ impl Page {
         context.take_over_variables();
         context.set_task(task);
         let said = ask_worker::request(&context, &head, &route, &mut RequestBody::none()).await;
-        match said.map_err(|refusal| fault(format!("the program was answered {}", refusal.status.as_u16())))? {
-            // The server's page about the failure is no part of a page.
+        match said.map_err(|refusal| failed(&"the program", refusal.status))? {
+            // The error page for the failure is not included.
             Said::Answer(response) if response.status().is_server_error() => {
-                Err(fault(format!("the program failed with status {}", response.status().as_u16())))
+                Err(failed(&"the program", response.status()))
             }
             Said::Answer(response) => {
                 self.deliver_plain(response.into_body()).await;
                 Ok(())
             }
-            Said::File(..) | Said::Elsewhere(..) | Said::Refused(..) => Err(fault("the program gave no text")),
+            Said::File(..) | Said::Elsewhere(..) | Said::Refused(..) => Err(fault("the program printed no text")),
         }
     }
 
-    /// A CGI program with the query and PATH_INFO of the document.
+    /// Runs a CGI program with the query and PATH_INFO of the document.
     async fn run_cgi(&mut self, url: &[u8]) -> Result<(), Fault> {
         let shown = url.escape_ascii().to_string();
         let Subrequest { context, mut head } = self.subrequest(self.target(url)?)?;
         let found = request::look_up(&context, &head).await;
-        let found = found.map_err(|refusal| fault(format!("{shown}: answered {}", refusal.status.as_u16())))?;
+        let found = found.map_err(|refusal| failed(&shown, refusal.status))?;
         let (LookupResult::File(route, _) | LookupResult::Handled(route)) = found else {
             return Err(fault(format!("{shown} is no program")));
         };
         if head.uri.query().is_some() || route.script_length.is_some_and(|length| (length as usize) < route.path.len())
         {
-            return Err(fault(format!("{shown}: the program gets the query of the document, and no other")));
+            return Err(fault(format!(
+                "{shown}: the program gets the query and PATH_INFO of the document; remove those of the URL"
+            )));
         }
         self.check_program(&route, &shown).await?;
         if let Some(query) = target::query(&self.document().head) {
@@ -110,7 +112,7 @@ impl Page {
         let forced = ForcedByRule { handler: Some("cgi-script".to_owned()), content_type: None };
         let route = std::rc::Rc::new(route.forced(forced));
         request::place::settle(&context, &head, &route)
-            .map_err(|_| fault("the rules of the program's place have no result"))?;
+            .map_err(|_| fault("the variables of the program's location cannot be computed"))?;
         match request::run(&context, &head, &route, &mut RequestBody::none()).await {
             Ok(Dispatched::Response(response)) if response.status().is_redirection() => {
                 let location = response.headers().get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
@@ -119,10 +121,10 @@ impl Page {
             }
             Ok(Dispatched::Response(response)) => self.deliver(url, Subrequest { context, head }, response).await,
             Ok(Dispatched::InternalRedirect(target)) => self.include_redirected(url, context, &target).await,
-            Ok(_) => Err(fault(format!("{shown} leads elsewhere"))),
+            Ok(_) => Err(fault(format!("{shown}: the response of another URL cannot be included"))),
             Err(refusal) => {
-                // As in httpd, the page has no message about a program that fails.
-                self.note(format_args!("exec: {shown}: answered {}", refusal.status.as_u16()));
+                // As in httpd, the page gets no error message for a failed program.
+                self.note(format_args!("exec: {}", failed(&shown, refusal.status)));
                 Ok(())
             }
         }
@@ -143,10 +145,10 @@ impl Page {
         context: std::rc::Rc<crate::request::context::RequestContext>,
         target: &[u8],
     ) -> Result<(), Fault> {
-        let refused = |status: StatusCode| fault(format!("{}: answered {}", url.escape_ascii(), status.as_u16()));
-        let head = request::redirected(&context.head, target).map_err(|refusal| refused(refusal.status))?;
+        let refused = |refusal: Refusal| failed(&url.escape_ascii(), refusal.status);
+        let head = request::redirected(&context.head, target).map_err(refused)?;
         let mut body = RequestBody::none();
-        let answer = request::reach(&context, &head, &mut body).await.map_err(|refusal| refused(refusal.status))?;
+        let answer = request::reach(&context, &head, &mut body).await.map_err(refused)?;
         let (response, head) = (answer.0, answer.1.into_owned());
         self.deliver(url, Subrequest { context, head }, response).await
     }

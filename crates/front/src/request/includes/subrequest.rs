@@ -19,7 +19,7 @@ use super::facts::type_of;
 use super::looked_up::LookedUpFile;
 use super::page::{MAX_INCLUDED, MAX_INCLUDES, Page};
 use super::to_parse;
-use super::values::{Fault, fault};
+use super::values::{Fault, failed, fault};
 use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::request::body::RequestBody;
@@ -71,7 +71,7 @@ impl Page {
 
     async fn include_virtual(&mut self, value: &[u8]) -> Result<(), Fault> {
         let mut subrequest = self.subrequest(self.target(value)?)?;
-        let refused = |refusal: Refusal| failure(value, &refusal);
+        let refused = |refusal: Refusal| failed(&value.escape_ascii(), refusal.status);
         let mut body = RequestBody::none();
         if let Some(kept) = self.whole.document.context.kept_body() {
             let Parts { method, headers, .. } = &self.whole.document.context.head;
@@ -94,7 +94,7 @@ impl Page {
 
     async fn include_file(&mut self, value: &[u8]) -> Result<(), Fault> {
         let (subrequest, route) = self.file_request(value).await?;
-        let refused = |refusal: Refusal| failure(value, &refusal);
+        let refused = |refusal: Refusal| failed(&value.escape_ascii(), refusal.status);
         if !self.may_exec() {
             let found = request::find_file(&subrequest.context, &subrequest.head, &route).await.map_err(refused)?;
             self.check_type(value, &found)?;
@@ -114,7 +114,7 @@ impl Page {
         mut response: Response<BodySource>,
     ) -> Result<(), Fault> {
         if response.status().is_redirection() {
-            return Err(fault(format!("{} leads elsewhere", value.escape_ascii())));
+            return Err(fault(format!("{}: a redirection cannot be included", value.escape_ascii())));
         }
         let done = match to_parse(&subrequest.context, &mut response) {
             Some(file) => {
@@ -158,7 +158,7 @@ impl Page {
 
     /// The size and time of a file, for `fsize` and `flastmod`.
     pub async fn look_up_file(&self, name: &[u8], value: &[u8]) -> Result<LookedUpFile, Fault> {
-        let refused = |refusal: Refusal| failure(value, &refusal);
+        let refused = |refusal: Refusal| failed(&value.escape_ascii(), refusal.status);
         let found = match name {
             b"virtual" => {
                 let Subrequest { context, head } = self.subrequest(self.target(value)?)?;
@@ -217,7 +217,7 @@ impl Page {
         let variables = {
             let variables = self.whole.variables.borrow();
             if !self.whole.spend(variables.memory()) {
-                return Err(fault("the page's elements do too much"));
+                return Err(fault("the page's elements exceed the limit of work"));
             }
             variables.of_program()
         };
@@ -253,7 +253,7 @@ impl Page {
         let subrequest = self.subrequest(target.map_err(|_| fault("the name is no path"))?)?;
         let generation = &subrequest.context.generation;
         let at = || generation.routes.at_file(&generation.config, &document.route, &file, Some(path.clone()));
-        let refused = |refusal: Refusal| failure(value, &refusal);
+        let refused = |refusal: Refusal| failed(&value.escape_ascii(), refusal.status);
         let route = generation.wait_for(at).await.map_err(refused)?;
         let Subrequest { context, head } = subrequest;
         let (head, route) = in_place(&context, head, route).await.map_err(refused)?;
@@ -301,10 +301,6 @@ fn below(value: &[u8]) -> Option<Vec<u8>> {
         }
     }
     Some(names.join(&b'/')).filter(|path| !path.is_empty())
-}
-
-fn failure(value: &[u8], refusal: &Refusal) -> Fault {
-    fault(format!("{}: the subrequest was answered {}", value.escape_ascii(), refusal.status.as_u16()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use http::StatusCode;
 use nix::unistd::{Uid, User};
 
 use super::clock;
@@ -17,6 +18,11 @@ pub type Fault = Box<dyn Display>;
 /// A fault with this text.
 pub fn fault(why: impl Display + 'static) -> Fault {
     Box::new(why)
+}
+
+/// The fault of a program or document whose request ended with this status.
+pub fn failed(what: &dyn Display, status: StatusCode) -> Fault {
+    fault(format!("{what} failed with status {}", status.as_u16()))
 }
 
 const USER_NAME: &[u8] = b"USER_NAME";
@@ -46,7 +52,7 @@ impl Page {
         // A value that is too long has cost its work, too.
         let length = value.as_ref().map_or(MAX_VALUE, Vec::len);
         if !self.whole.spend(length + text.len()) {
-            return Err(fault("the page's elements do too much"));
+            return Err(fault("the page's elements exceed the limit of work"));
         }
         value.map_err(|ValueTooLong| fault(format!("a value is longer than {} KB", MAX_VALUE >> 10)))
     }

@@ -24,7 +24,7 @@ struct PageVariable {
 /// The value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageValue {
-    /// A text.
+    /// Bytes as the request or `<!--#set` has them, unescaped.
     Text(Vec<u8>),
     /// `DATE_LOCAL`, formatted when it is first used.
     DateLocal,

@@ -202,7 +202,7 @@ impl NegotiatingClient {
         let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
         let mut client = NegotiatingClient::default();
         let Some(negotiate) = text("negotiate") else { return client };
-        // Lynx sends this header without an idea of negotiation.
+        // Lynx sends `Negotiate: trans`, but cannot choose from a list of variants.
         if negotiate == "trans" && text("user-agent").is_some_and(|agent| agent.starts_with("Lynx")) {
             return client;
         }

@@ -56,7 +56,7 @@ pub async fn answer(
             }
             Attempt::Failed(failure) => failure,
         };
-        // The client's Host was the name in the handshake: the member may be well.
+        // The handshake used the client's Host as the name: its failure does not mean that the member is down.
         let is_named_by_client = outgoing.tls.as_ref().is_some_and(|tls| tls.is_of_client);
         if is_named_by_client && matches!(failure, BackendFailure::Handshake(_)) {
             return Err(log_error(sending, &passed, &failure));

@@ -76,7 +76,7 @@ fn handshake(
     }
     let client = generation.tls().backends.of(&tls)?;
     let host = without_port(&member.url.authority).trim_matches(['[', ']']).to_owned();
-    let name = ServerName::try_from(host).map_err(|_| "its host is no name for TLS".to_owned())?;
+    let name = ServerName::try_from(host).map_err(|_| "the host of the member is no valid name for TLS".to_owned())?;
     Ok(Some(BackendHandshake { client, name, is_of_client: false }))
 }
 
@@ -90,7 +90,7 @@ fn note(
     let mut turned = false;
     services.balancers.change(balancer, member, |state| {
         if state.unhealthy != result.is_ok() {
-            // As before.
+            // The result confirms the state.
             state.checks_in_a_row = 0;
             return;
         }

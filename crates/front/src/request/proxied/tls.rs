@@ -30,6 +30,6 @@ pub fn handshake(sending: &Sending<'_>, to: &Passed) -> Result<Option<BackendHan
     let host = preserved.and_then(|host| host.to_str().ok()).unwrap_or(&to.url.authority);
     let is_of_client = !host.eq_ignore_ascii_case(&to.url.authority);
     let host = without_port(host).trim_start_matches('[').trim_end_matches(']').to_owned();
-    let name = ServerName::try_from(host).map_err(|_| refused("its host is no name for TLS".to_owned()))?;
+    let name = ServerName::try_from(host).map_err(|_| refused("the host is no valid name for TLS".to_owned()))?;
     Ok(Some(BackendHandshake { client, name, is_of_client }))
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use status::ServerStatus;
 use wire::control::{Inspection, LateCode};
 
-/// A command.
+/// A command to the master, sent as one line of JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 pub enum Command {

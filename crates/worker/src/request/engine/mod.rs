@@ -35,7 +35,7 @@ impl apache::Engine for Site {
         let before = apache::running_phase(request);
         apache::begin_translation(request);
         let said = key.and_then(|key| match self.locations.get(key, &filename) {
-            // A Trans handler that calls this decides by itself.
+            // Within the Trans phase its handlers are not run once more.
             Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
             Ok(location) => first(At::new(self, request, &location), Phase::Trans),
             Err(error) => Err(PhaseEnd(self.calls.left(request, error))),

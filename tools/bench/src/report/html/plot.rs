@@ -15,7 +15,7 @@ const CLASSES: [&str; 4] = ["one", "two", "three", "four"];
 
 /// A diagram.
 pub struct Plot {
-    /// The title.
+    /// Text above the diagram; escaped when it is drawn.
     pub title: String,
     /// The horizontal axis.
     pub x: Axis,

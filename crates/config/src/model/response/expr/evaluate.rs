@@ -176,7 +176,7 @@ impl<'a> Evaluation<'a> {
         match self.source.answer(&question) {
             Some(ExprAnswer::Holds(holds)) => Ok(holds),
             Some(ExprAnswer::Text(_)) => Ok(false),
-            // The opposite must not be true.
+            // An error, not false: `!` would make it true.
             Some(ExprAnswer::Failed(why)) => Err(ExprFailure::Failed(why)),
             None => Err(ExprFailure::Unknown(question)),
         }

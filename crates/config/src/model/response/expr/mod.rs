@@ -51,7 +51,7 @@ pub struct ExprText {
 /// The functions and operators that an expression may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExprRights {
-    /// All of them, but no contents of files in `.htaccess` files.
+    /// All functions and operators; in `.htaccess` files none that reads the contents of a file.
     OfDirective,
     /// No functions and operators about files on disk: httpd's rule for expressions in pages (mod_include).
     OfPage,
@@ -60,7 +60,7 @@ pub enum ExprRights {
 /// The value of an expression, and the request's parts that it depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExprResult<T> {
-    /// The value.
+    /// `bool` for a condition, text for a string expression.
     pub value: T,
     /// Groups of the last pattern with groups, `$0` first.
     pub groups: Vec<String>,
@@ -118,7 +118,7 @@ impl Expr {
         self.asks
     }
 
-    /// Whether `%{REMOTE_USER}` stands in it: where access depends on it, the client is asked for a user.
+    /// Whether the expression uses `%{REMOTE_USER}`: if access depends on it, the client is asked for a user.
     pub fn wants_user(&self) -> bool {
         self.wants_user
     }

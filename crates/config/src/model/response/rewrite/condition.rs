@@ -9,7 +9,7 @@ use super::template::Template;
 use crate::model::response::expr::{self, Expr};
 use crate::syntax::pattern::{Budget, Case, Pattern};
 
-/// A condition.
+/// A `RewriteCond`.
 #[derive(Debug, Clone)]
 pub struct Condition {
     what: What,
@@ -153,7 +153,7 @@ impl Condition {
 
 fn looked_up(state: &dyn Fill, question: Question) -> Option<LookedUp> {
     let (Question::Path(name) | Question::File(name)) = &question else { return None };
-    // As in httpd, an empty name is no question.
+    // As in httpd, an empty name is not looked up.
     if name.is_empty() {
         return None;
     }

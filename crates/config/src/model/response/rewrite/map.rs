@@ -11,7 +11,7 @@ use base::path::PATH;
 #[derive(Debug, Clone, Default)]
 pub struct Maps(HashMap<String, Map>);
 
-/// A map.
+/// A `RewriteMap`.
 #[derive(Debug, Clone)]
 pub enum Map {
     /// `txt:file`

@@ -56,7 +56,7 @@ pub struct Rewritten {
 /// A response without further processing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Away {
-    /// A status.
+    /// The page of the server for this HTTP status.
     Status(u16),
     /// A redirection with this status to this URL.
     To(u16, String),

@@ -33,7 +33,7 @@ pub struct ExprOf<'a> {
     pub variables: Option<&'a Variables>,
     /// Its user while access is judged; `None`: the user of the context.
     pub user: Option<&'a str>,
-    /// The response.
+    /// Set in expressions about a response, such as those of `Header`.
     pub response: Option<SeenResponse<'a>>,
 }
 

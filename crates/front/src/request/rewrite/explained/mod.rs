@@ -32,7 +32,7 @@ const TRACE_LEVEL: u8 = 5;
 pub struct ExplainedRequest<'a> {
     /// Address of the server.
     pub local: &'a Address,
-    /// Whether it came over TLS.
+    /// Whether the request is one over TLS.
     pub is_secure: bool,
     /// Method of the request.
     pub method: &'a str,

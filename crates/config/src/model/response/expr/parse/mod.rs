@@ -17,7 +17,7 @@ pub struct Parsed<T> {
     pub root: T,
     /// Whether the value may depend on questions.
     pub asks: bool,
-    /// Whether `%{REMOTE_USER}` stands in it.
+    /// Whether the expression uses `%{REMOTE_USER}`.
     pub wants_user: bool,
 }
 

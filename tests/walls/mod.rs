@@ -1,12 +1,15 @@
 //! House rules that the sources themselves can prove (docs/architecture.md, "Invariants").
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use source::{files, pattern, root, sources, text};
+use source::{files, pattern, sources, text};
 
 /// The compatibility table and the tests that it names.
 mod compat_rows;
+
+/// The documents name what the tree has.
+mod documents;
 
 /// The layers of modules within a crate.
 mod layers;
@@ -145,77 +148,10 @@ fn every_fuzz_target_watches_how_its_cost_grows() {
 }
 
 #[test]
-fn the_states_are_drawn_with_the_names_of_the_code() {
-    let sources = [
-        "crates/wire/src/control/mod.rs",
-        "crates/wire/src/control/status.rs",
-        "crates/master/src/sockets/control_socket/messages.rs",
-    ];
-    let code = sources.map(text).concat();
-    let drawn = text("docs/architecture.md");
-    for name in ["WorkerState", "GenerationState", "How"] {
-        let (_, rest) = code.split_once(&format!("pub enum {name} {{")).expect("the enum");
-        let body = rest.split_once("\n}").expect("its end").0;
-        let variants: Vec<&str> =
-            body.lines().map(str::trim).filter(|l| !l.starts_with("//")).filter_map(|l| l.strip_suffix(',')).collect();
-        assert!(variants.len() > 1, "{variants:?}");
-        for variant in variants {
-            let word = pattern(&format!(r"\b{variant}\b"));
-            assert!(word.is_match(&drawn), "docs/architecture.md does not draw {name}::{variant}");
-        }
-    }
-}
-
-#[test]
-fn the_directive_reference_names_every_row_of_the_table() {
-    let reference = text("docs/reference/directives.md");
-    let table: String = files(Path::new("crates/config/src/table"), "rs").into_iter().map(text).collect();
-    let row = pattern(r#"(?m)^\s+(?:name: |(?:flag|number|size|duration|path|words?|section|reading)\(\s*)"(\w+)","#);
-    let names: Vec<String> = row.captures_iter(&table).map(|found| found[1].to_owned()).collect();
-    assert!(names.len() > 250, "{} rows", names.len());
-    for name in names {
-        assert!(reference.contains(&name), "docs/reference/directives.md lacks {name}");
-    }
-}
-
-#[test]
-fn every_link_in_the_documents_leads_somewhere() {
-    let link = pattern(r"\]\(([^)#:]+)(#[^)]*)?\)");
-    for document in files(Path::new("docs"), "md").into_iter().chain(["README.md".into()]) {
-        let folder = document.parent().map(Path::to_owned).unwrap_or_default();
-        for found in link.captures_iter(&text(&document)) {
-            let target = folder.join(&found[1]);
-            assert!(root().join(&target).exists(), "{}: {} is nowhere", document.display(), &found[1]);
-        }
-    }
-}
-
-#[test]
-fn every_source_that_a_document_names_is_there() {
-    let named = pattern(r"\b(?:src|crates|tests|tools)/[\w/-]+\.(?:rs|c|h)\b");
-    let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(PathBuf::from);
-    for document in files(Path::new("docs"), "md").into_iter().chain(others) {
-        for found in named.find_iter(&text(&document)) {
-            assert!(root().join(found.as_str()).exists(), "{}: {} is nowhere", document.display(), found.as_str());
-        }
-    }
-}
-
-#[test]
-fn every_file_of_the_shim_is_described() {
-    let (described, listed) = (text("docs/architecture.md"), text("crates/libperl-sys/src/shim.h"));
-    for file in files(Path::new("crates/libperl-sys/src"), "c") {
-        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
-        assert!(described.contains(&format!("`{name}`")), "docs/architecture.md does not say what {name} holds");
-        assert!(listed.contains(&format!(" *   {name} ")), "shim.h does not list {name}");
-    }
-}
-
-#[test]
 fn every_invariant_has_its_test_and_every_test_its_invariant() {
     let drawn = text("docs/architecture.md");
     let list = drawn.split("\n## ").find(|section| section.starts_with("Invariants")).expect("the section");
-    let walls = ["mod", "layers", "manifests"].map(|name| text(format!("tests/walls/{name}.rs"))).concat();
+    let walls = ["mod", "documents", "layers", "manifests"].map(|name| text(format!("tests/walls/{name}.rs"))).concat();
     let all: String =
         ["tests", "src", "crates", "tools"].iter().flat_map(|top| files(Path::new(top), "rs")).map(text).collect();
     let names = |found: &str, of: &str| -> BTreeSet<String> {

@@ -33,7 +33,7 @@ fn tables() -> Vec<Layers> {
 const MOST_FILES: usize = 20;
 
 /// The source folder of each crate.
-fn crates() -> Vec<String> {
+pub fn crates() -> Vec<String> {
     let members = ["crates", "tools"].map(|home| {
         fs::read_dir(root().join(home)).expect("a folder of crates").flatten().map(move |entry| (home, entry))
     });

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::spawn;
 
@@ -10,6 +11,7 @@ pub struct Backend {
     /// The port on which it listens.
     pub port: u16,
     received: Arc<Mutex<Vec<Received>>>,
+    connections: Arc<AtomicUsize>,
 }
 
 /// A request as it came.
@@ -58,14 +60,21 @@ impl Backend {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("our own socket").port();
         let received = Arc::new(Mutex::new(Vec::new()));
-        let (log, serve) = (received.clone(), Arc::new(serve));
+        let connections = Arc::new(AtomicUsize::new(0));
+        let (log, serve, accepted) = (received.clone(), Arc::new(serve), connections.clone());
         spawn(move || {
-            for (connection, stream) in listener.incoming().flatten().enumerate() {
+            for stream in listener.incoming().flatten() {
+                let connection = accepted.fetch_add(1, Ordering::Relaxed);
                 let (log, serve) = (log.clone(), serve.clone());
                 spawn(move || talk(stream, connection, &log, &*serve));
             }
         });
-        Backend { port, received }
+        Backend { port, received, connections }
+    }
+
+    /// The number of connections so far.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
     }
 
     /// The requests so far.

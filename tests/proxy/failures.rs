@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use super::{Backend, ok};
-use crate::support::{Request, Site};
+use crate::support::{Request, Site, until};
 
 #[test]
 fn a_backend_that_is_not_there_is_503_and_left_alone_for_a_while() {
@@ -35,9 +35,14 @@ fn a_backend_that_comes_back_is_used_again_at_once_with_retry_0() {
     assert_eq!(server.text("/index.html"), "back");
 }
 
+/// A backend that reads requests and sends nothing.
+fn silent_backend() -> Backend {
+    Backend::with(|stream, _| stream.read(&mut [0; 1]).is_ok_and(|read| read > 0))
+}
+
 #[test]
 fn a_silent_backend_is_504() {
-    let backend = Backend::with(|stream, _| stream.read(&mut [0; 1]).is_ok_and(|read| read > 0));
+    let backend = silent_backend();
     let server = Site::new().serve(&format!("ProxyPass / {} timeout=300ms\n", backend.url("/")));
     assert_eq!(server.get("/").status, 504);
     server.logged("no byte was sent or received for 0.3 s (ProxyTimeout)");
@@ -163,13 +168,19 @@ fn an_overridden_401_keeps_its_challenge() {
 #[test]
 fn a_pause_of_the_client_is_not_the_backends_fault() {
     let backend = Backend::new(|request| ok(&String::from_utf8_lossy(&request.body)));
-    let server = Site::new().serve(&format!("ProxyPass / {} timeout=100ms\n", backend.url("/")));
+    let silent = silent_backend();
+    let server = Site::new().serve(&format!(
+        "FrontThreads 1\nProxyPass /silent/ {} timeout=1s\nProxyPass / {} timeout=1s\n",
+        silent.url("/"),
+        backend.url("/")
+    ));
     let mut client = TcpStream::connect(("127.0.0.1", server.site.port)).expect("it listens");
     client
         .write_all(b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 6\r\n\r\nabc")
         .expect("it reads");
-    // The pause is longer than the backend's time; how much longer does not matter.
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    until("the backend has a connection", || backend.connections() == 1);
+    // A request that began later has reached the same limit, so the pause is longer than the limit.
+    assert_eq!(server.get("/silent/").status, 504);
     client.write_all(b"def").expect("it reads");
     let mut response = String::new();
     client.read_to_string(&mut response).expect("it answers");

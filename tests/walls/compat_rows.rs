@@ -27,6 +27,13 @@ fn the_test_of_a_row_contains_its_name() {
     assert!(silent.is_empty(), "none of the tests named calls, sets or loads it:\n{}", silent.join("\n"));
 }
 
+#[test]
+fn the_chapters_named_here_are_those_of_the_table() {
+    for chapter in PACKAGES.split_whitespace().chain([SENTENCES]) {
+        assert!(rows::all().iter().any(|row| row.section == chapter), "the table has no chapter {chapter}");
+    }
+}
+
 fn missing(row: &CompatRow) -> Option<String> {
     let not_there = row.tests.split(", ").find(|test| text_of(test).is_none())?;
     Some(format!("{} {}: {not_there}", row.section, row.name))

@@ -24,11 +24,6 @@ const ORDER: &[&[&str]] = &[
 /// Crates, dependencies that they must not have even indirectly, and the reason.
 const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
     (
-        &["config", "files", "access", "tls", "machine", "status", "worker", "profiler", "master", "apache", "wire"],
-        &["tokio", "hyper", "hyper-util", "http-body", "http-body-util", "tokio-rustls", "h2"],
-        "only the front, the monitor and the load tester have an async runtime",
-    ),
-    (
         &["front", "monitor", "master"],
         &["apache", "worker"],
         "a heap that Perl has used never meets clients, and the master runs no code of the site",
@@ -36,6 +31,13 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
     (&["front", "monitor"], &["libperl", "libperl-sys"], "no Perl where clients are"),
     (&["config"], &["sys"], "the configuration is data, and has no unsafe code below it"),
 ];
+
+/// The crates of an async runtime.
+const RUNTIME: &[&str] = &["tokio", "hyper", "hyper-util", "http-body", "http-body-util", "tokio-rustls", "h2"];
+
+/// The crates that have an async runtime, even indirectly: the front with its proxy, the monitor, tools that send
+/// requests, and the command line above them.
+const WITH_RUNTIME: &[&str] = &["bench", "cameleer", "front", "monitor", "perlcost", "proxy", "sitediff", "tune"];
 
 /// Each crate of the workspace: its name, its folder, and its dependencies.
 fn manifests() -> BTreeMap<String, (String, Vec<String>)> {
@@ -83,22 +85,35 @@ fn the_map_of_the_crates_has_the_same_rows() {
 
 #[test]
 fn no_crate_has_a_dependency_that_its_process_must_not_have() {
-    let manifests = manifests();
     for (crates, forbidden, why) in FORBIDDEN {
         for name in *crates {
-            let mut reached = vec![(*name).to_owned()];
-            let mut at = 0;
-            while let Some(next) = reached.get(at).cloned() {
-                for dependency in manifests.get(&next).into_iter().flat_map(|(_, dependencies)| dependencies) {
-                    assert!(!forbidden.contains(&dependency.as_str()), "{name} has {dependency} through {next}: {why}");
-                    if !reached.contains(dependency) {
-                        reached.push(dependency.clone());
-                    }
-                }
-                at += 1;
+            for (dependency, through) in dependencies(name) {
+                assert!(!forbidden.contains(&dependency.as_str()), "{name} has {dependency} through {through}: {why}");
             }
         }
     }
+}
+
+#[test]
+fn only_these_crates_have_an_async_runtime() {
+    let has_one = |name: &str| dependencies(name).iter().any(|(dependency, _)| RUNTIME.contains(&dependency.as_str()));
+    let having: Vec<String> = manifests().into_keys().filter(|name| has_one(name)).collect();
+    assert_eq!(having, WITH_RUNTIME);
+}
+
+/// The direct and indirect dependencies of a crate of the workspace, each with the crate that names it.
+fn dependencies(name: &str) -> BTreeMap<String, String> {
+    let manifests = manifests();
+    let mut reached = BTreeMap::new();
+    let mut waiting = vec![name.to_owned()];
+    while let Some(next) = waiting.pop() {
+        for dependency in manifests.get(&next).into_iter().flat_map(|(_, dependencies)| dependencies) {
+            if reached.insert(dependency.clone(), next.clone()).is_none() {
+                waiting.push(dependency.clone());
+            }
+        }
+    }
+    reached
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! CONTRIBUTING.md's map from a layer to its tests: every named module exists, and no test module is missing.
+//! CONTRIBUTING.md's map from a layer to its tests: every named folder and module exists, and no crate or test module
+//! is missing.
 
 use std::path::Path;
 
@@ -19,6 +20,16 @@ fn every_folder_of_the_map_is_there() {
     assert!(!folders.is_empty());
     for folder in folders {
         assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder).exists(), "{folder}");
+    }
+}
+
+#[test]
+fn every_crate_has_a_row_in_the_map() {
+    let folders = named(2);
+    for home in super::layers::crates() {
+        let folder = home.trim_end_matches("src");
+        let is_there = folders.iter().any(|named| format!("{named}/").starts_with(folder));
+        assert!(is_there, "CONTRIBUTING.md does not say where the tests of {folder} are");
     }
 }
 

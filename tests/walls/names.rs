@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::source::{Source, pattern, sources};
 
 /// The sources of the crates and of the command line, without tests.
-fn programs() -> impl Iterator<Item = Source> {
+pub fn programs() -> impl Iterator<Item = Source> {
     let all = ["crates", "src", "tools"].into_iter().flat_map(sources);
     all.filter(|source| !source.name.split('/').any(|part| part == "tests"))
 }

@@ -20,7 +20,7 @@
 //! Start at `request::answer`: each request of HTTP/1 and HTTP/2 goes through it. `workers::pool` decides which worker gets
 //! which request; `routing` decides which settings a path has.
 //!
-//! Each row uses the rows below it, never one above or beside it (`tests/walls/layers.rs`). Access to a higher row is
+//! Each row uses the rows below it, never one above or beside it (`tests/walls/layers.txt`). Access to a higher row is
 //! passed down as an argument, or as a trait of the lower row. `client::Pending` is a request as its client sees it.
 //! `workers::Promised` is a response as its length check sees it. `request::context::Stream` is HTTP/2 as a request
 //! sees it. Only this module has access to everything, as `Front`. The others share `base::shared::Shared` and, from

@@ -20,9 +20,9 @@ impl Interpreter {
     /// Loads a PSGI application from a file, or from code.
     pub fn load_psgi(&self, source: &str, is_file: bool) -> Result<Code> {
         let mut app = ptr::null_mut();
+        let (text, length) = (source.as_ptr().cast(), source.len());
         // SAFETY: pointer and length of one string; the result is owned by us.
-        let status =
-            unsafe { sys::cml_load_psgi(source.as_ptr().cast(), source.len(), c_int::from(is_file), &mut app) };
+        let status = unsafe { sys::cml_load_psgi(text, length, c_int::from(is_file), &mut app) };
         done(status)?;
         own(app, ptr::null_mut())
     }

@@ -1,6 +1,7 @@
 //! Database statements of a request, for traces.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::slice;
 
 use libperl_sys as sys;
 
@@ -34,8 +35,7 @@ unsafe extern "C" fn tell(to: *mut c_void, method: *const c_char, begun_us: u64,
     // SAFETY: `statements` lends it for the call.
     let all = unsafe { &mut *to.cast::<Vec<Statement>>() };
     // SAFETY: method names are constant; the text is valid during the call.
-    let (method, text) =
-        unsafe { (CStr::from_ptr(method), std::slice::from_raw_parts(text.bytes.cast::<u8>(), text.length)) };
+    let (method, text) = unsafe { (CStr::from_ptr(method), slice::from_raw_parts(text.bytes.cast(), text.length)) };
     let (method, text) = (method.to_string_lossy().into_owned(), String::from_utf8_lossy(text).into_owned());
     all.push(Statement { method, begun_us, taken_us, text });
 }

@@ -1,8 +1,9 @@
-//! `die` and `exit` never cross the interface to Rust. One test function, because a process can have only one
-//! interpreter.
+//! `die` and `exit` never cross the interface to Rust, and the changes that a request makes end with it. Each test has a
+//! process of its own, because a process can have only one interpreter.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libperl::{Hooks, Interpreter, Interrupted};
@@ -69,8 +70,22 @@ fn output() -> String {
     OUT.with_borrow_mut(|o| String::from_utf8(std::mem::take(o)).expect("UTF-8"))
 }
 
-#[test]
-fn die_and_exit_become_values_and_pass_no_rust_frame() {
+/// Starts this program again for the calling test alone, and there runs `body`.
+fn alone(body: impl FnOnce(&Interpreter)) {
+    const INSIDE: &str = "CAMELEER_TEST_ALONE";
+    if std::env::var_os(INSIDE).is_some() {
+        return body(&boot());
+    }
+    let thread = std::thread::current();
+    let test = thread.name().expect("a thread has its test's name");
+    let mut program = Command::new(std::env::current_exe().expect("this program"));
+    let ended = program.args(["--exact", test, "--nocapture"]).env(INSIDE, "1").output().expect("starts");
+    let said = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    // The result is not among the output: perl's STDOUT has taken descriptor 1 by then.
+    assert!(said.contains("running 1 test") && ended.status.success(), "{}: {said}", ended.status);
+}
+
+fn boot() -> Interpreter {
     let hooks = Hooks {
         write: hooks::write,
         flush: hooks::flush,
@@ -83,75 +98,136 @@ fn die_and_exit_become_values_and_pass_no_rust_frame() {
     let perl = Interpreter::boot(&hooks, None).expect("boots");
     perl.eval("unshift @INC, '../../perl/lib'; require Cameleer; require Cameleer::PSGI", "boot", 1).expect("loads");
     perl.after_fork();
+    perl
+}
 
-    assert_eq!(perl.eval("die qq{oops\\n}", "x", 1), Err(Interrupted::Died("oops\n".into())));
-    assert_eq!(perl.eval("\n die 'here'", "conf", 7), Err(Interrupted::Died("here at conf line 8.\n".into())));
-    for code in 0..200 {
-        let exits = format!("local $x = 1; for (1) {{ eval {{ sub {{ exit {} }}->() }} }}", code % 5);
-        assert_eq!(perl.eval(&exits, "x", 1), Err(Interrupted::Exited(code % 5)));
-    }
+#[test]
+fn die_and_exit_become_values() {
+    alone(|perl| {
+        assert_eq!(perl.eval("die qq{oops\\n}", "x", 1), Err(Interrupted::Died("oops\n".into())));
+        assert_eq!(perl.eval("\n die 'here'", "conf", 7), Err(Interrupted::Died("here at conf line 8.\n".into())));
+        for code in 0..200 {
+            let exits = format!("local $x = 1; for (1) {{ eval {{ sub {{ exit {} }}->() }} }}", code % 5);
+            assert_eq!(perl.eval(&exits, "x", 1), Err(Interrupted::Exited(code % 5)));
+        }
+    });
+}
 
-    for look in [
-        "$ENV{GREETING}",
-        "join '', map { $ENV{$_} } keys %ENV",
-        "my $e = \\%ENV; join '', values %$e",
-        "my $k = 'GREETING'; delete $ENV{$k}",
-        "`printf %s $ENV{GREETING}`",
-        "(each %ENV)[1]",
-        "my %c = %ENV; $c{GREETING}",
-        "@ENV{'GREETING'}",
-    ] {
+#[test]
+fn each_rust_frame_between_perl_frames_ends_as_rust_frames_do() {
+    alone(|perl| {
+        let app = "sub { $_[0]{'cameleer.extend_timeout'}->(1); die 'in app' }";
+        let app = perl.load_psgi(app, false).expect("loads");
+        perl.psgi_begin(false, 1);
+        let (result, _) = perl.psgi_run(&app);
+        assert!(matches!(result, Err(Interrupted::Died(text)) if text.starts_with("in app at ")));
+        assert_eq!(ENDED.load(Ordering::Relaxed), 4, "the hook has four frames");
+    });
+}
+
+#[test]
+fn the_environment_is_filled_for_whatever_reads_it() {
+    alone(|perl| {
+        for look in [
+            "$ENV{GREETING}",
+            "join '', map { $ENV{$_} } keys %ENV",
+            "my $e = \\%ENV; join '', values %$e",
+            "my $k = 'GREETING'; delete $ENV{$k}",
+            "`printf %s $ENV{GREETING}`",
+            "(each %ENV)[1]",
+            "my %c = %ENV; $c{GREETING}",
+            "@ENV{'GREETING'}",
+        ] {
+            perl.env_begin();
+            perl.eval(&format!("print do {{ {look} }}"), "x", 1).expect("prints");
+            assert_eq!(output(), "hello", "{look}");
+            assert_eq!(perl.restore_state().0, 0);
+        }
+        perl.eval("print 'back' . (defined $ENV{GREETING} ? 1 : 0)", "x", 1).expect("prints");
+        assert_eq!(output(), "back0", "it ends with its request");
+    });
+}
+
+#[test]
+fn a_change_of_the_time_zone_has_an_immediate_effect() {
+    alone(|perl| {
         perl.env_begin();
-        perl.eval(&format!("print do {{ {look} }}"), "x", 1).expect("prints");
-        assert_eq!(output(), "hello", "{look}");
-        assert_eq!(perl.restore_state().0, 0);
-    }
-    perl.env_begin();
-    perl.eval("$ENV{TZ} = 'Asia/Tokyo'; print +(localtime 0)[2]; delete $ENV{TZ}; local $ENV{TZ} = 'Asia/Tokyo'; print +(localtime 0)[2], scalar(keys %ENV)", "x", 1).expect("prints");
-    assert_eq!(output(), "992");
-    perl.restore_state();
-    perl.env_begin();
-    perl.eval("print 'a'; system 'printf %s \"$GREETING\"'; print 'b'; print `printf c`; printf '%s', 'd'", "x", 1)
-        .expect("prints");
-    assert_eq!(output(), "ahellobcd");
-    perl.eval("$| = 1; open STDOUT, '>', '/dev/null'; $/ = undef; $SIG{ALRM} = sub {}; alarm 100; chdir '/'", "x", 1)
-        .expect("soils");
-    let left: Vec<_> = perl.restore_state().names().collect();
-    assert_eq!(left, ["the working directory", "a signal handler", "an alarm", "$/", "STDOUT", "$|"]);
-    perl.eval("print 'back' . (defined $ENV{GREETING} ? 1 : 0)", "x", 1).expect("prints");
-    assert_eq!(output(), "back0");
-    assert_eq!(perl.restore_state().0, 0);
+        let hours = "$ENV{TZ} = 'Asia/Tokyo'; print +(localtime 0)[2]; delete $ENV{TZ}; \
+                     local $ENV{TZ} = 'Asia/Tokyo'; print +(localtime 0)[2], scalar(keys %ENV)";
+        perl.eval(hours, "x", 1).expect("prints");
+        assert_eq!(output(), "992");
+    });
+}
 
-    let soil = "binmode STDOUT, ':encoding(UTF-8)'; open STDERR, '>', '/dev/null'; close STDOUT; print {*STDERR} 'x'";
-    let handles = || std::fs::read_dir("/proc/self/fd").expect("procfs").count();
-    let before = handles();
-    for _ in 0..50 {
+#[test]
+fn output_of_children_joins_the_output_in_its_place() {
+    alone(|perl| {
+        perl.env_begin();
+        let prints = "print 'a'; system 'printf %s \"$GREETING\"'; print 'b'; print `printf c`; printf '%s', 'd'";
+        perl.eval(prints, "x", 1).expect("prints");
+        assert_eq!(output(), "ahellobcd");
+    });
+}
+
+#[test]
+fn state_that_a_request_has_changed_is_restored_and_named() {
+    alone(|perl| {
+        let soil = "$| = 1; open STDOUT, '>', '/dev/null'; $/ = undef; $SIG{ALRM} = sub {}; alarm 100; chdir '/'";
         perl.eval(soil, "x", 1).expect("soils");
-        assert_eq!(perl.restore_state().names().collect::<Vec<_>>(), ["STDOUT", "STDERR"]);
-    }
-    assert_eq!(handles(), before, "no descriptor is left behind");
-    perl.eval("binmode STDOUT, ':utf8'; print chr 233", "x", 1).expect("prints");
-    assert_eq!(perl.restore_state().0, 0, "layers are ordinary");
-    assert_eq!(output(), "\u{e9}");
+        let left: Vec<_> = perl.restore_state().names().collect();
+        assert_eq!(left, ["the working directory", "a signal handler", "an alarm", "$/", "STDOUT", "$|"]);
+        perl.eval("print 'back'", "x", 1).expect("prints");
+        assert_eq!(output(), "back");
+        assert_eq!(perl.restore_state().0, 0);
+    });
+}
 
-    let app = perl.load_psgi("sub { [200, ['X-A' => 'b'], ['hi ', $_[0]{PATH_INFO}]] }", false).expect("loads");
-    perl.psgi_begin(false, 1);
-    perl.psgi_put(b"PATH_INFO", b"/x");
-    let (result, run) = perl.psgi_run(&app);
-    assert_eq!((result, run.needs_cleanup, run.leave), (Ok(()), false, false));
-    assert_eq!(output(), "200\nX-A: b\nhi /x");
+#[test]
+fn restored_handles_leave_no_descriptor_behind() {
+    alone(|perl| {
+        let soil =
+            "binmode STDOUT, ':encoding(UTF-8)'; open STDERR, '>', '/dev/null'; close STDOUT; print {*STDERR} 'x'";
+        let descriptors = || std::fs::read_dir("/proc/self/fd").expect("procfs").count();
+        let before = descriptors();
+        for _ in 0..50 {
+            perl.eval(soil, "x", 1).expect("soils");
+            assert_eq!(perl.restore_state().names().collect::<Vec<_>>(), ["STDOUT", "STDERR"]);
+        }
+        assert_eq!(descriptors(), before);
+    });
+}
 
-    let app = perl.load_psgi("sub { my $env = shift; push @{$env->{'psgix.cleanup.handlers'}}, sub { print 'clean' }; sub { my $w = $_[0]->([201, []]); $w->write('x'); $w->close } }", false).expect("loads");
-    perl.psgi_begin(false, 1);
-    let (result, run) = perl.psgi_run(&app);
-    assert_eq!((result, run.needs_cleanup), (Ok(()), true));
-    assert_eq!(perl.psgi_cleanup(), (Ok(()), false));
-    assert_eq!(output(), "201\nx", "what an application prints is the log's");
+#[test]
+fn layers_of_stdout_are_ordinary() {
+    alone(|perl| {
+        perl.eval("binmode STDOUT, ':utf8'; print chr 233", "x", 1).expect("prints");
+        assert_eq!(perl.restore_state().0, 0);
+        assert_eq!(output(), "\u{e9}");
+    });
+}
 
-    let app = "sub { $_[0]{'cameleer.extend_timeout'}->(1); die 'in app' }";
-    let app = perl.load_psgi(app, false).expect("loads");
-    perl.psgi_begin(false, 1);
-    let (result, _) = perl.psgi_run(&app);
-    assert!(matches!(result, Err(Interrupted::Died(text)) if text.starts_with("in app at ")));
-    assert_eq!(ENDED.load(Ordering::Relaxed), 4, "each frame between Perl and Perl has ended as Rust frames do");
+#[test]
+fn the_response_of_a_psgi_application_is_sent() {
+    alone(|perl| {
+        let app = perl.load_psgi("sub { [200, ['X-A' => 'b'], ['hi ', $_[0]{PATH_INFO}]] }", false).expect("loads");
+        perl.psgi_begin(false, 1);
+        perl.psgi_put(b"PATH_INFO", b"/x");
+        let (result, run) = perl.psgi_run(&app);
+        assert_eq!((result, run.needs_cleanup, run.leave), (Ok(()), false, false));
+        assert_eq!(output(), "200\nX-A: b\nhi /x");
+    });
+}
+
+#[test]
+fn what_a_psgi_application_prints_is_no_part_of_its_response() {
+    alone(|perl| {
+        let app = "sub { my $env = shift; push @{$env->{'psgix.cleanup.handlers'}}, sub { print 'clean' }; \
+                   sub { my $w = $_[0]->([201, []]); $w->write('x'); $w->close } }";
+        let app = perl.load_psgi(app, false).expect("loads");
+        perl.psgi_begin(false, 1);
+        let (result, run) = perl.psgi_run(&app);
+        assert_eq!((result, run.needs_cleanup), (Ok(()), true));
+        assert_eq!(perl.psgi_cleanup(), (Ok(()), false));
+        assert_eq!(output(), "201\nx");
+    });
 }

@@ -36,13 +36,13 @@ pub fn become_role(command: &mut Command, channel: RawFd) {
 }
 
 fn inherit_as_control(channel: RawFd) -> io::Result<()> {
-    // SAFETY: both descriptors are plain integers to the kernel. An open descriptor 3 is this child's copy, which exec
-    // would close anyway.
-    let placed = match channel {
-        CONTROL => unsafe { libc::fcntl(CONTROL, libc::F_SETFD, 0) },
-        _ => unsafe { libc::dup2(channel, CONTROL) },
-    };
-    Errno::result(placed)?;
+    if channel == CONTROL {
+        // SAFETY: F_SETFD changes only a flag of the descriptor.
+        Errno::result(unsafe { libc::fcntl(CONTROL, libc::F_SETFD, 0) })?;
+    } else {
+        // SAFETY: an open descriptor 3 is this child's copy, which exec would close anyway.
+        Errno::result(unsafe { libc::dup2(channel, CONTROL) })?;
+    }
     Ok(())
 }
 

@@ -1,0 +1,151 @@
+//! The documents name what the tree has: states, directives, messages, links, paths, targets of `make`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::names::programs;
+use super::source::{files, pattern, root, text};
+use crate::support::documents;
+
+#[test]
+fn the_states_are_drawn_with_the_names_of_the_code() {
+    let sources = [
+        "crates/wire/src/control/mod.rs",
+        "crates/wire/src/control/status.rs",
+        "crates/master/src/sockets/control_socket/messages.rs",
+    ];
+    let code = sources.map(text).concat();
+    let drawn = text("docs/architecture.md");
+    for name in ["WorkerState", "GenerationState", "How"] {
+        let (_, rest) = code.split_once(&format!("pub enum {name} {{")).expect("the enum");
+        let body = rest.split_once("\n}").expect("its end").0;
+        let variants: Vec<&str> =
+            body.lines().map(str::trim).filter(|l| !l.starts_with("//")).filter_map(|l| l.strip_suffix(',')).collect();
+        assert!(variants.len() > 1, "{variants:?}");
+        for variant in variants {
+            let word = pattern(&format!(r"\b{variant}\b"));
+            assert!(word.is_match(&drawn), "docs/architecture.md does not draw {name}::{variant}");
+        }
+    }
+}
+
+/// The types in the table of messages of docs/architecture.md, each with the place of its code.
+fn messages() -> Vec<(String, String)> {
+    let drawn = text("docs/architecture.md");
+    let (_, rest) = drawn.split_once("\n| between | type | code |\n").expect("the table of messages");
+    let name = pattern(r"`(\w+)`");
+    let row = |row: &str| {
+        let cells: Vec<&str> = row.split('|').collect();
+        let place = cells[3].trim().trim_matches('`').to_owned();
+        name.captures_iter(cells[2]).map(|found| (found[1].to_owned(), place.clone())).collect::<Vec<_>>()
+    };
+    rest.lines().skip(1).take_while(|line| line.starts_with('|')).flat_map(row).collect()
+}
+
+#[test]
+fn every_message_between_processes_has_a_row_in_the_architecture() {
+    let listed: BTreeSet<String> = messages().into_iter().map(|(name, _)| name).collect();
+    let message = pattern(r"(?m)^pub (?:enum|struct) ((?:To|From)[A-Z]\w*)|\bChannel<(\w{4,}), (\w{4,})>");
+    let mut seen = 0;
+    for source in programs() {
+        for found in message.captures_iter(&source.code) {
+            for name in found.iter().skip(1).flatten() {
+                let name = name.as_str();
+                assert!(listed.contains(name), "docs/architecture.md has no row for {name} of {}", source.name);
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 20, "{seen} messages");
+}
+
+#[test]
+fn every_message_of_the_architecture_is_where_its_row_says() {
+    for (name, place) in messages() {
+        let code = match root().join(&place).is_dir() {
+            true => files(Path::new(&place), "rs").into_iter().map(text).collect(),
+            false => text(&place),
+        };
+        let defined = pattern(&format!(r"(?m)^pub (?:enum|struct) {name}\b"));
+        assert!(defined.is_match(&code), "{place} does not define {name}");
+    }
+}
+
+#[test]
+fn the_directive_reference_names_every_row_of_the_table() {
+    let reference = text("docs/reference/directives.md");
+    let table: String = files(Path::new("crates/config/src/table"), "rs").into_iter().map(text).collect();
+    let row = pattern(r#"(?m)^\s+(?:name: |(?:flag|number|size|duration|path|words?|section|reading)\(\s*)"(\w+)","#);
+    let names: Vec<String> = row.captures_iter(&table).map(|found| found[1].to_owned()).collect();
+    assert!(names.len() > 250, "{} rows", names.len());
+    for name in names {
+        assert!(reference.contains(&name), "docs/reference/directives.md lacks {name}");
+    }
+}
+
+#[test]
+fn every_link_in_the_documents_leads_somewhere() {
+    let link = pattern(r"\]\(([^)#:]+)(#[^)]*)?\)");
+    for (document, text) in documents() {
+        let folder = document.parent().unwrap_or(Path::new(""));
+        for found in link.captures_iter(&text) {
+            let target = root().join(folder).join(&found[1]);
+            assert!(target.exists(), "{}: {} is nowhere", document.display(), &found[1]);
+        }
+    }
+}
+
+#[test]
+fn every_path_that_a_document_names_is_there() {
+    let tops = r"src|crates|tests|tools|examples|benchmarks|perl|pkg|fuzz|docs|\.ci";
+    let named = pattern(&format!(r"(?:^|[^\w/.-])((?:{tops})/[\w/.-]*[\w/])"));
+    for (document, text) in documents() {
+        let folder = document.parent().unwrap_or(Path::new(""));
+        for found in text.lines().flat_map(|line| named.captures_iter(line)) {
+            let is_there = [Path::new(""), folder].iter().any(|from| root().join(from).join(&found[1]).exists());
+            assert!(is_there, "{}: {} is nowhere", document.display(), &found[1]);
+        }
+    }
+}
+
+#[test]
+fn every_file_in_the_first_column_of_a_readme_is_there() {
+    let first_cell = pattern(r"(?m)^\| (`[^|\n]+) \|");
+    let named = pattern(r"`([\w./-]+(?:/|\.\w+))`");
+    let mut seen = 0;
+    for (document, text) in documents().into_iter().filter(|(path, _)| path.ends_with("README.md")) {
+        for cell in first_cell.captures_iter(&text) {
+            for found in named.captures_iter(&cell[1]) {
+                let file = root().join(&document).with_file_name("").join(&found[1]);
+                assert!(file.exists(), "{}: {} is nowhere", document.display(), &found[1]);
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 20, "{seen} files");
+}
+
+#[test]
+fn every_target_of_make_that_a_document_names_is_there() {
+    let makefile = text("Makefile");
+    let named = pattern(r"(?m)(?:^    |`)make (?:-\w+ )*([\w-]+)");
+    let mut seen = 0;
+    for (document, text) in documents() {
+        for found in named.captures_iter(&text) {
+            let is_there = makefile.contains(&format!("\n{}:", &found[1]));
+            assert!(is_there, "{}: the Makefile has no {}", document.display(), &found[1]);
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "{seen} targets");
+}
+
+#[test]
+fn every_file_of_the_shim_is_described() {
+    let (described, listed) = (text("docs/architecture.md"), text("crates/libperl-sys/src/shim.h"));
+    for file in files(Path::new("crates/libperl-sys/src"), "c") {
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(described.contains(&format!("`{name}`")), "docs/architecture.md does not say what {name} holds");
+        assert!(listed.contains(&format!(" *   {name} ")), "shim.h does not list {name}");
+    }
+}

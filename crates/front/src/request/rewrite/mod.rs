@@ -29,13 +29,12 @@ use ahead::answer;
 use asked::trace_level;
 use base::path::{PATH, Text};
 use config::proxy::{BackendParameters, BackendUrl, Passed};
-use config::response::rewrite::{Away, Rewrite, Rewritten, RuleAnswer, Start, run};
+use config::response::rewrite::{Away, Question, Rewrite, Rewritten, RuleAnswer, Start, run};
 use config::{At, Handler, LogLevel, fcgi};
 use places::{file_of, lacks_slash, own_path, path_of, tidy};
 
-pub use ahead::{is_accessible, looked_up};
+pub use ahead::{is_accessible, look_ahead};
 pub use asked::AskedOf;
-pub use config::response::rewrite::Question;
 pub use explained::{ExplainedRequest, explain, with_conditions};
 pub use places::{document_root, parted};
 

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::ahead::{LookedUp, Question, RuleAnswer};
+use super::ahead::{Question, RuleAnswer};
 use super::asked::{FileTest, Fill, MatchedGroups, STEP, Seen};
 use super::map::Maps;
 use super::template::Template;
-use crate::model::response::expr::{self, Expr};
+use crate::model::response::expr::{self, Expr, LookAhead};
 use crate::syntax::pattern::{Budget, Case, Pattern};
 
 /// A condition.
@@ -131,10 +131,8 @@ impl Condition {
             }
             What::Number(text, is, number) => is(expr::number(&fill(text)).cmp(number)),
             What::Text(text, is, other, case) => is(compare(&fill(text), other, *case)),
-            What::Path(path) => looked_up(state, Question::Path(fill(path))).is_some_and(|found| found.status < 400),
-            What::Served(file) => {
-                looked_up(state, Question::File(fill(file))).is_some_and(|found| found.status < 300 && found.is_there)
-            }
+            What::Path(path) => passes(state, LookAhead::Path, fill(path)),
+            What::Served(file) => passes(state, LookAhead::File, fill(file)),
             What::Matches(text, pattern) => {
                 matched = pattern.find(&fill(text)).map(|groups| groups.all());
                 matched.is_some()
@@ -151,16 +149,14 @@ impl Condition {
     }
 }
 
-fn looked_up(state: &dyn Fill, question: Question) -> Option<LookedUp> {
-    let (Question::Path(name) | Question::File(name)) = &question else { return None };
+fn passes(state: &dyn Fill, kind: fn(String) -> LookAhead, name: String) -> bool {
     // As in httpd, an empty name is no question.
     if name.is_empty() {
-        return None;
+        return false;
     }
-    match state.answer(question)? {
-        RuleAnswer::LookedUp(found) => Some(*found),
-        RuleAnswer::Value(_) => None,
-    }
+    let ahead = kind(name);
+    let answer = state.answer(Question::LookAhead(ahead.clone()));
+    matches!(answer, Some(RuleAnswer::LookedUp(found)) if found.passes(&ahead))
 }
 
 fn what(test: Template, pattern: &str, case: Case, budget: &mut Budget) -> Result<What, String> {

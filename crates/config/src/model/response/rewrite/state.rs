@@ -13,6 +13,7 @@ use super::outcome::{Away, Rewritten, Start};
 use super::rule::Rule;
 use super::template::{Filled, Template};
 use super::trace::Trace;
+use crate::model::response::expr::LookAhead;
 use crate::syntax::work;
 
 /// Maximum work of a place's rules for one request, in bytes read and written.
@@ -345,7 +346,7 @@ impl<S: Seen> Fill for State<'_, S> {
 
     fn answer(&self, question: Question) -> Option<RuleAnswer> {
         // A look-ahead runs no further look-ahead, so that they end.
-        if self.is_subrequest && !matches!(question, Question::Value(..)) {
+        if self.is_subrequest && matches!(question, Question::LookAhead(_)) {
             return Some(RuleAnswer::LookedUp(Box::default()));
         }
         let answer = self.seen.answer(&question);
@@ -356,8 +357,8 @@ impl<S: Seen> Fill for State<'_, S> {
     }
 
     fn ahead(&self, is_path: bool, known: Known) -> String {
-        let question = if is_path { Question::Path(self.current(true)) } else { Question::File(self.current(false)) };
-        match self.answer(question) {
+        let kind = if is_path { LookAhead::Path } else { LookAhead::File };
+        match self.answer(Question::LookAhead(kind(self.current(is_path)))) {
             Some(RuleAnswer::LookedUp(found)) => LookedUp::known(&found, known).unwrap_or_else(|| self.known(known)),
             _ => String::new(),
         }

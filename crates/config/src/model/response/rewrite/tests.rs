@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::model::response::expr::Expr;
+use crate::model::response::expr::{Expr, LookAhead};
 use crate::syntax::pattern::Budget;
 
 /// A request of a browser in version 5 to `http://example.org`, with one file below `/srv/www`.
@@ -46,9 +46,11 @@ impl Seen for Browser {
             RuleAnswer::LookedUp(Box::new(LookedUp { status, is_there: status == 200, user, ..LookedUp::default() }))
         };
         match question {
-            Question::Path(path) if path == "/later" => None,
-            Question::Path(path) => Some(found(if path == "/shut" { 403 } else { 200 }, path)),
-            Question::File(file) => Some(found(if file == "/srv/www/wiki/there" { 200 } else { 404 }, file)),
+            Question::LookAhead(LookAhead::Path(path)) if path == "/later" => None,
+            Question::LookAhead(LookAhead::Path(path)) => Some(found(if path == "/shut" { 403 } else { 200 }, path)),
+            Question::LookAhead(LookAhead::File(file)) => {
+                Some(found(if file == "/srv/www/wiki/there" { 200 } else { 404 }, file))
+            }
             Question::Value(_, key) => Some(RuleAnswer::Value((key != "none").then(|| format!("<{key}>")))),
         }
     }
@@ -281,7 +283,7 @@ fn a_virtual_host_inherits_the_engine_but_no_rules() {
 #[test]
 fn a_run_without_an_answer_stops_with_its_question() {
     let made = of_host("rule ^/a - [E=x:1]\nif /later -U\nrule ^/a /b\nrule ^/a - [F]", "/a");
-    assert_eq!(made.question, Some(Question::Path("/later".to_owned())));
+    assert_eq!(made.question, Some(Question::LookAhead(LookAhead::Path("/later".to_owned()))));
     assert_eq!(made.away, None);
     let program = Map::parse("prg:/bin/map", |_| Err(String::new())).expect("a map");
     let (maps, budget) = (Maps::default().with("m", program), &mut Budget::of_the_administrator());

@@ -255,9 +255,7 @@ impl Seen for At<'_> {
     fn answer(&self, question: &Question) -> Option<RuleAnswer> {
         Some(match question {
             Question::Value(..) => RuleAnswer::Value(None),
-            Question::Path(_) | Question::File(_) => {
-                RuleAnswer::LookedUp(Box::new(LookedUp { status: 500, ..LookedUp::default() }))
-            }
+            Question::LookAhead(_) => RuleAnswer::LookedUp(Box::new(LookedUp { status: 500, ..LookedUp::default() })),
         })
     }
 

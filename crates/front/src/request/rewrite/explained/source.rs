@@ -78,7 +78,7 @@ impl ExprSource for ExplainedSource<'_> {
     fn answer(&self, question: &ExprQuestion) -> Option<ExprAnswer> {
         match question {
             ExprQuestion::Disk(fact, name) => Some(about(*fact, &Text::bytes_of(PathBuf::from(name)))),
-            ExprQuestion::Path(_) | ExprQuestion::File(_) => None,
+            ExprQuestion::LookAhead(_) => None,
         }
     }
 }

@@ -3,17 +3,14 @@
 //!
 //! ```text
 //!   pass, handle ── script, variables, upload ──▶ proxy::Applications ──▶ application
-//!                ◀─ response, BodySource::Application ─┘
+//!                ◀─ response, BodySource::Backend ─┘
 //! ```
 
-pub mod download;
 mod response;
 mod script;
 mod stderr;
 mod upload;
 mod variables;
-
-use download::FastcgiDownload;
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -7,10 +7,10 @@ use http::request::Parts;
 use http::{Method, Response};
 use tokio::task::spawn_local;
 
-use super::FastcgiDownload;
 use crate::base::refusal::Refusal;
 use crate::request::Dispatched;
 use crate::request::context::RequestContext;
+use crate::request::proxied::download::{Download, DownloadBody};
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 use fastcgi::CgiHead;
@@ -43,10 +43,7 @@ pub fn deliver(
             spawn_local(body.discard(DISCARDED));
             BodySource::Empty
         }
-        false => {
-            let origin = origin(route);
-            BodySource::Application(Box::new(FastcgiDownload::new(context, route, origin, body)))
-        }
+        false => BodySource::Backend(Box::new(Download::new(context, route, DownloadBody::Fastcgi(body), None))),
     };
     clean(&mut fields, head);
     let mut response = Response::new(source);
@@ -66,14 +63,5 @@ fn clean(fields: &mut HeaderMap, head: &Parts) {
     fields::end_to_end(fields);
     if head.method != Method::HEAD {
         fields.remove(CONTENT_LENGTH);
-    }
-}
-
-/// The application of `route`, for messages.
-fn origin(route: &Route) -> String {
-    match (&route.backend, &route.settings.handler) {
-        (Some(to), _) => to.url.origin(),
-        (None, config::Handler::Backend(backend)) => backend.url.origin(),
-        _ => String::new(),
     }
 }

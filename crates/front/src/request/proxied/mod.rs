@@ -31,7 +31,7 @@ use crate::client::tunnel::Tunnel;
 use crate::routing::Route;
 use base::path::PATH;
 use config::proxy::{BackendAddress, Passed, Via};
-use download::Download;
+use download::{Download, DownloadBody};
 use proxy::{BackendAnswer, BackendFailure, BackendRequest, Waits, fields};
 use running::RunningAtMember;
 use upload::{ProxiedUpload, UploadState};
@@ -270,7 +270,7 @@ fn pass_on(
     let version = response.version();
     let mut response = response.map(|body| match head.method == Method::HEAD || body.is_over() {
         true => BodySource::Empty,
-        false => BodySource::Backend(Box::new(Download::new(context, route, body, running))),
+        false => BodySource::Backend(Box::new(Download::new(context, route, DownloadBody::Http(body), running))),
     });
     *response.version_mut() = Version::HTTP_11;
     if response.headers().contains_key(SERVER) {

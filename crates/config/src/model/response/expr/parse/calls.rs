@@ -3,8 +3,7 @@
 use super::super::ExprRights;
 use super::super::scan::ExprScanner;
 use super::super::source::DiskFact;
-use super::super::tree::{ExprFunction, Substitution, Word};
-use super::patterns::FlaggedPattern;
+use super::super::tree::{ExprFunction, Word};
 use super::{ExprParser, names};
 
 impl ExprParser<'_, '_> {
@@ -41,8 +40,8 @@ impl ExprParser<'_, '_> {
         let has_parentheses = self.scan.take("(");
         self.scan.peek();
         let start = self.scan.clone();
-        let FlaggedPattern { pattern, all, by } = self.flagged()?;
-        if by.is_none() {
+        let substitution = self.flagged()?;
+        if substitution.by.is_none() {
             return Err(start.wrong("expected a substitution such as s/x/y/"));
         }
         self.close(",")?;
@@ -50,7 +49,7 @@ impl ExprParser<'_, '_> {
         if has_parentheses {
             self.close(")")?;
         }
-        Ok(Word::Sub(Box::new(Substitution { pattern, by, all }), Box::new(word)))
+        Ok(Word::Sub(Box::new(substitution), Box::new(word)))
     }
 
     /// The function with this name. An unknown name is an error, because a condition must not change its meaning.

@@ -1,8 +1,7 @@
 //! Lists of words: `{ 'a', 'b' }`, and the functions `split` and `join`.
 
-use super::super::tree::{List, Substitution, Word};
+use super::super::tree::{List, Word};
 use super::ExprParser;
-use super::patterns::FlaggedPattern;
 
 impl ExprParser<'_, '_> {
     pub(super) fn list(&mut self) -> Result<List, String> {
@@ -29,14 +28,14 @@ impl ExprParser<'_, '_> {
     fn split(&mut self) -> Result<List, String> {
         self.scan.take("split");
         let has_parentheses = self.scan.take("(");
-        let FlaggedPattern { pattern, all, by } = self.flagged()?;
+        let separator = self.flagged()?;
         self.close(",")?;
         let is_list = self.scan.peek().starts_with('{') || self.scan.name() == "split";
         let list = if is_list { self.list()? } else { List::Words(vec![self.word()?]) };
         if has_parentheses {
             self.close(")")?;
         }
-        Ok(List::Split(Box::new(Substitution { pattern, by, all }), Box::new(list)))
+        Ok(List::Split(Box::new(separator), Box::new(list)))
     }
 
     /// `join(list)`, `join(list, separator)`; the parentheses may be missing.

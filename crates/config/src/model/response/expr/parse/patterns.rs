@@ -1,20 +1,11 @@
 //! Regular expressions within expressions: delimiters, flags and replacements.
 
-use super::super::tree::Word;
+use super::super::tree::Substitution;
 use super::ExprParser;
 use crate::syntax::pattern::{Case, Pattern};
 
 /// Characters that may delimit a pattern behind `m` or `s`.
 const DELIMITERS: &str = "/#$%^|?!'\",;:._-";
-
-/// A pattern with its flags.
-pub struct FlaggedPattern {
-    pub pattern: Pattern,
-    /// Flag `g`
-    pub all: bool,
-    /// The replacement of `s/…/…/`.
-    pub by: Option<Word>,
-}
 
 impl ExprParser<'_, '_> {
     /// `/…/flags` or `m#…#flags`
@@ -28,7 +19,8 @@ impl ExprParser<'_, '_> {
         }
     }
 
-    pub(super) fn flagged(&mut self) -> Result<FlaggedPattern, String> {
+    /// `/…/flags`, `m#…#flags` or `s#…#…#flags`
+    pub(super) fn flagged(&mut self) -> Result<Substitution, String> {
         let rest = self.scan.peek();
         let mut letters = rest.chars();
         let (is_substitution, mark) = match (letters.next(), letters.next()) {
@@ -44,7 +36,7 @@ impl ExprParser<'_, '_> {
         self.scan.rest = rest;
         let by = if is_substitution { Some(self.deeper(|parser| parser.parts_until(Some(mark)))?) } else { None };
         let (pattern, all) = self.with_flags(source)?;
-        Ok(FlaggedPattern { pattern, all, by })
+        Ok(Substitution { pattern, by, all })
     }
 
     /// Consumes the flags behind a pattern, and compiles it.

@@ -80,7 +80,7 @@ pub struct Entry<'a> {
     /// Variables set by the configuration and the cache.
     pub variables: &'a Variables,
     /// Result of the routing, once known.
-    pub place: Option<Place<'a>>,
+    pub place: Option<RoutedPath<'a>>,
     /// Figures of the response.
     pub tally: ResponseTally,
     /// Headers of the response; stored only if a format uses one.
@@ -97,7 +97,7 @@ pub struct Entry<'a> {
 
 /// Result of routing a request.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct RoutedPath<'a> {
     /// Decoded and normalised path.
     pub path: &'a [u8],
     /// File of the path.

@@ -9,7 +9,7 @@ use http::header::{CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderName, HeaderVal
 use http::{Response, StatusCode};
 
 use super::conditional::Validators;
-use super::range::Wanted;
+use super::range::RequestedRanges;
 use crate::base::refusal::Refusal;
 use crate::request::respond::body::{BodySource, FileBody, Segment};
 
@@ -18,19 +18,19 @@ pub fn part(
     file: Arc<File>,
     size: u64,
     described: HeaderMap,
-    wanted: Wanted,
+    wanted: RequestedRanges,
     validators: &Validators,
 ) -> io::Result<Response<BodySource>> {
     let mut response = Response::new(BodySource::Empty);
     *response.headers_mut() = described;
     *response.body_mut() = match wanted {
-        Wanted::Whole => contents(file, 0, size)?,
-        Wanted::Nothing => {
+        RequestedRanges::Whole => contents(file, 0, size)?,
+        RequestedRanges::Nothing => {
             let mut response = Refusal::new(StatusCode::RANGE_NOT_SATISFIABLE).response("");
             response.headers_mut().extend(content_range(&format!("bytes */{size}")));
             return Ok(response);
         }
-        Wanted::Parts(parts) => {
+        RequestedRanges::Parts(parts) => {
             *response.status_mut() = StatusCode::PARTIAL_CONTENT;
             if let [(from, to)] = parts[..] {
                 let range = format!("bytes {from}-{}/{size}", to - 1);

@@ -4,11 +4,11 @@ use http::header::{ACCEPT_RANGES, ALLOW, CONTENT_TYPE, ETAG, HeaderMap, HeaderVa
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::conditional::{Validators, Verdict};
+use super::conditional::{ConditionOutcome, Validators};
 use super::lookup::refusal;
 use super::partial::part;
 use super::precompressed::{self, FileVariant};
-use super::range::{self, Wanted};
+use super::range::{self, RequestedRanges};
 use super::{METHODS, as_is, mime};
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
@@ -54,11 +54,11 @@ pub async fn send(
     let validators = validators.among(context.variants());
     let OpenedFile { file, size, stamp, .. } = opened;
     let mut response = match validators.judge(&head.headers) {
-        Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
-        Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
-        Verdict::Send => {
+        ConditionOutcome::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
+        ConditionOutcome::NotModified => empty(StatusCode::NOT_MODIFIED),
+        ConditionOutcome::Send => {
             let wanted = wanted(head, &validators, size, route.settings.response.ranges);
-            if wanted == Wanted::Whole && coding.is_none() && packed_files::is_for(route, size) {
+            if wanted == RequestedRanges::Whole && coding.is_none() && packed_files::is_for(route, size) {
                 packed_files::unread(file, size, stamp, described)
             } else {
                 part(file, size, described, wanted, &validators).map_err(refusal)?
@@ -87,11 +87,13 @@ fn page(
         described.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
     }
     let validators = Validators::of(&opened, route.settings.response.file_etag);
-    let verdict = if file.is_dated { validators.judge(&head.headers) } else { Verdict::Send };
+    let verdict = if file.is_dated { validators.judge(&head.headers) } else { ConditionOutcome::Send };
     let mut response = match verdict {
-        Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
-        Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
-        Verdict::Send => part(opened.file, opened.size, described, Wanted::Whole, &validators).map_err(refusal)?,
+        ConditionOutcome::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
+        ConditionOutcome::NotModified => empty(StatusCode::NOT_MODIFIED),
+        ConditionOutcome::Send => {
+            part(opened.file, opened.size, described, RequestedRanges::Whole, &validators).map_err(refusal)?
+        }
     };
     response.headers_mut().extend(fields_of(&validators));
     response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
@@ -125,11 +127,11 @@ fn fields_of(validators: &Validators) -> Fields {
     fields.filter(|(_, value)| !value.is_empty()).collect()
 }
 
-fn wanted(head: &Parts, validators: &Validators, size: u64, allowed: Ranges) -> Wanted {
+fn wanted(head: &Parts, validators: &Validators, size: u64, allowed: Ranges) -> RequestedRanges {
     match head.headers.get(RANGE) {
         Some(value) if head.method == Method::GET && validators.allow_range(&head.headers) => {
             range::parse(value.as_bytes(), size, allowed)
         }
-        _ => Wanted::Whole,
+        _ => RequestedRanges::Whole,
     }
 }

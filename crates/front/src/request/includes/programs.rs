@@ -8,7 +8,7 @@ use super::page::Page;
 use super::subrequest::Subrequest;
 use super::values::{Fault, fault};
 use crate::base::target;
-use crate::request::ask_worker::{self, Said};
+use crate::request::ask_worker::{self, WorkerReply};
 use crate::request::body::RequestBody;
 use crate::request::context::Task;
 use crate::request::files::LookupResult;
@@ -78,14 +78,16 @@ impl Page {
         let said = ask_worker::request(&context, &head, &route, &mut RequestBody::none()).await;
         match said.map_err(|refusal| fault(format!("the program was answered {}", refusal.status.as_u16())))? {
             // The server's page about the failure is no part of a page.
-            Said::Answer(response) if response.status().is_server_error() => {
+            WorkerReply::Answer(response) if response.status().is_server_error() => {
                 Err(fault(format!("the program failed with status {}", response.status().as_u16())))
             }
-            Said::Answer(response) => {
+            WorkerReply::Answer(response) => {
                 self.deliver_plain(response.into_body()).await;
                 Ok(())
             }
-            Said::File(..) | Said::Elsewhere(..) | Said::Refused(..) => Err(fault("the program gave no text")),
+            WorkerReply::File(..) | WorkerReply::Elsewhere(..) | WorkerReply::Refused(..) => {
+                Err(fault("the program gave no text"))
+            }
         }
     }
 

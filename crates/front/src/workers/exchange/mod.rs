@@ -23,7 +23,7 @@ use super::pool::RequestId;
 use super::reply_port::ReplyPort;
 use super::slow_client::Pressure;
 use super::spool::{Spool, SpoolStore};
-use super::submitted::Begun;
+use super::submitted::RequestStart;
 use crate::base::failure::Failure;
 
 /// An exchange, shared by the request's future and the worker's task.
@@ -51,7 +51,7 @@ pub struct Exchange {
     /// Port on which the response arrives; resumed when the spool has room again.
     port: Option<Rc<ReplyPort>>,
     /// When and where the request began; set when the exchange is over.
-    pub begun: Option<Begun>,
+    pub begun: Option<RequestStart>,
     /// Time from the request's start at the worker to its end; set when the exchange is over.
     pub had_for: Duration,
     /// Informational (1xx) heads that are not passed on yet.
@@ -138,7 +138,7 @@ impl Exchange {
     }
 
     /// Ends the exchange: the worker is done with the request.
-    pub fn over(&mut self, begun: Option<Begun>) {
+    pub fn over(&mut self, begun: Option<RequestStart>) {
         self.begun = begun;
         self.had_for = begun.map(|begun| begun.since.elapsed()).unwrap_or_default();
         self.stage = Stage::Over;
@@ -149,7 +149,7 @@ impl Exchange {
     }
 
     /// Ends the exchange without a response, or with a truncated one.
-    pub fn fail(&mut self, failure: Failure, begun: Option<Begun>) {
+    pub fn fail(&mut self, failure: Failure, begun: Option<RequestStart>) {
         self.outcome = Some(Err(failure));
         // The error's head replaces a head that the client has not received.
         if !self.whole {

@@ -8,7 +8,7 @@ mod teed;
 
 pub use crate::base::pieces::PIECE;
 pub use compressed::{AT_ONCE, Compressed, STEP};
-pub use encoder::{Encoder, Step, Then};
+pub use encoder::{Encoder, EncoderAction, EncoderStep};
 pub use file::{FileBody, Segment};
 pub use in_turn::in_turn;
 pub use teed::{Teed, tee};

@@ -45,7 +45,7 @@ pub struct ExplainedRequest<'a> {
 }
 
 /// The request at one place.
-struct At<'a> {
+struct ExplainedPlace<'a> {
     request: ExplainedRequest<'a>,
     config: &'a Config,
     route: &'a Route,
@@ -53,7 +53,7 @@ struct At<'a> {
 }
 
 /// Result of the rules of a path.
-enum Next {
+enum RulesResult {
     /// The path is answered, or the client is redirected.
     Over,
     /// The rules of this path and query.
@@ -66,8 +66,8 @@ pub fn explain(config: &Arc<Config>, request: ExplainedRequest<'_>) -> anyhow::R
     let (mut path, mut query) = (request.path.to_owned(), request.query.map(str::to_owned));
     for _ in 0..MAX_REDIRECTS {
         match at_path(config, request, &path, query.as_deref(), &mut lines)? {
-            Next::Over => return Ok(lines),
-            Next::Path(onward, its_query) => (path, query) = (encoded(&onward), its_query),
+            RulesResult::Over => return Ok(lines),
+            RulesResult::Path(onward, its_query) => (path, query) = (encoded(&onward), its_query),
         }
     }
     lines.push(format!("500: the request was sent on {MAX_REDIRECTS} times"));
@@ -94,15 +94,15 @@ fn at_path(
     path: &str,
     query: Option<&str>,
     lines: &mut Vec<String>,
-) -> anyhow::Result<Next> {
-    let Ok(mut route) = route_of(config, request.local, request.host, path)? else { return Ok(Next::Over) };
+) -> anyhow::Result<RulesResult> {
+    let Ok(mut route) = route_of(config, request.local, request.host, path)? else { return Ok(RulesResult::Over) };
     let mut query = query.map(str::to_owned);
     let of_host = config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite).filter(|rules| rules.is_on());
     if let Some(rules) = of_host {
         let start = Start { path: Text::new(&route.path).0, query: query.clone(), ..Start::default() };
         let made = at(config, request, &route, query.as_deref()).run(rules, start, lines);
         if made.away.is_some() || made.question.is_some() {
-            return Ok(Next::Over);
+            return Ok(RulesResult::Over);
         }
         query = made.query.clone();
         if made.changed {
@@ -111,7 +111,7 @@ fn at_path(
             let first = to.split('/').nth(1).unwrap_or_default();
             if !made.pass_through && made.names_folder && Path::new("/").join(first).exists() && !first.is_empty() {
                 lines.push(format!("the file is {to}"));
-                return Ok(Next::Over);
+                return Ok(RulesResult::Over);
             }
             let file = root.unwrap_or(Path::new("/")).join(to.trim_start_matches('/'));
             lines.push(match made.pass_through {
@@ -119,17 +119,17 @@ fn at_path(
                 false => format!("the file is {}", file.display()),
             });
             let Ok(onward) = route_of(config, request.local, request.host, &encoded(&to))? else {
-                return Ok(Next::Over);
+                return Ok(RulesResult::Over);
             };
             route = onward;
         }
         if made.end {
-            return Ok(Next::Over);
+            return Ok(RulesResult::Over);
         }
     }
     let rules = &route.settings.response.rewrite;
     if !rules.is_on() {
-        return Ok(Next::Over);
+        return Ok(RulesResult::Over);
     }
     let whole = Text::new(bytes(&route.filename)).0;
     let (file, path_info) = parted(&whole);
@@ -137,15 +137,20 @@ fn at_path(
     let here = at(config, request, &route, query.as_deref());
     let made = here.run(rules, start, lines);
     if !made.changed || made.away.is_some() || made.question.is_some() || made.path == file {
-        return Ok(Next::Over);
+        return Ok(RulesResult::Over);
     }
     let path = path_of(Path::new(&here.known(Known::DocumentRoot)), &route, rules, &made.path, &whole);
     lines.push(format!("internal redirect with {path} [INTERNAL REDIRECT]"));
-    Ok(if made.end { Next::Over } else { Next::Path(path, made.query) })
+    Ok(if made.end { RulesResult::Over } else { RulesResult::Path(path, made.query) })
 }
 
-fn at<'a>(config: &'a Config, request: ExplainedRequest<'a>, route: &'a Route, query: Option<&'a str>) -> At<'a> {
-    At { request, config, route, query }
+fn at<'a>(
+    config: &'a Config,
+    request: ExplainedRequest<'a>,
+    route: &'a Route,
+    query: Option<&'a str>,
+) -> ExplainedPlace<'a> {
+    ExplainedPlace { request, config, route, query }
 }
 
 fn encoded(path: &str) -> String {
@@ -167,7 +172,7 @@ fn parted(whole: &str) -> (String, String) {
     (file.to_owned(), path_info.to_owned())
 }
 
-impl At<'_> {
+impl ExplainedPlace<'_> {
     fn run(&self, rules: &Rewrite, start: Start, lines: &mut Vec<String>) -> Rewritten {
         let made = run(rules, start, self);
         lines.extend(made.trace.iter().map(|line| line.text.clone()));
@@ -182,7 +187,7 @@ impl At<'_> {
     }
 }
 
-impl Seen for At<'_> {
+impl Seen for ExplainedPlace<'_> {
     fn known(&self, known: Known) -> String {
         let host = self.config.hosts.get(usize::from(self.route.host));
         let request = &self.request;

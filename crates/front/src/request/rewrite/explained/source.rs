@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-use super::At;
+use super::ExplainedPlace;
 use crate::routing::bytes;
 use base::path::Text;
 use config::response::expr::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable as Var};
@@ -11,11 +11,11 @@ use config::response::rewrite::{Known, Seen};
 use files::facts::about;
 
 /// The request at one place.
-pub struct ExplainedSource<'a>(pub &'a At<'a>);
+pub struct ExplainedSource<'a>(pub &'a ExplainedPlace<'a>);
 
 impl ExprSource for ExplainedSource<'_> {
     fn variable(&self, variable: Var) -> Result<String, ExprFailure> {
-        let At { route, query, .. } = self.0;
+        let ExplainedPlace { route, query, .. } = self.0;
         let known = match variable {
             Var::QueryString => return Ok(query.unwrap_or_default().to_owned()),
             Var::RequestFilename | Var::ScriptFilename => return Ok(Text::new(bytes(&route.filename)).0),

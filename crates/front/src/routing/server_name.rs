@@ -5,7 +5,7 @@ use std::rc::Rc;
 use http::header::{HOST, HeaderValue};
 use http::request::Parts;
 
-use super::asked::port;
+use super::key::port;
 use super::{Route, RouteKey};
 use config::{CanonicalName, Config, Host, Named, Settings, without_port};
 

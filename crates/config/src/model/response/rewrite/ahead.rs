@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use super::known::Known;
 use super::map::MapProgram;
+use super::variable::RuleVariable;
 use crate::model::response::expr::LookAhead;
 
 /// A question of a run.
@@ -55,14 +55,14 @@ impl LookedUp {
     }
 
     /// The value of a variable in that request; `None`: the same as in this request.
-    pub fn known(&self, known: Known) -> Option<String> {
+    pub fn known(&self, known: RuleVariable) -> Option<String> {
         Some(match known {
-            Known::RequestFilename => self.filename.clone(),
-            Known::RequestUri => self.uri.clone(),
-            Known::PathInfo => self.path_info.clone(),
-            Known::RemoteUser => self.user.clone().unwrap_or_default(),
-            Known::AuthType => self.user.as_ref().map(|_| "Basic".to_owned()).unwrap_or_default(),
-            Known::IsSubreq => "true".to_owned(),
+            RuleVariable::RequestFilename => self.filename.clone(),
+            RuleVariable::RequestUri => self.uri.clone(),
+            RuleVariable::PathInfo => self.path_info.clone(),
+            RuleVariable::RemoteUser => self.user.clone().unwrap_or_default(),
+            RuleVariable::AuthType => self.user.as_ref().map(|_| "Basic".to_owned()).unwrap_or_default(),
+            RuleVariable::IsSubreq => "true".to_owned(),
             _ => return None,
         })
     }

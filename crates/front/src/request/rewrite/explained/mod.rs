@@ -20,7 +20,8 @@ use base::path::{PATH, Text};
 use config::Config;
 use config::response::expr::Expr;
 use config::response::rewrite::{
-    Away, FileTest, Known, LookedUp, Question, Rewrite, Rewritten, RuleAnswer, Seen, Start, run,
+    FileTest, LookedUp, Question, Rewrite, Rewritten, RuleAnswer, RuleInput, RuleResponse, RuleSource, RuleVariable,
+    run,
 };
 use source::ExplainedSource;
 
@@ -99,7 +100,7 @@ fn at_path(
     let mut query = query.map(str::to_owned);
     let of_host = config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite).filter(|rules| rules.is_on());
     if let Some(rules) = of_host {
-        let start = Start { path: Text::new(&route.path).0, query: query.clone(), ..Start::default() };
+        let start = RuleInput { path: Text::new(&route.path).0, query: query.clone(), ..RuleInput::default() };
         let made = at(config, request, &route, query.as_deref()).run(rules, start, lines);
         if made.away.is_some() || made.question.is_some() {
             return Ok(RulesResult::Over);
@@ -133,13 +134,13 @@ fn at_path(
     }
     let whole = Text::new(bytes(&route.filename)).0;
     let (file, path_info) = parted(&whole);
-    let start = Start { path: file.clone(), path_info, query: query.clone(), ..Start::default() };
+    let start = RuleInput { path: file.clone(), path_info, query: query.clone(), ..RuleInput::default() };
     let here = at(config, request, &route, query.as_deref());
     let made = here.run(rules, start, lines);
     if !made.changed || made.away.is_some() || made.question.is_some() || made.path == file {
         return Ok(RulesResult::Over);
     }
-    let path = path_of(Path::new(&here.known(Known::DocumentRoot)), &route, rules, &made.path, &whole);
+    let path = path_of(Path::new(&here.known(RuleVariable::DocumentRoot)), &route, rules, &made.path, &whole);
     lines.push(format!("internal redirect with {path} [INTERNAL REDIRECT]"));
     Ok(if made.end { RulesResult::Over } else { RulesResult::Path(path, made.query) })
 }
@@ -173,13 +174,13 @@ fn parted(whole: &str) -> (String, String) {
 }
 
 impl ExplainedPlace<'_> {
-    fn run(&self, rules: &Rewrite, start: Start, lines: &mut Vec<String>) -> Rewritten {
+    fn run(&self, rules: &Rewrite, start: RuleInput, lines: &mut Vec<String>) -> Rewritten {
         let made = run(rules, start, self);
         lines.extend(made.trace.iter().map(|line| line.text.clone()));
         match &made.away {
-            Some(Away::Status(status)) => lines.push(format!("answered with {status}")),
-            Some(Away::Backend(url)) => lines.push(format!("answered by the backend {url}")),
-            Some(Away::To(..)) | None => {}
+            Some(RuleResponse::Status(status)) => lines.push(format!("answered with {status}")),
+            Some(RuleResponse::Backend(url)) => lines.push(format!("answered by the backend {url}")),
+            Some(RuleResponse::To(..)) | None => {}
         }
         let forced = [("handler", &made.forced.handler), ("type", &made.forced.content_type)];
         lines.extend(forced.into_iter().filter_map(|(what, name)| Some(format!("the {what} is {}", name.as_ref()?))));
@@ -187,35 +188,35 @@ impl ExplainedPlace<'_> {
     }
 }
 
-impl Seen for ExplainedPlace<'_> {
-    fn known(&self, known: Known) -> String {
+impl RuleSource for ExplainedPlace<'_> {
+    fn known(&self, known: RuleVariable) -> String {
         let host = self.config.hosts.get(usize::from(self.route.host));
         let request = &self.request;
         match known {
-            Known::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
-            Known::Https => (if request.is_secure { "on" } else { "off" }).to_owned(),
-            Known::RequestScheme => (if request.is_secure { "https" } else { "http" }).to_owned(),
-            Known::RemoteAddr | Known::RemoteHost => "127.0.0.1".to_owned(),
-            Known::RequestMethod => request.method.to_owned(),
-            Known::RequestUri => Text::new(&self.route.path).0,
-            Known::ServerAddr => request.local.ip.clone(),
-            Known::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
-            Known::ServerName => self.route.server_name.to_string(),
-            Known::ServerPort => self.route.server_port.to_string(),
-            Known::ServerProtocol => "HTTP/1.1".to_owned(),
-            Known::TheRequest => {
+            RuleVariable::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
+            RuleVariable::Https => (if request.is_secure { "on" } else { "off" }).to_owned(),
+            RuleVariable::RequestScheme => (if request.is_secure { "https" } else { "http" }).to_owned(),
+            RuleVariable::RemoteAddr | RuleVariable::RemoteHost => "127.0.0.1".to_owned(),
+            RuleVariable::RequestMethod => request.method.to_owned(),
+            RuleVariable::RequestUri => Text::new(&self.route.path).0,
+            RuleVariable::ServerAddr => request.local.ip.clone(),
+            RuleVariable::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
+            RuleVariable::ServerName => self.route.server_name.to_string(),
+            RuleVariable::ServerPort => self.route.server_port.to_string(),
+            RuleVariable::ServerProtocol => "HTTP/1.1".to_owned(),
+            RuleVariable::TheRequest => {
                 let query = request.query.map(|query| format!("?{query}")).unwrap_or_default();
                 format!("{} {}{query} HTTP/1.1", request.method, request.path)
             }
-            Known::Time(format) => chrono::Local::now().format(format).to_string(),
-            Known::AuthType
-            | Known::IsSubreq
-            | Known::PathInfo
-            | Known::QueryString
-            | Known::RemotePort
-            | Known::RemoteUser
-            | Known::RequestFilename
-            | Known::ServerSoftware => String::new(),
+            RuleVariable::Time(format) => chrono::Local::now().format(format).to_string(),
+            RuleVariable::AuthType
+            | RuleVariable::IsSubreq
+            | RuleVariable::PathInfo
+            | RuleVariable::QueryString
+            | RuleVariable::RemotePort
+            | RuleVariable::RemoteUser
+            | RuleVariable::RequestFilename
+            | RuleVariable::ServerSoftware => String::new(),
         }
     }
 
@@ -228,7 +229,7 @@ impl Seen for ExplainedPlace<'_> {
     }
 
     fn tls(&self, name: &str) -> String {
-        if name == "HTTPS" { self.known(Known::Https) } else { String::new() }
+        if name == "HTTPS" { self.known(RuleVariable::Https) } else { String::new() }
     }
 
     fn found(&self, expr: &Expr) -> Option<Vec<String>> {
@@ -248,7 +249,7 @@ impl Seen for ExplainedPlace<'_> {
     }
 
     fn origin(&self) -> String {
-        let scheme = self.known(Known::RequestScheme);
+        let scheme = self.known(RuleVariable::RequestScheme);
         let usual = if self.request.is_secure { 443 } else { 80 };
         let name = &self.route.server_name;
         match self.route.server_port {

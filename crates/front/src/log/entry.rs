@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::request::Parts;
 use wire::control::Slot;
 use wire::frame::name_in_logs;
-use wire::reply::{End, LogKind};
+use wire::reply::{LogKind, RequestEnd};
 
 use crate::base::address::Address;
 use crate::base::changed_headers::ChangedHeaders;
@@ -118,7 +118,7 @@ pub struct LoggedWorker<'a> {
     /// Slot and process id of the worker.
     pub served_by: Option<(Slot, i32)>,
     /// The worker's final message.
-    pub end: Option<&'a End>,
+    pub end: Option<&'a RequestEnd>,
 }
 
 /// Converts a time to µs since 1970.
@@ -133,7 +133,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The worker's final message.
-    pub fn end(&self) -> Option<&'a End> {
+    pub fn end(&self) -> Option<&'a RequestEnd> {
         self.worker?.end
     }
 

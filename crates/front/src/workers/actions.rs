@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use nix::sys::socket::{Shutdown, shutdown};
 use wire::control::{FromFront, WorkerId};
-use wire::transport::{Sent, WorkerOrder};
+use wire::transport::{OrderDelivery, WorkerOrder};
 
 use super::mailbox::Notice;
 use super::pool::queue::Change;
@@ -90,7 +90,7 @@ impl SharedPool {
         let body = sent.body.as_ref().and_then(LateClose::get).map(AsFd::as_fd);
         match to.socket().send(&WorkerOrder::Request { frame: &sent.frame, body, reply_to: sent.thread }) {
             Ok(sent) => {
-                if sent == Sent::Left {
+                if sent == OrderDelivery::Left {
                     owe_bell(to);
                 }
                 if !ahead {

@@ -13,7 +13,7 @@ use wire::channel::MAX_FDS;
 use wire::control::{Inspection, WorkerId};
 use wire::memory::FrontMemory;
 use wire::memory::blocks::Block;
-use wire::transport::{Sent, SocketFront, WorkerOrder};
+use wire::transport::{OrderDelivery, SocketFront, WorkerOrder};
 
 use crate::base::lock::lock;
 use base::log;
@@ -105,7 +105,7 @@ impl Worker {
     pub fn ways(&self, threads: usize) -> io::Result<Vec<ReplyPath>> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let bells = (0..threads).map(|_| EventFd::from_flags(flags)).collect::<nix::Result<Vec<_>>>()?;
-        let _: Sent =
+        let _: OrderDelivery =
             self.socket.send(&WorkerOrder::Bells { bells: &bells.iter().map(AsFd::as_fd).collect::<Vec<_>>() })?;
         self.listened_to.store(threads, SeqCst);
         let own = std::iter::once(Some(self.socket.clone())).chain(std::iter::repeat(None));

@@ -39,7 +39,7 @@ use self::respond::respond;
 pub use self::warm_up::{WarmUpAnswer, WarmUpPlace, WarmUpRequest};
 use super::location::{LocationKey, ResolvedLocation};
 use super::site::Site;
-use super::{Next, Port, activity_begins};
+use super::{AfterRequest, Port, activity_begins};
 use crate::log_context::{LogContext, report};
 use crate::trace;
 use config::{Host, Phase};
@@ -89,7 +89,7 @@ pub(super) fn answer(
     body: Option<OwnedFd>,
     asker: &dyn Asker,
     last: Option<LeaveReason>,
-) -> io::Result<(Next, Vec<u8>)> {
+) -> io::Result<(AfterRequest, Vec<u8>)> {
     let key = LocationKey::of(&frame);
     let is_connection = frame.flags().has(Flags::CONNECTION);
     let (body, socket) = if is_connection { (None, body) } else { (body, None) };
@@ -137,7 +137,7 @@ pub(super) fn answer(
 }
 
 /// Ends a request: frees its state and restores the process.
-fn over(site: &Site, context: &LogContext, host: Option<&Host>) -> io::Result<(Next, Vec<u8>)> {
+fn over(site: &Site, context: &LogContext, host: Option<&Host>) -> io::Result<(AfterRequest, Vec<u8>)> {
     libperl::request_is_answered();
     libperl::activity_ends();
     site.under_way.forget();
@@ -150,7 +150,7 @@ fn over(site: &Site, context: &LogContext, host: Option<&Host>) -> io::Result<(N
     site.calls.end_forked_child(None);
     libperl::request_is(NO_REQUEST);
     LogContext::none();
-    Ok((Next::of(&ended), ended.buffer))
+    Ok((AfterRequest::of(&ended), ended.buffer))
 }
 
 /// Makes the body descriptor 0. An inline body becomes a memory file, because programs started by scripts read it too.

@@ -32,7 +32,7 @@ use master::sockets::control_socket::Command;
 use profiler::Looked;
 use status::{ServerStatus, Usages};
 use toolkit::Misuse;
-use toolkit::client::{Server, Which};
+use toolkit::client::{Server, ServerChoice};
 
 /// Interval between two status requests.
 const SECOND: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ const SOON: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 pub struct Top {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
 }
 
 impl Top {

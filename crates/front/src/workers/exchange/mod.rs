@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
 
-use wire::reply::{End, Head};
+use wire::reply::{Head, RequestEnd};
 
 use super::content_length::ContentLength;
 use super::pool::RequestId;
@@ -71,7 +71,7 @@ pub struct Exchange {
     /// Bytes of the body received so far, checked against its Content-Length.
     pub length: ContentLength,
     /// End of the response, or the failure.
-    pub outcome: Option<Result<End, Failure>>,
+    pub outcome: Option<Result<RequestEnd, Failure>>,
     /// Called when the worker is done, because the client may have its whole response earlier, or has left.
     pub on_end: Option<OnEnd>,
     said_infos: u32,

@@ -30,7 +30,7 @@ use wire::frame::{Field, Flags, Frame};
 use wire::reply::{LeaveReason, Outgoing};
 use wire::transport::{Presence, in_memory};
 
-use self::at::At;
+use self::at::LocatedRequest;
 use self::clean_up::clean_up;
 use self::conclude::conclude;
 use self::phases::PhaseEnd;
@@ -111,7 +111,7 @@ pub(super) fn answer(
     let request = apache::begin(apache::Incoming { frame, place, client });
     let location = match location {
         Ok(location) if is_connection => {
-            connection::converse(At::new(site, request, &location), socket);
+            connection::converse(LocatedRequest::new(site, request, &location), socket);
             None
         }
         Ok(location) => Some(answer_as_client(site, request, location, has_phases)),
@@ -189,7 +189,7 @@ fn process(
     let prepared = match phases {
         Some(kind) => prepare(site, request, start.clone(), kind),
         None => {
-            set_language(At::new(site, request, &start));
+            set_language(LocatedRequest::new(site, request, &start));
             Ok(start.clone())
         }
     };
@@ -199,7 +199,7 @@ fn process(
                 site.perl.env_refresh();
             }
             apache::tie_env(request);
-            let at = At::new(site, request, &location);
+            let at = LocatedRequest::new(site, request, &location);
             at.enter();
             let said = respond(at);
             (location, said)
@@ -209,7 +209,7 @@ fn process(
     site.perl.drain_output();
     apache::keep_env(request);
     apache::end_filtered_answer(request, said);
-    conclude(At::new(site, request, &location), said);
+    conclude(LocatedRequest::new(site, request, &location), said);
     location
 }
 

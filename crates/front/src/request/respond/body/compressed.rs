@@ -32,13 +32,13 @@ pub struct Compressed {
     failure: Option<io::Error>,
 }
 
-type Outcome = Option<(Box<Encoder>, io::Result<Vec<u8>>)>;
+type EncodedPiece = Option<(Box<Encoder>, io::Result<Vec<u8>>)>;
 
 enum State {
     /// The encoder is available and waits for bytes.
     Here(Box<Encoder>),
     /// The encoder is on another thread, or waits for its turn there.
-    Aside(Pin<Box<dyn Future<Output = Outcome>>>, EncoderAction),
+    Aside(Pin<Box<dyn Future<Output = EncodedPiece>>>, EncoderAction),
     /// The last bytes were returned.
     Over,
 }

@@ -7,7 +7,9 @@ use std::hint::black_box;
 use base::path::{Text, normalise};
 use config::parse::{self, ParserSource};
 use config::response::expr::Expr;
-use config::response::rewrite::{Away, FileTest, Known, Question, Rewritten, RuleAnswer, Seen, Start, run};
+use config::response::rewrite::{
+    FileTest, Question, Rewritten, RuleAnswer, RuleInput, RuleResponse, RuleSource, RuleVariable, run,
+};
 use config::{Config, Facts, work};
 use libfuzzer_sys::fuzz_target;
 
@@ -28,10 +30,10 @@ struct Asked {
     query: String,
 }
 
-impl Seen for Asked {
-    fn known(&self, known: Known) -> String {
+impl RuleSource for Asked {
+    fn known(&self, known: RuleVariable) -> String {
         match known {
-            Known::RequestUri | Known::RequestFilename => self.path.clone(),
+            RuleVariable::RequestUri | RuleVariable::RequestFilename => self.path.clone(),
             _ => self.query.clone(),
         }
     }
@@ -67,9 +69,9 @@ fuzz_target!(|raw: &[u8]| {
     assert!(made.question.is_none(), "no rule asks");
     assert!(made.cookies.iter().all(|cookie| cookie.starts_with("name=")));
     match made.away {
-        Some(Away::To(status, url)) => assert!(status == 301 && url.starts_with("http://example.org/")),
-        Some(Away::Backend(url)) => assert!(url.starts_with("http://127.0.0.1:81")),
-        Some(Away::Status(status)) => assert!(matches!(status, 400..600)),
+        Some(RuleResponse::To(status, url)) => assert!(status == 301 && url.starts_with("http://example.org/")),
+        Some(RuleResponse::Backend(url)) => assert!(url.starts_with("http://127.0.0.1:81")),
+        Some(RuleResponse::Status(status)) => assert!(matches!(status, 400..600)),
         None => assert!(!made.changed || made.path.starts_with('/')),
     }
 });
@@ -80,7 +82,7 @@ fn rewritten(raw: &[u8]) -> Option<Rewritten> {
     let path = Text::new(&normalise(raw.get(..end)?).ok()?).0;
     let query = String::from_utf8_lossy(raw.get(end + 1..).unwrap_or_default()).into_owned();
     let asked = Asked { path: path.clone(), query: query.clone() };
-    let start = Start { path, query: Some(query), ..Start::default() };
+    let start = RuleInput { path, query: Some(query), ..RuleInput::default() };
     CONFIG.with(|config| {
         let rules = &config.hosts.first()?.rewrite;
         Some(work::Allowance::default().count(|| run(rules, start, &asked)))

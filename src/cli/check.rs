@@ -7,7 +7,7 @@ use ::compat::programs::Programs;
 use base::printable;
 use config::reference;
 use master::configuration::trial;
-use master::configuration::{ConfigOrigin, From, Survey};
+use master::configuration::{ConfigInput, ConfigOrigin, Survey};
 use toolkit::conf::Conf;
 use toolkit::options::Program;
 use toolkit::origin::origin;
@@ -58,7 +58,7 @@ pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let programs = Programs::of(&Survey::of(origin).config);
     cgi_programs::report(&programs).iter().for_each(|line| print_error(&printable::lines(line)));
     match &origin.from {
-        From::File(path) => print(&format!("{}: Syntax OK\n", printable::line(&path.display().to_string()))),
-        From::Options(_) => print("Syntax OK\n"),
+        ConfigInput::File(path) => print(&format!("{}: Syntax OK\n", printable::line(&path.display().to_string()))),
+        ConfigInput::Options(_) => print("Syntax OK\n"),
     }
 }

@@ -6,10 +6,10 @@ use nix::unistd::Pid;
 use super::{Unfit, built_in, check, daemon, ready, report, single};
 use admin::{reload, stop};
 use config::ShadowChanges;
-use master::configuration::{ConfigOrigin, From};
-use master::sockets::control_socket::How;
+use master::configuration::{ConfigInput, ConfigOrigin};
+use master::sockets::control_socket::StopMode;
 use master::{self, Options};
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 use toolkit::conf::Conf;
 use toolkit::print;
 
@@ -76,8 +76,8 @@ impl Serve {
             None => self.serve(),
             Some(Verb::Start) => self.start(),
             Some(Verb::Restart | Verb::Graceful) => reload::reload(&self.which()),
-            Some(Verb::Stop) => stop::stop(&self.which(), How::Fast),
-            Some(Verb::GracefulStop) => stop::stop(&self.which(), How::Graceful),
+            Some(Verb::Stop) => stop::stop(&self.which(), StopMode::Fast),
+            Some(Verb::GracefulStop) => stop::stop(&self.which(), StopMode::Graceful),
         }
     }
 
@@ -103,15 +103,15 @@ impl Serve {
         daemon::run(|in_background| master::run(Options { in_background: true, ..options(origin, in_background) }))
     }
 
-    fn which(&self) -> Which {
-        Which { conf: self.conf.path().ok(), ..Which::default() }
+    fn which(&self) -> ServerChoice {
+        ServerChoice { conf: self.conf.path().ok(), ..ServerChoice::default() }
     }
 }
 
 fn options(origin: ConfigOrigin, in_background: ready::AfterReady) -> Options {
     let name = match &origin.from {
-        From::File(path) => path.display().to_string(),
-        From::Options(_) => "the command line".to_string(),
+        ConfigInput::File(path) => path.display().to_string(),
+        ConfigInput::Options(_) => "the command line".to_string(),
     };
     Options { origin, on_ready: ready::announce(name, in_background), in_background: false }
 }

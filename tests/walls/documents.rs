@@ -16,7 +16,7 @@ fn the_states_are_drawn_with_the_names_of_the_code() {
     ];
     let code = sources.map(text).concat();
     let drawn = text("docs/architecture.md");
-    for name in ["WorkerState", "GenerationState", "How"] {
+    for name in ["WorkerState", "GenerationState", "StopMode"] {
         let (_, rest) = code.split_once(&format!("pub enum {name} {{")).expect("the enum");
         let body = rest.split_once("\n}").expect("its end").0;
         let variants: Vec<&str> =

@@ -26,8 +26,8 @@ fn ns(mut call: impl FnMut()) -> f64 {
 
 struct Browser;
 
-impl Seen for Browser {
-    fn known(&self, _: Known) -> String {
+impl RuleSource for Browser {
+    fn known(&self, _: RuleVariable) -> String {
         "x".to_owned()
     }
     fn header(&self, _: &str) -> String {
@@ -98,7 +98,7 @@ fn rules() {
             Arc::new(Rule::parse(&source, "-", "", Vec::new(), &Maps::default(), budget).expect("a rule"))
         };
         let place = Rewrite { engine: Some(true), rules: (0..10).map(rule).collect(), ..Rewrite::default() };
-        let start = || Start { path: PATH.to_owned(), ..Start::default() };
+        let start = || RuleInput { path: PATH.to_owned(), ..RuleInput::default() };
         println!("{what}: {:.0} ns", ns(|| drop(black_box(run(&place, start(), &Browser)))));
     }
 }

@@ -26,13 +26,13 @@ const FAILED: c_int = 2;
 /// `apache_text`, from XS: bytes that live during the call.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Given<'a> {
+pub struct XsText<'a> {
     bytes: *const c_char,
     length: usize,
     lives: PhantomData<&'a [u8]>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> XsText<'a> {
     /// `None`: undef
     fn get(self) -> Option<&'a [u8]> {
         // SAFETY: only C makes a `Given`: of null, or of readable bytes, as apache.h says.
@@ -110,7 +110,7 @@ extern "C" fn apache_get_text(r: u64, field: u32, out: Out<'_, ApacheText>) -> c
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_set_text(r: u64, field: u32, value: Given<'_>) -> c_int {
+extern "C" fn apache_set_text(r: u64, field: u32, value: XsText<'_>) -> c_int {
     let value = value.get();
     let Some(field) = Text::from_number(field) else { return OK };
     let set = status(with(r, |r| {
@@ -144,7 +144,7 @@ extern "C" fn apache_requirement(r: u64, at: usize, mask: Out<'_, i64>, requirem
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_give_up(r: u64, reason: Given<'_>) -> c_int {
+extern "C" fn apache_give_up(r: u64, reason: XsText<'_>) -> c_int {
     status(with(r, |r| r.give_up(reason.bytes())))
 }
 

@@ -1,6 +1,6 @@
 use std::io;
 
-use wire::reply::{End, Head, Outgoing, Reply};
+use wire::reply::{Head, Outgoing, Reply, RequestEnd};
 use wire::transport::Presence;
 
 use crate::unchunk::Unchunk;
@@ -229,7 +229,7 @@ impl Output {
     }
 
     /// Sends the end that waited for the cleanup handlers.
-    pub fn send_end(&mut self, id: u64, end: End, client: &mut dyn ResponseReceiver) {
+    pub fn send_end(&mut self, id: u64, end: RequestEnd, client: &mut dyn ResponseReceiver) {
         self.packet.clear();
         Reply::End(end).put(id, &mut self.packet);
         self.send_packet(id, client);

@@ -11,7 +11,7 @@ use wire::control::Slot;
 use wire::transport::{in_memory, read_told};
 
 use super::children::peer::Fd;
-use super::sockets::control_socket::{ControlClient, Told};
+use super::sockets::control_socket::{ControlClient, SelfReport};
 use base::log;
 
 /// A process that reports.
@@ -30,10 +30,10 @@ impl Reporter {
         Ok((Reporter { slot, pid, into: into.clone() }, into))
     }
 
-    fn told(self) -> Option<Told> {
+    fn told(self) -> Option<SelfReport> {
         let Reporter { slot, pid, into } = self;
         match read_told(into.as_fd()) {
-            Ok(text) => Some(Told { worker: slot, pid, text }),
+            Ok(text) => Some(SelfReport { worker: slot, pid, text }),
             Err(error) => {
                 log::warn("master", format_args!("pid={pid} sent an invalid report: {error}"));
                 None
@@ -63,7 +63,7 @@ pub struct PendingInspection {
 
 impl PendingInspection {
     /// The reports.
-    pub fn told(self) -> Vec<Told> {
+    pub fn told(self) -> Vec<SelfReport> {
         self.reporters.into_iter().filter_map(Reporter::told).collect()
     }
 }

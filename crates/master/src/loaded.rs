@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 use wire::control::LateCode;
 
-use super::sockets::control_socket::Told;
+use super::sockets::control_socket::SelfReport;
 
 /// At most this many pieces of code are considered, the most common ones first; their names fit into a command.
 const MOST: usize = 200;
@@ -75,12 +75,12 @@ pub fn code(counts: &LateCounts, workers: &[LoadedCode], least: usize) -> LateCo
 }
 
 /// The code that a new mold is to load: pieces that at least half of the workers have.
-pub fn wanted(told: &[Told]) -> LateCode {
-    let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<LoadedCode>) else {
+pub fn wanted(told: &[SelfReport]) -> LateCode {
+    let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read::<LoadedCode>) else {
         return LateCode::default();
     };
     let workers: Vec<LoadedCode> =
-        told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read::<LoadedCode>).collect();
+        told.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read::<LoadedCode>).collect();
     code(&late(&mold, &workers), &workers, workers.len().div_ceil(2))
 }
 
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_new_mold_is_to_load_what_half_of_the_workers_have() {
-        let told = |worker, text: &str| Told { worker, pid: 1, text: text.to_owned() };
+        let told = |worker, text: &str| SelfReport { worker, pid: 1, text: text.to_owned() };
         let loaded = |names: &str| format!("{{\"modules\":{{{names}}}}}");
         let told = [
             told(None, &loaded("\"A.pm\":\"\"")),

@@ -11,7 +11,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::sockets::control_socket::How;
+use super::sockets::control_socket::StopMode;
 
 /// Time that a fast stop leaves for END blocks.
 const FAST: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ pub struct ServerStop(Option<Stopping>);
 
 #[derive(Debug)]
 struct Stopping {
-    how: How,
+    how: StopMode,
     /// When the stop escalates; `None`: never, or done already.
     next: Option<Instant>,
     /// Exit result of the program.
@@ -44,16 +44,16 @@ struct Stopping {
 
 impl ServerStop {
     /// Requests a stop; a second request escalates it. `graceful` is GracefulShutdownTimeout; 0 means no limit.
-    pub fn request(&mut self, how: How, graceful: Duration, now: Instant) -> Vec<StopAction> {
+    pub fn request(&mut self, how: StopMode, graceful: Duration, now: Instant) -> Vec<StopAction> {
         match (&mut self.0, how) {
-            (None, How::Graceful) => {
+            (None, StopMode::Graceful) => {
                 let next = (!graceful.is_zero()).then(|| now + graceful);
                 self.0 = Some(Stopping { how, next, result: Ok(()) });
                 vec![StopAction::Begin, StopAction::Drain]
             }
-            (None, How::Fast) => self.begin_fast(Ok(()), now),
-            (Some(stopping), _) if stopping.how == How::Graceful => {
-                (stopping.how, stopping.next) = (How::Fast, Some(now + FAST));
+            (None, StopMode::Fast) => self.begin_fast(Ok(()), now),
+            (Some(stopping), _) if stopping.how == StopMode::Graceful => {
+                (stopping.how, stopping.next) = (StopMode::Fast, Some(now + FAST));
                 vec![StopAction::Hurry]
             }
             (Some(stopping), _) => stopping.kill("a second stop was requested"),
@@ -69,7 +69,7 @@ impl ServerStop {
     }
 
     fn begin_fast(&mut self, result: anyhow::Result<()>, now: Instant) -> Vec<StopAction> {
-        self.0 = Some(Stopping { how: How::Fast, next: Some(now + FAST), result });
+        self.0 = Some(Stopping { how: StopMode::Fast, next: Some(now + FAST), result });
         vec![StopAction::Begin, StopAction::Hurry]
     }
 
@@ -78,10 +78,10 @@ impl ServerStop {
         let Some(stopping) = self.0.as_mut().filter(|stopping| stopping.next.is_some_and(|at| at <= now)) else {
             return Vec::new();
         };
-        if stopping.how == How::Fast {
+        if stopping.how == StopMode::Fast {
             return stopping.kill("did not stop in time");
         }
-        (stopping.how, stopping.next) = (How::Fast, Some(now + FAST));
+        (stopping.how, stopping.next) = (StopMode::Fast, Some(now + FAST));
         vec![StopAction::Hurry]
     }
 
@@ -103,7 +103,7 @@ impl ServerStop {
 
 impl Stopping {
     fn kill(&mut self, reason: &'static str) -> Vec<StopAction> {
-        (self.how, self.next) = (How::Fast, None);
+        (self.how, self.next) = (StopMode::Fast, None);
         vec![StopAction::Kill(reason)]
     }
 }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_graceful_stop_becomes_fast_and_then_a_kill() {
         let (mut stop, now) = (ServerStop::default(), Instant::now());
-        assert_eq!(stop.request(How::Graceful, GRACEFUL, now), [Begin, Drain]);
+        assert_eq!(stop.request(StopMode::Graceful, GRACEFUL, now), [Begin, Drain]);
         assert_eq!((stop.tick(now), stop.wakes()), (vec![], Some(now + GRACEFUL)));
         assert_eq!(stop.tick(now + GRACEFUL), [Hurry]);
         assert_eq!(stop.wakes(), Some(now + GRACEFUL + FAST));
@@ -130,10 +130,10 @@ mod tests {
     #[test]
     fn each_further_request_makes_a_stop_harder() {
         let (mut stop, now) = (ServerStop::default(), Instant::now());
-        assert_eq!(stop.request(How::Graceful, Duration::ZERO, now), [Begin, Drain]);
+        assert_eq!(stop.request(StopMode::Graceful, Duration::ZERO, now), [Begin, Drain]);
         assert_eq!(stop.wakes(), None, "without GracefulShutdownTimeout there is no limit");
-        assert_eq!(stop.request(How::Graceful, Duration::ZERO, now), [Hurry]);
-        assert_eq!(stop.request(How::Fast, Duration::ZERO, now), [Kill("a second stop was requested")]);
+        assert_eq!(stop.request(StopMode::Graceful, Duration::ZERO, now), [Hurry]);
+        assert_eq!(stop.request(StopMode::Fast, Duration::ZERO, now), [Kill("a second stop was requested")]);
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         let (mut stop, now) = (ServerStop::default(), Instant::now());
         assert_eq!(stop.fail(anyhow::anyhow!("first"), now), [Begin, Hurry]);
         assert_eq!(stop.fail(anyhow::anyhow!("second"), now), []);
-        assert_eq!(stop.request(How::Fast, GRACEFUL, now), [Kill("a second stop was requested")]);
+        assert_eq!(stop.request(StopMode::Fast, GRACEFUL, now), [Kill("a second stop was requested")]);
         assert!(stop.is_under_way());
         assert_eq!(stop.take_result().and_then(Result::err).map(|error| error.to_string()), Some("first".to_owned()));
         assert!(!stop.is_under_way());

@@ -31,7 +31,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// A response.
-type Answer = Response<MonitorPage>;
+type MonitorResponse = Response<MonitorPage>;
 
 /// The body of a response.
 pub enum MonitorPage {
@@ -64,7 +64,7 @@ impl Body for MonitorPage {
 }
 
 /// Answers a request.
-pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) -> Answer {
+pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) -> MonitorResponse {
     let mut answer = match access.check(request.headers()) {
         Err(denied) => refuse(denied),
         Ok(()) if !matches!(*request.method(), Method::GET | Method::HEAD) => {
@@ -86,7 +86,7 @@ pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) 
     answer
 }
 
-async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
+async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> MonitorResponse {
     let query = request.uri().query().unwrap_or_default();
     let path = request.uri().path();
     if let Some((media_type, text)) = dashboard::file(path) {
@@ -117,21 +117,21 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
 }
 
 /// A page from the last status.
-fn of(hub: &Hub, make: impl FnOnce(&StatusView) -> Answer) -> Answer {
+fn of(hub: &Hub, make: impl FnOnce(&StatusView) -> MonitorResponse) -> MonitorResponse {
     match hub.latest() {
         Some(view) => make(&view),
         None => text_response(StatusCode::SERVICE_UNAVAILABLE, "the monitor has just started: retry in a second\n"),
     }
 }
 
-fn metrics(format: MetricsFormat, view: &StatusView) -> Answer {
+fn metrics(format: MetricsFormat, view: &StatusView) -> MonitorResponse {
     match &view.status.front {
         Some(front) => whole(format.media_type(), write(format, front, &view.status.counts, Some(&view.status.memory))),
         None => text_response(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
     }
 }
 
-fn auto(view: &StatusView) -> Answer {
+fn auto(view: &StatusView) -> MonitorResponse {
     match StatusFacts::of(&view.status) {
         Some(facts) => whole("text/plain; charset=utf-8", facts.auto()),
         None => text_response(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
@@ -139,8 +139,8 @@ fn auto(view: &StatusView) -> Answer {
 }
 
 /// Reads the history on another thread, because a week takes a while.
-async fn history(hub: &Rc<Hub>, query: &str) -> Answer {
-    let asked = match Asked::of(query, now()) {
+async fn history(hub: &Rc<Hub>, query: &str) -> MonitorResponse {
+    let asked = match HistoryQuery::of(query, now()) {
         Ok(asked) => asked,
         Err(wrong) => return text_response(StatusCode::BAD_REQUEST, wrong),
     };
@@ -153,14 +153,14 @@ async fn history(hub: &Rc<Hub>, query: &str) -> Answer {
 
 /// Parses `from=1790000000&to=1790003600&step=60`, all optional; `from=-3600` is an hour ago.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked {
+struct HistoryQuery {
     from: u32,
     to: u32,
     step: u32,
 }
 
-impl Asked {
-    fn of(query: &str, now: u32) -> Result<Asked, &'static str> {
+impl HistoryQuery {
+    fn of(query: &str, now: u32) -> Result<HistoryQuery, &'static str> {
         let (mut from, mut to, mut step) = (now.saturating_sub(HOUR), now, None);
         for (name, value) in query.split('&').filter_map(|part| part.split_once('=')) {
             match name {
@@ -174,7 +174,7 @@ impl Asked {
             return Err("from comes after to\n");
         }
         let least = (to - from) / MOST_POINTS + 1;
-        Ok(Asked { from, to, step: step.unwrap_or(1).max(least) })
+        Ok(HistoryQuery { from, to, step: step.unwrap_or(1).max(least) })
     }
 }
 
@@ -188,7 +188,7 @@ fn moment(text: &str, now: u32) -> Result<u32, &'static str> {
     moment.ok_or("from, to: expected seconds since 1970, or -3600 for an hour ago\n")
 }
 
-fn refuse(denied: Denied) -> Answer {
+fn refuse(denied: Denied) -> MonitorResponse {
     match denied {
         Denied::Token => {
             let refused = text_response(
@@ -204,13 +204,13 @@ fn refuse(denied: Denied) -> Answer {
     }
 }
 
-fn text_response(status: StatusCode, text: &'static str) -> Answer {
+fn text_response(status: StatusCode, text: &'static str) -> MonitorResponse {
     let mut answer = whole("text/plain; charset=utf-8", text);
     *answer.status_mut() = status;
     answer
 }
 
-fn whole(media_type: &'static str, text: impl Into<Bytes>) -> Answer {
+fn whole(media_type: &'static str, text: impl Into<Bytes>) -> MonitorResponse {
     with(Response::new(MonitorPage::Whole(Some(text.into()))), CONTENT_TYPE, plain(media_type))
 }
 
@@ -218,7 +218,7 @@ fn plain(value: &'static str) -> HeaderValue {
     HeaderValue::from_static(value)
 }
 
-fn with(mut answer: Answer, name: HeaderName, value: HeaderValue) -> Answer {
+fn with(mut answer: MonitorResponse, name: HeaderName, value: HeaderValue) -> MonitorResponse {
     answer.headers_mut().insert(name, value);
     answer
 }
@@ -229,10 +229,10 @@ mod tests {
 
     #[test]
     fn a_time_is_given_in_unix_seconds_or_relative_to_now() {
-        let ask = |query| Asked::of(query, 1_000_000);
-        assert_eq!(ask(""), Ok(Asked { from: 996_400, to: 1_000_000, step: 1 }));
-        assert_eq!(ask("from=5&to=10&step=60&x"), Ok(Asked { from: 5, to: 10, step: 60 }));
-        assert_eq!(ask("from=-100"), Ok(Asked { from: 999_900, to: 1_000_000, step: 1 }));
+        let ask = |query| HistoryQuery::of(query, 1_000_000);
+        assert_eq!(ask(""), Ok(HistoryQuery { from: 996_400, to: 1_000_000, step: 1 }));
+        assert_eq!(ask("from=5&to=10&step=60&x"), Ok(HistoryQuery { from: 5, to: 10, step: 60 }));
+        assert_eq!(ask("from=-100"), Ok(HistoryQuery { from: 999_900, to: 1_000_000, step: 1 }));
         // A long history is returned in fewer points.
         assert_eq!(ask("from=0").expect("asked").step, 51);
         for wrong in ["from=x", "to=-", "step=0", "step=99999999", "from=7&to=6", "from=4294967296"] {

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use wire::channel::Channel;
 use wire::control::{GenerationNumber, Slot};
 
-pub use self::look::{Looked, LookedRequest};
+pub use self::look::{ObservedRequest, ObservedWorker};
 pub use self::profile::{PerlStack, RequestProfile, StackCode, StackFrame, StackProfile};
 pub use self::recording::MOST_SECONDS;
 pub use self::slow::{SlowRecord, SlowStack};
@@ -76,7 +76,7 @@ pub enum ToProfiler {
     },
     /// Report the last slow requests, as a list of [`SlowRecord`]. Descriptors: as for `Record`.
     Recall,
-    /// Report the current activity of a worker, as a [`Looked`], or `null` without a worker in the slot. Descriptors:
+    /// Report the current activity of a worker, as a [`ObservedWorker`], or `null` without a worker in the slot. Descriptors:
     /// as for `Record`.
     Look {
         /// Slot of the worker.
@@ -159,7 +159,7 @@ impl Profiler {
                 let (into, _done) = (next()?, next()?);
                 // A leaving worker may still be listed for the slot, so the last entry counts.
                 let worker = self.workers.iter_mut().rfind(|worker| worker.slot == slot);
-                let looked = serde_json::to_vec(&worker.map(Looked::at))?;
+                let looked = serde_json::to_vec(&worker.map(ObservedWorker::at))?;
                 std::fs::File::from(into).write_all(&looked)?;
             }
         }

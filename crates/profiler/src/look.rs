@@ -13,18 +13,18 @@ const TRIES: usize = 50;
 
 /// Current activity of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Looked {
+pub struct ObservedWorker {
     /// Slot of the worker.
     pub worker: Slot,
     /// Process id of the worker.
     pub pid: i32,
     /// The request; `None`: the worker has none.
-    pub request: Option<LookedRequest>,
+    pub request: Option<ObservedRequest>,
 }
 
 /// A request under way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LookedRequest {
+pub struct ObservedRequest {
     /// `GET`
     pub method: String,
     /// The requested host.
@@ -37,16 +37,16 @@ pub struct LookedRequest {
     pub frames: Option<Vec<StackFrame>>,
 }
 
-impl Looked {
+impl ObservedWorker {
     /// Reads the request and stack of a worker.
-    pub fn at(worker: &mut WatchedWorker) -> Looked {
+    pub fn at(worker: &mut WatchedWorker) -> ObservedWorker {
         let request = worker.activity().map(|activity| {
             let frames = (0..TRIES).find_map(|_| worker.stack(&activity));
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let took = now.as_micros().saturating_sub(u128::from(activity.begun_us)) / 1000;
             let (method, host, target) = (activity.method, activity.host, activity.target);
-            LookedRequest { method, host, target, took_ms: u64::try_from(took).unwrap_or(u64::MAX), frames }
+            ObservedRequest { method, host, target, took_ms: u64::try_from(took).unwrap_or(u64::MAX), frames }
         });
-        Looked { worker: worker.slot, pid: worker.pid, request }
+        ObservedWorker { worker: worker.slot, pid: worker.pid, request }
     }
 }

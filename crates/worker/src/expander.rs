@@ -12,7 +12,7 @@ use wire::channel::Channel;
 use wire::control::{FromExpander, ToExpander};
 use wire::transport::{in_memory, read_configuration};
 
-use super::start_up::{self, Within};
+use super::start_up::{self, ModulePosition};
 use config::parse::{ConfigReader, ParserSource};
 use config::{
     At, Bundle, Config, ConfigError, Directive, Facts, PerlGeneration, StartUp, StartUpStep, in_order_of_mod_perl_2,
@@ -38,7 +38,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     perl.call(c"Cameleer::starting", Some(start_up::reading(false, &bundle.facts)))?;
     perl.call(c"Cameleer::configuration_is", Some("read"))?;
     let facts = Facts { server_root: known.server_root, ..bundle.facts };
-    let within = Within { section: 1, server: 1, ..Within::default() };
+    let within = ModulePosition { section: 1, server: 1, ..ModulePosition::default() };
     let waiting = match facts.generation() {
         PerlGeneration::One => Waiting::Never,
         PerlGeneration::Two => Waiting::Steps(Vec::new()),
@@ -68,7 +68,7 @@ struct Expander {
     perl: Interpreter,
     /// Facts of the start, with the ServerRoot of the configuration.
     facts: Facts,
-    within: Within,
+    within: ModulePosition,
     /// Number of sections so far; the main server is the first.
     sections: u16,
     /// Number of virtual hosts so far, without those made by Perl.
@@ -180,7 +180,7 @@ impl Expander {
         };
         let path = if is_host { String::new() } else { directive.args.last().cloned().unwrap_or_default() };
         let kind = if is_host { String::new() } else { directive.name.clone() };
-        let inner = Within { section: self.sections.into(), server, host, kind, path, allowed: None };
+        let inner = ModulePosition { section: self.sections.into(), server, host, kind, path, allowed: None };
         let outer = std::mem::replace(&mut self.within, inner);
         let expanded = self.all(inside);
         self.within = outer;

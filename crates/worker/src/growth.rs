@@ -13,12 +13,12 @@ const OTHERS: &[u8] = b"(other paths)";
 /// Growth measured so far.
 #[derive(Debug, Default)]
 pub struct Growth {
-    paths: BTreeMap<Vec<u8>, Seen>,
+    paths: BTreeMap<Vec<u8>, PathGrowth>,
 }
 
 /// Sums of the sampled requests for one path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Seen {
+struct PathGrowth {
     requests: u64,
     /// Growth of anonymous memory, in bytes.
     grown: i64,

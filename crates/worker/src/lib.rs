@@ -138,7 +138,7 @@ pub struct PerlWorker {
 }
 
 /// How a worker ends.
-enum End {
+enum WorkerEnd {
     Leave,
     /// The worker becomes a mold, with this channel to the master.
     Promote(OwnedFd),
@@ -146,14 +146,14 @@ enum End {
 
 /// Whether the worker continues after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum AfterRequest {
     Stay,
     Leave,
 }
 
-impl Next {
-    fn of(ended: &apache::EndedRequest) -> Next {
-        if ended.leaving.is_some() || ended.front_is_gone { Next::Leave } else { Next::Stay }
+impl AfterRequest {
+    fn of(ended: &apache::EndedRequest) -> AfterRequest {
+        if ended.leaving.is_some() || ended.front_is_gone { AfterRequest::Leave } else { AfterRequest::Stay }
     }
 }
 
@@ -182,8 +182,8 @@ impl PerlWorker {
     /// exits. Returns only in the fork of a worker that is promoted to mold.
     pub fn run(mut self) -> Successor {
         let code = match self.answer_all() {
-            Ok(End::Leave) => 0,
-            Ok(End::Promote(control)) => match promote(self.site.clone(), control, self.identity, self.record) {
+            Ok(WorkerEnd::Leave) => 0,
+            Ok(WorkerEnd::Promote(control)) => match promote(self.site.clone(), control, self.identity, self.record) {
                 Some(successor) => return successor,
                 None => 0,
             },
@@ -196,19 +196,19 @@ impl PerlWorker {
         std::process::exit(code)
     }
 
-    fn answer_all(&mut self) -> io::Result<End> {
+    fn answer_all(&mut self) -> io::Result<WorkerEnd> {
         self.fork_us = self.identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
         self.send_reply(Reply::Ready { fork_us: self.fork_us })?;
         self.has_children = self.reap();
         let mut buffer = Vec::new();
         loop {
             match self.wait(std::mem::take(&mut buffer))? {
-                None | Some(Inbound::Leave) => return Ok(End::Leave),
+                None | Some(Inbound::Leave) => return Ok(WorkerEnd::Leave),
                 Some(Inbound::Inspect { what, into, done, with }) => {
                     inspection::report(&self.site, &self.growth, what, into, with);
                     drop(done);
                 }
-                Some(Inbound::Promote(control)) => return Ok(End::Promote(control)),
+                Some(Inbound::Promote(control)) => return Ok(WorkerEnd::Promote(control)),
                 // The client of a finished request has disconnected.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
                 Some(Inbound::Bells(bells)) => {
@@ -236,8 +236,8 @@ impl PerlWorker {
                     self.record.answered(self.site.calls.take_died());
                     let is_busy = self.port.borrow().has_request();
                     self.has_children = libperl::may_have_children(is_busy) && self.reap();
-                    if next == Next::Leave {
-                        return Ok(End::Leave);
+                    if next == AfterRequest::Leave {
+                        return Ok(WorkerEnd::Leave);
                     }
                 }
             }

@@ -43,7 +43,7 @@ impl MemoryLimit {
     /// data plus the ceiling.
     pub fn new(words: Rc<Words>, slot: u32, max_private: Option<u64>) -> MemoryLimit {
         let statm = File::open("/proc/self/statm").ok();
-        let has = statm.as_ref().and_then(Has::read).unwrap_or_default();
+        let has = statm.as_ref().and_then(OwnMemory::read).unwrap_or_default();
         let ceiling = words.read(CEILING_WORD);
         if ceiling > 0 {
             bound(has.data.saturating_add(ceiling));
@@ -64,7 +64,7 @@ impl MemoryLimit {
 
     /// Anonymous memory of this worker, in bytes.
     pub fn anonymous(&self) -> Option<u64> {
-        Some(Has::read(self.statm.as_ref()?)?.anonymous)
+        Some(OwnMemory::read(self.statm.as_ref()?)?.anonymous)
     }
 
     /// Whether `has` bytes exceed a limit.
@@ -89,23 +89,23 @@ impl MemoryLimit {
 
 /// Memory of this process, in bytes.
 #[derive(Debug, Default)]
-struct Has {
+struct OwnMemory {
     /// Resident memory without a file behind it.
     anonymous: u64,
     /// Private writable address space, which the kernel compares with RLIMIT_DATA.
     data: u64,
 }
 
-impl Has {
+impl OwnMemory {
     /// See proc_pid_statm(5): size, resident, shared, text, lib, data, dt, in pages.
-    fn read(statm: &File) -> Option<Has> {
+    fn read(statm: &File) -> Option<OwnMemory> {
         let mut line = [0; 128];
         let length = statm.read_at(&mut line, 0).ok()?;
         let fields = std::str::from_utf8(line.get(..length)?).ok()?;
         let mut pages = fields.split_ascii_whitespace().map(|field| field.parse::<u64>().ok());
         let (resident, shared) = (pages.nth(1)??, pages.next()??);
         let data = pages.nth(2)??;
-        Some(Has { anonymous: resident.saturating_sub(shared) * PAGE, data: data * PAGE })
+        Some(OwnMemory { anonymous: resident.saturating_sub(shared) * PAGE, data: data * PAGE })
     }
 }
 

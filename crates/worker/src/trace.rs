@@ -10,11 +10,11 @@ use config::Phase;
 const MOST: usize = 32;
 
 /// A span's name, and its value in the format of `wire::reply::LogKind::Span`.
-type Part = (Vec<u8>, Vec<u8>);
+type NamedSpan = (Vec<u8>, Vec<u8>);
 
 thread_local! {
     /// Spans of the current request; `None` if it is not traced.
-    static PHASES: RefCell<Option<Vec<Part>>> = const { RefCell::new(None) };
+    static PHASES: RefCell<Option<Vec<NamedSpan>>> = const { RefCell::new(None) };
 }
 
 /// Starts a request.
@@ -51,7 +51,7 @@ pub fn phase<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
 }
 
 /// All spans of the current request, if it is traced.
-pub fn parts() -> Option<Vec<Part>> {
+pub fn parts() -> Option<Vec<NamedSpan>> {
     let mut parts = PHASES.with_borrow(Clone::clone)?;
     parts.extend(libperl::statements().into_iter().map(|statement| {
         let value = format!("{} {} {}", statement.begun_us, statement.taken_us, statement.text);

@@ -13,7 +13,7 @@ use config::duration;
 use master::sockets::control_socket::Command;
 use status::history::{HistoryPoint, HistoryRing, points};
 use toolkit::Misuse;
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 use toolkit::print;
 use toolkit::units::size;
 
@@ -56,7 +56,7 @@ pub struct History {
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
 }
 
 impl History {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use master::sockets::control_socket::Command;
 use toolkit::Misuse;
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 use toolkit::print;
 
 const HINT: &str = "\
@@ -23,7 +23,7 @@ pub struct Purge {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
 }
 
 impl Purge {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use master::sockets::control_socket::Command;
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 
 /// Replace a worker after its current request
 #[derive(Debug, Args)]
@@ -11,7 +11,7 @@ pub struct Recycle {
     /// Number of the worker in `cameleer status`
     worker: u32,
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
 }
 
 impl Recycle {

@@ -3,13 +3,13 @@
 use clap::Args;
 
 use master::sockets::control_socket::Command;
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 
 /// Promote the worker with the most requests to mold, so that others share the code that its requests loaded.
 #[derive(Debug, Args)]
 pub struct Refork {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
 }
 
 impl Refork {

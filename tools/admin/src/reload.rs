@@ -3,13 +3,13 @@
 use clap::Args;
 
 use master::sockets::control_socket::Command;
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 
 /// Reload configuration and code; after an error the old ones continue to serve.
 #[derive(Debug, Args)]
 pub struct Reload {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
 }
 
 impl Reload {
@@ -20,6 +20,6 @@ impl Reload {
 }
 
 /// Reloads the server and waits for the result.
-pub fn reload(which: &Which) -> anyhow::Result<()> {
+pub fn reload(which: &ServerChoice) -> anyhow::Result<()> {
     which.connect()?.request(Command::Reload).map(drop)
 }

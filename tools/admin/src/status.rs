@@ -12,14 +12,14 @@ use machine::memory::Machine;
 use master::sockets::control_socket::Command;
 use status::auto::StatusFacts;
 use status::{MoldStatus, Usages};
-use toolkit::client::{Server, Which};
+use toolkit::client::{Server, ServerChoice};
 use toolkit::units::{duration, size};
 
 /// Show the status of a running server and its workers.
 #[derive(Debug, Args)]
 pub struct Status {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
     /// Print JSON
     #[arg(long)]
     json: bool,

@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-use master::sockets::control_socket::{Command, How};
-use toolkit::client::Which;
+use master::sockets::control_socket::{Command, StopMode};
+use toolkit::client::ServerChoice;
 
 /// Stop a server after its current requests.
 #[derive(Debug, Args)]
 pub struct Stop {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
     /// Do not wait for current requests
     #[arg(long)]
     fast: bool,
@@ -18,12 +18,12 @@ pub struct Stop {
 impl Stop {
     /// Stops the selected server.
     pub fn run(self) -> anyhow::Result<()> {
-        stop(&self.which, if self.fast { How::Fast } else { How::Graceful })
+        stop(&self.which, if self.fast { StopMode::Fast } else { StopMode::Graceful })
     }
 }
 
 /// Stops the server and waits for its end.
-pub fn stop(which: &Which, how: How) -> anyhow::Result<()> {
+pub fn stop(which: &ServerChoice, how: StopMode) -> anyhow::Result<()> {
     let mut server = which.connect()?;
     server.request(Command::Stop { how })?;
     server.wait_for_end()

@@ -8,7 +8,7 @@ use clap::Args;
 use base::printable;
 use master::sockets::control_socket::Command;
 use profiler::{SlowRecord, SlowStack};
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 use toolkit::path_pattern::is_meant;
 use toolkit::print;
 
@@ -16,7 +16,7 @@ use toolkit::print;
 #[derive(Debug, Args)]
 pub struct Why {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
     /// Only requests of this path; a final * stands for any rest
     #[arg(value_name = "PATH")]
     url: Option<String>,

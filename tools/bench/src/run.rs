@@ -58,18 +58,18 @@ impl RunOutcome {
 const INTERVALS: u32 = 120;
 
 /// State shared by the threads of a run.
-pub struct Beside {
+pub struct RunState {
     /// Sends true when the run must stop.
     stop: watch::Sender<bool>,
     /// Number of requests so far and of failed ones, for each thread.
     counts: Vec<[AtomicU64; 2]>,
 }
 
-impl Beside {
+impl RunState {
     /// The shared state of a run on this number of threads.
-    pub fn new(threads: usize) -> Beside {
+    pub fn new(threads: usize) -> RunState {
         let counts = std::iter::repeat_with(Default::default).take(threads).collect();
-        Beside { stop: watch::Sender::new(false), counts }
+        RunState { stop: watch::Sender::new(false), counts }
     }
 
     /// Stops all threads.
@@ -108,7 +108,7 @@ pub struct RunPart<'a> {
     pub connector: Connector,
     /// When all threads start.
     pub start: Instant,
-    pub beside: &'a Beside,
+    pub beside: &'a RunState,
     /// Number of the thread; thread 0 handles Ctrl-C and shows progress.
     pub number: usize,
 }

@@ -19,7 +19,7 @@ pub struct ScheduledRequest {
 
 /// When the next turn is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Due {
+enum NextTurn {
     AtOnce,
     At(Instant),
     Never,
@@ -63,9 +63,9 @@ impl Schedule {
     /// The next turn; `None` when the run is over.
     pub fn turn(&mut self, now: Instant) -> Option<ScheduledRequest> {
         let due = self.due();
-        let begins = if let Due::At(moment) = due { moment } else { now };
+        let begins = if let NextTurn::At(moment) = due { moment } else { now };
         let is_over = |until: Instant| begins >= until || now >= until;
-        if self.is_stopped || due == Due::Never || self.left == Some(0) || self.until.is_some_and(is_over) {
+        if self.is_stopped || due == NextTurn::Never || self.left == Some(0) || self.until.is_some_and(is_over) {
             self.is_stopped = true;
             return None;
         }
@@ -75,7 +75,7 @@ impl Schedule {
         }
         let number = self.number;
         self.advance();
-        Some(ScheduledRequest { number, due: if due == Due::AtOnce { None } else { Some(begins) }, counts })
+        Some(ScheduledRequest { number, due: if due == NextTurn::AtOnce { None } else { Some(begins) }, counts })
     }
 
     /// Ends the schedule: no further turns.
@@ -102,13 +102,13 @@ impl Schedule {
         self.left.map_or(count, |left| count.min(left))
     }
 
-    fn due(&self) -> Due {
+    fn due(&self) -> NextTurn {
         match &self.pace {
-            RequestPace::Closed => Due::AtOnce,
-            RequestPace::Constant(_) | RequestPace::Poisson(_) => Due::At(self.next),
+            RequestPace::Closed => NextTurn::AtOnce,
+            RequestPace::Constant(_) | RequestPace::Poisson(_) => NextTurn::At(self.next),
             RequestPace::Times(times) => {
                 let time = usize::try_from(self.number).ok().and_then(|number| times.get(number));
-                time.map_or(Due::Never, |time| Due::At(self.next + *time))
+                time.map_or(NextTurn::Never, |time| NextTurn::At(self.next + *time))
             }
         }
     }

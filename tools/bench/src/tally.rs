@@ -85,7 +85,7 @@ struct Running {
 }
 
 /// A finished request.
-pub struct Done {
+pub struct TimedRequest {
     /// A response with an unexpected status is a failure.
     pub result: Result<CompleteResponse, FailedRequest>,
     /// When the request was due: the start of its latency.
@@ -126,7 +126,7 @@ impl Tally {
     }
 
     /// Counts a request that is not in the warm-up.
-    pub fn record(&mut self, done: Done) {
+    pub fn record(&mut self, done: TimedRequest) {
         let latency = nanoseconds(done.at.saturating_duration_since(done.since));
         self.close_intervals(done.at);
         self.sent += done.sent;
@@ -149,7 +149,7 @@ impl Tally {
     }
 
     /// Counts a request of the warm-up or after it for the throughput.
-    pub fn note(&mut self, done: &Done) {
+    pub fn note(&mut self, done: &TimedRequest) {
         let is_in_time = done.at >= self.counted_from && self.window_end.is_none_or(|end| done.at <= end);
         self.came += u64::from(done.result.is_ok() && is_in_time);
     }

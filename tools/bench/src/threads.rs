@@ -10,7 +10,7 @@ use nix::sys::time::TimeValLike;
 use super::connect::Connector;
 use super::interrupt::BlockedSignals;
 use super::plan::{RequestPace, RunLimits, RunPlan};
-use super::run::{Beside, RunOutcome, RunPart, run_part};
+use super::run::{RunOutcome, RunPart, RunState, run_part};
 
 /// Descriptors needed beside those of connections.
 const OTHER_DESCRIPTORS: u64 = 32;
@@ -29,7 +29,7 @@ pub fn run(plan: &RunPlan) -> anyhow::Result<RunOutcome> {
 /// Runs all parts, the first one on this thread.
 fn together(plan: &RunPlan, connector: &Connector) -> anyhow::Result<RunOutcome> {
     let parts = parts(plan);
-    let beside = Beside::new(parts.len());
+    let beside = RunState::new(parts.len());
     let start = Instant::now();
     // Before other threads start: signals must reach the thread that waits for them.
     let _held = BlockedSignals::new()?;

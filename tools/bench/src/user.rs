@@ -12,7 +12,7 @@ use super::connect::{ClientStream, Connector};
 use super::failure::{FailedRequest, FailureCause};
 use super::plan::RunPlan;
 use super::schedule::{Schedule, ScheduledRequest};
-use super::tally::{Done, Tally};
+use super::tally::{Tally, TimedRequest};
 use super::timeout::RequestTimer;
 use super::times::nanoseconds;
 use super::{EncodedRequest, http1, http2};
@@ -57,7 +57,7 @@ pub async fn run(shared: Rc<SharedRun>, line: Rc<http2::SharedConnection>) {
         let answer = timeout.until(begun + shared.plan.timeout, user.request(request)).await;
         let result = answer.unwrap_or_else(|| Err(user.timed_out()));
         let (since, connect) = (turn.due.unwrap_or(begun), user.connect);
-        user.note(turn, Done { result, since, begun, connect, at: Instant::now(), sent: request.size() });
+        user.note(turn, TimedRequest { result, since, begun, connect, at: Instant::now(), sent: request.size() });
     }
 }
 
@@ -150,7 +150,7 @@ impl User<'_> {
         )
     }
 
-    fn note(&self, turn: ScheduledRequest, done: Done) {
+    fn note(&self, turn: ScheduledRequest, done: TimedRequest) {
         let mut tally = self.shared.tally.borrow_mut();
         tally.note(&done);
         match turn.counts {

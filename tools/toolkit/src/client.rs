@@ -17,7 +17,7 @@ use crate::conf::Conf;
 use base::printable;
 use master::configuration::ConfigReading;
 use master::pid_file;
-use master::sockets::control_socket::{Command, ControlReply, Told, default_folder};
+use master::sockets::control_socket::{Command, ControlReply, SelfReport, default_folder};
 use status::{FileId, ServerStatus};
 
 /// Timeout of a quick command, after which the master counts as stuck.
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Options that select a server; without them, the only running one.
 #[derive(Debug, Default, Args)]
-pub struct Which {
+pub struct ServerChoice {
     /// Control socket of the server
     #[arg(long, value_name = "PATH", env = "CAMELEER_SOCKET", hide_env = true)]
     pub socket: Option<PathBuf>,
@@ -37,7 +37,7 @@ pub struct Which {
     pub pid_file: Option<PathBuf>,
 }
 
-impl Which {
+impl ServerChoice {
     /// Connects to the selected server.
     pub fn connect(&self) -> anyhow::Result<Server> {
         if let Some(path) = &self.socket {
@@ -113,14 +113,14 @@ impl Server {
     }
 
     /// Returns the reports of the mold and the workers.
-    pub fn inspect(&mut self, what: Inspection) -> anyhow::Result<Vec<Told>> {
+    pub fn inspect(&mut self, what: Inspection) -> anyhow::Result<Vec<SelfReport>> {
         self.request(Command::Inspect { what })?.told.context("the server sent an invalid answer")
     }
 
     /// Returns the result of a profiler command.
     pub fn told_by_profiler<T: DeserializeOwned>(&mut self, command: Command) -> anyhow::Result<T> {
         let told = self.request(command)?.told.context("the server sent an invalid answer")?;
-        let said = told.iter().find_map(Told::read);
+        let said = told.iter().find_map(SelfReport::read);
         said.context("the profiler ended, or did not answer in time; see the server's error log")
     }
 

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::Misuse;
 use config::Facts;
-use master::configuration::{ConfigOrigin, From};
+use master::configuration::{ConfigInput, ConfigOrigin};
 
 /// Options that select a configuration, and add to it.
 #[derive(Debug, Default, Args)]
@@ -69,7 +69,7 @@ impl Conf {
             None => folder,
         };
         Ok(ConfigOrigin {
-            from: From::File(file),
+            from: ConfigInput::File(file),
             defines: self.defines.clone(),
             before: self.before.clone(),
             after: self.after.clone(),

@@ -1,6 +1,6 @@
 //! The configuration origin of commands that take a program instead of a file.
 
-use master::configuration::{ConfigOrigin, From, OptionText};
+use master::configuration::{ConfigInput, ConfigOrigin, OptionText};
 
 use super::conf::facts;
 use super::options::Program;
@@ -11,5 +11,11 @@ pub fn origin(text: Vec<OptionText>, program: &Program) -> anyhow::Result<Config
     let environment = program.environment.clone().or_else(|| std::env::var("PLACK_ENV").ok());
     facts.env.retain(|(name, _)| name != "PLACK_ENV");
     facts.env.push(("PLACK_ENV".to_string(), environment.unwrap_or_else(|| "deployment".to_string())));
-    Ok(ConfigOrigin { from: From::Options(text), defines: Vec::new(), before: Vec::new(), after: Vec::new(), facts })
+    Ok(ConfigOrigin {
+        from: ConfigInput::Options(text),
+        defines: Vec::new(),
+        before: Vec::new(),
+        after: Vec::new(),
+        facts,
+    })
 }

@@ -18,9 +18,9 @@ use super::site::TunedSite;
 use config::{self, Directive};
 use machine::capacity::{CpuTimes, TimeShare};
 use machine::memory::{Machine, Measured};
-use master::sockets::control_socket::{self, How};
+use master::sockets::control_socket::{self, StopMode};
 use status::ServerStatus;
-use toolkit::client::{Server, Which};
+use toolkit::client::{Server, ServerChoice};
 
 /// Time for a fast stop: the shadow has no requests to finish.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -85,7 +85,7 @@ impl<'i> Shadow<'i> {
         }
         sys::with_signals_unblocked(&mut command);
         let mut process = Process(command.spawn().context("the second server cannot be started")?);
-        let which = Which { socket: Some(folder.path().join("control.sock")), ..Which::default() };
+        let which = ServerChoice { socket: Some(folder.path().join("control.sock")), ..ServerChoice::default() };
         let server = loop {
             interrupt.check()?;
             if process.0.try_wait()?.is_some() {
@@ -169,7 +169,7 @@ impl<'i> Shadow<'i> {
 
     /// Stops the shadow gracefully, so that workers run their exit handlers.
     pub fn stop(mut self) -> anyhow::Result<()> {
-        self.server.request(control_socket::Command::Stop { how: How::Graceful })?;
+        self.server.request(control_socket::Command::Stop { how: StopMode::Graceful })?;
         let by = Instant::now() + BOOT;
         while Instant::now() < by && self.process.0.try_wait()?.is_none() {
             self.interrupt.check()?;
@@ -227,7 +227,7 @@ fn if_it_serves(mut server: Server) -> Option<Server> {
 
 impl Drop for Shadow<'_> {
     fn drop(&mut self) {
-        let stops = self.server.request(control_socket::Command::Stop { how: How::Fast }).is_ok();
+        let stops = self.server.request(control_socket::Command::Stop { how: StopMode::Fast }).is_ok();
         let by = Instant::now() + PATIENCE;
         while stops && Instant::now() < by && matches!(self.process.0.try_wait(), Ok(None)) {
             std::thread::sleep(LOOK);

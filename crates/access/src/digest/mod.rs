@@ -52,7 +52,7 @@ pub fn challenge(rules: &AccessRules, realm: &str, key: &[u8; 16], stale: bool) 
 /// that its nonce is old.
 pub fn check(asked: &AuthRequest<'_>, rules: &AccessRules, file: &DigestFile) -> Result<DigestProof, Proof> {
     let Some(fields) = asked.authorization.and_then(fields::parse) else { return Err(Proof::Nobody) };
-    let answer = Answer::of(&fields, rules).map_err(|why| Proof::Refused(format!("digest: {why}")))?;
+    let answer = DigestAnswer::of(&fields, rules).map_err(|why| Proof::Refused(format!("digest: {why}")))?;
     if !target::are_same(answer.uri, asked.target) {
         let uri = answer.uri.escape_debug();
         return Err(Proof::Invalid(format!("digest: the uri \"{uri}\" is not the request's")));
@@ -76,7 +76,7 @@ pub fn check(asked: &AuthRequest<'_>, rules: &AccessRules, file: &DigestFile) ->
 }
 
 /// The fields that are hashed.
-struct Answer<'a> {
+struct DigestAnswer<'a> {
     user: &'a str,
     realm: &'a str,
     nonce: &'a str,
@@ -86,9 +86,9 @@ struct Answer<'a> {
     protected: Option<[&'a str; 3]>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> DigestAnswer<'a> {
     /// The fields of an answer to these rules' challenge, or why it answers another one.
-    fn of(fields: &'a DigestFields, rules: &AccessRules) -> Result<Answer<'a>, String> {
+    fn of(fields: &'a DigestFields, rules: &AccessRules) -> Result<DigestAnswer<'a>, String> {
         let field = |name: &'static str| fields.get(name).ok_or(format!("the field {name} is missing"));
         if fields.get("algorithm").is_some_and(|name| !name.eq_ignore_ascii_case("MD5")) {
             return Err("the algorithm is not MD5".to_owned());
@@ -104,7 +104,7 @@ impl<'a> Answer<'a> {
             return Err(format!("the realm \"{}\" is not this place's AuthName", realm.escape_debug()));
         }
         let (user, nonce) = (field("username")?, field("nonce")?);
-        Ok(Answer { user, realm, nonce, uri: field("uri")?, response: field("response")?, protected })
+        Ok(DigestAnswer { user, realm, nonce, uri: field("uri")?, response: field("response")?, protected })
     }
 
     /// The right `response` for a hash of user, realm and password.

@@ -6,7 +6,7 @@ use std::os::fd::IntoRawFd;
 use form::multipart::{Multipart, MultipartEvent};
 use form::{MAX_FIELDS, urlencoded};
 
-use super::{ApacheText, Given, Out, give, status};
+use super::{ApacheText, Out, XsText, give, status};
 use crate::request_rec::RequestRec;
 use crate::request_stack::with;
 
@@ -33,7 +33,7 @@ impl ApachePart {
 /// Adds the pairs of a query or a form body to a table. `count` becomes the table's number of pairs, or -1 when
 /// there are too many.
 #[unsafe(no_mangle)]
-extern "C" fn apache_parse_form(r: u64, table: u32, text: Given<'_>, count: Out<'_, i64>) -> c_int {
+extern "C" fn apache_parse_form(r: u64, table: u32, text: XsText<'_>, count: Out<'_, i64>) -> c_int {
     let added = with(r, |r| {
         r.tables.number_mut(table).map_or(0, |table| {
             let mut room = MAX_FIELDS.saturating_sub(table.iter().count());
@@ -50,7 +50,7 @@ extern "C" fn apache_parse_form(r: u64, table: u32, text: Given<'_>, count: Out<
 
 /// Begins to parse a multipart body. `is_one` becomes 0 when the content type names no boundary.
 #[unsafe(no_mangle)]
-extern "C" fn apache_multipart_begin(r: u64, content_type: Given<'_>, is_one: Out<'_, i64>) -> c_int {
+extern "C" fn apache_multipart_begin(r: u64, content_type: XsText<'_>, is_one: Out<'_, i64>) -> c_int {
     let begun = with(r, |r| {
         r.multipart = Multipart::new(content_type.bytes());
         i64::from(r.multipart.is_some())
@@ -59,7 +59,7 @@ extern "C" fn apache_multipart_begin(r: u64, content_type: Given<'_>, is_one: Ou
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_multipart_feed(r: u64, piece: Given<'_>) -> c_int {
+extern "C" fn apache_multipart_feed(r: u64, piece: XsText<'_>) -> c_int {
     status(with(r, |r| r.multipart.as_mut().map(|multipart| multipart.feed(piece.bytes()))))
 }
 
@@ -93,6 +93,6 @@ fn next(r: &mut RequestRec) -> ApachePart {
 
 /// Makes a memfd that holds `text`, positioned at its start; -1 on failure.
 #[unsafe(no_mangle)]
-extern "C" fn apache_memory_file(text: Given<'_>) -> c_int {
+extern "C" fn apache_memory_file(text: XsText<'_>) -> c_int {
     wire::transport::in_memory("upload", text.bytes()).map_or(-1, IntoRawFd::into_raw_fd)
 }

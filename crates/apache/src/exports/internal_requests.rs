@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::{ApacheText, Given, Out, give, status};
+use super::{ApacheText, Out, XsText, give, status};
 use crate::engine::{AddedLines, engine};
 use crate::request_rec::handler_stacks::phase_of;
 use crate::request_stack::{Stale, with, with_stack};
@@ -34,13 +34,13 @@ fn looked_up(r: u64, look_up: impl FnOnce(&dyn crate::Engine) -> Option<u64>) ->
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_lookup_uri(r: u64, target: Given<'_>, sub: Out<'_, u64>) -> c_int {
+extern "C" fn apache_lookup_uri(r: u64, target: XsText<'_>, sub: Out<'_, u64>) -> c_int {
     let target = target.bytes().to_vec();
     give(sub, looked_up(r, |engine| engine.look_up_uri(r, &target)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_lookup_file(r: u64, name: Given<'_>, sub: Out<'_, u64>) -> c_int {
+extern "C" fn apache_lookup_file(r: u64, name: XsText<'_>, sub: Out<'_, u64>) -> c_int {
     let name = name.bytes().to_vec();
     give(sub, looked_up(r, |engine| engine.look_up_file(r, &name)))
 }
@@ -56,13 +56,13 @@ extern "C" fn apache_translate_name(r: u64, result: Out<'_, i64>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_internal_redirect(r: u64, target: Given<'_>, keeps_type: c_int) -> c_int {
+extern "C" fn apache_internal_redirect(r: u64, target: XsText<'_>, keeps_type: c_int) -> c_int {
     let target = target.bytes().to_vec();
     status(with(r, |_| ()).map(|()| engine(|engine| engine.redirect(r, &target, keeps_type != 0))))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_run_hook(r: u64, hook: Given<'_>, result: Out<'_, i64>) -> c_int {
+extern "C" fn apache_run_hook(r: u64, hook: XsText<'_>, result: Out<'_, i64>) -> c_int {
     let hook = hook.bytes().to_vec();
     give(result, status_of(r, |engine| engine.run_hook(r, &hook)))
 }
@@ -75,7 +75,7 @@ extern "C" fn apache_die(r: u64, code: i64) -> c_int {
 
 /// An undefined text removes the response.
 #[unsafe(no_mangle)]
-extern "C" fn apache_set_custom_response(r: u64, code: i64, response: Given<'_>) -> c_int {
+extern "C" fn apache_set_custom_response(r: u64, code: i64, response: XsText<'_>) -> c_int {
     let response = response.get().map(<[u8]>::to_vec);
     let code = u16::try_from(code).unwrap_or(500);
     status(with(r, |r| r.custom_responses.push((code, response))))
@@ -94,12 +94,12 @@ extern "C" fn apache_custom_response(r: u64, code: i64, response: Out<'_, Apache
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_stack_touched(r: u64, phase: Given<'_>, replaced: c_int, known: Out<'_, i64>) -> c_int {
+extern "C" fn apache_stack_touched(r: u64, phase: XsText<'_>, replaced: c_int, known: Out<'_, i64>) -> c_int {
     give(known, with(r, |r| i64::from(r.touch_stack(phase.bytes(), replaced != 0))))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_configured(r: u64, phase: Given<'_>, at: usize, handler: Out<'_, ApacheText>) -> c_int {
+extern "C" fn apache_configured(r: u64, phase: XsText<'_>, at: usize, handler: Out<'_, ApacheText>) -> c_int {
     // The text outlives the borrow: the record holds the place.
     let name = with(r, |r| {
         let list = phase_of(&r.place, phase.bytes()).and_then(|number| r.place.phases.get(number));
@@ -125,8 +125,8 @@ fn explain<T>(r: u64, said: Option<Result<T, String>>, error: Out<'_, ApacheText
 /// `apache_lines`
 #[repr(C)]
 struct ApacheLines<'a> {
-    text: Given<'a>,
-    path: Given<'a>,
+    text: XsText<'a>,
+    path: XsText<'a>,
     overrides: u32,
     options: u32,
 }
@@ -142,7 +142,7 @@ extern "C" fn apache_add_config(r: u64, lines: &ApacheLines<'_>, error: Out<'_, 
 #[unsafe(no_mangle)]
 extern "C" fn apache_merge_location(
     r: u64,
-    path: Given<'_>,
+    path: XsText<'_>,
     is_there: Out<'_, i64>,
     error: Out<'_, ApacheText>,
 ) -> c_int {

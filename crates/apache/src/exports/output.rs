@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::{FAILED, Given, OK, STALE, slice, status};
+use super::{FAILED, OK, STALE, XsText, slice, status};
 use crate::request_stack::{Stale, speaking, with};
 
 /// Reports failed filters to the code that prints.
@@ -54,17 +54,17 @@ extern "C" fn apache_filter_failed(r: u64, code: i64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_send_http_header(r: u64, content_type: Given<'_>) -> c_int {
+extern "C" fn apache_send_http_header(r: u64, content_type: XsText<'_>) -> c_int {
     status(speaking(r, |r| r.send_http_header(content_type.get())))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_send_cgi_header(r: u64, header: Given<'_>) -> c_int {
+extern "C" fn apache_send_cgi_header(r: u64, header: XsText<'_>) -> c_int {
     status(speaking(r, |r| r.send_cgi_header(header.bytes())))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_cgi_header_out(r: u64, name: Given<'_>, value: Given<'_>) -> c_int {
+extern "C" fn apache_cgi_header_out(r: u64, name: XsText<'_>, value: XsText<'_>) -> c_int {
     status(with(r, |r| r.cgi_header_out(name.bytes(), value.bytes())))
 }
 

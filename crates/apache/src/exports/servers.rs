@@ -2,7 +2,7 @@
 
 use base::log::{ContextPosition, LogLevel as Level};
 
-use super::{ApacheText, Given, Out};
+use super::{ApacheText, Out, XsText};
 use crate::log::{log_in, set_level};
 use crate::request_rec::field::{Number, Text};
 use crate::request_rec::server::{server_number, server_text};
@@ -47,7 +47,7 @@ extern "C" fn apache_server_alias(host: u32, at: usize, name: Out<'_, ApacheText
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_add_version_component(text: Given<'_>) {
+extern "C" fn apache_add_version_component(text: XsText<'_>) {
     crate::request_stack::add_version_component(&String::from_utf8_lossy(text.bytes()));
 }
 
@@ -62,6 +62,6 @@ extern "C" fn apache_set_log_level(level: u32) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_log(level: u32, context: u32, text: Given<'_>) {
+extern "C" fn apache_log(level: u32, context: u32, text: XsText<'_>) {
     log_in(Level::from_number(level).unwrap_or(Level::Error), ContextPosition::from_number(context), text.bytes());
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::{ApacheText, Given, Out, STALE, give, status};
+use super::{ApacheText, Out, STALE, XsText, give, status};
 use crate::request_rec::table::Table;
 use crate::request_stack::with;
 use crate::tied_env;
@@ -13,7 +13,7 @@ extern "C" fn apache_table_new(r: u64, table: Out<'_, u32>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_table_get(r: u64, table: u32, name: Given<'_>, value: Out<'_, ApacheText>) -> c_int {
+extern "C" fn apache_table_get(r: u64, table: u32, name: XsText<'_>, value: Out<'_, ApacheText>) -> c_int {
     tied_env::bring(r, table);
     give(value, with(r, |r| ApacheText::of_option(r.table_value(table, name.bytes()))))
 }
@@ -35,7 +35,7 @@ extern "C" fn apache_table_entry(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: Given<'_>, value: Given<'_>) -> c_int {
+extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: XsText<'_>, value: XsText<'_>) -> c_int {
     let (name, value) = (name.bytes(), value.bytes());
     tied_env::bring(r, table);
     if verb == CLEAR {

@@ -6,7 +6,7 @@ mod printed;
 mod script_headers;
 mod size_limits;
 
-use wire::reply::{End, Head, LogKind, Reply};
+use wire::reply::{Head, LogKind, Reply, RequestEnd};
 
 use self::head::{is_final, is_header};
 use self::size_limits::{MAX_TARGET, fits};
@@ -185,8 +185,8 @@ impl RequestRec {
         FinishedRequest { status: self.status, cleanup: self.cleanup }
     }
 
-    fn end(&mut self, truncated: bool) -> End {
-        End {
+    fn end(&mut self, truncated: bool) -> RequestEnd {
+        RequestEnd {
             cpu_us: if self.place.logged.cpu { crate::request_stack::cpu_since_last() } else { 0 },
             leaving: self.leaving,
             truncated,

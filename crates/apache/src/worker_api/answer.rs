@@ -19,20 +19,20 @@ pub enum HandlerOutcome {
 }
 
 /// The meaning of a handler's return value.
-enum Verdict {
+enum ReturnMeaning {
     Done,
     Declined,
     Status(u16),
 }
 
-impl Verdict {
+impl ReturnMeaning {
     /// mod_perl 1 takes 1 (the value of a final `print`), 200 and values above 600 for OK. mod_perl 2 takes 200, like
     /// other values, for a status with an error page, unless there is output.
-    fn of(code: i32) -> Verdict {
+    fn of(code: i32) -> ReturnMeaning {
         match code {
-            -1 => Verdict::Declined,
-            100..=199 | 201..=599 => Verdict::Status(code as u16),
-            _ => Verdict::Done,
+            -1 => ReturnMeaning::Declined,
+            100..=199 | 201..=599 => ReturnMeaning::Status(code as u16),
+            _ => ReturnMeaning::Done,
         }
     }
 }
@@ -45,20 +45,20 @@ impl RequestRec {
             // After `$r->internal_redirect` another record has responded; this one may be silent.
             return HandlerOutcome::Answered;
         }
-        match Verdict::of(code) {
-            Verdict::Declined if self.output.is_untouched() => {
+        match ReturnMeaning::of(code) {
+            ReturnMeaning::Declined if self.output.is_untouched() => {
                 return self.declined_file().map_or(HandlerOutcome::Error(404), HandlerOutcome::File);
             }
-            Verdict::Status(status) if self.output.is_untouched() => return HandlerOutcome::Error(status),
-            Verdict::Done if code == 200 && api() == Api::Two && self.output.is_untouched() => {
+            ReturnMeaning::Status(status) if self.output.is_untouched() => return HandlerOutcome::Error(status),
+            ReturnMeaning::Done if code == 200 && api() == Api::Two && self.output.is_untouched() => {
                 return HandlerOutcome::Error(200);
             }
-            Verdict::Status(status) if self.keeps_body() => {
+            ReturnMeaning::Status(status) if self.keeps_body() => {
                 return HandlerOutcome::Error(self.complete().unwrap_or(status));
             }
-            Verdict::Status(status) if self.contradicts_head(status) => return HandlerOutcome::Error(status),
-            Verdict::Status(status) => self.status = status,
-            Verdict::Done | Verdict::Declined => {}
+            ReturnMeaning::Status(status) if self.contradicts_head(status) => return HandlerOutcome::Error(status),
+            ReturnMeaning::Status(status) => self.status = status,
+            ReturnMeaning::Done | ReturnMeaning::Declined => {}
         }
         match self.complete() {
             Some(status) => HandlerOutcome::Error(status),
@@ -75,7 +75,7 @@ impl RequestRec {
     /// Whether the handlers' output is the response, when the last of them returned `code`.
     pub fn will_answer(&mut self, code: i32) -> bool {
         let is_ours = !self.output.is_handed_over && !self.output.is_settled() && self.output.failed.is_none();
-        is_ours && (!self.output.is_untouched() || matches!(Verdict::of(code), Verdict::Done))
+        is_ours && (!self.output.is_untouched() || matches!(ReturnMeaning::of(code), ReturnMeaning::Done))
     }
 
     /// The file that the front would serve. Paths with extra segments are refused: `/page.html/more` must not

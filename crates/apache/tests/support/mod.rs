@@ -9,7 +9,7 @@ use apache::{FinishedRequest, HandlerOutcome, Incoming, Level, PlaceConfig, Resp
 use base::log::ContextPosition;
 use libperl::{Interpreter, Interrupted};
 use wire::frame::{Frame, Request};
-use wire::reply::{End, Head, PacketMessages, Reply};
+use wire::reply::{Head, PacketMessages, Reply, RequestEnd};
 use wire::transport::in_memory;
 
 use fake_front::{FakeFront, Target, frame};
@@ -27,7 +27,7 @@ pub struct Answer {
     pub head: Head,
     pub body: String,
     pub file: Option<String>,
-    pub end: End,
+    pub end: RequestEnd,
     pub complete: bool,
     pub packets: usize,
     pub log: String,

@@ -35,12 +35,7 @@ impl Config {
         let tree = shadow::replaced(tree, facts.shadow.as_ref());
         let mut draft = Draft::of(&tree, facts);
         draft.config.perl_access = has_perl_access(&tree);
-        draft.defaults();
-        draft.main_server();
-        draft.find_pools(&tree);
-        draft.add_outline(&tree);
-        draft.walk(&tree);
-        draft.walk_pools();
+        draft.read(&tree);
         draft.finish()
     }
 
@@ -48,12 +43,7 @@ impl Config {
     pub fn sketch(tree: &[Directive], facts: &Facts) -> Config {
         let tree = shadow::replaced(tree, facts.shadow.as_ref());
         let mut draft = Draft::of(&tree, facts);
-        draft.defaults();
-        draft.main_server();
-        draft.find_pools(&tree);
-        draft.add_outline(&tree);
-        draft.walk(&tree);
-        draft.walk_pools();
+        draft.read(&tree);
         draft.complete();
         draft.config
     }
@@ -71,6 +61,15 @@ fn outline(tree: &[Directive], depth: usize, text: &mut String) {
 }
 
 impl Draft {
+    fn read(&mut self, tree: &[Directive]) {
+        self.defaults();
+        self.main_server();
+        self.find_pools(tree);
+        self.add_outline(tree);
+        self.walk(tree);
+        self.walk_pools();
+    }
+
     fn add_outline(&mut self, tree: &[Directive]) {
         if self.config.perl.generation == PerlGeneration::Two || self.config.uses_both_apis() {
             outline(tree, 0, &mut self.config.outline);

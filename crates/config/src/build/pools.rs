@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::model::pools::{DEFAULT, MOST, PROGRAMS_NAME};
 use crate::model::server::{NamedPool, PerlSwitches, PoolSettings};
 use crate::syntax::tree::{ConfigError, Directive};
-use crate::table::{Belongs, belongs, has_option, speaks_of};
+use crate::table::{SectionPool, belongs, has_option, speaks_of};
 
 const LONGEST_NAME: usize = 64;
 
@@ -18,7 +18,7 @@ impl Draft {
     pub(super) fn find_pools(&mut self, tree: &[Directive]) {
         let defined = tree.iter().filter(|directive| is(directive, "WorkerPool") && directive.section.is_some());
         defined.clone().for_each(|directive| self.define_pool(directive));
-        tree.iter().filter(|it| belongs(it) == Some(Belongs::ToItself)).for_each(|host| self.add_host_pool(host));
+        tree.iter().filter(|it| belongs(it) == Some(SectionPool::ToItself)).for_each(|host| self.add_host_pool(host));
         if let Some(at) = self.config.more_pools.last().map(|last| last.at.clone()).filter(|_| self.excess_pools > 0) {
             let count = self.config.more_pools.len() + self.excess_pools + 1;
             let message = format!(
@@ -108,7 +108,7 @@ impl Draft {
     fn find_places(&mut self, tree: &[Directive]) {
         for section in tree.iter().filter(|directive| !is(directive, "WorkerPool")) {
             let Some(inside) = section.section.as_deref() else { continue };
-            if let Some(Belongs::To(name)) = belongs(section) {
+            if let Some(SectionPool::To(name)) = belongs(section) {
                 if let Some(pool) = self.config.pool_called(name) {
                     self.record_section(section, pool);
                 }

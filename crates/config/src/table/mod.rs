@@ -28,7 +28,7 @@ use std::sync::LazyLock;
 use row::{Form, MANY, Row};
 
 pub use perl::mod_perl_2::{contradiction, speaks_of};
-pub use perl::pools::{Belongs, belongs, has_option, is_default, is_elsewhere};
+pub use perl::pools::{SectionPool, belongs, has_option, is_default, is_elsewhere};
 
 use crate::model::context::SectionContext;
 

@@ -46,7 +46,7 @@ enum Listener {
 }
 
 /// Counts a loop while its socket is open.
-struct Open(Rc<Cell<u32>>);
+struct OpenLoop(Rc<Cell<u32>>);
 
 impl AcceptLoops {
     /// Makes exactly these sockets accept. Connections of a listener that is closed are not affected.
@@ -57,7 +57,7 @@ impl AcceptLoops {
         for (address, socket) in wanted {
             if let Entry::Vacant(new) = running.entry(address) {
                 let (end, ended) = oneshot::channel();
-                let open = Open::new(&self.open);
+                let open = OpenLoop::new(&self.open);
                 tokio::task::spawn_local(run(acceptor.clone(), Listener::new(socket)?, ended, open));
                 new.insert(end);
             }
@@ -76,14 +76,14 @@ impl AcceptLoops {
     }
 }
 
-impl Open {
-    fn new(count: &Rc<Cell<u32>>) -> Open {
+impl OpenLoop {
+    fn new(count: &Rc<Cell<u32>>) -> OpenLoop {
         count.update(|n| n + 1);
-        Open(count.clone())
+        OpenLoop(count.clone())
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenLoop {
     fn drop(&mut self) {
         self.0.update(|n| n - 1);
     }
@@ -148,7 +148,7 @@ fn accept_tcp(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
 }
 
 /// The accept loop: runs until `ended`, then empties the kernel's queue.
-async fn run(acceptor: Rc<Acceptor>, listener: Listener, mut ended: oneshot::Receiver<()>, open: Open) {
+async fn run(acceptor: Rc<Acceptor>, listener: Listener, mut ended: oneshot::Receiver<()>, open: OpenLoop) {
     let mut complained = false;
     loop {
         let accepted = tokio::select! {

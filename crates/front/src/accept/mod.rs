@@ -21,7 +21,7 @@ use super::client::socket::Socket;
 use super::client::timeouts::patiently;
 use super::client::{Client, ConnectionTerms};
 use super::generation::{Generation, View};
-use super::limits::connections::{ConnectionLimit, Permit, Taken};
+use super::limits::connections::{ConnectionLimit, OtherDescriptors, Permit};
 use super::request::services::{Connection, Services};
 use super::{http1, http2};
 use accepted::Accepted;
@@ -124,7 +124,7 @@ impl Acceptor {
         let services = &self.server.services;
         let generations = services.generations.all().all();
         let logs = |generation: &Arc<Generation>| generation.config.logs.len() + generation.config.error_logs.len();
-        let taken = Taken {
+        let taken = OtherDescriptors {
             workers: generations
                 .iter()
                 .map(|generation| generation.pools.iter().map(|pool| pool.count()).sum::<usize>())

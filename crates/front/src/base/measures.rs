@@ -24,12 +24,12 @@ pub struct Finished {
     /// Time from the complete head to the last byte.
     pub took: Duration,
     /// Time at a worker, if the request was submitted to one.
-    pub worker: Option<Worked>,
+    pub worker: Option<WorkerTimes>,
 }
 
 /// Time of a request in the queue and at a worker.
 #[derive(Debug, Clone, Copy)]
-pub struct Worked {
+pub struct WorkerTimes {
     /// Time from submission to the start at a worker.
     pub waited: Duration,
     /// Time from the start to the end at the worker.
@@ -64,7 +64,7 @@ impl RequestTotals {
     fn note(&mut self, finished: &Finished) {
         *self.codes.entry(finished.status).or_default() += 1;
         note(&mut self.took, finished.took);
-        if let Some(Worked { waited, served }) = finished.worker {
+        if let Some(WorkerTimes { waited, served }) = finished.worker {
             note(&mut self.waited, waited);
             note(&mut self.served, served);
         }
@@ -145,7 +145,7 @@ mod tests {
         let measures = Measures::default();
         let ms = Duration::from_millis;
         for thread in [0, 1, 17, 255] {
-            let worker = (thread != 0).then_some(Worked { waited: ms(1), served: ms(100) });
+            let worker = (thread != 0).then_some(WorkerTimes { waited: ms(1), served: ms(100) });
             measures.note(thread, &Finished { status: 200 + u16::from(thread == 255), took: ms(200), worker });
         }
         measures.note(0, &Finished { status: 504, took: Duration::MAX, worker: None });

@@ -39,14 +39,14 @@ pub struct Shared {
     next_id: AtomicU64,
     /// When the front began to stop.
     stopping: OnceLock<Instant>,
-    told: Mutex<Told>,
+    told: Mutex<ReportedLoad>,
     /// The last counts that the master has sent.
     counts: Mutex<ServerCounts>,
 }
 
 /// The load as last reported to the master.
 #[derive(Default)]
-struct Told {
+struct ReportedLoad {
     /// The generation that gets new requests.
     serving: Option<GenerationNumber>,
     /// The last reported load of each pool.
@@ -215,7 +215,7 @@ impl Shared {
         self.send_load(&mut lock(&self.told), load)
     }
 
-    fn send_load(&self, told: &mut Told, load: Load) -> bool {
+    fn send_load(&self, told: &mut ReportedLoad, load: Load) -> bool {
         let changed = told.last.get(&load.id.pool) != Some(&load);
         if changed && !self.master.is_behind() {
             told.last.insert(load.id.pool, load);

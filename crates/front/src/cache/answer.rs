@@ -13,7 +13,7 @@ use super::terms::Terms;
 
 /// A cached response with the headers that its program sent. Headers from the configuration are added for each client.
 #[derive(Debug)]
-pub struct Answer {
+pub struct CachedResponse {
     pub status: StatusCode,
     /// The reason phrase, if the program has set its own.
     pub reason: Option<ReasonPhrase>,
@@ -45,7 +45,7 @@ pub enum Usable {
 const PER_HEADER: usize = 96;
 const PER_ANSWER: usize = 768;
 
-impl Answer {
+impl CachedResponse {
     /// The response's current age (RFC 9111, section 4.2.3).
     pub fn age(&self) -> Duration {
         self.terms.initial_age.saturating_add(self.since.elapsed())
@@ -112,9 +112,9 @@ pub fn size(headers: &HeaderMap, body: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn answer(lifetime: u64, age: u64, terms: Terms) -> Answer {
+    fn answer(lifetime: u64, age: u64, terms: Terms) -> CachedResponse {
         let seconds = Duration::from_secs;
-        Answer {
+        CachedResponse {
             status: StatusCode::OK,
             reason: None,
             headers: HeaderMap::new(),

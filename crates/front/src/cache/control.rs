@@ -47,7 +47,7 @@ impl RequestControl {
     /// Parses the cache directives of these headers.
     pub fn of(headers: &HeaderMap) -> RequestControl {
         let mut control = RequestControl::default();
-        let said = read(headers, |name, value| match name {
+        read(headers, |name, value| match name {
             "no-store" => control.no_store = true,
             "no-cache" => control.no_cache = true,
             "only-if-cached" => control.only_if_cached = true,
@@ -58,11 +58,6 @@ impl RequestControl {
             }
             _ => {}
         });
-        match said {
-            Said::Nothing => control.no_cache = has_pragma(headers),
-            Said::Something => {}
-            Said::Nonsense => control.no_store = true,
-        }
         control
     }
 }
@@ -71,7 +66,7 @@ impl AnswerControl {
     /// Parses the cache directives of these headers.
     pub fn of(headers: &HeaderMap) -> AnswerControl {
         let mut control = AnswerControl::default();
-        let said = read(headers, |name, value| match name {
+        read(headers, |name, value| match name {
             "no-store" => control.no_store = true,
             "no-cache" => control.no_cache |= !only_fields(value, &mut control.private_fields),
             "private" => control.private |= !only_fields(value, &mut control.private_fields),
@@ -86,30 +81,19 @@ impl AnswerControl {
             "stale-if-error" => control.stale_if_error = Some(shortest(control.stale_if_error, value)),
             _ => {}
         });
-        match said {
-            // Old programs and mod_perl's `no_cache` send Pragma instead of Cache-Control.
-            Said::Nothing => control.no_cache = has_pragma(headers),
-            Said::Something => {}
-            Said::Nonsense => control.no_store = true,
-        }
         control
     }
 }
 
-/// The result of [`read`].
-enum Said {
-    Nothing,
-    Something,
-    /// A field that is not text, or a quoted string without its closing quotation mark.
-    Nonsense,
-}
-
-/// Passes each directive to `take`, with its name in lower case and its value without quotation marks.
-fn read(headers: &HeaderMap, mut take: impl FnMut(&str, Option<&str>)) -> Said {
-    let mut said = Said::Nothing;
+/// Passes each directive to `take`, with its name in lower case and its value without quotation marks. A field that is not
+/// text, or a quoted string without its closing quotation mark, is a `no-store`.
+fn read(headers: &HeaderMap, mut take: impl FnMut(&str, Option<&str>)) {
+    // Old programs and mod_perl's `no_cache` send Pragma instead of Cache-Control.
+    if !headers.contains_key(CACHE_CONTROL) && has_pragma(headers) {
+        take("no-cache", None);
+    }
     for field in headers.get_all(CACHE_CONTROL) {
-        let Ok(text) = field.to_str() else { return Said::Nonsense };
-        let Some(directives) = split(text) else { return Said::Nonsense };
+        let Some(directives) = field.to_str().ok().and_then(split) else { return take("no-store", None) };
         for directive in directives {
             let (name, value) = match directive.split_once('=') {
                 Some((name, value)) => (name, Some(value.trim().trim_matches('"'))),
@@ -117,9 +101,7 @@ fn read(headers: &HeaderMap, mut take: impl FnMut(&str, Option<&str>)) -> Said {
             };
             take(&name.trim().to_ascii_lowercase(), value);
         }
-        said = Said::Something;
     }
-    said
 }
 
 /// Splits at commas outside quotation marks; `None` if a quotation mark is not closed.

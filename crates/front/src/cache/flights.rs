@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::timeout_at;
 
-use super::Turn;
+use super::FlightTurn;
 use crate::base::lock::lock;
 
 /// The result of the leading request for its waiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FlightOutcome {
     /// The response is stored, or the leader gave up: search the cache again.
     Look,
     /// The response cannot be shared; each waiting request asks a worker itself.
@@ -28,40 +28,40 @@ pub struct Flights(Mutex<HashMap<Box<[u8]>, Flight>>);
 
 struct Flight {
     since: Instant,
-    outcome: watch::Sender<Option<Outcome>>,
+    outcome: watch::Sender<Option<FlightOutcome>>,
 }
 
-/// The request that asks the worker. When this is dropped without an outcome, the waiters get [`Outcome::Look`].
+/// The request that asks the worker. When this is dropped without an outcome, the waiters get [`FlightOutcome::Look`].
 pub struct Leader {
     flights: Arc<Flights>,
     key: Box<[u8]>,
-    outcome: watch::Sender<Option<Outcome>>,
+    outcome: watch::Sender<Option<FlightOutcome>>,
 }
 
 /// A request that waits for the leader's outcome.
 pub struct Waiter {
-    outcome: watch::Receiver<Option<Outcome>>,
+    outcome: watch::Receiver<Option<FlightOutcome>>,
     until: Instant,
 }
 
 impl Flights {
     /// Starts a flight, or joins a current flight that is younger than `patience`.
-    pub fn enter(self: &Arc<Self>, key: &[u8], patience: Duration, now: Instant) -> Turn {
+    pub fn enter(self: &Arc<Self>, key: &[u8], patience: Duration, now: Instant) -> FlightTurn {
         let mut flights = lock(&self.0);
         let is_young = |flight: &&Flight| now.saturating_duration_since(flight.since) < patience;
         if let Some(flight) = flights.get(key).filter(is_young) {
-            return Turn::Waits(Waiter { outcome: flight.outcome.subscribe(), until: flight.since + patience });
+            return FlightTurn::Waits(Waiter { outcome: flight.outcome.subscribe(), until: flight.since + patience });
         }
         let (outcome, _) = watch::channel(None);
         let leader = Leader { flights: self.clone(), key: key.into(), outcome: outcome.clone() };
         flights.insert(key.into(), Flight { since: now, outcome });
-        Turn::Leads(leader)
+        FlightTurn::Leads(leader)
     }
 }
 
 impl Leader {
     /// Sends the outcome to the waiters.
-    pub fn land(self, outcome: Outcome) {
+    pub fn land(self, outcome: FlightOutcome) {
         self.outcome.send_replace(Some(outcome));
     }
 }
@@ -74,18 +74,19 @@ impl Drop for Leader {
             flights.remove(&self.key);
         }
         drop(flights);
-        self.outcome.send_if_modified(|outcome| outcome.is_none().then(|| *outcome = Some(Outcome::Look)).is_some());
+        self.outcome
+            .send_if_modified(|outcome| outcome.is_none().then(|| *outcome = Some(FlightOutcome::Look)).is_some());
     }
 }
 
 impl Waiter {
     /// The leader's outcome; `Alone` when `patience` runs out first.
-    pub async fn wait(mut self) -> Outcome {
+    pub async fn wait(mut self) -> FlightOutcome {
         let outcome = timeout_at(self.until.into(), self.outcome.wait_for(Option::is_some)).await;
         match outcome {
-            Ok(Ok(outcome)) => outcome.unwrap_or(Outcome::Look),
-            Ok(Err(_)) => Outcome::Look,
-            Err(_) => Outcome::Alone,
+            Ok(Ok(outcome)) => outcome.unwrap_or(FlightOutcome::Look),
+            Ok(Err(_)) => FlightOutcome::Look,
+            Err(_) => FlightOutcome::Alone,
         }
     }
 }
@@ -98,22 +99,22 @@ mod tests {
 
     fn lead(flights: &Arc<Flights>, patience: Duration, now: Instant) -> Leader {
         match flights.enter(b"a", patience, now) {
-            Turn::Leads(leader) => leader,
-            Turn::Waits(_) => panic!("another one leads"),
+            FlightTurn::Leads(leader) => leader,
+            FlightTurn::Waits(_) => panic!("another one leads"),
         }
     }
 
     fn join(flights: &Arc<Flights>, patience: Duration, now: Instant) -> Waiter {
         match flights.enter(b"a", patience, now) {
-            Turn::Leads(_) => panic!("nobody leads"),
-            Turn::Waits(waiter) => waiter,
+            FlightTurn::Leads(_) => panic!("nobody leads"),
+            FlightTurn::Waits(waiter) => waiter,
         }
     }
 
     #[tokio::test]
     async fn waiters_get_the_outcome_of_the_flight() {
         let (flights, now) = (Arc::<Flights>::default(), Instant::now());
-        for outcome in [Outcome::Look, Outcome::Alone, Outcome::Failed] {
+        for outcome in [FlightOutcome::Look, FlightOutcome::Alone, FlightOutcome::Failed] {
             let leader = lead(&flights, LONG, now);
             let waiters = [join(&flights, LONG, now), join(&flights, LONG, now)];
             leader.land(outcome);
@@ -124,7 +125,7 @@ mod tests {
         let leader = lead(&flights, LONG, now);
         let waiter = join(&flights, LONG, now);
         drop(leader);
-        assert_eq!(waiter.wait().await, Outcome::Look, "another one leads");
+        assert_eq!(waiter.wait().await, FlightOutcome::Look, "another one leads");
         assert!(lock(&flights.0).is_empty());
     }
 
@@ -135,10 +136,10 @@ mod tests {
         let second = lead(&flights, Duration::ZERO, now);
         drop(first);
         let waiter = join(&flights, LONG, now);
-        second.land(Outcome::Alone);
-        assert_eq!(waiter.wait().await, Outcome::Alone);
+        second.land(FlightOutcome::Alone);
+        assert_eq!(waiter.wait().await, FlightOutcome::Alone);
         let _slow = lead(&flights, LONG, now);
         let waiter = join(&flights, Duration::from_millis(1), now);
-        assert_eq!(waiter.wait().await, Outcome::Alone, "the patience of the waiter is over");
+        assert_eq!(waiter.wait().await, FlightOutcome::Alone, "the patience of the waiter is over");
     }
 }

@@ -3,10 +3,10 @@
 //! requests.
 //!
 //! ```text
-//!   Key      the parts of a request that select its response
-//!   Answer   a cached response, with the Terms on which it is stored
-//!   Store    all responses, and the requests whose response cannot be stored; evicts the least recently used
-//!   Flights  lets one request ask a worker while others wait for its response
+//!   Key             the parts of a request that select its response
+//!   CachedResponse  a cached response, with the Terms on which it is stored
+//!   VariantStore    all responses, and the requests whose response cannot be stored; evicts the least recently used
+//!   Flights         lets one request ask a worker while others wait for its response
 //! ```
 
 pub mod answer;
@@ -25,12 +25,12 @@ use std::time::{Duration, Instant};
 use http::HeaderMap;
 
 use crate::base::lock::lock;
-use answer::Answer;
+use answer::CachedResponse;
 use flights::Flights;
-pub use flights::{Leader, Outcome, Waiter};
+pub use flights::{FlightOutcome, Leader, Waiter};
 use key::Key;
 use store::VariantStore;
-pub use store::{Found, Kept};
+pub use store::{StoreLookup, StoredResponse};
 
 /// Time after an unstorable response during which requests for the resource do not wait for one another.
 const PASSED_FOR: Duration = Duration::from_secs(60);
@@ -45,7 +45,7 @@ pub struct Cache {
 }
 
 /// The next step of a request that found no usable response.
-pub enum Turn {
+pub enum FlightTurn {
     /// The request asks the worker, and others wait for it.
     Leads(Leader),
     /// The request waits for another one.
@@ -62,12 +62,12 @@ impl Cache {
     }
 
     /// Searches the cache for a request with these headers.
-    pub fn find(&self, key: &Key, headers: &HeaderMap) -> Found {
+    pub fn find(&self, key: &Key, headers: &HeaderMap) -> StoreLookup {
         lock(&self.store).find(key, headers, Instant::now())
     }
 
     /// Stores a response to this request.
-    pub fn keep(&self, key: &Key, headers: &HeaderMap, answer: Arc<Answer>) {
+    pub fn keep(&self, key: &Key, headers: &HeaderMap, answer: Arc<CachedResponse>) {
         lock(&self.store).keep(key, headers, answer);
     }
 
@@ -77,7 +77,7 @@ impl Cache {
     }
 
     /// Adds `bytes` to the size of a stored response.
-    fn grow(&self, kept: &Kept, bytes: usize) {
+    fn grow(&self, kept: &StoredResponse, bytes: usize) {
         lock(&self.store).grow(kept, bytes);
     }
 
@@ -100,7 +100,7 @@ impl Cache {
     }
 
     /// Becomes the leader for this request, or a waiter of the current leader.
-    pub fn enter(&self, key: &Key, headers: &HeaderMap, patience: Duration) -> Turn {
+    pub fn enter(&self, key: &Key, headers: &HeaderMap, patience: Duration) -> FlightTurn {
         let variant = lock(&self.store).variant(key, headers);
         self.flights.enter(&[&key.resource[..], &variant].concat(), patience, Instant::now())
     }

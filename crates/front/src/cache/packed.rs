@@ -5,19 +5,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::Cache;
-use super::store::Kept;
+use super::store::StoredResponse;
 use config::response::compress::Coding;
 
 /// Links a response to the cached entry that holds its compressed forms.
 #[derive(Clone)]
 pub struct Packing {
     cache: Arc<Cache>,
-    kept: Kept,
+    kept: StoredResponse,
 }
 
 impl Packing {
     /// The link to the stored entry of `cache`.
-    pub fn new(cache: &Arc<Cache>, kept: &Kept) -> Packing {
+    pub fn new(cache: &Arc<Cache>, kept: &StoredResponse) -> Packing {
         Packing { cache: cache.clone(), kept: kept.clone() }
     }
 
@@ -41,8 +41,8 @@ mod tests {
     use http::{HeaderMap, StatusCode};
 
     use super::*;
-    use crate::cache::Found;
-    use crate::cache::answer::Answer;
+    use crate::cache::StoreLookup;
+    use crate::cache::answer::CachedResponse;
     use crate::cache::forms::Forms;
     use crate::cache::key::Key;
     use crate::cache::terms::Terms;
@@ -54,11 +54,11 @@ mod tests {
         let terms = Terms { lifetime: Duration::from_secs(60), ..Terms::default() };
         let (headers, body, forms) = (none.clone(), Bytes::from_static(b"page"), Forms::default());
         let answer =
-            Answer { status: StatusCode::OK, reason: None, headers, body, forms, terms, since: Instant::now() };
+            CachedResponse { status: StatusCode::OK, reason: None, headers, body, forms, terms, since: Instant::now() };
         cache.keep(&key, &none, Arc::new(answer));
         let found = || match cache.find(&key, &none) {
-            Found::Answer(kept) => Some(Packing::new(&cache, &kept)),
-            Found::Passed | Found::Nothing => None,
+            StoreLookup::Answer(kept) => Some(Packing::new(&cache, &kept)),
+            StoreLookup::Passed | StoreLookup::Nothing => None,
         };
         let first = found().expect("it is kept");
         assert_eq!(first.packed(Coding::Gzip, 6), None);

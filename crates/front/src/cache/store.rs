@@ -8,7 +8,7 @@ use derive_more::Deref;
 use http::HeaderMap;
 use http::header::HeaderName;
 
-use super::answer::Answer;
+use super::answer::CachedResponse;
 use super::key::Key;
 
 /// Overhead in bytes of a stored variant and its index entry, without its key.
@@ -16,16 +16,16 @@ const PER_VARIANT: usize = 384;
 
 /// A cached response, and its key in the store.
 #[derive(Debug, Clone, Deref)]
-pub struct Kept {
+pub struct StoredResponse {
     #[deref(forward)]
-    answer: Arc<Answer>,
+    answer: Arc<CachedResponse>,
     names: Names,
 }
 
 /// The result of a cache search.
-pub enum Found {
+pub enum StoreLookup {
     /// A stored response, possibly stale.
-    Answer(Kept),
+    Answer(StoredResponse),
     /// A recent response could not be stored.
     Passed,
     /// The cache has no entry for the request.
@@ -55,11 +55,11 @@ struct Resource {
 struct Variant {
     turn: u64,
     size: usize,
-    known: Known,
+    known: VariantContent,
 }
 
-enum Known {
-    Answer(Arc<Answer>),
+enum VariantContent {
+    Answer(Arc<CachedResponse>),
     PassedUntil(Instant),
 }
 
@@ -76,38 +76,38 @@ impl VariantStore {
     }
 
     /// Searches the store, and marks the variant as used.
-    pub fn find(&mut self, key: &Key, headers: &HeaderMap, now: Instant) -> Found {
-        let Some(resource) = self.resources.get_mut(&key.resource[..]) else { return Found::Nothing };
+    pub fn find(&mut self, key: &Key, headers: &HeaderMap, now: Instant) -> StoreLookup {
+        let Some(resource) = self.resources.get_mut(&key.resource[..]) else { return StoreLookup::Nothing };
         let name = key.variant(&resource.vary, headers);
-        let Some(variant) = resource.variants.get_mut(&name[..]) else { return Found::Nothing };
+        let Some(variant) = resource.variants.get_mut(&name[..]) else { return StoreLookup::Nothing };
         self.turn += 1;
         let Some(names) = self.order.remove(&std::mem::replace(&mut variant.turn, self.turn)) else {
-            return Found::Nothing;
+            return StoreLookup::Nothing;
         };
         self.order.insert(self.turn, names.clone());
         match &variant.known {
-            Known::Answer(answer) => Found::Answer(Kept { answer: answer.clone(), names }),
-            Known::PassedUntil(until) if now < *until => Found::Passed,
-            Known::PassedUntil(_) => Found::Nothing,
+            VariantContent::Answer(answer) => StoreLookup::Answer(StoredResponse { answer: answer.clone(), names }),
+            VariantContent::PassedUntil(until) if now < *until => StoreLookup::Passed,
+            VariantContent::PassedUntil(_) => StoreLookup::Nothing,
         }
     }
 
     /// Stores a response to this request.
-    pub fn keep(&mut self, key: &Key, headers: &HeaderMap, answer: Arc<Answer>) {
+    pub fn keep(&mut self, key: &Key, headers: &HeaderMap, answer: Arc<CachedResponse>) {
         self.depend(key, &answer.terms.vary);
         let size = answer.size();
-        self.put(key, headers, Known::Answer(answer), size);
+        self.put(key, headers, VariantContent::Answer(answer), size);
     }
 
     /// Marks the request's response as not cacheable until `until`. A fresh stored response stays: the new one may
     /// have been for a single client.
     pub fn pass(&mut self, key: &Key, headers: &HeaderMap, until: Instant) {
-        if let Found::Answer(answer) = self.find(key, headers, Instant::now())
+        if let StoreLookup::Answer(answer) = self.find(key, headers, Instant::now())
             && answer.is_fresh()
         {
             return;
         }
-        self.put(key, headers, Known::PassedUntil(until), 0);
+        self.put(key, headers, VariantContent::PassedUntil(until), 0);
     }
 
     /// Removes a resource; returns the number of its stored responses.
@@ -117,7 +117,7 @@ impl VariantStore {
             self.size -= variant.size;
             self.order.remove(&variant.turn);
         }
-        gone.variants.values().filter(|variant| matches!(variant.known, Known::Answer(_))).count()
+        gone.variants.values().filter(|variant| matches!(variant.known, VariantContent::Answer(_))).count()
     }
 
     /// Checks the next `most` variants from `turn` on, and removes the resources for which `is_meant` holds.
@@ -142,7 +142,7 @@ impl VariantStore {
         }
     }
 
-    fn put(&mut self, key: &Key, headers: &HeaderMap, known: Known, size: usize) {
+    fn put(&mut self, key: &Key, headers: &HeaderMap, known: VariantContent, size: usize) {
         let name: Arc<[u8]> = self.variant(key, headers).into();
         let size = size + PER_VARIANT + key.resource.len() + name.len();
         self.remove(&key.resource, &name);
@@ -158,10 +158,10 @@ impl VariantStore {
     }
 
     /// Adds `bytes` to the size of a stored response, unless it was removed or replaced.
-    pub fn grow(&mut self, kept: &Kept, bytes: usize) {
+    pub fn grow(&mut self, kept: &StoredResponse, bytes: usize) {
         let (resource, name) = &kept.names;
         let variant = self.resources.get_mut(resource).and_then(|resource| resource.variants.get_mut(name));
-        let is_it = |variant: &&mut Variant| matches!(&variant.known, Known::Answer(answer) if Arc::ptr_eq(answer, &kept.answer));
+        let is_it = |variant: &&mut Variant| matches!(&variant.known, VariantContent::Answer(answer) if Arc::ptr_eq(answer, &kept.answer));
         if let Some(variant) = variant.filter(is_it) {
             variant.size += bytes;
             self.size += bytes;
@@ -211,16 +211,16 @@ mod tests {
         Key { resource: resource.as_bytes().into(), asked: asked.as_bytes().to_vec() }
     }
 
-    fn answer(body: usize, vary: &[HeaderName]) -> Arc<Answer> {
+    fn answer(body: usize, vary: &[HeaderName]) -> Arc<CachedResponse> {
         let terms = Terms { lifetime: Duration::from_secs(60), vary: vary.to_vec(), ..Terms::default() };
         let body = Bytes::from(vec![b'x'; body]);
         let (status, headers) = (StatusCode::OK, HeaderMap::new());
         let forms = Forms::default();
-        Arc::new(Answer { status, reason: None, headers, body, forms, terms, since: Instant::now() })
+        Arc::new(CachedResponse { status, reason: None, headers, body, forms, terms, since: Instant::now() })
     }
 
     fn has(store: &mut VariantStore, key: &Key, headers: &HeaderMap) -> bool {
-        matches!(store.find(key, headers, Instant::now()), Found::Answer(_))
+        matches!(store.find(key, headers, Instant::now()), StoreLookup::Answer(_))
     }
 
     /// Recomputes the total size and checks the indexes against each other.
@@ -261,7 +261,7 @@ mod tests {
     fn growth_of_a_response_is_counted_while_it_is_stored() {
         let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
         let find = |store: &mut VariantStore| match store.find(&key("a", ""), &none, Instant::now()) {
-            Found::Answer(kept) => kept,
+            StoreLookup::Answer(kept) => kept,
             _ => panic!("it is kept"),
         };
         store.keep(&key("a", ""), &none, answer(1000, &[]));
@@ -302,8 +302,8 @@ mod tests {
         store.pass(&key("a", ""), &none, Instant::now() + Duration::from_secs(60));
         assert!(has(&mut store, &key("a", ""), &none));
         store.pass(&key("b", ""), &none, Instant::now() + Duration::from_secs(60));
-        assert!(matches!(store.find(&key("b", ""), &none, Instant::now()), Found::Passed));
+        assert!(matches!(store.find(&key("b", ""), &none, Instant::now()), StoreLookup::Passed));
         let later = Instant::now() + Duration::from_secs(61);
-        assert!(matches!(store.find(&key("b", ""), &none, later), Found::Nothing));
+        assert!(matches!(store.find(&key("b", ""), &none, later), StoreLookup::Nothing));
     }
 }

@@ -23,7 +23,7 @@ use files::open::{DiskPatience, Links, OpenedFile, Opener, PathWithLinks, is_the
 
 /// The kind of a file operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
+pub enum FileOperation {
     /// Wraps an unregistered, non-blocking stream.
     Open,
     /// Test whether the path exists.
@@ -44,15 +44,15 @@ pub type ShortFile = Option<Arc<[u8]>>;
 
 /// The state of one lookup across its repeated runs.
 #[derive(Debug, Default)]
-pub struct Attempt {
-    fetched: Vec<(Lacking, Fetched)>,
-    lacking: Option<Lacking>,
+pub struct LookupAttempt {
+    fetched: Vec<(BlockingOperation, Fetched)>,
+    lacking: Option<BlockingOperation>,
 }
 
 /// An operation that would have blocked.
 #[derive(Debug, Clone)]
-pub struct Lacking {
-    goal: Goal,
+pub struct BlockingOperation {
+    goal: FileOperation,
     root: PathBuf,
     path: PathBuf,
     links: Links,
@@ -71,14 +71,14 @@ pub enum Fetched {
     Contents(Result<(Stamp, ShortFile), Errno>),
 }
 
-impl Attempt {
+impl LookupAttempt {
     /// Takes the operation that the last run of the lookup lacked.
-    pub fn take_lacking(&mut self) -> Option<Lacking> {
+    pub fn take_lacking(&mut self) -> Option<BlockingOperation> {
         self.lacking.take()
     }
 
     /// Stores a fetched result for the next run of the lookup.
-    pub fn add(&mut self, lacking: Lacking, fetched: Fetched) {
+    pub fn add(&mut self, lacking: BlockingOperation, fetched: Fetched) {
         self.fetched.push((lacking, fetched));
     }
 
@@ -88,16 +88,16 @@ impl Attempt {
         way: PathWithLinks<'_>,
         open: impl FnOnce() -> io::Result<OpenedFile>,
     ) -> io::Result<OpenedFile> {
-        match self.fetched(Goal::Open, way) {
+        match self.fetched(FileOperation::Open, way) {
             Some(Fetched::File(result)) => result.clone().map_err(io::Error::from),
-            _ => open().inspect_err(|error| self.note(error, Goal::Open, way)),
+            _ => open().inspect_err(|error| self.note(error, FileOperation::Open, way)),
         }
     }
 
     /// The fetched answer, or the result of `look`, which must not block.
     pub fn answer(
         &mut self,
-        goal: Goal,
+        goal: FileOperation,
         way: PathWithLinks<'_>,
         look: impl FnOnce() -> io::Result<bool>,
     ) -> io::Result<bool> {
@@ -109,35 +109,35 @@ impl Attempt {
 
     /// The fetched names of a folder.
     pub fn names(&mut self, way: PathWithLinks<'_>) -> io::Result<(Stamp, Arc<FolderNames>)> {
-        match self.fetched(Goal::Names, way) {
+        match self.fetched(FileOperation::Names, way) {
             Some(Fetched::Names(result)) => result.clone().map_err(io::Error::from),
-            _ => Err(self.lacks(Goal::Names, way)),
+            _ => Err(self.lacks(FileOperation::Names, way)),
         }
     }
 
     /// The fetched contents of a short file.
     pub fn contents(&mut self, way: PathWithLinks<'_>) -> io::Result<(Stamp, ShortFile)> {
-        match self.fetched(Goal::Contents, way) {
+        match self.fetched(FileOperation::Contents, way) {
             Some(Fetched::Contents(result)) => result.clone().map_err(io::Error::from),
-            _ => Err(self.lacks(Goal::Contents, way)),
+            _ => Err(self.lacks(FileOperation::Contents, way)),
         }
     }
 
     /// Notes an operation that always waits for the disk.
-    fn lacks(&mut self, goal: Goal, way: PathWithLinks<'_>) -> io::Error {
+    fn lacks(&mut self, goal: FileOperation, way: PathWithLinks<'_>) -> io::Error {
         let error = io::Error::from(ErrorKind::WouldBlock);
         self.note(&error, goal, way);
         error
     }
 
-    fn fetched(&self, goal: Goal, way: PathWithLinks<'_>) -> Option<&Fetched> {
+    fn fetched(&self, goal: FileOperation, way: PathWithLinks<'_>) -> Option<&Fetched> {
         self.fetched.iter().find(|(what, _)| what.is(goal, way)).map(|(_, fetched)| fetched)
     }
 
     /// Notes only the first missing operation: its result decides which ones follow.
-    fn note(&mut self, error: &io::Error, goal: Goal, way: PathWithLinks<'_>) {
+    fn note(&mut self, error: &io::Error, goal: FileOperation, way: PathWithLinks<'_>) {
         if error.kind() == ErrorKind::WouldBlock {
-            self.lacking.get_or_insert_with(|| Lacking {
+            self.lacking.get_or_insert_with(|| BlockingOperation {
                 goal,
                 root: way.root.to_owned(),
                 path: way.path.to_owned(),
@@ -147,8 +147,8 @@ impl Attempt {
     }
 }
 
-impl Lacking {
-    fn is(&self, goal: Goal, way: PathWithLinks<'_>) -> bool {
+impl BlockingOperation {
+    fn is(&self, goal: FileOperation, way: PathWithLinks<'_>) -> bool {
         self.goal == goal
             && self.path.as_os_str() == way.path.as_os_str()
             && self.root == way.root
@@ -161,16 +161,18 @@ impl Lacking {
     }
 
     /// Performs the operation; may block on the disk.
-    pub fn fetch(self) -> (Lacking, Fetched) {
+    pub fn fetch(self) -> (BlockingOperation, Fetched) {
         let (way, opener) = (self.way(), Opener::default());
         let fetched = match self.goal {
-            Goal::Open => Fetched::File(
+            FileOperation::Open => Fetched::File(
                 opener.open(way, DiskPatience::Unlimited).map(|it| looked_at(way.path, it)).map_err(errno),
             ),
-            Goal::There => Fetched::Answer(is_there(way.path, DiskPatience::Unlimited).unwrap_or(false)),
-            Goal::Refused => Fetched::Answer(opener.is_refused(way, DiskPatience::Unlimited).unwrap_or(true)),
-            Goal::Names => Fetched::Names(opener.open(way, DiskPatience::Unlimited).and_then(names).map_err(errno)),
-            Goal::Contents => {
+            FileOperation::There => Fetched::Answer(is_there(way.path, DiskPatience::Unlimited).unwrap_or(false)),
+            FileOperation::Refused => Fetched::Answer(opener.is_refused(way, DiskPatience::Unlimited).unwrap_or(true)),
+            FileOperation::Names => {
+                Fetched::Names(opener.open(way, DiskPatience::Unlimited).and_then(names).map_err(errno))
+            }
+            FileOperation::Contents => {
                 Fetched::Contents(opener.open(way, DiskPatience::Unlimited).and_then(contents).map_err(errno))
             }
         };

@@ -24,7 +24,7 @@ use nix::sys::resource::{Resource, getrlimit};
 use tokio::task::spawn_local;
 use tokio::time::sleep;
 
-use super::aside::{Attempt, Goal, ShortFile};
+use super::aside::{FileOperation, LookupAttempt, ShortFile};
 use base::cache::BoundedCache;
 use base::stamp::Stamp;
 use config::Config;
@@ -51,7 +51,7 @@ pub struct OpenFiles {
     most: usize,
     known: Rc<KnownPaths>,
     /// The lookup that is running.
-    attempt: RefCell<Attempt>,
+    attempt: RefCell<LookupAttempt>,
     /// Names in folders, with the state of the folder that they describe.
     folders: RefCell<BoundedCache<OsString, (Stamp, Arc<FolderNames>), MOST_FOLDERS>>,
     /// Contents of short files, with the state of the file.
@@ -60,14 +60,14 @@ pub struct OpenFiles {
 
 #[derive(Debug, Default)]
 struct KnownPaths {
-    paths: RefCell<HashMap<OsString, Known>>,
+    paths: RefCell<HashMap<OsString, KnownPath>>,
     /// Whether [`forget_in_time`] runs.
     is_watched: Cell<bool>,
 }
 
 /// The state of a path, with its age and the root and link rules it was found by.
 #[derive(Debug)]
-struct Known {
+struct KnownPath {
     state: State,
     since: Instant,
     root: OsString,
@@ -118,15 +118,17 @@ impl OpenFiles {
 
     /// See [`Opener::is_refused`].
     pub fn is_refused(&self, way: PathWithLinks<'_>) -> bool {
-        let answer =
-            self.attempt.borrow_mut().answer(Goal::Refused, way, || self.opener.is_refused(way, DiskPatience::None));
+        let answer = self
+            .attempt
+            .borrow_mut()
+            .answer(FileOperation::Refused, way, || self.opener.is_refused(way, DiskPatience::None));
         answer.unwrap_or(true)
     }
 
     /// Whether the path exists, as a file of any type.
     pub fn is_there(&self, path: &Path) -> bool {
         let way = PathWithLinks { root: path, path, links: Links::Follow };
-        let answer = self.attempt.borrow_mut().answer(Goal::There, way, || is_there(path, DiskPatience::None));
+        let answer = self.attempt.borrow_mut().answer(FileOperation::There, way, || is_there(path, DiskPatience::None));
         answer.unwrap_or(false)
     }
 
@@ -165,7 +167,7 @@ impl OpenFiles {
     }
 
     /// Runs the lookup `ask` with the fetched results in `attempt`.
-    pub fn within<T>(&self, attempt: &RefCell<Attempt>, ask: impl FnOnce() -> T) -> T {
+    pub fn within<T>(&self, attempt: &RefCell<LookupAttempt>, ask: impl FnOnce() -> T) -> T {
         self.attempt.swap(attempt);
         let answer = ask();
         self.attempt.swap(attempt);
@@ -206,7 +208,7 @@ impl OpenFiles {
         };
         if paths.len() < self.most || paths.contains_key(name) {
             let (root, links) = (way.root.into(), way.links);
-            paths.insert(name.into(), Known { state, since: Instant::now(), root, links });
+            paths.insert(name.into(), KnownPath { state, since: Instant::now(), root, links });
             if !self.known.is_watched.replace(true) {
                 spawn_local(forget_in_time(Rc::downgrade(&self.known)));
             }
@@ -226,7 +228,7 @@ fn has_plain_path(path: &Path, opened: &OpenedFile) -> io::Result<bool> {
     opened.has_plain_path.map_or_else(|| leads_through_no_link(path, opened, DiskPatience::None), Ok)
 }
 
-impl Known {
+impl KnownPath {
     fn is_fresh(&self) -> bool {
         self.since.elapsed() < KEPT_FOR
     }

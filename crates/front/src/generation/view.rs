@@ -9,7 +9,7 @@ use derive_more::Deref;
 use wire::control::GenerationNumber;
 use wire::reply::MAX_PACKET;
 
-use super::aside::{Attempt, Fetched};
+use super::aside::{Fetched, LookupAttempt};
 use super::map_programs::MapPrograms;
 use super::open_files::OpenFiles;
 use super::{Generation, Generations};
@@ -36,7 +36,7 @@ pub struct View {
 impl View {
     /// Runs a lookup of files and `.htaccess` files. `ask` may run several times; see `aside`.
     pub async fn wait_for<T>(&self, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
-        let attempt = RefCell::new(Attempt::default());
+        let attempt = RefCell::new(LookupAttempt::default());
         loop {
             let ask = || {
                 attempt.borrow_mut().take_lacking();

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use crate::request::respond::body::ResponseBody;
 
 /// Why a response was truncated.
-enum Cut {
+enum Cutoff {
     /// The client has reset the stream, or has gone.
     Reset,
     /// The client accepts no bytes.
@@ -41,9 +41,9 @@ pub async fn send(response: Response<ResponseBody>, mut respond: SendResponse<By
     let Err(cut) = sent else { return };
     body.cut();
     match cut {
-        Cut::Reset => {}
-        Cut::Stalled => stream.send_reset(Reason::CANCEL),
-        Cut::Broken => stream.send_reset(Reason::INTERNAL_ERROR),
+        Cutoff::Reset => {}
+        Cutoff::Stalled => stream.send_reset(Reason::CANCEL),
+        Cutoff::Broken => stream.send_reset(Reason::INTERNAL_ERROR),
     }
 }
 
@@ -67,7 +67,7 @@ fn lacks_length(head: &Parts, body: &ResponseBody) -> bool {
     !bodiless && !head.headers.contains_key(CONTENT_LENGTH)
 }
 
-async fn send_body(body: &mut ResponseBody, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cut> {
+async fn send_body(body: &mut ResponseBody, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cutoff> {
     loop {
         let piece = next(body, stream).await?;
         let over = piece.is_none() || body.is_end_stream();
@@ -79,11 +79,11 @@ async fn send_body(body: &mut ResponseBody, stream: &mut SendStream<Bytes>, pati
 }
 
 /// The next piece of the body, unless the client resets the stream.
-async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result<Option<Bytes>, Cut> {
+async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result<Option<Bytes>, Cutoff> {
     let mut frame = pin!(body.frame());
     let frame: Option<io::Result<_>> = std::future::poll_fn(|cx| {
         if stream.poll_reset(cx).is_ready() {
-            return Poll::Ready(Err(Cut::Reset));
+            return Poll::Ready(Err(Cutoff::Reset));
         }
         frame.as_mut().poll(cx).map(Ok)
     })
@@ -91,25 +91,25 @@ async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result
     match frame {
         None => Ok(None),
         Some(Ok(frame)) => Ok(Some(frame.into_data().unwrap_or_default())),
-        Some(Err(_)) => Err(Cut::Broken),
+        Some(Err(_)) => Err(Cutoff::Broken),
     }
 }
 
 /// Sends `piece` as the windows of stream and connection allow.
-async fn pass(mut piece: Bytes, over: bool, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cut> {
+async fn pass(mut piece: Bytes, over: bool, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cutoff> {
     while !piece.is_empty() {
         stream.reserve_capacity(piece.len());
         let window = std::future::poll_fn(|cx| stream.poll_capacity(cx));
         let n = match timeout(patience, window).await {
-            Err(_) => return Err(Cut::Stalled),
+            Err(_) => return Err(Cutoff::Stalled),
             Ok(Some(Ok(n))) => n.min(piece.len()),
-            Ok(_) => return Err(Cut::Reset),
+            Ok(_) => return Err(Cutoff::Reset),
         };
         let part = piece.split_to(n);
-        stream.send_data(part, over && piece.is_empty()).map_err(|_| Cut::Reset)?;
+        stream.send_data(part, over && piece.is_empty()).map_err(|_| Cutoff::Reset)?;
         if over && piece.is_empty() {
             return Ok(());
         }
     }
-    if over { stream.send_data(Bytes::new(), true).map_err(|_| Cut::Reset) } else { Ok(()) }
+    if over { stream.send_data(Bytes::new(), true).map_err(|_| Cutoff::Reset) } else { Ok(()) }
 }

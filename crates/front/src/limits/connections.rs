@@ -20,7 +20,7 @@ use config::Clients;
 
 /// Number of idle connections closed at once, because a search for each would look at all of them.
 pub const EVICTED_AT_ONCE: usize = 32;
-/// Descriptors reserved for other uses, besides those that [`Taken`] counts.
+/// Descriptors reserved for other uses, besides those that [`OtherDescriptors`] counts.
 const OURS: u64 = 32;
 /// Descriptors of each worker beside one bell for each thread.
 const OF_A_WORKER: u64 = 2;
@@ -53,7 +53,7 @@ pub struct ClientNetwork(u64);
 
 /// Descriptors in use beside connections, depending on the configuration.
 #[derive(Debug, Clone, Copy)]
-pub struct Taken {
+pub struct OtherDescriptors {
     /// Workers of all generations.
     pub workers: usize,
     /// Threads of the front; each worker has one bell for each.
@@ -89,7 +89,7 @@ impl ConnectionLimit {
 
     /// Most connections within the limit on open files, beside workers and logs. A quarter of the descriptors is
     /// reserved for files that connections request.
-    fn room(&self, taken: Taken) -> u64 {
+    fn room(&self, taken: OtherDescriptors) -> u64 {
         let kept = OURS + (OF_A_WORKER + taken.threads as u64) * taken.workers as u64 + taken.logs as u64;
         (self.descriptors.saturating_sub(kept) / 4 * 3).max(1)
     }
@@ -137,7 +137,7 @@ impl ConnectionLimit {
         &self,
         limits: &Clients,
         remote: Option<&Address>,
-        taken: Taken,
+        taken: OtherDescriptors,
         connections: &Connections,
     ) -> Option<Permit> {
         if remote.is_some_and(|remote| !self.admits(limits, remote)) {
@@ -172,7 +172,7 @@ impl ConnectionLimit {
         admitted
     }
 
-    fn any(&self, limits: &Clients, taken: Taken, connections: &Connections) -> Option<Permit> {
+    fn any(&self, limits: &Clients, taken: OtherDescriptors, connections: &Connections) -> Option<Permit> {
         let most = u64::from(limits.connections).min(self.room(taken));
         if u64::from(self.counts.total.load(SeqCst)) >= most && connections.evict(EVICTED_AT_ONCE) == 0 {
             self.warn(
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn open_files_leave_descriptors_for_connections() {
-        let room = |files, logs| ConnectionLimit::new(files).room(Taken { workers: 16, threads: 1, logs });
+        let room = |files, logs| ConnectionLimit::new(files).room(OtherDescriptors { workers: 16, threads: 1, logs });
         assert_eq!(room(1024, 0), (1024 - 32 - 48) / 4 * 3);
         assert_eq!(room(4096, 2000), (4096 - 32 - 48 - 2000) / 4 * 3);
         assert_eq!(room(10, 0), 1);

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::request::Parts;
 use wire::control::Slot;
 use wire::frame::name_in_logs;
-use wire::reply::{End, LogKind};
+use wire::reply::{LogKind, RequestEnd};
 
 use crate::base::address::Address;
 use crate::base::changed_headers::ChangedHeaders;
@@ -80,7 +80,7 @@ pub struct Entry<'a> {
     /// Variables set by the configuration and the cache.
     pub variables: &'a Variables,
     /// Result of the routing, once known.
-    pub place: Option<Place<'a>>,
+    pub place: Option<RoutedPath<'a>>,
     /// Figures of the response.
     pub tally: ResponseTally,
     /// Headers of the response; stored only if a format uses one.
@@ -97,7 +97,7 @@ pub struct Entry<'a> {
 
 /// Result of routing a request.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct RoutedPath<'a> {
     /// Decoded and normalised path.
     pub path: &'a [u8],
     /// File of the path.
@@ -118,7 +118,7 @@ pub struct LoggedWorker<'a> {
     /// Slot and process id of the worker.
     pub served_by: Option<(Slot, i32)>,
     /// The worker's final message.
-    pub end: Option<&'a End>,
+    pub end: Option<&'a RequestEnd>,
 }
 
 /// Converts a time to µs since 1970.
@@ -133,7 +133,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The worker's final message.
-    pub fn end(&self) -> Option<&'a End> {
+    pub fn end(&self) -> Option<&'a RequestEnd> {
         self.worker?.end
     }
 

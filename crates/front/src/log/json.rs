@@ -17,7 +17,7 @@ type Text<'a> = Cow<'a, str>;
 
 /// Fields of a line, as documented in docs/operating/logs.md.
 #[derive(Serialize)]
-struct Line<'a> {
+struct AccessLine<'a> {
     log: &'static str,
     time: String,
     request_id: String,
@@ -59,12 +59,12 @@ struct Line<'a> {
 
 /// Appends the object, with terminal control characters escaped.
 pub fn write(entry: &Entry<'_>, out: &mut Vec<u8>) {
-    let line = serde_json::to_string(&Line::of(entry)).unwrap_or_default();
+    let line = serde_json::to_string(&AccessLine::of(entry)).unwrap_or_default();
     out.extend_from_slice(printable::json(&line).as_bytes());
 }
 
-impl<'a> Line<'a> {
-    fn of(entry: &'a Entry<'_>) -> Line<'a> {
+impl<'a> AccessLine<'a> {
+    fn of(entry: &'a Entry<'_>) -> AccessLine<'a> {
         let head = entry.head;
         let (target, is_read) = match entry.unreadable() {
             Some(line) => (lossy(line), false),
@@ -73,7 +73,7 @@ impl<'a> Line<'a> {
         let header = |name: &HeaderName| head.headers.get(name).map(|value| lossy(value.as_bytes()));
         let served_by = entry.worker.and_then(|worker| worker.served_by);
         let client = entry.told(LogKind::RemoteIp).filter(|address| !address.is_empty());
-        Line {
+        AccessLine {
             log: "access",
             request_id: entry.name(),
             trace_id: entry.trace_id.as_deref(),

@@ -13,7 +13,7 @@ use config::Handler;
 use files::mime;
 
 /// The route whose script may answer, and whether its file exists.
-type Place<'a> = (&'a Route, bool);
+type ScriptRoute<'a> = (&'a Route, bool);
 
 /// The request for the script that answers in place of the file, if there is one. An unknown handler name is an error.
 pub fn script(
@@ -45,7 +45,7 @@ pub fn script(
     }
 }
 
-fn place<'a>(asked: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Option<Place<'a>> {
+fn place<'a>(asked: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Option<ScriptRoute<'a>> {
     let place = match found {
         Ok(LookupResult::Response(response)) if response.status().is_redirection() => return None,
         Ok(LookupResult::Response(_) | LookupResult::Folder(_)) => (asked, false),

@@ -24,7 +24,7 @@ use crate::workers::Ticket;
 use config::Handler;
 
 /// A worker's reply to a request.
-pub enum Said {
+pub enum WorkerReply {
     /// A response of which at least the head has arrived.
     Answer(Response<BodySource>),
     /// The file to send, and the headers to send with it.
@@ -41,7 +41,7 @@ pub async fn request(
     head: &Parts,
     route: &Rc<Route>,
     body: &mut RequestBody,
-) -> Result<Said, Refusal> {
+) -> Result<WorkerReply, Refusal> {
     keep_pace(context, route)?;
     let body = body.receive(context, route).await?;
     let (head, body) = inflate::unpacked(context, head, route, body).await?;
@@ -55,7 +55,7 @@ pub async fn request(
         settle_at(context, &head, &path).await;
     }
     match said {
-        Said::Refused(status, variables) => {
+        WorkerReply::Refused(status, variables) => {
             context.keep_failure(variables);
             Err(Refusal::new(status))
         }
@@ -79,7 +79,7 @@ pub async fn request_in_background(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
-) -> Result<Said, Unanswered> {
+) -> Result<WorkerReply, Unanswered> {
     let job = frame::job(context, head, route, Body::Memory(Default::default()));
     let ticket = context
         .generation
@@ -97,7 +97,7 @@ pub async fn request_in_background(
 async fn receive(
     ticket: Ticket,
     inform: impl Fn(&wire::reply::Head),
-) -> Result<Result<Said, from_worker::BadHead>, Failure> {
+) -> Result<Result<WorkerReply, from_worker::BadHead>, Failure> {
     let answered = std::future::poll_fn(|cx| {
         let mut exchange = ticket.exchange().borrow_mut();
         for head in exchange.infos.drain(..) {
@@ -113,12 +113,12 @@ async fn receive(
     if let Some((status, variables)) = refused {
         let status =
             StatusCode::from_u16(status).ok().filter(|status| status.is_client_error() || status.is_server_error());
-        return Ok(Ok(Said::Refused(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), variables)));
+        return Ok(Ok(WorkerReply::Refused(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), variables)));
     }
     Ok(match (file, elsewhere, said) {
-        (Some(file), _, said) => Ok(Said::File(file, said)),
-        (None, None, Some(said)) => from_worker::response(ticket, said).map(Said::Answer),
-        (None, elsewhere, said) => Ok(Said::Elsewhere(elsewhere.unwrap_or_default(), said)),
+        (Some(file), _, said) => Ok(WorkerReply::File(file, said)),
+        (None, None, Some(said)) => from_worker::response(ticket, said).map(WorkerReply::Answer),
+        (None, elsewhere, said) => Ok(WorkerReply::Elsewhere(elsewhere.unwrap_or_default(), said)),
     })
 }
 
@@ -127,21 +127,21 @@ pub async fn deliver(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
-    said: Said,
+    said: WorkerReply,
 ) -> Result<Dispatched, Refusal> {
     match said {
-        Said::Answer(response) => Ok(Dispatched::Response(response)),
-        Said::File(file, said) => {
+        WorkerReply::Answer(response) => Ok(Dispatched::Response(response)),
+        WorkerReply::File(file, said) => {
             // The program may have moved the request to another route.
             let place = context.route().clone().unwrap_or_else(|| route.clone());
             Box::pin(send_file(context, head, &place, &file, said)).await
         }
-        Said::Elsewhere(target, said) => {
+        WorkerReply::Elsewhere(target, said) => {
             let fields = said.map_or(Ok(HeaderMap::new()), from_worker::fields);
             context.carry(fields.map_err(|bad| log_error(context, route, &bad))?);
             Ok(Dispatched::InternalRedirect(target))
         }
-        Said::Refused(status, _) => Err(Refusal::new(status)),
+        WorkerReply::Refused(status, _) => Err(Refusal::new(status)),
     }
 }
 

@@ -23,13 +23,8 @@ pub fn answer<'a>(
 ) -> Pin<Box<dyn Future<Output = ExprAnswer> + 'a>> {
     Box::pin(async move {
         match question {
-            ExprQuestion::Path(path) => {
-                let found = rewrite::looked_up(context, head, route, rewrite::Question::Path(path.clone())).await;
-                ExprAnswer::Holds(found.is_some_and(|found| found.status < 400))
-            }
-            ExprQuestion::File(name) => {
-                let found = rewrite::looked_up(context, head, route, rewrite::Question::File(name.clone())).await;
-                ExprAnswer::Holds(found.is_some_and(|found| found.status < 300 && found.is_there))
+            ExprQuestion::LookAhead(ahead) => {
+                ExprAnswer::Holds(rewrite::look_ahead(context, head, route, ahead).await.passes(ahead))
             }
             ExprQuestion::Disk(fact @ (DiskFact::NameOfFile | DiskFact::PathInfo), _) => {
                 let parted = context.generation.wait_for(|| Ok(rewrite::parted(context, route))).await;

@@ -39,7 +39,7 @@ use http::{Request, Response, StatusCode};
 use super::base::refusal::Refusal;
 use super::generation::{InUse, View};
 use body::RequestBody;
-use body::drain::Left;
+use body::drain::DrainOutcome;
 use body::source::Source;
 use context::{RequestContext, RequestGuard, Stream, host_header};
 use respond::body::{BodySource, ResponseBody};
@@ -79,9 +79,9 @@ pub async fn answer(
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
     if !close {
         match body.drain(&context).await {
-            Left::Nothing => {}
-            Left::InTheWay => close = true,
-            Left::TooLarge => {
+            DrainOutcome::Nothing => {}
+            DrainOutcome::InTheWay => close = true,
+            DrainOutcome::TooLarge => {
                 close = true;
                 if answer.as_ref().err().is_none_or(|refusal| is_about_what_is_there(refusal.status)) {
                     answer = Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));

@@ -12,7 +12,7 @@ use super::context::expressions::ExprOf;
 use super::context::{RequestContext, variables};
 use super::{branches, strictness};
 use crate::base::refusal::Refusal;
-use crate::routing::{Asked, NotYet, Route, Routes, once_read};
+use crate::routing::{NotYet, Route, RouteKey, Routes, once_read};
 use base::path::{BadPath, MAX_SEGMENTS, PATH, Text};
 use config::Config;
 
@@ -25,7 +25,7 @@ pub async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, R
 pub async fn find_by(
     context: &RequestContext,
     head: &Parts,
-    look: fn(&Routes, &Config, Asked<'_>) -> Result<Rc<Route>, NotYet>,
+    look: fn(&Routes, &Config, RouteKey<'_>) -> Result<Rc<Route>, NotYet>,
 ) -> Result<Rc<Route>, Refusal> {
     let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let path = match head.uri.path() {
@@ -34,7 +34,7 @@ pub async fn find_by(
         "*" if head.method == Method::OPTIONS => "/",
         path => path,
     };
-    let asked = Asked { local: &context.client.local, host, path };
+    let asked = RouteKey { local: &context.client.local, host, path };
     let find = || {
         let found = look(&context.generation.routes, &context.generation.config, asked);
         found.inspect_err(|not_yet| {

@@ -17,7 +17,7 @@ use config::{Config, Htaccess, Settings, work};
 use files::open::root;
 
 /// A path, decoded and as sent, and its file.
-pub(super) struct Place<'a> {
+pub(super) struct PathOnDisk<'a> {
     pub host: u16,
     pub path: &'a Text,
     pub sent: Option<&'a str>,
@@ -40,8 +40,8 @@ pub(super) struct Applicable {
 
 impl Routes {
     /// The settings of a path and its file, from sections and `.htaccess` files.
-    pub(super) fn look(&self, config: &Config, place: &Place<'_>) -> Result<Applicable, Unread> {
-        let &Place { host, path, sent, filename, script_alias } = place;
+    pub(super) fn look(&self, config: &Config, place: &PathOnDisk<'_>) -> Result<Applicable, Unread> {
+        let &PathOnDisk { host, path, sent, filename, script_alias } = place;
         let text = Text::new(bytes(filename)).0;
         let named = Path::new(&text);
         let (sections, is_unknown) = applied(|| match sent {
@@ -74,8 +74,8 @@ impl Routes {
     }
 
     /// The settings of a path that leads to a backend: no file, and no `.htaccess` file.
-    pub(super) fn look_at_backend(&self, config: &Config, place: &Place<'_>, url: &BackendUrl) -> Applicable {
-        let &Place { host, path, sent, .. } = place;
+    pub(super) fn look_at_backend(&self, config: &Config, place: &PathOnDisk<'_>, url: &BackendUrl) -> Applicable {
+        let &PathOnDisk { host, path, sent, .. } = place;
         let chain = Chain::default();
         let (merged, is_unknown) = applied(|| {
             let sections = config.sections_of_backend(host, &path.0, sent, &url.to_string());

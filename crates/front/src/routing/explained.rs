@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::task::LocalSet;
 
-use super::{Asked, Route, Routes, once_read};
+use super::{Route, RouteKey, Routes, once_read};
 use crate::base::address::Address;
 use config::Config;
 
@@ -20,7 +20,7 @@ pub fn route_of(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let found = LocalSet::new().block_on(&runtime, async {
         let routes = Routes::new(config);
-        once_read(&routes, || routes.find(config, Asked { local, host, path })).await
+        once_read(&routes, || routes.find(config, RouteKey { local, host, path })).await
     });
     Ok(found.map_err(|refusal| refusal.status.as_u16()))
 }

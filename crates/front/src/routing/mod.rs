@@ -2,10 +2,10 @@
 //! a path need one table lookup.
 
 mod applicable;
-mod asked;
 mod branches;
 mod explained;
 mod htaccess;
+mod key;
 mod moved;
 mod once_read;
 mod protected;
@@ -14,8 +14,8 @@ mod route;
 pub mod server_name;
 mod settings;
 
-pub use asked::{Asked, port as port_of};
 pub use explained::{route_of, with_branches};
+pub use key::{RouteKey, port as port_of};
 pub use moved::FoundFile;
 pub use once_read::{NotYet, once_read};
 pub use route::{Fields, Memo, Route, bytes};
@@ -27,7 +27,7 @@ use std::time::Instant;
 
 use http::StatusCode;
 
-use applicable::{Applicable, Place, applied};
+use applicable::{Applicable, PathOnDisk, applied};
 use base::cache::BoundedCache;
 use base::path::{BadPath, EncodedSlashes, Text, has_encoded_slash, normalise_with, unmerged};
 use config::proxy::Passed;
@@ -70,7 +70,7 @@ impl Routes {
     }
 
     /// Finds or computes a route.
-    pub fn find(&self, config: &Config, asked: Asked<'_>) -> Result<Rc<Route>, NotYet> {
+    pub fn find(&self, config: &Config, asked: RouteKey<'_>) -> Result<Rc<Route>, NotYet> {
         let mut key = self.key.borrow_mut();
         key.clear();
         for part in [asked.local.ip.as_bytes(), &asked.local.port.to_le_bytes(), asked.host.as_bytes()] {
@@ -91,7 +91,7 @@ impl Routes {
     }
 
     /// The route of a path without its backend, for requests with the variable `no-proxy`.
-    pub fn without_backend(&self, config: &Config, asked: Asked<'_>) -> Result<Rc<Route>, NotYet> {
+    pub fn without_backend(&self, config: &Config, asked: RouteKey<'_>) -> Result<Rc<Route>, NotYet> {
         self.work_out(config, asked, |_, _| None).map(Rc::new)
     }
 
@@ -111,7 +111,7 @@ impl Routes {
     fn work_out(
         &self,
         config: &Config,
-        asked: Asked<'_>,
+        asked: RouteKey<'_>,
         backend_of: impl Fn(&Applicable, &str) -> Option<Passed>,
     ) -> Result<Route, NotYet> {
         let host = config.host(asked.local.socket, asked.host);
@@ -124,7 +124,7 @@ impl Routes {
         let (mapping, is_unmapped) = applied(|| config.translate(host, &text.0));
         let filename = Text::bytes_of(mapping.filename);
         let (sent, script_alias) = (sent(config, host, asked.path, slashes), mapping.script_alias);
-        let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
+        let place = PathOnDisk { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
         let mut found = self.look(config, &place)?;
         let (backend, is_unpassed) = applied(|| backend_of(&found, &text.0));
         let is_unplaced = found.is_unknown;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use http::StatusCode;
 
-use super::applicable::{Place, applied};
+use super::applicable::{PathOnDisk, applied};
 use super::htaccess::Unread;
 use super::{NotYet, Route, Routes, redirect};
 use base::path::Text;
@@ -41,7 +41,7 @@ impl Routes {
     /// The route after a rule of the host has named a backend.
     pub fn at_backend(&self, config: &Config, route: &Route, backend: Passed) -> Route {
         let (path, sent) = (Text::new(&route.path), route.sent.as_deref());
-        let place = Place { host: route.host, path: &path, sent, filename: &route.filename, script_alias: false };
+        let place = PathOnDisk { host: route.host, path: &path, sent, filename: &route.filename, script_alias: false };
         let found = self.look_at_backend(config, &place, &backend.url);
         Route {
             redirect: redirect::of_place(&found.settings, &path.0),
@@ -84,7 +84,8 @@ impl Routes {
 
     fn moved(&self, config: &Config, route: &Route, filename: &Path, to: Moved) -> Result<Rc<Route>, NotYet> {
         let Moved { path, sent, script_alias } = to;
-        let place = Place { host: route.host, path: &Text::new(&path), sent: sent.as_deref(), filename, script_alias };
+        let place =
+            PathOnDisk { host: route.host, path: &Text::new(&path), sent: sent.as_deref(), filename, script_alias };
         let found = self.look(config, &place)?;
         let (redirect, is_undecided) = applied(|| redirect::of_place(&found.settings, &place.path.0));
         let unknown = is_undecided.then_some(StatusCode::INTERNAL_SERVER_ERROR);
@@ -137,7 +138,7 @@ impl Routes {
         if self.by_file || is_another || !route.overrides.is_empty() {
             let (text, sent) = (Text::new(path), route.sent.as_deref());
             let &Route { host, script_alias, .. } = route;
-            let applicable = self.look(config, &Place { host, path: &text, sent, filename, script_alias })?;
+            let applicable = self.look(config, &PathOnDisk { host, path: &text, sent, filename, script_alias })?;
             refined.sections = applicable.sections;
             refined.settings = match &route.forced {
                 Some(by) => Rc::new(applicable.settings.forced(by)),

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use http::header::{HOST, HeaderValue};
 use http::request::Parts;
 
-use super::asked::port;
-use super::{Asked, Route};
+use super::key::port;
+use super::{Route, RouteKey};
 use config::{CanonicalName, Config, Host, Named, Settings, without_port};
 
 /// Replaces a name that a header cannot hold.
@@ -18,7 +18,7 @@ pub fn header(software: &str) -> HeaderValue {
 }
 
 /// Name and port in links to the server itself, by `UseCanonicalName`.
-pub fn of(host: &Host, settings: &Settings, asked: &Asked<'_>) -> (Rc<str>, u16) {
+pub fn of(host: &Host, settings: &Settings, asked: &RouteKey<'_>) -> (Rc<str>, u16) {
     let canonical = settings.response.canonical_name.unwrap_or_default();
     let said = Some(without_port(asked.host).to_ascii_lowercase()).filter(|name| !name.is_empty());
     let name = match canonical {

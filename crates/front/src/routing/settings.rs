@@ -16,21 +16,21 @@ const SETTINGS_OF_BYTE: usize = 16;
 const MOST_SETTINGS: usize = 12 << 20;
 
 /// The key of merged settings: sections, `ScriptAlias`, `.htaccess` files and `AddHandler`'s handler.
-pub(super) type Sections = (Vec<u16>, bool, Same, Option<Handler>);
+pub(super) type Sections = (Vec<u16>, bool, HtaccessTexts, Option<Handler>);
 
 /// Texts of `.htaccess` files, compared by address: the same files have the same address.
 #[derive(Clone)]
-pub(super) struct Same(Rc<[u8]>);
+pub(super) struct HtaccessTexts(Rc<[u8]>);
 
-impl PartialEq for Same {
-    fn eq(&self, other: &Same) -> bool {
+impl PartialEq for HtaccessTexts {
+    fn eq(&self, other: &HtaccessTexts) -> bool {
         Rc::ptr_eq(&self.0, &other.0) || self.0.is_empty() && other.0.is_empty()
     }
 }
 
-impl Eq for Same {}
+impl Eq for HtaccessTexts {}
 
-impl Hash for Same {
+impl Hash for HtaccessTexts {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let address = if self.0.is_empty() { 0 } else { self.0.as_ptr().addr() };
         address.hash(state);
@@ -60,7 +60,7 @@ impl Routes {
             Rc::new(settings)
         };
         let mut merged = self.settings.borrow_mut();
-        let overrides = Same(overrides.clone());
+        let overrides = HtaccessTexts(overrides.clone());
         let key = (applied.sections.clone(), script_alias, overrides.clone(), None);
         let settings = merged.get_or_put(key, || made(config.settings_of(applied, script_alias)));
         // `x.pl/` may be a folder, or a script with PATH_INFO; only the disk decides.

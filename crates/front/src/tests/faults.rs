@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use wire::control::{FromFront, WorkerId, WorkerState};
 use wire::frame::Field;
-use wire::reply::{End, Reply};
+use wire::reply::{Reply, RequestEnd};
 use wire::transport::{Inbound, WorkerPort};
 
 use super::Server;
@@ -301,6 +301,6 @@ fn answer_next(worker: &mut WorkerPort) -> Vec<u8> {
             other => panic!("no request: {}", other.is_ok()),
         }
     };
-    say(worker, frame.id(), &[head(200, &[("Content-Length", "0")]), Reply::End(End::default())]);
+    say(worker, frame.id(), &[head(200, &[("Content-Length", "0")]), Reply::End(RequestEnd::default())]);
     frame.field(Field::Target).to_vec()
 }

@@ -11,7 +11,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use wire::channel::send_packet;
 use wire::frame::{Field, Frame};
 use wire::memory::blocks;
-use wire::reply::{End, Head, LeaveReason, Outgoing, Reply};
+use wire::reply::{Head, LeaveReason, Outgoing, Reply, RequestEnd};
 use wire::transport::{Inbound, WorkerPort, packet_buffer};
 
 /// Shared state of all workers of a test.
@@ -93,7 +93,7 @@ pub fn head(status: u16, headers: &[(&str, &str)]) -> Reply<'static> {
 }
 
 fn end() -> Reply<'static> {
-    Reply::End(End { cpu_us: 42, ..End::default() })
+    Reply::End(RequestEnd { cpu_us: 42, ..RequestEnd::default() })
 }
 
 fn whole(port: &mut WorkerPort, id: u64, body: &[u8]) -> bool {
@@ -140,12 +140,12 @@ fn answer(port: &mut WorkerPort, frame: &Frame, script: &Script) -> bool {
             true
         }
         "/leave" => {
-            let end = End { leaving: Some(LeaveReason::Program), ..End::default() };
+            let end = RequestEnd { leaving: Some(LeaveReason::Program), ..RequestEnd::default() };
             say(port, id, &[head(200, &[]), Reply::Body(b"bye"), Reply::End(end)]);
             false
         }
         "/truncated" => {
-            let end = End { truncated: true, ..End::default() };
+            let end = RequestEnd { truncated: true, ..RequestEnd::default() };
             say(port, id, &[head(200, &[]), Reply::Body(b"half"), Reply::End(end)]);
             true
         }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use nix::sys::socket::{Shutdown, shutdown};
 use wire::control::{FromFront, WorkerId};
-use wire::transport::{Sent, WorkerOrder};
+use wire::transport::{OrderDelivery, WorkerOrder};
 
 use super::mailbox::Notice;
 use super::pool::queue::Change;
@@ -13,7 +13,7 @@ use super::pool::{Action, Cause, RequestId, Stretch};
 use super::ring::owe_bell;
 use super::shared_pool::{SharedPool, State};
 use super::spool::LateClose;
-use super::submitted::Begun;
+use super::submitted::RequestStart;
 use crate::base::shared::count;
 use base::log;
 use sys::is_stopped;
@@ -90,7 +90,7 @@ impl SharedPool {
         let body = sent.body.as_ref().and_then(LateClose::get).map(AsFd::as_fd);
         match to.socket().send(&WorkerOrder::Request { frame: &sent.frame, body, reply_to: sent.thread }) {
             Ok(sent) => {
-                if sent == Sent::Left {
+                if sent == OrderDelivery::Left {
                     owe_bell(to);
                 }
                 if !ahead {
@@ -105,7 +105,7 @@ impl SharedPool {
         let pid = state.workers.get(&worker).map_or(0, |worker| worker.pid());
         let Some(begun) = state.requests.get_mut(&request) else { return };
         let since = Instant::now();
-        begun.begun = Some(Begun { waited: since.saturating_duration_since(begun.at), since, worker, pid });
+        begun.begun = Some(RequestStart { waited: since.saturating_duration_since(begun.at), since, worker, pid });
         count(&self.front.counters.worker_requests);
     }
 
@@ -123,7 +123,7 @@ impl SharedPool {
     }
 
     /// Removes a failed request, and counts or logs the cause. Returns its thread, and where it began.
-    fn fail(&self, state: &mut State, request: RequestId, cause: Cause) -> Option<(u8, Option<Begun>)> {
+    fn fail(&self, state: &mut State, request: RequestId, cause: Cause) -> Option<(u8, Option<RequestStart>)> {
         let failed = state.requests.remove(&request)?;
         match cause {
             Cause::QueueFull => count(&self.front.counters.shed.queue_full),

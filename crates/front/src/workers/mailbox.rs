@@ -8,23 +8,23 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use wire::control::{GenerationNumber, PoolId};
 
 use super::pool::RequestId;
-use super::submitted::Begun;
-use super::worker::{Way, Worker};
+use super::submitted::RequestStart;
+use super::worker::{ReplyPath, Worker};
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 
 /// A decision of the pool for one thread.
 pub enum Notice {
     /// A worker was added; its replies reach the thread by this way.
-    Worker(Arc<Worker>, Way),
+    Worker(Arc<Worker>, ReplyPath),
     /// Requests wait for the worker of this request: spool the response to a file.
     Spill(RequestId),
     /// Requests wait for the worker of this request: cut the response if its client is too slow during this time.
     Press(RequestId, Duration),
     /// The request is over: its response is complete, or its client has left.
-    Over(RequestId, Option<Begun>),
+    Over(RequestId, Option<RequestStart>),
     /// The request failed before or during its response.
-    Failed(RequestId, Failure, Option<Begun>),
+    Failed(RequestId, Failure, Option<RequestStart>),
     /// The generation is over: an idle thread must release its view of it.
     GenerationIsOver,
 }
@@ -54,7 +54,7 @@ impl Mailboxes {
     }
 
     /// Makes all threads listen to a worker; `ways` are in the order of the threads.
-    pub fn listen(&self, pool: PoolId, worker: &Arc<Worker>, ways: Vec<Way>) {
+    pub fn listen(&self, pool: PoolId, worker: &Arc<Worker>, ways: Vec<ReplyPath>) {
         for (thread, way) in (0..).zip(ways) {
             self.send(thread, pool, Notice::Worker(worker.clone(), way));
         }

@@ -11,13 +11,13 @@ use wire::reply::{PacketMessages, Reply};
 use super::exchange::SharedExchange;
 use super::reply_port::ReplyPort;
 use super::storing::store;
-use super::worker::{Way, Worker};
+use super::worker::{ReplyPath, Worker};
 use super::{Failure, RequestId, Workers};
 
 impl Workers {
     /// Reads the replies of `worker` until it is gone. A worker that closes its socket but lives would occupy its slot,
     /// so it is discarded.
-    pub async fn listen(self: &Rc<Self>, worker: Arc<Worker>, way: Way) {
+    pub async fn listen(self: &Rc<Self>, worker: Arc<Worker>, way: ReplyPath) {
         let port = match ReplyPort::new(worker, self.thread, way) {
             Ok(port) => Rc::new(port),
             Err(error) => {

@@ -16,7 +16,7 @@ use wire::transport::SocketFront;
 use super::pool::RequestId;
 use super::ring::Ring;
 use super::share::{Share, go_on_later};
-use super::worker::{Way, Worker};
+use super::worker::{ReplyPath, Worker};
 
 /// Most packets read from the socket of a worker that has ended. A child of its program may hold the socket open and
 /// continue to send.
@@ -46,7 +46,7 @@ pub struct ReplyPort {
 impl ReplyPort {
     /// Opens the port of a worker on this thread's runtime.
     #[allow(deprecated, reason = "the new spelling is unsafe; a port owns its descriptor and never changes it")]
-    pub fn new(worker: Arc<Worker>, number: u8, way: Way) -> io::Result<ReplyPort> {
+    pub fn new(worker: Arc<Worker>, number: u8, way: ReplyPath) -> io::Result<ReplyPort> {
         let listen = |socket| AsyncFd::with_interest(socket, Interest::READABLE);
         let reader = worker.memory().reader(number.into());
         Ok(ReplyPort {
@@ -176,7 +176,7 @@ mod tests {
     const MANY: usize = 200;
 
     /// Both ends of a worker's socket and memory: the front's, with its only thread, and the worker's.
-    fn ends() -> (Arc<Worker>, Way, WorkerPort) {
+    fn ends() -> (Arc<Worker>, ReplyPath, WorkerPort) {
         let (front, theirs) = pair().expect("a pair");
         let memory = wire::memory::create().expect("a memfd");
         let map = || sys::map_memory(&memory).expect("mapped");

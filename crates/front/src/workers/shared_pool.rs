@@ -15,7 +15,7 @@ use wire::transport::MAX_ORDER;
 use super::mailbox::{Mailboxes, Notice, Notices};
 use super::pool::queue::Sizes;
 use super::pool::{ClientId, Pool, RequestId, TooFast};
-use super::submitted::{Begun, Label, Submitted};
+use super::submitted::{Label, RequestStart, Submitted};
 use super::worker::Worker;
 use super::{Workers, ring};
 use crate::base::failure::Failure;
@@ -244,7 +244,7 @@ fn load(id: PoolId, pool: &Pool) -> Load {
 
 impl State {
     /// Stores the last request of a worker, for the status page.
-    pub fn remember(&mut self, label: Label, begun: Option<Begun>) {
+    pub fn remember(&mut self, label: Label, begun: Option<RequestStart>) {
         if let Some(begun) = begun
             && self.workers.contains_key(&begun.worker)
         {

@@ -45,12 +45,12 @@ pub struct Submitted {
     /// Time of submission.
     pub at: Instant,
     /// When and where a worker began the request.
-    pub begun: Option<Begun>,
+    pub begun: Option<RequestStart>,
 }
 
 /// When and where a request began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Begun {
+pub struct RequestStart {
     /// Time in the queue.
     pub waited: Duration,
     /// Time of the start.

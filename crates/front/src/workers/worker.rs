@@ -13,13 +13,13 @@ use wire::channel::MAX_FDS;
 use wire::control::{Inspection, WorkerId};
 use wire::memory::FrontMemory;
 use wire::memory::blocks::Block;
-use wire::transport::{Sent, SocketFront, WorkerOrder};
+use wire::transport::{OrderDelivery, SocketFront, WorkerOrder};
 
 use crate::base::lock::lock;
 use base::log;
 
 /// The path of a worker's replies to one thread.
-pub struct Way {
+pub struct ReplyPath {
     /// Wakes the thread when replies lie in its ring.
     pub bell: Arc<EventFd>,
     /// The worker's socket, on exactly one thread, for replies without a request.
@@ -102,14 +102,14 @@ impl Worker {
 
     /// Creates the ways to `threads` threads, and sends their bells to the worker. The first thread also gets the
     /// socket.
-    pub fn ways(&self, threads: usize) -> io::Result<Vec<Way>> {
+    pub fn ways(&self, threads: usize) -> io::Result<Vec<ReplyPath>> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let bells = (0..threads).map(|_| EventFd::from_flags(flags)).collect::<nix::Result<Vec<_>>>()?;
-        let _: Sent =
+        let _: OrderDelivery =
             self.socket.send(&WorkerOrder::Bells { bells: &bells.iter().map(AsFd::as_fd).collect::<Vec<_>>() })?;
         self.listened_to.store(threads, SeqCst);
         let own = std::iter::once(Some(self.socket.clone())).chain(std::iter::repeat(None));
-        Ok(bells.into_iter().zip(own).map(|(bell, socket)| Way { bell: bell.into(), socket }).collect())
+        Ok(bells.into_iter().zip(own).map(|(bell, socket)| ReplyPath { bell: bell.into(), socket }).collect())
     }
 
     /// Whether the worker's replies are for this front.

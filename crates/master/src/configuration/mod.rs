@@ -37,7 +37,7 @@ const LONGEST_ENVVARS: u64 = 64 * 1024;
 #[derive(Debug, Clone)]
 pub struct ConfigOrigin {
     /// Source of the directives: a file or options.
-    pub from: From,
+    pub from: ConfigInput,
     /// `-D NAME`
     pub defines: Vec<String>,
     /// `-C directive`: read before the rest.
@@ -50,7 +50,7 @@ pub struct ConfigOrigin {
 
 /// A file, or directives from the command line.
 #[derive(Debug, Clone)]
-pub enum From {
+pub enum ConfigInput {
     /// `-f FILE`
     File(PathBuf),
     /// `cameleer run …`, written as directives.
@@ -297,16 +297,16 @@ impl ConfigOrigin {
     /// Path of the file, or `command line`.
     pub fn name(&self) -> String {
         match &self.from {
-            From::File(path) => path.display().to_string(),
-            From::Options(_) => "command line".to_string(),
+            ConfigInput::File(path) => path.display().to_string(),
+            ConfigInput::Options(_) => "command line".to_string(),
         }
     }
 
     /// Path of the file; `None` for directives from options.
     pub fn file(&self) -> Option<&Path> {
         match &self.from {
-            From::File(path) => Some(path),
-            From::Options(_) => None,
+            ConfigInput::File(path) => Some(path),
+            ConfigInput::Options(_) => None,
         }
     }
 
@@ -354,8 +354,8 @@ impl ConfigOrigin {
     fn read_by<'a>(&self, mut reader: ConfigReader<'a>) -> ConfigReader<'a> {
         self.before.iter().for_each(|line| reader.option(line, "-C"));
         match &self.from {
-            From::File(path) => reader.load(path),
-            From::Options(all) => all.iter().for_each(|said| reader.option(&said.directives, &said.option)),
+            ConfigInput::File(path) => reader.load(path),
+            ConfigInput::Options(all) => all.iter().for_each(|said| reader.option(&said.directives, &said.option)),
         }
         self.after.iter().for_each(|line| reader.option(line, "-c"));
         reader

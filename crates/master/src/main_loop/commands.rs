@@ -7,7 +7,7 @@ use wire::control::{ExitReason, Slot, ToFront};
 use super::Master;
 use crate::front_requests::Detail;
 use crate::signals::SignalRequest;
-use crate::sockets::control_socket::{Command, ControlClient, ControlReply, How};
+use crate::sockets::control_socket::{Command, ControlClient, ControlReply, StopMode};
 use base::log;
 
 impl Master {
@@ -15,8 +15,8 @@ impl Master {
         while let Some(request) = self.signals.next() {
             match request {
                 SignalRequest::Reap => self.reap(),
-                SignalRequest::StopGracefully => self.request_stop(How::Graceful),
-                SignalRequest::StopFast => self.request_stop(How::Fast),
+                SignalRequest::StopGracefully => self.request_stop(StopMode::Graceful),
+                SignalRequest::StopFast => self.request_stop(StopMode::Fast),
                 SignalRequest::Reload => self.request_reload(None),
                 SignalRequest::ReopenLogs => self.reopen_logs(),
                 SignalRequest::OneMore => self.shift_pool(1),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use wire::control::{ExitReason, GenerationNumber, GenerationState, PoolId, Slot, ToFront};
 
 use super::Master;
-use super::next::{Attempt, Next};
+use super::next::{Attempt, NextConfig};
 use crate::children::Mold;
 use crate::children::MoldId;
 use crate::configuration::CheckedConfig;
@@ -86,7 +86,7 @@ impl Master {
             self.children.add_mold(MoldId { pool: PoolId { generation, pool }, refork: 0 }, mold);
         }
         self.generations.begin(checked, times, &pids, Instant::now());
-        self.next = Next::Starting(Attempt { generation, listeners, opened });
+        self.next = NextConfig::Starting(Attempt { generation, listeners, opened });
     }
 
     pub(super) fn do_generation(&mut self, action: GenerationAction) {

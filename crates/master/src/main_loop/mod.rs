@@ -59,7 +59,7 @@ use super::sockets::listeners::Listeners;
 use super::stop::ServerStop;
 use base::log;
 use machine::capacity::cores;
-use next::Next;
+use next::NextConfig;
 use sys::privileges;
 
 /// State of the main loop.
@@ -76,7 +76,7 @@ pub(super) struct Master {
     monitor_files: MonitorFiles,
     /// The configuration in force; at the start, the one that is to serve first.
     checked: Rc<CheckedConfig>,
-    next: Next,
+    next: NextConfig,
 
     // The state machines.
     front: Supervision,
@@ -127,7 +127,7 @@ impl Master {
             grants: MemoryGrants::new()?,
             monitor_files: MonitorFiles::open(&checked.config)?,
             checked: checked.clone(),
-            next: Next::default(),
+            next: NextConfig::default(),
             front: Supervision::default(),
             generations: GenerationRegister::default(),
             workers: WorkerRegister::default(),

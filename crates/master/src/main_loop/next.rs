@@ -19,7 +19,7 @@ pub(super) struct Attempt {
 
 /// State of a start or a reload until its generation serves.
 #[derive(Debug, Default)]
-pub(super) enum Next {
+pub(super) enum NextConfig {
     /// No configuration is to serve next, or it is not read yet.
     #[default]
     Nothing,
@@ -29,21 +29,21 @@ pub(super) enum Next {
     Starting(Attempt),
 }
 
-impl Next {
+impl NextConfig {
     /// The expander, if one runs.
     pub fn expansion(&self) -> Option<&Expansion> {
-        if let Next::Expanding(expansion) = self { Some(expansion) } else { None }
+        if let NextConfig::Expanding(expansion) = self { Some(expansion) } else { None }
     }
 
     /// As [`Self::expansion`], to receive messages of the expander.
     pub fn expansion_mut(&mut self) -> Option<&mut Expansion> {
-        if let Next::Expanding(expansion) = self { Some(expansion) } else { None }
+        if let NextConfig::Expanding(expansion) = self { Some(expansion) } else { None }
     }
 
     /// Takes the expander.
     pub fn take_expansion(&mut self) -> Option<Expansion> {
         match std::mem::take(self) {
-            Next::Expanding(expansion) => Some(expansion),
+            NextConfig::Expanding(expansion) => Some(expansion),
             other => {
                 *self = other;
                 None
@@ -53,13 +53,13 @@ impl Next {
 
     /// The generation that starts, if one does.
     pub fn attempt(&self) -> Option<&Attempt> {
-        if let Next::Starting(attempt) = self { Some(attempt) } else { None }
+        if let NextConfig::Starting(attempt) = self { Some(attempt) } else { None }
     }
 
     /// Takes the attempt of this generation.
     pub fn take_attempt(&mut self, number: GenerationNumber) -> Option<Attempt> {
         match std::mem::take(self) {
-            Next::Starting(attempt) if attempt.generation == number => Some(attempt),
+            NextConfig::Starting(attempt) if attempt.generation == number => Some(attempt),
             other => {
                 *self = other;
                 None

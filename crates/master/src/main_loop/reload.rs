@@ -7,7 +7,7 @@ use std::time::Instant;
 use wire::control::{GenerationNumber, Inspection};
 
 use super::Master;
-use super::next::{Attempt, Next};
+use super::next::{Attempt, NextConfig};
 use crate::configuration::ConfigReading;
 use crate::configuration::expansion::Expansion;
 use crate::reload::{ReloadAction, ServerPhase};
@@ -67,7 +67,7 @@ impl Master {
         };
         let expansion = Expansion::start(reading, &error_log, &self.origin)?;
         log::info("master", format_args!("expander pid={} started", expansion.child.pid));
-        self.next = Next::Expanding(expansion);
+        self.next = NextConfig::Expanding(expansion);
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl Master {
         match expansion.receive() {
             Ok(None) => {}
             Ok(Some(checked)) => {
-                self.next = Next::Nothing;
+                self.next = NextConfig::Nothing;
                 if let Err(error) = self.begin_generation(Rc::new(checked)) {
                     self.end_reload(Err(format!("{error:#}")));
                 }

@@ -5,15 +5,15 @@ use std::time::Instant;
 use wire::control::{ExitReason, Slot, ToFront};
 
 use super::Master;
-use super::next::Next;
-use crate::sockets::control_socket::How;
+use super::next::NextConfig;
+use crate::sockets::control_socket::StopMode;
 use crate::stop::StopAction;
 use base::log;
 use config::LogTarget;
 
 impl Master {
     /// Stops the server after a signal or a command.
-    pub(super) fn request_stop(&mut self, how: How) {
+    pub(super) fn request_stop(&mut self, how: StopMode) {
         let actions = self.stop.request(how, self.checked.config.timeouts.graceful, Instant::now());
         match actions.last() {
             Some(StopAction::Drain) => log::notice("master", "stopping gracefully"),
@@ -70,7 +70,7 @@ impl Master {
         self.children.resume();
         // The front answers clients that the kernel has let in. While the master holds the sockets too, it would let in more.
         self.listeners.close();
-        if let Next::Starting(attempt) = next {
+        if let NextConfig::Starting(attempt) = next {
             self.listeners.abandon(attempt.listeners);
         }
         self.generations.stop();

@@ -23,7 +23,7 @@ pub struct WorkerEntry {
     /// Memory of the worker, as measured last.
     pub sizes: Option<MemorySizes>,
     /// Private memory at some number of requests, from which growth is computed.
-    mark: Option<Mark>,
+    mark: Option<MeasuredSize>,
     /// `Starting` until the front has received `Ready`; then `Idle` (the front distinguishes idle and busy); `Retiring`
     /// once no front uses the worker.
     pub state: WorkerState,
@@ -46,7 +46,7 @@ const TREND: u64 = 1000;
 
 /// Size of a worker after a number of requests.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct MeasuredSize {
     requests: u64,
     private: u64,
 }
@@ -81,7 +81,7 @@ impl WorkerEntry {
     pub fn measured(&mut self, sizes: MemorySizes) {
         self.sizes = Some(sizes);
         if self.requests >= TREND && self.mark.is_none() {
-            self.mark = Some(Mark { requests: self.requests, private: sizes.private });
+            self.mark = Some(MeasuredSize { requests: self.requests, private: sizes.private });
         }
     }
 

@@ -1,30 +1,17 @@
 // A chart of values over time, as stacked areas or lines, in plain SVG. The chart is redrawn when there are new values.
 // It shows the values below the pointer, and with the arrow keys those of each moment.
 
+import { append } from "./element.js";
+import { linear, logarithmic } from "./scale.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 170;
 const EDGE = { top: 10, right: 8, bottom: 20, left: 52 };
 
-/** Distance between grid lines: 1, 2 or 5 times a power of ten, in the largest unit that fits; each unit is `base` times
- * the one before. */
-function niceStep(most, lines, base) {
-  const unit = base ** Math.max(0, Math.floor(Math.log(most) / Math.log(base)));
-  const rough = most / lines / unit;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  return unit * [1, 2, 5, 10].map((n) => n * power).find((step) => step >= rough);
-}
-
-function element(parent, name, attributes = {}) {
+/** A new SVG element at the end of `parent`. */
+function shape(parent, name, attributes = {}) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  parent.append(made);
-  return made;
-}
-
-function html(parent, name, className, text = "") {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  made.textContent = text;
   parent.append(made);
   return made;
 }
@@ -35,22 +22,22 @@ export class Chart {
    * orders of magnitude, and none is zero. */
   constructor(parent, { title, series, format, clock, stacked = false, least = 1, base = 1000, floor = 0 }) {
     Object.assign(this, { title, series, format, clock, stacked, least, base, floor, points: [], from: 0, to: 1, step: 1 });
-    this.panel = html(parent, "article", "panel chart");
-    html(html(this.panel, "div", "panel-head"), "h2", "", title);
-    this.plot = html(this.panel, "div", "plot");
-    this.svg = element(this.plot, "svg", { role: "img", tabindex: "0" });
-    this.tip = html(this.plot, "div", "tip");
+    this.panel = append(parent, "article", "", "panel chart");
+    append(append(this.panel, "div", "", "panel-head"), "h2", title);
+    this.plot = append(this.panel, "div", "", "plot");
+    this.svg = shape(this.plot, "svg", { role: "img", tabindex: "0" });
+    this.tip = append(this.plot, "div", "", "tip");
     this.legend();
     this.listen();
   }
 
   legend() {
-    const list = html(this.panel, "ul", "legend");
+    const list = append(this.panel, "ul", "", "legend");
     this.values = this.series.map(({ name, color }) => {
-      const item = html(list, "li");
-      html(item, "i").style.background = `var(--${color})`;
+      const item = append(list, "li");
+      append(item, "i").style.background = `var(--${color})`;
       item.append(name);
-      return html(item, "b", "", "–");
+      return append(item, "b", "–");
     });
   }
 
@@ -97,7 +84,7 @@ export class Chart {
     this.grid();
     if (this.stacked) this.areas();
     else this.series.forEach(({ key, color }) => this.line((point) => point[key], color, (point) => !this.floor || point[key] > 0));
-    this.cross = element(this.svg, "line", { class: "cross", y1: EDGE.top, y2: HEIGHT - EDGE.bottom });
+    this.cross = shape(this.svg, "line", { class: "cross", y1: EDGE.top, y2: HEIGHT - EDGE.bottom });
     this.svg.setAttribute("aria-label", this.described());
     if (this.pointed != null) this.point(Math.min(this.pointed, this.points.length - 1));
   }
@@ -106,33 +93,24 @@ export class Chart {
     const sum = (point) => this.series.reduce((all, { key }) => all + point[key], 0);
     const highest = (point) => (this.stacked ? sum(point) : Math.max(...this.series.map(({ key }) => point[key])));
     const most = Math.max(this.least, ...this.points.map(highest));
-    if (this.floor) {
-      const powers = Math.max(2, Math.ceil(Math.log10(most / this.floor)));
-      this.most = this.floor * 10 ** powers;
-      this.ticks = Array.from({ length: powers + 1 }, (_, power) => this.floor * 10 ** power);
-    } else {
-      const step = niceStep(most, 3, this.base);
-      const steps = Math.ceil(most / step);
-      this.most = steps * step;
-      this.ticks = Array.from({ length: steps + 1 }, (_, n) => n * step);
-    }
+    Object.assign(this, this.floor ? logarithmic(most, this.floor) : linear(most, this.base));
   }
 
   grid() {
     for (const value of this.ticks) {
       const y = Math.round(this.y(value));
-      element(this.svg, "line", { class: "grid", x1: EDGE.left, x2: this.width - EDGE.right, y1: y, y2: y });
-      element(this.svg, "text", { x: EDGE.left - 8, y: y + 4, "text-anchor": "end" }).textContent = value ? this.format(value) : "0";
+      shape(this.svg, "line", { class: "grid", x1: EDGE.left, x2: this.width - EDGE.right, y1: y, y2: y });
+      shape(this.svg, "text", { x: EDGE.left - 8, y: y + 4, "text-anchor": "end" }).textContent = value ? this.format(value) : "0";
     }
     const labels = this.width < 420 ? 3 : 4;
     for (let n = 0; n < labels; n += 1) {
       const time = this.from + ((this.to - this.from) * n) / (labels - 1);
       const anchor = n === 0 ? "start" : n === labels - 1 ? "end" : "middle";
-      const text = element(this.svg, "text", { x: this.x(time), y: HEIGHT - 4, "text-anchor": anchor });
+      const text = shape(this.svg, "text", { x: this.x(time), y: HEIGHT - 4, "text-anchor": anchor });
       text.textContent = this.clock(time);
     }
     if (!this.points.length) {
-      element(this.svg, "text", { class: "empty", x: this.width / 2, y: HEIGHT / 2 }).textContent = "no data for this time";
+      shape(this.svg, "text", { class: "empty", x: this.width / 2, y: HEIGHT / 2 }).textContent = "no data for this time";
     }
   }
 
@@ -156,7 +134,7 @@ export class Chart {
     for (const run of this.runs(isDrawn)) {
       const path = run.map((point) => `${this.x(point.time).toFixed(1)},${this.y(value(point)).toFixed(1)}`).join("L");
       const stroke = { fill: "none", "stroke-width": 1.6, "stroke-linejoin": "round", "stroke-linecap": "round" };
-      element(this.svg, "path", { d: `M${path}${run.length === 1 ? "h0.1" : ""}`, ...stroke }).style.stroke = `var(--${color})`;
+      shape(this.svg, "path", { d: `M${path}${run.length === 1 ? "h0.1" : ""}`, ...stroke }).style.stroke = `var(--${color})`;
     }
   }
 
@@ -168,7 +146,7 @@ export class Chart {
         const floor = run.map((point) => at(point, below.get(point.time) ?? 0)).reverse();
         run.forEach((point) => below.set(point.time, (below.get(point.time) ?? 0) + point[key]));
         const ceiling = run.map((point) => at(point, below.get(point.time)));
-        const area = element(this.svg, "path", { d: `M${ceiling.join("L")}L${floor.join("L")}Z` });
+        const area = shape(this.svg, "path", { d: `M${ceiling.join("L")}L${floor.join("L")}Z` });
         area.style.fill = `color-mix(in srgb, var(--${color}) 62%, transparent)`;
       }
       // An area of height 0 gets no edge.
@@ -196,11 +174,11 @@ export class Chart {
     this.cross.setAttribute("x1", x);
     this.cross.setAttribute("x2", x);
     this.tip.replaceChildren();
-    html(this.tip, "div", "when", this.clock(point.time));
+    append(this.tip, "div", this.clock(point.time), "when");
     for (const { key, name } of [...this.series].reverse()) {
-      const row = html(this.tip, "div");
-      html(row, "span", "", name);
-      html(row, "b", "", this.format(point[key]));
+      const row = append(this.tip, "div");
+      append(row, "span", name);
+      append(row, "b", this.format(point[key]));
     }
     const left = x > this.width / 2 ? x - this.tip.offsetWidth - 8 : x + 28;
     this.tip.style.left = `${Math.max(4, left)}px`;

@@ -1,19 +1,36 @@
 //! The dashboard: a few static files that fetch `status.json`, `history.json`, `slow.json` and `events` and draw them.
+//! Each section of the page is a script in `sections/`, in the order of the page.
 
 const JS: &str = "text/javascript; charset=utf-8";
 
+/// A script below this folder, with its path.
+macro_rules! script {
+    ($path:literal) => {
+        (concat!("/", $path), JS, include_str!($path))
+    };
+}
+
 /// Path, media type and contents. All files are part of the program.
-const FILES: [(&str, &str, &str); 10] = [
+const FILES: [(&str, &str, &str); 19] = [
     ("/", "text/html; charset=utf-8", include_str!("index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("style.css")),
-    ("/main.js", JS, include_str!("main.js")),
-    ("/feed.js", JS, include_str!("feed.js")),
-    ("/charts.js", JS, include_str!("charts.js")),
-    ("/chart.js", JS, include_str!("chart.js")),
-    ("/tables.js", JS, include_str!("tables.js")),
-    ("/table.js", JS, include_str!("table.js")),
-    ("/why.js", JS, include_str!("why.js")),
-    ("/format.js", JS, include_str!("format.js")),
+    script!("main.js"),
+    script!("feed.js"),
+    script!("format.js"),
+    script!("element.js"),
+    script!("table.js"),
+    script!("chart.js"),
+    script!("scale.js"),
+    script!("sections/header.js"),
+    script!("sections/range.js"),
+    script!("sections/tiles.js"),
+    script!("sections/charts.js"),
+    script!("sections/measures.js"),
+    script!("sections/workers.js"),
+    script!("sections/slowest.js"),
+    script!("sections/why.js"),
+    script!("sections/exits.js"),
+    script!("sections/codes.js"),
 ];
 
 /// The file with this path.

@@ -1,6 +1,13 @@
 // A table that is sorted by a click on a heading. Rows are replaced each second; sort order, selection and focus are
 // retained.
 
+import { append, element } from "./element.js";
+
+/** A column of numbers, sorted by `value` and displayed by `text`. */
+export const number = (key, name, value, text) => ({ key, name, value, text: (row) => text(value(row)), number: true });
+/** A column that phones do not show. */
+export const minor = (column) => ({ ...column, minor: true });
+
 /** CSS classes of the column's kinds. */
 function classes(kind) {
   return ["number", "wide", "minor"].filter((name) => kind[name]).join(" ");
@@ -8,21 +15,16 @@ function classes(kind) {
 
 export class Table {
   /** `columns`: `{key, name, value, text, number, wide, minor}`: `value` is sorted by, `text` (or an element) is
-   * displayed; minor columns are hidden on phones. */
+   * displayed. */
   constructor(table, { columns, sort, descending = false, none }) {
     Object.assign(this, { table, columns, sort, descending, none, rows: [], filter: "" });
     const head = table.createTHead().insertRow();
     for (const { key, name, number, minor } of columns) {
-      const cell = document.createElement("th");
+      const cell = append(head, "th", "", classes({ number, minor }), { key });
       cell.scope = "col";
-      cell.dataset.key = key;
-      cell.className = classes({ number, minor });
-      const button = document.createElement("button");
+      const button = append(cell, "button", name);
       button.type = "button";
-      button.textContent = name;
       button.addEventListener("click", () => this.sortBy(key));
-      cell.append(button);
-      head.append(cell);
     }
     this.body = table.createTBody();
     this.draw();
@@ -62,7 +64,7 @@ export class Table {
   }
 
   row(row) {
-    const line = document.createElement("tr");
+    const line = element("tr");
     for (const { text, ...kind } of this.columns) {
       const cell = line.insertCell();
       cell.append(text(row));
@@ -78,13 +80,4 @@ export class Table {
     cell.colSpan = this.columns.length;
     cell.textContent = this.rows.length ? "nothing matches the filter" : this.none;
   }
-}
-
-/** An element with `text` and a CSS class, for a cell. */
-export function marked(text, className, data = {}) {
-  const span = document.createElement("span");
-  span.className = className;
-  span.textContent = text;
-  Object.assign(span.dataset, data);
-  return span;
 }

@@ -1,6 +1,6 @@
 //! Messages as bytes: writing them to a packet, and reading a packet.
 
-use super::{End, HEADER, Head, LeaveReason, LogKind, MAX_PAYLOAD, Reply};
+use super::{HEADER, Head, LeaveReason, LogKind, MAX_PAYLOAD, Reply, RequestEnd};
 use crate::{Cursor, Malformed, put_string};
 
 const READY: u8 = 1;
@@ -47,7 +47,7 @@ impl Head {
     }
 }
 
-impl End {
+impl RequestEnd {
     fn put(&self, out: &mut Vec<u8>) -> u8 {
         out.extend_from_slice(&self.cpu_us.to_le_bytes());
         out.extend_from_slice(&(self.log.len().min(u16::MAX as usize) as u16).to_le_bytes());
@@ -59,14 +59,14 @@ impl End {
         END
     }
 
-    fn read(flags: u8, mut from: Cursor<'_>) -> Result<End, Malformed> {
+    fn read(flags: u8, mut from: Cursor<'_>) -> Result<RequestEnd, Malformed> {
         let cpu_us = from.u64()?;
         let mut log = Vec::new();
         for _ in 0..from.u16()? {
             let kind = LogKind::from_repr(from.u8()?).ok_or(Malformed("unknown kind of log value"))?;
             log.push((kind, from.string()?.to_vec(), from.string()?.to_vec()));
         }
-        Ok(End { cpu_us, leaving: LeaveReason::read(flags), truncated: flags & TRUNCATED != 0, log })
+        Ok(RequestEnd { cpu_us, leaving: LeaveReason::read(flags), truncated: flags & TRUNCATED != 0, log })
     }
 
     fn flags(&self) -> u8 {
@@ -165,7 +165,7 @@ impl<'a> PacketMessages<'a> {
                 let mut from = Cursor(payload);
                 Reply::Refused { status: from.u16()?, variables: from.0 }
             }
-            END => Reply::End(End::read(flags, Cursor(payload))?),
+            END => Reply::End(RequestEnd::read(flags, Cursor(payload))?),
             _ => return Err(Malformed("unknown kind of message")),
         };
         Ok((id, reply))

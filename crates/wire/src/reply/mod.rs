@@ -70,7 +70,7 @@ pub enum Reply<'a> {
     /// The response is complete, but cleanup handlers still run: the client need not wait for `End`.
     Complete,
     /// The request is finished; the worker is free, or is leaving.
-    End(End),
+    End(RequestEnd),
 }
 
 /// Status and headers of a response.
@@ -86,7 +86,7 @@ pub struct Head {
 
 /// Facts about a finished request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct End {
+pub struct RequestEnd {
     /// CPU time that the worker used for it, in microseconds.
     pub cpu_us: u64,
     /// Why the worker exits after this request, if it does.

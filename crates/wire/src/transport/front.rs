@@ -17,7 +17,7 @@ use crate::memory::{FrontMemory, Memory};
 /// How an order was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Sent {
+pub enum OrderDelivery {
     /// In a packet, which wakes a worker that sleeps.
     Arrives,
     /// The order is in the worker's memory: call [`SocketFront::wake_if_asleep`] once after this order and the orders
@@ -71,18 +71,18 @@ impl SocketFront {
     }
 
     /// Sends an order whole, or fails with `WouldBlock`.
-    pub fn send(&self, order: &WorkerOrder<'_>) -> io::Result<Sent> {
+    pub fn send(&self, order: &WorkerOrder<'_>) -> io::Result<OrderDelivery> {
         if let WorkerOrder::Request { frame, body: None, reply_to } = order
             && self.memory.send(id_of(frame), frame, *reply_to)
         {
-            return Ok(Sent::Left);
+            return Ok(OrderDelivery::Left);
         }
         if matches!(order, WorkerOrder::Request { .. }) {
             self.has_packet.store(true, SeqCst);
         }
         self.send_packet(order)?;
         self.memory.announce_packet();
-        Ok(Sent::Arrives)
+        Ok(OrderDelivery::Arrives)
     }
 
     fn send_packet(&self, order: &WorkerOrder<'_>) -> io::Result<()> {

@@ -14,7 +14,7 @@
 mod front;
 mod worker;
 
-pub use front::{Sent, SocketFront};
+pub use front::{OrderDelivery, SocketFront};
 pub use worker::{WorkerPort, packet_buffer};
 
 use std::fs::File;

@@ -12,14 +12,14 @@ use crate::reply::{Outgoing, Reply};
 
 /// The worker's end of a socketpair, with its memory. Blocks.
 pub struct WorkerPort {
-    line: Line,
+    line: OrderSocket,
     /// The thread that gets the answer.
     reply_to: u8,
     memory: WorkerMemory,
 }
 
 /// The socket, and the orders received over it.
-struct Line {
+struct OrderSocket {
     socket: OwnedFd,
     /// See [`packet_buffer`].
     packet: Box<[u8]>,
@@ -44,7 +44,7 @@ impl AsFd for WorkerPort {
 impl WorkerPort {
     /// Takes an end of a pair, a buffer from [`packet_buffer`], and memory with that many `blocks`.
     pub fn new(socket: OwnedFd, packet: Box<[u8]>, memory: Memory, blocks: usize) -> WorkerPort {
-        let line = Line { socket, packet, heard: VecDeque::new(), is_for_nobody: false };
+        let line = OrderSocket { socket, packet, heard: VecDeque::new(), is_for_nobody: false };
         WorkerPort { line, reply_to: 0, memory: WorkerMemory::new(memory, blocks) }
     }
 
@@ -137,7 +137,7 @@ impl WorkerPort {
     }
 }
 
-impl Line {
+impl OrderSocket {
     fn receive(&mut self, buffer: Vec<u8>) -> io::Result<Option<(Inbound, u8)>> {
         let mut fds = Vec::new();
         let Some(n) = receive_packet(self.socket.as_fd(), &mut self.packet, &mut fds)? else { return Ok(None) };

@@ -18,7 +18,7 @@ use super::{Programs, fcgid};
 use crate::log_context::{self, LogContext, report};
 use crate::place::language_of;
 use crate::program::child::Child;
-use crate::program::relay::{self, Deadline, Ended};
+use crate::program::relay::{self, Deadline, TransferEnd};
 use crate::program::{arguments, lost, refused, started, too_late};
 use crate::{Port, WorkerIdentity, activity_begins};
 use base::log;
@@ -180,9 +180,9 @@ fn relay_output(child: Result<Child, i32>, (settings, request, file): (&Settings
     let limit = settings.request_timeout;
     let deadline = if limit.is_zero() { None } else { begun.checked_add(limit) };
     match relay::all(&mut child, request, Deadline::At(deadline)) {
-        Ended::Whole | Ended::Unheard => OK,
-        Ended::TooLate => failed(request, 504, &too_late(file)),
-        Ended::Lost(error) => failed(request, 500, &lost(file, &error)),
+        TransferEnd::Whole | TransferEnd::Unheard => OK,
+        TransferEnd::TooLate => failed(request, 504, &too_late(file)),
+        TransferEnd::Lost(error) => failed(request, 500, &lost(file, &error)),
     }
 }
 

@@ -15,7 +15,7 @@ const PIECE: usize = 32 * 1024;
 const LOOK: u16 = 1000;
 
 /// End of a transfer.
-pub enum Ended {
+pub enum TransferEnd {
     /// All output was transferred.
     Whole,
     /// The client has disconnected.
@@ -52,24 +52,24 @@ impl Deadline {
 }
 
 /// Transfers all output of the program. Returns at its end, on a timeout, on a disconnect, or on a read error.
-pub fn all(child: &mut Child, request: u64, deadline: Deadline) -> Ended {
+pub fn all(child: &mut Child, request: u64, deadline: Deadline) -> TransferEnd {
     let mut buffer = vec![0; PIECE];
     let mut has_sent_status = false;
     while child.stdout.is_some() || child.stderr.is_some() || !child.has_ended() {
         let ready = match wait(child, if has_sent_status { 0 } else { deadline.wait() }) {
             Ok(ready) => ready,
-            Err(Errno::EINTR) if deadline.is_over() => return Ended::TooLate,
+            Err(Errno::EINTR) if deadline.is_over() => return TransferEnd::TooLate,
             Err(Errno::EINTR) => continue,
-            Err(error) => return Ended::Lost(error.into()),
+            Err(error) => return TransferEnd::Lost(error.into()),
         };
         if deadline.is_over() {
-            return Ended::TooLate;
+            return TransferEnd::TooLate;
         }
         if ready == Ready::default() {
             has_sent_status = false;
             apache::flush();
             if apache::is_unheard(request) {
-                return Ended::Unheard;
+                return TransferEnd::Unheard;
             }
             continue;
         }
@@ -80,14 +80,14 @@ pub fn all(child: &mut Child, request: u64, deadline: Deadline) -> Ended {
             has_sent_status = true;
             pass(&mut child.stdout, &mut buffer, apache::output);
             if apache::is_unheard(request) {
-                return Ended::Unheard;
+                return TransferEnd::Unheard;
             }
         }
         if ready.end && !ready.stderr {
             child.stderr = None;
         }
     }
-    Ended::Whole
+    TransferEnd::Whole
 }
 
 /// Logs remaining stderr until the stream ends or is silent for `time` ms. Further stdout is discarded.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::at::At;
+use super::at::LocatedRequest;
 use super::phases::{DECLINED, Going, OK, PhaseEnd, all, first, has_handlers};
 use super::request_error::log_error;
 use super::variables;
@@ -18,14 +18,14 @@ use config::{Phase, work};
 
 /// Judges a request at its location.
 pub(super) struct AccessCheck<'a> {
-    at: At<'a>,
+    at: LocatedRequest<'a>,
     rules: &'a AccessRules,
     method: String,
     methods: Methods,
 }
 
 impl<'a> AccessCheck<'a> {
-    pub fn of(at: At<'a>) -> AccessCheck<'a> {
+    pub fn of(at: LocatedRequest<'a>) -> AccessCheck<'a> {
         let method = apache::method(at.request);
         let methods = Methods::of(&method);
         AccessCheck { at, rules: &at.settings().access, method, methods }

@@ -7,7 +7,7 @@ use std::path::Path;
 use apache::InternalRequest;
 use percent_encoding::percent_encode;
 
-use super::at::At;
+use super::at::LocatedRequest;
 use super::engine::redirect::redirect;
 use super::phases::{DECLINED, OK};
 use crate::site::Site;
@@ -17,8 +17,8 @@ use files::mime;
 
 /// Redirects the request to the script for its handler, file type or method. Returns DECLINED without such a script,
 /// and 500 for an unknown configured handler.
-pub(super) fn act(at: At<'_>, handler: Option<&str>) -> i32 {
-    let At { site, request, .. } = at;
+pub(super) fn act(at: LocatedRequest<'_>, handler: Option<&str>) -> i32 {
+    let LocatedRequest { site, request, .. } = at;
     let actions = &at.settings().response.actions;
     let file = apache::filename(request);
     let file = Path::new(OsStr::from_bytes(&file));

@@ -8,16 +8,16 @@ use config::{Handler, Settings};
 
 /// A request, and the location in which its phases and its handler run.
 #[derive(Clone, Copy)]
-pub(super) struct At<'a> {
+pub(super) struct LocatedRequest<'a> {
     pub site: &'a Site,
     /// Number of the record.
     pub request: u64,
     pub location: &'a Rc<ResolvedLocation>,
 }
 
-impl<'a> At<'a> {
-    pub fn new(site: &'a Site, request: u64, location: &'a Rc<ResolvedLocation>) -> At<'a> {
-        At { site, request, location }
+impl<'a> LocatedRequest<'a> {
+    pub fn new(site: &'a Site, request: u64, location: &'a Rc<ResolvedLocation>) -> LocatedRequest<'a> {
+        LocatedRequest { site, request, location }
     }
 
     pub fn settings(self) -> &'a Settings {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use libperl::Interrupted;
 
-use super::at::At;
+use super::at::LocatedRequest;
 use super::phases;
 use crate::location::ResolvedLocation;
 use crate::site::Site;
@@ -16,7 +16,7 @@ pub(super) fn clean_up(site: &Site, request: u64, location: Option<&Rc<ResolvedL
     libperl::request_is_answered();
     apache::run(request);
     if let Some(location) = location {
-        phases::run(At::new(site, request, location), Phase::Log);
+        phases::run(LocatedRequest::new(site, request, location), Phase::Log);
     }
     if site.mod_perl {
         // A cleanup that exits skips only itself; the remaining cleanups run.
@@ -30,7 +30,7 @@ pub(super) fn clean_up(site: &Site, request: u64, location: Option<&Rc<ResolvedL
         calls.end_forked_child(None);
     }
     if let Some(location) = location {
-        phases::run(At::new(site, request, location), Phase::Cleanup);
+        phases::run(LocatedRequest::new(site, request, location), Phase::Cleanup);
     }
     if site.psgi.take_cleanup() {
         let (result, leave) = site.perl.psgi_cleanup();

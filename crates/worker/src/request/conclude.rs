@@ -6,7 +6,7 @@ use std::path::Path;
 
 use apache::{ErrorPage, HandlerOutcome, InternalRequest};
 
-use super::at::At;
+use super::at::LocatedRequest;
 use super::engine::redirect::redirect;
 use super::filters::filtered_file;
 use super::folders::{FolderAnswer, answer_for};
@@ -16,7 +16,7 @@ use config::Named;
 use config::response::{ErrorDocument, PathInfo};
 
 /// Sends the answer after the response handler has returned `said`.
-pub(super) fn conclude(at: At<'_>, said: i32) {
+pub(super) fn conclude(at: LocatedRequest<'_>, said: i32) {
     let handler = at.handler();
     if let (DECLINED, true, Some(page)) = (said, handler.is_page(), handler.name()) {
         // Safe as a marker: a file name would be an absolute path.
@@ -30,7 +30,7 @@ pub(super) fn conclude(at: At<'_>, said: i32) {
 }
 
 /// Concludes a request that all handlers declined: the front sends the file, if there is one.
-fn with_file(at: At<'_>, path: &[u8]) {
+fn with_file(at: LocatedRequest<'_>, path: &[u8]) {
     let request = at.request;
     if apache::is_internal(request) && with_folder(at, path) {
         return;
@@ -52,7 +52,7 @@ fn with_file(at: At<'_>, path: &[u8]) {
 
 /// Answers an internal request whose file is a folder. Returns false for other files, and for folders that may be
 /// listed.
-fn with_folder(at: At<'_>, file: &[u8]) -> bool {
+fn with_folder(at: LocatedRequest<'_>, file: &[u8]) -> bool {
     match answer_for(at.site, at.request, at.location, file) {
         Some(FolderAnswer::Index(uri)) => {
             if !redirect(at.site, at.request, InternalRequest::Redirect, &uri, false) {
@@ -70,7 +70,7 @@ fn with_folder(at: At<'_>, file: &[u8]) -> bool {
 }
 
 /// The `ServerSignature` line, as HTML.
-fn foot(at: At<'_>) -> String {
+fn foot(at: LocatedRequest<'_>) -> String {
     let Some(signature) = at.settings().response.signature else { return String::new() };
     let (name, port) = apache::server_name(at.request);
     let host = at.site.config.hosts.get(usize::from(apache::requested(at.request).host));
@@ -79,7 +79,7 @@ fn foot(at: At<'_>) -> String {
 }
 
 /// Answers with `$r->custom_response` or the ErrorDocument for the status, or with a plain page.
-fn with_error(at: At<'_>, status: u16) {
+fn with_error(at: LocatedRequest<'_>, status: u16) {
     let (request, foot) = (at.request, foot(at));
     if let Some(original) = apache::error_before(request) {
         // The error page itself has failed.
@@ -107,7 +107,7 @@ fn with_error(at: At<'_>, status: u16) {
 }
 
 /// The error response for a status, as `$r->custom_response` returns it.
-pub(super) fn response_for(at: At<'_>, status: u16) -> Option<Vec<u8>> {
+pub(super) fn response_for(at: LocatedRequest<'_>, status: u16) -> Option<Vec<u8>> {
     apache::custom_response(at.request, status).unwrap_or_else(|| {
         at.settings().response.error_document(status).and_then(|document| shown(at.request, document))
     })

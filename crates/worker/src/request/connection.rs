@@ -3,7 +3,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use super::at::At;
+use super::at::LocatedRequest;
 use super::phases::{DECLINED, OK, run};
 use crate::log_context::{note, report};
 use config::Phase;
@@ -12,7 +12,7 @@ use config::Phase;
 const DONE: i32 = -2;
 
 /// Runs the connection's handlers. Perl code uses copies of the descriptor, which end with the connection's pool.
-pub(super) fn converse(at: At<'_>, socket: Option<OwnedFd>) {
+pub(super) fn converse(at: LocatedRequest<'_>, socket: Option<OwnedFd>) {
     let Some(socket) = socket else { return report("the message about a connection has no descriptor of its socket") };
     let perl = &at.site.perl;
     perl.env_begin();

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::at::At;
+use super::at::LocatedRequest;
 use super::phases::OK;
 use files::open::{DiskPatience, Links, PathWithLinks, root};
 
@@ -16,7 +16,7 @@ const PIECE: usize = 32 * 1024;
 const FILTERED_PIECE: u64 = 1024 * 1024;
 
 /// Outputs a file. Returns the status.
-pub(super) fn copy_file(at: At<'_>, path: &[u8]) -> i32 {
+pub(super) fn copy_file(at: LocatedRequest<'_>, path: &[u8]) -> i32 {
     let file = Path::new(OsStr::from_bytes(path));
     let root = root(&at.site.config, apache::requested(at.request).host, file);
     let way = PathWithLinks { root, path: file, links: Links::of(at.settings().options) };

@@ -9,7 +9,7 @@ use std::path::Path;
 use apache::PieceEnd;
 use libperl::Interrupted;
 
-use super::at::At;
+use super::at::LocatedRequest;
 use super::copy_file::copy_file;
 use super::phases::OK;
 use crate::log_context::report;
@@ -20,7 +20,7 @@ use files::mime;
 
 /// Inserts the configured filters after those that Perl code added in earlier phases. PSGI applications have no
 /// filters.
-pub(super) fn insert(at: At<'_>) -> Result<(), Interrupted> {
+pub(super) fn insert(at: LocatedRequest<'_>) -> Result<(), Interrupted> {
     let filters = &at.settings().perl_filters;
     let is_needed = !filters.is_empty() || apache::has_filtered_body(at.request);
     if !is_needed || at.handler() == Handler::Psgi {
@@ -62,8 +62,8 @@ pub(super) fn pass(site: &Site, request: u64, piece: &[u8], end: PieceEnd) {
 
 /// Answers with a file that must pass filters and that no handler answered. Returns the status. Folders and other
 /// methods than GET and HEAD are left to the front.
-pub(super) fn filtered_file(at: At<'_>, path: &[u8]) -> Option<i32> {
-    let At { site, request, .. } = at;
+pub(super) fn filtered_file(at: LocatedRequest<'_>, path: &[u8]) -> Option<i32> {
+    let LocatedRequest { site, request, .. } = at;
     let file = Path::new(OsStr::from_bytes(path));
     let reads = matches!(apache::method(request).as_str(), "GET" | "HEAD");
     if !apache::is_filtered(request) || !reads || !file.is_file() {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use percent_encoding::percent_encode;
 
-use super::at::At;
+use super::at::LocatedRequest;
 use crate::location::ResolvedLocation;
 use crate::site::Site;
 use base::path::{PATH, normalise, stays_below};
@@ -39,7 +39,7 @@ pub(super) fn answer_for(site: &Site, request: u64, location: &ResolvedLocation,
 }
 
 /// Whether a subrequest names a folder without the trailing slash.
-pub(super) fn lacks_slash(at: At<'_>) -> bool {
+pub(super) fn lacks_slash(at: LocatedRequest<'_>) -> bool {
     let answer = || answer_for(at.site, at.request, at.location, &apache::filename(at.request));
     at.handler().is_about_a_file() && matches!(answer(), Some(FolderAnswer::Moved(_)))
 }

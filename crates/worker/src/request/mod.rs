@@ -30,7 +30,7 @@ use wire::frame::{Field, Flags, Frame};
 use wire::reply::{LeaveReason, Outgoing};
 use wire::transport::{Presence, in_memory};
 
-use self::at::At;
+use self::at::LocatedRequest;
 use self::clean_up::clean_up;
 use self::conclude::conclude;
 use self::phases::PhaseEnd;
@@ -39,7 +39,7 @@ use self::respond::respond;
 pub use self::warm_up::{WarmUpAnswer, WarmUpPlace, WarmUpRequest};
 use super::location::{LocationKey, ResolvedLocation};
 use super::site::Site;
-use super::{Next, Port, activity_begins};
+use super::{AfterRequest, Port, activity_begins};
 use crate::log_context::{LogContext, report};
 use crate::trace;
 use config::{Host, Phase};
@@ -89,7 +89,7 @@ pub(super) fn answer(
     body: Option<OwnedFd>,
     asker: &dyn Asker,
     last: Option<LeaveReason>,
-) -> io::Result<(Next, Vec<u8>)> {
+) -> io::Result<(AfterRequest, Vec<u8>)> {
     let key = LocationKey::of(&frame);
     let is_connection = frame.flags().has(Flags::CONNECTION);
     let (body, socket) = if is_connection { (None, body) } else { (body, None) };
@@ -111,7 +111,7 @@ pub(super) fn answer(
     let request = apache::begin(apache::Incoming { frame, place, client });
     let location = match location {
         Ok(location) if is_connection => {
-            connection::converse(At::new(site, request, &location), socket);
+            connection::converse(LocatedRequest::new(site, request, &location), socket);
             None
         }
         Ok(location) => Some(answer_as_client(site, request, location, has_phases)),
@@ -137,7 +137,7 @@ pub(super) fn answer(
 }
 
 /// Ends a request: frees its state and restores the process.
-fn over(site: &Site, context: &LogContext, host: Option<&Host>) -> io::Result<(Next, Vec<u8>)> {
+fn over(site: &Site, context: &LogContext, host: Option<&Host>) -> io::Result<(AfterRequest, Vec<u8>)> {
     libperl::request_is_answered();
     libperl::activity_ends();
     site.under_way.forget();
@@ -150,7 +150,7 @@ fn over(site: &Site, context: &LogContext, host: Option<&Host>) -> io::Result<(N
     site.calls.end_forked_child(None);
     libperl::request_is(NO_REQUEST);
     LogContext::none();
-    Ok((Next::of(&ended), ended.buffer))
+    Ok((AfterRequest::of(&ended), ended.buffer))
 }
 
 /// Makes the body descriptor 0. An inline body becomes a memory file, because programs started by scripts read it too.
@@ -189,7 +189,7 @@ fn process(
     let prepared = match phases {
         Some(kind) => prepare(site, request, start.clone(), kind),
         None => {
-            set_language(At::new(site, request, &start));
+            set_language(LocatedRequest::new(site, request, &start));
             Ok(start.clone())
         }
     };
@@ -199,7 +199,7 @@ fn process(
                 site.perl.env_refresh();
             }
             apache::tie_env(request);
-            let at = At::new(site, request, &location);
+            let at = LocatedRequest::new(site, request, &location);
             at.enter();
             let said = respond(at);
             (location, said)
@@ -209,7 +209,7 @@ fn process(
     site.perl.drain_output();
     apache::keep_env(request);
     apache::end_filtered_answer(request, said);
-    conclude(At::new(site, request, &location), said);
+    conclude(LocatedRequest::new(site, request, &location), said);
     location
 }
 

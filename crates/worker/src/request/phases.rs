@@ -1,7 +1,7 @@
 //! A phase of a request: its handlers run until one returns a value other than OK and DECLINED. DONE ends the request
 //! without an error, a status ends it as an error; both are a [`PhaseEnd`], which is returned as an error.
 
-use super::at::At;
+use super::at::LocatedRequest;
 use crate::trace;
 use config::Phase;
 
@@ -14,7 +14,7 @@ pub struct PhaseEnd(pub i32);
 pub(super) type Going = Result<(), PhaseEnd>;
 
 /// Runs a phase and ends the request on any value other than OK and DECLINED. Returns which of the two it was.
-pub(super) fn first(at: At<'_>, phase: Phase) -> Result<i32, PhaseEnd> {
+pub(super) fn first(at: LocatedRequest<'_>, phase: Phase) -> Result<i32, PhaseEnd> {
     at.enter();
     match run(at, phase) {
         said @ (OK | DECLINED) => Ok(said),
@@ -23,23 +23,23 @@ pub(super) fn first(at: At<'_>, phase: Phase) -> Result<i32, PhaseEnd> {
 }
 
 /// [`first`] for a phase in which OK and DECLINED are equivalent.
-pub(super) fn all(at: At<'_>, phase: Phase) -> Going {
+pub(super) fn all(at: LocatedRequest<'_>, phase: Phase) -> Going {
     first(at, phase).map(drop)
 }
 
 /// Whether the configuration or Perl code names handlers of a phase.
-pub(super) fn has_handlers(at: At<'_>, phase: Phase) -> bool {
+pub(super) fn has_handlers(at: LocatedRequest<'_>, phase: Phase) -> bool {
     apache::stack(at.request, phase as u32) != apache::HandlerStack::Configured || !at.location.names(phase).is_empty()
 }
 
 /// Runs a phase's handlers: first those of the configuration, then those pushed by Perl code. The last return value
 /// counts.
-pub(super) fn run(at: At<'_>, phase: Phase) -> i32 {
+pub(super) fn run(at: LocatedRequest<'_>, phase: Phase) -> i32 {
     trace::within(phase, || run_handlers(at, phase))
 }
 
-fn run_handlers(at: At<'_>, phase: Phase) -> i32 {
-    let At { site, request, location } = at;
+fn run_handlers(at: LocatedRequest<'_>, phase: Phase) -> i32 {
+    let LocatedRequest { site, request, location } = at;
     let mut said = DECLINED;
     if apache::enter_phase(request, phase as u32) != apache::HandlerStack::Replaced {
         for number in 0.. {

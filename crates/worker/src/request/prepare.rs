@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::access_control::AccessCheck;
-use super::at::At;
+use super::at::LocatedRequest;
 use super::phases::{OK, PhaseEnd, all, first};
 use super::resolve::{moved, resolve_target};
 use super::set_env;
@@ -42,7 +42,7 @@ pub(super) fn prepare(
     }
     set_env::postpone(request, &start);
     if is_whole {
-        let at = At::new(site, request, &start);
+        let at = LocatedRequest::new(site, request, &start);
         all(at, Phase::ServerInit)?;
         all(at, Phase::PostReadRequest)?;
     }
@@ -53,16 +53,16 @@ pub(super) fn prepare(
         location = after(site, request, location, Phase::Init)?;
         location = after(site, request, location, Phase::HeaderParser)?;
     }
-    AccessCheck::of(At::new(site, request, &location)).admit(kind == RequestKind::Whole && !has_moved)?;
+    AccessCheck::of(LocatedRequest::new(site, request, &location)).admit(kind == RequestKind::Whole && !has_moved)?;
     location = site.under_way.renewed(request, location);
     location = after(site, request, location, Phase::Type)?;
-    set_language(At::new(site, request, &location));
+    set_language(LocatedRequest::new(site, request, &location));
     set_env::make_up(request, &location);
     after(site, request, location, Phase::Fixup)
 }
 
 /// Sets Content-Language, for handlers too.
-pub(super) fn set_language(at: At<'_>) {
+pub(super) fn set_language(at: LocatedRequest<'_>) {
     if let Some(language) = language_of(&at.site.config, at.settings(), at.request) {
         apache::set_language(at.request, &language);
     }
@@ -75,7 +75,7 @@ fn after(
     location: Rc<ResolvedLocation>,
     phase: Phase,
 ) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
-    first(At::new(site, request, &location), phase)?;
+    first(LocatedRequest::new(site, request, &location), phase)?;
     Ok(site.under_way.renewed(request, location))
 }
 
@@ -87,7 +87,7 @@ pub(super) fn translated(
     start: Rc<ResolvedLocation>,
 ) -> Result<(Rc<ResolvedLocation>, bool), PhaseEnd> {
     let requested = apache::requested(request);
-    let is_translated = first(At::new(site, request, &start), Phase::Trans)? == OK;
+    let is_translated = first(LocatedRequest::new(site, request, &start), Phase::Trans)? == OK;
     let said = apache::set_by_handlers(request);
     let is_same = said.uri == requested.path && said.filename.is_none() && said.document_root.is_none();
     let stays = is_same && !requested.filename.is_empty();

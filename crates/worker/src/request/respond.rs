@@ -6,7 +6,7 @@ use std::path::Path;
 
 use libperl::Interrupted;
 
-use super::at::At;
+use super::at::LocatedRequest;
 use super::phases::{DECLINED, OK, run};
 use super::{actions, filters};
 use crate::trace;
@@ -14,7 +14,7 @@ use config::response::PathInfo;
 use config::{Handler, Phase};
 
 /// Runs the response handler that the configuration or an earlier phase names.
-pub(super) fn respond(at: At<'_>) -> i32 {
+pub(super) fn respond(at: LocatedRequest<'_>) -> i32 {
     if let Err(interrupted) = filters::insert(at) {
         return at.site.calls.left(at.request, interrupted);
     }
@@ -30,7 +30,7 @@ pub(super) fn respond(at: At<'_>) -> i32 {
     said
 }
 
-fn respond_with(at: At<'_>, handler: &Handler) -> i32 {
+fn respond_with(at: LocatedRequest<'_>, handler: &Handler) -> i32 {
     let element = apache::element(at.request);
     if !element.is_empty() {
         apache::enter_phase(at.request, Phase::Handler as u32);
@@ -53,8 +53,8 @@ fn respond_with(at: At<'_>, handler: &Handler) -> i32 {
     }
 }
 
-fn run_script(at: At<'_>) -> i32 {
-    let At { site, request, location } = at;
+fn run_script(at: LocatedRequest<'_>) -> i32 {
+    let LocatedRequest { site, request, location } = at;
     apache::enter_phase(request, Phase::Handler as u32);
     if let Some(said) = site.run_program(location, request) {
         return said;
@@ -65,8 +65,8 @@ fn run_script(at: At<'_>) -> i32 {
     }
 }
 
-fn run_psgi(at: At<'_>) -> i32 {
-    let At { site, request, location } = at;
+fn run_psgi(at: LocatedRequest<'_>) -> i32 {
+    let LocatedRequest { site, request, location } = at;
     let app = match site.locations.app_of(location) {
         Ok(app) => app,
         Err(error) => return site.calls.left(request, error),

@@ -14,7 +14,7 @@ use wire::reply::{Outgoing, PacketMessages, Reply};
 use wire::transport::Presence;
 
 use super::Asker;
-use crate::Next;
+use crate::AfterRequest;
 use crate::location::{LocationKey, ResolvedLocation};
 use crate::site::Site;
 use base::path::{Text, normalise};
@@ -104,10 +104,10 @@ impl WarmUpRequest<'_> {
             let asker = Nobody::default();
             let (next, _) = super::answer(site, frame(self, &place)?, None, &asker, None)?;
             site.psgi.stay();
-            if next == Next::Leave {
+            if next == AfterRequest::Leave {
                 return Ok(WarmUpAnswer::Leaves);
             }
-            let Heard { status, elsewhere } = asker.heard.take();
+            let WarmUpResult { status, elsewhere } = asker.heard.take();
             let Some(target) = elsewhere else { return Ok(WarmUpAnswer::Status(status)) };
             place = match WarmUpPlace::of(site, self.site.host, &String::from_utf8_lossy(&target)) {
                 Ok(Some(place)) => place,
@@ -195,19 +195,19 @@ fn port_in(name: &str) -> Option<u16> {
 /// Client that records only the result of a request.
 #[derive(Default)]
 struct Nobody {
-    heard: Rc<RefCell<Heard>>,
+    heard: Rc<RefCell<WarmUpResult>>,
 }
 
-struct Heard {
+struct WarmUpResult {
     status: u16,
     /// Path of an internal redirect.
     elsewhere: Option<Vec<u8>>,
 }
 
-impl Default for Heard {
+impl Default for WarmUpResult {
     /// Status 200 by default: a file that the front would send has no head.
-    fn default() -> Heard {
-        Heard { status: 200, elsewhere: None }
+    fn default() -> WarmUpResult {
+        WarmUpResult { status: 200, elsewhere: None }
     }
 }
 
@@ -217,7 +217,7 @@ impl Asker for Nobody {
     }
 }
 
-struct Listener(Rc<RefCell<Heard>>);
+struct Listener(Rc<RefCell<WarmUpResult>>);
 
 impl apache::ResponseReceiver for Listener {
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {

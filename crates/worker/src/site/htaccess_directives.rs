@@ -7,7 +7,7 @@ use std::rc::Rc;
 use libperl::{Interpreter, Interrupted, Result};
 
 use super::call_start_up;
-use crate::start_up::{self, Within};
+use crate::start_up::{self, ModulePosition};
 use config::{Applied, Config, Htaccess, Scope, StartUpStep};
 
 /// First number of sections in `.htaccess` files; sections of the server's configuration have lower numbers.
@@ -60,7 +60,7 @@ impl ModuleSections {
         for step in &file.start_up {
             let StartUpStep::Own { section, .. } = step.step else { continue };
             let scope = file.scope(section);
-            let within = Within {
+            let within = ModulePosition {
                 section: first + u32::from(section),
                 server,
                 host,

@@ -236,7 +236,7 @@ fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
 /// Runs one start-up step.
 pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
     match &step.step {
-        StartUpStep::Own { section, host, .. } => own(perl, step, &Within::of(config, *section, *host)),
+        StartUpStep::Own { section, host, .. } => own(perl, step, &ModulePosition::of(config, *section, *host)),
         StartUpStep::Psgi(app) => {
             let code = load_app(perl, app)?;
             apps.insert(app.clone(), Rc::new(code));
@@ -267,7 +267,7 @@ pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
 /// Position of a Perl module's directive in the configuration. Sections have numbers; the server and virtual hosts
 /// count as sections.
 #[derive(Debug, Clone, Default)]
-pub struct Within {
+pub struct ModulePosition {
     pub section: u32,
     pub server: u16,
     /// Number of the virtual host, as in `Apache->server`.
@@ -280,18 +280,18 @@ pub struct Within {
     pub allowed: Option<(u32, Option<u32>)>,
 }
 
-impl Within {
-    fn of(config: &Config, section: u16, host: u16) -> Within {
+impl ModulePosition {
+    fn of(config: &Config, section: u16, host: u16) -> ModulePosition {
         let server = config.hosts.get(usize::from(host)).map_or(1, |host| host.base);
         let scope = config.sections.get(usize::from(section)).map(|section| &section.scope);
         let kind = scope.map(Scope::kind).unwrap_or_default().to_owned();
         let path = scope.map(Scope::argument).unwrap_or_default();
-        Within { section: section.into(), server, host, kind, path, allowed: None }
+        ModulePosition { section: section.into(), server, host, kind, path, allowed: None }
     }
 }
 
 /// Passes a directive to the Perl module that defines it.
-pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), Interrupted> {
+pub fn own(perl: &Interpreter, step: &StartUp, within: &ModulePosition) -> Result<(), Interrupted> {
     let StartUpStep::Own { name, args, inside, .. } = &step.step else { return Ok(()) };
     let words = split_words(args).map_err(|error| Interrupted::Died(format!("{name}: {error}")))?;
     let rest = if inside.is_some() { format!("{args}>") } else { args.clone() };

@@ -55,7 +55,7 @@ struct Candidate<'a> {
 
 /// Result of a rehearsed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum RehearsalResult {
     Answered(WarmUpAnswer),
     /// The request ended its process.
     Ended(ProcessExit),
@@ -65,28 +65,30 @@ enum Verdict {
     Skipped,
 }
 
-impl Verdict {
+impl RehearsalResult {
     fn is_well(self) -> bool {
-        matches!(self, Verdict::Answered(WarmUpAnswer::Status(..400)))
+        matches!(self, RehearsalResult::Answered(WarmUpAnswer::Status(..400)))
     }
 
     fn has_failed(self) -> bool {
-        let is_passed_over =
-            matches!(self, Verdict::Skipped | Verdict::Answered(WarmUpAnswer::NotPerl | WarmUpAnswer::Elsewhere));
+        let is_passed_over = matches!(
+            self,
+            RehearsalResult::Skipped | RehearsalResult::Answered(WarmUpAnswer::NotPerl | WarmUpAnswer::Elsewhere)
+        );
         !self.is_well() && !is_passed_over
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for RehearsalResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Verdict::Answered(WarmUpAnswer::Status(status)) => write!(f, "status {status}"),
-            Verdict::Answered(WarmUpAnswer::Leaves) => f.write_str("a worker would exit after the request"),
-            Verdict::Answered(WarmUpAnswer::NotPerl) => f.write_str("the URL is not answered by Perl"),
-            Verdict::Answered(WarmUpAnswer::Elsewhere) => f.write_str("the URL is answered by another pool"),
-            Verdict::Ended(exit) => write!(f, "the request ended its process ({exit})"),
-            Verdict::Late => f.write_str("the request took too long, and its process was killed"),
-            Verdict::Skipped => f.write_str("not needed"),
+            RehearsalResult::Answered(WarmUpAnswer::Status(status)) => write!(f, "status {status}"),
+            RehearsalResult::Answered(WarmUpAnswer::Leaves) => f.write_str("a worker would exit after the request"),
+            RehearsalResult::Answered(WarmUpAnswer::NotPerl) => f.write_str("the URL is not answered by Perl"),
+            RehearsalResult::Answered(WarmUpAnswer::Elsewhere) => f.write_str("the URL is answered by another pool"),
+            RehearsalResult::Ended(exit) => write!(f, "the request ended its process ({exit})"),
+            RehearsalResult::Late => f.write_str("the request took too long, and its process was killed"),
+            RehearsalResult::Skipped => f.write_str("not needed"),
         }
     }
 }
@@ -155,11 +157,11 @@ impl WarmUpPlan {
     }
 
     /// Logs the requests that were left out. Returns how many failed.
-    fn report(&self, candidates: &[Candidate<'_>], verdicts: &[Verdict]) -> usize {
+    fn report(&self, candidates: &[Candidate<'_>], verdicts: &[RehearsalResult]) -> usize {
         let mut failed = 0;
         for (candidate, verdict) in candidates.iter().zip(verdicts) {
             let is_log = self.groups.get(candidate.group).is_some_and(|group| group.is_log);
-            if verdict.has_failed() || *verdict == Verdict::Answered(WarmUpAnswer::NotPerl) && !is_log {
+            if verdict.has_failed() || *verdict == RehearsalResult::Answered(WarmUpAnswer::NotPerl) && !is_log {
                 failed += 1;
                 log_failure(candidate, verdict);
             }
@@ -202,9 +204,9 @@ fn perform(site: &Rc<Site>, candidates: &[&Candidate<'_>], by: Instant) -> Perfo
     for candidate in candidates.iter().take_while(|_| Instant::now() < by) {
         performed.asked += 1;
         let answer = answer(site, candidate, watched.events());
-        if !Verdict::Answered(answer).is_well() {
+        if !RehearsalResult::Answered(answer).is_well() {
             performed.failed += 1;
-            log_failure(candidate, &Verdict::Answered(answer));
+            log_failure(candidate, &RehearsalResult::Answered(answer));
         }
     }
     site.end_warm_up();

@@ -12,12 +12,12 @@ use nix::unistd::getpid;
 use super::errors::separate_errors;
 use super::events::Events;
 use super::watch::{Watch, pipe};
-use super::{Candidate, Verdict, answer};
+use super::{Candidate, RehearsalResult, answer};
 use crate::request::WarmUpAnswer;
 use crate::site::Site;
 
 /// Verdicts of the candidates, in their order; shorter if time runs out.
-pub fn rehearse(site: &Rc<Site>, candidates: &[Candidate<'_>], by: Instant) -> io::Result<Vec<Verdict>> {
+pub fn rehearse(site: &Rc<Site>, candidates: &[Candidate<'_>], by: Instant) -> io::Result<Vec<RehearsalResult>> {
     let mut verdicts = Vec::new();
     while verdicts.len() < candidates.len() && Instant::now() < by {
         let before = verdicts.len();
@@ -33,7 +33,7 @@ pub fn rehearse(site: &Rc<Site>, candidates: &[Candidate<'_>], by: Instant) -> i
 fn in_a_child(
     site: &Rc<Site>,
     candidates: &[Candidate<'_>],
-    verdicts: &mut Vec<Verdict>,
+    verdicts: &mut Vec<RehearsalResult>,
     by: Instant,
 ) -> io::Result<()> {
     let (heard, events) = pipe()?;
@@ -53,14 +53,14 @@ fn in_a_child(
 }
 
 /// Runs the requests in the child.
-fn act(site: &Rc<Site>, candidates: &[Candidate<'_>], known: &[Verdict], events: &Events) {
+fn act(site: &Rc<Site>, candidates: &[Candidate<'_>], known: &[RehearsalResult], events: &Events) {
     libperl::set_title("cameleer: warm-up");
     // Standard error goes through the pipe to the mold, so host logs are closed.
     site.error_logs.take();
     site.is_forked();
     site.answers_here();
     site.begin_warm_up();
-    let mut wanted = Wanted::new(candidates, known);
+    let mut wanted = MissingRequests::new(candidates, known);
     for candidate in candidates.iter().skip(known.len()) {
         if !wanted.wants(candidate) {
             events.skips();
@@ -68,7 +68,7 @@ fn act(site: &Rc<Site>, candidates: &[Candidate<'_>], known: &[Verdict], events:
         }
         let answer = answer(site, candidate, events);
         separate_errors();
-        wanted.note(candidate, Verdict::Answered(answer));
+        wanted.note(candidate, RehearsalResult::Answered(answer));
         if answer == WarmUpAnswer::Leaves {
             return;
         }
@@ -76,11 +76,12 @@ fn act(site: &Rc<Site>, candidates: &[Candidate<'_>], known: &[Verdict], events:
 }
 
 /// Number of requests that each directive still needs.
-struct Wanted(HashMap<usize, usize>);
+struct MissingRequests(HashMap<usize, usize>);
 
-impl Wanted {
-    fn new(candidates: &[Candidate<'_>], known: &[Verdict]) -> Wanted {
-        let mut wanted = Wanted(candidates.iter().map(|candidate| (candidate.group, candidate.most)).collect());
+impl MissingRequests {
+    fn new(candidates: &[Candidate<'_>], known: &[RehearsalResult]) -> MissingRequests {
+        let mut wanted =
+            MissingRequests(candidates.iter().map(|candidate| (candidate.group, candidate.most)).collect());
         candidates.iter().zip(known).for_each(|(candidate, verdict)| wanted.note(candidate, *verdict));
         wanted
     }
@@ -90,7 +91,7 @@ impl Wanted {
     }
 
     /// Counts a verdict. Failures count too, so that not all paths of a broken site are tried.
-    fn note(&mut self, candidate: &Candidate<'_>, verdict: Verdict) {
+    fn note(&mut self, candidate: &Candidate<'_>, verdict: RehearsalResult) {
         if let Some(left) = self.0.get_mut(&candidate.group)
             && (verdict.is_well() || verdict.has_failed())
         {

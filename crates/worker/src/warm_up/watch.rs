@@ -12,7 +12,7 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid, pipe2};
 
-use super::Verdict;
+use super::RehearsalResult;
 use super::errors::Errors;
 use super::events::{self, Events, WatchEvent};
 
@@ -64,7 +64,7 @@ impl Watch {
     }
 
     /// Watches a child until it ends.
-    pub fn child(mut self, pid: Pid, errors: File, verdicts: &mut Vec<Verdict>) {
+    pub fn child(mut self, pid: Pid, errors: File, verdicts: &mut Vec<RehearsalResult>) {
         let mut errors = Errors::new(errors);
         let mut is_late = false;
         let exit = loop {
@@ -73,7 +73,7 @@ impl Watch {
             let ended = waitpid(pid, Some(WaitPidFlag::WNOHANG));
             errors.take_in();
             self.receive(|verdict| {
-                if !matches!(verdict, Verdict::Skipped) {
+                if !matches!(verdict, RehearsalResult::Skipped) {
                     errors.belong_to(verdict.is_well());
                 }
                 verdicts.push(verdict);
@@ -91,7 +91,7 @@ impl Watch {
         };
         errors.log_rest();
         if self.current.is_some() {
-            verdicts.push(if is_late { Verdict::Late } else { Verdict::Ended(exit) });
+            verdicts.push(if is_late { RehearsalResult::Late } else { RehearsalResult::Ended(exit) });
         }
     }
 
@@ -118,15 +118,15 @@ impl Watch {
         let _ = poll(&mut fds.collect::<Vec<_>>(), left);
     }
 
-    fn receive(&mut self, mut heard: impl FnMut(Verdict)) {
+    fn receive(&mut self, mut heard: impl FnMut(RehearsalResult)) {
         while let Some(events) = &mut self.events {
             match events::read(events) {
                 Ok(WatchEvent::Begins { number, limit }) => self.current = Some(self.begun(number, limit)),
                 Ok(WatchEvent::Ends(answer)) => {
                     self.current = None;
-                    heard(Verdict::Answered(answer));
+                    heard(RehearsalResult::Answered(answer));
                 }
-                Ok(WatchEvent::Skipped) => heard(Verdict::Skipped),
+                Ok(WatchEvent::Skipped) => heard(RehearsalResult::Skipped),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Ok(WatchEvent::Done) | Err(_) => self.events = None,
             }

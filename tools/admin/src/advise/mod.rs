@@ -12,7 +12,7 @@ use serde::Serialize;
 use base::printable;
 use evidence::AdviceEvidence;
 use rules::{Advice, RULES};
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 use toolkit::print;
 
 const HINT: &str = "\
@@ -24,7 +24,7 @@ that has changed its user requires root. cameleer tune measures what this comman
 #[command(after_help = HINT)]
 pub struct Advise {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
     /// Observe the server for this many seconds
     #[arg(long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u64).range(..=3600))]
     seconds: u64,
@@ -35,7 +35,7 @@ pub struct Advise {
 
 /// Input of the output functions.
 #[derive(Debug, Serialize)]
-struct Given {
+struct AdviceReport {
     /// The configuration's file, or `command line`.
     origin: String,
     /// Time of observation, in seconds.
@@ -50,7 +50,7 @@ impl Advise {
     /// Observes the server and prints the advice.
     pub fn run(self) -> anyhow::Result<()> {
         let evidence = AdviceEvidence::gather(&mut self.which.connect()?, Duration::from_secs(self.seconds))?;
-        let given = Given {
+        let given = AdviceReport {
             origin: evidence.last.origin.clone(),
             seconds: evidence.seconds,
             looked_at: RULES.iter().map(|(name, _)| *name).collect(),
@@ -63,7 +63,7 @@ impl Advise {
     }
 }
 
-fn text(given: &Given) -> String {
+fn text(given: &AdviceReport) -> String {
     if given.advice.is_empty() {
         return format!("no advice; checked: {}\n", given.looked_at.join(", "));
     }

@@ -11,7 +11,7 @@ use wire::control::{Inspection, LateCode};
 
 use base::printable;
 use master::loaded::{CodeKind, LateCounts, LoadedCode, code, late};
-use master::sockets::control_socket::{Command, Told};
+use master::sockets::control_socket::{Command, SelfReport};
 use toolkit::client::Server;
 use toolkit::units::size;
 
@@ -62,11 +62,11 @@ struct Twice {
 impl PreloadAdvice {
     pub fn of(server: &mut Server) -> anyhow::Result<PreloadAdvice> {
         let told = server.inspect(Inspection::Loaded)?;
-        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<LoadedCode>) else {
+        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read::<LoadedCode>) else {
             bail!("the mold does not answer: it is busy, or the server is about to stop");
         };
         let workers: Vec<LoadedCode> =
-            told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read::<LoadedCode>).collect();
+            told.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read::<LoadedCode>).collect();
         let counts = late(&mold, &workers);
         let code = code(&counts, &workers, 1);
         let weighed = match code == LateCode::default() {

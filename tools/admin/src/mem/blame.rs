@@ -7,7 +7,7 @@ use serde::Serialize;
 use wire::control::Inspection;
 
 use base::printable;
-use master::sockets::control_socket::Told;
+use master::sockets::control_socket::SelfReport;
 use toolkit::client::Server;
 use toolkit::units::size;
 
@@ -15,7 +15,7 @@ use toolkit::units::size;
 const SHOWN: usize = 20;
 
 /// Bytes of private pages by owner: new, written, counted, restored (see [`Owner`]).
-type Seen = BTreeMap<String, [u64; 4]>;
+type PagesByOwner = BTreeMap<String, [u64; 4]>;
 
 /// Owners of private memory in all workers.
 #[derive(Debug, Serialize)]
@@ -51,12 +51,12 @@ struct Owner {
 impl Blame {
     pub fn of(server: &mut Server) -> anyhow::Result<Blame> {
         let told = server.inspect(Inspection::Blame)?;
-        let workers: Vec<Seen> = told.iter().filter_map(Told::read).collect();
+        let workers: Vec<PagesByOwner> = told.iter().filter_map(SelfReport::read).collect();
         let silent = told.len() - workers.len();
         Ok(Blame { silent, ..Blame::by(&workers) })
     }
 
-    fn by(workers: &[Seen]) -> Blame {
+    fn by(workers: &[PagesByOwner]) -> Blame {
         let mut all: BTreeMap<&str, (u64, [u64; 4])> = BTreeMap::new();
         for (name, seen) in workers.iter().flatten() {
             let (workers, sums) = all.entry(name).or_default();
@@ -109,8 +109,9 @@ mod tests {
 
     #[test]
     fn reports_of_workers_are_summed_by_name() {
-        let seen =
-            |of: &[(&str, [u64; 4])]| of.iter().map(|(name, seen)| ((*name).to_owned(), *seen)).collect::<Seen>();
+        let seen = |of: &[(&str, [u64; 4])]| {
+            of.iter().map(|(name, seen)| ((*name).to_owned(), *seen)).collect::<PagesByOwner>()
+        };
         let workers =
             [seen(&[("A $x", [4096, 0, 0, 1]), ("B %h", [0, 8192, 1024, 0])]), seen(&[("B %h", [0, 4096, 0, 1024])])];
         let blame = Blame::by(&workers);

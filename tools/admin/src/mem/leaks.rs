@@ -9,7 +9,7 @@ use serde::Serialize;
 use wire::control::Inspection;
 
 use base::printable;
-use master::sockets::control_socket::{Command, Told};
+use master::sockets::control_socket::{Command, SelfReport};
 use toolkit::client::Server;
 use toolkit::units::size;
 
@@ -48,7 +48,7 @@ impl Leaks {
         let status = server.request(Command::Status)?.status.context("the server sent an invalid answer")?;
         let answered =
             |pid| status.workers().iter().find(|worker| worker.pid == pid).map_or(0, |worker| worker.requests);
-        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read) else {
+        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read) else {
             bail!("the mold does not answer: it is busy, or the server is about to stop");
         };
         let workers: Vec<(i32, Census)> =

@@ -18,7 +18,7 @@ use base::printable;
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
 use report::MemorySnapshot;
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 use toolkit::print;
 
 const HINT: &str = "\
@@ -33,7 +33,7 @@ docs/memory.md explains each number";
 #[command(after_help = HINT)]
 pub struct Mem {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
     /// Print JSON; sizes are in bytes
     #[arg(long)]
     json: bool,

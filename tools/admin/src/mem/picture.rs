@@ -24,7 +24,7 @@ text{font:12px system-ui,sans-serif;fill:var(--ink)}.title{font-size:16px;font-w
 
 /// Meaning of a part of a bar.
 #[derive(Clone, Copy)]
-enum Part {
+enum BarPart {
     /// Private memory.
     Own,
     /// Shared memory of the mold.
@@ -37,14 +37,14 @@ enum Part {
     Again,
 }
 
-impl Part {
+impl BarPart {
     fn class(self) -> &'static str {
         match self {
-            Part::Own => "own",
-            Part::Mold => "mold",
-            Part::Still => "still",
-            Part::Files => "files",
-            Part::Again => "gone",
+            BarPart::Own => "own",
+            BarPart::Mold => "mold",
+            BarPart::Still => "still",
+            BarPart::Files => "files",
+            BarPart::Again => "gone",
         }
     }
 }
@@ -52,7 +52,7 @@ impl Part {
 /// A bar with its name and the text after it.
 struct Bar {
     name: String,
-    parts: Vec<(Part, u64)>,
+    parts: Vec<(BarPart, u64)>,
     said: String,
 }
 
@@ -87,9 +87,9 @@ fn sums(report: &MemorySnapshot) -> [Bar; 2] {
     let own = report.processes.iter().filter_map(|process| process.sizes).map(|sizes| sizes.private).sum::<u64>();
     let files = report.total.pss_files.min(report.total.pss.saturating_sub(own));
     let shared = report.total.pss.saturating_sub(own + files);
-    let once = vec![(Part::Own, own), (Part::Mold, shared), (Part::Files, files)];
+    let once = vec![(BarPart::Own, own), (BarPart::Mold, shared), (BarPart::Files, files)];
     let again = report.total.rss.saturating_sub(report.total.pss);
-    let added_up = [once.as_slice(), &[(Part::Again, again)]].concat();
+    let added_up = [once.as_slice(), &[(BarPart::Again, again)]].concat();
     [
         Bar { name: "in all".to_owned(), parts: once, said: size(report.total.pss) },
         Bar { name: "Sum of RSS".to_owned(), parts: added_up, said: size(report.total.rss) },
@@ -98,11 +98,11 @@ fn sums(report: &MemorySnapshot) -> [Bar; 2] {
 
 fn bar(process: &Process) -> Option<Bar> {
     let sizes = process.sizes?;
-    let shared = if process.role == ProcessRole::Mold { Part::Mold } else { Part::Still };
+    let shared = if process.role == ProcessRole::Mold { BarPart::Mold } else { BarPart::Still };
     let files = sizes.rss.saturating_sub(sizes.private + sizes.shared_anonymous);
     Some(Bar {
         name: name(process),
-        parts: vec![(Part::Own, sizes.private), (shared, sizes.shared_anonymous), (Part::Files, files)],
+        parts: vec![(BarPart::Own, sizes.private), (shared, sizes.shared_anonymous), (BarPart::Files, files)],
         said: description(process, &sizes),
     })
 }
@@ -189,11 +189,11 @@ impl Canvas {
         self.y += ROW + 10;
         let mut x = 16;
         for (part, words) in [
-            (Part::Own, "of one process"),
-            (Part::Mold, "shared by the mold"),
-            (Part::Still, "still shared by a worker"),
-            (Part::Files, "files"),
-            (Part::Again, "the same pages again"),
+            (BarPart::Own, "of one process"),
+            (BarPart::Mold, "shared by the mold"),
+            (BarPart::Still, "still shared by a worker"),
+            (BarPart::Files, "files"),
+            (BarPart::Again, "the same pages again"),
         ] {
             let (top, class) = (self.y - 10, part.class());
             let _ = writeln!(self.shapes, "<rect x=\"{x}\" y=\"{top}\" width=\"12\" height=\"12\" class=\"{class}\"/>");

@@ -7,7 +7,7 @@ use serde::Serialize;
 use wire::control::Inspection;
 
 use base::printable;
-use master::sockets::control_socket::Told;
+use master::sockets::control_socket::SelfReport;
 use toolkit::client::Server;
 use toolkit::units::size;
 
@@ -15,7 +15,7 @@ use toolkit::units::size;
 const SHOWN: usize = 20;
 
 /// Number of sampled requests and their growth in bytes, by path.
-type Seen = BTreeMap<String, (u64, i64)>;
+type GrowthByPath = BTreeMap<String, (u64, i64)>;
 
 #[derive(Debug, Serialize)]
 pub struct Urls {
@@ -38,13 +38,14 @@ struct Path {
 impl Urls {
     pub fn of(server: &mut Server) -> anyhow::Result<Urls> {
         let told = server.inspect(Inspection::Growth)?;
-        let workers: Vec<Seen> = told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read).collect();
+        let workers: Vec<GrowthByPath> =
+            told.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read).collect();
         Ok(Urls { asked: workers.len(), paths: paths(&workers) })
     }
 }
 
-fn paths(workers: &[Seen]) -> Vec<Path> {
-    let mut all = Seen::new();
+fn paths(workers: &[GrowthByPath]) -> Vec<Path> {
+    let mut all = GrowthByPath::new();
     for (path, (requests, grown)) in workers.iter().flatten() {
         let (all_requests, all_grown) = all.entry(path.clone()).or_default();
         *all_requests = all_requests.saturating_add(*requests);
@@ -86,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_path_with_most_growth_comes_first() {
-        let worker = |of: &[(&str, u64, i64)]| -> Seen {
+        let worker = |of: &[(&str, u64, i64)]| -> GrowthByPath {
             of.iter().map(|(path, requests, grown)| ((*path).to_owned(), (*requests, *grown))).collect()
         };
         let paths =

@@ -29,10 +29,10 @@ use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 use self::watched::{KeyMode, Watched, Wish};
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
-use profiler::Looked;
+use profiler::ObservedWorker;
 use status::{ServerStatus, Usages};
 use toolkit::Misuse;
-use toolkit::client::{Server, Which};
+use toolkit::client::{Server, ServerChoice};
 
 /// Interval between two status requests.
 const SECOND: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ const SOON: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 pub struct Top {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
 }
 
 impl Top {
@@ -105,8 +105,8 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
 }
 
 /// Reads the current request and Perl stack of a worker.
-fn look_at(server: &mut Server, worker: u32) -> Result<Looked, String> {
-    let looked: anyhow::Result<Option<Looked>> = server.told_by_profiler(Command::Look { worker });
+fn look_at(server: &mut Server, worker: u32) -> Result<ObservedWorker, String> {
+    let looked: anyhow::Result<Option<ObservedWorker>> = server.told_by_profiler(Command::Look { worker });
     looked.map_err(|error| error.to_string())?.ok_or_else(|| format!("worker {worker} has just started or ended"))
 }
 

@@ -7,10 +7,10 @@ use ratatui::widgets::{Block, Clear, Paragraph};
 
 use super::tables::took;
 use base::printable;
-use profiler::{Looked, LookedRequest};
+use profiler::{ObservedRequest, ObservedWorker};
 
 /// Draws the last stack read.
-pub fn draw(frame: &mut Frame, worker: u32, looked: Option<&Looked>) {
+pub fn draw(frame: &mut Frame, worker: u32, looked: Option<&ObservedWorker>) {
     let area = frame.area().inner(Margin { horizontal: 2, vertical: 2 });
     let block = Block::bordered().title(format!(" worker {worker}, the innermost first; any key: back "));
     frame.render_widget(Clear, area);
@@ -19,10 +19,10 @@ pub fn draw(frame: &mut Frame, worker: u32, looked: Option<&Looked>) {
 }
 
 /// The lines of a stack, limited to `room` lines.
-fn lines(looked: Option<&Looked>, room: usize) -> Vec<Line<'static>> {
-    let Some(Looked { pid, request, .. }) = looked else { return vec![Line::raw("reading the stack")] };
+fn lines(looked: Option<&ObservedWorker>, room: usize) -> Vec<Line<'static>> {
+    let Some(ObservedWorker { pid, request, .. }) = looked else { return vec![Line::raw("reading the stack")] };
     let Some(request) = request else { return vec![Line::raw(format!("pid {pid} has no request"))] };
-    let LookedRequest { method, host, target, took_ms, frames } = request;
+    let ObservedRequest { method, host, target, took_ms, frames } = request;
     let first = format!("pid {pid}  for {}  {method} {host}{target}", took(took_ms * 1000));
     let mut lines = vec![first];
     match frames {

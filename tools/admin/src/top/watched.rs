@@ -6,7 +6,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::widgets::TableState;
 
 use super::tables::{TableLine, TableName};
-use profiler::Looked;
+use profiler::ObservedWorker;
 use status::history::{Recorder, Second};
 use status::{ServerStatus, Usages};
 
@@ -37,7 +37,7 @@ pub struct Watched {
     /// Message in the footer: a result or an error.
     pub said: String,
     /// The request and stack of the inspected worker.
-    pub looked: Option<Looked>,
+    pub looked: Option<ObservedWorker>,
     recorder: Recorder,
     is_paused: bool,
 }
@@ -174,7 +174,7 @@ impl Watched {
     }
 
     /// Stores the stack of the inspected worker; an error closes the view.
-    pub fn has_looked(&mut self, looked: Result<Looked, String>) {
+    pub fn has_looked(&mut self, looked: Result<ObservedWorker, String>) {
         match looked {
             Ok(looked) => self.looked = Some(looked),
             Err(error) => (self.mode, self.said) = (KeyMode::Look, error),

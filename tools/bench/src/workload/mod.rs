@@ -23,8 +23,8 @@ const MOST_LINES: usize = 20_000_000;
 /// The requests to a server, in order.
 #[derive(Debug, Default, Clone)]
 pub struct Workload {
-    asked: Vec<Asked>,
-    places: HashMap<Asked, u32>,
+    asked: Vec<WorkloadRequest>,
+    places: HashMap<WorkloadRequest, u32>,
     order: Vec<u32>,
     /// The times of `order`, if known.
     times: Vec<Duration>,
@@ -33,7 +33,7 @@ pub struct Workload {
 }
 
 /// A path, with its method if a log has another than GET.
-type Asked = (Option<Method>, String);
+type WorkloadRequest = (Option<Method>, String);
 
 impl Workload {
     /// The request of one URL.
@@ -117,7 +117,7 @@ impl Workload {
 
     /// The distinct requests to `target`'s server.
     pub fn requests(&self, template: &RequestTemplate, target: &RequestTarget) -> Arc<[EncodedRequest]> {
-        let one = |(method, path): &Asked| {
+        let one = |(method, path): &WorkloadRequest| {
             let method = template.method.clone().or_else(|| method.clone());
             EncodedRequest::new(&RequestTemplate { method, ..template.clone() }, target.with_path(path))
         };

@@ -1,6 +1,6 @@
 //! CGI programs as findings of `check --compat`.
 
-use super::{CgiProgram, Programs, Risk, Where};
+use super::{CgiModes, CgiProgram, Programs, Risk};
 use crate::{Finding, Light};
 use config::program::CgiMode;
 
@@ -59,8 +59,8 @@ fn mode(mode: CgiMode) -> &'static str {
 
 fn modes(risk: &Risk) -> &'static str {
     match risk.holds {
-        Where::Fork => "fork",
-        Where::Persistent => "persistent",
-        Where::Both => "fork or persistent",
+        CgiModes::Fork => "fork",
+        CgiModes::Persistent => "persistent",
+        CgiModes::Both => "fork or persistent",
     }
 }

@@ -7,7 +7,7 @@ mod places;
 mod risks;
 
 pub use judged::findings;
-pub use risks::{Risk, Where};
+pub use risks::{CgiModes, Risk};
 
 use std::path::{Path, PathBuf};
 
@@ -83,8 +83,8 @@ impl CgiProgram {
     pub fn risks_of(&self, mode: CgiMode) -> impl Iterator<Item = &Risk> {
         self.risks.iter().filter(move |risk| match mode {
             CgiMode::Program => false,
-            CgiMode::Fork => risk.holds != Where::Persistent,
-            CgiMode::Persistent => risk.holds != Where::Fork,
+            CgiMode::Fork => risk.holds != CgiModes::Persistent,
+            CgiMode::Persistent => risk.holds != CgiModes::Fork,
         })
     }
 

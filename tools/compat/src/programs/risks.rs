@@ -10,7 +10,7 @@ use crate::perl_text::code_lines;
 
 /// Modes of CgiMode in which the code could break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Where {
+pub enum CgiModes {
     /// `CgiMode fork`
     Fork,
     /// `CgiMode persistent`
@@ -29,84 +29,84 @@ pub struct Risk {
     /// The consequence, as a sentence.
     pub note: &'static str,
     /// Modes in which the risk exists.
-    pub holds: Where,
+    pub holds: CgiModes,
 }
 
 /// Risks that a single line shows.
-const PATTERNS: &[(&str, Where, &str, &str)] = &[
+const PATTERNS: &[(&str, CgiModes, &str, &str)] = &[
     (
         r"(?:^|[\s;{(])exec\b(?:\s*[({]|\s+['\x22$@/q])",
-        Where::Persistent,
+        CgiModes::Persistent,
         "exec",
         "replaces the worker: the answer is lost, and another worker has to start",
     ),
     (
         r"\bPOSIX::_exit\b|(?:^|[\s;{])_exit\s*\(|\bkill\b[^;]*\$\$",
-        Where::Persistent,
+        CgiModes::Persistent,
         "_exit or kill",
         "ends the worker: the answer is lost, and another worker has to start",
     ),
     (
         r"\bflock\b",
-        Where::Persistent,
+        CgiModes::Persistent,
         "flock",
         "a lock on a handle that is never closed is held until the worker ends: close the handle, or store it in a my variable of a sub",
     ),
     (
         r"(?:^|[\s;{])(?:require|do)\s+\(?\s*['\x22][^'\x22]*\.(?:pl|ph|cgi|lib)['\x22]",
-        Where::Persistent,
+        CgiModes::Persistent,
         "require of a file",
         "a file without a package line defines its subs only for the first script that requires it",
     ),
     (
         r"(?:^|[\s;{])our\s*[($@%]",
-        Where::Persistent,
+        CgiModes::Persistent,
         "our",
         "the variable retains its value for the next request unless it is set first",
     ),
     (
         r"(?:^|[\s;])use\s+vars\b",
-        Where::Persistent,
+        CgiModes::Persistent,
         "use vars",
         "the variables retain their values for the next request unless they are set first",
     ),
     (
         r"(?:^|[\s;{])fork\b(?:\s*\(\s*\))?\s*(?:;|\)|or\b|//|\|\||$)",
-        Where::Persistent,
+        CgiModes::Persistent,
         "fork",
         "the child is a copy of the worker, with all its modules and open files",
     ),
 ];
 
 /// Risks in BEGIN blocks only.
-const IN_BEGIN: &[(&str, Where, &str, &str)] = &[
+const IN_BEGIN: &[(&str, CgiModes, &str, &str)] = &[
     (
         r"\$ENV\s*\{|[%\\]ENV\b",
-        Where::Both,
+        CgiModes::Both,
         "%ENV in BEGIN",
         "runs once for all requests and finds no variables of a request",
     ),
     (
         r"\bconnect\w*\s*\(|->\s*connect\b",
-        Where::Both,
+        CgiModes::Both,
         "a connection in BEGIN",
         "all requests share the connection that is opened while the script compiles",
     ),
     (
         r"\bprint\b",
-        Where::Both,
+        CgiModes::Both,
         "print in BEGIN",
         "runs once for all requests: under CgiMode fork the script runs as a program",
     ),
     (
         r"\bexit\b",
-        Where::Both,
+        CgiModes::Both,
         "exit in BEGIN",
         "the script does not stay compiled: under CgiMode fork it runs as a program",
     ),
 ];
 
-type Pattern = (Regex, Where, &'static str, &'static str);
+type Pattern = (Regex, CgiModes, &'static str, &'static str);
 
 static LINES: LazyLock<Vec<Pattern>> = LazyLock::new(|| compiled(PATTERNS));
 static BEGINS: LazyLock<Vec<Pattern>> = LazyLock::new(|| compiled(IN_BEGIN));
@@ -116,8 +116,8 @@ static STRICT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^\s*use\s+(?:strict|Modern::Perl|Moose|Mojo|common::sense|v?5\.(?:[1-9]\d|0[1-9]\d))").ok()
 });
 
-fn compiled(patterns: &[(&str, Where, &'static str, &'static str)]) -> Vec<Pattern> {
-    let compile = |(text, holds, what, note): &(&str, Where, &'static str, &'static str)| {
+fn compiled(patterns: &[(&str, CgiModes, &'static str, &'static str)]) -> Vec<Pattern> {
+    let compile = |(text, holds, what, note): &(&str, CgiModes, &'static str, &'static str)| {
         Some((Regex::new(text).ok()?, *holds, *what, *note))
     };
     patterns.iter().filter_map(compile).collect()
@@ -126,7 +126,7 @@ fn compiled(patterns: &[(&str, Where, &'static str, &'static str)]) -> Vec<Patte
 /// The risks of a script: each kind once, at its first line.
 pub fn of(text: &str) -> Vec<Risk> {
     let mut risks: Vec<Risk> = Vec::new();
-    let mut add = |line: u32, (holds, what, note): (Where, &'static str, &'static str)| {
+    let mut add = |line: u32, (holds, what, note): (CgiModes, &'static str, &'static str)| {
         if !risks.iter().any(|known| known.what == what) {
             risks.push(Risk { line, what, note, holds });
         }
@@ -137,7 +137,7 @@ pub fn of(text: &str) -> Vec<Risk> {
     let is_strict = code_lines(text).any(|(_, code)| STRICT.as_ref().is_some_and(|strict| strict.is_match(code)));
     if !is_strict {
         let note = "without use strict, variables without my retain their values for the next request";
-        add(1, (Where::Persistent, "no use strict", note));
+        add(1, (CgiModes::Persistent, "no use strict", note));
     }
     let mut begin = Depth::default();
     for (line, code) in code_lines(text) {
@@ -152,20 +152,20 @@ pub fn of(text: &str) -> Vec<Risk> {
     }
     if let Some(line) = shared_variable(text) {
         let note = "a named sub retains the value that a my variable of the file had in the first request: pass it, or declare it with our and set it";
-        add(line, (Where::Persistent, "a my variable in a sub", note));
+        add(line, (CgiModes::Persistent, "a my variable in a sub", note));
     }
     risks.sort_by_key(|risk| risk.line);
     risks
 }
 
 /// Switches of the `#!` line that only a separate perl process applies.
-fn switches(text: &str) -> Option<(Where, &'static str, &'static str)> {
+fn switches(text: &str) -> Option<(CgiModes, &'static str, &'static str)> {
     let line = text.lines().next()?.strip_prefix("#!")?;
     let (_, switches) = line.split_once("perl")?;
     let mut words = switches.split_whitespace().filter(|word| word.starts_with('-'));
     let is_usual = |word: &str| word.starts_with("-I") || word.chars().all(|c| "-wWl".contains(c));
     let note = "only a separate perl process applies this switch: under CgiMode fork the script runs as a program, under persistent without it";
-    words.any(|word| !is_usual(word)).then_some((Where::Both, "a switch of the #! line", note))
+    words.any(|word| !is_usual(word)).then_some((CgiModes::Both, "a switch of the #! line", note))
 }
 
 /// Nesting depth of braces in a block. Braces in strings count, too: most are balanced.

@@ -47,12 +47,12 @@ struct Measured {
     #[serde(flatten)]
     traced: Traced,
     #[serde(flatten)]
-    found: Found,
+    found: PerlReport,
 }
 
 /// Data from Perl about an expression.
 #[derive(Debug, Serialize, Deserialize)]
-struct Found {
+struct PerlReport {
     /// Names added to `%INC`.
     modules: Vec<String>,
     match_variables: Vec<MatchVariable>,

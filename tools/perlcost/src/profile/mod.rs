@@ -14,7 +14,7 @@ use base::printable;
 use master::sockets::control_socket::Command;
 use profiler::{MOST_SECONDS, StackProfile as Recorded};
 use toolkit::Misuse;
-use toolkit::client::Which;
+use toolkit::client::ServerChoice;
 use toolkit::conf::Conf;
 use toolkit::path_pattern::is_meant;
 use toolkit::print;
@@ -28,7 +28,7 @@ interrupted. Idle workers are not counted. docs/operating/profiling.md has detai
 #[command(after_help = HINT)]
 pub struct Profile {
     #[command(flatten)]
-    which: Which,
+    which: ServerChoice,
     /// Duration of the recording, at most 3600
     #[arg(long, value_name = "N", default_value_t = 30.0)]
     seconds: f64,

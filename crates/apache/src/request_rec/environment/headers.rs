@@ -2,10 +2,10 @@
 
 use super::super::RequestRec;
 use super::super::tables::Id;
-use super::Each;
+use super::EnvSink;
 
 /// The request's headers, as earlier phases have changed them.
-pub(super) fn headers_in(r: &RequestRec, each: Each<'_>) {
+pub(super) fn headers_in(r: &RequestRec, each: EnvSink<'_>) {
     if !r.tables.is_filled(Id::HeadersIn) {
         return headers(r.frame.headers(), httpd_hides, each);
     }
@@ -23,7 +23,11 @@ pub(super) fn headers_in(r: &RequestRec, each: Each<'_>) {
     headers(changed.iter().map(|(name, value)| (name.as_slice(), *value)), httpd_hides, each);
 }
 
-pub(super) fn headers<'a>(all: impl Iterator<Item = (&'a [u8], &'a [u8])>, hidden: fn(&[u8]) -> bool, each: Each<'_>) {
+pub(super) fn headers<'a>(
+    all: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    hidden: fn(&[u8]) -> bool,
+    each: EnvSink<'_>,
+) {
     let mut fields: Vec<(&[u8], &[u8])> = all.filter(|(name, _)| !never_passed(name) && !hidden(name)).collect();
     // Sorting is stable: headers of one name stay in the order in which they came.
     fields.sort_by_key(|(name, _)| *name);

@@ -4,11 +4,11 @@ use wire::frame::{Field, Frame};
 
 use super::super::RequestRec;
 use super::super::tables::Id;
-use super::Each;
+use super::EnvSink;
 
 /// The variables that the configuration set for this request, or for the request redirected to it. Variables of PSGI
 /// and CGI follow and replace them.
-pub(crate) fn variables(frame: &Frame, each: Each<'_>) {
+pub(crate) fn variables(frame: &Frame, each: EnvSink<'_>) {
     for pair in frame.field(Field::Env).split(|byte| *byte == 0) {
         if let Some(at) = pair.iter().position(|byte| *byte == b'=') {
             each(&pair[..at], &pair[at + 1..]);

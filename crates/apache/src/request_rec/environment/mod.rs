@@ -23,10 +23,10 @@ use super::tables::Id;
 use crate::place::PassedAlias;
 use headers::{headers, headers_in, nothing_hidden};
 
-type Each<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
+type EnvSink<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
 
 /// Adds the content of `$r->subprocess_env` to `%ENV` if earlier phases have filled it; otherwise the CGI variables.
-pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
+pub(crate) fn programs(r: &mut RequestRec, each: EnvSink<'_>) {
     if r.place.handler.as_deref() == Some("psgi") {
         return; // the request's variables are in the PSGI environment
     }
@@ -39,7 +39,7 @@ pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
 }
 
 /// `%ENV` as mod_perl 1.x fills it. Later pairs replace earlier ones of the same name.
-pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
+pub(crate) fn cgi(r: &mut RequestRec, each: EnvSink<'_>) {
     let api = api();
     each(b"MOD_PERL", api.mod_perl().as_bytes());
     if api == Api::Two {
@@ -60,7 +60,7 @@ pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
 }
 
 /// The variables of CGI, also where the configuration does not set them up.
-pub(crate) fn of_cgi(r: &mut RequestRec, each: Each<'_>) {
+pub(crate) fn of_cgi(r: &mut RequestRec, each: EnvSink<'_>) {
     variables(&r.frame, each);
     r.split();
     if api() == Api::Two {
@@ -76,7 +76,7 @@ pub(crate) fn of_cgi(r: &mut RequestRec, each: Each<'_>) {
 }
 
 /// The request's keys of a PSGI environment; the adapter adds the `psgi.*` keys.
-pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
+pub(crate) fn psgi(r: &mut RequestRec, each: EnvSink<'_>) {
     variables(&r.frame, each);
     let path = r.frame.field(Field::Path);
     let script = match r.frame.script_length() {
@@ -112,7 +112,7 @@ pub(crate) fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
     (!climbs).then_some(decoded)
 }
 
-fn of_server(r: &mut RequestRec, each: Each<'_>) {
+fn of_server(r: &mut RequestRec, each: EnvSink<'_>) {
     let server_port = r.number(Number::ServerPort) as u16;
     each(b"SERVER_SOFTWARE", r.place.server_software.as_bytes());
     each(b"SERVER_NAME", r.frame.field(Field::ServerName));
@@ -122,14 +122,14 @@ fn of_server(r: &mut RequestRec, each: Each<'_>) {
     each(b"DOCUMENT_ROOT", r.known_text(Text::DocumentRoot).unwrap_or_default());
 }
 
-fn of_request(r: &RequestRec, each: Each<'_>) {
+fn of_request(r: &RequestRec, each: EnvSink<'_>) {
     each(b"REQUEST_METHOD", r.known_text(Text::Method).unwrap_or_default());
     each(b"REQUEST_URI", r.frame.field(Field::Target));
     each(b"SERVER_PROTOCOL", r.frame.field(Field::Protocol));
 }
 
 /// Variables that httpd 2.4 sets.
-fn of_httpd(r: &RequestRec, each: Each<'_>) {
+fn of_httpd(r: &RequestRec, each: EnvSink<'_>) {
     each(b"REQUEST_SCHEME", if r.frame.flags().has(Flags::HTTPS) { b"https" } else { b"http" });
     // No alias applies if a handler or a rule has set a file outside of it.
     let file = r.known_text(Text::Filename).unwrap_or_default();
@@ -143,7 +143,7 @@ fn of_httpd(r: &RequestRec, each: Each<'_>) {
     each(b"CONTEXT_DOCUMENT_ROOT", root);
 }
 
-fn of_client(r: &RequestRec, each: Each<'_>) {
+fn of_client(r: &RequestRec, each: EnvSink<'_>) {
     each(b"REMOTE_ADDR", r.known_text(Text::RemoteIp).unwrap_or_default());
     port(b"REMOTE_PORT", r.frame.remote_port(), each);
     of_visitor(r, each);
@@ -153,7 +153,7 @@ fn of_client(r: &RequestRec, each: Each<'_>) {
 }
 
 /// The client's name and user, if known.
-fn of_visitor(r: &RequestRec, each: Each<'_>) {
+fn of_visitor(r: &RequestRec, each: EnvSink<'_>) {
     let names = [(&b"REMOTE_HOST"[..], Text::RemoteHost), (b"REMOTE_USER", Text::User), (b"AUTH_TYPE", Text::AuthType)];
     for (name, field) in names {
         if let Some(value) = r.known_text(field) {
@@ -162,7 +162,7 @@ fn of_visitor(r: &RequestRec, each: Each<'_>) {
     }
 }
 
-fn of_script(r: &RequestRec, each: Each<'_>) {
+fn of_script(r: &RequestRec, each: EnvSink<'_>) {
     // In a subrequest the whole path is the script's name, in Apache 1.3 as in httpd 2.
     let is_part = r.frame.field(Field::Protocol) == b"INCLUDED";
     each(b"SCRIPT_NAME", r.known_text(if is_part { Text::Uri } else { Text::ScriptName }).unwrap_or_default());
@@ -193,7 +193,7 @@ pub(crate) fn renew_script(r: &mut RequestRec) {
 }
 
 /// A chunked body has no Content-Length header, but programs need its length.
-fn body(frame: &Frame, each: Each<'_>) {
+fn body(frame: &Frame, each: EnvSink<'_>) {
     if let Some(kind) = frame.header(b"content-type") {
         each(b"CONTENT_TYPE", kind);
     }
@@ -202,11 +202,11 @@ fn body(frame: &Frame, each: Each<'_>) {
     }
 }
 
-fn port(name: &[u8], port: u16, each: Each<'_>) {
+fn port(name: &[u8], port: u16, each: EnvSink<'_>) {
     decimal(name, port.into(), each);
 }
 
-fn decimal(name: &[u8], number: u64, each: Each<'_>) {
+fn decimal(name: &[u8], number: u64, each: EnvSink<'_>) {
     let (mut digits, mut rest) = ([0; 20], number);
     // A u64 has at most 20 digits.
     for at in (0..digits.len()).rev() {

@@ -4,7 +4,7 @@ use super::super::tests::record;
 use super::*;
 use crate::PlaceConfig;
 
-fn collected(fill: impl FnOnce(Each<'_>)) -> BTreeMap<String, String> {
+fn collected(fill: impl FnOnce(EnvSink<'_>)) -> BTreeMap<String, String> {
     let mut pairs = BTreeMap::new();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     fill(&mut |key, value| drop(pairs.insert(text(key), text(value))));

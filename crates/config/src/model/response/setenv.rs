@@ -15,14 +15,14 @@ const LONGEST: usize = 8 << 10;
 #[derive(Debug, Clone)]
 pub struct SetEnvIf {
     /// Condition of the changes.
-    pub when: When,
+    pub when: SetEnvCondition,
     /// Variables and values; `None` unsets a variable.
     pub changes: Vec<(String, Option<String>)>,
 }
 
 /// The condition of a [`SetEnvIf`].
 #[derive(Debug, Clone)]
-pub enum When {
+pub enum SetEnvCondition {
     /// The pattern matches the attribute.
     Found(Attribute, Pattern),
     /// The expression is true.
@@ -59,7 +59,7 @@ impl Variables {
                 return;
             }
             match &rule.when {
-                When::Found(attribute, pattern) => {
+                SetEnvCondition::Found(attribute, pattern) => {
                     let seen = look(attribute);
                     // Only joined header fields are copied, and their copy counts as work.
                     if let Some(Cow::Owned(copied)) = &seen {
@@ -77,7 +77,7 @@ impl Variables {
                         rule.changes.iter().map(|(name, value)| (name, value.as_ref().map(filled))).collect();
                     changes.into_iter().for_each(|(name, value)| self.set_within(&mut store, name, value));
                 }
-                When::Holds(expr) => {
+                SetEnvCondition::Holds(expr) => {
                     let Some(found) = found(expr, self) else { continue };
                     let filled = |value: &String| filled(value, &found);
                     for (name, value) in &rule.changes {
@@ -169,7 +169,7 @@ mod tests {
         let changes = changes.iter().map(|change| parse_change(change)).collect();
         let mut budget = Budget::of_htaccess();
         let pattern = budget.compile(regex, Case::Exact).unwrap();
-        SetEnvIf { when: When::Found(Attribute::parse(&mut budget, attribute).unwrap(), pattern), changes }
+        SetEnvIf { when: SetEnvCondition::Found(Attribute::parse(&mut budget, attribute).unwrap(), pattern), changes }
     }
 
     #[test]

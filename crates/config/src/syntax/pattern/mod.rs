@@ -79,12 +79,12 @@ impl Pattern {
     }
 
     /// Cuts a text at the first match.
-    pub fn cut(&self, text: &str) -> Option<Cut> {
+    pub fn cut(&self, text: &str) -> Option<MatchedText> {
         let text = bytes(text);
         let groups = Groups { spans: self.search(&text, 0)?, text: Cow::Borrowed(&*text) };
         let (start, end) = groups.whole();
         let part = |from, to| piece(&text, from, to).into_owned();
-        Some(Cut { before: part(0, start), groups: groups.all(), after: part(end.max(start), text.len()) })
+        Some(MatchedText { before: part(0, start), groups: groups.all(), after: part(end.max(start), text.len()) })
     }
 
     /// Searches from a position. A search that exceeds a limit counts as not matched, and uses up the request's
@@ -165,7 +165,7 @@ impl fmt::Display for Pattern {
 }
 
 /// The parts of a text around a match.
-pub struct Cut {
+pub struct MatchedText {
     /// The text before the match.
     pub before: String,
     /// Groups 0 to 9.

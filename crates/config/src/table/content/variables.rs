@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::model::response::expr::Expr;
-use crate::model::response::setenv::{SetEnvIf, When, parse_change};
+use crate::model::response::setenv::{SetEnvCondition, SetEnvIf, parse_change};
 use crate::model::response::variables::Attribute;
 use crate::syntax::pattern::Case;
 use crate::table::row::{FILE_INFO, MANY, Row, rows, words};
@@ -92,7 +92,10 @@ fn set_env_if(draft: &mut Draft, args: &[String], case: Case) -> Result<(), Stri
         draft.charge_rule()?;
     }
     let rule = SetEnvIf {
-        when: When::Found(Attribute::parse(&mut draft.patterns, attribute)?, draft.patterns.compile(regex, case)?),
+        when: SetEnvCondition::Found(
+            Attribute::parse(&mut draft.patterns, attribute)?,
+            draft.patterns.compile(regex, case)?,
+        ),
         changes: changes.iter().map(|change| checked_change(change)).collect::<Result<_, _>>()?,
     };
     draft.settings().response.set_env_if.push(rule);
@@ -106,7 +109,7 @@ fn set_env_if_expr(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         draft.charge_rule()?;
     }
     let rule = SetEnvIf {
-        when: When::Holds(Expr::parse(expression, &mut draft.patterns)?),
+        when: SetEnvCondition::Holds(Expr::parse(expression, &mut draft.patterns)?),
         changes: changes.iter().map(|change| checked_change(change)).collect::<Result<_, _>>()?,
     };
     draft.settings().response.set_env_if.push(rule);

@@ -28,24 +28,24 @@ pub static ROWS: &[Row] = rows![
 
 /// The pool of a section, if the section itself chooses one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Belongs<'a> {
+pub enum SectionPool<'a> {
     /// `<WorkerPool name>`, or a place with `PerlPool name`.
     To(&'a str),
     /// A virtual host with `PerlOptions +Parent`.
     ToItself,
 }
 
-/// The pool that `section` chooses, see [`Belongs`].
-pub fn belongs(section: &Directive) -> Option<Belongs<'_>> {
+/// The pool that `section` chooses, see [`SectionPool`].
+pub fn belongs(section: &Directive) -> Option<SectionPool<'_>> {
     let inside = section.section.as_deref()?;
     if is(section, "WorkerPool") {
-        return section.args.first().map(|name| Belongs::To(name));
+        return section.args.first().map(|name| SectionPool::To(name));
     }
     let chosen = inside.iter().find(|directive| is(directive, "PerlPool")).and_then(|it| it.args.first());
     match chosen {
-        Some(name) => Some(Belongs::To(name)),
+        Some(name) => Some(SectionPool::To(name)),
         None => (is(section, "VirtualHost") && inside.iter().any(|it| has_option(it, "Parent")))
-            .then_some(Belongs::ToItself),
+            .then_some(SectionPool::ToItself),
     }
 }
 
@@ -57,7 +57,7 @@ pub fn has_option(directive: &Directive, name: &str) -> bool {
 
 /// Whether the contents of a section are read by another pool than the default one, and not as part of a host.
 pub fn is_elsewhere(section: &Directive) -> bool {
-    matches!(belongs(section), Some(Belongs::To(name)) if !is_default(name))
+    matches!(belongs(section), Some(SectionPool::To(name)) if !is_default(name))
 }
 
 /// Whether `name` names the server's own pool.

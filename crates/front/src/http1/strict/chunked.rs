@@ -17,7 +17,7 @@ const MOST_DIGITS: usize = 16;
 /// State of a chunked body.
 #[derive(Default)]
 pub struct Chunked {
-    part: Part,
+    part: ChunkPart,
     lines: Lines,
     extensions: usize,
     trailers: usize,
@@ -25,7 +25,7 @@ pub struct Chunked {
 }
 
 #[derive(Default, PartialEq)]
-enum Part {
+enum ChunkPart {
     #[default]
     Size,
     Data(u64),
@@ -38,22 +38,22 @@ enum Part {
 impl Chunked {
     /// Whether the body's final empty line was read.
     pub fn is_over(&self) -> bool {
-        self.part == Part::Over
+        self.part == ChunkPart::Over
     }
 
     /// Number of correct bytes from the beginning; `None` while a line is incomplete.
     pub fn look(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<usize>, Violation> {
-        if let Part::Data(left) = &mut self.part {
+        if let ChunkPart::Data(left) = &mut self.part {
             let passed = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
             *left -= passed as u64;
             if *left == 0 {
-                self.part = Part::End;
+                self.part = ChunkPart::End;
             }
             return Ok(Some(passed));
         }
         let most = match self.part {
-            Part::Size => MOST_DIGITS + EXTENSIONS,
-            Part::Trailers => limits.field.min(TRAILERS),
+            ChunkPart::Size => MOST_DIGITS + EXTENSIONS,
+            ChunkPart::Trailers => limits.field.min(TRAILERS),
             _ => 0,
         };
         let line = match self.lines.next(bytes, most) {
@@ -63,15 +63,15 @@ impl Chunked {
         };
         let passed = std::mem::take(&mut self.lines).passed();
         self.part = match self.part {
-            Part::Size => self.size(line)?,
-            Part::End => Part::Size,
-            _ if line.is_empty() => Part::Over,
+            ChunkPart::Size => self.size(line)?,
+            ChunkPart::End => ChunkPart::Size,
+            _ if line.is_empty() => ChunkPart::Over,
             _ => self.trailer(line, limits)?,
         };
         Ok(Some(passed))
     }
 
-    fn size(&mut self, line: &[u8]) -> Result<Part, Violation> {
+    fn size(&mut self, line: &[u8]) -> Result<ChunkPart, Violation> {
         let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         let (digits, extensions) = line.split_at(digits);
         let size = std::str::from_utf8(digits).ok().filter(|digits| digits.len() <= MOST_DIGITS);
@@ -87,16 +87,16 @@ impl Chunked {
         if self.extensions > EXTENSIONS {
             return Err(Violation::bad("too many chunk extensions"));
         }
-        Ok(if size == 0 { Part::Trailers } else { Part::Data(size) })
+        Ok(if size == 0 { ChunkPart::Trailers } else { ChunkPart::Data(size) })
     }
 
-    fn trailer(&mut self, line: &[u8], limits: &HeadLimits) -> Result<Part, Violation> {
+    fn trailer(&mut self, line: &[u8], limits: &HeadLimits) -> Result<ChunkPart, Violation> {
         field::split(line)?;
         self.trailers += 1;
         self.trailer_bytes += line.len();
         match self.trailers > limits.fields || self.trailer_bytes > TRAILERS {
             true => Err(Violation::bad("too many trailers")),
-            false => Ok(Part::Trailers),
+            false => Ok(ChunkPart::Trailers),
         }
     }
 }

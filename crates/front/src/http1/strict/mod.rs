@@ -80,7 +80,7 @@ pub enum Scanned {
 /// Tracks the position in one connection's sequence of requests.
 pub struct Scanner {
     limits: HeadLimits,
-    at: At,
+    at: ScanState,
     heads: u32,
     /// Offset of the minor version digit in the last passed head, if the version is later than 1.1, which hyper
     /// refuses.
@@ -89,7 +89,7 @@ pub struct Scanner {
     odd: Option<Range<usize>>,
 }
 
-enum At {
+enum ScanState {
     Head(StrictHead),
     Fixed(u64),
     Chunked(Chunked),
@@ -98,7 +98,7 @@ enum At {
 impl Scanner {
     /// Creates a scanner for a new connection.
     pub fn new(limits: HeadLimits) -> Scanner {
-        Scanner { limits, at: At::Head(StrictHead::default()), heads: 0, newer_at: None, odd: None }
+        Scanner { limits, at: ScanState::Head(StrictHead::default()), heads: 0, newer_at: None, odd: None }
     }
 
     /// Number of correct heads on this connection.
@@ -108,7 +108,7 @@ impl Scanner {
 
     /// Whether the position is within a body.
     pub fn is_in_body(&self) -> bool {
-        !matches!(self.at, At::Head(_))
+        !matches!(self.at, ScanState::Head(_))
     }
 
     /// Offset of the minor version digit in the last passed head, if the version is later than 1.1. The buffer
@@ -126,8 +126,8 @@ impl Scanner {
     /// Excerpt of a refused head for the log; `bytes` are the bytes shown to `scan` when it refused.
     pub fn evidence(&self, bytes: &[u8]) -> Evidence {
         match &self.at {
-            At::Head(head) => Evidence::of(bytes, head.at()),
-            At::Fixed(_) | At::Chunked(_) => Evidence::default(),
+            ScanState::Head(head) => Evidence::of(bytes, head.at()),
+            ScanState::Fixed(_) | ScanState::Chunked(_) => Evidence::default(),
         }
     }
 
@@ -142,29 +142,29 @@ impl Scanner {
 
     fn look(&mut self, bytes: &[u8]) -> Result<Option<usize>, Violation> {
         match &mut self.at {
-            At::Head(head) => {
+            ScanState::Head(head) => {
                 let Some((length, framing)) = head.look(bytes, &self.limits)? else { return Ok(None) };
                 self.heads = self.heads.wrapping_add(1);
                 (self.newer_at, self.odd) = (head.newer_at(), head.odd());
                 self.at = match framing {
-                    Framing::Fixed(0) => At::Head(StrictHead::default()),
-                    Framing::Fixed(length) => At::Fixed(length),
-                    Framing::Chunked => At::Chunked(Chunked::default()),
+                    Framing::Fixed(0) => ScanState::Head(StrictHead::default()),
+                    Framing::Fixed(length) => ScanState::Fixed(length),
+                    Framing::Chunked => ScanState::Chunked(Chunked::default()),
                 };
                 Ok(Some(length))
             }
-            At::Fixed(left) => {
+            ScanState::Fixed(left) => {
                 let passed = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
                 *left -= passed as u64;
                 if *left == 0 {
-                    self.at = At::Head(StrictHead::default());
+                    self.at = ScanState::Head(StrictHead::default());
                 }
                 Ok(Some(passed))
             }
-            At::Chunked(chunked) => {
+            ScanState::Chunked(chunked) => {
                 let passed = chunked.look(bytes, &self.limits)?;
                 if chunked.is_over() {
-                    self.at = At::Head(StrictHead::default());
+                    self.at = ScanState::Head(StrictHead::default());
                 }
                 Ok(passed)
             }

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The state of the connection after the discarded body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
+pub enum DrainOutcome {
     /// The next request can follow.
     Nothing,
     /// The unread body blocks the connection for further requests.
@@ -31,17 +31,17 @@ pub enum Left {
 
 impl RequestBody {
     /// Reads and discards a body that nobody received, if that is worthwhile. An HTTP/2 body blocks no other request.
-    pub async fn drain(self, context: &RequestContext) -> Left {
+    pub async fn drain(self, context: &RequestContext) -> DrainOutcome {
         match self.source {
             Some(body @ Source::Http1(_)) if !body.is_end_stream() => {
                 if !is_worth_it(context, &body) {
-                    return Left::InTheWay;
+                    return DrainOutcome::InTheWay;
                 }
                 let limit = context.route().as_ref().map_or(0, |route| route.settings.limit_request_body);
                 let patience = context.generation.config.timeouts.client.min(PATIENCE);
-                timeout(patience, drain(body, limit)).await.unwrap_or(Left::InTheWay)
+                timeout(patience, drain(body, limit)).await.unwrap_or(DrainOutcome::InTheWay)
             }
-            _ => Left::Nothing,
+            _ => DrainOutcome::Nothing,
         }
     }
 }
@@ -53,19 +53,19 @@ fn is_worth_it(context: &RequestContext, body: &Source) -> bool {
     goes_on && !waits && body.size_hint().lower() <= MOST
 }
 
-async fn drain(mut body: Source, limit: u64) -> Left {
+async fn drain(mut body: Source, limit: u64) -> DrainOutcome {
     let mut length = 0;
     while let Some(frame) = body.frame().await {
         match frame.map(|frame| frame.into_data().unwrap_or_default()) {
             Ok(piece) => length += piece.len() as u64,
-            Err(_) => return Left::InTheWay,
+            Err(_) => return DrainOutcome::InTheWay,
         }
         if limit != 0 && length > limit {
-            return Left::TooLarge;
+            return DrainOutcome::TooLarge;
         }
         if length > MOST {
-            return Left::InTheWay;
+            return DrainOutcome::InTheWay;
         }
     }
-    Left::Nothing
+    DrainOutcome::Nothing
 }

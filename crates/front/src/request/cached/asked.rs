@@ -8,7 +8,7 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri};
 
 use crate::base::target;
-use crate::cache::answer::Answer;
+use crate::cache::answer::CachedResponse;
 use crate::cache::key::{Key, add, add_forwarded, add_header, names_the_resource};
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
@@ -110,7 +110,7 @@ fn is_ignored(parameter: &str, rules: &Caching) -> bool {
 
 /// Whether a 304 is for another version than the stored one, because their entity tags differ (RFC 9111, section
 /// 4.3.4).
-pub fn is_about_another(response: &Response<BodySource>, stale: Option<&Answer>) -> bool {
+pub fn is_about_another(response: &Response<BodySource>, stale: Option<&CachedResponse>) -> bool {
     let (Some(stale), StatusCode::NOT_MODIFIED) = (stale, response.status()) else { return false };
     let opaque = |tag: &http::HeaderValue| tag.as_bytes().strip_prefix(b"W/").unwrap_or(tag.as_bytes()).to_vec();
     let (named, known) = (response.headers().get(ETAG).map(opaque), stale.headers.get(ETAG).map(opaque));

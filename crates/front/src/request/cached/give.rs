@@ -8,16 +8,16 @@ use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::events::Event;
 use super::{Visit, asked};
-use crate::cache::Kept;
-use crate::cache::answer::Answer;
+use crate::cache::StoredResponse;
+use crate::cache::answer::CachedResponse;
 use crate::cache::conditions::{allow_range, is_current};
 use crate::cache::packed::Packing;
-use crate::request::files::range::{self, Wanted};
+use crate::request::files::range::{self, RequestedRanges};
 use crate::request::respond::body::BodySource;
 
 impl Visit<'_> {
     /// The response for this client, with cache headers, and with its compressed forms where the whole body is sent.
-    pub fn give(&self, kept: &Kept, event: Event) -> Response<BodySource> {
+    pub fn give(&self, kept: &StoredResponse, event: Event) -> Response<BodySource> {
         let mut response = self.respond(kept);
         if response.status() == kept.status {
             response.extensions_mut().insert(Packing::new(self.cache, kept));
@@ -26,7 +26,7 @@ impl Visit<'_> {
     }
 
     /// The response for this client, without cache headers and variables.
-    pub fn respond(&self, answer: &Answer) -> Response<BodySource> {
+    pub fn respond(&self, answer: &CachedResponse) -> Response<BodySource> {
         let mut response = Response::new(BodySource::whole(answer.body.clone()));
         *response.status_mut() = answer.status;
         *response.headers_mut() = answer.headers_now();
@@ -52,24 +52,24 @@ impl Visit<'_> {
     }
 
     /// The requested range of the body. A request for several ranges gets the whole body.
-    fn part(&self, mut response: Response<BodySource>, answer: &Answer) -> Response<BodySource> {
+    fn part(&self, mut response: Response<BodySource>, answer: &CachedResponse) -> Response<BodySource> {
         let size = answer.body.len() as u64;
         let Some(range) = self.head.headers.get(RANGE).filter(|_| self.may_part(response.headers())) else {
             return response;
         };
         match range::parse(range.as_bytes(), size, self.route.settings.response.ranges) {
-            Wanted::Parts(parts) => {
+            RequestedRanges::Parts(parts) => {
                 let [(from, to)] = parts[..] else { return response };
                 *response.status_mut() = StatusCode::PARTIAL_CONTENT;
                 *response.body_mut() = BodySource::whole(answer.body.slice(from as usize..to as usize));
                 set_range(response.headers_mut(), &format!("bytes {from}-{}/{size}", to - 1));
             }
-            Wanted::Nothing => {
+            RequestedRanges::Nothing => {
                 *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
                 *response.body_mut() = BodySource::Empty;
                 set_range(response.headers_mut(), &format!("bytes */{size}"));
             }
-            Wanted::Whole => {}
+            RequestedRanges::Whole => {}
         }
         response
     }

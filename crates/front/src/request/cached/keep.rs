@@ -15,10 +15,10 @@ use hyper::ext::ReasonPhrase;
 use super::events::Event;
 use super::refill::{Errand, is_failure};
 use super::{Visit, asked};
-use crate::cache::answer::{self, Answer};
+use crate::cache::answer::{self, CachedResponse};
 use crate::cache::forms::Forms;
 use crate::cache::terms::{Offer, Terms, Unfit};
-use crate::cache::{Cache, Leader, Outcome};
+use crate::cache::{Cache, FlightOutcome, Leader};
 use crate::request::context::RequestContext;
 use crate::request::respond::body::{BodySource, tee};
 use crate::request::respond::headers;
@@ -40,7 +40,7 @@ impl Visit<'_> {
                 if !has_failed {
                     self.cache.pass(&self.key, &self.head.headers);
                 }
-                errand.ends(if has_failed { Outcome::Failed } else { Outcome::Alone });
+                errand.ends(if has_failed { FlightOutcome::Failed } else { FlightOutcome::Alone });
                 (response, Event::Miss(why))
             }
         }
@@ -48,7 +48,7 @@ impl Visit<'_> {
 
     /// Updates a stale response with the headers of a 304 (RFC 9111, section 3.2).
     /// Returns the updated response, and the Set-Cookie headers for this client only.
-    pub fn renew(&self, stale: &Answer, said: &HeaderMap) -> (Arc<Answer>, HeaderMap) {
+    pub fn renew(&self, stale: &CachedResponse, said: &HeaderMap) -> (Arc<CachedResponse>, HeaderMap) {
         const OF_THE_BODY: [HeaderName; 6] =
             [AGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, TRANSFER_ENCODING];
         let mut headers = stale.headers.clone();
@@ -62,8 +62,15 @@ impl Visit<'_> {
         let terms = terms.unwrap_or_default();
         let headers = to_keep(headers, &terms);
         let (status, reason, body) = (stale.status, stale.reason.clone(), stale.body.clone());
-        let answer =
-            Arc::new(Answer { status, reason, headers, body, forms: Forms::default(), terms, since: Instant::now() });
+        let answer = Arc::new(CachedResponse {
+            status,
+            reason,
+            headers,
+            body,
+            forms: Forms::default(),
+            terms,
+            since: Instant::now(),
+        });
         match is_kept {
             true => self.cache.keep(&self.key, &self.head.headers, answer.clone()),
             false => self.forget(),
@@ -109,7 +116,7 @@ impl Visit<'_> {
     /// Stores the response as soon as its body is complete.
     fn take(&self, response: Response<BodySource>, terms: Terms, leader: Option<Leader>) -> Response<BodySource> {
         let (head, body) = response.into_parts();
-        let newcomer = Newcomer {
+        let newcomer = ResponseToStore {
             context: self.context.itself(),
             cache: self.cache.clone(),
             key: self.key.clone(),
@@ -141,7 +148,7 @@ impl Visit<'_> {
 }
 
 /// A response to be stored when its body is complete.
-struct Newcomer {
+struct ResponseToStore {
     /// The context of the request that the response answers.
     context: Option<Rc<RequestContext>>,
     cache: Arc<Cache>,
@@ -154,10 +161,10 @@ struct Newcomer {
     leader: Option<Leader>,
 }
 
-impl Newcomer {
+impl ResponseToStore {
     /// Ends the wait for the body. `None`: it broke off, or is too large to store.
     fn arrives(self, body: Option<Bytes>) {
-        let Newcomer { context, cache, key, request, status, reason, headers, terms, leader } = self;
+        let ResponseToStore { context, cache, key, request, status, reason, headers, terms, leader } = self;
         if context.is_some_and(|context| context.end_storing()) {
             // A program that notices its client's departure may end its response early. The response looks complete
             // in that case, so it is not stored.
@@ -165,14 +172,21 @@ impl Newcomer {
         }
         let outcome = match body {
             Some(body) => {
-                let answer =
-                    Answer { status, reason, headers, body, forms: Forms::default(), terms, since: Instant::now() };
+                let answer = CachedResponse {
+                    status,
+                    reason,
+                    headers,
+                    body,
+                    forms: Forms::default(),
+                    terms,
+                    since: Instant::now(),
+                };
                 cache.keep(&key, &request, Arc::new(answer));
-                Outcome::Look
+                FlightOutcome::Look
             }
             None => {
                 cache.pass(&key, &request);
-                Outcome::Alone
+                FlightOutcome::Alone
             }
         };
         leader.into_iter().for_each(|leader| leader.land(outcome));

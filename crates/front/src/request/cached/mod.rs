@@ -30,10 +30,10 @@ use super::body::RequestBody;
 use super::context::RequestContext;
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
-use crate::cache::answer::{Answer, Usable};
+use crate::cache::answer::{CachedResponse, Usable};
 use crate::cache::control::RequestControl;
 use crate::cache::key::Key;
-use crate::cache::{Cache, Found, Kept, Leader, Outcome, Turn};
+use crate::cache::{Cache, FlightOutcome, FlightTurn, Leader, StoreLookup, StoredResponse};
 use crate::routing::Route;
 use config::response::cache::Caching;
 use events::Event;
@@ -132,8 +132,10 @@ impl<'a> Visit<'a> {
         loop {
             let mut is_passed = false;
             let stale = match self.cache.find(&self.key, &self.head.headers) {
-                Found::Answer(answer) if self.is_user() && !answer.terms.for_users => return self.request_unshared(),
-                Found::Answer(answer) => match answer.usable(&self.control) {
+                StoreLookup::Answer(answer) if self.is_user() && !answer.terms.for_users => {
+                    return self.request_unshared();
+                }
+                StoreLookup::Answer(answer) => match answer.usable(&self.control) {
                     Usable::Fresh => return Ok(self.hit(&answer, Event::Hit("cache hit"))),
                     Usable::Stale => {
                         return Ok(self.hit(&answer, Event::Hit("cache hit: stale, as the client allows")));
@@ -141,11 +143,11 @@ impl<'a> Visit<'a> {
                     Usable::WhileRevalidating => return Ok(self.hit_meanwhile(&answer, leader)),
                     Usable::No => Some(answer),
                 },
-                Found::Passed => {
+                StoreLookup::Passed => {
                     is_passed = true;
                     None
                 }
-                Found::Nothing => None,
+                StoreLookup::Nothing => None,
             };
             if self.control.only_if_cached || self.head.method != Method::GET || asked::wants_a_part(self.head) {
                 return self.request_unshared();
@@ -156,10 +158,10 @@ impl<'a> Visit<'a> {
             }
             match self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age) {
                 // A response may have been stored before this request became the leader: search once more.
-                Turn::Leads(new) => leader = Some(new),
-                Turn::Waits(waiter) => match (waiter.wait().await, stale) {
-                    (Outcome::Look, _) => {}
-                    (Outcome::Failed, Some(stale)) if stale.is_usable_on_error(&self.control) => {
+                FlightTurn::Leads(new) => leader = Some(new),
+                FlightTurn::Waits(waiter) => match (waiter.wait().await, stale) {
+                    (FlightOutcome::Look, _) => {}
+                    (FlightOutcome::Failed, Some(stale)) if stale.is_usable_on_error(&self.control) => {
                         return Ok(self.hit(&stale, FAILED));
                     }
                     (_, stale) => {
@@ -180,19 +182,19 @@ impl<'a> Visit<'a> {
         self.head.headers.contains_key(AUTHORIZATION) || self.context.visitor().user().is_some()
     }
 
-    fn hit(&self, answer: &Kept, event: Event) -> Lookup<'a> {
+    fn hit(&self, answer: &StoredResponse, event: Event) -> Lookup<'a> {
         Lookup::Hit(self.give(answer, event))
     }
 
     /// Sends a stale response. The leader revalidates it in the background.
-    fn hit_meanwhile(&self, answer: &Kept, leader: Option<Leader>) -> Lookup<'a> {
+    fn hit_meanwhile(&self, answer: &StoredResponse, leader: Option<Leader>) -> Lookup<'a> {
         let enter = || self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age);
-        match leader.map_or_else(enter, Turn::Leads) {
-            Turn::Leads(leader) => {
+        match leader.map_or_else(enter, FlightTurn::Leads) {
+            FlightTurn::Leads(leader) => {
                 self.revalidate_in_background(answer, leader);
                 self.hit(answer, Event::Hit("cache hit: stale, revalidated in the background"))
             }
-            Turn::Waits(_) => self.hit(answer, Event::Hit("cache hit: stale, revalidated by another request")),
+            FlightTurn::Waits(_) => self.hit(answer, Event::Hit("cache hit: stale, revalidated by another request")),
         }
     }
 
@@ -211,10 +213,11 @@ impl<'a> Visit<'a> {
 
     /// Whether waiting for another request makes sense. If each request needs its own response, waiting would only
     /// serialize them.
-    fn may_wait(&self, stale: Option<&Answer>) -> bool {
+    fn may_wait(&self, stale: Option<&CachedResponse>) -> bool {
         let control = &self.control;
         let takes_any = !control.no_cache && control.max_age.is_none() && control.min_fresh.is_none();
-        let lasts = |answer: &Answer| !answer.terms.ask_always && answer.terms.lifetime > answer.terms.initial_age;
+        let lasts =
+            |answer: &CachedResponse| !answer.terms.ask_always && answer.terms.lifetime > answer.terms.initial_age;
         self.rules().lock && takes_any && stale.is_none_or(lasts)
     }
 }

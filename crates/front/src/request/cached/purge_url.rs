@@ -17,7 +17,7 @@ const EXPECTED: &str = "expected http://host/path or /path, optionally with * at
 
 /// Removes the responses matching `url` from all generations; returns their number.
 pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> {
-    let meant = Meant::parse(url).ok_or_else(|| format!("{EXPECTED}, got \"{url}\""))?;
+    let meant = PurgedAddresses::parse(url).ok_or_else(|| format!("{EXPECTED}, got \"{url}\""))?;
     let mut gone = 0;
     for generation in generations.all() {
         if let Some(cache) = &generation.cache {
@@ -29,7 +29,7 @@ pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> 
 }
 
 /// The addresses that a purge removes.
-struct Meant {
+struct PurgedAddresses {
     /// The host name. `None`: all hosts.
     name: Option<String>,
     /// Path and query. `None`: all.
@@ -38,21 +38,21 @@ struct Meant {
     beginning: bool,
 }
 
-impl Meant {
-    fn parse(url: &str) -> Option<Meant> {
+impl PurgedAddresses {
+    fn parse(url: &str) -> Option<PurgedAddresses> {
         let (text, beginning) = url.strip_suffix('*').map_or((url, false), |text| (text, true));
         if text.is_empty() && beginning {
-            return Some(Meant { name: None, target: None, beginning });
+            return Some(PurgedAddresses { name: None, target: None, beginning });
         }
         if text.starts_with('/') {
             let target = Some(text.parse::<PathAndQuery>().ok()?.into());
-            return Some(Meant { name: None, target, beginning });
+            return Some(PurgedAddresses { name: None, target, beginning });
         }
         let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
         let uri = text.parse::<Uri>().ok()?;
         // A `*` inside the host name matches no host.
         let is_whole = !beginning || rest.contains('/');
-        is_whole.then(|| Meant { name: uri.host().map(str::to_owned), target: Some(uri), beginning })
+        is_whole.then(|| PurgedAddresses { name: uri.host().map(str::to_owned), target: Some(uri), beginning })
     }
 
     async fn purge(&self, config: &Config, cache: &Cache) -> usize {

@@ -14,10 +14,10 @@ use http::{Method, Response, StatusCode};
 use super::events::{self, Event};
 use super::{Visit, asked};
 use crate::base::refusal::Refusal;
-use crate::cache::{Found, Kept, Leader, Outcome};
+use crate::cache::{FlightOutcome, Leader, StoreLookup, StoredResponse};
 use crate::generation::InUse;
 use crate::request::Dispatched;
-use crate::request::ask_worker::{self, Said, Unanswered};
+use crate::request::ask_worker::{self, Unanswered, WorkerReply};
 use crate::request::body::RequestBody;
 use crate::request::respond::body::BodySource;
 
@@ -34,7 +34,7 @@ pub struct Refill<'a> {
 #[derive(Default)]
 pub struct Errand {
     /// A cached response that must be revalidated first.
-    pub stale: Option<Kept>,
+    pub stale: Option<StoredResponse>,
     /// Set if other requests wait for this one.
     pub leader: Option<Leader>,
     /// Pass on the client's own conditions, because a recent response could not be stored.
@@ -64,7 +64,7 @@ impl Errand {
     }
 
     /// Sends the outcome to the waiting requests.
-    pub fn ends(self, outcome: Outcome) {
+    pub fn ends(self, outcome: FlightOutcome) {
         self.leader.into_iter().for_each(|leader| leader.land(outcome));
     }
 }
@@ -77,14 +77,14 @@ impl Refill<'_> {
         loop {
             let head = errand.head(visit.head);
             let response = match ask_worker::request(visit.context, &head, visit.route, body).await {
-                Ok(Said::Answer(response)) if asked::is_about_another(&response, errand.stale.as_deref()) => {
+                Ok(WorkerReply::Answer(response)) if asked::is_about_another(&response, errand.stale.as_deref()) => {
                     visit.forget();
                     errand.stale = None;
                     continue;
                 }
-                Ok(Said::Answer(response)) => visit.weigh(response, errand),
+                Ok(WorkerReply::Answer(response)) => visit.weigh(response, errand),
                 Ok(other) => {
-                    errand.ends(Outcome::Alone);
+                    errand.ends(FlightOutcome::Alone);
                     return ask_worker::deliver(visit.context, visit.head, visit.route, other).await;
                 }
                 Err(refusal) => visit.instead_of(refusal, errand)?,
@@ -104,7 +104,7 @@ impl Visit<'_> {
         match &errand.stale {
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
                 let (answer, own) = self.renew(stale, response.headers());
-                errand.ends(Outcome::Look);
+                errand.ends(FlightOutcome::Look);
                 let mut given = self.respond(&answer);
                 given.headers_mut().extend(own);
                 self.report(
@@ -114,7 +114,7 @@ impl Visit<'_> {
             }
             Some(stale) if is_failure(response.status()) && stale.is_usable_on_error(&self.control) => {
                 let stale = stale.clone();
-                errand.ends(Outcome::Failed);
+                errand.ends(FlightOutcome::Failed);
                 self.give(&stale, FAILED)
             }
             _ => self.keep(response, errand),
@@ -126,7 +126,7 @@ impl Visit<'_> {
         if self.head.method != Method::HEAD || response.status() != StatusCode::OK {
             return;
         }
-        let Found::Answer(kept) = self.cache.find(&self.key, &self.head.headers) else { return };
+        let StoreLookup::Answer(kept) = self.cache.find(&self.key, &self.head.headers) else { return };
         let differs =
             |name: &HeaderName| response.headers().get(name).is_some_and(|value| kept.headers.get(name) != Some(value));
         if [ETAG, LAST_MODIFIED].iter().any(differs) {
@@ -138,7 +138,7 @@ impl Visit<'_> {
     fn instead_of(&self, refusal: Refusal, errand: Errand) -> Result<Response<BodySource>, Refusal> {
         let stale =
             errand.stale.clone().filter(|stale| is_failure(refusal.status) && stale.is_usable_on_error(&self.control));
-        errand.ends(Outcome::Failed);
+        errand.ends(FlightOutcome::Failed);
         let stale = stale.ok_or_else(|| {
             events::note(self.context, Event::Miss("cache miss: no worker sent a response"));
             refusal
@@ -147,7 +147,7 @@ impl Visit<'_> {
     }
 
     /// Revalidates in the background, without a client that waits.
-    pub fn revalidate_in_background(&self, stale: &Kept, leader: Leader) {
+    pub fn revalidate_in_background(&self, stale: &StoredResponse, leader: Leader) {
         let errand = Errand { stale: Some(stale.clone()), leader: Some(leader), ..Errand::default() };
         let mut head = errand.head(self.head).into_owned();
         head.method = Method::GET;
@@ -159,8 +159,8 @@ impl Visit<'_> {
             let said = ask_worker::request_in_background(&context, &head, &route).await;
             let visit = Visit { context: &context, cache: &cache, head: &head, route: &route, key, control };
             match said {
-                Ok(Said::Answer(response)) => visit.settle(response, errand),
-                Ok(_) | Err(Unanswered) => errand.ends(Outcome::Failed),
+                Ok(WorkerReply::Answer(response)) => visit.settle(response, errand),
+                Ok(_) | Err(Unanswered) => errand.ends(FlightOutcome::Failed),
             }
             drop(in_use);
         });
@@ -172,9 +172,9 @@ impl Visit<'_> {
             Some(stale) if asked::is_about_another(&response, Some(stale)) => self.forget(),
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
                 self.renew(stale, response.headers());
-                errand.ends(Outcome::Look);
+                errand.ends(FlightOutcome::Look);
             }
-            _ if is_failure(response.status()) => errand.ends(Outcome::Failed),
+            _ if is_failure(response.status()) => errand.ends(FlightOutcome::Failed),
             _ => drop(self.keep_only(response, errand)),
         }
     }

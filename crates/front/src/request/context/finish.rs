@@ -10,9 +10,9 @@ use wire::control::SlowRequest;
 use super::expressions::SeenResponse;
 use super::span::span_of;
 use super::{RequestContext, variables};
-use crate::base::measures::{Finished, Worked};
+use crate::base::measures::{Finished, WorkerTimes};
 use crate::client::Pending;
-use crate::log::entry::{Entry, LoggedWorker, Place};
+use crate::log::entry::{Entry, LoggedWorker, RoutedPath};
 use crate::workers::{Exchange, Label, Promised, Stage};
 use base::printable;
 use config::response::setenv::EnvCondition;
@@ -73,10 +73,10 @@ impl RequestContext {
     fn write(&self, exchange: Option<&Exchange>) {
         let tally = *self.answered.tally.borrow();
         let worker = exchange.and_then(|exchange| Some((exchange.begun?, exchange.had_for)));
-        let worker = worker.map(|(begun, served)| Worked { waited: begun.waited, served });
+        let worker = worker.map(|(begun, served)| WorkerTimes { waited: begun.waited, served });
         let finished = Finished { status: tally.status, took: tally.took, worker };
         self.services.shared.measures.note(self.services.generations.thread(), &finished);
-        if let (Some(exchange), Some(Worked { waited, served })) = (exchange, finished.worker) {
+        if let (Some(exchange), Some(WorkerTimes { waited, served })) = (exchange, finished.worker) {
             self.services.shared.slowest.note(waited + served, || self.as_slow(exchange, waited, served));
         }
         let (route, visitor) = (self.route(), self.visitor());
@@ -93,7 +93,7 @@ impl RequestContext {
             is_secure: self.is_secure(),
             tls: &|name| self.client.session().and_then(|session| session.variable(name)),
             variables: &self.variables(),
-            place: route.as_ref().map(|route| Place {
+            place: route.as_ref().map(|route| RoutedPath {
                 path: &route.path,
                 file: &route.filename,
                 host_asked: &route.server_name,

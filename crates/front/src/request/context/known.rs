@@ -7,39 +7,41 @@ use crate::base::protocol::protocol;
 use crate::base::target;
 use crate::routing::{Route, bytes, server_name};
 use base::path::Text;
-use config::response::rewrite::Known;
+use config::response::rewrite::RuleVariable;
 
 /// The value of a variable for the request with this head at this route.
-pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: Known) -> String {
+pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: RuleVariable) -> String {
     let host = context.generation.config.hosts.get(usize::from(route.host));
     match known {
-        Known::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
-        Known::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
-        Known::IsSubreq => context.is_subrequest().to_string(),
-        Known::RemoteAddr => context.remote().ip.clone(),
-        Known::RemoteHost => match context.visitor().name() {
+        RuleVariable::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
+        RuleVariable::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
+        RuleVariable::IsSubreq => context.is_subrequest().to_string(),
+        RuleVariable::RemoteAddr => context.remote().ip.clone(),
+        RuleVariable::RemoteHost => match context.visitor().name() {
             Some(name) => name.to_string(),
             None => context.remote().ip.clone(),
         },
-        Known::RemotePort => context.remote().port.to_string(),
-        Known::RemoteUser => context.visitor().user().map(|user| user.name.clone()).unwrap_or_default(),
-        Known::RequestMethod => head.method.as_str().to_owned(),
-        Known::RequestScheme => scheme(context).to_owned(),
-        Known::RequestUri => Text::new(&route.path).0,
-        Known::ServerAddr => context.client.local.ip.clone(),
-        Known::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
-        Known::ServerName => route.server_name.to_string(),
-        Known::ServerPort => port(context, head, route).to_string(),
-        Known::ServerSoftware => context.generation.software.to_string(),
-        Known::AuthType => context.visitor().user().map(|user| user.method.name().to_owned()).unwrap_or_default(),
-        Known::Time(format) => chrono::Local::now().format(format).to_string(),
-        Known::ServerProtocol => protocol(head.version).to_owned(),
-        Known::TheRequest => {
+        RuleVariable::RemotePort => context.remote().port.to_string(),
+        RuleVariable::RemoteUser => context.visitor().user().map(|user| user.name.clone()).unwrap_or_default(),
+        RuleVariable::RequestMethod => head.method.as_str().to_owned(),
+        RuleVariable::RequestScheme => scheme(context).to_owned(),
+        RuleVariable::RequestUri => Text::new(&route.path).0,
+        RuleVariable::ServerAddr => context.client.local.ip.clone(),
+        RuleVariable::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
+        RuleVariable::ServerName => route.server_name.to_string(),
+        RuleVariable::ServerPort => port(context, head, route).to_string(),
+        RuleVariable::ServerSoftware => context.generation.software.to_string(),
+        RuleVariable::AuthType => {
+            context.visitor().user().map(|user| user.method.name().to_owned()).unwrap_or_default()
+        }
+        RuleVariable::Time(format) => chrono::Local::now().format(format).to_string(),
+        RuleVariable::ServerProtocol => protocol(head.version).to_owned(),
+        RuleVariable::TheRequest => {
             let written = context.head.uri.path_and_query().map_or("/", |target| target.as_str());
             let target = target::as_sent(&context.head).map_or(written.into(), |sent| Text::new(sent).0);
             format!("{} {target} {}", context.head.method, protocol(context.head.version))
         }
-        Known::QueryString | Known::RequestFilename | Known::PathInfo => String::new(),
+        RuleVariable::QueryString | RuleVariable::RequestFilename | RuleVariable::PathInfo => String::new(),
     }
 }
 

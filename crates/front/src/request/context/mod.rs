@@ -34,7 +34,7 @@ use crate::trace::TraceContext;
 use answered::Answered;
 use config::KeepAlive;
 use expressions::{Answerer, Expressions};
-use part::Part;
+use part::PageRequest;
 use remote_ip::ProxyReport;
 use rules::RuleState;
 use variables::Environment;
@@ -94,7 +94,7 @@ pub struct RequestContext {
     /// Figures and headers of the response.
     answered: Answered,
     /// See [`RequestContext::part`].
-    part: Part,
+    part: PageRequest,
 }
 
 impl RequestContext {
@@ -188,7 +188,7 @@ impl RequestGuard {
             expressions: Expressions::new(answerer),
             worker: RefCell::default(),
             answered: Answered::default(),
-            part: Part::default(),
+            part: PageRequest::default(),
         });
         let pending = Rc::downgrade(&record);
         record.client.begins(pending, started);

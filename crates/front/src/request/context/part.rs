@@ -13,7 +13,7 @@ use crate::request::internal_redirect;
 
 /// What makes a request a part of another one.
 #[derive(Default)]
-pub struct Part {
+pub struct PageRequest {
     /// The request whose response contains that of this one.
     within: Option<Rc<RequestContext>>,
     /// The command or sub that a worker runs in place of the route's handler.
@@ -61,7 +61,7 @@ impl RequestContext {
             expressions: self.expressions.of_part(),
             worker: RefCell::default(),
             answered: Answered::default(),
-            part: Part { within: self.itself(), ..Part::default() },
+            part: PageRequest { within: self.itself(), ..PageRequest::default() },
         })
     }
 

@@ -3,17 +3,14 @@
 //!
 //! ```text
 //!   pass, handle ── script, variables, upload ──▶ proxy::Applications ──▶ application
-//!                ◀─ response, BodySource::Application ─┘
+//!                ◀─ response, BodySource::Backend ─┘
 //! ```
 
-pub mod download;
 mod response;
 mod script;
 mod stderr;
 mod upload;
 mod variables;
-
-use download::FastcgiDownload;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,12 +22,13 @@ use http::request::Parts;
 use super::Dispatched;
 use super::body::RequestBody;
 use super::context::RequestContext;
+use super::proxied::shared::waits;
 use super::proxied::upload::UploadState;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::proxy::{BackendParameters, Passed};
 use config::{At, BackendHandler, fcgi};
-use proxy::{FastcgiFailure, FastcgiRequest, Waits};
+use proxy::{FastcgiFailure, FastcgiRequest};
 use script::Script;
 
 /// The response of the application to which `ProxyPass` or a rule passes the path of `route`.
@@ -87,12 +85,6 @@ async fn ask(
         Ok((answered, body)) => response::deliver(context, head, route, (answered, body)),
         Err(failure) => Err(log_error(context, route, to, &failure, state.refused.get())),
     }
-}
-
-fn waits(context: &RequestContext, route: &Route, to: &Passed) -> Waits {
-    let usual = route.settings.proxy.timeout.unwrap_or(context.generation.config.timeouts.client);
-    let piece = to.parameters.timeout.unwrap_or(usual);
-    Waits { piece, connect: to.parameters.connection_timeout.unwrap_or(piece) }
 }
 
 /// Logs a failure, and makes the refusal of it.

@@ -2,19 +2,20 @@
 
 use std::rc::Rc;
 
-use http::header::{CONTENT_LENGTH, HeaderMap, LOCATION, WWW_AUTHENTICATE};
+use http::header::LOCATION;
 use http::request::Parts;
 use http::{Method, Response};
 use tokio::task::spawn_local;
 
-use super::FastcgiDownload;
 use crate::base::refusal::Refusal;
 use crate::request::Dispatched;
 use crate::request::context::RequestContext;
+use crate::request::proxied::download::{Download, DownloadBody};
+use crate::request::proxied::shared::{clean, overridden};
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 use fastcgi::CgiHead;
-use proxy::{FastcgiBody, fields};
+use proxy::FastcgiBody;
 
 /// Most bytes of a body without a reader that are read for the sake of the connection.
 const DISCARDED: usize = 1 << 20;
@@ -33,20 +34,14 @@ pub fn deliver(
     let CgiHead { status, mut fields, .. } = answered;
     if route.settings.proxy.overrides(status.as_u16()) {
         spawn_local(body.discard(DISCARDED));
-        return Err(match fields.get(WWW_AUTHENTICATE) {
-            Some(challenge) => Refusal::with(status, WWW_AUTHENTICATE, challenge.clone()),
-            None => Refusal::new(status),
-        });
+        return Err(overridden(status, &fields));
     }
     let source = match head.method == Method::HEAD || body.is_over() {
         true => {
             spawn_local(body.discard(DISCARDED));
             BodySource::Empty
         }
-        false => {
-            let origin = origin(route);
-            BodySource::Application(Box::new(FastcgiDownload::new(context, route, origin, body)))
-        }
+        false => BodySource::Backend(Box::new(Download::new(context, route, DownloadBody::Fastcgi(body), None))),
     };
     clean(&mut fields, head);
     let mut response = Response::new(source);
@@ -59,21 +54,4 @@ pub fn deliver(
 fn local_redirect(answered: &CgiHead) -> Option<Vec<u8>> {
     let location = answered.fields.get(LOCATION).filter(|_| !answered.has_status)?.as_bytes();
     (location.starts_with(b"/") && !location.starts_with(b"//")).then(|| location.to_vec())
-}
-
-/// Removes fields of a connection, and the length, which follows from the body.
-fn clean(fields: &mut HeaderMap, head: &Parts) {
-    fields::end_to_end(fields);
-    if head.method != Method::HEAD {
-        fields.remove(CONTENT_LENGTH);
-    }
-}
-
-/// The application of `route`, for messages.
-fn origin(route: &Route) -> String {
-    match (&route.backend, &route.settings.handler) {
-        (Some(to), _) => to.url.origin(),
-        (None, config::Handler::Backend(backend)) => backend.url.origin(),
-        _ => String::new(),
-    }
 }

@@ -56,7 +56,7 @@ const MOST: usize = 10_000;
 static TURNS: FairQueue = FairQueue::new(2, 0);
 
 /// The inputs of an index, owned so that another thread can use them.
-struct Wanted {
+struct IndexInput {
     /// The folder as opened and checked. The path is not used again, because it may lead elsewhere by now.
     folder: Arc<File>,
     path: Vec<u8>,
@@ -94,7 +94,7 @@ pub async fn answer(
     let listing = route.settings.response.listing.clone();
     let order = Order::of(&listing, head.uri.query().unwrap_or_default());
     let foot = server_name::foot(&context.generation.config, &context.generation.software, route);
-    let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };
+    let wanted = IndexInput { folder: folder.file, path: route.path.clone(), listing, order, foot };
     let claimant = Claimant::new(&route.filename, Some(context.remote().ip_addr()));
     let turn = TURNS.turn(claimant, 0).await.ok_or(NoThread)?;
     let ((contents, wanted), turn) = aside(turn, move || (wanted.contents(), wanted)).await?;
@@ -160,7 +160,7 @@ async fn aside<T: Send + 'static>(
     blocking::run("list a folder", move || (make(), turn)).await
 }
 
-impl Wanted {
+impl IndexInput {
     fn contents(&self) -> io::Result<Contents> {
         let folder = format!("/proc/self/fd/{}", self.folder.as_raw_fd());
         let mut entries = Vec::new();
@@ -238,7 +238,7 @@ impl Order {
 }
 
 /// Writes the page; `cut` is the number of names read from a folder with more names.
-fn page(wanted: &Wanted, entries: &[Entry], cut: Option<usize>) -> String {
+fn page(wanted: &IndexInput, entries: &[Entry], cut: Option<usize>) -> String {
     let title = escape(&wanted.path);
     let mut page = format!(
         "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>Index of {title}</title></head>\n\

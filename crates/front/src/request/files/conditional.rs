@@ -19,7 +19,7 @@ pub struct Validators {
 
 /// The result of a request's conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ConditionOutcome {
     /// Send the file.
     Send,
     /// 304: the client has the current version.
@@ -72,22 +72,22 @@ impl Validators {
     }
 
     /// Evaluates the conditions of a GET or HEAD in the order of RFC 9110, section 13.2.2.
-    pub fn judge(&self, headers: &HeaderMap) -> Verdict {
+    pub fn judge(&self, headers: &HeaderMap) -> ConditionOutcome {
         if headers.contains_key(IF_MATCH) {
             if !self.is_named(headers, IF_MATCH, Compare::Strong) {
-                return Verdict::Failed;
+                return ConditionOutcome::Failed;
             }
         } else if date(headers, IF_UNMODIFIED_SINCE).is_some_and(|date| self.modified > date) {
-            return Verdict::Failed;
+            return ConditionOutcome::Failed;
         }
         if headers.contains_key(IF_NONE_MATCH) {
             if self.is_named(headers, IF_NONE_MATCH, Compare::Weak) {
-                return Verdict::NotModified;
+                return ConditionOutcome::NotModified;
             }
         } else if date(headers, IF_MODIFIED_SINCE).is_some_and(|date| self.modified <= date) {
-            return Verdict::NotModified;
+            return ConditionOutcome::NotModified;
         }
-        Verdict::Send
+        ConditionOutcome::Send
     }
 
     /// Whether `If-Range` allows the `Range` header for the current version of the file (RFC 9110, section 13.1.5).
@@ -133,8 +133,8 @@ mod tests {
         let tag = file.etag.as_str();
         let weak = format!("W/{tag}");
         let list = format!("\"a\", {tag}");
-        use Verdict::*;
-        let cases: &[(&[(HeaderName, &str)], Verdict)] = &[
+        use ConditionOutcome::*;
+        let cases: &[(&[(HeaderName, &str)], ConditionOutcome)] = &[
             (&[], Send),
             (&[(IF_NONE_MATCH, tag)], NotModified),
             (&[(IF_NONE_MATCH, &weak)], NotModified),

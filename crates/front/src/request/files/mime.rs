@@ -14,8 +14,8 @@ const USUAL: usize = 12;
 /// httpd's type of type maps.
 const TYPE_MAP: &str = "application/x-type-map";
 
-/// The headers that describe the file of `route`.
-pub fn headers(config: &Config, route: &Route, head: &Parts) -> HeaderMap {
+/// The headers that describe the file of `route` by its name.
+pub fn content_headers(config: &Config, route: &Route, head: &Parts) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(USUAL);
     headers.extend(described(config, route).iter().cloned());
     if let Some(encoding) = headers.get(CONTENT_ENCODING)

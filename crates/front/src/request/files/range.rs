@@ -6,7 +6,7 @@ use config::response::ranges::Ranges;
 
 /// The result of a `Range` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RequestedRanges {
     /// The whole file: the header is absent, ignored, or asks for more than is allowed.
     Whole,
     /// The requested parts; each from its first byte to one past its last.
@@ -17,27 +17,27 @@ pub enum Wanted {
 
 /// Parses the header's value for a file of `size` bytes. An invalid value is ignored (RFC 9110, section 14.2).
 /// More parts than `allowed` are answered with the whole file, which costs less.
-pub fn parse(value: &[u8], size: u64, allowed: Ranges) -> Wanted {
+pub fn parse(value: &[u8], size: u64, allowed: Ranges) -> RequestedRanges {
     let specs = std::str::from_utf8(value).ok().and_then(|text| text.split_once('='));
-    let Some((unit, specs)) = specs else { return Wanted::Whole };
+    let Some((unit, specs)) = specs else { return RequestedRanges::Whole };
     if size == 0 || !unit.trim().eq_ignore_ascii_case("bytes") || specs.split(',').count() > allowed.most() {
-        return Wanted::Whole;
+        return RequestedRanges::Whole;
     }
     let mut parts = Vec::new();
     for spec in specs.split(',').map(str::trim).filter(|spec| !spec.is_empty()) {
         match part(spec, size) {
-            Err(NotARange) => return Wanted::Whole,
+            Err(NotARange) => return RequestedRanges::Whole,
             Ok(Some(part)) => parts.push(part),
             Ok(None) => {}
         }
     }
     match parts.len() {
-        0 => Wanted::Nothing,
-        2.. if !is_in_order(&parts, allowed) => Wanted::Whole,
+        0 => RequestedRanges::Nothing,
+        2.. if !is_in_order(&parts, allowed) => RequestedRanges::Whole,
         _ => match merged(parts) {
             // Parts that do not overlap their neighbours can still overlap others and add up to more than the file.
-            parts if parts.len() > 1 && length(&parts) > u128::from(size) => Wanted::Whole,
-            parts => Wanted::Parts(parts),
+            parts if parts.len() > 1 && length(&parts) > u128::from(size) => RequestedRanges::Whole,
+            parts => RequestedRanges::Parts(parts),
         },
     }
 }
@@ -96,13 +96,13 @@ fn number(text: &str) -> Result<Option<u64>, NotARange> {
 
 #[cfg(test)]
 mod tests {
-    use super::Wanted::*;
+    use super::RequestedRanges::*;
     use super::*;
     use config::response::ranges::RangeBound;
 
     #[test]
     fn ranges_are_parsed_by_the_rfc() {
-        let cases: &[(&str, u64, Wanted)] = &[
+        let cases: &[(&str, u64, RequestedRanges)] = &[
             ("bytes=0-0", 10, Parts(vec![(0, 1)])),
             ("bytes=0-", 10, Parts(vec![(0, 10)])),
             ("bytes=5-100", 10, Parts(vec![(5, 10)])),

@@ -9,7 +9,7 @@ use crate::base::target;
 use crate::request::repeated;
 use crate::request::rewrite::{self, AskedOf};
 use crate::routing::bytes;
-use config::response::rewrite::{Known, Seen};
+use config::response::rewrite::{RuleSource, RuleVariable};
 use ssi::codings::{percent_decoded, shell_escaped};
 
 /// Sets the query that `QUERY_STRING` and `QUERY_STRING_UNESCAPED` have.
@@ -69,14 +69,14 @@ fn of_server(document: &Document, set: Set<'_>) {
     let Document { context, head, route, .. } = document;
     let asked = AskedOf { context, head, route, answers: &[], trace_level: 0 };
     for (name, known) in [
-        ("SERVER_SOFTWARE", Known::ServerSoftware),
-        ("SERVER_NAME", Known::ServerName),
-        ("SERVER_ADDR", Known::ServerAddr),
-        ("SERVER_PORT", Known::ServerPort),
-        ("DOCUMENT_ROOT", Known::DocumentRoot),
-        ("CONTEXT_DOCUMENT_ROOT", Known::DocumentRoot),
-        ("REQUEST_SCHEME", Known::RequestScheme),
-        ("SERVER_ADMIN", Known::ServerAdmin),
+        ("SERVER_SOFTWARE", RuleVariable::ServerSoftware),
+        ("SERVER_NAME", RuleVariable::ServerName),
+        ("SERVER_ADDR", RuleVariable::ServerAddr),
+        ("SERVER_PORT", RuleVariable::ServerPort),
+        ("DOCUMENT_ROOT", RuleVariable::DocumentRoot),
+        ("CONTEXT_DOCUMENT_ROOT", RuleVariable::DocumentRoot),
+        ("REQUEST_SCHEME", RuleVariable::RequestScheme),
+        ("SERVER_ADMIN", RuleVariable::ServerAdmin),
     ] {
         set(name, asked.known(known).as_bytes());
     }

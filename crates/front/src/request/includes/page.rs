@@ -34,7 +34,7 @@ const TURN: usize = 256 << 10;
 const MAX_LINES: u32 = 10;
 
 /// The state that a page shares with the documents that it includes.
-pub struct Whole {
+pub struct SharedPageState {
     /// The document that the client has requested.
     pub document: Document,
     pub output: Rc<Output>,
@@ -47,7 +47,7 @@ pub struct Whole {
     lines: Cell<u32>,
 }
 
-impl Whole {
+impl SharedPageState {
     /// Counts an inclusion. False: there were too many.
     pub fn count_include(&self) -> bool {
         self.includes.set(self.includes.get().saturating_add(1));
@@ -74,7 +74,7 @@ impl Whole {
 
 /// The state of a document while it is executed.
 pub struct Page {
-    pub whole: Rc<Whole>,
+    pub whole: Rc<SharedPageState>,
     /// The included document; `None`: the client's.
     pub included: Option<Document>,
     /// Number of documents around this one.
@@ -97,7 +97,7 @@ impl Page {
     pub fn of_client(document: Document, output: Rc<Output>) -> Page {
         let variables = environment::of(&document).into();
         let now = document.context.received;
-        let whole = Whole {
+        let whole = SharedPageState {
             document,
             output,
             variables,
@@ -115,7 +115,7 @@ impl Page {
         Page::new(self.whole.clone(), Some(document), self.depth + 1)
     }
 
-    fn new(whole: Rc<Whole>, included: Option<Document>, depth: u32) -> Page {
+    fn new(whole: Rc<SharedPageState>, included: Option<Document>, depth: u32) -> Page {
         let mut page = Page {
             whole,
             included,

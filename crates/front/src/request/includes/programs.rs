@@ -8,7 +8,7 @@ use super::subrequest::Subrequest;
 use super::values::{Fault, failed, fault};
 use crate::base::refusal::Refusal;
 use crate::base::target;
-use crate::request::ask_worker::{self, Said};
+use crate::request::ask_worker::{self, WorkerReply};
 use crate::request::body::RequestBody;
 use crate::request::context::Task;
 use crate::request::files::LookupResult;
@@ -78,14 +78,16 @@ impl Page {
         let said = ask_worker::request(&context, &head, &route, &mut RequestBody::none()).await;
         match said.map_err(|refusal| failed(&"the program", refusal.status))? {
             // The error page for the failure is not included.
-            Said::Answer(response) if response.status().is_server_error() => {
+            WorkerReply::Answer(response) if response.status().is_server_error() => {
                 Err(failed(&"the program", response.status()))
             }
-            Said::Answer(response) => {
+            WorkerReply::Answer(response) => {
                 self.deliver_plain(response.into_body()).await;
                 Ok(())
             }
-            Said::File(..) | Said::Elsewhere(..) | Said::Refused(..) => Err(fault("the program printed no text")),
+            WorkerReply::File(..) | WorkerReply::Elsewhere(..) | WorkerReply::Refused(..) => {
+                Err(fault("the program printed no text"))
+            }
         }
     }
 

@@ -24,7 +24,7 @@ use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::request::body::RequestBody;
 use crate::request::context::RequestContext;
-use crate::request::files::{LookupResult, media_type};
+use crate::request::files::{LookupResult, content_headers};
 use crate::request::internal_redirect::UNSENT;
 use crate::request::respond::body::BodySource;
 use crate::request::{self, MAX_REDIRECTS, rewrite};
@@ -198,7 +198,8 @@ impl Page {
     /// With `Options IncludesNOEXEC`, only documents of a text type are included.
     fn check_type(&self, value: &[u8], found: &LookupResult) -> Result<(), Fault> {
         let Some(route) = found.file() else { return Ok(()) };
-        let described: HeaderMap = media_type(&self.document().context.generation.config, route, &self.document().head);
+        let described: HeaderMap =
+            content_headers(&self.document().context.generation.config, route, &self.document().head);
         if !described.contains_key(CONTENT_TYPE) || type_of(&described).starts_with("text/") {
             return Ok(());
         }

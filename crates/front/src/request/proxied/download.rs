@@ -1,5 +1,6 @@
-//! The body of a backend's response on its way to the client.
+//! The body of a response of a backend or of a FastCGI application, on its way to the client.
 
+use std::error::Error;
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -9,11 +10,12 @@ use bytes::Bytes;
 use super::running::RunningAtMember;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
-use proxy::BackendBody;
+use config::Handler;
+use proxy::{BackendBody, FastcgiBody};
 
-/// The body of a backend's response. A backend that breaks off is named in the error log.
+/// The body of a response. A sender that breaks off is named in the error log.
 pub struct Download {
-    body: BackendBody,
+    body: DownloadBody,
     request: Option<Rc<RequestContext>>,
     route: Rc<Route>,
     received: u64,
@@ -21,30 +23,46 @@ pub struct Download {
     running: Option<RunningAtMember>,
 }
 
+/// The body as its protocol sends it.
+#[allow(clippy::large_enum_variant, reason = "a Download is always boxed")]
+pub enum DownloadBody {
+    Http(BackendBody),
+    Fastcgi(FastcgiBody),
+}
+
 impl Download {
     /// The body of the response to `context`.
     pub fn new(
         context: &RequestContext,
         route: &Rc<Route>,
-        body: BackendBody,
+        body: DownloadBody,
         running: Option<RunningAtMember>,
     ) -> Download {
         Download { body, request: context.itself(), route: route.clone(), received: 0, running }
     }
 
-    /// Number of bytes that the backend has yet to send, if it sent a Content-Length.
+    /// Number of bytes that the sender has yet to send, if it sent a Content-Length.
     pub fn length(&self) -> Option<u64> {
-        self.body.length()
+        match &self.body {
+            DownloadBody::Http(body) => body.length(),
+            DownloadBody::Fastcgi(body) => body.length(),
+        }
     }
 
     /// Whether the body has ended.
     pub fn is_over(&self) -> bool {
-        self.body.is_over()
+        match &self.body {
+            DownloadBody::Http(body) => body.is_over(),
+            DownloadBody::Fastcgi(body) => body.is_over(),
+        }
     }
 
     /// The next bytes.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        let piece = ready!(self.body.poll(cx));
+        let piece = ready!(match &mut self.body {
+            DownloadBody::Http(body) => body.poll(cx),
+            DownloadBody::Fastcgi(body) => body.poll(cx),
+        });
         match &piece {
             Some(Ok(bytes)) => {
                 self.received += bytes.len() as u64;
@@ -60,14 +78,25 @@ impl Download {
 
     fn log_error(&mut self, error: &io::Error) {
         let Some(request) = self.request.take() else { return };
-        let backend = self.route.backend.as_ref().map(|to| to.url.origin()).unwrap_or_default();
-        let why = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        request.log_error(
-            &self.route,
-            &format_args!(
-                "backend {backend}: the response ended early, after {} bytes of the body: {error}{why}",
-                self.received
-            ),
-        );
+        let (origin, received) = (origin(&self.route), self.received);
+        let text = match self.body {
+            DownloadBody::Http(_) => {
+                let why = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+                format!("backend {origin}: the response ended early, after {received} bytes of the body: {error}{why}")
+            }
+            DownloadBody::Fastcgi(_) => {
+                format!("FastCGI application {origin}: the response ends after {received} bytes of the body: {error}")
+            }
+        };
+        request.log_error(&self.route, &text);
+    }
+}
+
+/// The backend or application of `route`, for messages.
+fn origin(route: &Route) -> String {
+    match (&route.backend, &route.settings.handler) {
+        (Some(to), _) => to.url.origin(),
+        (None, Handler::Backend(backend)) => backend.url.origin(),
+        _ => String::new(),
     }
 }

@@ -10,6 +10,7 @@ pub mod download;
 pub mod health;
 mod reversed;
 mod running;
+pub mod shared;
 mod switched;
 mod tls;
 pub mod upload;
@@ -17,7 +18,7 @@ pub mod upload;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, VIA, WWW_AUTHENTICATE};
+use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, VIA};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri, Version};
 use http_body::Body as _;
@@ -31,9 +32,10 @@ use crate::client::tunnel::Tunnel;
 use crate::routing::Route;
 use base::path::PATH;
 use config::proxy::{BackendAddress, Passed, Via};
-use download::Download;
-use proxy::{BackendAnswer, BackendFailure, BackendRequest, Waits, fields};
+use download::{Download, DownloadBody};
+use proxy::{BackendAnswer, BackendFailure, BackendRequest, fields};
 use running::RunningAtMember;
+use shared::{clean, overridden, waits};
 use upload::{ProxiedUpload, UploadState};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -111,16 +113,10 @@ impl Sending<'_> {
             }
             None => {}
         }
-        Ok(match self.context.services.backends.send(to, self.waits(to), outgoing).await {
+        Ok(match self.context.services.backends.send(to, waits(self.context, self.route, to), outgoing).await {
             Ok(answer) => Attempt::Answered(answer),
             Err(failure) => Attempt::Failed(failure),
         })
-    }
-
-    fn waits(&self, to: &Passed) -> Waits {
-        let usual = self.route.settings.proxy.timeout.unwrap_or(self.context.generation.config.timeouts.client);
-        let piece = to.parameters.timeout.unwrap_or(usual);
-        Waits { piece, connect: to.parameters.connection_timeout.unwrap_or(piece) }
     }
 }
 
@@ -140,15 +136,6 @@ fn interpolated<'a>(context: &RequestContext, route: &Route, to: &'a Passed) -> 
     }
     path.push_str(rest);
     Cow::Owned(Passed { url: to.url.at(path), ..to.clone() })
-}
-
-/// This server's page in place of the backend's. A 401 retains the challenge, without which no browser opens a password
-/// dialog.
-fn overridden(response: &Response<proxy::BackendBody>) -> Refusal {
-    match response.headers().get(WWW_AUTHENTICATE) {
-        Some(challenge) => Refusal::with(response.status(), WWW_AUTHENTICATE, challenge.clone()),
-        None => Refusal::new(response.status()),
-    }
 }
 
 /// The refusal for a backend that switches protocols without a request for an upgrade.
@@ -244,7 +231,7 @@ fn deliver(
             let generation = sending.context.generation.clone();
             let tunnel = Tunnel {
                 backend,
-                idle: sending.waits(to).piece,
+                idle: waits(sending.context, sending.route, to).piece,
                 graceful: generation.config.timeouts.graceful,
                 is_over: Box::new(move || generation.is_superseded()),
                 guard: Box::new(running),
@@ -255,7 +242,7 @@ fn deliver(
             Err(unasked_upgrade(sending.context, sending.route, to, response.status()))
         }
         BackendAnswer::Response(response) if sending.route.settings.proxy.overrides(response.status().as_u16()) => {
-            Err(overridden(&response))
+            Err(overridden(response.status(), response.headers()))
         }
         BackendAnswer::Response(response) => Ok(pass_on(sending, response, running)),
     }
@@ -270,17 +257,14 @@ fn pass_on(
     let version = response.version();
     let mut response = response.map(|body| match head.method == Method::HEAD || body.is_over() {
         true => BodySource::Empty,
-        false => BodySource::Backend(Box::new(Download::new(context, route, body, running))),
+        false => BodySource::Backend(Box::new(Download::new(context, route, DownloadBody::Http(body), running))),
     });
     *response.version_mut() = Version::HTTP_11;
     if response.headers().contains_key(SERVER) {
         response.extensions_mut().insert(OfBackend);
     }
     let headers = response.headers_mut();
-    fields::end_to_end(headers);
-    if head.method != Method::HEAD {
-        headers.remove(http::header::CONTENT_LENGTH);
-    }
+    clean(headers, head);
     reversed::rewrite(context, head, route, headers);
     // As in httpd, responses get a field of their own, and keep those of the backend.
     if let Some(via) = via(context, route, version) {

@@ -11,7 +11,7 @@ use http::response::Parts;
 use http::{Method, Response, StatusCode};
 
 use super::accept_encoding::choose;
-use super::body::{AT_ONCE, BodySource, Compressed, Encoder, STEP, Step, Then, in_turn};
+use super::body::{AT_ONCE, BodySource, Compressed, Encoder, EncoderAction, EncoderStep, STEP, in_turn};
 use super::headers::mime;
 use super::packed_files::{self, FileAnswer};
 use crate::base::fair::Claimant;
@@ -95,7 +95,7 @@ async fn once(
 async fn whole(plain: Bytes, coding: Coding, level: u32, claimant: Claimant) -> Option<Bytes> {
     let length = plain.len();
     let mut encoder = Encoder::new(coding, level, Some(length as u64)).ok()?;
-    let step = Step { pieces: vec![plain], then: Then::Finish };
+    let step = EncoderStep { pieces: vec![plain], then: EncoderAction::Finish };
     let packed = match encoder.cost(&step) > AT_ONCE {
         true => in_turn(claimant, move || encoder.run(&step)).await?,
         false => encoder.run(&step),

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{HeaderMap, Response};
 
-use super::body::{AT_ONCE, BodySource, Encoder, FileBody, Segment, Step, Then, in_turn};
+use super::body::{AT_ONCE, BodySource, Encoder, EncoderAction, EncoderStep, FileBody, Segment, in_turn};
 use crate::base::fair::Claimant;
 use crate::routing::Route;
 use base::stamp::Stamp;
@@ -125,7 +125,7 @@ fn pack(mut file: FileBody, encoder: Encoder) -> io::Result<(Bytes, Packed)> {
 }
 
 fn packed(plain: Bytes, mut encoder: Encoder) -> io::Result<(Bytes, Packed)> {
-    let packed = encoder.run(&Step { pieces: vec![plain.clone()], then: Then::Finish })?;
+    let packed = encoder.run(&EncoderStep { pieces: vec![plain.clone()], then: EncoderAction::Finish })?;
     let is_shorter = packed.len() < plain.len();
     Ok((plain, is_shorter.then(|| Bytes::from(packed.into_boxed_slice()))))
 }

@@ -22,6 +22,7 @@ use crate::request::place::{find, settle_all};
 use crate::routing::{Route, bytes};
 use base::path::Text;
 use config::Phase;
+use config::response::expr::LookAhead;
 use config::response::rewrite::{LookedUp, Question, RuleAnswer};
 
 /// The answer to a question about the request.
@@ -41,29 +42,24 @@ pub fn answer<'a>(
                     None
                 }))
             }
-            Question::Path(path) => aside(context, of_path(context, head, path)).await,
-            Question::File(name) => aside(context, of_file(context, head, route, name)).await,
+            Question::LookAhead(ahead) => RuleAnswer::LookedUp(Box::new(look_ahead(context, head, route, ahead).await)),
         }
     })
 }
 
-/// Looks at a request for another path or file.
-pub async fn looked_up(context: &RequestContext, head: &Parts, route: &Route, question: Question) -> Option<LookedUp> {
-    match answer(context, head, route, &question).await {
-        RuleAnswer::LookedUp(found) => Some(*found),
-        RuleAnswer::Value(_) => None,
-    }
-}
-
 /// Processes a look-ahead, and restores the state of this request.
-async fn aside(context: &RequestContext, look: impl Future<Output = Result<LookedUp, Refusal>>) -> RuleAnswer {
+pub async fn look_ahead(context: &RequestContext, head: &Parts, route: &Route, ahead: &LookAhead) -> LookedUp {
     let kept = context.set_aside();
-    let found = match look.await {
+    let found = match ahead {
+        LookAhead::Path(path) => of_path(context, head, path).await,
+        LookAhead::File(name) => of_file(context, head, route, name).await,
+    };
+    let found = match found {
         Ok(found) => LookedUp { user: context.visitor().user().map(|user| user.name.clone()), ..found },
         Err(refusal) => LookedUp { status: refusal.status.as_u16(), ..LookedUp::default() },
     };
     context.restore(kept);
-    RuleAnswer::LookedUp(Box::new(found))
+    found
 }
 
 /// Whether the client may access the path of `head` on this site, whatever is there.

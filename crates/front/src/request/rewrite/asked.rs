@@ -11,7 +11,7 @@ use crate::routing::Route;
 use base::path::Text;
 use config::LogLevel;
 use config::response::expr::Expr;
-use config::response::rewrite::{FileTest, Known, Question, RuleAnswer, Seen};
+use config::response::rewrite::{FileTest, Question, RuleAnswer, RuleSource, RuleVariable};
 use files::open::{Links, PathWithLinks};
 
 /// A request while rewrite rules process it.
@@ -34,8 +34,8 @@ pub fn trace_level(context: &RequestContext, route: &Route) -> u8 {
     LogLevel::trace_number(config.level_of(config.hosts.get(usize::from(route.host)), "rewrite"))
 }
 
-impl Seen for AskedOf<'_> {
-    fn known(&self, known: Known) -> String {
+impl RuleSource for AskedOf<'_> {
+    fn known(&self, known: RuleVariable) -> String {
         known::known(self.context, self.head, self.route, known)
     }
 

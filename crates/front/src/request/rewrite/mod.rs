@@ -29,13 +29,12 @@ use ahead::answer;
 use asked::trace_level;
 use base::path::{PATH, Text};
 use config::proxy::{BackendParameters, BackendUrl, Passed};
-use config::response::rewrite::{Away, Rewrite, Rewritten, RuleAnswer, Start, run};
+use config::response::rewrite::{Question, Rewrite, Rewritten, RuleAnswer, RuleInput, RuleResponse, run};
 use config::{At, Handler, LogLevel, fcgi};
 use places::{file_of, lacks_slash, own_path, path_of, tidy};
 
-pub use ahead::{is_accessible, looked_up};
+pub use ahead::{is_accessible, look_ahead};
 pub use asked::AskedOf;
-pub use config::response::rewrite::Question;
 pub use explained::{ExplainedRequest, explain, with_conditions};
 pub use places::{document_root, parted};
 
@@ -68,13 +67,13 @@ async fn by_rules_of_host<'a>(
     let is_about_all = head.uri.path() == "*";
     let path = if is_about_all { "*".to_owned() } else { Text::new(&route.path).0 };
     let is_subrequest = context.is_subrequest();
-    let start = Start { path, path_info: String::new(), query: query_of(&head), is_subrequest };
+    let start = RuleInput { path, path_info: String::new(), query: query_of(&head), is_subrequest };
     let made = follow(context, &head, &route, rules, start).await?;
     let made = Rewritten { path: tidy(&made.path), ..made };
     if !made.variables.is_empty() {
         note(context, &head, &route, &made)?;
     }
-    if let Some(Away::Backend(url)) = &made.away {
+    if let Some(RuleResponse::Backend(url)) = &made.away {
         let to = backend(context, &route, url, false)?;
         let route = Rc::new(context.generation.routes.at_backend(&context.generation.config, &route, to));
         settle(context, &head, &route)?;
@@ -142,12 +141,12 @@ async fn by_rules_of_folder(
     }
     let (file, path_info) = context.generation.wait_for(|| Ok(parted(context, route))).await?;
     let is_subrequest = context.is_subrequest();
-    let start = Start { path: file.clone(), path_info, query: query.clone(), is_subrequest };
+    let start = RuleInput { path: file.clone(), path_info, query: query.clone(), is_subrequest };
     let made = follow(context, head, route, rules, start).await?;
     if !made.variables.is_empty() {
         note(context, head, route, &made)?;
     }
-    if let Some(Away::Backend(url)) = &made.away {
+    if let Some(RuleResponse::Backend(url)) = &made.away {
         let to = backend(context, route, url, true)?;
         // The rules of a file's own sections hold, too, if the path continues behind the file's name.
         if let Some(of_file) = context.generation.wait_for(|| files::behind(&context.generation, route)).await? {
@@ -201,7 +200,7 @@ async fn follow(
     head: &Parts,
     route: &Route,
     rules: &Rewrite,
-    start: Start,
+    start: RuleInput,
 ) -> Result<Rewritten, Refusal> {
     let made = until_answered(context, head, route, rules, start).await?;
     route.in_time()?;
@@ -220,9 +219,9 @@ async fn follow(
         context.within_limits(route)?;
     }
     match &made.away {
-        None | Some(Away::Backend(_)) => Ok(made),
-        Some(Away::Status(status)) => Err(Refusal::new(status_of(*status))),
-        Some(Away::To(status, location)) => Err(match HeaderValue::from_str(location) {
+        None | Some(RuleResponse::Backend(_)) => Ok(made),
+        Some(RuleResponse::Status(status)) => Err(Refusal::new(status_of(*status))),
+        Some(RuleResponse::To(status, location)) => Err(match HeaderValue::from_str(location) {
             Ok(location) => Refusal::with(status_of(*status), LOCATION, location),
             Err(_) => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR),
         }),
@@ -238,7 +237,7 @@ async fn until_answered(
     head: &Parts,
     route: &Route,
     rules: &Rewrite,
-    start: Start,
+    start: RuleInput,
 ) -> Result<Rewritten, Refusal> {
     let trace_level = trace_level(context, route);
     let mut answers: Vec<(Question, RuleAnswer)> = Vec::new();

@@ -13,7 +13,7 @@ use std::time::Instant;
 use http::StatusCode;
 use nix::sys::inotify::AddWatchFlags;
 
-use super::reading::{FolderVersion, Look, Read, Wanted};
+use super::reading::{FolderReading, FolderToRead, FolderVersion, HtaccessReading};
 use super::watch::{Sight, Watcher};
 use super::{later, log_error};
 use base::log;
@@ -108,7 +108,12 @@ impl Folder {
     }
 
     /// The first existing file of `names`, parsed within `allowed`. `Err` names the files that must be read first.
-    pub fn first_of(&self, path: &Path, names: &[String], allowed: Overrides) -> Result<Rc<OverrideFile>, Wanted> {
+    pub fn first_of(
+        &self,
+        path: &Path,
+        names: &[String],
+        allowed: Overrides,
+    ) -> Result<Rc<OverrideFile>, FolderToRead> {
         let is_known = |found: &OverrideFile| match found {
             OverrideFile::Text(text) => text.meaning(allowed).is_some(),
             _ => true,
@@ -124,7 +129,7 @@ impl Folder {
         }
         match found {
             Ok(found) if self.is_listed.get() => Ok(found),
-            _ => Err(Wanted {
+            _ => Err(FolderToRead {
                 path: path.to_owned(),
                 version: self.version.get(),
                 lists: !self.is_listed.get(),
@@ -139,7 +144,7 @@ impl Folder {
     }
 
     /// Stores what a thread has read, unless the folder has changed since the request.
-    pub fn learn(&self, look: Look) {
+    pub fn learn(&self, look: FolderReading) {
         let version = self.version.get();
         if look.version.number != version.number {
             return;
@@ -157,15 +162,15 @@ impl Folder {
         }
     }
 
-    fn keep(&self, name: String, read: Read, allowed: Overrides) {
+    fn keep(&self, name: String, read: HtaccessReading, allowed: Overrides) {
         let known = self.file(&name);
         let found = match read {
-            Read::Absent => OverrideFile::Absent,
-            Read::Refused(status, why) => {
+            HtaccessReading::Absent => OverrideFile::Absent,
+            HtaccessReading::Refused(status, why) => {
                 log_error(why);
                 OverrideFile::Refused(status)
             }
-            Read::Text(text, meaning) => {
+            HtaccessReading::Text(text, meaning) => {
                 let meaning = match meaning {
                     Ok(file) => {
                         let warn =

@@ -103,7 +103,7 @@ impl HtaccessStore {
         let config = &self.config;
         let allowed: Vec<Overrides> = (1..=depth(filename)).map(|depth| config.overrides(sections, depth)).collect();
         let deepest = allowed.iter().rposition(|allowed| !allowed.is_none()).map_or(0, |at| at + 1);
-        let (mut chain, mut found) = (Chain::default(), Found::default());
+        let (mut chain, mut found) = (Chain::default(), ChainSums::default());
         let mut unread = Vec::new();
         let mut path = PathBuf::new();
         let mut parent: Option<Rc<Folder>> = None;
@@ -160,7 +160,7 @@ impl HtaccessStore {
         Ok(())
     }
 
-    fn learn(&self, look: reading::Look) {
+    fn learn(&self, look: reading::FolderReading) {
         let folder = self.folders.borrow().get(&look.path).cloned();
         let Some(folder) = folder else { return };
         let path = look.path.clone();
@@ -259,7 +259,7 @@ impl HtaccessStore {
 
 /// Sums of a chain's files while they are collected.
 #[derive(Default)]
-struct Found {
+struct ChainSums {
     load: ChainLoad,
     is_too_much: bool,
     /// Folders and texts of the files.
@@ -300,7 +300,7 @@ impl Texts {
 }
 
 impl Chain {
-    fn add(&mut self, folder: &Path, file: &OverrideFile, allowed: Overrides, found: &mut Found) {
+    fn add(&mut self, folder: &Path, file: &OverrideFile, allowed: Overrides, found: &mut ChainSums) {
         match file {
             OverrideFile::Absent => {}
             OverrideFile::Refused(status) => self.refusal = self.refusal.or(Some(*status)),

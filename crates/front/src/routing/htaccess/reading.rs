@@ -1,6 +1,6 @@
 //! Reads folders and `.htaccess` files on another thread. Reading waits for the disk, and parsing compiles regular
 //! expressions of any size; both take too long for the event thread. An `Unread` lists what to read; the result is a
-//! `Look` for each folder.
+//! `FolderReading` for each folder.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -19,13 +19,13 @@ const MAX_LISTED: usize = 10_000;
 /// Folders that must be read before the files of a request are known.
 pub struct Unread {
     pub(super) config: Arc<Config>,
-    pub(super) folders: Vec<Wanted>,
+    pub(super) folders: Vec<FolderToRead>,
     /// Sums of the files that are known already.
     pub(super) load: ChainLoad,
 }
 
 /// A request to read `.htaccess` files, and on demand the subfolders, of one folder.
-pub(super) struct Wanted {
+pub(super) struct FolderToRead {
     pub path: PathBuf,
     pub version: FolderVersion,
     /// Whether the list of subfolders is needed.
@@ -36,7 +36,7 @@ pub(super) struct Wanted {
     pub allowed: Overrides,
 }
 
-/// Version of a folder's state. A `Look` has the version at the time of its request, and is dropped if the folder's
+/// Version of a folder's state. A `FolderReading` has the version at the time of its request, and is dropped if the folder's
 /// version differs on arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FolderVersion {
@@ -49,17 +49,17 @@ pub(super) struct FolderVersion {
 }
 
 /// The result of reading one folder.
-pub struct Look {
+pub struct FolderReading {
     pub(super) path: PathBuf,
     pub(super) version: FolderVersion,
     /// Names of subfolders, if requested; `Some(None)` if they are too many or cannot be listed.
     pub(super) subfolders: Option<Option<HashSet<OsString>>>,
     pub(super) allowed: Overrides,
-    pub(super) files: Vec<(String, Read)>,
+    pub(super) files: Vec<(String, HtaccessReading)>,
 }
 
 /// Result of reading a file.
-pub(super) enum Read {
+pub(super) enum HtaccessReading {
     /// The file does not exist.
     Absent,
     /// The file cannot be read: status for clients, and message for the log.
@@ -76,7 +76,7 @@ impl Unread {
 
     /// Reads and parses from the outermost folder on, until the files together are too expensive. The request is then
     /// refused whatever the remaining files contain. May block.
-    pub fn take(self) -> Vec<Look> {
+    pub fn take(self) -> Vec<FolderReading> {
         let Unread { config, folders, mut load } = self;
         let mut looks = Vec::new();
         for wanted in folders {
@@ -91,45 +91,45 @@ impl Unread {
     }
 }
 
-impl Look {
+impl FolderReading {
     fn meanings(&self) -> impl Iterator<Item = &Htaccess> {
         self.files.iter().filter_map(|(_, read)| match read {
-            Read::Text(_, Ok(file)) => Some(&**file),
+            HtaccessReading::Text(_, Ok(file)) => Some(&**file),
             _ => None,
         })
     }
 }
 
-impl Wanted {
-    fn take(self, config: &Config) -> Look {
+impl FolderToRead {
+    fn take(self, config: &Config) -> FolderReading {
         let subfolders = self.lists.then(|| folders_in(&self.path).ok().filter(|names| names.len() <= MAX_LISTED));
         let mut files = Vec::new();
         for name in self.names {
             let found = read(config, &self.path, &self.path.join(&name), self.allowed);
-            let is_absent = matches!(found, Read::Absent);
+            let is_absent = matches!(found, HtaccessReading::Absent);
             files.push((name, found));
             if !is_absent {
                 break;
             }
         }
-        Look { path: self.path, version: self.version, subfolders, allowed: self.allowed, files }
+        FolderReading { path: self.path, version: self.version, subfolders, allowed: self.allowed, files }
     }
 }
 
-fn read(config: &Config, folder: &Path, file: &Path, allowed: Overrides) -> Read {
+fn read(config: &Config, folder: &Path, file: &Path, allowed: Overrides) -> HtaccessReading {
     match text(file) {
         Ok(text) => {
             let meaning = config.htaccess(folder, file, &text, allowed).map(Arc::new);
-            Read::Text(text, meaning)
+            HtaccessReading::Text(text, meaning)
         }
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Read::Absent,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => HtaccessReading::Absent,
         Err(error) => {
             let status = match error.kind() {
                 ErrorKind::InvalidData => StatusCode::INTERNAL_SERVER_ERROR,
                 _ => StatusCode::FORBIDDEN,
             };
             let why = format!("{}: cannot be read; requests below its folder are refused: {error}", file.display());
-            Read::Refused(status, why)
+            HtaccessReading::Refused(status, why)
         }
     }
 }

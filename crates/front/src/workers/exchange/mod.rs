@@ -16,14 +16,14 @@ use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
 
-use wire::reply::{End, Head};
+use wire::reply::{Head, RequestEnd};
 
 use super::content_length::ContentLength;
 use super::pool::RequestId;
 use super::reply_port::ReplyPort;
 use super::slow_client::Pressure;
 use super::spool::{Spool, SpoolStore};
-use super::submitted::Begun;
+use super::submitted::RequestStart;
 use crate::base::failure::Failure;
 
 /// An exchange, shared by the request's future and the worker's task.
@@ -51,7 +51,7 @@ pub struct Exchange {
     /// Port on which the response arrives; resumed when the spool has room again.
     port: Option<Rc<ReplyPort>>,
     /// When and where the request began; set when the exchange is over.
-    pub begun: Option<Begun>,
+    pub begun: Option<RequestStart>,
     /// Time from the request's start at the worker to its end; set when the exchange is over.
     pub had_for: Duration,
     /// Informational (1xx) heads that are not passed on yet.
@@ -71,7 +71,7 @@ pub struct Exchange {
     /// Bytes of the body received so far, checked against its Content-Length.
     pub length: ContentLength,
     /// End of the response, or the failure.
-    pub outcome: Option<Result<End, Failure>>,
+    pub outcome: Option<Result<RequestEnd, Failure>>,
     /// Called when the worker is done, because the client may have its whole response earlier, or has left.
     pub on_end: Option<OnEnd>,
     said_infos: u32,
@@ -138,7 +138,7 @@ impl Exchange {
     }
 
     /// Ends the exchange: the worker is done with the request.
-    pub fn over(&mut self, begun: Option<Begun>) {
+    pub fn over(&mut self, begun: Option<RequestStart>) {
         self.begun = begun;
         self.had_for = begun.map(|begun| begun.since.elapsed()).unwrap_or_default();
         self.stage = Stage::Over;
@@ -149,7 +149,7 @@ impl Exchange {
     }
 
     /// Ends the exchange without a response, or with a truncated one.
-    pub fn fail(&mut self, failure: Failure, begun: Option<Begun>) {
+    pub fn fail(&mut self, failure: Failure, begun: Option<RequestStart>) {
         self.outcome = Some(Err(failure));
         // The error's head replaces a head that the client has not received.
         if !self.whole {

@@ -21,7 +21,7 @@ use crate::base::failure::Failure;
 
 /// The action that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Due {
+enum TimeoutAction {
     Nothing,
     Interrupt,
     Kill,
@@ -39,9 +39,9 @@ impl Pool {
             .collect();
         for (worker, request, stretch, due) in due {
             match due {
-                Due::Nothing => {}
-                Due::Interrupt => self.interrupt(worker, request),
-                Due::Kill => self.discard(worker, stretch.why_killed(), Failure::RequestTimeout, now),
+                TimeoutAction::Nothing => {}
+                TimeoutAction::Interrupt => self.interrupt(worker, request),
+                TimeoutAction::Kill => self.discard(worker, stretch.why_killed(), Failure::RequestTimeout, now),
             }
         }
     }
@@ -107,12 +107,12 @@ impl Pool {
         }
         let Some(remains) = &mut looked_at.remains else { return };
         match due(&remains.timeouts, &remains.timed, now) {
-            Due::Nothing => {}
-            Due::Interrupt => {
+            TimeoutAction::Nothing => {}
+            TimeoutAction::Interrupt => {
                 let interrupt = told(worker, remains.request, &mut remains.timed);
                 self.act(interrupt);
             }
-            Due::Kill => self.discard(worker, Stretch::Rest.why_killed(), Failure::RequestTimeout, now),
+            TimeoutAction::Kill => self.discard(worker, Stretch::Rest.why_killed(), Failure::RequestTimeout, now),
         }
     }
 }
@@ -122,19 +122,19 @@ fn told(worker: WorkerId, request: RequestId, timed: &mut TimedStretch) -> Actio
     Action::Interrupt { worker, request, first: (timed.interrupts == 1).then_some(timed.stretch) }
 }
 
-fn due(timeouts: &RequestTimeouts, timed: &TimedStretch, now: Instant) -> Due {
+fn due(timeouts: &RequestTimeouts, timed: &TimedStretch, now: Instant) -> TimeoutAction {
     let RequestTimeouts { run, grace, .. } = *timeouts;
     // `since` may lie in the future, because a held-up request moves it forward.
     let worked = now.saturating_duration_since(timed.since);
     if run.is_zero() || worked < run {
-        return Due::Nothing;
+        return TimeoutAction::Nothing;
     }
     if worked >= run.saturating_add(grace) {
-        return Due::Kill;
+        return TimeoutAction::Kill;
     }
     match timed.interrupts {
-        0 => Due::Interrupt,
-        1 if worked >= run.saturating_add(grace / 2) => Due::Interrupt,
-        _ => Due::Nothing,
+        0 => TimeoutAction::Interrupt,
+        1 if worked >= run.saturating_add(grace / 2) => TimeoutAction::Interrupt,
+        _ => TimeoutAction::Nothing,
     }
 }

@@ -66,14 +66,14 @@ pub enum Command {
     Stop {
         /// Graceful or fast.
         #[serde(default)]
-        how: How,
+        how: StopMode,
     },
 }
 
 /// How to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum How {
+pub enum StopMode {
     /// Finish the requests under way.
     #[default]
     Graceful,
@@ -97,12 +97,12 @@ pub struct ControlReply {
     pub purged: Option<u64>,
     /// Answer to `inspect`: the mold first.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub told: Option<Vec<Told>>,
+    pub told: Option<Vec<SelfReport>>,
 }
 
 /// The report of one process on itself.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Told {
+pub struct SelfReport {
     /// Slot of the worker; `None` for the mold.
     pub worker: Option<u32>,
     /// Process id of the mold.
@@ -111,7 +111,7 @@ pub struct Told {
     pub text: String,
 }
 
-impl Told {
+impl SelfReport {
     /// The report as a `T`; `None` if it is malformed, because the site's code could have forged it.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(&self.text).ok()

@@ -20,7 +20,7 @@ use status::FileId;
 use sys::exposed;
 
 pub use self::folder::default_folder;
-pub use self::messages::{Command, ControlReply, How, Told};
+pub use self::messages::{Command, ControlReply, SelfReport, StopMode};
 
 /// Maximum length of a command in bytes.
 const MAX_LINE: usize = 64 * 1024;
@@ -194,7 +194,7 @@ mod tests {
         let mut stream = UnixStream::connect(&socket.path).expect("connected");
         stream.write_all(b"{\"command\":\"stop\",\"how\":\"fast\"}\n{\"command\":\"reload\"}\n{\"comm").expect("sent");
         socket.accept();
-        assert_eq!(socket.serve(0), [Command::Stop { how: How::Fast }, Command::Reload]);
+        assert_eq!(socket.serve(0), [Command::Stop { how: StopMode::Fast }, Command::Reload]);
         socket.answer(0, &ControlReply::failed("no"));
         let mut line = String::new();
         BufReader::new(&stream).read_line(&mut line).expect("answered");

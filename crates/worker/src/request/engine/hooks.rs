@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::internal::too_deep;
 use crate::request::access_control::AccessCheck;
-use crate::request::at::At;
+use crate::request::at::LocatedRequest;
 use crate::request::conclude::conclude;
 use crate::request::copy_file::copy_file;
 use crate::request::phases::{DECLINED, OK, PhaseEnd, first};
@@ -18,7 +18,7 @@ use config::Phase;
 /// Runs the phase of an httpd hook in the request's location. Returns its status.
 pub(super) fn run(site: &Site, request: u64, hook: &[u8]) -> i32 {
     let Some(location) = site.under_way.running(request) else { return DECLINED };
-    let at = At::new(site, request, &location);
+    let at = LocatedRequest::new(site, request, &location);
     let said = site.under_way.nested(|| {
         let before = apache::running_phase(request);
         let said = hook_of(at, hook);
@@ -37,11 +37,11 @@ pub(super) fn answer_with_error(site: &Site, request: u64, status: i32) {
     if let Some(location) = site.under_way.running(request)
         && let 200..600 = status
     {
-        conclude(At::new(site, request, &location), status);
+        conclude(LocatedRequest::new(site, request, &location), status);
     }
 }
 
-fn hook_of(at: At<'_>, hook: &[u8]) -> Result<i32, PhaseEnd> {
+fn hook_of(at: LocatedRequest<'_>, hook: &[u8]) -> Result<i32, PhaseEnd> {
     match hook {
         b"post_read_request" => first(at, Phase::PostReadRequest),
         b"translate_name" => translate_again(at),
@@ -61,7 +61,7 @@ fn hook_of(at: At<'_>, hook: &[u8]) -> Result<i32, PhaseEnd> {
     }
 }
 
-fn translate_again(at: At<'_>) -> Result<i32, PhaseEnd> {
+fn translate_again(at: LocatedRequest<'_>) -> Result<i32, PhaseEnd> {
     let (now, _) = translated(at.site, at.request, at.location.clone())?;
     if !Rc::ptr_eq(&now, at.location) {
         at.site.under_way.renew(at.request, now).map_err(|why| {
@@ -73,7 +73,7 @@ fn translate_again(at: At<'_>) -> Result<i32, PhaseEnd> {
 }
 
 /// Runs the location's handler with its environment; if declined, sends the file.
-fn invoke(at: At<'_>) -> i32 {
+fn invoke(at: LocatedRequest<'_>) -> i32 {
     if apache::running_phase(at.request) != Some(Phase::Handler as u32) {
         at.site.perl.env_refresh();
         apache::tie_env(at.request);

@@ -8,7 +8,7 @@ mod subrequest;
 
 use apache::{AddedLines, InternalRequest, PieceEnd};
 
-use super::at::At;
+use super::at::LocatedRequest;
 use super::conclude::response_for;
 use super::filters;
 use super::phases::{DECLINED, OK, PhaseEnd, first};
@@ -37,7 +37,7 @@ impl apache::Engine for Site {
         let said = key.and_then(|key| match self.locations.get(key, &filename) {
             // Within the Trans phase its handlers are not run once more.
             Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
-            Ok(location) => first(At::new(self, request, &location), Phase::Trans),
+            Ok(location) => first(LocatedRequest::new(self, request, &location), Phase::Trans),
             Err(error) => Err(PhaseEnd(self.calls.left(request, error))),
         });
         before.map(|phase| apache::enter_phase(request, phase));
@@ -51,7 +51,7 @@ impl apache::Engine for Site {
         }
         let RequestPath { filename, key, .. } = translate_own(self, request);
         let location = key.ok().and_then(|key| self.locations.get(key, &filename).ok())?;
-        response_for(At::new(self, request, &location), status)
+        response_for(LocatedRequest::new(self, request, &location), status)
     }
 
     fn add_config(&self, request: u64, lines: &AddedLines) -> Result<(), String> {

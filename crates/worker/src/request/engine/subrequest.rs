@@ -4,7 +4,7 @@ use apache::{InternalRequest, InternalTarget};
 use http::StatusCode;
 
 use super::internal::{beside, target, too_deep, within};
-use crate::request::at::At;
+use crate::request::at::LocatedRequest;
 use crate::request::copy_file::copy_file;
 use crate::request::folders::{FolderAnswer, answer_for, lacks_slash};
 use crate::request::phases::{DECLINED, PhaseEnd};
@@ -62,7 +62,7 @@ fn look_up(site: &Site, from: u64, to: &InternalTarget, kind: RequestKind) -> Op
         prepare(site, sub, first, kind)
     });
     match prepared {
-        Ok(location) if kind == RequestKind::Sub && lacks_slash(At::new(site, sub, &location)) => {
+        Ok(location) if kind == RequestKind::Sub && lacks_slash(LocatedRequest::new(site, sub, &location)) => {
             apache::set_status(sub, 301)
         }
         Ok(location) => site.under_way.add_subrequest(sub, location),
@@ -82,7 +82,7 @@ fn look_up_nothing(from: u64, uri: &[u8], bad: BadPath) -> Option<u64> {
 /// Runs a subrequest's handler. Returns its status.
 pub(super) fn run(site: &Site, sub: u64) -> i32 {
     let Some(location) = site.under_way.subrequest(sub) else { return i32::from(apache::status(sub)) };
-    let at = At::new(site, sub, &location);
+    let at = LocatedRequest::new(site, sub, &location);
     within(site, sub, || {
         at.enter();
         apache::tie_env(sub);
@@ -100,7 +100,7 @@ pub(super) fn run(site: &Site, sub: u64) -> i32 {
 }
 
 /// Answers a subrequest that no handler answered: with a file, or the index of a folder.
-fn answer_part(at: At<'_>, file: &[u8]) -> i32 {
+fn answer_part(at: LocatedRequest<'_>, file: &[u8]) -> i32 {
     match answer_for(at.site, at.request, at.location, file) {
         Some(FolderAnswer::Index(uri)) => {
             let target = target(at.site, at.request, &uri).ok();

@@ -13,7 +13,7 @@ use super::folders::is_the_servers;
 use super::phases::{DECLINED, OK};
 use crate::location::ResolvedLocation;
 use crate::program::child::Child;
-use crate::program::relay::{self, Deadline, Ended};
+use crate::program::relay::{self, Deadline, TransferEnd};
 use crate::program::{arguments, lost, refused, started, too_late};
 use crate::site::Site;
 use config::program::CgiMode;
@@ -50,15 +50,15 @@ impl Site {
             Err(status) => return status,
         };
         match relay::all(&mut child, request, Deadline::Signalled) {
-            Ended::Whole | Ended::Unheard => OK,
-            Ended::TooLate => {
+            TransferEnd::Whole | TransferEnd::Unheard => OK,
+            TransferEnd::TooLate => {
                 if forks {
                     child.is_late(apache::requested(request).number);
                     relay::last_words(&mut child, LAST_WORDS);
                 }
                 self.calls.left(request, Interrupted::Died(too_late(file)))
             }
-            Ended::Lost(error) => self.calls.left(request, Interrupted::Died(lost(file, &error))),
+            TransferEnd::Lost(error) => self.calls.left(request, Interrupted::Died(lost(file, &error))),
         }
     }
 }

@@ -81,7 +81,7 @@ impl ExprSource for WorkerSource<'_> {
     fn answer(&self, question: &ExprQuestion) -> Option<ExprAnswer> {
         match question {
             ExprQuestion::Disk(fact, name) => Some(about(*fact, Path::new(name))),
-            ExprQuestion::Path(_) | ExprQuestion::File(_) => None,
+            ExprQuestion::LookAhead(_) => None,
         }
     }
 }

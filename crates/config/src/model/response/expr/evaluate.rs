@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::functions::{replace, replaced_length};
 use super::glob;
-use super::source::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource};
+use super::source::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource, LookAhead};
 use super::tree::{ExprFunction, Globbing, List, Node, Substitution, Word};
 use crate::syntax::work;
 
@@ -62,11 +62,11 @@ impl<'a> Evaluation<'a> {
             }
             Node::Path(word) => {
                 let path = self.text(word)?;
-                self.is_so(ExprQuestion::Path(path))?
+                self.is_so(ExprQuestion::LookAhead(LookAhead::Path(path)))?
             }
             Node::File(word) => {
                 let file = self.text(word)?;
-                self.is_so(ExprQuestion::File(file))?
+                self.is_so(ExprQuestion::LookAhead(LookAhead::File(file)))?
             }
             Node::Compare(left, comparison, right) => {
                 let (left, right) = (self.text(left)?, self.text(right)?);

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use crate::syntax::pattern::Budget;
 use evaluate::Evaluation;
 pub use evaluate::number;
-pub use source::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable};
+pub use source::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable, LookAhead};
 use tree::{ExprFunction, Node, Word};
 
 /// A condition.

@@ -106,12 +106,19 @@ pub enum DiskFact {
 /// A question whose answer takes time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExprQuestion {
-    /// `-U`, `-A`: would a request for this path be answered?
-    Path(String),
-    /// `-F`: would a request for this file be answered?
-    File(String),
+    /// `-U`, `-A`, `-F`: would this request be answered?
+    LookAhead(LookAhead),
     /// A fact about the file with this name.
     Disk(DiskFact, String),
+}
+
+/// A request that is processed, but not answered, in order to decide about another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LookAhead {
+    /// A request for this path: `-U`, `%{LA-U:…}`
+    Path(String),
+    /// A request for this file: `-F`, `%{LA-F:…}`
+    File(String),
 }
 
 /// The answer to an [`ExprQuestion`].

@@ -161,7 +161,7 @@ fn headers_that_were_used_are_reported_for_vary() {
 #[test]
 fn questions_without_an_answer_stop_the_evaluation() {
     let failure = |source: &str| parsed(source).unwrap().evaluate(&Request).unwrap_err();
-    assert_eq!(failure("-U '/x'"), ExprFailure::Unknown(ExprQuestion::Path("/x".to_owned())));
+    assert_eq!(failure("-U '/x'"), ExprFailure::Unknown(ExprQuestion::LookAhead(LookAhead::Path("/x".to_owned()))));
     assert_eq!(failure("file('/x') == ''"), ExprFailure::Failed("no such file".to_owned()));
     assert!(parsed("-U '/x'").unwrap().asks() && !parsed("true").unwrap().asks());
 }

@@ -6,16 +6,15 @@
 
 use std::sync::Arc;
 
-use super::known::Known;
 use super::map::MapProgram;
+use super::variable::RuleVariable;
+use crate::model::response::expr::LookAhead;
 
 /// A question of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
-    /// `-U`, `%{LA-U:…}`: the result of a request for this path.
-    Path(String),
-    /// `-F`, `%{LA-F:…}`: the result of a request for this file.
-    File(String),
+    /// `-U`, `-F`, `%{LA-U:…}`, `%{LA-F:…}`: the result of this request.
+    LookAhead(LookAhead),
     /// `prg:`: the value that a program has for a key.
     Value(Arc<MapProgram>, String),
 }
@@ -23,7 +22,7 @@ pub enum Question {
 /// The answer to a [`Question`].
 #[derive(Debug, Clone)]
 pub enum RuleAnswer {
-    /// Answer to `Path` and `File`.
+    /// Answer to `LookAhead`.
     LookedUp(Box<LookedUp>),
     /// Answer to `Value`; `None`: the program has no value for the key.
     Value(Option<String>),
@@ -47,15 +46,23 @@ pub struct LookedUp {
 }
 
 impl LookedUp {
+    /// Whether `-U` or `-F` holds for this result of `ahead`.
+    pub fn passes(&self, ahead: &LookAhead) -> bool {
+        match ahead {
+            LookAhead::Path(_) => self.status < 400,
+            LookAhead::File(_) => self.status < 300 && self.is_there,
+        }
+    }
+
     /// The value of a variable in that request; `None`: the same as in this request.
-    pub fn known(&self, known: Known) -> Option<String> {
+    pub fn known(&self, known: RuleVariable) -> Option<String> {
         Some(match known {
-            Known::RequestFilename => self.filename.clone(),
-            Known::RequestUri => self.uri.clone(),
-            Known::PathInfo => self.path_info.clone(),
-            Known::RemoteUser => self.user.clone().unwrap_or_default(),
-            Known::AuthType => self.user.as_ref().map(|_| "Basic".to_owned()).unwrap_or_default(),
-            Known::IsSubreq => "true".to_owned(),
+            RuleVariable::RequestFilename => self.filename.clone(),
+            RuleVariable::RequestUri => self.uri.clone(),
+            RuleVariable::PathInfo => self.path_info.clone(),
+            RuleVariable::RemoteUser => self.user.clone().unwrap_or_default(),
+            RuleVariable::AuthType => self.user.as_ref().map(|_| "Basic".to_owned()).unwrap_or_default(),
+            RuleVariable::IsSubreq => "true".to_owned(),
             _ => return None,
         })
     }

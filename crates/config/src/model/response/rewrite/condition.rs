@@ -2,17 +2,17 @@
 
 use std::cmp::Ordering;
 
-use super::ahead::{LookedUp, Question, RuleAnswer};
-use super::asked::{FileTest, Fill, MatchedGroups, STEP, Seen};
+use super::ahead::{Question, RuleAnswer};
 use super::map::Maps;
+use super::source::{FileTest, MatchedGroups, RuleSource, STEP, TemplateSource};
 use super::template::Template;
-use crate::model::response::expr::{self, Expr};
+use crate::model::response::expr::{self, Expr, LookAhead};
 use crate::syntax::pattern::{Budget, Case, Pattern};
 
 /// A `RewriteCond`.
 #[derive(Debug, Clone)]
 pub struct Condition {
-    what: What,
+    what: ConditionTest,
     negated: bool,
     /// `[OR]`: this condition or the next one must hold.
     pub or_next: bool,
@@ -23,7 +23,7 @@ pub struct Condition {
 }
 
 #[derive(Debug, Clone)]
-enum What {
+enum ConditionTest {
     /// `expr "…"`
     Expr(Expr),
     Matches(Template, Pattern),
@@ -92,7 +92,7 @@ impl Condition {
         let source = pattern.to_owned();
         let (negated, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |rest| (true, rest));
         let what = match test {
-            "expr" => What::Expr(Expr::parse(pattern, budget)?),
+            "expr" => ConditionTest::Expr(Expr::parse(pattern, budget)?),
             _ => what(Template::parse(test, maps)?, pattern, case, budget)?,
         };
         Ok(Condition { what, negated, or_next, no_vary, source })
@@ -102,16 +102,23 @@ impl Condition {
     pub fn headers(&self) -> Vec<&str> {
         match &self.what {
             _ if self.no_vary => Vec::new(),
-            What::Expr(_) => Vec::new(),
-            What::Matches(test, _) | What::Text(test, ..) | What::Number(test, ..) | What::File(test, _) => {
-                test.headers()
-            }
-            What::Path(test) | What::Served(test) => test.headers(),
+            ConditionTest::Expr(_) => Vec::new(),
+            ConditionTest::Matches(test, _)
+            | ConditionTest::Text(test, ..)
+            | ConditionTest::Number(test, ..)
+            | ConditionTest::File(test, _) => test.headers(),
+            ConditionTest::Path(test) | ConditionTest::Served(test) => test.headers(),
         }
     }
 
     /// Evaluates the condition. `found` receives the groups of its pattern.
-    pub fn holds<S: Seen>(&self, seen: &S, state: &dyn Fill, rule: &[String], found: &mut Vec<String>) -> bool {
+    pub fn holds<S: RuleSource>(
+        &self,
+        seen: &S,
+        state: &dyn TemplateSource,
+        rule: &[String],
+        found: &mut Vec<String>,
+    ) -> bool {
         state.spend(STEP);
         let mut input = String::new();
         let groups = MatchedGroups { rule, condition: found };
@@ -121,21 +128,19 @@ impl Condition {
         };
         let mut matched = None;
         let holds = match &self.what {
-            What::Expr(expr) => {
+            ConditionTest::Expr(expr) => {
                 matched = seen.found(expr);
                 matched.is_some()
             }
-            What::File(name, test) => {
+            ConditionTest::File(name, test) => {
                 state.spend(FILE_TEST);
                 seen.file(&fill(name), *test)
             }
-            What::Number(text, is, number) => is(expr::number(&fill(text)).cmp(number)),
-            What::Text(text, is, other, case) => is(compare(&fill(text), other, *case)),
-            What::Path(path) => looked_up(state, Question::Path(fill(path))).is_some_and(|found| found.status < 400),
-            What::Served(file) => {
-                looked_up(state, Question::File(fill(file))).is_some_and(|found| found.status < 300 && found.is_there)
-            }
-            What::Matches(text, pattern) => {
+            ConditionTest::Number(text, is, number) => is(expr::number(&fill(text)).cmp(number)),
+            ConditionTest::Text(text, is, other, case) => is(compare(&fill(text), other, *case)),
+            ConditionTest::Path(path) => passes(state, LookAhead::Path, fill(path)),
+            ConditionTest::Served(file) => passes(state, LookAhead::File, fill(file)),
+            ConditionTest::Matches(text, pattern) => {
                 matched = pattern.find(&fill(text)).map(|groups| groups.all());
                 matched.is_some()
             }
@@ -151,41 +156,39 @@ impl Condition {
     }
 }
 
-fn looked_up(state: &dyn Fill, question: Question) -> Option<LookedUp> {
-    let (Question::Path(name) | Question::File(name)) = &question else { return None };
+fn passes(state: &dyn TemplateSource, kind: fn(String) -> LookAhead, name: String) -> bool {
     // As in httpd, an empty name is not looked up.
     if name.is_empty() {
-        return None;
+        return false;
     }
-    match state.answer(question)? {
-        RuleAnswer::LookedUp(found) => Some(*found),
-        RuleAnswer::Value(_) => None,
-    }
+    let ahead = kind(name);
+    let answer = state.answer(Question::LookAhead(ahead.clone()));
+    matches!(answer, Some(RuleAnswer::LookedUp(found)) if found.passes(&ahead))
 }
 
-fn what(test: Template, pattern: &str, case: Case, budget: &mut Budget) -> Result<What, String> {
+fn what(test: Template, pattern: &str, case: Case, budget: &mut Budget) -> Result<ConditionTest, String> {
     if let Some((_, kind)) = FILE_TESTS.iter().find(|(word, _)| *word == pattern) {
-        return Ok(What::File(test, *kind));
+        return Ok(ConditionTest::File(test, *kind));
     }
     match pattern {
-        "-F" => return Ok(What::Served(test)),
-        "-U" => return Ok(What::Path(test)),
+        "-F" => return Ok(ConditionTest::Served(test)),
+        "-U" => return Ok(ConditionTest::Path(test)),
         _ => {}
     }
     for (word, is) in NUMBERS {
         if let Some(number) = pattern.strip_prefix(word) {
             let number =
                 number.trim().parse().map_err(|_| format!("expected a number after {word}, got \"{number}\""))?;
-            return Ok(What::Number(test, *is, number));
+            return Ok(ConditionTest::Number(test, *is, number));
         }
     }
     for (sign, is) in TEXTS {
         if let Some(text) = pattern.strip_prefix(sign) {
             let text = if text == "\"\"" { "" } else { text };
-            return Ok(What::Text(test, *is, text.to_owned(), case));
+            return Ok(ConditionTest::Text(test, *is, text.to_owned(), case));
         }
     }
-    Ok(What::Matches(test, budget.compile(pattern, case)?))
+    Ok(ConditionTest::Matches(test, budget.compile(pattern, case)?))
 }
 
 /// Compares as httpd does: a longer text is greater, but with `NC` the alphabet decides.

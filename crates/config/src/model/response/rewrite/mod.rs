@@ -4,38 +4,38 @@
 //! of the file name after their folder; their result is processed as a new path. This module does no I/O.
 
 mod ahead;
-mod asked;
 mod condition;
 mod cookie;
 mod flags;
 mod forced;
-mod known;
 mod location;
 mod map;
 mod options;
 mod outcome;
 mod rule;
 mod run;
+mod source;
 mod state;
 mod template;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod variable;
 
 use std::sync::Arc;
 
 pub use ahead::{LookedUp, Question, RuleAnswer};
-pub use asked::{FileTest, Seen};
 pub use condition::Condition;
 pub use flags::RuleFlags;
 pub use forced::ForcedByRule;
-pub use known::Known;
 pub use map::{Map, MapProgram, Maps};
 pub use options::{Inherit, RewriteOptions};
-pub use outcome::{Away, Rewritten, Start};
+pub use outcome::{Rewritten, RuleInput, RuleResponse};
 pub use rule::Rule;
 pub use run::run;
+pub use source::{FileTest, RuleSource};
 pub use trace::TraceLine;
+pub use variable::RuleVariable;
 
 /// Rewrite settings of a place, or merged settings.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@ use super::trace::TraceLine;
 
 /// Input of the rules.
 #[derive(Debug, Clone, Default)]
-pub struct Start {
+pub struct RuleInput {
     /// Path of the request; for rules of a folder the file name.
     pub path: String,
     /// For rules of a folder: the path after the file name.
@@ -22,14 +22,14 @@ pub struct Start {
 /// Result of the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rewritten {
-    /// The path, as in [`Start::path`], or the URL of a redirection.
+    /// The path, as in [`RuleInput::path`], or the URL of a redirection.
     pub path: String,
     /// The query after rewriting.
     pub query: Option<String>,
     /// Whether a rule substituted the path, possibly by the same path.
     pub changed: bool,
     /// Response without further processing.
-    pub away: Option<Away>,
+    pub away: Option<RuleResponse>,
     /// Variables that were set, or unset (`None`).
     pub variables: BTreeMap<String, Option<String>>,
     /// Whether the limit of work was exceeded.
@@ -49,13 +49,13 @@ pub struct Rewritten {
     pub forced: ForcedByRule,
     /// Question that must be answered before the rules can go on. The rest of the result is then void.
     pub question: Option<Question>,
-    /// Trace of the rules, up to `Seen::trace_level`.
+    /// Trace of the rules, up to `RuleSource::trace_level`.
     pub trace: Vec<TraceLine>,
 }
 
 /// A response without further processing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Away {
+pub enum RuleResponse {
     /// The page of the server for this HTTP status.
     Status(u16),
     /// A redirection with this status to this URL.

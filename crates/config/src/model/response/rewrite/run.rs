@@ -1,14 +1,14 @@
 //! Application of the rules of a place to a request.
 
 use super::Rewrite;
-use super::asked::Seen;
-use super::outcome::{Rewritten, Start};
-use super::state::State;
+use super::outcome::{Rewritten, RuleInput};
+use super::source::RuleSource;
+use super::state::RuleRun;
 
 /// Applies the rules.
-pub fn run<S: Seen>(rewrite: &Rewrite, start: Start, seen: &S) -> Rewritten {
+pub fn run<S: RuleSource>(rewrite: &Rewrite, start: RuleInput, seen: &S) -> Rewritten {
     let is_subrequest = start.is_subrequest;
-    let mut state = State::new(seen, rewrite, start);
+    let mut state = RuleRun::new(seen, rewrite, start);
     let (mut at, mut rounds) = (0, 0);
     while let Some(rule) = rewrite.rules.get(at) {
         at += 1;

@@ -4,22 +4,23 @@ use std::cell::{Cell, RefCell};
 
 use super::Rewrite;
 use super::ahead::{LookedUp, Question, RuleAnswer};
-use super::asked::{Fill, MatchedGroups, STEP, Seen};
 use super::cookie;
 use super::flags::RuleFlags;
-use super::known::Known;
 use super::location::{is_absolute, location};
-use super::outcome::{Away, Rewritten, Start};
+use super::outcome::{Rewritten, RuleInput, RuleResponse};
 use super::rule::Rule;
+use super::source::{MatchedGroups, RuleSource, STEP, TemplateSource};
 use super::template::{Filled, Template};
 use super::trace::Trace;
+use super::variable::RuleVariable;
+use crate::model::response::expr::LookAhead;
 use crate::syntax::work;
 
 /// Maximum work of a place's rules for one request, in bytes read and written.
 const WORK: usize = 8 << 20;
 
 /// State while rules are applied.
-pub struct State<'a, S> {
+pub struct RuleRun<'a, S> {
     seen: &'a S,
     place: &'a Rewrite,
     /// Original query.
@@ -39,12 +40,12 @@ pub struct State<'a, S> {
     redirect: (u16, bool),
 }
 
-impl<'a, S: Seen> State<'a, S> {
-    pub fn new(seen: &'a S, place: &'a Rewrite, start: Start) -> Self {
-        let Start { path, path_info, query, is_subrequest } = start;
+impl<'a, S: RuleSource> RuleRun<'a, S> {
+    pub fn new(seen: &'a S, place: &'a Rewrite, start: RuleInput) -> Self {
+        let RuleInput { path, path_info, query, is_subrequest } = start;
         let trace = Trace::new(seen.trace_level(), place.folder.as_deref());
         trace.line(2, format_args!("init rewrite engine with requested uri {path}"));
-        State {
+        RuleRun {
             seen,
             place,
             sent: query.clone(),
@@ -107,7 +108,7 @@ impl<'a, S: Seen> State<'a, S> {
         self.force(&rule.flags, found);
         if let Some(status) = rule.flags.status {
             self.note(2, format_args!("forcing responsecode {status} for {}", self.out.path));
-            self.out.away = Some(Away::Status(status));
+            self.out.away = Some(RuleResponse::Status(status));
         }
         true
     }
@@ -211,7 +212,7 @@ impl<'a, S: Seen> State<'a, S> {
         let is_sent = self.out.query == self.sent;
         let url = location(url, self.out.query.as_deref(), self.redirect.1, is_sent);
         self.note(2, format_args!("forcing proxy-throughput with {socket}{url}"));
-        self.out.away = Some(Away::Backend(format!("{socket}{url}")));
+        self.out.away = Some(RuleResponse::Backend(format!("{socket}{url}")));
     }
 
     /// Makes the path a URL of this server, unless it is a URL already.
@@ -266,7 +267,7 @@ impl<'a, S: Seen> State<'a, S> {
 
     /// Refuses the request with status 500.
     pub fn fail(&mut self) {
-        self.out.away = Some(Away::Status(500));
+        self.out.away = Some(RuleResponse::Status(500));
     }
 
     /// Whether a rule with these flags that has matched is the last.
@@ -283,7 +284,7 @@ impl<'a, S: Seen> State<'a, S> {
             let (status, escaped) = self.redirect;
             let to = location(&self.out.path, self.out.query.as_deref(), escaped, is_sent);
             self.note(1, format_args!("redirect to {to} [REDIRECT/{status}]"));
-            self.out.away = Some(Away::To(status, to));
+            self.out.away = Some(RuleResponse::To(status, to));
         } else if !self.out.changed && self.out.away.is_none() {
             self.note(1, format_args!("pass through {}", self.out.path));
         }
@@ -299,7 +300,7 @@ impl<'a, S: Seen> State<'a, S> {
         match (&self.place.base, rest) {
             (Some(base), Some(rest)) => format!("{base}{rest}{}", self.path_info),
             _ => {
-                let root = self.seen.known(Known::DocumentRoot);
+                let root = self.seen.known(RuleVariable::DocumentRoot);
                 let below = self.out.path.strip_prefix(root.as_str()).filter(|below| below.starts_with('/'));
                 format!("{}{}", below.unwrap_or(&self.out.path), self.path_info)
             }
@@ -307,13 +308,13 @@ impl<'a, S: Seen> State<'a, S> {
     }
 }
 
-impl<S: Seen> Fill for State<'_, S> {
-    fn known(&self, known: Known) -> String {
+impl<S: RuleSource> TemplateSource for RuleRun<'_, S> {
+    fn known(&self, known: RuleVariable) -> String {
         match known {
-            Known::QueryString => self.out.query.clone().unwrap_or_default(),
-            Known::RequestFilename => self.out.path.clone(),
-            Known::PathInfo => self.path_info.clone(),
-            Known::IsSubreq => self.is_subrequest.to_string(),
+            RuleVariable::QueryString => self.out.query.clone().unwrap_or_default(),
+            RuleVariable::RequestFilename => self.out.path.clone(),
+            RuleVariable::PathInfo => self.path_info.clone(),
+            RuleVariable::IsSubreq => self.is_subrequest.to_string(),
             known => self.seen.known(known),
         }
     }
@@ -345,7 +346,7 @@ impl<S: Seen> Fill for State<'_, S> {
 
     fn answer(&self, question: Question) -> Option<RuleAnswer> {
         // A look-ahead runs no further look-ahead, so that they end.
-        if self.is_subrequest && !matches!(question, Question::Value(..)) {
+        if self.is_subrequest && matches!(question, Question::LookAhead(_)) {
             return Some(RuleAnswer::LookedUp(Box::default()));
         }
         let answer = self.seen.answer(&question);
@@ -355,9 +356,9 @@ impl<S: Seen> Fill for State<'_, S> {
         answer
     }
 
-    fn ahead(&self, is_path: bool, known: Known) -> String {
-        let question = if is_path { Question::Path(self.current(true)) } else { Question::File(self.current(false)) };
-        match self.answer(question) {
+    fn ahead(&self, is_path: bool, known: RuleVariable) -> String {
+        let kind = if is_path { LookAhead::Path } else { LookAhead::File };
+        match self.answer(Question::LookAhead(kind(self.current(is_path)))) {
             Some(RuleAnswer::LookedUp(found)) => LookedUp::known(&found, known).unwrap_or_else(|| self.known(known)),
             _ => String::new(),
         }

@@ -1,9 +1,9 @@
 //! Texts of rules and conditions with variables: `$1`, `%1`, `%{NAME}`, `${map:key|default}`.
 
 use super::ahead::{Question, RuleAnswer};
-use super::asked::{Fill, MatchedGroups};
-use super::known::Known;
 use super::map::{Map, Maps};
+use super::source::{MatchedGroups, TemplateSource};
+use super::variable::RuleVariable;
 
 /// A text with variables.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ enum Piece {
     /// `%1`: a group of the last condition's pattern.
     OfCondition(usize),
     /// `%{NAME}`
-    Known(Known),
+    Known(RuleVariable),
     /// `%{HTTP:Name}`, with the name in lower case.
     Header(String),
     /// `%{ENV:name}`
@@ -25,9 +25,9 @@ enum Piece {
     /// `%{SSL:name}`
     Tls(String),
     /// `%{LA-U:NAME}`
-    OfPathAhead(Known),
+    OfPathAhead(RuleVariable),
     /// `%{LA-F:NAME}`
-    OfFileAhead(Known),
+    OfFileAhead(RuleVariable),
     /// `${map:key|default}`
     Mapped {
         map: Map,
@@ -36,38 +36,38 @@ enum Piece {
     },
 }
 
-const NAMES: &[(&str, Known)] = &[
-    ("DOCUMENT_ROOT", Known::DocumentRoot),
-    ("HTTPS", Known::Https),
-    ("IS_SUBREQ", Known::IsSubreq),
-    ("PATH_INFO", Known::PathInfo),
-    ("QUERY_STRING", Known::QueryString),
-    ("REMOTE_ADDR", Known::RemoteAddr),
-    ("CONN_REMOTE_ADDR", Known::RemoteAddr),
-    ("REMOTE_HOST", Known::RemoteHost),
-    ("REMOTE_PORT", Known::RemotePort),
-    ("REMOTE_USER", Known::RemoteUser),
-    ("REQUEST_FILENAME", Known::RequestFilename),
-    ("SCRIPT_FILENAME", Known::RequestFilename),
-    ("REQUEST_METHOD", Known::RequestMethod),
-    ("REQUEST_SCHEME", Known::RequestScheme),
-    ("REQUEST_URI", Known::RequestUri),
-    ("SERVER_ADDR", Known::ServerAddr),
-    ("SERVER_ADMIN", Known::ServerAdmin),
-    ("SERVER_NAME", Known::ServerName),
-    ("SERVER_PORT", Known::ServerPort),
-    ("SERVER_PROTOCOL", Known::ServerProtocol),
-    ("SERVER_SOFTWARE", Known::ServerSoftware),
-    ("AUTH_TYPE", Known::AuthType),
-    ("THE_REQUEST", Known::TheRequest),
-    ("TIME", Known::Time("%Y%m%d%H%M%S")),
-    ("TIME_YEAR", Known::Time("%Y")),
-    ("TIME_MON", Known::Time("%m")),
-    ("TIME_DAY", Known::Time("%d")),
-    ("TIME_HOUR", Known::Time("%H")),
-    ("TIME_MIN", Known::Time("%M")),
-    ("TIME_SEC", Known::Time("%S")),
-    ("TIME_WDAY", Known::Time("%w")),
+const NAMES: &[(&str, RuleVariable)] = &[
+    ("DOCUMENT_ROOT", RuleVariable::DocumentRoot),
+    ("HTTPS", RuleVariable::Https),
+    ("IS_SUBREQ", RuleVariable::IsSubreq),
+    ("PATH_INFO", RuleVariable::PathInfo),
+    ("QUERY_STRING", RuleVariable::QueryString),
+    ("REMOTE_ADDR", RuleVariable::RemoteAddr),
+    ("CONN_REMOTE_ADDR", RuleVariable::RemoteAddr),
+    ("REMOTE_HOST", RuleVariable::RemoteHost),
+    ("REMOTE_PORT", RuleVariable::RemotePort),
+    ("REMOTE_USER", RuleVariable::RemoteUser),
+    ("REQUEST_FILENAME", RuleVariable::RequestFilename),
+    ("SCRIPT_FILENAME", RuleVariable::RequestFilename),
+    ("REQUEST_METHOD", RuleVariable::RequestMethod),
+    ("REQUEST_SCHEME", RuleVariable::RequestScheme),
+    ("REQUEST_URI", RuleVariable::RequestUri),
+    ("SERVER_ADDR", RuleVariable::ServerAddr),
+    ("SERVER_ADMIN", RuleVariable::ServerAdmin),
+    ("SERVER_NAME", RuleVariable::ServerName),
+    ("SERVER_PORT", RuleVariable::ServerPort),
+    ("SERVER_PROTOCOL", RuleVariable::ServerProtocol),
+    ("SERVER_SOFTWARE", RuleVariable::ServerSoftware),
+    ("AUTH_TYPE", RuleVariable::AuthType),
+    ("THE_REQUEST", RuleVariable::TheRequest),
+    ("TIME", RuleVariable::Time("%Y%m%d%H%M%S")),
+    ("TIME_YEAR", RuleVariable::Time("%Y")),
+    ("TIME_MON", RuleVariable::Time("%m")),
+    ("TIME_DAY", RuleVariable::Time("%d")),
+    ("TIME_HOUR", RuleVariable::Time("%H")),
+    ("TIME_MIN", RuleVariable::Time("%M")),
+    ("TIME_SEC", RuleVariable::Time("%S")),
+    ("TIME_WDAY", RuleVariable::Time("%w")),
 ];
 
 const HEADERS: [&str; 7] = [
@@ -115,7 +115,7 @@ impl Template {
     pub fn names_folder(&self) -> bool {
         match self.0.first() {
             Some(Piece::Text(text)) => text.strip_prefix('/').is_some_and(|rest| rest.contains('/')),
-            Some(Piece::Known(known)) => *known == Known::DocumentRoot,
+            Some(Piece::Known(known)) => *known == RuleVariable::DocumentRoot,
             _ => false,
         }
     }
@@ -126,7 +126,12 @@ impl Template {
     }
 
     /// Expands the text for one request. `escape` encodes groups of patterns. `None`: the text would be too long.
-    pub fn fill(&self, fill: &dyn Fill, found: MatchedGroups<'_>, escape: &dyn Fn(&str) -> String) -> Option<Filled> {
+    pub fn fill(
+        &self,
+        fill: &dyn TemplateSource,
+        found: MatchedGroups<'_>,
+        escape: &dyn Fn(&str) -> String,
+    ) -> Option<Filled> {
         let mut filled = Filled { text: String::new(), marks: Vec::new() };
         for piece in &self.0 {
             let Filled { text, marks } = piece.fill(fill, found, escape)?;
@@ -141,7 +146,7 @@ impl Template {
     }
 
     /// Expands the text without escaping.
-    pub fn text(&self, fill: &dyn Fill, found: MatchedGroups<'_>) -> Option<String> {
+    pub fn text(&self, fill: &dyn TemplateSource, found: MatchedGroups<'_>) -> Option<String> {
         Some(self.fill(fill, found, &str::to_owned)?.text)
     }
 }
@@ -155,7 +160,12 @@ impl Piece {
         }
     }
 
-    fn fill(&self, fill: &dyn Fill, found: MatchedGroups<'_>, escape: &dyn Fn(&str) -> String) -> Option<Filled> {
+    fn fill(
+        &self,
+        fill: &dyn TemplateSource,
+        found: MatchedGroups<'_>,
+        escape: &dyn Fn(&str) -> String,
+    ) -> Option<Filled> {
         Some(match self {
             Piece::Text(text) => Filled::of_administrator(text.clone()),
             Piece::OfRule(number) => Filled::of_client(escape(found.of_rule(*number))),
@@ -180,7 +190,7 @@ impl Piece {
     }
 }
 
-fn look(map: &Map, key: &str, fill: &dyn Fill) -> Option<String> {
+fn look(map: &Map, key: &str, fill: &dyn TemplateSource) -> Option<String> {
     let Map::Program(program) = map else { return map.look(key) };
     match fill.answer(Question::Value(program.clone(), key.to_owned()))? {
         RuleAnswer::Value(value) => value,
@@ -274,7 +284,7 @@ fn named(name: &str) -> Result<Piece, String> {
     known(name).map(Piece::Known).ok_or_else(|| unknown(name))
 }
 
-fn known(name: &str) -> Option<Known> {
+fn known(name: &str) -> Option<RuleVariable> {
     NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, known)| *known)
 }
 
@@ -288,8 +298,8 @@ mod tests {
 
     struct Names;
 
-    impl Fill for Names {
-        fn known(&self, known: Known) -> String {
+    impl TemplateSource for Names {
+        fn known(&self, known: RuleVariable) -> String {
             format!("{known:?}")
         }
         fn header(&self, name: &str) -> String {
@@ -309,7 +319,7 @@ mod tests {
                 _ => None,
             }
         }
-        fn ahead(&self, is_path: bool, known: Known) -> String {
+        fn ahead(&self, is_path: bool, known: RuleVariable) -> String {
             format!("{is_path}{known:?}")
         }
     }

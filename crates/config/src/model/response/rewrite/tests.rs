@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::model::response::expr::Expr;
+use crate::model::response::expr::{Expr, LookAhead};
 use crate::syntax::pattern::Budget;
 
 /// A request of a browser in version 5 to `http://example.org`, with one file below `/srv/www`.
 struct Browser;
 
-impl Seen for Browser {
-    fn known(&self, known: Known) -> String {
+impl RuleSource for Browser {
+    fn known(&self, known: RuleVariable) -> String {
         match known {
-            Known::DocumentRoot => "/srv/www".to_owned(),
-            Known::RequestMethod => "GET".to_owned(),
-            Known::RequestUri => "/sent".to_owned(),
+            RuleVariable::DocumentRoot => "/srv/www".to_owned(),
+            RuleVariable::RequestMethod => "GET".to_owned(),
+            RuleVariable::RequestUri => "/sent".to_owned(),
             other => format!("{other:?}"),
         }
     }
@@ -46,9 +46,11 @@ impl Seen for Browser {
             RuleAnswer::LookedUp(Box::new(LookedUp { status, is_there: status == 200, user, ..LookedUp::default() }))
         };
         match question {
-            Question::Path(path) if path == "/later" => None,
-            Question::Path(path) => Some(found(if path == "/shut" { 403 } else { 200 }, path)),
-            Question::File(file) => Some(found(if file == "/srv/www/wiki/there" { 200 } else { 404 }, file)),
+            Question::LookAhead(LookAhead::Path(path)) if path == "/later" => None,
+            Question::LookAhead(LookAhead::Path(path)) => Some(found(if path == "/shut" { 403 } else { 200 }, path)),
+            Question::LookAhead(LookAhead::File(file)) => {
+                Some(found(if file == "/srv/www/wiki/there" { 200 } else { 404 }, file))
+            }
             Question::Value(_, key) => Some(RuleAnswer::Value((key != "none").then(|| format!("<{key}>")))),
         }
     }
@@ -76,15 +78,15 @@ fn place(text: &str, folder: Option<&str>) -> Rewrite {
 
 fn of_host(rules: &str, target: &str) -> Rewritten {
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query.to_owned())));
-    run(&place(rules, None), Start { path: path.to_owned(), query, ..Start::default() }, &Browser)
+    run(&place(rules, None), RuleInput { path: path.to_owned(), query, ..RuleInput::default() }, &Browser)
 }
 
 /// The result as one line: `/path?query`, `302 URL`, `403`, or `-` if nothing changed.
 fn line(made: &Rewritten) -> String {
     match &made.away {
-        Some(Away::Status(status)) => status.to_string(),
-        Some(Away::To(status, location)) => format!("{status} {location}"),
-        Some(Away::Backend(url)) => format!("backend {url}"),
+        Some(RuleResponse::Status(status)) => status.to_string(),
+        Some(RuleResponse::To(status, location)) => format!("{status} {location}"),
+        Some(RuleResponse::Backend(url)) => format!("backend {url}"),
         None if !made.changed => "-".to_owned(),
         None => {
             let query = made.query.as_deref().map(|query| format!("?{query}")).unwrap_or_default();
@@ -164,7 +166,8 @@ fn all_conditions_must_hold_except_alternatives() {
 #[test]
 fn rules_of_a_folder_see_the_path_below_it() {
     let of_folder = |rules: &str, file: &str, path_info: &str| {
-        let start = Start { path: file.to_owned(), path_info: path_info.to_owned(), query: None, is_subrequest: false };
+        let start =
+            RuleInput { path: file.to_owned(), path_info: path_info.to_owned(), query: None, is_subrequest: false };
         line(&run(&place(rules, Some("/srv/www/wiki/")), start, &Browser))
     };
     let front = "if %{REQUEST_FILENAME} !-f\nif %{REQUEST_FILENAME} !-d\nrule ^(.*)$ index.pl?p=$1 [L]";
@@ -185,7 +188,7 @@ fn a_clients_question_mark_begins_no_query_and_its_path_is_no_file_system_path()
     assert_eq!(line(&of_host("rule ^/a/(.*)$ /app/$1", "/a/b")), "/app/b");
     let made = run(
         &place("rule ^/a/(.*)$ /app/$1", None),
-        Start { path: "/a/b?admin=1".to_owned(), ..Start::default() },
+        RuleInput { path: "/a/b?admin=1".to_owned(), ..RuleInput::default() },
         &Browser,
     );
     assert_eq!((made.path.as_str(), made.query), ("/app/b?admin=1", None));
@@ -208,7 +211,7 @@ fn the_work_of_rules_is_limited() {
     assert!(made.too_much && made.variables.len() == 1, "{made:?}");
     for rules in [many, tests] {
         let made = of_host(&rules, "/a");
-        assert!(made.too_much && made.away == Some(Away::Status(500)), "{made:?}");
+        assert!(made.too_much && made.away == Some(RuleResponse::Status(500)), "{made:?}");
     }
 }
 
@@ -281,7 +284,7 @@ fn a_virtual_host_inherits_the_engine_but_no_rules() {
 #[test]
 fn a_run_without_an_answer_stops_with_its_question() {
     let made = of_host("rule ^/a - [E=x:1]\nif /later -U\nrule ^/a /b\nrule ^/a - [F]", "/a");
-    assert_eq!(made.question, Some(Question::Path("/later".to_owned())));
+    assert_eq!(made.question, Some(Question::LookAhead(LookAhead::Path("/later".to_owned()))));
     assert_eq!(made.away, None);
     let program = Map::parse("prg:/bin/map", |_| Err(String::new())).expect("a map");
     let (maps, budget) = (Maps::default().with("m", program), &mut Budget::of_the_administrator());
@@ -289,7 +292,7 @@ fn a_run_without_an_answer_stops_with_its_question() {
         let to = format!("/${{m:{key}|other}}");
         let rule = Rule::parse("^/(.*)", &to, "", &maps, budget).expect("a rule");
         let place = Rewrite { engine: Some(true), rules: vec![Arc::new(rule)], ..Rewrite::default() };
-        let start = Start { path: "/x".to_owned(), ..Start::default() };
+        let start = RuleInput { path: "/x".to_owned(), ..RuleInput::default() };
         assert_eq!(line(&run(&place, start, &Browser)), expected);
     }
 }
@@ -299,7 +302,7 @@ fn a_look_ahead_is_a_part_of_a_rule() {
     let made = of_host("rule ^/sent/in - [E=user:%{LA-U:REMOTE_USER}]", "/sent/in");
     assert_eq!(made.variables.get("user"), Some(&Some("camel".to_owned())));
     let place = place("if %{LA-U:REMOTE_USER} camel\nrule ^in$ out\nrule ^in$ away [R]\nrule ^in$ - [NS,F]", None);
-    let start = Start { path: "in".to_owned(), is_subrequest: true, ..Start::default() };
+    let start = RuleInput { path: "in".to_owned(), is_subrequest: true, ..RuleInput::default() };
     assert_eq!(line(&run(&place, start, &Browser)), "-", "a request that is only looked at asks about no other");
 }
 

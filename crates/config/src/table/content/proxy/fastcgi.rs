@@ -4,7 +4,7 @@ use crate::draft::Draft;
 use crate::model::fastcgi::fcgi::{FcgiBackendType, is_reserved};
 use crate::model::proxy::BackendUrl;
 use crate::model::response::expr::Expr;
-use crate::model::response::setenv::{SetEnvIf, When};
+use crate::model::response::setenv::{SetEnvCondition, SetEnvIf};
 use crate::table::row::{FILE_INFO, Row, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
@@ -48,7 +48,7 @@ fn set_env_if(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         Some(name) => (name.to_owned(), None),
         None => (variable.clone(), Some(value)),
     };
-    let when = When::Holds(Expr::parse(expression, &mut draft.patterns)?);
+    let when = SetEnvCondition::Holds(Expr::parse(expression, &mut draft.patterns)?);
     draft.settings().fcgi.set_env_if.push(SetEnvIf { when, changes: vec![change] });
     Ok(())
 }

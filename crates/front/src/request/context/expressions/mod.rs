@@ -140,7 +140,7 @@ impl RequestContext {
         let Some(question) = self.expressions.pending.take() else { return false };
         let answer = match &question {
             // A request that is looked at for a rule looks at no further ones.
-            ExprQuestion::Path(_) | ExprQuestion::File(_) if self.is_looked_at() => ExprAnswer::Holds(false),
+            ExprQuestion::LookAhead(_) if self.is_looked_at() => ExprAnswer::Holds(false),
             question => (self.expressions.answerer)(self, head, route, question).await,
         };
         self.expressions.answers.borrow_mut().push((question, answer));

@@ -14,7 +14,7 @@ use base::path::Text;
 use config::AliasFrom;
 use config::Handler;
 use config::response::expr::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable as Var};
-use config::response::rewrite::Known;
+use config::response::rewrite::RuleVariable;
 use config::response::variables::Variables;
 
 /// The value of `%{API_VERSION}`: the magic number of httpd 2.4's modules.
@@ -52,12 +52,12 @@ impl<'a> ExprOf<'a> {
         ExprOf { context, head, route, variables: None, user: None, response: None }
     }
 
-    fn known(&self, variable: Known) -> String {
+    fn known(&self, variable: RuleVariable) -> String {
         known(self.context, self.head, self.route, variable)
     }
 
     fn time(&self, format: &'static str) -> String {
-        self.known(Known::Time(format))
+        self.known(RuleVariable::Time(format))
     }
 
     /// A fact about the route's file.
@@ -121,49 +121,49 @@ impl ExprSource for ExprOf<'_> {
         let context = self.context;
         Ok(match variable {
             Var::ApiVersion => API_VERSION.to_owned(),
-            Var::AuthType => self.known(Known::AuthType),
+            Var::AuthType => self.known(RuleVariable::AuthType),
             Var::ConnRemoteAddr => context.client.remote.ip.clone(),
             Var::ContentType => self.response_header(CONTENT_TYPE.as_str()).unwrap_or_default(),
             Var::ContextDocumentRoot => {
-                self.alias().map_or_else(|| self.known(Known::DocumentRoot), |(_, folder)| folder)
+                self.alias().map_or_else(|| self.known(RuleVariable::DocumentRoot), |(_, folder)| folder)
             }
             Var::ContextPrefix => self.alias().map(|(prefix, _)| prefix).unwrap_or_default(),
-            Var::DocumentRoot => self.known(Known::DocumentRoot),
-            Var::DocumentUri | Var::RequestUri => self.known(Known::RequestUri),
+            Var::DocumentRoot => self.known(RuleVariable::DocumentRoot),
+            Var::DocumentUri | Var::RequestUri => self.known(RuleVariable::RequestUri),
             Var::Handler => self.handler(),
             Var::Http2 => self.on(context.stream.is_some()),
-            Var::Https => self.known(Known::Https),
+            Var::Https => self.known(RuleVariable::Https),
             Var::Ipv6 => self.on(context.client.remote.ip_addr().to_canonical().is_ipv6()),
-            Var::IsSubreq => self.known(Known::IsSubreq),
+            Var::IsSubreq => self.known(RuleVariable::IsSubreq),
             Var::LastModified => self.of_file(DiskFact::LastModified)?,
             Var::PathInfo => self.path_info()?,
             Var::QueryString => target::query(self.head).map(|query| Text::new(query).0).unwrap_or_default(),
-            Var::RemoteAddr => self.known(Known::RemoteAddr),
-            Var::RemoteHost => self.known(Known::RemoteHost),
-            Var::RemotePort => self.known(Known::RemotePort),
-            Var::RemoteUser => self.user.map_or_else(|| self.known(Known::RemoteUser), str::to_owned),
+            Var::RemoteAddr => self.known(RuleVariable::RemoteAddr),
+            Var::RemoteHost => self.known(RuleVariable::RemoteHost),
+            Var::RemotePort => self.known(RuleVariable::RemotePort),
+            Var::RemoteUser => self.user.map_or_else(|| self.known(RuleVariable::RemoteUser), str::to_owned),
             Var::RequestFilename | Var::ScriptFilename => self.filename()?,
-            Var::RequestMethod => self.known(Known::RequestMethod),
-            Var::RequestScheme => self.known(Known::RequestScheme),
+            Var::RequestMethod => self.known(RuleVariable::RequestMethod),
+            Var::RequestScheme => self.known(RuleVariable::RequestScheme),
             Var::RequestStatus => self.response.map_or(StatusCode::OK, |response| response.status).as_str().to_owned(),
             Var::ScriptGroup => self.of_file(DiskFact::Group)?,
             Var::ScriptUser => self.of_file(DiskFact::Owner)?,
-            Var::ServerAddr => self.known(Known::ServerAddr),
-            Var::ServerAdmin => self.known(Known::ServerAdmin),
-            Var::ServerName => self.known(Known::ServerName),
+            Var::ServerAddr => self.known(RuleVariable::ServerAddr),
+            Var::ServerAdmin => self.known(RuleVariable::ServerAdmin),
+            Var::ServerName => self.known(RuleVariable::ServerName),
             Var::ServerPort => {
                 let (config, secure) = (&context.generation.config, Some(context.is_secure()));
                 server_name::port_of(config, self.head, self.route, secure).to_string()
             }
-            Var::ServerProtocol => self.known(Known::ServerProtocol),
+            Var::ServerProtocol => self.known(RuleVariable::ServerProtocol),
             Var::ServerProtocolVersion => {
                 let (major, minor) = self.protocol();
                 (major * 1000 + minor).to_string()
             }
             Var::ServerProtocolVersionMajor => self.protocol().0.to_string(),
             Var::ServerProtocolVersionMinor => self.protocol().1.to_string(),
-            Var::ServerSoftware => self.known(Known::ServerSoftware),
-            Var::TheRequest => self.known(Known::TheRequest),
+            Var::ServerSoftware => self.known(RuleVariable::ServerSoftware),
+            Var::TheRequest => self.known(RuleVariable::TheRequest),
             Var::Time => self.time("%Y%m%d%H%M%S"),
             Var::TimeDay => self.time("%d"),
             Var::TimeHour => self.time("%H"),

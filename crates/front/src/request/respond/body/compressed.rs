@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use super::encoder::{Encoder, Step, Then};
+use super::encoder::{Encoder, EncoderAction, EncoderStep};
 use super::{BodySource, PIECE, in_turn};
 use crate::base::fair::Claimant;
 use bytes::Bytes;
@@ -32,13 +32,13 @@ pub struct Compressed {
     failure: Option<io::Error>,
 }
 
-type Outcome = Option<(Box<Encoder>, io::Result<Vec<u8>>)>;
+type EncodedPiece = Option<(Box<Encoder>, io::Result<Vec<u8>>)>;
 
 enum State {
     /// The encoder is available and waits for bytes.
     Here(Box<Encoder>),
     /// The encoder is on another thread, or waits for its turn there.
-    Aside(Pin<Box<dyn Future<Output = Outcome>>>, Then),
+    Aside(Pin<Box<dyn Future<Output = EncodedPiece>>>, EncoderAction),
     /// The last bytes were returned.
     Over,
 }
@@ -84,8 +84,8 @@ impl Compressed {
                 }
             };
             let bytes = done?;
-            if then != Then::Finish && self.failure.is_none() {
-                self.holds = then == Then::More;
+            if then != EncoderAction::Finish && self.failure.is_none() {
+                self.holds = then == EncoderAction::More;
                 self.state = State::Here(encoder);
             }
             if !bytes.is_empty() {
@@ -95,11 +95,11 @@ impl Compressed {
     }
 
     /// Collects the available bytes, up to a step.
-    fn next_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+    fn next_step(&mut self, cx: &mut Context<'_>) -> Poll<EncoderStep> {
         let (mut pieces, mut length) = (Vec::new(), 0);
         let then = loop {
             if length >= STEP {
-                break Then::More;
+                break EncoderAction::More;
             }
             match self.poll_piece(cx) {
                 Poll::Ready(Some(Ok(piece))) => {
@@ -108,14 +108,14 @@ impl Compressed {
                 }
                 Poll::Ready(Some(Err(error))) => {
                     self.failure = Some(error);
-                    break Then::Flush;
+                    break EncoderAction::Flush;
                 }
-                Poll::Ready(None) => break Then::Finish,
-                Poll::Pending if length > 0 || self.holds => break Then::Flush,
+                Poll::Ready(None) => break EncoderAction::Finish,
+                Poll::Pending if length > 0 || self.holds => break EncoderAction::Flush,
                 Poll::Pending => return Poll::Pending,
             }
         };
-        Poll::Ready(Step { pieces, then })
+        Poll::Ready(EncoderStep { pieces, then })
     }
 
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {

@@ -11,9 +11,9 @@ use flate2::write::GzEncoder;
 
 use config::response::compress::Coding;
 
-/// The action after the bytes of a [`Step`].
+/// The action after the bytes of an [`EncoderStep`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum EncoderAction {
     /// More bytes follow.
     More,
     /// Flush, because the program pauses and its output should reach the client.
@@ -24,9 +24,9 @@ pub enum Then {
 
 /// A unit of work for an [`Encoder`].
 #[derive(Debug)]
-pub struct Step {
+pub struct EncoderStep {
     pub pieces: Vec<Bytes>,
-    pub then: Then,
+    pub then: EncoderAction,
 }
 
 /// A compressor of one coding, with its state.
@@ -75,9 +75,9 @@ impl Encoder {
     }
 
     /// Runs a step, and returns the compressed bytes that are ready to send.
-    pub fn run(&mut self, step: &Step) -> io::Result<Vec<u8>> {
+    pub fn run(&mut self, step: &EncoderStep) -> io::Result<Vec<u8>> {
         let given: usize = step.pieces.iter().map(Bytes::len).sum();
-        self.held = if step.then == Then::More { self.held + given } else { 0 };
+        self.held = if step.then == EncoderAction::More { self.held + given } else { 0 };
         match &mut self.codec {
             Codec::Gzip(encoder) => {
                 write(&mut **encoder, step, GzEncoder::try_finish)?;
@@ -93,9 +93,9 @@ impl Encoder {
                     brotli(state, Operation::BROTLI_OPERATION_PROCESS, piece, &mut out)?;
                 }
                 match step.then {
-                    Then::More => {}
-                    Then::Flush => brotli(state, Operation::BROTLI_OPERATION_FLUSH, &[], &mut out)?,
-                    Then::Finish => brotli(state, Operation::BROTLI_OPERATION_FINISH, &[], &mut out)?,
+                    EncoderAction::More => {}
+                    EncoderAction::Flush => brotli(state, Operation::BROTLI_OPERATION_FLUSH, &[], &mut out)?,
+                    EncoderAction::Finish => brotli(state, Operation::BROTLI_OPERATION_FINISH, &[], &mut out)?,
                 }
                 Ok(out)
             }
@@ -108,19 +108,23 @@ impl Encoder {
     }
 
     /// The estimated time of a step, including bytes still held.
-    pub fn cost(&self, step: &Step) -> Duration {
+    pub fn cost(&self, step: &EncoderStep) -> Duration {
         let given: usize = step.pieces.iter().map(Bytes::len).sum();
-        let held = if step.then == Then::More { 0 } else { self.held };
+        let held = if step.then == EncoderAction::More { 0 } else { self.held };
         self.cost_of((given + held) as u64)
     }
 }
 
-fn write<W: Write>(encoder: &mut W, step: &Step, finish: impl FnOnce(&mut W) -> io::Result<()>) -> io::Result<()> {
+fn write<W: Write>(
+    encoder: &mut W,
+    step: &EncoderStep,
+    finish: impl FnOnce(&mut W) -> io::Result<()>,
+) -> io::Result<()> {
     step.pieces.iter().try_for_each(|piece| encoder.write_all(piece))?;
     match step.then {
-        Then::More => Ok(()),
-        Then::Flush => encoder.flush(),
-        Then::Finish => finish(encoder),
+        EncoderAction::More => Ok(()),
+        EncoderAction::Flush => encoder.flush(),
+        EncoderAction::Finish => finish(encoder),
     }
 }
 
@@ -202,9 +206,9 @@ mod tests {
                     let mut encoder = Encoder::new(coding, level, length).expect("an encoder");
                     let (first, second) = page.split_at(page.len() / 3);
                     let mut packed = Vec::new();
-                    for (piece, then) in [(first, Then::More), (second, Then::Finish)] {
+                    for (piece, then) in [(first, EncoderAction::More), (second, EncoderAction::Finish)] {
                         let pieces = vec![Bytes::copy_from_slice(piece)];
-                        packed.extend(encoder.run(&Step { pieces, then }).expect("it compresses"));
+                        packed.extend(encoder.run(&EncoderStep { pieces, then }).expect("it compresses"));
                     }
                     assert!(unpacked(coding, &packed) == page, "{coding:?} {level}");
                     assert!(packed.len() * 2 < page.len(), "{coding:?} {level}: {} bytes", packed.len());
@@ -217,7 +221,7 @@ mod tests {
     fn flushed_bytes_can_be_decoded_before_the_rest_arrives() {
         for coding in Coding::ALL {
             let mut encoder = Encoder::new(coding, 5, None).expect("an encoder");
-            let step = Step { pieces: vec![Bytes::from_static(b"first words")], then: Then::Flush };
+            let step = EncoderStep { pieces: vec![Bytes::from_static(b"first words")], then: EncoderAction::Flush };
             let packed = encoder.run(&step).expect("it compresses");
             let mut text = [0; 11];
             match coding {

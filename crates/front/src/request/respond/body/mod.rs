@@ -8,7 +8,7 @@ mod teed;
 
 pub use crate::base::pieces::PIECE;
 pub use compressed::{AT_ONCE, Compressed, STEP};
-pub use encoder::{Encoder, Step, Then};
+pub use encoder::{Encoder, EncoderAction, EncoderStep};
 pub use file::{FileBody, Segment};
 pub use in_turn::in_turn;
 pub use teed::{Teed, tee};
@@ -23,7 +23,6 @@ use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
 use crate::request::context::{RequestContext, RequestGuard};
-use crate::request::fcgi::download::FastcgiDownload;
 use crate::request::includes::body::ParsedBody;
 use crate::request::proxied::download::Download;
 use crate::workers::{Promised, Ticket};
@@ -37,10 +36,8 @@ pub enum BodySource {
     Stream(Ticket, Option<u64>),
     /// A file or some of its ranges.
     File(FileBody),
-    /// The response of a backend as it arrives.
+    /// The response of a backend or of a FastCGI application as it arrives.
     Backend(Box<Download>),
-    /// The response of a FastCGI application as it arrives.
-    Application(Box<FastcgiDownload>),
     /// A worker's output, which is also collected for the cache.
     Teed(Teed),
     /// Another body, compressed while it is sent.
@@ -71,7 +68,6 @@ impl BodySource {
             BodySource::Stream(_, length) => *length,
             BodySource::File(file) => Some(file.left),
             BodySource::Backend(body) => body.length(),
-            BodySource::Application(body) => body.length(),
             BodySource::Teed(teed) => teed.length(),
             BodySource::Compressed(_) | BodySource::Parsed(_) => None,
         }
@@ -109,7 +105,6 @@ impl BodySource {
             }
             BodySource::File(file) => file.poll(cx),
             BodySource::Backend(body) => body.poll(cx),
-            BodySource::Application(body) => body.poll(cx),
             BodySource::Teed(teed) => teed.poll(cx),
             BodySource::Compressed(body) => body.poll(cx),
             BodySource::Parsed(body) => body.poll(cx),
@@ -179,7 +174,6 @@ impl Body for ResponseBody {
             BodySource::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange().borrow().is_exhausted(),
             BodySource::File(file) => file.left == 0,
             BodySource::Backend(body) => body.is_over(),
-            BodySource::Application(body) => body.is_over(),
             BodySource::Teed(teed) => teed.is_over(),
             BodySource::Compressed(body) => body.is_over(),
             BodySource::Parsed(body) => body.is_over(),

@@ -20,7 +20,8 @@ use base::path::{PATH, Text};
 use config::Config;
 use config::response::expr::Expr;
 use config::response::rewrite::{
-    Away, FileTest, Known, LookedUp, Question, Rewrite, Rewritten, RuleAnswer, Seen, Start, run,
+    FileTest, LookedUp, Question, Rewrite, Rewritten, RuleAnswer, RuleInput, RuleResponse, RuleSource, RuleVariable,
+    run,
 };
 use source::ExplainedSource;
 
@@ -45,7 +46,7 @@ pub struct ExplainedRequest<'a> {
 }
 
 /// The request at one place.
-struct At<'a> {
+struct ExplainedPlace<'a> {
     request: ExplainedRequest<'a>,
     config: &'a Config,
     route: &'a Route,
@@ -53,7 +54,7 @@ struct At<'a> {
 }
 
 /// Result of the rules of a path.
-enum Next {
+enum RulesResult {
     /// The path is answered, or the client is redirected.
     Over,
     /// The rules of this path and query.
@@ -66,8 +67,8 @@ pub fn explain(config: &Arc<Config>, request: ExplainedRequest<'_>) -> anyhow::R
     let (mut path, mut query) = (request.path.to_owned(), request.query.map(str::to_owned));
     for _ in 0..MAX_REDIRECTS {
         match at_path(config, request, &path, query.as_deref(), &mut lines)? {
-            Next::Over => return Ok(lines),
-            Next::Path(onward, its_query) => (path, query) = (encoded(&onward), its_query),
+            RulesResult::Over => return Ok(lines),
+            RulesResult::Path(onward, its_query) => (path, query) = (encoded(&onward), its_query),
         }
     }
     lines.push(format!("500: the request was sent on {MAX_REDIRECTS} times"));
@@ -94,15 +95,15 @@ fn at_path(
     path: &str,
     query: Option<&str>,
     lines: &mut Vec<String>,
-) -> anyhow::Result<Next> {
-    let Ok(mut route) = route_of(config, request.local, request.host, path)? else { return Ok(Next::Over) };
+) -> anyhow::Result<RulesResult> {
+    let Ok(mut route) = route_of(config, request.local, request.host, path)? else { return Ok(RulesResult::Over) };
     let mut query = query.map(str::to_owned);
     let of_host = config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite).filter(|rules| rules.is_on());
     if let Some(rules) = of_host {
-        let start = Start { path: Text::new(&route.path).0, query: query.clone(), ..Start::default() };
+        let start = RuleInput { path: Text::new(&route.path).0, query: query.clone(), ..RuleInput::default() };
         let made = at(config, request, &route, query.as_deref()).run(rules, start, lines);
         if made.away.is_some() || made.question.is_some() {
-            return Ok(Next::Over);
+            return Ok(RulesResult::Over);
         }
         query = made.query.clone();
         if made.changed {
@@ -111,7 +112,7 @@ fn at_path(
             let first = to.split('/').nth(1).unwrap_or_default();
             if !made.pass_through && made.names_folder && Path::new("/").join(first).exists() && !first.is_empty() {
                 lines.push(format!("the file is {to}"));
-                return Ok(Next::Over);
+                return Ok(RulesResult::Over);
             }
             let file = root.unwrap_or(Path::new("/")).join(to.trim_start_matches('/'));
             lines.push(match made.pass_through {
@@ -119,33 +120,38 @@ fn at_path(
                 false => format!("the file is {}", file.display()),
             });
             let Ok(onward) = route_of(config, request.local, request.host, &encoded(&to))? else {
-                return Ok(Next::Over);
+                return Ok(RulesResult::Over);
             };
             route = onward;
         }
         if made.end {
-            return Ok(Next::Over);
+            return Ok(RulesResult::Over);
         }
     }
     let rules = &route.settings.response.rewrite;
     if !rules.is_on() {
-        return Ok(Next::Over);
+        return Ok(RulesResult::Over);
     }
     let whole = Text::new(bytes(&route.filename)).0;
     let (file, path_info) = parted(&whole);
-    let start = Start { path: file.clone(), path_info, query: query.clone(), ..Start::default() };
+    let start = RuleInput { path: file.clone(), path_info, query: query.clone(), ..RuleInput::default() };
     let here = at(config, request, &route, query.as_deref());
     let made = here.run(rules, start, lines);
     if !made.changed || made.away.is_some() || made.question.is_some() || made.path == file {
-        return Ok(Next::Over);
+        return Ok(RulesResult::Over);
     }
-    let path = path_of(Path::new(&here.known(Known::DocumentRoot)), &route, rules, &made.path, &whole);
+    let path = path_of(Path::new(&here.known(RuleVariable::DocumentRoot)), &route, rules, &made.path, &whole);
     lines.push(format!("internal redirect with {path} [INTERNAL REDIRECT]"));
-    Ok(if made.end { Next::Over } else { Next::Path(path, made.query) })
+    Ok(if made.end { RulesResult::Over } else { RulesResult::Path(path, made.query) })
 }
 
-fn at<'a>(config: &'a Config, request: ExplainedRequest<'a>, route: &'a Route, query: Option<&'a str>) -> At<'a> {
-    At { request, config, route, query }
+fn at<'a>(
+    config: &'a Config,
+    request: ExplainedRequest<'a>,
+    route: &'a Route,
+    query: Option<&'a str>,
+) -> ExplainedPlace<'a> {
+    ExplainedPlace { request, config, route, query }
 }
 
 fn encoded(path: &str) -> String {
@@ -167,14 +173,14 @@ fn parted(whole: &str) -> (String, String) {
     (file.to_owned(), path_info.to_owned())
 }
 
-impl At<'_> {
-    fn run(&self, rules: &Rewrite, start: Start, lines: &mut Vec<String>) -> Rewritten {
+impl ExplainedPlace<'_> {
+    fn run(&self, rules: &Rewrite, start: RuleInput, lines: &mut Vec<String>) -> Rewritten {
         let made = run(rules, start, self);
         lines.extend(made.trace.iter().map(|line| line.text.clone()));
         match &made.away {
-            Some(Away::Status(status)) => lines.push(format!("answered with {status}")),
-            Some(Away::Backend(url)) => lines.push(format!("answered by the backend {url}")),
-            Some(Away::To(..)) | None => {}
+            Some(RuleResponse::Status(status)) => lines.push(format!("answered with {status}")),
+            Some(RuleResponse::Backend(url)) => lines.push(format!("answered by the backend {url}")),
+            Some(RuleResponse::To(..)) | None => {}
         }
         let forced = [("handler", &made.forced.handler), ("type", &made.forced.content_type)];
         lines.extend(forced.into_iter().filter_map(|(what, name)| Some(format!("the {what} is {}", name.as_ref()?))));
@@ -182,35 +188,35 @@ impl At<'_> {
     }
 }
 
-impl Seen for At<'_> {
-    fn known(&self, known: Known) -> String {
+impl RuleSource for ExplainedPlace<'_> {
+    fn known(&self, known: RuleVariable) -> String {
         let host = self.config.hosts.get(usize::from(self.route.host));
         let request = &self.request;
         match known {
-            Known::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
-            Known::Https => (if request.is_secure { "on" } else { "off" }).to_owned(),
-            Known::RequestScheme => (if request.is_secure { "https" } else { "http" }).to_owned(),
-            Known::RemoteAddr | Known::RemoteHost => "127.0.0.1".to_owned(),
-            Known::RequestMethod => request.method.to_owned(),
-            Known::RequestUri => Text::new(&self.route.path).0,
-            Known::ServerAddr => request.local.ip.clone(),
-            Known::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
-            Known::ServerName => self.route.server_name.to_string(),
-            Known::ServerPort => self.route.server_port.to_string(),
-            Known::ServerProtocol => "HTTP/1.1".to_owned(),
-            Known::TheRequest => {
+            RuleVariable::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
+            RuleVariable::Https => (if request.is_secure { "on" } else { "off" }).to_owned(),
+            RuleVariable::RequestScheme => (if request.is_secure { "https" } else { "http" }).to_owned(),
+            RuleVariable::RemoteAddr | RuleVariable::RemoteHost => "127.0.0.1".to_owned(),
+            RuleVariable::RequestMethod => request.method.to_owned(),
+            RuleVariable::RequestUri => Text::new(&self.route.path).0,
+            RuleVariable::ServerAddr => request.local.ip.clone(),
+            RuleVariable::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
+            RuleVariable::ServerName => self.route.server_name.to_string(),
+            RuleVariable::ServerPort => self.route.server_port.to_string(),
+            RuleVariable::ServerProtocol => "HTTP/1.1".to_owned(),
+            RuleVariable::TheRequest => {
                 let query = request.query.map(|query| format!("?{query}")).unwrap_or_default();
                 format!("{} {}{query} HTTP/1.1", request.method, request.path)
             }
-            Known::Time(format) => chrono::Local::now().format(format).to_string(),
-            Known::AuthType
-            | Known::IsSubreq
-            | Known::PathInfo
-            | Known::QueryString
-            | Known::RemotePort
-            | Known::RemoteUser
-            | Known::RequestFilename
-            | Known::ServerSoftware => String::new(),
+            RuleVariable::Time(format) => chrono::Local::now().format(format).to_string(),
+            RuleVariable::AuthType
+            | RuleVariable::IsSubreq
+            | RuleVariable::PathInfo
+            | RuleVariable::QueryString
+            | RuleVariable::RemotePort
+            | RuleVariable::RemoteUser
+            | RuleVariable::RequestFilename
+            | RuleVariable::ServerSoftware => String::new(),
         }
     }
 
@@ -223,7 +229,7 @@ impl Seen for At<'_> {
     }
 
     fn tls(&self, name: &str) -> String {
-        if name == "HTTPS" { self.known(Known::Https) } else { String::new() }
+        if name == "HTTPS" { self.known(RuleVariable::Https) } else { String::new() }
     }
 
     fn found(&self, expr: &Expr) -> Option<Vec<String>> {
@@ -243,7 +249,7 @@ impl Seen for At<'_> {
     }
 
     fn origin(&self) -> String {
-        let scheme = self.known(Known::RequestScheme);
+        let scheme = self.known(RuleVariable::RequestScheme);
         let usual = if self.request.is_secure { 443 } else { 80 };
         let name = &self.route.server_name;
         match self.route.server_port {
@@ -255,9 +261,7 @@ impl Seen for At<'_> {
     fn answer(&self, question: &Question) -> Option<RuleAnswer> {
         Some(match question {
             Question::Value(..) => RuleAnswer::Value(None),
-            Question::Path(_) | Question::File(_) => {
-                RuleAnswer::LookedUp(Box::new(LookedUp { status: 500, ..LookedUp::default() }))
-            }
+            Question::LookAhead(_) => RuleAnswer::LookedUp(Box::new(LookedUp { status: 500, ..LookedUp::default() })),
         })
     }
 

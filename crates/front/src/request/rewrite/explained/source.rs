@@ -3,44 +3,44 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-use super::At;
+use super::ExplainedPlace;
 use crate::routing::bytes;
 use base::path::Text;
 use config::response::expr::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable as Var};
-use config::response::rewrite::{Known, Seen};
+use config::response::rewrite::{RuleSource, RuleVariable};
 use files::facts::about;
 
 /// The request at one place.
-pub struct ExplainedSource<'a>(pub &'a At<'a>);
+pub struct ExplainedSource<'a>(pub &'a ExplainedPlace<'a>);
 
 impl ExprSource for ExplainedSource<'_> {
     fn variable(&self, variable: Var) -> Result<String, ExprFailure> {
-        let At { route, query, .. } = self.0;
+        let ExplainedPlace { route, query, .. } = self.0;
         let known = match variable {
             Var::QueryString => return Ok(query.unwrap_or_default().to_owned()),
             Var::RequestFilename | Var::ScriptFilename => return Ok(Text::new(bytes(&route.filename)).0),
             Var::RequestStatus => return Ok("200".to_owned()),
-            Var::ConnRemoteAddr | Var::RemoteAddr => Known::RemoteAddr,
-            Var::DocumentRoot => Known::DocumentRoot,
-            Var::DocumentUri | Var::RequestUri => Known::RequestUri,
-            Var::Https => Known::Https,
-            Var::RemoteHost => Known::RemoteHost,
-            Var::RequestMethod => Known::RequestMethod,
-            Var::RequestScheme => Known::RequestScheme,
-            Var::ServerAddr => Known::ServerAddr,
-            Var::ServerAdmin => Known::ServerAdmin,
-            Var::ServerName => Known::ServerName,
-            Var::ServerPort => Known::ServerPort,
-            Var::ServerProtocol => Known::ServerProtocol,
-            Var::TheRequest => Known::TheRequest,
-            Var::Time => Known::Time("%Y%m%d%H%M%S"),
-            Var::TimeDay => Known::Time("%d"),
-            Var::TimeHour => Known::Time("%H"),
-            Var::TimeMin => Known::Time("%M"),
-            Var::TimeMon => Known::Time("%m"),
-            Var::TimeSec => Known::Time("%S"),
-            Var::TimeWday => Known::Time("%w"),
-            Var::TimeYear => Known::Time("%Y"),
+            Var::ConnRemoteAddr | Var::RemoteAddr => RuleVariable::RemoteAddr,
+            Var::DocumentRoot => RuleVariable::DocumentRoot,
+            Var::DocumentUri | Var::RequestUri => RuleVariable::RequestUri,
+            Var::Https => RuleVariable::Https,
+            Var::RemoteHost => RuleVariable::RemoteHost,
+            Var::RequestMethod => RuleVariable::RequestMethod,
+            Var::RequestScheme => RuleVariable::RequestScheme,
+            Var::ServerAddr => RuleVariable::ServerAddr,
+            Var::ServerAdmin => RuleVariable::ServerAdmin,
+            Var::ServerName => RuleVariable::ServerName,
+            Var::ServerPort => RuleVariable::ServerPort,
+            Var::ServerProtocol => RuleVariable::ServerProtocol,
+            Var::TheRequest => RuleVariable::TheRequest,
+            Var::Time => RuleVariable::Time("%Y%m%d%H%M%S"),
+            Var::TimeDay => RuleVariable::Time("%d"),
+            Var::TimeHour => RuleVariable::Time("%H"),
+            Var::TimeMin => RuleVariable::Time("%M"),
+            Var::TimeMon => RuleVariable::Time("%m"),
+            Var::TimeSec => RuleVariable::Time("%S"),
+            Var::TimeWday => RuleVariable::Time("%w"),
+            Var::TimeYear => RuleVariable::Time("%Y"),
             _ => return Ok(String::new()),
         };
         Ok(self.0.known(known))
@@ -78,7 +78,7 @@ impl ExprSource for ExplainedSource<'_> {
     fn answer(&self, question: &ExprQuestion) -> Option<ExprAnswer> {
         match question {
             ExprQuestion::Disk(fact, name) => Some(about(*fact, &Text::bytes_of(PathBuf::from(name)))),
-            ExprQuestion::Path(_) | ExprQuestion::File(_) => None,
+            ExprQuestion::LookAhead(_) => None,
         }
     }
 }

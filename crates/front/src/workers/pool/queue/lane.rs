@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::overload::{Change, Line, Overload};
+use super::overload::{Change, LaneQueue, Overload};
 
 #[derive(Debug)]
 pub struct Lane<T> {
@@ -110,7 +110,7 @@ impl<T> Lane<T> {
     }
 
     pub(super) fn watch(&mut self, may_grow: bool, now: Instant) -> Option<Change> {
-        let line = Line {
+        let line = LaneQueue {
             oldest: self.waiting.front().map(|waiting| now.duration_since(waiting.since)),
             waiting: self.len(),
             may_grow: may_grow && self.places() > 0,

@@ -60,7 +60,7 @@ struct Window {
 
 /// A lane's queue at one moment.
 #[derive(Debug, Clone, Copy)]
-pub struct Line {
+pub struct LaneQueue {
     /// Waiting time of the oldest request.
     pub oldest: Option<Duration>,
     /// Queue length.
@@ -136,7 +136,7 @@ impl Overload {
     }
 
     /// Updates the state at `now`; returns a change.
-    pub fn watch(&mut self, line: Line, now: Instant) -> Option<Change> {
+    pub fn watch(&mut self, line: LaneQueue, now: Instant) -> Option<Change> {
         let window = self.roll(line.waiting > 0, now);
         match self.state {
             LoadState::Calm(stale_at) => {

@@ -1,22 +1,16 @@
 // Perl stacks of slow requests of one path, as SlowLog has sampled them.
 
-import { slowRequests } from "./feed.js";
-import { clock, took } from "./format.js";
+import { byId, element } from "../element.js";
+import { slowRequests } from "../feed.js";
+import { clock, took } from "../format.js";
 
 /** Maximum number of requests shown, the latest. */
 const SHOWN = 5;
 const DAYS = 2 * 86400;
 
-const dialog = document.getElementById("why");
-const title = document.getElementById("why-title");
-const body = document.getElementById("why-body");
-
-function element(name, text, className = "") {
-  const made = document.createElement(name);
-  made.textContent = text;
-  made.className = className;
-  return made;
-}
+const dialog = byId("why");
+const title = byId("why-title");
+const body = byId("why-body");
 
 /** Removes the query: `GET /page` of `GET /page?x=1` */
 function withoutQuery(request) {
@@ -28,16 +22,16 @@ function frame({ code, name, file, line }) {
 }
 
 function stack({ looks, frames }, all) {
-  const part = document.createElement("li");
+  const part = element("li");
   part.append(element("p", `${looks} of ${all} samples`, "hint"));
-  const list = document.createElement("ol");
+  const list = element("ol");
   list.append(...frames.map((place) => element("li", frame(place))));
   part.append(list);
   return part;
 }
 
 function one(slow) {
-  const part = document.createElement("article");
+  const part = element("article");
   const state = slow.worker_ended ? ", until its worker ended" : slow.is_over ? "" : " so far";
   part.append(element("h3", `${clock(slow.received_us / 1e6, DAYS)}  ${slow.method} ${slow.host}${slow.target}`));
   const times = [
@@ -52,7 +46,7 @@ function one(slow) {
   if (slow.phases.length > 1) {
     part.append(element("p", slow.phases.map(({ phase, took_ms }) => `${phase} ${took(took_ms * 1000)}`).join(" · ")));
   }
-  const stacks = document.createElement("ul");
+  const stacks = element("ul");
   stacks.append(...slow.stacks.map((seen) => stack(seen, slow.looks)));
   part.append(stacks);
   return part;
@@ -78,4 +72,4 @@ export async function why(request) {
   }
 }
 
-document.getElementById("why-close").addEventListener("click", () => dialog.close());
+byId("why-close").addEventListener("click", () => dialog.close());

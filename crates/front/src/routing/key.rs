@@ -5,7 +5,7 @@ use config::without_port;
 
 /// Key of a route.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct RouteKey<'a> {
     /// Local address of the connection.
     pub local: &'a Address,
     /// `Host` header, or host of an absolute target.

@@ -1,7 +1,7 @@
 //! Inputs of rewrite rules: variables of a request, tests of files, and groups of patterns.
 
 use super::ahead::{Question, RuleAnswer};
-use super::known::Known;
+use super::variable::RuleVariable;
 use crate::model::response::expr::Expr;
 
 /// Work for one rule or condition, in bytes.
@@ -20,9 +20,9 @@ pub enum FileTest {
 }
 
 /// Access to a request and the file system.
-pub trait Seen {
+pub trait RuleSource {
     /// `%{NAME}`
-    fn known(&self, known: Known) -> String;
+    fn known(&self, known: RuleVariable) -> String;
     /// `%{HTTP:name}`, with the name in lower case.
     fn header(&self, name: &str) -> String;
     /// `%{ENV:name}`
@@ -42,9 +42,9 @@ pub trait Seen {
 }
 
 /// Values for a template.
-pub trait Fill {
+pub trait TemplateSource {
     /// `%{NAME}`
-    fn known(&self, known: Known) -> String;
+    fn known(&self, known: RuleVariable) -> String;
     /// `%{HTTP:name}`, with the name in lower case.
     fn header(&self, name: &str) -> String;
     /// `%{ENV:name}`
@@ -58,7 +58,7 @@ pub trait Fill {
     /// The answer to a question. `None`: the run stops.
     fn answer(&self, question: Question) -> Option<RuleAnswer>;
     /// `%{LA-U:NAME}`, or else `%{LA-F:NAME}`.
-    fn ahead(&self, is_path: bool, known: Known) -> String;
+    fn ahead(&self, is_path: bool, known: RuleVariable) -> String;
 }
 
 /// Groups of patterns that matched; index 0 is the whole match.

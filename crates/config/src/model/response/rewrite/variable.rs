@@ -3,7 +3,7 @@
 /// A variable of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "httpd's names")]
-pub enum Known {
+pub enum RuleVariable {
     DocumentRoot,
     Https,
     IsSubreq,

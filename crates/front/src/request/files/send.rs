@@ -1,0 +1,137 @@
+//! The response with a file: the conditions of the request decide between its content, a part, 304 and 412.
+
+use http::header::{ACCEPT_RANGES, ALLOW, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED, RANGE};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+
+use super::conditional::{ConditionOutcome, Validators};
+use super::lookup::refusal;
+use super::partial::part;
+use super::precompressed::{self, FileVariant};
+use super::range::{self, RequestedRanges};
+use super::{METHODS, as_is, mime};
+use crate::base::refusal::Refusal;
+use crate::request::context::RequestContext;
+use crate::request::includes::facts::{self, PageFile};
+use crate::request::respond::body::BodySource;
+use crate::request::respond::packed_files;
+use crate::routing::{Fields, Route};
+use base::stamp::Stamp;
+use config::Handler;
+use config::response::ranges::Ranges;
+use files::open::OpenedFile;
+
+/// The response with the file of `route`: all of it, the requested ranges, or 304 and 412 by the request's conditions.
+pub async fn send(
+    context: &RequestContext,
+    route: &Route,
+    opened: OpenedFile,
+    head: &Parts,
+) -> Result<Response<BodySource>, Refusal> {
+    if head.method == Method::OPTIONS {
+        let mut response = Response::new(BodySource::Empty);
+        response.headers_mut().insert(ALLOW, METHODS);
+        return Ok(response);
+    }
+    let described = mime::content_headers(&context.generation.config, route, head);
+    let parsed = if opened.kind.is_file() { facts::of_file(context, route, &opened, &described) } else { None };
+    if let Some(file) = parsed
+        && matches!(head.method, Method::GET | Method::HEAD | Method::POST)
+    {
+        return page(route, opened, (described, file), head);
+    }
+    if head.method != Method::GET && head.method != Method::HEAD {
+        return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
+    }
+    if !opened.kind.is_file() {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    if route.settings.handler == Handler::AsIs {
+        return as_is::send(opened.file, opened.size).await;
+    }
+    let FileVariant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
+    let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
+    let validators = validators.among(context.variants());
+    let OpenedFile { file, size, stamp, .. } = opened;
+    let mut response = match validators.judge(&head.headers) {
+        ConditionOutcome::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
+        ConditionOutcome::NotModified => empty(StatusCode::NOT_MODIFIED),
+        ConditionOutcome::Send => {
+            let wanted = wanted(head, &validators, size, route.settings.response.ranges);
+            if wanted == RequestedRanges::Whole && coding.is_none() && packed_files::is_for(route, size) {
+                packed_files::unread(file, size, stamp, described)
+            } else {
+                part(file, size, described, wanted, &validators).map_err(refusal)?
+            }
+        }
+    };
+    match coding {
+        None if context.variants().is_some() => response.headers_mut().extend(fields_of(&validators)),
+        None => response.headers_mut().extend(validator_fields(route, stamp, &validators)),
+        Some(_) => response.headers_mut().extend(fields_of(&validators)),
+    }
+    let unit = if route.settings.response.ranges.most() == 0 { "none" } else { "bytes" };
+    response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static(unit));
+    precompressed::describe(response.headers_mut(), route, coding);
+    Ok(response)
+}
+
+/// The response with a file of server-side includes. Its time counts only if `XBitHack full` says so, and it has no ranges.
+fn page(
+    route: &Route,
+    opened: OpenedFile,
+    (mut described, file): (HeaderMap, PageFile),
+    head: &Parts,
+) -> Result<Response<BodySource>, Refusal> {
+    if !described.contains_key(CONTENT_TYPE) && route.settings.handler == Handler::ServerParsed {
+        described.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
+    }
+    let validators = Validators::of(&opened, route.settings.response.file_etag);
+    let verdict = if file.is_dated { validators.judge(&head.headers) } else { ConditionOutcome::Send };
+    let mut response = match verdict {
+        ConditionOutcome::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
+        ConditionOutcome::NotModified => empty(StatusCode::NOT_MODIFIED),
+        ConditionOutcome::Send => {
+            part(opened.file, opened.size, described, RequestedRanges::Whole, &validators).map_err(refusal)?
+        }
+    };
+    response.headers_mut().extend(fields_of(&validators));
+    response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    if response.status() == StatusCode::OK {
+        response.extensions_mut().insert(file);
+    } else {
+        response.headers_mut().remove(ETAG);
+    }
+    Ok(response)
+}
+
+fn empty(status: StatusCode) -> Response<BodySource> {
+    let mut response = Response::new(BodySource::Empty);
+    *response.status_mut() = status;
+    response
+}
+
+/// The validators as header fields, formatted once per state of a file in the route's memo.
+fn validator_fields(route: &Route, stamp: Stamp, validators: &Validators) -> Fields {
+    let mut memo = route.memo.validators.borrow_mut();
+    match &*memo {
+        Some((known, fields)) if *known == stamp => fields.clone(),
+        _ => memo.insert((stamp, fields_of(validators))).1.clone(),
+    }
+}
+
+fn fields_of(validators: &Validators) -> Fields {
+    let modified = httpdate::fmt_http_date(validators.modified);
+    let fields = [(LAST_MODIFIED, modified), (ETAG, validators.etag.clone())];
+    let fields = fields.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::try_from(value).ok()?)));
+    fields.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+fn wanted(head: &Parts, validators: &Validators, size: u64, allowed: Ranges) -> RequestedRanges {
+    match head.headers.get(RANGE) {
+        Some(value) if head.method == Method::GET && validators.allow_range(&head.headers) => {
+            range::parse(value.as_bytes(), size, allowed)
+        }
+        _ => RequestedRanges::Whole,
+    }
+}

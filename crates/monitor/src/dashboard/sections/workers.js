@@ -1,0 +1,39 @@
+// The table of workers, and its filter.
+
+import { byId, element } from "../element.js";
+import { age, count, size, took } from "../format.js";
+import { Table, minor, number } from "../table.js";
+
+const WORDS = { S: "starting", _: "idle", W: "busy", L: "logging", G: "finishing", I: "leaving", ".": "gone" };
+
+function request(worker) {
+  const [shown, over] = worker.request ? [worker.request, ""] : [worker.last_request ?? "", "over"];
+  const pool = worker.pool ? `[${worker.pool}]` : "";
+  return element("span", [pool, worker.host, shown].filter(Boolean).join(" "), over);
+}
+
+const table = new Table(byId("worker-table"), {
+  sort: "slot",
+  none: "no workers",
+  columns: [
+    number("slot", "Worker", (w) => w.slot, String),
+    {
+      key: "state",
+      name: "State",
+      value: (w) => WORDS[w.activity],
+      text: (w) => element("span", WORDS[w.activity], "state", { state: w.activity }),
+    },
+    number("since", "Since", (w) => w.since_ms, age),
+    minor(number("pid", "Pid", (w) => w.pid, String)),
+    minor(number("generation", "Gen", (w) => w.generation, String)),
+    minor(number("requests", "Requests", (w) => w.requests, count)),
+    number("private", "Private", (w) => (w.private_bytes ?? 0) / 1024, size),
+    minor(number("cpu", "CPU", (w) => w.cpu_ms ?? 0, age)),
+    minor(number("waited", "Waited", (w) => w.queue_wait_us ?? 0, took)),
+    { key: "request", name: "Request", value: (w) => `${w.host} ${w.request || w.last_request}`, text: request, wide: true },
+  ],
+});
+
+byId("worker-filter").addEventListener("input", (event) => table.search(event.target.value));
+
+export const workers = (rows) => table.show(rows);

@@ -1,7 +1,7 @@
 # Objects that live exactly as long as the request.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 my ( $kept, $count );

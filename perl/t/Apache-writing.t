@@ -1,7 +1,7 @@
 # Output of handlers: byte counts, ways to set headers, languages, ties, timers, the log.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 my $file = __FILE__;

@@ -1,7 +1,7 @@
 # Apache->server->dir_config: values of PerlSetVar, read as a table; and the list of hooks.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{(?:[^/]+/){2}[^/]+\z}{lib}r;
 use TestServer;
 
 package My::Variables {

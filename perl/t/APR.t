@@ -2,10 +2,10 @@
 # crash, and each result is text.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
-my $LIB     = __FILE__ =~ s{t/[^/]+/[^/]+\z}{lib}r;
+my $LIB     = __FILE__ =~ s{t/[^/]+\z}{lib}r;
 my $OBJECTS = ( $ENV{CAMELEER} // '' ) =~ s{[^/]+\z}{perl-xs}r;
 
 # The result of the code, or its exception without the place.

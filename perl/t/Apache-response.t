@@ -1,7 +1,7 @@
 # Output of a handler, and the response that the client gets.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 my %HANDLERS;

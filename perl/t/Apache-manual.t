@@ -2,7 +2,7 @@
 # its source: "Apache.pm" is the POD of the release's Apache/Apache.pm, "Apache.xs" and other files are its code.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 my %CASES = (

@@ -1,7 +1,7 @@
 # Every method of the 1.x API exists. Other tests check their results.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 my %NAMES = (

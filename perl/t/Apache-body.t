@@ -1,7 +1,7 @@
 # The request's body: $r->read, $r->content and STDIN are one stream.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 my %HANDLERS = (

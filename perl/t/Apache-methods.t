@@ -1,7 +1,7 @@
 # Methods of 1.x that no other test calls by name: the tie's own, the END blocks of scripts, levels of the log.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 my %CASES = (

@@ -3,9 +3,9 @@
 #
 # With TEST_REFORKS the tests run again after that number of reforks.
 #
-#     CAMELEER=target/debug/cameleer TEST_DOOR=h2 prove perl/t/suite.t
+#     CAMELEER=target/debug/cameleer TEST_DOOR=h2 prove perl/t/Cameleer/PSGI.t
 use v5.36;
-use lib __FILE__ =~ s{[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
 use TestServer;
 
 use Plack::Test::Suite;

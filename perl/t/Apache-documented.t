@@ -1,7 +1,7 @@
 # Methods in the PODs of the API exist, existing methods are in the PODs, and the synopses run in a worker.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 # Subs that only Cameleer's own code calls, in packages that sites use, and subs that another module defines and
@@ -21,7 +21,7 @@ my %OWN = (
 );
 $OWN{$_} //= '' for qw(Apache::URI GTop);
 
-my $LIB = __FILE__ =~ s{t/[^/]+/[^/]+\z}{lib}r;
+my $LIB = __FILE__ =~ s{t/[^/]+\z}{lib}r;
 
 # Packages whose synopsis is code that uses at most $r.
 my @CODE = qw(Apache::URI GTop Apache::Scoreboard);

@@ -2,7 +2,7 @@
 # no other test checks. Each case names its source.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 my %CASES = (

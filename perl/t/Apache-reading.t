@@ -1,7 +1,7 @@
 # Reading the request and its body, by methods and by ties.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 my %HANDLERS = (

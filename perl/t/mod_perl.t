@@ -1,7 +1,7 @@
 # The examples of mod_perl.pod (mod_perl 1.31), unchanged.
 
 use v5.36;
-use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{[^/]+\z}{lib}r;
 use TestServer;
 
 # STACKED HANDLERS: "This was my first test"

@@ -49,6 +49,15 @@ fn a_script_that_does_not_compile_is_a_500_until_it_does() {
 }
 
 #[test]
+fn perl_taint_check_does_not_taint_programs() {
+    let script = format!("#!/usr/bin/perl\n{TEXT} print ${{^TAINT}}, ' '; print `echo $ENV{{QUERY_STRING}}`;");
+    let server =
+        Site::new().script("scripts/test", &script).serve(&format!("PerlTaintCheck On\n{}", conf("CgiMode fork")));
+    assert_eq!([server.text("/cgi/test?x"), server.text("/cgi/test?y")], ["0 x\n", "0 y\n"]);
+    assert!(!server.log().contains("Insecure dependency"), "{}", server.log());
+}
+
+#[test]
 fn cgi_pm_and_r_answer_and_bodies_arrive() {
     let server = serve(
         "use CGI; my $q = CGI->new; print $q->header('text/plain'), $q->param('a') || ''; \

@@ -1,5 +1,5 @@
-//! The Perl tests, run by `prove`: Plack's own server test suite, and the tests of the API of mod_perl 1 and, in
-//! perl/t/lib2, of mod_perl 2.
+//! The Perl tests, run by `prove`: Plack's own server test suite, and the tests of the packages of perl/lib, in perl/t,
+//! and of perl/lib2, in perl/t/lib2.
 //!
 //! All these tests also run through each door: the client's protocol, and the user as which the server runs. %DOORS in
 //! perl/t/lib/TestServer.pm is the list of doors, with each door's configuration, client and environment; a new door
@@ -16,14 +16,14 @@ use crate::support::{Finished, Site};
 fn placks_own_server_suite_passes_whole_by_every_door() {
     // Without a door the suite starts `cameleer run`.
     for door in doors().into_iter().chain([String::new()]) {
-        let said = prove("suite.t", "", &door);
+        let said = prove("Cameleer/PSGI.t", "", &door);
         assert!(!said.contains("# SKIP"), "{door}: {said}");
     }
 }
 
 #[test]
 fn placks_own_server_suite_passes_whole_again_on_the_fifth_refork() {
-    let said = prove_with("suite.t", &[("TEST_DOOR", "http"), ("TEST_REFORKS", "5")]);
+    let said = prove_with("Cameleer/PSGI.t", &[("TEST_DOOR", "http"), ("TEST_REFORKS", "5")]);
     assert!(said.contains("- refork 5"), "{said}");
     for first_and_last in ["# SCRIPT_NAME\n", "# repeated slashes\n"] {
         assert_eq!(said.matches(first_and_last).count(), 2, "{first_and_last}: {said}");
@@ -65,13 +65,24 @@ fn doors() -> Vec<String> {
 
 #[track_caller]
 fn prove_api(taint: &str, door: &str) {
-    let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/perl/t")).expect("perl/t");
-    let folders = folders.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut folders: Vec<String> =
-        folders.filter(|name| name.starts_with("Apache") || ["APR", "lib2"].contains(&&**name)).collect();
-    folders.sort();
-    assert!(folders.len() > 10, "{folders:?}");
-    folders.iter().for_each(|folder| drop(prove(folder, taint, door)));
+    let tests = test_files("");
+    assert!(tests.len() > 30, "{tests:?}");
+    tests.iter().for_each(|test| drop(prove(test, taint, door)));
+}
+
+/// The tests of the API below this folder of perl/t, which begins and ends like `lib2/`.
+fn test_files(below: &str) -> Vec<String> {
+    let folder = format!("{}/perl/t/{below}", env!("CARGO_MANIFEST_DIR"));
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder}: {error}")).flatten();
+    let mut found: Vec<String> = entries
+        .flat_map(|entry| {
+            let name = format!("{below}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() { test_files(&format!("{name}/")) } else { vec![name] }
+        })
+        .filter(|name| name.ends_with(".t") && !["pod.t", "Cameleer/PSGI.t"].contains(&&**name))
+        .collect();
+    found.sort();
+    found
 }
 
 /// `taint` is `1` for `PerlTaintCheck On` in the servers that the test starts. `door` is the client's door there.

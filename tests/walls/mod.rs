@@ -26,7 +26,7 @@ mod map;
 /// Names of public types.
 mod names;
 
-/// Packages of mod_perl 2 and their test files in perl/t.
+/// Packages of perl/lib and perl/lib2, and their test files in perl/t.
 mod perl_packages;
 
 /// Numbers that may only fall.

@@ -36,9 +36,9 @@ APR::Table - names and values; names ignore case and may repeat
 =head1 DESCRIPTION
 
 A table of C<make> lives in its pool, and its texts end at a NUL. Tables of a request (C<<
-$r->headers_out >> and others) live as long as the request. C<do> stops when its code returns false;
-further arguments limit it to those names. During C<each>, the value of a name is that of the
-current entry, and entries may be deleted safely. Values are bytes: characters are converted to
-Latin-1 where possible, else to UTF-8.
+$r->headers_out >> and others) live as long as the request. C<do> stops when its code returns false
+or dies; further arguments limit it to those names, and entries that its code adds are not visited.
+During C<each>, the value of a name is that of the current entry, and entries may be deleted safely.
+Values are bytes: characters are converted to Latin-1 where possible, else to UTF-8.
 
 =cut

@@ -72,6 +72,15 @@ static SV *value_of(pTHX_ aprxs_object *table, aprxs_text wanted, UV place)
     return aprxs_sv_of_text(aTHX_ aprxs_table_first(aTHX_ table, wanted));
 }
 
+static size_t length_of(pTHX_ aprxs_object *table)
+{
+    aprxs_text name, value;
+    size_t length = 0;
+    while (aprxs_table_entry(aTHX_ table, length, &name, &value))
+        length++;
+    return length;
+}
+
 MODULE = APR::Table    PACKAGE = APR::Table
 
 SV *
@@ -246,12 +255,17 @@ do(t, sub, ...)
     SV *sub
   CODE:
     aprxs_text name, value;
-    PERL_UNUSED_VAR(t);
-    sv_2mortal(SvREFCNT_inc(sub));
+    /* The code may change the variables that it and the table came from. */
+    sub = sv_mortalcopy(sub);
+    SV *const held = sv_mortalcopy(t);
     const aprxs_text *const names = kept_texts(aTHX_ ax + 2, items - 2);
     const I32 count = items - 2;
-    /* The code may destroy the table's pool, so the table is looked up again each time. */
-    for (size_t i = 0; aprxs_table_entry(aTHX_ aprxs_table_get(aTHX_ ST(0)), i, &name, &value); i++) {
+    /* Entries that the code adds are not visited: they could make the loop endless. */
+    const size_t length = length_of(aTHX_ aprxs_table_get(aTHX_ held));
+    for (size_t i = 0; i < length; i++) {
+        /* The code may destroy the table's pool, so the table is looked up again each time. */
+        if (!aprxs_table_entry(aTHX_ aprxs_table_get(aTHX_ held), i, &name, &value))
+            break;
         if (!is_among(name, names, count))
             continue;
         ENTER;

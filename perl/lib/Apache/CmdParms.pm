@@ -15,9 +15,15 @@ sub cmd      ($self) { return bless $self->{cmd}, 'Apache::Command' }
 # line.
 sub getline {
     my ( $self, undef ) = @_;
-    my $line = shift @{ $self->{lines} };
+    my $line = $self->_line;
     $_[1] = $line if @_ > 1;
     return defined $line ? 1 : 0;
+}
+
+# The rest of the line that GETC has begun, otherwise the next line.
+sub _line ($self) {
+    my $rest = delete $self->{rest};
+    return length( $rest // '' ) ? $rest =~ s/\n\z//r : shift @{ $self->{lines} };
 }
 
 sub GETC ($self) {
@@ -30,8 +36,9 @@ sub GETC ($self) {
 sub TIEHANDLE ( $class, $self ) { return $self }
 
 sub READLINE ($self) {
-    my $line = shift @{ $self->{lines} };
-    return defined $line ? "$line\n" : undef;
+    my $line = $self->_line;
+    return defined $line ? "$line\n" : undef if !wantarray;
+    return map { "$_\n" } grep { defined } $line, splice @{ $self->{lines} };
 }
 
 package Apache::Command;

@@ -67,9 +67,9 @@ Apache::StatINC - reloads changed modules during development
 
 =head1 DESCRIPTION
 
-Before each request every file in C<%INC> is checked; a changed one is reloaded. A file that dies
-keeps its old code, and the error is logged. With C<StatINC_UndefOnReload> the module's subs are
-emptied first. C<StatINC_Debug>, C<StatINCDebug> or C<$Apache::StatINC::Debug> logs each reload.
+Before each request every file in C<%INC> is checked; a changed one is reloaded. If that fails, the
+error is logged, and subs that perl had not yet compiled again stay as they were. With
+C<StatINC_UndefOnReload> the module's subs are emptied first. C<StatINC_Debug>, C<StatINCDebug> or C<$Apache::StatINC::Debug> logs each reload.
 
 The checks cost a stat for each module: do not use this on production sites. C<cameleer reload>
 reloads all code without that cost.

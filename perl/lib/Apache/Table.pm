@@ -34,7 +34,7 @@ Apache::Table - names and values; names ignore case and may repeat
 =head1 DESCRIPTION
 
 C<get set add merge unset clear do new>, and C<apr> for code that needs an L<APR::Table>. C<do>
-stops when its code returns false; further arguments limit it to those names. A table belongs to its
-request.
+stops when its code returns false or dies; further arguments limit it to those names, and entries
+that its code adds are not visited. A table belongs to its request.
 
 =cut

@@ -35,6 +35,16 @@ static int is_among(apache_text name, const apache_text *names, I32 count)
     return count == 0;
 }
 
+static size_t length_of(pTHX_ Table table)
+{
+    apache_text name, value;
+    for (size_t length = 0;; length++) {
+        apache_check(aTHX_ apache_table_entry(table.request, table.number, length, &name, &value));
+        if (!name.bytes)
+            return length;
+    }
+}
+
 MODULE = Apache::Table    PACKAGE = Apache::Table
 
 SV *
@@ -131,9 +141,12 @@ do(table, code, ...)
     SV *code
   CODE:
     apache_text name, value;
-    sv_2mortal(SvREFCNT_inc(code));
+    /* The code may change the variable that it came from. */
+    code = sv_mortalcopy(code);
     const apache_text *const names = kept_texts(aTHX_ &ST(2), items - 2);
-    for (size_t i = 0;; i++) {
+    /* Entries that the code adds are not visited: they could make the loop endless. */
+    const size_t length = length_of(aTHX_ table);
+    for (size_t i = 0; i < length; i++) {
         apache_check(aTHX_ apache_table_entry(table.request, table.number, i, &name, &value));
         if (!name.bytes)
             break;

@@ -17,6 +17,7 @@ my %SCRIPTS;
 # must be executed: it does not compile, or its BEGIN blocks exit, and their output is the response.
 sub prepare ($words) {
     my ( $file, @variables ) = split /\0/, $words;
+    return 'no' if ${^TAINT};    # perl taints the input of a program only where its first line has -T
     my $stamp = stamp($file) // return 'no';
     my $known = $SCRIPTS{$file};
     return $known->{code} ? 'yes' : 'no' if $known && $known->{stamp} eq $stamp;

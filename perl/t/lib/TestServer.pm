@@ -9,6 +9,7 @@ use v5.36;
 use Carp       ();
 use CurlClient ();
 use Cwd        ();
+use File::Find ();
 use File::Path ();
 use File::Temp ();
 use HTTP::Tiny ();
@@ -43,6 +44,13 @@ sub protocol { return door()->{protocol} }
 sub served_as { return door()->{user} ? scalar getpwnam door()->{user} : $> }
 
 sub in_server { return exists $ENV{MOD_PERL} }
+
+# What `cameleer check` says of a configuration.
+sub check ( $class, $conf, %files ) {
+    my $self = $class->prepare( $conf, %files );
+    my ($program) = $self->command;
+    return scalar qx{$program check -f $self->{dir}/site.conf 2>&1};
+}
 
 # Files by name; `args` are further words of the command line.
 sub spawn ( $class, $conf, %files ) {
@@ -189,6 +197,66 @@ sub check_cases ( $class, $expected, $query = '' ) {
     my $server = $class->spawn("<Location /u>\nSetHandler perl-script\nPerlHandler My::Cases\n</Location>\n");
     Test::More::is( $server->get("/u/$_$query")->{content}, $expected->{$_}, $_ ) for sort keys %$expected;
     return;
+}
+
+# The cases of packages: the value of Some/Package.pl beside the file is a hash of [ code, expected text or pattern ] by
+# name. Matches untaint the files' names.
+sub cases_beside ($file) {
+    my ($folder) = Cwd::abs_path($file) =~ m{\A(.+)/}s;
+    my @names;
+    File::Find::find( { no_chdir => 1, wanted => sub { push @names, $1 if m{\A\Q$folder\E/((?!lib2/).+)\.pl\z}s } }, $folder );
+    return map { ( $_ => evaluated("$folder/$_.pl") ) } @names;
+}
+
+sub evaluated ($file) {
+    package main;
+    my $value = do $file;
+    return $value || die "$file: ", $@ || $!;
+}
+
+# In the server: runs the case that the path names. Only its package and the server's own modules are loaded.
+sub serve_packages ($cases) {
+    no strict 'refs';    ## no critic: likewise
+    *{'My::Cases::handler'} = sub ($r) {
+        my ( $name, $case ) = $r->path_info =~ m{\A/(.+)/(\w+)\z};
+        my $said = eval { require "$name.pm"; $cases->{$name}{$case}[0]->($r) } // "died: $@";
+        $r->print($said);
+        return 0;
+    };
+    return 1;
+}
+
+# In the test: requests each case of each package and compares the results.
+sub check_packages ( $server, $cases ) {
+    for my $name ( sort keys %$cases ) {
+        for my $case ( sort keys %{ $cases->{$name} } ) {
+            my $content = $server->post( "/case/$name/$case?a=1&b=2", 'c=3' )->{content};
+            my ( undef, $expected ) = @{ $cases->{$name}{$case} };
+            ref $expected ? Test::More::like( $content, $expected, "$name: $case" ) : Test::More::is( $content, $expected, "$name: $case" );
+        }
+    }
+    return;
+}
+
+# In the server: the path of a file in its folder, without taint, with this text if one is given.
+sub own_file ( $name, $text = undef ) {
+    my ($path) = "$ENV{TEST_FOLDER}/$name" =~ /\A(.+)\z/s;
+    return $path if !defined $text;
+    open my $out, '>:raw', $path or die "$path: $!";
+    print {$out} $text;
+    close $out;
+    return $path;
+}
+
+# In the server: whether 1,000 calls of the code leave values in memory, after ten calls that fill its caches.
+sub growth ($code) {
+    require Cameleer::XS;
+    Cameleer::XS::load('Apache::Leak') unless defined &Apache::Leak::count;
+    $code->() for 1 .. 10;
+    my $before = Apache::Leak::count();
+    $code->() for 1 .. 1000;
+    my $more = Apache::Leak::count() - $before;
+    return $more < 100 ? 'steady' : "$more values more";
 }
 
 # Runs at the end of the test rather than in a destructor, because Test::More is then still available.

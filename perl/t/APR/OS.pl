@@ -1,0 +1,3 @@
+use v5.36;
+
+return { thread => [ sub ($r) { APR::OS::current_thread_id() == APR::OS::current_thread_id() ? 'one' : 'two' }, 'one' ] };

@@ -1,0 +1,17 @@
+use v5.36;
+
+sub My::Spool::of ( $limit, @pieces ) {
+    my $spool = APR::Request::Spool->new( $limit, TestServer::own_file('') =~ s{/\z}{}r );
+    $spool->append($_) for @pieces;
+    return $spool;
+}
+
+return {
+    memory  => [ sub ($r) { my $s = My::Spool::of( 100, 'ab', 'c' ); $s->size . $s->bytes . ( $s->is_file ? 'file' : '' ) }, '3abc' ],
+    disk    => [ sub ($r) { my $s = My::Spool::of( 2, 'ab', 'c' ); $s->size . $s->bytes . ( $s->is_file ? 'file' : '' ) }, '3abcfile' ],
+    removed => [ sub ($r) { my $s = My::Spool::of( 2, 'abc' ); my $name = $s->file; my $was = -s $name; undef $s; $was . ( -e $name ? 'left' : 'removed' ) }, '3removed' ],
+    link    => [ sub ($r) { my $to = TestServer::own_file('spooled'); unlink $to; my $s = My::Spool::of( 2, 'abc' ); ( $s->link_to($to) ? 'linked' : 'failed' ) . -s $to }, 'linked3' ],
+    exists  => [ sub ($r) { My::Spool::of( 100, 'abc' )->link_to( TestServer::own_file( 'occupied', 'x' ) ) ? 'written' : 'refused' }, 'refused' ],
+    no_folder => [ sub ($r) { eval { APR::Request::Spool->new( 1, '/no/such' )->append('ab') }; $@ }, "no temporary file can be made in /no/such: No such file or directory\n" ],
+    grows   => [ sub ($r) { TestServer::growth( sub { My::Spool::of( 2, 'abc' )->bytes } ) }, 'steady' ],
+};

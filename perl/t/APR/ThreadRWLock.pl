@@ -1,0 +1,9 @@
+use v5.36;
+
+sub My::RWLock::new_one { require APR::Pool; return APR::ThreadRWLock->new( APR::Pool->new ) }
+
+return {
+    locks   => [ sub ($r) { my $l = My::RWLock::new_one(); join '|', $l->wrlock, $l->unlock, $l->trywrlock, $l->unlock }, '0|0|0|0' ],
+    readers => [ sub ($r) { my $l = My::RWLock::new_one(); join '|', $l->rdlock, $l->tryrdlock, $l->unlock, $l->unlock }, '0|0|0|0' ],
+    pool    => [ sub ($r) { ref My::RWLock::new_one()->pool_get }, 'APR::Pool' ],
+};

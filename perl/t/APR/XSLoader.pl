@@ -1,0 +1,3 @@
+use v5.36;
+
+return { nothing => [ sub ($r) { APR::XSLoader::load('No::Such') // 'undef' }, 'undef' ], loaded => [ sub ($r) { APR::XSLoader::BOOTSTRAP() }, '1' ] };

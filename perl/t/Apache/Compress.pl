@@ -1,0 +1,16 @@
+use v5.36;
+
+# `packed` has the magic number of gzip.
+sub My::Compressed::of ( $r, $name, $accepted = undef ) {
+    $r->filename("$ENV{TEST_FOLDER}/$name");
+    $r->header_in( 'Accept-Encoding' => $accepted ) if defined $accepted;
+    return Apache::Compress::handler($r) || '';
+}
+
+return {
+    plain  => [ sub ($r) { My::Compressed::of( $r, 'page.txt' ) },         "a page\n" ],
+    packed => [ sub ($r) { My::Compressed::of( $r, 'page.txt', 'gzip' ) }, qr/\A\x1f\x8b/ ],
+    refused => [ sub ($r) { My::Compressed::of( $r, 'page.txt', 'gzip;q=0' ) }, "a page\n" ],
+    none   => [ sub ($r) { My::Compressed::of( $r, 'none.txt' ) },         '404' ],
+    folder => [ sub ($r) { My::Compressed::of( $r, 'perl' ) },             '403' ],
+};

@@ -1,0 +1,6 @@
+use v5.36;
+
+return {
+    tag     => [ sub ($r) { package My::Tagged; Apache::Constants->import(':common'); My::Tagged->can('FORBIDDEN')->() }, '403' ],
+    unknown => [ sub ($r) { eval { Apache::Constants->import(':no_such_tag'); 1 } ? 'imported' : 'died' }, 'died' ],
+};

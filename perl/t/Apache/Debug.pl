@@ -1,0 +1,16 @@
+use v5.36;
+
+return {
+    page   => [ sub ($r) { $r->dump( 200, 'because <b>', 'and' ) ? 'not OK' : '' }, qr{<pre>because &lt;b&gt;</pre>\n<pre>and</pre>} ],
+    query  => [ sub ($r) { $r->dump(200); '' },                                      qr{<td>args</td><td>a=1&amp;b=2</td>} ],
+    undef  => [ sub ($r) { $r->dump( 200, undef ); '' },                             qr{<pre></pre>} ],
+    level  => [
+        sub ($r) {
+            local ( $SIG{__DIE__}, $Apache::Debug::Level, $Apache::Registry::Debug );
+            Apache::Debug->import( level => 2 );
+            join '|', $Apache::Debug::Level, $Apache::Registry::Debug, ref $SIG{__DIE__};
+        },
+        '2|2|CODE',
+    ],
+    silent => [ sub ($r) { local $SIG{__DIE__}; Apache::Debug->import; defined $SIG{__DIE__} ? 'set' : 'unset' }, 'unset' ],
+};

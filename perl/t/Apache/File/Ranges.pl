@@ -1,0 +1,26 @@
+use v5.36;
+
+# Offsets and lengths of the ranges that a GET of ten bytes wants.
+sub My::Ranges::of ( $r, $range, %headers ) {
+    $r->method_number(0);
+    $r->header_in( Range => $range );
+    $r->header_in( $_ => $headers{$_} ) for keys %headers;
+    return join ',', map {"@$_"} Apache::File::Ranges::wanted( $r, 10 );
+}
+
+return {
+    several   => [ sub ($r) { My::Ranges::of( $r, 'bytes=0-1,3-' ) },  '0 2,3 7' ],
+    last      => [ sub ($r) { My::Ranges::of( $r, 'bytes=-3' ) },      '7 3' ],
+    long      => [ sub ($r) { My::Ranges::of( $r, 'bytes=-30' ) },     '0 10' ],
+    beyond    => [ sub ($r) { My::Ranges::of( $r, 'bytes=8-90' ) },    '8 2' ],
+    outside   => [ sub ($r) { My::Ranges::of( $r, 'bytes=10-' ) },     '' ],
+    backwards => [ sub ($r) { My::Ranges::of( $r, 'bytes=5-2' ) },     '' ],
+    nothing   => [ sub ($r) { My::Ranges::of( $r, 'bytes=-' ) },       '' ],
+    words     => [ sub ($r) { My::Ranges::of( $r, 'bytes=a-b' ) },     '' ],
+    units     => [ sub ($r) { My::Ranges::of( $r, 'lines=0-1' ) },     '' ],
+    overlap   => [ sub ($r) { My::Ranges::of( $r, 'bytes=0-9,0-9' ) }, '' ],
+    many      => [ sub ($r) { My::Ranges::of( $r, 'bytes=' . join ',', ('0-0') x 101 ) }, '' ],
+    huge      => [ sub ($r) { My::Ranges::of( $r, 'bytes=0-' . 9 x 30 ) }, '' ],
+    version   => [ sub ($r) { $r->header_out( ETag => '"a"' ); My::Ranges::of( $r, 'bytes=0-1', 'If-Range' => '"b"' ) }, '' ],
+    same      => [ sub ($r) { $r->header_out( ETag => '"a"' ); My::Ranges::of( $r, 'bytes=0-1', 'If-Range' => '"a"' ) }, '0 2' ],
+};

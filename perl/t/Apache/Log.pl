@@ -1,0 +1,13 @@
+use v5.36;
+
+return {
+    classes  => [ sub ($r) { join '|', ref $r->log, ref $r->server->log, $r->log->isa('Apache::Log') }, 'Apache::Log::Request|Apache::Log::Server|1' ],
+    numbers  => [ sub ($r) { join '', map { Apache::Log->can($_)->() } qw(EMERG ALERT CRIT ERR WARNING NOTICE INFO DEBUG) }, '01234567' ],
+    silent   => [ sub ($r) { my $ran = 0; $r->log->debug( sub { $ran++; 'text' } ); $ran }, '0' ],
+    evaluated => [ sub ($r) { my $ran = 0; $r->log->error( 'a ', sub { $ran++; 'text' }, undef ); $ran }, '1' ],
+    level    => [ sub ($r) { my $s = $r->server; my $old = $s->loglevel(7); my $ran = 0; $s->log->debug( sub { $ran++; '' } ); $s->loglevel($old); "$ran" . $s->loglevel }, qr/\A1[0-6]\z/ ],
+    dies     => [ sub ($r) { eval { $r->log->error( sub { die "in the text\n" } ) }; $@ }, "in the text\n" ],
+    more     => [ sub ($r) { join '|', map { Apache::Log->can($_) == Apache::Log->can( $_ eq 'emergency' ? 'emerg' : 'crit' ) } qw(emergency critical) }, '1|1' ],
+    wrong    => [ sub ($r) { eval { Apache::Log->new('text') }; $@ ? 'died' : 'made' }, 'died' ],
+    grows    => [ sub ($r) { TestServer::growth( sub { $r->log->debug('never written') } ) }, 'steady' ],
+};

@@ -1,0 +1,21 @@
+use v5.36;
+
+# Links: one prints in capitals, one buffers to the end, one dies.
+@My::Upper::ISA = @My::Framed::ISA = @My::Broken::ISA = 'Apache::OutputChain';
+sub My::Upper::PRINT   ( $self, @text ) { $self->Apache::OutputChain::PRINT( map {uc} @text ) }
+sub My::Framed::PRINT  ( $self, @text ) { $self->{seen} .= join '', @text; return 1 }
+sub My::Framed::finish ($self)          { $self->Apache::OutputChain::PRINT("[$self->{seen}]") }
+sub My::Broken::PRINT  ( $self, @text ) { die "no @text here\n" }
+
+sub My::Linked::by ( $r, @classes ) { Apache::OutputChain::handler( $r, $_ ) for @classes; return '' }
+
+return {
+    alone    => [ sub ($r) { Apache::OutputChain::handler($r) . do { print 'plain '; '' } }, qr/\Aplain 0\z/ ],
+    changed  => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); print 'a ', 'text'; '' }, 'A TEXT' ],
+    in_order => [ sub ($r) { My::Linked::by( $r, 'My::Upper', 'My::Framed' ); print 'a'; print 'b'; '' }, '[AB]' ],
+    formats  => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); printf '%s-%d', 'x', 3; '' }, 'X-3' ],
+    writes   => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); syswrite STDOUT, 'abcdef', 2, 1; '' }, 'BC' ],
+    files    => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); my $file = tied *STDOUT; join '', $file->FILENO, $file->BINMODE, $file->CLOSE }, '111' ],
+    dies     => [ sub ($r) { My::Linked::by( $r, 'My::Broken' ); eval { print 'text' }; $@ }, "no text here\n" ],
+    again    => [ sub ($r) { print 'without a link'; '' }, 'without a link' ],
+};

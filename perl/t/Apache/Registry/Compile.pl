@@ -1,0 +1,22 @@
+use v5.36;
+
+sub My::Compiling::warnings_of ($text) {
+    my @warnings;
+    local $SIG{__WARN__} = sub { push @warnings, @_ };
+    my $hook = $SIG{__WARN__};
+    Apache::Registry::Compile::compile($text);
+    return join '', @warnings, $SIG{__WARN__} == $hook ? '' : 'the hook is another';
+}
+
+return {
+    sub      => [ sub ($r) { Apache::Registry::Compile::compile('sub My::Compiling::one { "one" }'); My::Compiling::one() }, 'one' ],
+    error    => [ sub ($r) { Apache::Registry::Compile::compile("#line 7 \"script\"\n1 +"); $@ }, qr/\Asyntax error at script line 7/ ],
+    no_strict => [ sub ($r) { Apache::Registry::Compile::compile('$undeclared = 7; 1'); $@ }, '' ],
+    unshared => [
+        sub ($r) { My::Compiling::warnings_of("use warnings; no warnings 'redefine'; sub My::Compiling::a { my (\$x, \$y); sub My::Compiling::b { \$x + \$y } }") },
+        qr/\AVariable "\$x" will not stay shared at \(eval \d+\) line 1; nor will \$y\.\n\z/,
+    ],
+    others   => [ sub ($r) { My::Compiling::warnings_of('use warnings; my $n = "a" + 1;') }, qr/\AArgument "a" isn't numeric in addition \(\+\) at \(eval \d+\) line 1\.\n\z/ ],
+    hook     => [ sub ($r) { local $SIG{__WARN__}; Apache::Registry::Compile::compile('1'); defined $SIG{__WARN__} ? 'left' : 'none' }, 'none' ],
+    dies     => [ sub ($r) { My::Compiling::warnings_of('BEGIN { die "in BEGIN\n" }') . $@ }, qr/\Ain BEGIN\nBEGIN failed--compilation aborted/ ],
+};

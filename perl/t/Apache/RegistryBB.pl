@@ -1,0 +1,15 @@
+use v5.36;
+
+sub My::Bare::of ( $r, $name ) {
+    $r->filename("$ENV{TEST_FOLDER}/$name");
+    my $status = Apache::RegistryBB::handler($r);
+    return $status == 0 || $status == 200 ? '' : " $status";
+}
+
+return {
+    script  => [ sub ($r) { My::Bare::of( $r, 'perl/script.pl' ) }, 'of a script' ],
+    mode    => [ sub ($r) { my $path = TestServer::own_file( 'bare.pl', 'print "without a mode"' ); chmod 0644, $path; My::Bare::of( $r, 'bare.pl' ) }, 'without a mode' ],
+    none    => [ sub ($r) { My::Bare::of( $r, 'perl/none.pl' ) },   ' 404' ],
+    folder  => [ sub ($r) { My::Bare::of( $r, 'perl' ) },           ' -1' ],
+    dies    => [ sub ($r) { TestServer::own_file( 'dying.pl', 'print "begun"; die "on purpose\n"' ); My::Bare::of( $r, 'dying.pl' ) }, qr/\Abegun/ ],
+};

@@ -1,0 +1,22 @@
+use v5.36;
+
+sub My::Child::read_from ($handle) { local $/ = undef; return scalar(<$handle>) // '' }
+
+return {
+    code     => [ sub ($r) { '[' . My::Child::read_from( scalar $r->spawn_child( sub ( $r, @words ) { print "@words" }, 1, 2 ) ) . ']' }, '[1 2]' ],
+    dies     => [ sub ($r) { '[' . My::Child::read_from( scalar $r->spawn_child( sub { print 'begun'; die "in the child\n" } ) ) . ']' }, '[begun]' ],
+    no_program => [ sub ($r) { '[' . My::Child::read_from( scalar $r->spawn_child( sub ($r) { $r->call_exec('/no/such') } ) ) . ']' }, '[]' ],
+    streams  => [
+        sub ($r) {
+            my ( $to, $from, $errors ) = $r->spawn_child( sub { my $line = <STDIN>; print uc $line; print STDERR 'oops' } );
+            print {$to} "line\n";
+            close $to;
+            My::Child::read_from($from) . My::Child::read_from($errors);
+        },
+        "LINE\noops",
+    ],
+    no_exec  => [ sub ($r) { local $ENV{PATH} = '/bin:/usr/bin'; no warnings; Apache::SubProcess::exec('/no/such'); 'continues' }, 'continues' ],
+    system   => [ sub ($r) { local $ENV{PATH} = '/bin:/usr/bin'; Apache::SubProcess->system( '/bin/sh', '-c', 'exit 3' ) >> 8 }, '3' ],
+    words    => [ sub ($r) { join '|', Apache::SubProcess::words( 'Apache::SubProcess', 'a', 1 ), Apache::SubProcess::words( $r, 'b' ), Apache::SubProcess::words('c') }, 'a|1|b|c' ],
+    fork     => [ sub ($r) { my $pid = Apache::SubProcess::fork(); if ( !$pid ) { require POSIX; POSIX::_exit(5) } waitpid $pid, 0; $? >> 8 }, '5' ],
+};

@@ -1,0 +1,3 @@
+use v5.36;
+
+return { version => [ sub ($r) { Bundle::Apache->VERSION }, '1.02' ] };

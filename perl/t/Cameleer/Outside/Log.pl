@@ -1,0 +1,16 @@
+use v5.36;
+
+sub My::Outside::told ($code) {
+    open my $err, '>', \my $text or die $!;
+    local *STDERR = $err;
+    $code->();
+    return $text;
+}
+
+return {
+    level   => [ sub ($r) { My::Outside::told( sub { Cameleer::Outside::Apache::Log::write( 3, 'a text' ) } ) }, "[error] a text\n" ],
+    ended   => [ sub ($r) { My::Outside::told( sub { Cameleer::Outside::Apache::Log::write( 7, "a text\n" ) } ) }, "[debug] a text\n" ],
+    unknown => [ sub ($r) { My::Outside::told( sub { Cameleer::Outside::Apache::Log::write( 99, 'a text' ) } ) }, "[error] a text\n" ],
+    plain   => [ sub ($r) { My::Outside::told( sub { Cameleer::Outside::Apache::Log::write( 3, 'a text', 3 ) } ) }, "a text\n" ],
+    limit   => [ sub ($r) { my $level = \&Cameleer::Outside::Apache::Server::loglevel; join '', $level->( undef, 7 ), $level->(undef), $level->( undef, 4 ), $level->(undef) }, '4774' ],
+};

@@ -1,0 +1,23 @@
+use v5.36;
+
+sub My::Limit::reason ( %limit ) { return Cameleer::ProcessLimit::exceeded( \%limit, { size => 100, share => 50, unshared => 50 } ) // 'none' }
+
+return {
+    none     => [ sub ($r) { My::Limit::reason() . My::Limit::reason( size => 100, share => 50, unshared => 50 ) . My::Limit::reason( size => 0 ) }, 'nonenonenone' ],
+    size     => [ sub ($r) { My::Limit::reason( size => 99 ) }, 'its size is over 99k' ],
+    share    => [ sub ($r) { My::Limit::reason( share => 51 ) }, 'it shares less than 51k' ],
+    unshared => [ sub ($r) { My::Limit::reason( unshared => 49 ) }, 'its unshared part is over 49k' ],
+    setters  => [ sub ($r) { my $value; Cameleer::ProcessLimit::install_setters( 'My::Limit', set_value => \$value ); My::Limit->set_value(5); join '|', "$value", My::Limit::set_value(6), $value }, '5|6|6' ],
+    every    => [
+        sub ($r) {
+            my $looked = 0;
+            my $limit  = Cameleer::ProcessLimit->new( name => 'My', debug => sub { 0 }, limits => sub { () } );
+            no warnings 'redefine';
+            local *Cameleer::ProcessLimit::look_later = sub { $looked++ };
+            $limit->watch( $r, 3 ) for 1 .. 7;
+            $looked;
+        },
+        '2',
+    ],
+    once     => [ sub ($r) { my $before = @Apache::CLEANUPS; my $limit = Cameleer::ProcessLimit->new( name => 'My', debug => sub { 0 }, limits => sub { () } ); $limit->watch( $r, undef ) for 1 .. 5; @Apache::CLEANUPS - $before }, '1' ],
+};

@@ -1,0 +1,13 @@
+use v5.36;
+use POSIX ();
+
+sub My::Regular::of ($path) { my $handle = Cameleer::Regular::opened($path) or return "$!"; local $/ = undef; return <$handle> }
+
+return {
+    file   => [ sub ($r) { My::Regular::of( TestServer::own_file('page.txt') ) }, "a page\n" ],
+    none   => [ sub ($r) { My::Regular::of('/no/such') }, 'No such file or directory' ],
+    folder => [ sub ($r) { My::Regular::of('/tmp') }, 'Is a directory' ],
+    device => [ sub ($r) { My::Regular::of('/dev/zero') }, 'Invalid argument' ],
+    pipe   => [ sub ($r) { my $path = TestServer::own_file('regular.pipe'); POSIX::mkfifo( $path, 0700 ); My::Regular::of($path) }, 'Invalid argument' ],
+    grows  => [ sub ($r) { TestServer::growth( sub { My::Regular::of('/tmp'); My::Regular::of( TestServer::own_file('page.txt') ) } ) }, 'steady' ],
+};

@@ -15,7 +15,7 @@ use libfuzzer_sys::fuzz_target;
 
 const SITE: &str = "Listen 80\nDocumentRoot /srv/www\nRewriteEngine On\nRewriteMap low int:tolower\nRewriteMap esc int:escape\nRewriteMap unesc int:unescape\n\
     RewriteCond %{QUERY_STRING} ^(.*)&b=(.*)$\nRewriteRule ^/a/(.*)$ /b/${low:$1}?q=%1&x=$1 [QSA]\n\
-    RewriteRule ^/m/([^/]*)/(.*)$ /${esc:$2}/$1 [B,NE]\nRewriteRule ^/n(.*) /n$1x [N=10]\n\
+    RewriteRule ^/m/([^/]*)/(.*)$ /${esc:$2}/$1 [B,NE]\nRewriteRule ^/n(.*) /n$1x [N=4]\n\
     RewriteCond %{HTTP:x-own} (.*)\nRewriteRule ^/c(.*)$ - [CO=name:$1:example.org,E=VAR:%1$1]\n\
     RewriteRule ^/r(.*)$ http://example.org/${unesc:$1} [R=301,L]\nRewriteRule ^/p(.*)$ http://127.0.0.1:81$1 [P]\nRewriteRule ^/g - [G]\n";
 

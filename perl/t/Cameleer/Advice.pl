@@ -10,7 +10,7 @@ return {
     nothing => [ sub ($r) { My::Advice::of() }, '[]' ],
     module  => [ sub ($r) { My::Advice::of( 'module', 'Text/Wrap.pm', '/x' ) }, qr{\A\[\{"kind":"module","name":"Text/Wrap\.pm","file":"/x","bytes":"-?\d+","error":"","brings":"\d+"\}\]\z} ],
     missing => [ sub ($r) { My::Advice::of( 'module', 'No/Such.pm', '/x' ) }, qr{"error":"Can't locate No/Such\.pm} ],
-    ends    => [ sub ($r) { My::Advice::of( 'module', TestServer::own_file( 'Ends.pm', 'require POSIX; POSIX::_exit(1)' ), '/x' ) }, qr/"error":"it ended its process, or took too long"/ ],
+    ends    => [ sub ($r) { My::Advice::of( 'module', TestServer::own_file( 'Ends.pm', 'require POSIX; POSIX::_exit(1)' ), '/x' ) }, qr/"error":"the code ended its process, or took too long"/ ],
     late    => [ sub ($r) { Cameleer::Advice::load_late( join "\0", 10, 'module', 'Text/Abbrev.pm', '/x', 'module', 'No/Such.pm', '/x' ) . ( $INC{'Text/Abbrev.pm'} ? ' loaded' : '' ) }, '1 loaded' ],
     none    => [ sub ($r) { Cameleer::Advice::load_late( join "\0", 10, 'module', 'No/Such.pm', '/x' ) }, '0' ],
 };

@@ -4,9 +4,9 @@ sub My::Limit::reason ( %limit ) { return Cameleer::ProcessLimit::exceeded( \%li
 
 return {
     none     => [ sub ($r) { My::Limit::reason() . My::Limit::reason( size => 100, share => 50, unshared => 50 ) . My::Limit::reason( size => 0 ) }, 'nonenonenone' ],
-    size     => [ sub ($r) { My::Limit::reason( size => 99 ) }, 'its size is over 99k' ],
-    share    => [ sub ($r) { My::Limit::reason( share => 51 ) }, 'it shares less than 51k' ],
-    unshared => [ sub ($r) { My::Limit::reason( unshared => 49 ) }, 'its unshared part is over 49k' ],
+    size     => [ sub ($r) { My::Limit::reason( size => 99 ) }, 'the size of the process is over 99k' ],
+    share    => [ sub ($r) { My::Limit::reason( share => 51 ) }, 'the process shares less than 51k' ],
+    unshared => [ sub ($r) { My::Limit::reason( unshared => 49 ) }, 'the unshared part is over 49k' ],
     setters  => [ sub ($r) { my $value; Cameleer::ProcessLimit::install_setters( 'My::Limit', set_value => \$value ); My::Limit->set_value(5); join '|', "$value", My::Limit::set_value(6), $value }, '5|6|6' ],
     every    => [
         sub ($r) {

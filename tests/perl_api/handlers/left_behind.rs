@@ -66,7 +66,12 @@ fn a_worker_that_changed_its_user_in_any_way_takes_no_further_request() {
         let worker = server.text(&format!("/my/{n}"));
         let next = server.text("/my/who");
         assert!(next.ends_with(" 0 0 0 0") && !next.starts_with(&format!("{worker} ")), "{way}: {worker}, then {next}");
-        assert!(server.log().contains(&format!("GET /my/{n}: the worker exits: the user or groups of the process were changed")), "{way}");
+        assert!(
+            server
+                .log()
+                .contains(&format!("GET /my/{n}: the worker exits: the user or groups of the process were changed")),
+            "{way}"
+        );
     }
 }
 

@@ -35,7 +35,7 @@ fn types<'a>(lines: &[&'a str], number: usize, item: &'a str) -> Vec<&'a str> {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let mut inner = depth(lines[number]);
     let mut found: Vec<&str> = word.find_iter(item).map(|it| it.as_str()).collect();
-    for line in lines[..number].iter().rev().filter(|line| !line.trim().is_empty()) {
+    for line in lines[..number].iter().copied().rev().filter(|line| !line.trim().is_empty()) {
         if depth(line) < inner {
             inner = depth(line);
             found.extend(opening.captures(line).map(|it| it.get(1).expect("a name").as_str()));

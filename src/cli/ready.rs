@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 
 use base::printable;
-use config::{Listen, Spoken};
+use config::{AddressProtocol, Listen};
 use master::OnReady;
 
 /// Further action when the server is ready.
@@ -19,7 +19,7 @@ pub fn announce(name: String, more: AfterReady) -> OnReady {
 }
 
 /// Writes the message that the server is ready.
-pub fn print_ready(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, Spoken)]) {
+pub fn print_ready(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, AddressProtocol)]) {
     let urls: Vec<String> = addresses.iter().map(url).collect();
     // Ignore errors: the terminal may be closed.
     let line = printable::line(&format!("Cameleer serves {name} at {}", urls.join(" and ")));
@@ -27,11 +27,11 @@ pub fn print_ready(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, S
 }
 
 /// The URL for a browser, or the address for another protocol.
-fn url((address, spoken): &(Listen, Spoken)) -> String {
-    let (scheme, usual) = match spoken {
-        Spoken::Http => ("http", Some(80)),
-        Spoken::Https => ("https", Some(443)),
-        Spoken::Connections => ("tcp", None),
+fn url((address, protocol): &(Listen, AddressProtocol)) -> String {
+    let (scheme, usual) = match protocol {
+        AddressProtocol::Http => ("http", Some(80)),
+        AddressProtocol::Https => ("https", Some(443)),
+        AddressProtocol::Connections => ("tcp", None),
     };
     match address {
         Listen::Unix(path) => format!("unix:{}", path.display()),
@@ -58,17 +58,17 @@ fn host(address: &SocketAddr) -> String {
 mod tests {
     use super::*;
 
-    fn check(address: &str, spoken: Spoken, expected: &str) {
-        assert_eq!(url(&(Listen::Tcp(address.parse().expect("address")), spoken)), expected);
+    fn check(address: &str, protocol: AddressProtocol, expected: &str) {
+        assert_eq!(url(&(Listen::Tcp(address.parse().expect("address")), protocol)), expected);
     }
 
     #[test]
     fn urls_can_be_clicked() {
-        check("0.0.0.0:5000", Spoken::Http, "http://localhost:5000/");
-        check("127.0.0.1:80", Spoken::Http, "http://127.0.0.1/");
-        check("[::1]:81", Spoken::Http, "http://[::1]:81/");
-        check("0.0.0.0:443", Spoken::Https, "https://localhost/");
-        check("0.0.0.0:80", Spoken::Https, "https://localhost:80/");
-        check("0.0.0.0:80", Spoken::Connections, "tcp://localhost:80/");
+        check("0.0.0.0:5000", AddressProtocol::Http, "http://localhost:5000/");
+        check("127.0.0.1:80", AddressProtocol::Http, "http://127.0.0.1/");
+        check("[::1]:81", AddressProtocol::Http, "http://[::1]:81/");
+        check("0.0.0.0:443", AddressProtocol::Https, "https://localhost/");
+        check("0.0.0.0:80", AddressProtocol::Https, "https://localhost:80/");
+        check("0.0.0.0:80", AddressProtocol::Connections, "tcp://localhost:80/");
     }
 }

@@ -84,8 +84,8 @@ fn serve(
     master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;
     master.send(&ToFront::Activate { generation: GENERATION }, &[])?;
 
-    let spoken = |listen: &Listen| checked.config.spoken_at(listen);
-    let addresses: Vec<_> = bound.iter().map(|bound| (bound.address.clone(), spoken(&bound.address))).collect();
+    let protocol = |listen: &Listen| checked.config.protocol_of(listen);
+    let addresses: Vec<_> = bound.iter().map(|bound| (bound.address.clone(), protocol(&bound.address))).collect();
     // Copy stdout before Perl makes descriptor 1 a part of the response.
     let mut terminal = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let name = origin.name();

@@ -1,6 +1,6 @@
 //! `cameleer bench` against scripted servers that count requests.
 
-/// Closed loop.
+/// Closed loop: each connection sends its next request after a response.
 mod closed_loop;
 /// Failed requests, counted by cause.
 mod failures;

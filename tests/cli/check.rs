@@ -27,6 +27,12 @@ fn mistakes_of_the_text_do_not_hide_those_of_its_meaning() {
 }
 
 #[test]
+fn a_missing_listen_is_reported_with_the_file() {
+    let site = Site::new().file("none.conf", "ServerName www.example.com\n");
+    site.cameleer(["check", "-f", "none.conf"]).failed(78, "none.conf: no Listen: write for instance `Listen 8080`");
+}
+
+#[test]
 fn all_unknown_names_are_listed_and_the_first_gets_a_suggestion() {
     let said = check(Site::new(), &"DocumentRot /\n".repeat(300));
     assert_eq!(said.err.matches("DocumentRot: is not a directive").count(), 300);

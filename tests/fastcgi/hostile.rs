@@ -48,12 +48,12 @@ fn bytes_that_are_no_response_are_refused_and_named() {
 #[test]
 fn a_response_that_breaks_off_is_no_complete_response() {
     for (bytes, message) in [
-        (record(6, b"Content-Type: text/plain\n\nsome"), "ends after 4 bytes of the body"),
-        (record(6, b"Content-Length: 9\n\nsome"), "ends after 4 bytes of the body"),
+        (record(6, b"Content-Type: text/plain\n\nsome"), "ended early, after 4 bytes of the body"),
+        (record(6, b"Content-Length: 9\n\nsome"), "ended early, after 4 bytes of the body"),
         (output(b"Content-Length: 9\n\nsome"), "the response is 5 bytes shorter than its Content-Length"),
         ([record(6, b"X: y\n\nsome"), record_of(6, 7, b"evil", 0)].concat(), "belongs to request 7"),
         // A length that lies: the application closes the connection within the record.
-        (record(6, b"X: y\n\nsome")[..15].to_vec(), "ends after"),
+        (record(6, b"X: y\n\nsome")[..15].to_vec(), "ended early"),
     ] {
         let server = answering(bytes);
         let mut client = server.connect();
@@ -61,7 +61,7 @@ fn a_response_that_breaks_off_is_no_complete_response() {
         let (rest, _) = client.ending();
         let rest = String::from_utf8_lossy(&rest);
         assert!(!rest.ends_with("0\r\n\r\n") && !rest.contains("evil"), "{message}: {rest}");
-        if message != "ends after" {
+        if message != "ended early" {
             server.logged(message);
         }
     }

@@ -64,7 +64,7 @@ fn the_work_of_a_page_ends_and_others_are_served_meanwhile() {
     let server = page(&busy).file("htdocs/other.txt", "other").serve(CONF);
     assert!(server.text("/page.shtml").ends_with("after"));
     assert_eq!(server.text("/other.txt"), "other");
-    server.logged("the page's elements exceed the limit of work");
+    server.logged("the page's elements exceed the work limit of one request");
 }
 
 #[test]

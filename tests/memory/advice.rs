@@ -106,7 +106,7 @@ fn with_preload_auto_a_reload_loads_what_workers_had_and_leaves_out_what_does_ha
     server.until_idle(1);
     let before = server.site.read("loaded");
     server.reload().succeeded();
-    server.logged("PerlPreload: 2 modules and scripts that workers had loaded");
+    server.logged("PerlPreload: loaded 2 modules and scripts that earlier workers had loaded");
     let worker = server.text("/");
     let since = server.site.read("loaded").replacen(&before, "", 1);
     assert_eq!(since.lines().count(), 2, "a trial and the mold have: {since}");

@@ -89,7 +89,7 @@ fn a_filter_of_a_body_that_brings_nothing_and_reads_nothing_is_an_error() {
         sub late { my $f = shift; while ($f->read(my $t, 9)) { $f->ctx(($f->ctx // '') . $t) } $f->print($f->ctx) if $f->seen_eos; 0 }";
     let server = filtered(code, "PerlInputFilterHandler My::nothing");
     server.post("/my", "x").is(500);
-    server.logged("brings neither bytes nor an end");
+    server.logged("returned neither bytes nor its end");
     let server = filtered(code, "PerlInputFilterHandler My::late");
     assert_eq!(server.post("/my", &"x".repeat(100_000)).text(), format!("Hello{}", "x".repeat(100_000)));
 }

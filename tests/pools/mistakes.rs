@@ -68,7 +68,10 @@ fn a_contradiction_in_a_pool_has_its_line() {
 
 #[test]
 fn broken_code_of_a_pool_is_found_by_check() {
-    refused(&format!("<WorkerPool x>\nPerlModule No::Such\n</WorkerPool>\n{PLACE}"), "Can't locate No/Such.pm in @INC");
+    refused(
+        &format!("<WorkerPool x>\nPerlModule No::Such\n</WorkerPool>\n{PLACE}"),
+        "PerlModule: Can't locate No/Such.pm in @INC",
+    );
 }
 
 #[test]

@@ -338,7 +338,7 @@ fn a_place_where_perl_decides_about_access_counts_as_refused() {
 fn pages_of_the_server_are_no_handlers_for_folders() {
     let server = in_folder("RewriteRule ^there - [H=server-status]");
     assert_eq!(server.text("/wiki/there.txt"), "wiki there");
-    server.logged("[H=server-status] shows the whole server");
+    server.logged("[H=server-status] is ignored in <Directory> and .htaccess, because its page shows the whole server");
 }
 
 #[test]

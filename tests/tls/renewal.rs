@@ -94,7 +94,7 @@ fn an_unusable_certificate_changes_nothing() {
     let server = serve("");
     let before = certificate(&server);
     server.site.write("localhost.crt", "broken");
-    server.logged("certificates have changed, but the old ones are still used");
+    server.logged("certificates have changed and cannot be used; the old ones stay in use");
     assert_eq!(certificate(&server), before);
     server.reload().failed(1, "contains no certificate");
     assert_eq!(certificate(&server), before);

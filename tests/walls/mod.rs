@@ -29,7 +29,7 @@ mod names;
 /// Packages of perl/lib and perl/lib2, and their test files in perl/t.
 mod perl_packages;
 
-/// Numbers that may only fall.
+/// Numbers that grow only by hand.
 mod ratchet;
 
 /// The promises of SECURITY.md and the tests that prove them.

@@ -35,7 +35,7 @@ pub struct XsText<'a> {
 impl<'a> XsText<'a> {
     /// `None`: undef
     fn get(self) -> Option<&'a [u8]> {
-        // SAFETY: only C makes a `Given`: of null, or of readable bytes, as apache.h says.
+        // SAFETY: only C makes an `XsText`: of null, or of readable bytes, as apache.h says.
         (!self.bytes.is_null()).then(|| unsafe { slice(self.bytes, self.length) })
     }
 

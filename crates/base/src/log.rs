@@ -125,7 +125,7 @@ pub struct Subject<'a> {
     pub context: ContextPosition,
     /// Address of the client.
     pub client: Option<&'a dyn Display>,
-    /// Slot of the worker.
+    /// Slot of the worker, counted from 0; `None`: another process.
     pub worker: Option<u32>,
     /// Request that the line is about.
     pub request: Option<RequestSubject<'a>>,

@@ -86,7 +86,7 @@ pub struct Position {
 /// Position for the contents of a section. `None`: the contents have been processed. The error concerns its arguments.
 pub type OpenedSection = Result<Option<Position>, String>;
 
-/// Log directives.
+/// `LogFormat`, `CustomLog` and `TransferLog`, resolved when all are read.
 #[derive(Default)]
 pub struct LogDirectives {
     /// Host, nickname, format; the nickname is empty for TransferLog's format.
@@ -271,7 +271,8 @@ impl Draft {
 
     pub fn virtual_host(&mut self, addresses: Vec<HostAddress>) -> OpenedSection {
         let base = self.new_section(Scope::Host, None, Rank::HOST)?;
-        let host = u16::try_from(self.config.hosts.len()).map_err(|_| "there are more than 65535 virtual hosts")?;
+        let host = u16::try_from(self.config.hosts.len())
+            .map_err(|_| "there are more than 65535 virtual hosts: merge some by ServerAlias")?;
         if self.position.pool != DEFAULT {
             self.config.sections[usize::from(base)].said.pool = Some(self.position.pool);
         }
@@ -298,7 +299,10 @@ impl Draft {
     pub fn new_section(&mut self, scope: Scope, inside: Option<u16>, rank: Rank) -> Result<u16, String> {
         match self.config.sections.len() < usize::from(u16::MAX) {
             true => Ok(self.add_section(scope, inside, rank)),
-            false => Err("there are more than 65535 sections".to_owned()),
+            false => Err(
+                "there are more than 65535 sections: merge some, for example by <DirectoryMatch> or <LocationMatch>"
+                    .to_owned(),
+            ),
         }
     }
 

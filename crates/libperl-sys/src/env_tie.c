@@ -115,7 +115,8 @@ int cml_env_changes(cml_env_told told, void *arg)
     LEAVE;
     TAINT_set(tainted);
     hv_clear(changed);
-    whole_changed = !is_own; /* until the %ENV that `local` hides was passed, too */
+    /* While `local %ENV` hides the request's %ENV, the next call passes the whole table again. */
+    whole_changed = !is_own;
     return is_whole && env;
 }
 

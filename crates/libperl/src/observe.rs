@@ -94,7 +94,7 @@ pub struct PerlFrame {
     pub code: FrameCode,
     /// The file of the current statement.
     pub file: String,
-    /// The line of the current statement.
+    /// Line of the current statement in `file`, counted from 1.
     pub line: u32,
 }
 

@@ -17,7 +17,7 @@ use crate::memory::{Available, Machine, MemorySizes};
 pub enum ToSampler {
     /// Requests a measurement.
     Measure {
-        /// Process id.
+        /// The process to measure.
         pid: i32,
     },
 }
@@ -25,7 +25,7 @@ pub enum ToSampler {
 /// Response of the sampler.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Sampled {
-    /// Process id.
+    /// The measured process.
     pub pid: i32,
     /// Memory of the process; `None`: it has ended.
     pub sizes: Option<MemorySizes>,

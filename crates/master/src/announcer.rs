@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use config::{Config, Listen, Spoken};
+use config::{AddressProtocol, Config, Listen};
 use status::FileId;
 
 use super::OnReady;
@@ -25,7 +25,7 @@ impl Announcer {
     }
 
     /// The first worker answers at these addresses. Returns whether a program waited for that.
-    pub fn first_ready(&mut self, addresses: &[(Listen, Spoken)]) -> bool {
+    pub fn first_ready(&mut self, addresses: &[(Listen, AddressProtocol)]) -> bool {
         let on_ready = self.on_ready.take();
         let waited = on_ready.is_some();
         on_ready.into_iter().for_each(|on_ready| on_ready(addresses));

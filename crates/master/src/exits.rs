@@ -108,13 +108,13 @@ impl Exits {
     }
 
     /// Counts a finished reload; `is_served`: the new generation serves.
-    pub fn reloaded(&mut self, is_served: bool) {
+    pub fn count_reload(&mut self, is_served: bool) {
         let ServerCounts { reloads, failed_reloads, .. } = &mut self.counts;
         *(if is_served { reloads } else { failed_reloads }) += 1;
     }
 
     /// Counts a worker that became a mold.
-    pub fn reforked(&mut self) {
+    pub fn count_refork(&mut self) {
         self.counts.reforks += 1;
     }
 

@@ -47,7 +47,7 @@ mod signals;
 
 use self::configuration::ConfigOrigin;
 use self::main_loop::Master;
-use config::{Listen, Spoken};
+use config::{AddressProtocol, Listen};
 
 /// The options of a start.
 pub struct Options {
@@ -59,8 +59,8 @@ pub struct Options {
     pub in_background: bool,
 }
 
-/// Called once when the first worker answers, with the addresses and the protocols spoken there.
-pub type OnReady = Box<dyn FnOnce(&[(Listen, Spoken)])>;
+/// Called once when the first worker answers, with the addresses and their protocols.
+pub type OnReady = Box<dyn FnOnce(&[(Listen, AddressProtocol)])>;
 
 /// Serves until a signal or command stops the server.
 pub fn run(options: Options) -> anyhow::Result<()> {

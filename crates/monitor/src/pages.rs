@@ -151,7 +151,8 @@ async fn history(hub: &Rc<Hub>, query: &str) -> MonitorResponse {
     }
 }
 
-/// Parses `from=1790000000&to=1790003600&step=60`, all optional; `from=-3600` is an hour ago.
+/// Range of a history request, in seconds since 1970, and its step in seconds: `from=1790000000&to=1790003600&step=60`,
+/// all optional. `from=-3600` is an hour ago.
 #[derive(Debug, PartialEq, Eq)]
 struct HistoryQuery {
     from: u32,

@@ -44,18 +44,18 @@ const FORGETS: Duration = Duration::from_secs(1);
 pub enum ToProfiler {
     /// A worker was forked. Descriptor: its memory.
     Worker {
-        /// Slot of the worker.
+        /// Slot of the worker, counted from 0.
         slot: Slot,
-        /// Generation of the worker.
+        /// Generation of the code that the worker runs.
         generation: GenerationNumber,
-        /// Process id of the worker.
+        /// Process of the worker, which is observed by its pid.
         pid: i32,
         /// Address in the worker's memory at which it notes its activity.
         activity: usize,
     },
     /// A worker has ended.
     Gone {
-        /// Process id of the worker.
+        /// The pid of its [`ToProfiler::Worker`].
         pid: i32,
     },
     /// Settings of the configuration in force.
@@ -79,7 +79,7 @@ pub enum ToProfiler {
     /// Report the current activity of a worker, as a [`ObservedWorker`], or `null` without a worker in the slot. Descriptors:
     /// as for `Record`.
     Look {
-        /// Slot of the worker.
+        /// Slot of the worker, counted from 0.
         slot: Slot,
     },
 }

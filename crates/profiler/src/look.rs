@@ -14,7 +14,7 @@ const TRIES: usize = 50;
 /// Current activity of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ObservedWorker {
-    /// Slot of the worker.
+    /// Slot of the worker, counted from 0.
     pub worker: Slot,
     /// Process id of the worker.
     pub pid: i32,

@@ -49,7 +49,7 @@ pub struct StackFrame {
     pub name: String,
     /// File of the statement.
     pub file: String,
-    /// Line of the statement.
+    /// Line of the statement in `file`, counted from 1.
     pub line: u32,
 }
 

@@ -40,11 +40,11 @@ pub struct SlowRecord {
     pub host: String,
     /// Path and query.
     pub target: String,
-    /// Slot of the worker.
+    /// Slot of the worker, counted from 0.
     pub worker: Slot,
     /// Process id of the worker.
     pub pid: i32,
-    /// Generation of the worker.
+    /// Generation of the code that the worker runs.
     pub generation: GenerationNumber,
     /// Time that the worker had the request, in ms, rounded to 0.1 s; until now while `is_over` is false.
     pub took_ms: u64,

@@ -125,7 +125,7 @@ impl Backends {
                 None if unsent.was_idle && may_repeat => ProxiedBody::new(None, progress.clone()),
                 _ => return Err(unsent.failure),
             };
-            // A new connection, so that a request is sent at most twice.
+            // The second attempt uses a new connection, so a request is sent at most twice.
             (link, was_idle) = match self.connect(&to.parameters, &key, waits).await {
                 Ok(link) => (link, false),
                 Err(failure) => {

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 pub struct Waits {
     /// Limit for a connection attempt.
     pub connect: Duration,
-    /// Limit for each piece: of the request to be accepted, or of the response to arrive.
+    /// Limit for the backend to accept the next piece of the request, or to send the next piece of the response.
     pub piece: Duration,
 }
 

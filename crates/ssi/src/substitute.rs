@@ -3,12 +3,12 @@
 /// Longest value after substitution, in bytes.
 pub const MAX_VALUE: usize = 64 << 10;
 
-/// What becomes of a name that is not defined.
+/// Replacement of a variable that is not defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undefined {
     /// An empty text.
     Empty,
-    /// The name stays, for a shell.
+    /// The reference stays as written, because a shell replaces it.
     Stays,
 }
 

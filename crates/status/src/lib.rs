@@ -30,7 +30,7 @@ use machine::memory::MemorySizes;
 /// Status of the whole server at one moment.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ServerStatus {
-    /// Version of Cameleer.
+    /// Version of the running server, such as `0.1.0`.
     pub version: String,
     /// Process id of the master.
     pub pid: i32,

@@ -134,8 +134,8 @@ pub(super) fn parent_signal() -> i32 {
     libc::SIGRTMAX() - 1
 }
 
-/// Lets the deadline signal do nothing, in a process that keeps the time itself. A handler, because an ignored signal would
-/// stay ignored in programs.
+/// Installs an empty handler for the deadline signal, in a process that checks its deadlines itself. Programs that it
+/// executes would inherit an ignored signal.
 pub fn survive_deadline_signal() -> io::Result<()> {
     handle(deadline_signal(), nothing, libc::SA_RESTART).map(drop)
 }

@@ -173,8 +173,9 @@ fn text(file: &NamedFile) -> Result<String, ConfigError> {
 }
 
 fn bytes(file: &NamedFile) -> Result<Vec<u8>, ConfigError> {
-    let read =
-        regular::read(&file.path, LONGEST).map_err(|error| config_error(file, &format!("cannot be read: {error}")));
+    let read = regular::read(&file.path, LONGEST).map_err(|error| {
+        config_error(file, &format!("cannot be read: {error}: correct the path, or make it readable"))
+    });
     read.map(|(_, bytes)| bytes)
 }
 

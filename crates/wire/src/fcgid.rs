@@ -44,7 +44,7 @@ pub struct ProgramSpec {
 pub enum ToManager {
     /// Asks for a process of a program.
     Lease {
-        /// The program.
+        /// File, arguments, variables and limits of the program.
         spec: Box<ProgramSpec>,
         /// Whether the process must be a new one: a used one has lost the request.
         is_fresh: bool,
@@ -68,7 +68,7 @@ pub enum FromManager {
     },
     /// No process can be started.
     Failed {
-        /// The reason.
+        /// Text for the error log, with the file of the program.
         error: String,
         /// The error number, or 0.
         number: i32,

@@ -69,7 +69,8 @@ Apache::StatINC - reloads changed modules during development
 
 Before each request every file in C<%INC> is checked; a changed one is reloaded. If that fails, the
 error is logged, and subs that perl had not yet compiled again stay as they were. With
-C<StatINC_UndefOnReload> the module's subs are emptied first. C<StatINC_Debug>, C<StatINCDebug> or C<$Apache::StatINC::Debug> logs each reload.
+C<StatINC_UndefOnReload> the module's subs are emptied first. C<StatINC_Debug>, C<StatINCDebug> or
+C<$Apache::StatINC::Debug> logs each reload.
 
 The checks cost a stat for each module: do not use this on production sites. C<cameleer reload>
 reloads all code without that cost.

@@ -47,8 +47,8 @@ sub is_among ( $place, $seen ) {
     return $seen->{ key($place) } || $seen->{ key( $place, 1 ) };
 }
 
-# The place where perl first met each name: its glob stores the place, even when the code is freed, such as that
-# of a loaded file.
+# File and line where perl first compiled each name of %MATCH. Its glob stores them, also after the code of a loaded
+# file has been freed.
 sub first_named {
     my @names = grep { ref \$main::{$_} eq 'GLOB' } sort keys %MATCH;
     return map { first_place( $_, B::svref_2object( \$main::{$_} ) ) } @names;

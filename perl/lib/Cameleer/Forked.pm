@@ -14,7 +14,8 @@ Cameleer::XS::load('Apache::Registry') unless defined &Apache::Registry::take_en
 my %SCRIPTS;
 
 # Runs in the worker. Takes (file, variables); returns 'yes' if a child may run the script. Otherwise the script
-# must be executed: it does not compile, or its BEGIN blocks exit, and their output is the response.
+# must be executed: perl checks taint, the script does not compile, or its BEGIN blocks exit and their output is the
+# response.
 sub prepare ($words) {
     my ( $file, @variables ) = split /\0/, $words;
     return 'no' if ${^TAINT};    # perl taints the input of a program only where its first line has -T

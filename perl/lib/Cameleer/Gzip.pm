@@ -26,7 +26,7 @@ sub announce ($r) {
 sub new ($class) {
     my ( $stream, $status ) =
       Compress::Raw::Zlib::Deflate->new( -WindowBits => WANT_GZIP, -AppendOutput => 1, -Level => 6 );
-    $status == Z_OK or die "gzip: $status\n";
+    $status == Z_OK or die "gzip: cannot begin the compression: $status\n";
     return bless { stream => $stream }, $class;
 }
 

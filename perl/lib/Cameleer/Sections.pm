@@ -43,8 +43,8 @@ sub directives ($) {
     return $text;
 }
 
-# mod_perl 2 also supports the older package that all sections share. It is always emptied, otherwise its contents would
-# be read twice.
+# mod_perl 2 also reads Apache2::ReadConfig, the package that all sections share. It is always emptied, because otherwise
+# the next section would add its directives again.
 sub directives_2 () {
     my $text = handed() . join '', map { Cameleer::Sections::Text::of( $_, \%DIRECTIVES ) } 'Apache2::ReadConfig', $PACKAGE;
     forget('Apache2::ReadConfig');
@@ -68,8 +68,8 @@ sub handed {
     return join '', splice @HANDED;
 }
 
-# Creates new variables instead of emptying the old ones: subs of the section retain the variables with which they were
-# compiled. The subs are retained.
+# Removes the variables of a package; its subs remain. The variables are replaced, not emptied, because subs of the
+# section use those with which they were compiled.
 sub forget ($package) {
     no strict 'refs';
     my $stash = \%{"${package}::"};

@@ -17,7 +17,8 @@ for my $name (qw(slurp type size link tempname fh io filename)) {
     *bb = \&APR::Request::Param::upload;
 }
 
-# The uploads of a field, or a table of all; in list context all of the field, or the names.
+# upload(NAME) returns the first upload of a field, in list context all uploads of the field. upload() returns a table
+# of all uploads, in list context the names of their fields.
 sub Apache2::Request::upload ( $self, @name ) {
     my $body = $self->body or return;
     $body->param_class(__PACKAGE__);

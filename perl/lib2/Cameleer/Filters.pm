@@ -254,7 +254,7 @@ sub pull ( $r, $of, $length ) {
     }
     $brigade->cleanup;
     # An empty result without an end would be requested again forever.
-    Cameleer::ModPerl2::croak('$r->read: a filter of the body brings neither bytes nor an end, and reads nothing')
+    Cameleer::ModPerl2::croak('$r->read: a filter of the body returned neither bytes nor its end, and read nothing; it must pass on what it reads')
         if !$of->{has_ended} && _taken($r) + length $of->{unread} == $before;
     return;
 }

@@ -69,5 +69,9 @@ fn cameleer_perl_lib_names_the_first_library_folder() {
 #[test]
 fn an_unknown_log_item_is_reported_with_file_and_line() {
     check("\nCustomLog a.log \"%h %{x}Q\"").failed(78, "site.conf:2: CustomLog \"%h %{x}Q\": ");
-    check("\nLogFormat \"%Q\" mine\nCustomLog a.log mine").failed(78, "site.conf:2: LogFormat \"%Q\": ");
+    let unknown = "site.conf:2: LogFormat \"%Q\": unknown log item %Q: ";
+    for conf in ["\nLogFormat \"%Q\" mine\nCustomLog a.log mine", "\nLogFormat \"%Q\" unused"] {
+        let said = check(conf).failed(78, unknown);
+        assert_eq!(said.err.matches("%Q:").count(), 1, "{said:?}");
+    }
 }

@@ -24,7 +24,11 @@ fn a_mistake_in_a_section_is_reported_with_file_and_line() {
         ),
         ("\n<Perl>\n$PerlConfig = '<Location /x>';\n</Perl>", "site.conf:2: ", "never closed"),
         ("\n<Perl>\n1;\n", "site.conf:2: ", "<Perl>: this section is never closed"),
-        ("\nPerlModule Not::There\n<Perl>\n</Perl>", "site.conf:2: ", "Can't locate Not/There.pm"),
+        (
+            "\nPerlModule Not::There\n<Perl>\n</Perl>",
+            "site.conf:2: PerlModule: Can't locate Not/There.pm",
+            "with PerlLib",
+        ),
         ("\n<Perl>\n</Perl>\nMaxClientz 5", "site.conf:4: ", "did you mean MaxClients?"),
     ] {
         let said = check(conf);

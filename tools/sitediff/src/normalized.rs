@@ -15,7 +15,7 @@ pub enum NormalizedBody {
     Bytes(Vec<u8>),
 }
 
-/// The body of an answer.
+/// The body of an answer, without what differs between two servers of one site.
 pub fn body(answer: &ServerAnswer, server: &RequestTarget) -> NormalizedBody {
     match std::str::from_utf8(&answer.body) {
         Ok(text) if !text.contains('\0') => NormalizedBody::Text(lines(text, server)),

@@ -14,7 +14,7 @@ impl DigestFields {
     }
 }
 
-/// Parses a header's value. `None`: another scheme, or malformed. A field that comes twice counts once, as it came first.
+/// Parses a header's value. `None`: another scheme, or malformed. If a field occurs twice, its first value applies.
 pub fn parse(header: &[u8]) -> Option<DigestFields> {
     let (scheme, mut rest) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("digest") {

@@ -38,7 +38,7 @@ unsafe extern "C" fn apache_extend(seconds: f64) {
 /// Hook for output on STDOUT.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) -> c_int {
-    // SAFETY: XS passes a string that lives during the call.
+    // SAFETY: the shim passes a string that lives during the call.
     crate::output(unsafe { slice(bytes, length) });
     audience()
 }
@@ -73,7 +73,7 @@ unsafe extern "C" fn apache_head_add(
     value: *const c_char,
     value_length: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the shim passes two strings that live during the call.
     let (name, value) = unsafe { (slice(name, name_length), slice(value, value_length)) };
     let _ = current(|r| r.head_add(name, value));
 }

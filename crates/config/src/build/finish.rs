@@ -44,7 +44,9 @@ impl Draft {
     pub(super) fn finish(mut self) -> (Config, Vec<ConfigError>) {
         self.complete();
         if self.config.listen.is_empty() && self.errors.is_empty() {
-            let message = "no Listen: write for instance `Listen 8080`".to_owned();
+            let file = &self.config.facts.file;
+            let begin = if file.is_empty() { String::new() } else { format!("{file}: ") };
+            let message = format!("{begin}no Listen: write for instance `Listen 8080`");
             self.errors.push(ConfigError { at: None, message });
         }
         (self.config, self.errors)

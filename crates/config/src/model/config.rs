@@ -134,6 +134,9 @@ pub struct Config {
 pub struct Facts {
     /// `-d`; a `ServerRoot` directive takes precedence.
     pub server_root: PathBuf,
+    /// Path of the configuration file, for errors without a line; empty if unknown.
+    #[serde(default)]
+    pub file: String,
     /// Working folder at the start: the base of a relative `ServerRoot`.
     pub started_in: PathBuf,
     /// The master's environment, for `PerlPassEnv`.

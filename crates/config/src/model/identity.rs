@@ -6,7 +6,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// `ServerTokens`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tokens {
-    /// No directive: programs get the version, clients do not; both get the components.
+    /// No directive: `SERVER_SOFTWARE` has the version, the `Server` header has not; both list the components.
     #[default]
     Unsaid,
     /// `Cameleer`
@@ -95,7 +95,7 @@ pub struct Named<'a> {
 }
 
 impl Signature {
-    /// The HTML of the signature.
+    /// A line of HTML with a rule above it; empty for `Off`.
     pub fn html(self, named: &Named<'_>) -> String {
         let (software, name) = (escape(named.software), escape(named.name));
         let name = match (self, named.admin) {

@@ -9,4 +9,4 @@ mod virtual_host;
 mod warm_up;
 
 pub use translate::Mapping;
-pub use virtual_host::{Spoken, without_port};
+pub use virtual_host::{AddressProtocol, without_port};

@@ -10,10 +10,10 @@ use base::path::EncodedSlashes;
 
 /// Protocol of connections to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spoken {
-    /// HTTP.
+pub enum AddressProtocol {
+    /// HTTP without TLS.
     Http,
-    /// HTTP within TLS.
+    /// HTTP with TLS.
     Https,
     /// Any protocol, by a `PerlProcessConnectionHandler`.
     Connections,
@@ -68,13 +68,13 @@ impl Config {
     }
 
     /// Protocol of an address.
-    pub fn spoken_at(&self, address: &Listen) -> Spoken {
+    pub fn protocol_of(&self, address: &Listen) -> AddressProtocol {
         if self.host_of_connections(address.tcp()).is_some() {
-            Spoken::Connections
+            AddressProtocol::Connections
         } else if self.speaks_tls(address.tcp()) {
-            Spoken::Https
+            AddressProtocol::Https
         } else {
-            Spoken::Http
+            AddressProtocol::Http
         }
     }
 

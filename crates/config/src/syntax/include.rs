@@ -48,7 +48,7 @@ fn step(source: &ParserSource<'_>, folders: &[PathBuf], part: &OsStr) -> Result<
     let Some(pattern) = part.to_str().filter(|part| wildcard::is_pattern(part)) else {
         return Ok(folders.iter().map(|folder| folder.join(part)).collect());
     };
-    let whole = wildcard::whole(pattern, Slash::Separates);
+    let whole = wildcard::to_anchored_regex(pattern, Slash::Separates);
     let regex = Budget::of_the_administrator().compile(&whole, Case::Exact)?;
     // As in the shell, a wildcard at the beginning does not match hidden files.
     let wanted = |name: &str| regex.is_match(name) && (pattern.starts_with('.') || !name.starts_with('.'));

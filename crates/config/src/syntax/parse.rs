@@ -123,7 +123,10 @@ impl<'a> ConfigReader<'a> {
         match (self.source.read)(path) {
             Ok(text) => self.text(&text, &path.to_string_lossy()),
             Err(error) => {
-                let message = format!("{}: cannot read this configuration: {error}", path.display());
+                let message = format!(
+                    "{}: cannot read this configuration: {error}: correct the path, or make it readable",
+                    path.display()
+                );
                 self.errors.push(ConfigError { at: None, message });
             }
         }

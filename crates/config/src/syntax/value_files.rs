@@ -75,7 +75,9 @@ impl ValueFiles<'_> {
 
     fn read(&self, name: &str, file: &str) -> Result<String, String> {
         let path = self.server_root.join(file);
-        (self.source.read)(&path).map_err(|error| format!("{name}: cannot read {}: {error}", path.display()))
+        (self.source.read)(&path).map_err(|error| {
+            format!("{name}: cannot read {}: {error}: correct the path, or make it readable", path.display())
+        })
     }
 }
 

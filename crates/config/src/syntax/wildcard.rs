@@ -32,7 +32,7 @@ pub fn to_regex(pattern: &str, slash: Slash) -> String {
 }
 
 /// The regular expression for a pattern, with anchors: it matches whole names.
-pub fn whole(pattern: &str, slash: Slash) -> String {
+pub fn to_anchored_regex(pattern: &str, slash: Slash) -> String {
     format!("^{}$", to_regex(pattern, slash))
 }
 
@@ -55,7 +55,7 @@ mod tests {
     use crate::pattern::{Budget, Case};
 
     fn check(pattern: &str, text: &str, expected: bool) {
-        let regex = Budget::of_htaccess().compile(&whole(pattern, Slash::Separates), Case::Exact).unwrap();
+        let regex = Budget::of_htaccess().compile(&to_anchored_regex(pattern, Slash::Separates), Case::Exact).unwrap();
         assert_eq!(regex.is_match(text), expected, "{pattern} {text}");
     }
 

@@ -105,7 +105,7 @@ fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSectio
     let scope = match args {
         [tilde, regex] if tilde == "~" => Scope::LocationMatch(draft.pattern(regex)?),
         [path] if wildcard::is_pattern(path) => {
-            Scope::LocationMatch(draft.pattern(&wildcard::whole(path, Slash::Separates))?)
+            Scope::LocationMatch(draft.pattern(&wildcard::to_anchored_regex(path, Slash::Separates))?)
         }
         [path] => {
             if !path.starts_with('/') {
@@ -160,7 +160,7 @@ fn directory_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opene
 fn files(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let regex = match args {
         [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
-        [name] => draft.pattern(&wildcard::whole(name, Slash::Ordinary))?,
+        [name] => draft.pattern(&wildcard::to_anchored_regex(name, Slash::Ordinary))?,
         _ => return Err(format!("expected one name, got \"{}\": put it in quotation marks", args.join(" "))),
     };
     let rank = draft.files_rank();

@@ -153,7 +153,7 @@ impl Opener {
     }
 
     /// Caches the file to which a path leads.
-    pub fn believe(&self, way: PathWithLinks<'_>, opened: &OpenedFile) -> io::Result<()> {
+    pub fn trust_result(&self, way: PathWithLinks<'_>, opened: &OpenedFile) -> io::Result<()> {
         remember(&self.known, way, identity(&fstat(&opened.file)?));
         Ok(())
     }

@@ -14,7 +14,7 @@ const LATER: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Refusals {
     began: Instant,
-    /// The second since `began` in the low half, and the refusals in it in the high half.
+    /// Low 32 bits: seconds since `began`. High 32 bits: refusals in that second.
     now: AtomicU64,
 }
 

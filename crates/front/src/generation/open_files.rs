@@ -216,10 +216,10 @@ impl OpenFiles {
     }
 
     /// Lets the opener trust a result from another thread as its own (see [`Opener::open`]).
-    pub fn believe(&self, way: PathWithLinks<'_>, opened: &OpenedFile) {
+    pub fn trust_result(&self, way: PathWithLinks<'_>, opened: &OpenedFile) {
         if way.links == Links::OwnersMatch {
             // On an error the opener walks the path again.
-            let _ = self.opener.believe(way, opened);
+            let _ = self.opener.trust_result(way, opened);
         }
     }
 }

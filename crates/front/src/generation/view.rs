@@ -46,7 +46,7 @@ impl View {
             let Some(lacking) = attempt.borrow_mut().take_lacking() else { return answer };
             let (lacking, fetched) = Box::pin(blocking::run("open a file", move || lacking.fetch())).await?;
             if let Fetched::File(Ok(opened)) = &fetched {
-                self.opener.believe(lacking.way(), opened);
+                self.opener.trust_result(lacking.way(), opened);
             }
             attempt.borrow_mut().add(lacking, fetched);
         }

@@ -12,9 +12,9 @@ use super::line;
 use super::time::ClockText;
 use crate::base::lock::lock;
 use base::log;
-use config::Config;
 use config::log_format::LogFormat;
 use config::response::setenv::EnvCondition;
+use config::{Config, LogTarget};
 
 /// Buffered bytes that are written without waiting for the clock.
 const FULL: usize = 32 * 1024;
@@ -30,6 +30,8 @@ pub struct AccessLogs {
 }
 
 struct LogFile {
+    /// The destination as in CustomLog, for messages.
+    name: String,
     file: File,
     lines: Vec<u8>,
     /// Number of lines lost because the buffer was full.
@@ -51,7 +53,7 @@ impl AccessLogs {
             hosts.push(formats.collect::<Result<Vec<_>, String>>().map_err(|unknown| anyhow!(unknown))?);
         }
         Ok(AccessLogs {
-            files: logs.into_iter().map(|log| Mutex::new(LogFile::new(log))).collect(),
+            files: config.logs.iter().zip(logs).map(|(target, log)| Mutex::new(LogFile::new(target, log))).collect(),
             wants_answer: hosts.iter().flatten().any(|(_, format, when)| {
                 format.wants_answer() || when.as_ref().is_some_and(|when| when.expr().is_some())
             }),
@@ -104,14 +106,20 @@ impl Drop for AccessLogs {
 }
 
 impl LogFile {
-    fn new(log: OwnedFd) -> LogFile {
-        LogFile { file: File::from(log), lines: Vec::new(), lost: 0 }
+    fn new(target: &LogTarget, log: OwnedFd) -> LogFile {
+        let name = match target {
+            LogTarget::Standard => "standard output".to_owned(),
+            LogTarget::File(path) => path.display().to_string(),
+            LogTarget::Pipe(command) => format!("|{command}"),
+        };
+        LogFile { name, file: File::from(log), lines: Vec::new(), lost: 0 }
     }
 
     fn add(&mut self, line: impl FnOnce(&mut Vec<u8>)) {
         if self.lines.len() >= KEPT {
             if self.lost == 0 {
-                log::error("front", "access log: the program does not read its input; lines are lost");
+                let name = &self.name;
+                log::error("front", format_args!("access log {name} does not read its input; lines are lost"));
             }
             self.lost += 1;
             return;
@@ -134,13 +142,18 @@ impl LogFile {
                 // The pipe is full; the clock tries again.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(()),
                 Err(error) => {
-                    log::error("front", format_args!("access log: {error}"));
+                    let name = &self.name;
+                    log::error(
+                        "front",
+                        format_args!("access log {name}: cannot write: {error}; the buffered lines are lost"),
+                    );
                     self.lines.clear();
                 }
             }
         }
         if self.lost > 0 {
-            log::warn("front", format_args!("access log: {} lines were lost; the program reads again", self.lost));
+            let (name, lost) = (&self.name, self.lost);
+            log::warn("front", format_args!("access log {name} reads again; {lost} lines were lost"));
             self.lost = 0;
         }
         Some(())

@@ -100,7 +100,7 @@ pub struct Entry<'a> {
 pub struct RoutedPath<'a> {
     /// Decoded and normalised path.
     pub path: &'a [u8],
-    /// File of the path.
+    /// Absolute path of the file to which the path leads.
     pub file: &'a Path,
     /// Requested host.
     pub host_asked: &'a str,

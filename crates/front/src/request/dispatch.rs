@@ -123,7 +123,7 @@ type Resolved<'a> = ControlFlow<Box<Parts>, (Cow<'a, Parts>, Rc<Route>)>;
 async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolved<'a>, Refusal> {
     let mut route = find(context, head).await?;
     context.take_forced();
-    variables::forget(context);
+    variables::invalidate(context);
     remote_ip::settle(context, head, &route);
     settle_all(context, head, &route).await?;
     if route.backend.is_some() && context.has_variable("no-proxy") {

@@ -58,7 +58,7 @@ async fn filled(context: &RequestContext, refusal: &Refusal, text: &ExprText) ->
 /// The response of a local path; if that fails too, the plain error page.
 async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &str) -> Response<BodySource> {
     explain(context, &refusal);
-    context.makes_page_of(refusal.status);
+    context.begin_error_page(refusal.status);
     let mut head = match request::redirected(&context.head, target.as_bytes()) {
         Ok(head) => head,
         Err(_) => return refusal.response(foot),

@@ -83,7 +83,7 @@ pub async fn settle_all(context: &RequestContext, head: &Parts, route: &Rc<Route
         if !context.finds_answer(head, route).await {
             return Ok(());
         }
-        variables::forget(context);
+        variables::invalidate(context);
     }
 }
 

@@ -55,7 +55,7 @@ struct Similar {
     is_folder: bool,
 }
 
-/// An error that leads to the file with a similar name, if there is one.
+/// The `Err` is a redirect to the only similar name, or a list of several. `Ok`: there is none, or the rules are off.
 pub async fn correct(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
     let rules = &route.settings.response.spelling;
     let applies = matches!(head.method, Method::GET | Method::HEAD) && !context.is_subrequest();

@@ -58,7 +58,7 @@ void cml_io_boot(pTHX)
     point(err.io, cml_err_handle, IoTYPE_WRONLY);
 }
 
-/* Gives a process that acts as a program perl's own handles, on descriptors 1 and 2. */
+/* Points STDOUT and STDERR to perl's own handles of descriptors 1 and 2, in a process that runs as a program. */
 void cml_plain_output(pTHX)
 {
     point(out.io, PerlIO_stdout(), IoTYPE_WRONLY);

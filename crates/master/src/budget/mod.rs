@@ -73,7 +73,7 @@ struct RetiredWorker {
 /// Memory limits of one slot, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grant {
-    /// Slot of the worker.
+    /// Slot of the worker, counted from 0.
     pub slot: Slot,
     /// The limit once its memory was measured; before that 0.
     pub measured: u64,

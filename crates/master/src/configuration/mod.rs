@@ -283,14 +283,19 @@ fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
 
 /// Errors in log formats. Only the front knows the log items, but the errors must be reported before the front starts.
 fn wrong_log_formats(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
-    let wrong = |format: &String| {
+    let wrong = |format: &String, said: Option<&Directive>| {
         let reason = log_format::check(format).err()?;
-        let said = bundle.flat().find(|directive| directive.args.contains(format));
         let name = said.map_or("CustomLog", |directive| &directive.name);
         let message = format!("{name} \"{format}\": {reason}");
         Some(ConfigError { at: said.map(|directive| directive.at.clone()), message })
     };
-    config.hosts.iter().flat_map(|host| &host.access_logs).filter_map(|log| wrong(&log.format)).collect()
+    let defines = |directive: &&Directive| directive.name.eq_ignore_ascii_case("LogFormat");
+    let defined = bundle.flat().filter(defines).filter_map(|it| wrong(it.args.first()?, Some(it)));
+    let used = config.hosts.iter().flat_map(|host| &host.access_logs).filter_map(|log| {
+        let said = bundle.flat().find(|directive| directive.args.contains(&log.format));
+        if said.as_ref().is_some_and(defines) { None } else { wrong(&log.format, said) }
+    });
+    defined.chain(used).collect()
 }
 
 impl ConfigOrigin {
@@ -327,7 +332,7 @@ impl ConfigOrigin {
     }
 
     fn facts_with(&self, beside: &Envvars, defined: Vec<(String, Option<String>)>) -> Facts {
-        let mut facts = Facts { defined, odd: beside.odd.clone(), ..self.facts.clone() };
+        let mut facts = Facts { defined, odd: beside.odd.clone(), file: self.name(), ..self.facts.clone() };
         let is_new = |(name, _): &&(String, String)| self.facts.env.iter().all(|(known, _)| known != name);
         facts.env.extend(beside.values.iter().filter(is_new).cloned());
         facts

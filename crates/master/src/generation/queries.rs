@@ -48,7 +48,7 @@ impl<C> GenerationRegister<C> {
         pools.filter_map(|(id, pool)| Some((id.pool, pool.facts.as_ref()?)))
     }
 
-    /// The mold of a pool that forks now, or will.
+    /// The mold that forks the workers of a pool, or will once its code is loaded.
     pub fn forking(&self, id: PoolId) -> Option<&Member> {
         self.pool(id)?.molds.forking()
     }

@@ -26,7 +26,7 @@ fn three_quarters() -> Option<u64> {
 }
 
 impl Master {
-    /// The configuration's budget comes into force.
+    /// Applies the memory budget of the current configuration.
     pub(super) fn configure_budget(&mut self) {
         let bytes = self.budget.configure(&self.checked.config, three_quarters);
         self.grants.set_ceiling(bytes);

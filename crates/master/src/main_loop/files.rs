@@ -56,12 +56,15 @@ impl Master {
                     log::notice("master", "certificates have changed: new connections use the new ones");
                     self.send_to_front(ToFront::Certificates { generation }, vec![memory]);
                 }
-                Err(error) => log::error("master", format_args!("certificates: {error}")),
+                Err(error) => log::error(
+                    "master",
+                    format_args!("cannot pass the new certificates to the front: {error}; the old ones stay in use"),
+                ),
             },
             Err(mistakes) => {
                 log::error(
                     "master",
-                    format_args!("certificates have changed, but the old ones are still used: {mistakes}"),
+                    format_args!("certificates have changed and cannot be used; the old ones stay in use: {mistakes}"),
                 );
             }
         }

@@ -147,7 +147,7 @@ impl Master {
     }
 
     /// When [`Self::supervise_front`] must be called next.
-    pub(super) fn front_wakes(&self, now: Instant) -> Option<Instant> {
+    pub(super) fn next_front_check(&self, now: Instant) -> Option<Instant> {
         self.front.wakes(self.wants_front(), self.checked.config.timeouts.front, now)
     }
 

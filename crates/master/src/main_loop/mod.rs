@@ -159,12 +159,17 @@ impl Master {
         self.announcer.notify().ready(&self.summary());
         log::notice("master", format_args!("{} serving", self.summary()));
         let config = &self.checked.config;
-        let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.spoken_at(listen)));
+        let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.protocol_of(listen)));
         let addresses: Vec<_> = addresses.collect();
         if self.announcer.first_ready(&addresses)
             && let Err(error) = self.logs.renew_standard()
         {
-            log::error("master", format_args!("standard streams: {error}"));
+            log::error(
+                "master",
+                format_args!(
+                    "cannot close the standard streams of the terminal: {error}; the program that started the server may wait"
+                ),
+            );
         }
     }
 

@@ -130,11 +130,11 @@ impl Master {
         log::notice(
             "master",
             format_args!(
-                "mold pid={pid} {name} refork={refork} from worker={slot}, {requests} requests, in {took:.1?}"
+                "mold pid={pid} {name} refork={refork} from worker={slot}, which had handled {requests} requests; it took {took:.1?}"
             ),
         );
         self.refork.promoted(mold, Instant::now());
-        self.exits.reforked();
+        self.exits.count_refork();
         self.send_counts();
         self.tend();
     }

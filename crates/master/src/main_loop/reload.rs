@@ -112,7 +112,7 @@ impl Master {
         if !self.reloads.is_running() {
             return;
         }
-        self.exits.reloaded(result.is_ok());
+        self.exits.count_reload(result.is_ok());
         self.send_counts();
         match &result {
             Ok(generation) => log::notice("master", format_args!("gen={generation} reloaded")),

@@ -105,7 +105,7 @@ impl Master {
     fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let deadlines = [
             self.announcer.wakes(),
-            self.front_wakes(now),
+            self.next_front_check(now),
             self.stop.wakes(),
             self.workers.leave_by(),
             self.next.expansion().map(|expansion| expansion.by),

@@ -133,7 +133,10 @@ impl Listeners {
             if let Err(error) = bound.let_nobody_in() {
                 log::info(
                     "master",
-                    format_args!("{}: connections may be reset: {error}", address_name(&bound.address)),
+                    format_args!(
+                        "{}: cannot refuse connections before the close, so some may be reset: {error}",
+                        address_name(&bound.address)
+                    ),
                 );
             }
         }

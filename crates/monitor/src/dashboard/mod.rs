@@ -1,4 +1,4 @@
-//! The dashboard: a few static files that fetch `status.json`, `history.json`, `slow.json` and `events` and draw them.
+//! The dashboard: a few static files that fetch `events`, `history.json` and `slow.json` and draw them.
 //! Each section of the page is a script in `sections/`, in the order of the page.
 
 const JS: &str = "text/javascript; charset=utf-8";

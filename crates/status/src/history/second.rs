@@ -75,7 +75,7 @@ record! {
         pub faults: u16,
         /// Successful reloads.
         pub reloads: u8,
-        /// Failed reloads.
+        /// Reloads after which the old configuration stayed.
         pub failed_reloads: u8,
         /// Workers that became the mold.
         pub reforks: u8,

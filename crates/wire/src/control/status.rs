@@ -276,7 +276,7 @@ pub struct ClientStatus {
 pub struct WorkerStatus {
     /// Slot in the pool.
     pub slot: Slot,
-    /// Generation of the worker.
+    /// Generation of the code that the worker runs.
     pub generation: GenerationNumber,
     /// The pool, where there are several.
     #[serde(skip_serializing_if = "String::is_empty", default)]

@@ -6,9 +6,9 @@
 //! that wants the answer; that thread alone reads it, and has an eventfd that wakes it.
 //!
 //! ```text
-//!   front                                     worker
-//!   send(Order::Request)  ── frame ────────▶  next() → Inbound::Request
-//!   ring of the thread    ◀── Head Body End ─ send(packet)
+//!   front                                           worker
+//!   send(WorkerOrder::Request)  ── frame ────────▶  next() → Inbound::Request
+//!   ring of the thread          ◀── Head Body End ─ send(packet)
 //! ```
 
 mod front;

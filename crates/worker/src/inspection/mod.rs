@@ -107,10 +107,14 @@ pub fn load_late(site: &Site, code: &LateCode, by: Instant) {
     let wanted = format!("{}\0{}", seconds.max(1), fields(code));
     let loaded = site.perl.require_module("Cameleer::Advice");
     match loaded.and_then(|()| site.perl.call_for_text(c"Cameleer::Advice::load_late", &wanted)) {
-        Ok(count) => {
-            log::notice("perl", format_args!("PerlPreload: {count} modules and scripts that workers had loaded"))
-        }
-        Err(error) => log::error("perl", format_args!("PerlPreload: {error}")),
+        Ok(count) => log::notice(
+            "perl",
+            format_args!("PerlPreload: loaded {count} modules and scripts that earlier workers had loaded"),
+        ),
+        Err(error) => log::error(
+            "perl",
+            format_args!("PerlPreload: cannot load the code that earlier workers had loaded: {error}"),
+        ),
     }
 }
 

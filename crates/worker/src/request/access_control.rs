@@ -152,7 +152,7 @@ impl<'a> AccessCheck<'a> {
         let site = self.at.site;
         let said = site.perl.call_for_text(sub, argument);
         site.calls.end_forked_child(said.as_ref().err());
-        said.map_err(|interrupted| PhaseEnd(site.calls.left(self.at.request, interrupted)))
+        said.map_err(|interrupted| PhaseEnd(site.calls.conclude_interrupted(self.at.request, interrupted)))
     }
 
     /// Whether only Perl code can identify users here.

@@ -45,7 +45,7 @@ fn run_handlers(at: LocatedRequest<'_>, phase: Phase) -> i32 {
         for number in 0.. {
             let handler = match site.locations.handler(location, phase, number) {
                 Some(Ok(handler)) => handler,
-                Some(Err(error)) => return site.calls.left(request, error),
+                Some(Err(error)) => return site.calls.conclude_interrupted(request, error),
                 None => break,
             };
             said = trace::phase(phase, || site.calls.call(handler, request)).0;

@@ -42,7 +42,10 @@ pub(super) fn moved(
 ) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
     let apache::Requested { host, filename, .. } = apache::requested(request);
     let key = with_conditions(site, request, key)?;
-    let location = site.locations.get(key, &filename).map_err(|error| PhaseEnd(site.calls.left(request, error)))?;
+    let location = site
+        .locations
+        .get(key, &filename)
+        .map_err(|error| PhaseEnd(site.calls.conclude_interrupted(request, error)))?;
     apache::place_is(request, location.place.clone());
     if !variables::settle(request, left, &location) {
         log_error(request, &work::Allowance::message());

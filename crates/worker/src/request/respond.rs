@@ -16,7 +16,7 @@ use config::{Handler, Phase};
 /// Runs the response handler that the configuration or an earlier phase names.
 pub(super) fn respond(at: LocatedRequest<'_>) -> i32 {
     if let Err(interrupted) = filters::insert(at) {
-        return at.site.calls.left(at.request, interrupted);
+        return at.site.calls.conclude_interrupted(at.request, interrupted);
     }
     let handler = at.handler();
     if apache::api() == apache::Api::One {
@@ -61,7 +61,7 @@ fn run_script(at: LocatedRequest<'_>) -> i32 {
     }
     match site.registry() {
         Ok(registry) => site.calls.call(registry, request).0,
-        Err(error) => site.calls.left(request, error),
+        Err(error) => site.calls.conclude_interrupted(request, error),
     }
 }
 
@@ -69,7 +69,7 @@ fn run_psgi(at: LocatedRequest<'_>) -> i32 {
     let LocatedRequest { site, request, location } = at;
     let app = match site.locations.app_of(location) {
         Ok(app) => app,
-        Err(error) => return site.calls.left(request, error),
+        Err(error) => return site.calls.conclude_interrupted(request, error),
     };
     site.perl.psgi_begin(apache::is_https(request), 24);
     apache::psgi_env(&mut |key, value| site.perl.psgi_put(key, value));
@@ -83,10 +83,10 @@ fn run_psgi(at: LocatedRequest<'_>) -> i32 {
         Ok(()) => OK,
         // Scripts end by exit, PSGI applications by returning: after exit there is no response, or an incomplete
         // one.
-        Err(Interrupted::Exited(code)) => {
-            site.calls.left(request, Interrupted::Died(format!("PSGI: the application called exit({code})")))
-        }
-        Err(interrupted) => site.calls.left(request, interrupted),
+        Err(Interrupted::Exited(code)) => site
+            .calls
+            .conclude_interrupted(request, Interrupted::Died(format!("PSGI: the application called exit({code})"))),
+        Err(interrupted) => site.calls.conclude_interrupted(request, interrupted),
     }
 }
 

@@ -43,7 +43,7 @@ impl HandlerCalls {
             Err(interrupted) => {
                 let status = printed_status(&interrupted);
                 let exited = !matches!(interrupted, Interrupted::Died(_)) && status.is_none();
-                (self.left_with(request, interrupted, status), !exited)
+                (self.conclude_with_status(request, interrupted, status), !exited)
             }
         }
     }
@@ -57,7 +57,7 @@ impl HandlerCalls {
         let module = self.perl.require_module("Cameleer::Element");
         let result = module.and_then(|()| self.perl.call(c"Cameleer::Element::execute", Some(element)));
         self.end_forked_child(result.as_ref().err());
-        result.map_or_else(|interrupted| self.left(request, interrupted), |()| OK)
+        result.map_or_else(|interrupted| self.conclude_interrupted(request, interrupted), |()| OK)
     }
 
     /// Runs the handlers that Perl code pushed for the current phase.
@@ -72,11 +72,11 @@ impl HandlerCalls {
     }
 
     /// Handles a handler that did not return: `exit` counts as OK, `die` is logged.
-    pub fn left(&self, request: u64, interrupted: Interrupted) -> i32 {
-        self.left_with(request, interrupted, None)
+    pub fn conclude_interrupted(&self, request: u64, interrupted: Interrupted) -> i32 {
+        self.conclude_with_status(request, interrupted, None)
     }
 
-    fn left_with(&self, request: u64, interrupted: Interrupted, status: Option<u16>) -> i32 {
+    fn conclude_with_status(&self, request: u64, interrupted: Interrupted, status: Option<u16>) -> i32 {
         let said = match (interrupted, status) {
             (Interrupted::Exited(_), None) => OK,
             (Interrupted::Unheard, _) => {

@@ -101,8 +101,8 @@ impl PathTranslation {
         Ok((key, files))
     }
 
-    /// A name that looks like a folder in `filename` may be a file with its own rules. The disk is read only for
-    /// names with rules.
+    /// The first part of `filename` that is a file and so has its own rules; otherwise `filename`. Only names with
+    /// rules are looked up on disk.
     fn file_on_the_way<'a>(&self, host: u16, files: &[Arc<Htaccess>], filename: &'a Path) -> &'a Path {
         let ruled = self.config.names_with_rules(files);
         let has_rules = |name: &[u8]| {

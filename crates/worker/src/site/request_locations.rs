@@ -31,7 +31,7 @@ impl RequestLocations {
     }
 
     /// The location of the request, if a phase or handler of it runs.
-    pub fn running(&self, request: u64) -> Option<Rc<ResolvedLocation>> {
+    pub fn running_location(&self, request: u64) -> Option<Rc<ResolvedLocation>> {
         let (_, location) = self.running.borrow().clone().filter(|(of, _)| *of == request)?;
         Some(self.renewed(request, location))
     }

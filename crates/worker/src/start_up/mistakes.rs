@@ -32,13 +32,27 @@ pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
     let in_section = matches!(step.step, StartUpStep::Section { .. });
     let at = if in_section { blamed(&step.at, &error.to_string()) } else { step.at.clone() };
     let message = directive(&step.step).map_or(error.to_string(), |name| format!("{name}: {error}"));
+    let message = if is_missing(&step.step, &message) {
+        format!("{}: correct the name, or add its folder with PerlLib", message.trim_end().trim_end_matches('.'))
+    } else {
+        message
+    };
     ConfigError { at: Some(at), message }
 }
 
-/// The directive that the error of a step must name. `None`: the error names the module or the file itself.
+/// Whether perl has not found the module that a step names, rather than one that the module itself loads.
+fn is_missing(step: &StartUpStep, error: &str) -> bool {
+    use StartUpStep::{HandlerModule, LoadModule, Module};
+    let (Module(name) | HandlerModule(name) | LoadModule(name)) = step else { return false };
+    error.contains(&format!("Can't locate {}.pm in @INC", name.replace("::", "/")))
+}
+
+/// The directive that the error of a step must name. `None`: the error names the file or the handler itself.
 fn directive(step: &StartUpStep) -> Option<&'static str> {
     match step {
         StartUpStep::Section { .. } => Some("<Perl>"),
+        StartUpStep::Module(_) => Some("PerlModule"),
+        StartUpStep::LoadModule(_) => Some("PerlLoadModule"),
         StartUpStep::Require(_) => Some("PerlRequire"),
         StartUpStep::ConfigRequire(_) => Some("PerlConfigRequire"),
         StartUpStep::PostConfigRequire(_) => Some("PerlPostConfigRequire"),

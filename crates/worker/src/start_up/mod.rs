@@ -250,7 +250,9 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
 /// Runs one step that may define names for the configuration after it.
 pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
-        StartUpStep::Module(name) | StartUpStep::LoadModule(name) => perl.require_module(name),
+        StartUpStep::Module(name) | StartUpStep::HandlerModule(name) | StartUpStep::LoadModule(name) => {
+            perl.require_module(name)
+        }
         StartUpStep::Require(file) | StartUpStep::ConfigRequire(file) | StartUpStep::PostConfigRequire(file) => {
             check_kind(file)?;
             perl.require(&file.to_string_lossy())

@@ -191,7 +191,7 @@ struct Performed {
     failed: usize,
 }
 
-/// Answers in this process the requests that were successful in the rehearsal. A child limits the time of each.
+/// Runs the requests that succeeded in the rehearsal in the mold itself. A child ends the mold when one takes too long.
 fn perform(site: &Rc<Site>, candidates: &[&Candidate<'_>], by: Instant) -> Performed {
     let mut performed = Performed::default();
     if candidates.is_empty() {

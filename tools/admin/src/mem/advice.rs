@@ -162,7 +162,7 @@ pub fn table(advice: &PreloadAdvice) -> String {
         let total = advice.late.iter().map(Late::total).sum();
         let _ = writeln!(
             text,
-            "{:<9} {:>8} {:>8}  would be shared: --write FILE, PerlRequire FILE, reload",
+            "{:<9} {:>8} {:>8}  would be shared if the mold loaded it: mem --advise --write FILE, PerlRequire FILE, reload",
             "",
             "",
             size(total)

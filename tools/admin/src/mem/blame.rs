@@ -85,7 +85,7 @@ pub fn table(blame: &Blame) -> String {
     }
     text.push('\n');
     let heads = ["private", "new", "written", "counted", "restored", "workers"];
-    let _ = writeln!(text, "{} whose", heads.map(|head| format!("{head:>8} ")).concat());
+    let _ = writeln!(text, "{} owner", heads.map(|head| format!("{head:>8} ")).concat());
     for owner in owners.iter().take(SHOWN) {
         let Owner { private, new, written, counted, restored, .. } = owner;
         let sizes = [private, new, written, counted, restored].map(|bytes| format!("{:>8} ", size(*bytes)));

@@ -32,9 +32,9 @@ pub struct CapacityPlan {
     ram: u64,
     process: u64,
     shared: u64,
-    /// Number of workers if `shared` is shared.
+    /// Number of workers that fit if each shares `shared` bytes with the others.
     max_clients: u64,
-    /// Number of workers without sharing.
+    /// Number of workers that fit if none shares memory.
     without_sharing: u64,
     /// Number of workers by the running pool's measured cost per worker; `None`: no running pool. The base is `ram`
     /// without master, front, mold and shared memory.

@@ -48,7 +48,7 @@ pub struct MemorySnapshot {
 /// A process and its memory.
 #[derive(Debug, Serialize)]
 pub struct Process {
-    /// Role of the process.
+    /// Master, front, mold, worker, or a child of one of them.
     pub role: ProcessRole,
     /// Process ID.
     pub pid: i32,

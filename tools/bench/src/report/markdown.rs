@@ -19,7 +19,7 @@ pub fn markdown(report: &Report) -> String {
     }
     let _ = writeln!(text, "| {} |", time(report.latency.max));
     if !report.failures.is_empty() {
-        text.push_str("\n| failed | times | the first |\n|:--|--:|:--|\n");
+        text.push_str("\n| failed | times | first error |\n|:--|--:|:--|\n");
     }
     for failure in &report.failures {
         let _ = writeln!(text, "| {} | {} | {} |", failure.cause, failure.count, failure.first.replace('|', "\\|"));

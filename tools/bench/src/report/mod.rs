@@ -105,7 +105,7 @@ pub struct FailureCount {
 pub struct Latency {
     /// Mean (avtime).
     pub mean: f64,
-    /// Standard deviation.
+    /// Square root of the mean squared distance from `mean`.
     pub standard_deviation: f64,
     /// Minimum.
     pub min: f64,

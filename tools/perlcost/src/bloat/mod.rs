@@ -82,7 +82,7 @@ impl Bloat {
         let traced = trace::follow(child.pid).with_context(|| expression.to_owned())?;
         let found = child.answer().with_context(|| expression.to_owned())?;
         let found = serde_json::from_str(&found)?;
-        let traced = traced.context("perl reported its findings before the measurement")?;
+        let traced = traced.context("perl ended before its memory was measured")?;
         Ok(Measured { expression: expression.to_owned(), traced, found })
     }
 }

@@ -15,14 +15,14 @@ const MOST: usize = 2000;
 
 /// Serves static files of `folder`. Folder names with a dot are excluded, since they may be scripts followed by
 /// PATH_INFO.
-pub fn statics(folder: &Path, text: &mut DirectiveText) {
+pub fn serve_static_files(folder: &Path, text: &mut DirectiveText) {
     let pattern = format!("(?i)^/((?:[^/.]+/)*[^/]+\\.(?:{STATIC}))$");
     text.line("AliasMatch", &[&pattern, &format!("{}/$1", template(folder))]);
 }
 
 /// Serves scripts by their names, compiled before the fork if `is_kept`. At `/` an existing index.html or a list of
 /// scripts is shown.
-pub fn scripts(folder: &Path, statics: Option<&Path>, is_kept: bool, text: &mut DirectiveText) {
+pub fn serve_scripts(folder: &Path, statics: Option<&Path>, is_kept: bool, text: &mut DirectiveText) {
     let has_index = |folder: &&Path| folder.join("index.html").is_file();
     let home = statics.filter(has_index).unwrap_or(folder);
     text.line("AliasMatch", &["^/(index\\.html)?$", &format!("{}/$1", template(home))]);

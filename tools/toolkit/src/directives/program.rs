@@ -43,7 +43,7 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut DirectiveTex
     }
     let statics = statics(program, &kind, around)?;
     if let Some(folder) = &statics {
-        folders::statics(folder, text.by("--static"));
+        folders::serve_static_files(folder, text.by("--static"));
     }
     let is_kept = cgi_mode(program, &kind, around, text)? != CgiMode::Program;
     text.by(&named(program));
@@ -51,7 +51,7 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut DirectiveTex
         ProgramKind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
         ProgramKind::Code(code) => psgi("PsgiEval", &one_line(&code), text),
         ProgramKind::Script(file) => script(&file, is_kept, text),
-        ProgramKind::Folder(folder) => folders::scripts(&folder, statics.as_deref(), is_kept, text),
+        ProgramKind::Folder(folder) => folders::serve_scripts(&folder, statics.as_deref(), is_kept, text),
         ProgramKind::Handler(module) => handler(&module, text),
     }
     Ok(())

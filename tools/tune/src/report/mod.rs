@@ -77,7 +77,7 @@ impl From<Alone> for SingleMeasurement {
 pub struct PointReport {
     /// Number of workers.
     pub workers: u32,
-    /// Requests per second.
+    /// Completed requests, per second of the measurement.
     pub requests_per_second: f64,
     /// Half of the 95 % confidence interval; `None`: a single measurement.
     pub margin: Option<f64>,
@@ -94,7 +94,7 @@ pub struct PointReport {
 pub struct LoadMeasurement {
     /// Number of workers.
     pub workers: u32,
-    /// Requests per second.
+    /// Completed requests, per second of the measurement.
     pub requests_per_second: f64,
     /// Median response time.
     pub median: f64,

@@ -88,9 +88,11 @@ pub enum PortOf {
 }
 
 impl LogItem {
-    /// The item for `%{argument}letter`.
-    pub fn named(letter: char, argument: &str) -> Result<LogItem, String> {
-        let unknown = || Err(format!("unknown log item %{{{argument}}}{letter}"));
+    /// The item for `%{argument}letter`; errors quote it as `written`.
+    pub fn named(letter: char, argument: &str, written: &str) -> Result<LogItem, String> {
+        let unknown = || {
+            Err(format!("unknown log item {written}: httpd's mod_log_config and docs/operating/logs.md list the items"))
+        };
         Ok(match letter {
             'a' if argument == "c" => LogItem::Peer,
             'a' => LogItem::RemoteAddress,

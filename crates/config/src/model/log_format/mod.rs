@@ -120,7 +120,8 @@ fn directive(text: &str) -> Result<(FormatPiece, &str), String> {
                 continue;
             }
             letter => {
-                let item = LogItem::named(letter, argument.unwrap_or(""))?;
+                let written = format!("%{}", text.strip_suffix(after).unwrap_or(text));
+                let item = LogItem::named(letter, argument.unwrap_or(""), &written)?;
                 let only = (!only.codes.is_empty()).then_some(only);
                 return Ok((FormatPiece::Value { item, only }, after));
             }
@@ -149,10 +150,16 @@ mod tests {
         let bad = [
             ("%", "%: incomplete item at the end of the format"),
             ("%{Referer", "%{Referer: no } after {"),
-            ("%y", "unknown log item %{}y"),
-            ("%{years}T", "unknown log item %{years}T"),
-            ("%{cameleer:mood}x", "unknown log item %{cameleer:mood}x"),
-            ("%{%!}t", "%{%!}t: not a strftime format"),
+            ("%y", "unknown log item %y: httpd's mod_log_config and docs/operating/logs.md list the items"),
+            (
+                "%>{years}T",
+                "unknown log item %>{years}T: httpd's mod_log_config and docs/operating/logs.md list the items",
+            ),
+            (
+                "%{cameleer:mood}x",
+                "unknown log item %{cameleer:mood}x: httpd's mod_log_config and docs/operating/logs.md list the items",
+            ),
+            ("%{%!}t", "%{%!}t: not a time format: strftime(3) lists the conversions"),
             ("%99999s", "%99999s: not a status"),
         ];
         for (format, expected) in bad {

@@ -41,7 +41,7 @@ impl TimeFormat {
             "usec_frac" => TimeShape::MicrosecondPart,
             // chrono fails, and `write!` then panics, for a wrong format, so it is refused here.
             strftime if StrftimeItems::new(strftime).any(|item| item == chrono::format::Item::Error) => {
-                return Err(format!("%{{{argument}}}t: not a strftime format"));
+                return Err(format!("%{{{argument}}}t: not a time format: strftime(3) lists the conversions"));
             }
             strftime => TimeShape::Strftime(strftime.to_owned()),
         };

@@ -123,8 +123,8 @@ impl HeaderValue {
 impl HeaderRule {
     /// The expressions of the rule whose value may depend on questions.
     pub fn asking(&self) -> (Option<&Expr>, Option<&ExprText>) {
-        let condition = self.condition.as_ref().and_then(EnvCondition::expr).filter(|expr| expr.asks());
-        (condition, self.action.expr().filter(|text| text.asks()))
+        let condition = self.condition.as_ref().and_then(EnvCondition::expr).filter(|expr| expr.may_need_lookup());
+        (condition, self.action.expr().filter(|text| text.may_need_lookup()))
     }
 
     /// Whether condition or value are expressions.

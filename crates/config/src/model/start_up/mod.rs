@@ -24,6 +24,8 @@ pub struct StartUp {
 pub enum StartUpStep {
     /// `PerlModule Name`
     Module(String),
+    /// The module of a handler `+Name`.
+    HandlerModule(String),
     /// `PerlRequire file`, relative to ServerRoot.
     Require(PathBuf),
     /// `PerlLoadModule Name`: the following lines may use its directives.
@@ -45,9 +47,9 @@ pub enum StartUpStep {
     Own {
         /// Name as written.
         name: String,
-        /// The rest of its line.
+        /// Text after the name, unparsed.
         args: String,
-        /// Lines of a section; `None` for a line.
+        /// Lines between `<Name …>` and `</Name>`; `None` for a directive of one line.
         inside: Option<String>,
         /// Index into `Config::sections`.
         section: u16,
@@ -56,9 +58,9 @@ pub enum StartUpStep {
     },
     /// `PerlSetEnv name value`, `PerlPassEnv name` of mod_perl 2 outside of containers: applies to all following steps.
     SetEnv {
-        /// Name of the variable.
+        /// Name as written; perl has it in %ENV.
         name: String,
-        /// Value of the variable.
+        /// The value; for `PerlPassEnv` that of the master's environment.
         value: String,
     },
     /// `PerlLib dir`: a folder prepended to `@INC`.
@@ -77,7 +79,8 @@ pub enum StartUpStep {
 impl StartUpStep {
     /// Whether the step runs code that may define directives.
     pub fn may_define(&self) -> bool {
-        matches!(self, StartUpStep::Module(_) | StartUpStep::Require(_) | StartUpStep::Eval(_)) || self.starts_perl()
+        use StartUpStep::{Eval, HandlerModule, Module, Require};
+        matches!(self, Module(_) | HandlerModule(_) | Require(_) | Eval(_)) || self.starts_perl()
     }
 
     /// Whether mod_perl 2 executes the step immediately, and starts perl for it.

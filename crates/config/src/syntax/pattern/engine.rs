@@ -21,7 +21,7 @@ const STEPS: u32 = 100_000;
 const STEPS_OF_HTACCESS: u32 = 10_000;
 /// Maximum steps at one position where a search does not check its time.
 const STEPS_UNWATCHED: u32 = 256;
-/// Maximum product of the text's length and the pattern's reach where a search does not check its time.
+/// Maximum of text length in bytes times [`Shape::reach`] where a search does not check its time.
 const UNWATCHED: usize = 128 << 10;
 /// Maximum memory of a search without compiled code, in KB.
 const HEAP: u32 = 8 << 10;
@@ -31,7 +31,7 @@ const LONGEST: Duration = Duration::from_millis(150);
 const MEASURED: Duration = Duration::from_millis(1);
 /// Maximum length of a text for patterns of `.htaccess` files, in bytes. A step may read the whole text.
 const LONGEST_TEXT: usize = 64 << 10;
-/// Positions between two looks at the clock.
+/// Number of positions between two checks of the time.
 const POSITIONS: usize = 8;
 
 /// PCRE2's error codes for a compiled pattern that needs more stack than a thread lends it.

@@ -111,7 +111,7 @@ fn accept_path_info(draft: &mut Draft, word: &str) -> Result<(), String> {
 /// `IndexIgnore name…`
 fn index_ignore(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     for name in names {
-        let pattern = draft.pattern(&wildcard::whole(name, Slash::Ordinary))?;
+        let pattern = draft.pattern(&wildcard::to_anchored_regex(name, Slash::Ordinary))?;
         draft.settings().response.listing.ignored.push(pattern);
     }
     Ok(())

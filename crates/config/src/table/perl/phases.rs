@@ -109,7 +109,7 @@ pub fn register(draft: &mut Draft, handlers: &[String]) -> Result<(), String> {
             if class.is_empty() {
                 return Err(format!("expected the name of a module after +, got \"{handler}\""));
             }
-            draft.start_up(StartUpStep::Module(class.to_owned()));
+            draft.start_up(StartUpStep::HandlerModule(class.to_owned()));
         }
         draft.handler(handler);
     }

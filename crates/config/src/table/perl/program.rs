@@ -13,7 +13,8 @@ pub static ROWS: &[Row] = rows![
     ),
     "How Perl scripts of a cgi-script place run. `program`: the kernel executes the file by its `#!` line, as under \
      httpd's mod_cgi. `fork`: each request runs in a child of the worker, which has compiled the script; globals start \
-     as they were after compilation, and end with the request. `persistent`: the script is compiled once in the \
+     as they were after compilation, and end with the request; under `PerlTaintCheck On` these scripts run as \
+     programs. `persistent`: the script is compiled once in the \
      worker, and globals persist, as with Apache::Registry; for scripts written for that. Files that are not Perl are \
      always executed.",
     number("CgiMaxProcesses", SERVER, 1..=20000, |d, n| d.config.max_programs = n as u32)

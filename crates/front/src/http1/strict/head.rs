@@ -42,8 +42,8 @@ pub struct StrictHead {
 }
 
 impl StrictHead {
-    /// Continues in `bytes`, all of the head received so far. `None` while the head is incomplete; then its length and
-    /// the framing of its body.
+    /// Continues the parse; `bytes` is all of the head received so far. Returns `None` while the head is incomplete,
+    /// afterwards its length in bytes and the framing of the body.
     pub fn look(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<(usize, Framing)>, Violation> {
         loop {
             self.at = self.lines.passed();

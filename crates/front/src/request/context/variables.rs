@@ -98,14 +98,14 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(
         }
         context.environment.borrow_mut().basis = Some(basis);
     } else {
-        forget(context);
+        invalidate(context);
     }
     context.apply_rules(|| work_out(context, head, route));
     context.within_limits(route)
 }
 
 /// Makes the next [`settle`] compute the variables again, because the head has changed.
-pub fn forget(context: &RequestContext) {
+pub fn invalidate(context: &RequestContext) {
     context.environment.borrow_mut().basis = None;
 }
 

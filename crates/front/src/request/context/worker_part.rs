@@ -36,7 +36,7 @@ impl RequestContext {
     }
 
     /// Begins to make the page of an error.
-    pub fn makes_page_of(&self, status: StatusCode) {
+    pub fn begin_error_page(&self, status: StatusCode) {
         self.worker.borrow_mut().error = Some(status);
     }
 

@@ -56,7 +56,8 @@ impl Script {
         };
         let (name, path_info, file) = match route.path.strip_suffix(&path_info[..]) {
             Some(name) => (name.to_vec(), path_info, file),
-            // A rule or an alias has named the file: its end is not that of the path.
+            // After a rewrite rule or alias, the file's PATH_INFO need not be a suffix of the URL path; then it is not
+            // split off.
             None => (route.path.clone(), Vec::new(), [file, path_info].concat()),
         };
         let before = to.url.path.trim_end_matches('/').as_bytes();

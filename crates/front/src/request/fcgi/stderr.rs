@@ -1,4 +1,4 @@
-//! Lines of an application for the error log.
+//! Stderr of a FastCGI application: its lines go to the error log, up to a limit for each request.
 
 use crate::request::context::RequestContext;
 use crate::routing::Route;

@@ -33,7 +33,9 @@ impl Page {
             false => self.is_true_expr(expression).await?,
         };
         let Document { context, route, .. } = self.document();
-        context.within_limits(route).map_err(|_| fault("the expressions exceed the limit of work"))?;
+        context
+            .within_limits(route)
+            .map_err(|_| fault("the page's expressions exceed the work limit of one request"))?;
         Ok(result)
     }
 
@@ -56,7 +58,7 @@ impl Page {
     fn charge(&self, budget: &Budget) -> Result<(), Fault> {
         match self.whole.spend(budget.spent().saturating_mul(COMPILED)) {
             true => Ok(()),
-            false => Err(fault("the page's elements exceed the limit of work")),
+            false => Err(fault("the page's elements exceed the work limit of one request")),
         }
     }
 
@@ -64,7 +66,7 @@ impl Page {
     fn named_in(&self, text: &str) -> Result<Variables, Fault> {
         let names: Vec<Vec<u8>> = self.whole.variables.borrow().iter().map(|(name, _)| name.to_vec()).collect();
         if !self.whole.spend(names.len() * (NAME + text.len() / SEARCHED)) {
-            return Err(fault("the page's elements exceed the limit of work"));
+            return Err(fault("the page's elements exceed the work limit of one request"));
         }
         let mut named = Variables::default();
         for name in names {
@@ -73,7 +75,7 @@ impl Page {
                 && let Some(value) = self.variable(name.as_bytes())
             {
                 if !self.whole.spend(value.len()) {
-                    return Err(fault("the page's elements exceed the limit of work"));
+                    return Err(fault("the page's elements exceed the work limit of one request"));
                 }
                 named.set(&name, Some(String::from_utf8_lossy(&value).into_owned()));
             }

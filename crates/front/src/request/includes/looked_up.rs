@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-/// A file that an element asks about.
+/// Size and modification time of the file that an `fsize` or `flastmod` element names.
 pub struct LookedUpFile {
     /// Size in bytes.
     pub size: u64,

@@ -140,7 +140,7 @@ impl Page {
     /// Sends the output of a command.
     pub async fn deliver_plain(&self, source: BodySource) {
         if let Err(error) = self.pass_on(source).await {
-            self.note(format_args!("exec: the end of its output is missing: {error}"));
+            self.note(format_args!("exec: the page lacks the end of the output of the command: {error}"));
         }
     }
 

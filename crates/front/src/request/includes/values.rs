@@ -52,7 +52,7 @@ impl Page {
         // A value that is too long has cost its work, too.
         let length = value.as_ref().map_or(MAX_VALUE, Vec::len);
         if !self.whole.spend(length + text.len()) {
-            return Err(fault("the page's elements exceed the limit of work"));
+            return Err(fault("the page's elements exceed the work limit of one request"));
         }
         value.map_err(|ValueTooLong| fault(format!("a value is longer than {} KB", MAX_VALUE >> 10)))
     }

@@ -36,7 +36,7 @@ impl Candidates {
         self.folder.join(name)
     }
 
-    /// The path of a candidate.
+    /// URL path of the folder, and the name that a candidate has there.
     pub fn path(&self, name: &str) -> Vec<u8> {
         [&self.folder_path[..], name.as_bytes()].concat()
     }

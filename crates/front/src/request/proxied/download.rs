@@ -85,7 +85,9 @@ impl Download {
                 format!("backend {origin}: the response ended early, after {received} bytes of the body: {error}{why}")
             }
             DownloadBody::Fastcgi(_) => {
-                format!("FastCGI application {origin}: the response ends after {received} bytes of the body: {error}")
+                format!(
+                    "FastCGI application {origin}: the response ended early, after {received} bytes of the body: {error}"
+                )
             }
         };
         request.log_error(&self.route, &text);

@@ -90,7 +90,8 @@ fn body(ticket: Ticket, claimed: Option<u64>, in_pieces: bool) -> BodySource {
         return BodySource::Stream(ticket, claimed);
     }
     let length = exchange.spool.len();
-    let whole = if claimed.is_none_or(|claimed| claimed == length) { exchange.spool.only() } else { None };
+    let whole =
+        if claimed.is_none_or(|claimed| claimed == length) { exchange.spool.take_if_single_piece() } else { None };
     drop(exchange);
     match whole {
         Some(bytes) => BodySource::whole(bytes),

@@ -104,7 +104,7 @@ pub async fn answer_questions(context: &RequestContext, response: &Response<Body
     let of = RuleOf { context, route: &route, status: Some(response.status()), length };
     let mut all = asking(route.settings.response.headers.iter().filter(|rule| rule.always || !refused));
     let logs = context.generation.config.hosts.get(context.host()).map_or(&[][..], |host| &host.access_logs);
-    let conditions = logs.iter().filter_map(|log| log.condition.as_ref()?.expr().filter(|expr| expr.asks()));
+    let conditions = logs.iter().filter_map(|log| log.condition.as_ref()?.expr().filter(|expr| expr.may_need_lookup()));
     all.extend(conditions.map(|condition| (Some(condition), None)));
     of.answer_questions(all, response.headers()).await;
 }

@@ -106,7 +106,7 @@ pub async fn compressed(
     let (plain, packed) = match encoder.cost_of(file.length()) > AT_ONCE {
         true => in_turn(claimant, move || pack(file, encoder))
             .await
-            .unwrap_or_else(|| Err(io::Error::other("compression has failed")))?,
+            .unwrap_or_else(|| Err(io::Error::other("the thread that compressed the file has panicked")))?,
         false => packed(file.whole().await?, encoder)?,
     };
     if is_settled {

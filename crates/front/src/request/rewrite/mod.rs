@@ -268,7 +268,7 @@ fn forced(context: &RequestContext, route: &Route, rules: &Rewrite, made: &Rewri
         context.log_error(
             route,
             &format_args!(
-                "RewriteRule: [H={name}] shows the whole server, and is ignored in a folder; write it in the host"
+                "RewriteRule: [H={name}] is ignored in <Directory> and .htaccess, because its page shows the whole server; move it to the virtual host"
             ),
         );
         return;
@@ -303,7 +303,7 @@ fn note(context: &RequestContext, head: &Parts, route: &Rc<Route>, made: &Rewrit
         let value = value.as_deref().map(|value| String::from_utf8_lossy(&Text::bytes_in(value)).into_owned());
         context.inherit_variable(name, value);
     }
-    variables::forget(context);
+    variables::invalidate(context);
     settle(context, head, route)
 }
 

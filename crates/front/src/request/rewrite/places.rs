@@ -53,7 +53,7 @@ pub fn document_root<'a>(context: &'a RequestContext, route: &Route) -> &'a Path
     host.map_or(Path::new("/"), |host| &host.document_root)
 }
 
-/// Splits the route's filename behind its existing file, or else behind its first missing name.
+/// Splits the filename into script and PATH_INFO: after the existing file, or else after the first missing name.
 /// `/srv/www/wiki/Page/x` becomes `/srv/www/wiki/Page` and `/x` if `/srv/www/wiki` is empty.
 pub fn parted(context: &RequestContext, route: &Route) -> (String, String) {
     let whole = bytes(&route.filename);

@@ -11,7 +11,7 @@ use crate::base::blocking;
 pub struct LateClose(Option<File>);
 
 impl LateClose {
-    /// The file.
+    /// The open file; `None` once another thread closes it.
     pub fn get(&self) -> Option<&File> {
         self.0.as_ref()
     }

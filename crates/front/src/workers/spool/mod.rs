@@ -38,8 +38,8 @@ pub use totals::Totals;
 
 /// Bytes in memory above which the worker is not read, unless a file may be used.
 const HIGH_WATER: usize = 256 * 1024;
-/// The limit in memory when a file may be used, because the blocks of the worker's memory must not wait for a slow
-/// client.
+/// `HIGH_WATER` when a file may be used, in bytes. It is lower, so that a slow client holds few blocks of the worker's
+/// memory.
 const SPILLED_HIGH_WATER: usize = 64 * 1024;
 /// Bytes waiting to be written above which the worker is not read.
 const MOST_UNWRITTEN: usize = 256 * 1024;
@@ -296,7 +296,7 @@ impl Spool {
     }
 
     /// All bytes, if they are one piece in memory.
-    pub fn only(&mut self) -> Option<Bytes> {
+    pub fn take_if_single_piece(&mut self) -> Option<Bytes> {
         match (self.pieces.len(), self.pieces.front()) {
             (0, _) => Some(Bytes::new()),
             (1, Some(Piece::Memory(_))) => self.pieces.pop_front().and_then(|piece| self.taken(piece)),

@@ -33,7 +33,7 @@ pub enum Command {
     SlowRequests,
     /// Report the current activity of a worker.
     Look {
-        /// Slot of the worker.
+        /// Slot of the worker, counted from 0.
         worker: u32,
     },
     /// Have the mold measure the memory that workers need to load this code.
@@ -45,7 +45,7 @@ pub enum Command {
     Refork,
     /// Ask a worker to leave when it is idle; it is replaced.
     Recycle {
-        /// Slot of the worker.
+        /// Slot of the worker, counted from 0.
         worker: u32,
     },
     /// Reopen the logs.

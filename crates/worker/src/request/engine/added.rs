@@ -27,7 +27,7 @@ pub(super) fn merge_location(site: &Site, request: u64, path: &str) -> Result<bo
 
 fn renew(site: &Site, request: u64, change: impl FnOnce(&mut LocationKey)) -> Result<(), String> {
     site.under_way.has_room()?;
-    let before = site.under_way.running(request).ok_or(NOT_NOW)?;
+    let before = site.under_way.running_location(request).ok_or(NOT_NOW)?;
     let mut key = LocationKey { handler: None, ..before.key.clone() };
     change(&mut key);
     let moved = moved(site, request, Some(&*before), key);

@@ -17,7 +17,7 @@ use config::Phase;
 
 /// Runs the phase of an httpd hook in the request's location. Returns its status.
 pub(super) fn run(site: &Site, request: u64, hook: &[u8]) -> i32 {
-    let Some(location) = site.under_way.running(request) else { return DECLINED };
+    let Some(location) = site.under_way.running_location(request) else { return DECLINED };
     let at = LocatedRequest::new(site, request, &location);
     let said = site.under_way.nested(|| {
         let before = apache::running_phase(request);
@@ -34,7 +34,7 @@ pub(super) fn run(site: &Site, request: u64, hook: &[u8]) -> i32 {
 
 /// Answers the request with its location's error document for this status.
 pub(super) fn answer_with_error(site: &Site, request: u64, status: i32) {
-    if let Some(location) = site.under_way.running(request)
+    if let Some(location) = site.under_way.running_location(request)
         && let 200..600 = status
     {
         conclude(LocatedRequest::new(site, request, &location), status);

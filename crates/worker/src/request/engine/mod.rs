@@ -38,7 +38,7 @@ impl apache::Engine for Site {
             // Within the Trans phase its handlers are not run once more.
             Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
             Ok(location) => first(LocatedRequest::new(self, request, &location), Phase::Trans),
-            Err(error) => Err(PhaseEnd(self.calls.left(request, error))),
+            Err(error) => Err(PhaseEnd(self.calls.conclude_interrupted(request, error))),
         });
         before.map(|phase| apache::enter_phase(request, phase));
         let led = said.and_then(|said| resolve_target(self, request, said == OK));

@@ -56,9 +56,9 @@ impl Site {
                     child.is_late(apache::requested(request).number);
                     relay::last_words(&mut child, LAST_WORDS);
                 }
-                self.calls.left(request, Interrupted::Died(too_late(file)))
+                self.calls.conclude_interrupted(request, Interrupted::Died(too_late(file)))
             }
-            TransferEnd::Lost(error) => self.calls.left(request, Interrupted::Died(lost(file, &error))),
+            TransferEnd::Lost(error) => self.calls.conclude_interrupted(request, Interrupted::Died(lost(file, &error))),
         }
     }
 }

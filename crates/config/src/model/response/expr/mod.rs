@@ -114,7 +114,7 @@ impl Expr {
     }
 
     /// Whether the value may depend on an [`ExprQuestion`].
-    pub fn asks(&self) -> bool {
+    pub fn may_need_lookup(&self) -> bool {
         self.asks
     }
 
@@ -175,7 +175,7 @@ impl ExprText {
     }
 
     /// Whether the value may depend on an [`ExprQuestion`].
-    pub fn asks(&self) -> bool {
+    pub fn may_need_lookup(&self) -> bool {
         self.asks
     }
 

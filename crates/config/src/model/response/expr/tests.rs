@@ -163,7 +163,7 @@ fn questions_without_an_answer_stop_the_evaluation() {
     let failure = |source: &str| parsed(source).unwrap().evaluate(&Request).unwrap_err();
     assert_eq!(failure("-U '/x'"), ExprFailure::Unknown(ExprQuestion::LookAhead(LookAhead::Path("/x".to_owned()))));
     assert_eq!(failure("file('/x') == ''"), ExprFailure::Failed("no such file".to_owned()));
-    assert!(parsed("-U '/x'").unwrap().asks() && !parsed("true").unwrap().asks());
+    assert!(parsed("-U '/x'").unwrap().may_need_lookup() && !parsed("true").unwrap().may_need_lookup());
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn an_invalid_expression_is_an_error_with_its_position() {
         ("-R %{REMOTE_ADDR}", "expected a network in quotation marks"),
         ("'a' in 'b'", "expected a list such as"),
         ("replace('a', 'b') == ''", "expected replace(word, from, to)"),
-        (&deep, "more than 50 parentheses"),
+        (&deep, "nested more than 50 deep"),
     ] {
         let error = parsed(source).expect_err(source);
         assert!(error.contains(expected), "{source}: {error}");

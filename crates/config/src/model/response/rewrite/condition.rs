@@ -81,7 +81,7 @@ impl Condition {
         budget: &mut Budget,
     ) -> Result<Condition, String> {
         let (mut case, mut or_next, mut no_vary) = (Case::Exact, false, false);
-        for flag in words_of(flags)? {
+        for flag in split_flags(flags)? {
             match flag.to_ascii_uppercase().as_str() {
                 "NC" | "NOCASE" => case = Case::Either,
                 "OR" | "ORNEXT" => or_next = true,
@@ -200,7 +200,7 @@ fn compare(left: &str, right: &str, case: Case) -> Ordering {
 }
 
 /// Splits `[A,B=c]` into flags.
-pub fn words_of(flags: &str) -> Result<Vec<&str>, String> {
+pub fn split_flags(flags: &str) -> Result<Vec<&str>, String> {
     if flags.is_empty() {
         return Ok(Vec::new());
     }

@@ -1,6 +1,6 @@
 //! The flags of a `RewriteRule`.
 
-use super::condition::words_of;
+use super::condition::split_flags;
 use super::map::Maps;
 use super::template::Template;
 use crate::syntax::pattern::Case;
@@ -100,7 +100,7 @@ const ROUNDS: u32 = 250;
 /// Parses flags. The second value is the case of the pattern (`NC`).
 pub fn parse(flags: &str, maps: &Maps) -> Result<(RuleFlags, Case), String> {
     let (mut all, mut case) = (RuleFlags::default(), Case::Exact);
-    for flag in words_of(flags)? {
+    for flag in split_flags(flags)? {
         let (name, value) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));
         match name.to_ascii_uppercase().as_str() {
             "NC" | "NOCASE" => case = Case::Either,

@@ -87,7 +87,7 @@ impl Map {
         matches!(self, Map::Function(_))
     }
 
-    /// The value of a key. The caller queries programs, see `ahead`.
+    /// The value of a key. `None`: the map has no such key, or is a program, which the front queries (see `ahead`).
     pub fn look(&self, key: &str) -> Option<String> {
         match self {
             Map::Text(entries) => entries.get(key).cloned(),

@@ -19,7 +19,7 @@ pub struct Rule {
     pub negated: bool,
     /// Substitution of the path. `None` for `-`: no substitution.
     pub to: Option<Template>,
-    /// Flags of the rule.
+    /// `[L,R=301]` and the like.
     pub flags: RuleFlags,
 }
 

@@ -200,7 +200,7 @@ fn look(map: &Map, key: &str, fill: &dyn TemplateSource) -> Option<String> {
 
 fn parse(source: &str, maps: &Maps, depth: usize) -> Result<Template, String> {
     if depth > DEEPEST {
-        return Err("maps are nested too deeply in keys of maps".to_owned());
+        return Err(format!("keys of maps have maps in them more than {DEEPEST} deep: at most {DEEPEST} are allowed"));
     }
     let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), source);
     while let Some(c) = rest.chars().next() {
@@ -289,7 +289,7 @@ fn known(name: &str) -> Option<RuleVariable> {
 }
 
 fn unknown(name: &str) -> String {
-    format!("%{{{name}}} is not supported in rules")
+    format!("%{{{name}}} is not supported in rules: use %{{HTTP:Header}}, %{{ENV:name}} or a variable of mod_rewrite")
 }
 
 #[cfg(test)]

@@ -44,7 +44,9 @@ pub fn template(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         let mut trial = None;
         match key != "hctemplate" && parameter(draft, &mut trial, &key, value)? {
             true => Ok((key, value.to_owned())),
-            false => Err(format!("the parameter {key} is not one of a check")),
+            false => Err(format!(
+                "{key} is no parameter of a health check: use hcmethod, hcinterval, hcpasses, hcfails, hcuri or hcexpr"
+            )),
         }
     });
     let pairs = pairs.collect::<Result<Vec<_>, String>>()?;

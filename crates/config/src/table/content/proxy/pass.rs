@@ -210,7 +210,7 @@ fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     }
     let pattern = match args {
         [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
-        [url] if wildcard::is_pattern(url) => draft.pattern(&wildcard::whole(url, Slash::Ordinary))?,
+        [url] if wildcard::is_pattern(url) => draft.pattern(&wildcard::to_anchored_regex(url, Slash::Ordinary))?,
         [url] => draft.pattern(&format!("^{}", wildcard::to_regex(url, Slash::Ordinary)))?,
         _ => return Err("expected one URL".to_owned()),
     };

@@ -23,7 +23,7 @@ const API_VERSION: &str = "20120211";
 /// A request at a route, and its response if there is one.
 #[derive(Clone, Copy)]
 pub struct ExprOf<'a> {
-    /// The request.
+    /// The request for which the expression is evaluated.
     pub context: &'a RequestContext,
     /// Its current head.
     pub head: &'a Parts,

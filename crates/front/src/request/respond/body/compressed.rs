@@ -63,7 +63,11 @@ impl Compressed {
                         return Poll::Pending;
                     }
                     Poll::Ready(Some((encoder, done))) => (encoder, then, done),
-                    Poll::Ready(None) => return Poll::Ready(Some(Err(io::Error::other("compression has failed")))),
+                    Poll::Ready(None) => {
+                        return Poll::Ready(Some(Err(io::Error::other(
+                            "the thread that compressed the response has panicked",
+                        ))));
+                    }
                 },
                 State::Here(mut encoder) => {
                     let Poll::Ready(step) = self.next_step(cx) else {

@@ -31,7 +31,7 @@ pub struct Waiting<T> {
     pub order: u64,
     /// Time of arrival.
     pub since: Instant,
-    /// The request.
+    /// The request that waits.
     pub item: T,
 }
 

@@ -65,7 +65,7 @@ impl<'a, 'b> ExprParser<'a, 'b> {
     fn deeper<T>(&mut self, part: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(format!("the expression has more than {DEEPEST} parentheses or functions in one another"));
+            return Err(format!("parentheses and functions are nested more than {DEEPEST} deep: split the expression"));
         }
         let done = part(self);
         self.depth -= 1;

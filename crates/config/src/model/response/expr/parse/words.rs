@@ -4,6 +4,9 @@ use super::super::ExprVariable;
 use super::super::tree::Word;
 use super::{ExprParser, Operand, names};
 
+const KNOWN_VARIABLES: &str =
+    "; httpd's expressions list the variables, and %{reqenv:NAME} has any other of the request";
+
 impl ExprParser<'_, '_> {
     /// A word, and those that `.` appends.
     pub(super) fn word(&mut self) -> Result<Word, String> {
@@ -66,8 +69,9 @@ impl ExprParser<'_, '_> {
         self.scan.rest = rest;
         match self.scan.next() {
             Some('}') => {
-                let word = names::variable(name)
-                    .ok_or_else(|| start.wrong(&format!("the variable %{{{name}}} does not exist")))?;
+                let word = names::variable(name).ok_or_else(|| {
+                    start.wrong(&format!("the variable %{{{name}}} does not exist")) + KNOWN_VARIABLES
+                })?;
                 self.wants_user |= matches!(word, Word::Variable(ExprVariable::RemoteUser));
                 self.asks |= matches!(word, Word::Variable(variable) if variable.is_about_file());
                 Ok(Some(word))

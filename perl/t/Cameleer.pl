@@ -1,3 +1,5 @@
+# Cameleer: resolves names of handlers, loads modules and files, sets variables; run by packages.t
+
 use v5.36;
 use B ();
 

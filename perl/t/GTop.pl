@@ -1,3 +1,5 @@
+# GTop: memory of a process and of the machine; run by packages.t
+
 use v5.36;
 
 return {

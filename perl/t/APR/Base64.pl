@@ -1,3 +1,5 @@
+# APR::Base64: encodes and decodes all bytes, and decodes invalid input to nothing; run by packages.t
+
 use v5.36;
 
 return {

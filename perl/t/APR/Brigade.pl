@@ -1,3 +1,5 @@
+# APR::Brigade: reads, splits, joins and walks a list of buckets; run by packages.t
+
 use v5.36;
 
 sub My::Brigades::of (@texts) {

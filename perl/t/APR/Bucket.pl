@@ -1,3 +1,5 @@
+# APR::Bucket: reads a whole text or a part, and recognizes marks of end and flush; run by packages.t
+
 use v5.36;
 
 sub My::Buckets::allocator { require APR::Pool; require APR::BucketAlloc; return APR::BucketAlloc->new( APR::Pool->new ) }

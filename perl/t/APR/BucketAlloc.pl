@@ -1,3 +1,5 @@
+# APR::BucketAlloc: a bucket is invalid once its allocator is destroyed, and nothing leaks; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# APR::Error: an exception has libapr's number, text and comparison; run by packages.t
+
 use v5.36;
 
 sub My::Errors::one { return APR::Error->new( rc => 2, func => 'My::func', file => 'file', line => 7 ) }

@@ -1,3 +1,5 @@
+# APR::Finfo: the values of stat, and an exception for a missing file; run by packages.t
+
 use v5.36;
 
 sub My::Finfo::of ($path) { require APR::Pool; require APR::Const; APR::Const->import( -compile => 'FINFO_NORM' ); return APR::Finfo::stat( $path, APR::Const::FINFO_NORM(), APR::Pool->new ) }

@@ -1,3 +1,5 @@
+# APR::IpSubnet: addresses inside and outside a subnet, and invalid subnets; run by packages.t
+
 use v5.36;
 
 sub My::Subnets::has ( $address, @net ) {

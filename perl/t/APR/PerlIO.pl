@@ -1,3 +1,5 @@
+# APR::PerlIO: the layer :APR reads and writes lines and reports errors; run by packages.t
+
 use v5.36;
 
 return {

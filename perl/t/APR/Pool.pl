@@ -1,3 +1,5 @@
+# APR::Pool: cleanups, nested pools, and the use of a destroyed pool; run by packages.t
+
 use v5.36;
 
 return {

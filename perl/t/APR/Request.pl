@@ -1,3 +1,5 @@
+# APR::Request: parameters, body and cookies of a request, limits and invalid input; run by packages.t
+
 use v5.36;
 
 # The request of these texts.

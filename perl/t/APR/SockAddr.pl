@@ -1,3 +1,5 @@
+# APR::SockAddr: address and port of a socket, and their comparison; run by packages.t
+
 use v5.36;
 
 sub My::Addr::of (@words) { require APR::Pool; return APR::SockAddr->new( APR::Pool->new, @words ) }

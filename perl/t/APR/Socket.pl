@@ -1,3 +1,5 @@
+# APR::Socket: sends, receives and waits, with errors of closed sockets; run by packages.t
+
 use v5.36;
 use Socket ();
 

@@ -1,3 +1,5 @@
+# APR::ThreadMutex: locks and unlocks a mutex; run by packages.t
+
 use v5.36;
 
 sub My::Mutex::new_one { require APR::Pool; return APR::ThreadMutex->new( APR::Pool->new ) }

@@ -1,3 +1,5 @@
+# APR::URI: parses, changes and writes URLs without their password; run by packages.t
+
 use v5.36;
 
 sub My::Addresses::of ($text) { require APR::Pool; return APR::URI->parse( APR::Pool->new, $text ) }

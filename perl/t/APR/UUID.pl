@@ -1,3 +1,5 @@
+# APR::UUID: creates, formats and parses unique identifiers, and refuses invalid ones; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# APR::Util: checks passwords against their hashes, and finds the name in a path; run by packages.t
+
 use v5.36;
 
 return {

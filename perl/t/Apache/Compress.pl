@@ -1,3 +1,5 @@
+# Apache::Compress: sends a file whole or compressed, as the client accepts; run by packages.t
+
 use v5.36;
 
 # `packed` has the magic number of gzip.

@@ -1,3 +1,5 @@
+# Apache::Connection: addresses and user of a connection, read and changed; run by packages.t
+
 use v5.36;
 use Socket ();
 

@@ -1,3 +1,5 @@
+# Apache::FakeRequest: fields, headers and methods of a request without a server; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::Filter: reads a file or the output of the filter before, and reports errors; run by packages.t
+
 use v5.36;
 
 sub My::Filtered::first ( $r, $name = 'page.txt' ) {

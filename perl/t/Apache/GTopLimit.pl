@@ -1,3 +1,5 @@
+# Apache::GTopLimit: the handler declines, and a process within its limits stays; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::GzipChain: compresses the output for clients that accept gzip; run by packages.t
+
 use v5.36;
 use IO::Uncompress::Gunzip ();
 

@@ -1,3 +1,5 @@
+# Apache::Include: inserts the response of a subrequest; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::Leak: counts the values that code leaves in memory; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::Log: levels, messages and code that makes messages; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::Opcode: names of operators, and which of them are denied; run by packages.t
+
 use v5.36;
 
 return {

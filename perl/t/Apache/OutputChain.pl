@@ -1,3 +1,5 @@
+# Apache::OutputChain: links change the output in order, for each way to print; run by packages.t
+
 use v5.36;
 
 # Links: one prints in capitals, one buffers to the end, one dies.

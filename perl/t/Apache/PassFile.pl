@@ -1,3 +1,5 @@
+# Apache::PassFile: sends regular files in pieces, and nothing else; run by packages.t
+
 use v5.36;
 use POSIX ();
 

@@ -1,3 +1,5 @@
+# Apache::PerlRunXS: runs scripts as Apache::PerlRun and Apache::Registry do; run by packages.t
+
 use v5.36;
 
 sub My::RunXS::of ( $r, $class, $name ) {

@@ -1,3 +1,5 @@
+# Apache::Phases: pushes, replaces and lists the handlers of a phase; run by packages.t
+
 use v5.36;
 
 return {

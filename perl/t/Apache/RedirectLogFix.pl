@@ -1,3 +1,5 @@
+# Apache::RedirectLogFix: the logged status of responses with and without a redirect; run by packages.t
+
 use v5.36;
 
 sub My::Fixed::status ($r) { return join '|', Apache::RedirectLogFix::handler($r), $r->status }

@@ -1,3 +1,5 @@
+# Apache::RegistryBB: runs scripts without checks of their mode; run by packages.t
+
 use v5.36;
 
 sub My::Bare::of ( $r, $name ) {

@@ -1,3 +1,5 @@
+# Apache::RegistryLexInfo: logs the lexical variables that a run has changed; run by packages.t
+
 use v5.36;
 
 sub My::Lexical::of ( $r, $text ) {

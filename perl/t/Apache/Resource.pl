@@ -1,3 +1,5 @@
+# Apache::Resource: parses and sets limits of resources; run by packages.t
+
 use v5.36;
 
 sub My::Resources::wanted (%set) {

@@ -1,3 +1,5 @@
+# Apache::SIG: sets and restores the handler of SIGPIPE; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::Scoreboard: workers and counts of the server as mod_status lists them; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::SpeedLimit: rates of clients that are let in or refused; run by packages.t
+
 use v5.36;
 
 # The rate of the last request, or 'in', of a client that sends at these seconds.

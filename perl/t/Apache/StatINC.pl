@@ -1,3 +1,5 @@
+# Apache::StatINC: loads changed modules anew, and keeps those that did not change; run by packages.t
+
 use v5.36;
 
 # Loads a module of this text from the server's folder under a name of %INC.

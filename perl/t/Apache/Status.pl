@@ -1,3 +1,5 @@
+# Apache::Status: menu, options and pages of the status handler; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::SubProcess: runs code and programs with pipes to their streams; run by packages.t
+
 use v5.36;
 
 sub My::Child::read_from ($handle) { local $/ = undef; return scalar(<$handle>) // '' }

@@ -1,3 +1,5 @@
+# Apache::Symbol: undefines the subs of a package, and finds names; run by packages.t
+
 use v5.36;
 
 sub My::Symbols::make { eval 'package My::Symbols::Own; use List::Util "sum"; sub one { 1 } sub two { 2 } use constant PI => 3; 1' or die $@; return }    ## no critic: a package at run time

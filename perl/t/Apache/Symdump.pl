@@ -1,3 +1,5 @@
+# Apache::Symdump: writes the symbol table, and then what was added; run by packages.t
+
 use v5.36;
 
 sub My::Dumped::files { return glob TestServer::own_file("logs/symdump.$$.*") }

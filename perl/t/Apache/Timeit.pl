@@ -1,3 +1,5 @@
+# Apache::Timeit: logs the times of a request; run by packages.t
+
 use v5.36;
 use Benchmark ();
 

@@ -1,3 +1,5 @@
+# Apache::Timeout: sets, resets and ends soft and hard timeouts; run by packages.t
+
 use v5.36;
 
 our %went_on;

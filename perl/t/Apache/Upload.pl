@@ -1,3 +1,5 @@
+# Apache::Upload: name, size, file and link of an upload; run by packages.t
+
 use v5.36;
 
 sub My::Uploaded::of ( $r, @pieces ) {

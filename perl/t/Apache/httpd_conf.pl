@@ -1,3 +1,5 @@
+# Apache::httpd_conf: writes an httpd.conf from its settings; run by packages.t
+
 use v5.36;
 
 # The quotation marks tell the package from the function Apache::httpd_conf.

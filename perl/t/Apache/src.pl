@@ -1,3 +1,5 @@
+# Apache::src: version and absent sources of httpd; run by packages.t
+
 use v5.36;
 
 return {

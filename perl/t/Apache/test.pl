@@ -1,3 +1,5 @@
+# Apache::test: prints results, finds modules and builds URLs; run by packages.t
+
 use v5.36;
 
 return {

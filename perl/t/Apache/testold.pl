@@ -1,3 +1,5 @@
+# Apache::testold: the old names are those of Apache::test; run by packages.t
+
 use v5.36;
 
 return {

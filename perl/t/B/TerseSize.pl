@@ -1,3 +1,5 @@
+# B::TerseSize: the sizes of subs, packages and values; run by packages.t
+
 use v5.36;
 
 sub My::Weighed::one { my ($x) = @_; return $x + 1 }

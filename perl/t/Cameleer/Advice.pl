@@ -1,3 +1,5 @@
+# Cameleer::Advice: reports which modules could be loaded at the start; run by packages.t
+
 use v5.36;
 
 sub My::Advice::of (@fields) {

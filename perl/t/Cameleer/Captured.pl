@@ -1,3 +1,5 @@
+# Cameleer::Captured: captures what code writes to stderr; run by packages.t
+
 use v5.36;
 use POSIX ();
 

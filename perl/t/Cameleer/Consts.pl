@@ -1,3 +1,5 @@
+# Cameleer::Consts: imports constants and groups when they are first used; run by packages.t
+
 use v5.36;
 
 my $asked = 0;

@@ -1,3 +1,5 @@
+# Cameleer::Directives: parses and calls the directives that a module defines; run by packages.t
+
 use v5.36;
 
 sub My::Directives::ask ($code) { return eval { $code->() } // $@ }

@@ -1,3 +1,5 @@
+# Cameleer::Element: runs the sub, package or method of a server-side include; run by packages.t
+
 use v5.36;
 
 sub My::Element::sub { my ( $r, @words ) = @_; $r->print( join '|', ref $r, @words ); return }

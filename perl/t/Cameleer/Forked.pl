@@ -1,3 +1,5 @@
+# Cameleer::Forked: prepares a script for a fork, and restores the state of the process; run by packages.t
+
 use v5.36;
 
 sub My::Forked::prepared ($text) {

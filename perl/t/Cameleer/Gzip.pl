@@ -1,3 +1,5 @@
+# Cameleer::Gzip: decides whether to compress, and compresses a response; run by packages.t
+
 use v5.36;
 use IO::Uncompress::Gunzip ();
 

@@ -1,3 +1,5 @@
+# Cameleer::HTML: escapes characters that HTML or a terminal would interpret; run by packages.t
+
 use v5.36;
 
 return {

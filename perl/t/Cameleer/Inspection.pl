@@ -1,3 +1,5 @@
+# Cameleer::Inspection: writes JSON, and lists the loaded modules; run by packages.t
+
 use v5.36;
 use JSON::PP ();
 

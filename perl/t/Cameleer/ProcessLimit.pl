@@ -1,3 +1,5 @@
+# Cameleer::ProcessLimit: which limit a process exceeds, and when it is checked; run by packages.t
+
 use v5.36;
 
 sub My::Limit::reason ( %limit ) { return Cameleer::ProcessLimit::exceeded( \%limit, { size => 100, share => 50, unshared => 50 } ) // 'none' }

@@ -1,3 +1,5 @@
+# Cameleer::Regular: reads regular files, and refuses everything else; run by packages.t
+
 use v5.36;
 use POSIX ();
 

@@ -1,3 +1,5 @@
+# Cameleer::Sections: hands configuration to the server while it is read, and not later; run by packages.t
+
 use v5.36;
 
 return {

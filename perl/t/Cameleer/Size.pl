@@ -1,3 +1,5 @@
+# Cameleer::Size: lists the subs of a module or script, with their sizes; run by packages.t
+
 use v5.36;
 use JSON::PP ();
 

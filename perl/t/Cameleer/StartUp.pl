@@ -1,3 +1,5 @@
+# Cameleer::StartUp: preloads scripts, and finds folders and descriptors of start-up code; run by packages.t
+
 use v5.36;
 use IO::Socket::INET ();
 

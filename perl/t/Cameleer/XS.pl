@@ -1,3 +1,5 @@
+# Cameleer::XS: loads the C parts of packages once; run by packages.t
+
 use v5.36;
 
 return {

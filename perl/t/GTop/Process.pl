@@ -1,3 +1,5 @@
+# GTop::Process: times, user and state of a process; run by packages.t
+
 use v5.36;
 
 return {

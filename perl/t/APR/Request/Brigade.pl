@@ -1,3 +1,5 @@
+# APR::Request::Brigade: reads a brigade by lines and by bytes, also as a tied handle; run by packages.t
+
 use v5.36;
 
 sub My::Reading::of (@texts) {

@@ -1,3 +1,5 @@
+# APR::Request::CGI: query and cookies of a CGI program; run by packages.t
+
 use v5.36;
 
 sub My::Gateway::of (%env) { require APR::Pool; @ENV{ keys %env } = values %env; return APR::Request::CGI->handle( APR::Pool->new ) }

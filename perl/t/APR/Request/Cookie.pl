@@ -1,3 +1,5 @@
+# APR::Request::Cookie: the header line of a cookie, its attributes and its errors; run by packages.t
+
 use v5.36;
 
 sub My::Baked::of (%fields) { require APR::Pool; return APR::Request::Cookie->new( APR::Pool->new, %fields ) }

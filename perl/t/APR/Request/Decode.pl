@@ -1,3 +1,5 @@
+# APR::Request::Decode: decodes and encodes texts, and parses attributes of headers; run by packages.t
+
 use v5.36;
 
 sub My::Decoded::of ($text) { my ( $said, $status ) = APR::Request::Decode::decoded($text); return "$said $status" }

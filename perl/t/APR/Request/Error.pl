@@ -1,3 +1,5 @@
+# APR::Request::Error: status values have libapreq's numbers, texts and exceptions; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# APR::Request::Hook: hooks discard, refuse or pass on the pieces of an upload; run by packages.t
+
 use v5.36;
 
 sub My::Hooked::field { require APR::Request; require APR::Request::Value; return APR::Request::Value->new( name => 'n', value => 'v' ) }

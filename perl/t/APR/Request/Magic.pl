@@ -1,3 +1,5 @@
+# APR::Request::Magic: selects the kind of handle that the server has; run by packages.t
+
 use v5.36;
 
 # In mod_perl 1 there is no Apache2 request, so the handle is that of a CGI program.

@@ -1,3 +1,5 @@
+# APR::Request::Multipart: parses a multipart body in pieces of any length, and reports errors; run by packages.t
+
 use v5.36;
 
 # The status of a body of this text, taken in pieces, then its fields.

@@ -1,3 +1,5 @@
+# APR::Request::Param: name, value, charset and taint of a parameter without an upload; run by packages.t
+
 use v5.36;
 
 sub My::Param::of ( $name, $value ) { require APR::Pool; return APR::Request::Param->make( APR::Pool->new, $name, $value ) }

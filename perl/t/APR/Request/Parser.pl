@@ -1,3 +1,5 @@
+# APR::Request::Parser: parses queries, bodies and headers in pieces, and selects a parser by type; run by packages.t
+
 use v5.36;
 
 sub My::Parser::fields ( $status, $store ) { return join '|', $status, map {"$_->{name}=$_->{value}"} $store->all }

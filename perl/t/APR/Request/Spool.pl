@@ -1,3 +1,5 @@
+# APR::Request::Spool: stores an upload in memory or in a file, links and removes the file; run by packages.t
+
 use v5.36;
 
 sub My::Spool::of ( $limit, @pieces ) {

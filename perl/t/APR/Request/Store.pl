@@ -1,3 +1,5 @@
+# APR::Request::Store: a table of parameters can be read and walked, not written; run by packages.t
+
 use v5.36;
 
 # A table of these names and values.

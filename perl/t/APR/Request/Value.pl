@@ -1,3 +1,5 @@
+# APR::Request::Value: charset, flags and class of a value of libapreq; run by packages.t
+
 use v5.36;
 
 sub My::Values2::of ( $value, %more ) { return APR::Request::Value->new( name => 'n', value => $value, %more ) }

@@ -1,3 +1,5 @@
+# Apache::File::Conditions: the status that conditional headers give for the entity tag "a"; run by packages.t
+
 use v5.36;
 
 # The status of a GET whose response has the entity tag "a".

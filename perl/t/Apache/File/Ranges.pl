@@ -1,3 +1,5 @@
+# Apache::File::Ranges: the parts that a Range header selects of a body of ten bytes; run by packages.t
+
 use v5.36;
 
 # Offsets and lengths of the ranges that a GET of ten bytes wants.

@@ -1,3 +1,5 @@
+# Apache::Registry::Compile: compiles subs, reports errors, and selects the warnings to log; run by packages.t
+
 use v5.36;
 
 sub My::Compiling::warnings_of ($text) {

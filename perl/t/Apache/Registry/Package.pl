@@ -1,3 +1,5 @@
+# Apache::Registry::Package: makes package names of paths, and empties packages; run by packages.t
+
 use v5.36;
 
 sub My::Names::of ($uri) { return Apache::Registry::Package::name_of($uri) }

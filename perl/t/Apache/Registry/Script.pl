@@ -1,3 +1,5 @@
+# Apache::Registry::Script: runs a compiled script with its DATA, warnings and END blocks; run by packages.t
+
 use v5.36;
 
 my $number = 0;

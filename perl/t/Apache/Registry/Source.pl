@@ -1,3 +1,5 @@
+# Apache::Registry::Source: reads the text of a script up to its end, with its switches and packages; run by packages.t
+
 use v5.36;
 use POSIX ();
 

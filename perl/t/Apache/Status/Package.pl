@@ -1,3 +1,5 @@
+# Apache::Status::Package: lists the symbols of a package by kind; run by packages.t
+
 use v5.36;
 
 sub My::Packages::page ( $r, @what ) { require Apache::Status; return join '', @{ Apache::Status::Package::page( $r, @what ) } }

@@ -1,3 +1,5 @@
+# Cameleer::Outside::Server: server and request as code outside the server sees them; run by packages.t
+
 use v5.36;
 
 return {

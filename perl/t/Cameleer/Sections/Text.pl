@@ -1,3 +1,5 @@
+# Cameleer::Sections::Text: writes the variables of a <Perl> section as directives; run by packages.t
+
 use v5.36;
 
 my %KNOWN = (

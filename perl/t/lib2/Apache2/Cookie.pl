@@ -1,3 +1,5 @@
+# Apache2::Cookie: creates, writes and reads cookies; run by packages.t
+
 use v5.36;
 
 return {

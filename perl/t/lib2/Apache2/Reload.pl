@@ -1,3 +1,5 @@
+# Apache2::Reload: registers modules, and loads changed ones anew; run by packages.t
+
 use v5.36;
 
 return {

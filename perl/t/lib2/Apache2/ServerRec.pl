@@ -1,3 +1,5 @@
+# Apache2::ServerRec: names, timeouts and log of a server; run by packages.t
+
 use v5.36;
 
 return {

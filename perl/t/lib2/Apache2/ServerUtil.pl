@@ -1,3 +1,5 @@
+# Apache2::ServerUtil: root, user, version and start of the server; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::SubProcess: runs a program with pipes to its streams; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::porting: which packages belong to the API; run by packages.t
+
 use v5.36;
 
 return {

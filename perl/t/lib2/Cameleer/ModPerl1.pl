@@ -1,3 +1,5 @@
+# Cameleer::ModPerl1: packages of mod_perl 1 are refused with the line that wants them; run by packages.t
+
 use v5.36;
 
 return {

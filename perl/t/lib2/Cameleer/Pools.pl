@@ -1,3 +1,5 @@
+# Cameleer::Pools: the pool of a request and its parent; run by packages.t
+
 use v5.36;
 
 return {

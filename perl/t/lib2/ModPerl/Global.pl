@@ -1,3 +1,5 @@
+# ModPerl::Global: registers and runs END blocks; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# ModPerl::Interpreter: loading the package dies with a replacement; run by packages.t
+
 use v5.36;
 
 return {

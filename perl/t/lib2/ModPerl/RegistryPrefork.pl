@@ -1,3 +1,5 @@
+# ModPerl::RegistryPrefork: runs a script, and declines without one; run by packages.t
+
 use v5.36;
 
 return {

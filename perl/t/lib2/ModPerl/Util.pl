@@ -1,3 +1,5 @@
+# ModPerl::Util: the phase, the exit and the removal of packages; run by packages.t
+
 use v5.36;
 
 return {

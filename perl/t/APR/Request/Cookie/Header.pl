@@ -1,3 +1,5 @@
+# APR::Request::Cookie::Header: parses the Cookie header in both formats, and reports errors; run by packages.t
+
 use v5.36;
 
 # The status, then the cookies of a header.

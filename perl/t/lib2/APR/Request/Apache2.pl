@@ -1,3 +1,5 @@
+# APR::Request::Apache2: query and body of an Apache2 request; run by packages.t
+
 use v5.36;
 
 return {

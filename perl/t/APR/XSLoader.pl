@@ -2,4 +2,4 @@
 
 use v5.36;
 
-return { nothing => [ sub ($r) { APR::XSLoader::load('No::Such') // 'undef' }, 'undef' ], loaded => [ sub ($r) { APR::XSLoader::BOOTSTRAP() }, '1' ] };
+return { a_missing_package_is_undef => [ sub ($r) { APR::XSLoader::load('No::Such') // 'undef' }, 'undef' ], loaded => [ sub ($r) { APR::XSLoader::BOOTSTRAP() }, '1' ] };

@@ -17,6 +17,6 @@ return {
         qr{\AServerRoot \S+/conf\nKeepAlive Off\nListen 127\.0\.0\.1:81\n\z},
     ],
     unwritten => [ sub ($r) { eval { 'Apache::httpd_conf'->new( base => '/proc/none' )->write }; $@ ? 'died' : 'written' }, 'died' ],
-    no_pid   => [ sub ($r) { eval { 'Apache::httpd_conf'->new( base => '/no/such' )->pid }; $@ }, "/no/such/logs/httpd.pid: No such file or directory\n" ],
-    grows    => [ sub ($r) { TestServer::growth( sub { 'Apache::httpd_conf'->new( base => '/b' )->Port(1) } ) }, 'steady' ],
+    no_pid        => [ sub ($r) { eval { 'Apache::httpd_conf'->new( base => '/no/such' )->pid }; $@ }, "/no/such/logs/httpd.pid: No such file or directory\n" ],
+    leaks_nothing => [ sub ($r) { TestServer::growth( sub { 'Apache::httpd_conf'->new( base => '/b' )->Port(1) } ) }, 'steady' ],
 };

@@ -10,5 +10,5 @@ return {
     latin    => [ sub ($r) { Cameleer::HTML::escape("\xe9<") }, "\xe9&lt;" ],
     undef    => [ sub ($r) { '[' . Cameleer::HTML::escape(undef) . ']' }, '[]' ],
     unchanged => [ sub ($r) { my $text = '<'; Cameleer::HTML::escape($text); $text }, '<' ],
-    grows    => [ sub ($r) { TestServer::growth( sub { Cameleer::HTML::escape("<\x{263a}>") } ) }, 'steady' ],
+    leaks_nothing => [ sub ($r) { TestServer::growth( sub { Cameleer::HTML::escape("<\x{263a}>") } ) }, 'steady' ],
 };

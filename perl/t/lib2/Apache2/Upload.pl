@@ -2,4 +2,4 @@
 
 use v5.36;
 
-return { none => [ sub ($r) { require Apache2::Request; my $q = Apache2::Request->new($r); scalar( () = $q->upload ) }, '0' ] };
+return { a_request_without_uploads_has_none => [ sub ($r) { require Apache2::Request; my $q = Apache2::Request->new($r); scalar( () = $q->upload ) }, '0' ] };

@@ -3,5 +3,5 @@
 use v5.36;
 
 return {
-    refused => [ sub ($r) { eval qq{#line 1 "/site/code.pl"\nrequire Apache::StatINC; 1} ? 'found' : $@ }, qr/Apache::StatINC belongs to mod_perl 1's API.*use Apache2::Reload/ ],
+    loading_dies_with_advice => [ sub ($r) { eval qq{#line 1 "/site/code.pl"\nrequire Apache::StatINC; 1} ? 'found' : $@ }, qr/Apache::StatINC belongs to mod_perl 1's API.*use Apache2::Reload/ ],
 };

@@ -12,5 +12,5 @@ return {
         ModPerl::Global::special_list_call( END => 'My::Ends' );
         join '|', splice @ended;
     }, 'ended|ended' ],
-    others => [ sub ($r) { ModPerl::Global::special_list_register( BEGIN => 'My::Ends' ) }, '0' ],
+    begin_is_no_special_list => [ sub ($r) { ModPerl::Global::special_list_register( BEGIN => 'My::Ends' ) }, '0' ],
 };

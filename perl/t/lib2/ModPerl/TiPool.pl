@@ -3,5 +3,5 @@
 use v5.36;
 
 return {
-    refused => [ sub ($r) { 'loaded' }, qr/\Adied: ModPerl::TiPool is not available: .*MaxRequestWorkers/ ],
+    loading_dies_with_advice => [ sub ($r) { 'loaded' }, qr/\Adied: ModPerl::TiPool is not available: .*MaxRequestWorkers/ ],
 };

@@ -3,5 +3,5 @@
 use v5.36;
 
 return {
-    refused => [ sub ($r) { 'loaded' }, qr/\Adied: ModPerl::TiPoolConfig is not available: .*MaxRequestWorkers/ ],
+    loading_dies_with_advice => [ sub ($r) { 'loaded' }, qr/\Adied: ModPerl::TiPoolConfig is not available: .*MaxRequestWorkers/ ],
 };

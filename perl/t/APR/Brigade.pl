@@ -13,7 +13,7 @@ sub My::Brigades::of (@texts) {
 sub My::Brigades::text ($brigade) { $brigade->flatten( my $text ); return $text }
 
 return {
-    whole                     => [ sub ($r) { my $b = My::Brigades::of( 'a ', 'text' ); $b->length . My::Brigades::text($b) }, '6a text' ],
+    flatten_reads_all_buckets => [ sub ($r) { my $b = My::Brigades::of( 'a ', 'text' ); $b->length . My::Brigades::text($b) }, '6a text' ],
     flatten_stops_at_a_length => [ sub ($r) { my $n = My::Brigades::of( 'a ', 'text' )->flatten( my $text, 3 ); "$n $text" }, '3 a t' ],
     split                     => [ sub ($r) { my $b = My::Brigades::of(qw(a b c)); my $tail = $b->split( $b->last ); My::Brigades::text($b) . '|' . My::Brigades::text($tail) }, 'ab|c' ],
     joined                    => [ sub ($r) { my ( $b, $tail ) = ( My::Brigades::of('a'), undef ); $tail = $b->split( $b->first ); $tail->concat($b); My::Brigades::text($tail) }, 'a' ],

@@ -13,7 +13,7 @@ sub My::Linked::by ( $r, @classes ) { Apache::OutputChain::handler( $r, $_ ) for
 
 return {
     alone                         => [ sub ($r) { Apache::OutputChain::handler($r) . do { print 'plain '; '' } }, qr/\Aplain 0\z/ ],
-    changed                       => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); print 'a ', 'text'; '' }, 'A TEXT' ],
+    a_link_changes_the_output     => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); print 'a ', 'text'; '' }, 'A TEXT' ],
     in_order                      => [ sub ($r) { My::Linked::by( $r, 'My::Upper', 'My::Framed' ); print 'a'; print 'b'; '' }, '[AB]' ],
     formats                       => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); printf '%s-%d', 'x', 3; '' }, 'X-3' ],
     writes                        => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); syswrite STDOUT, 'abcdef', 2, 1; '' }, 'BC' ],

@@ -6,7 +6,7 @@ use IO::Socket::INET ();
 return {
     folders                      => [ sub ($r) { local @INC = ( '/own', sub { }, $INC[-1] ); ( split /\0/, Cameleer::StartUp::folders() )[0] }, '/own' ],
     script                       => [ sub ($r) { my $path = TestServer::own_file( 'preloaded.pl', 'print 1' ); chmod 0755, $path; '[' . Cameleer::StartUp::preload_script("/preloaded.pl\0$path") . ']' }, '[]' ],
-    broken                       => [ sub ($r) { my $path = TestServer::own_file( 'broken.pl', "\n1 +;" ); chmod 0755, $path; Cameleer::StartUp::preload_script("/broken.pl\0$path") }, qr/syntax error at \S+broken\.pl line 2/ ],
+    a_syntax_error_is_reported   => [ sub ($r) { my $path = TestServer::own_file( 'broken.pl', "\n1 +;" ); chmod 0755, $path; Cameleer::StartUp::preload_script("/broken.pl\0$path") }, qr/syntax error at \S+broken\.pl line 2/ ],
     a_missing_script_is_reported => [ sub ($r) { Cameleer::StartUp::preload_script("/none.pl\0/no/such.pl") ? 'said' : 'silent' }, 'said' ],
     peers                        => [
         sub ($r) {

@@ -15,7 +15,7 @@ return {
     prints                           => [ sub ($r) { My::Script::of('print "of a script"')->run($r); '' }, 'of a script' ],
     request                          => [ sub ($r) { My::Script::of('my $r = shift; print ref $r, __PACKAGE__ =~ /N\d+\z/ ? 1 : 0')->run($r); '' }, 'Apache1' ],
     line                             => [ sub ($r) { eval { My::Script::of("\n\ndie 'here'")->run($r) }; $@ }, qr{\Ahere at \S+/script-\d+ line 3\.\n\z} ],
-    broken                           => [ sub ($r) { eval { My::Script::of("\n1 +;") }; $@ }, qr{\Asyntax error at \S+/script-\d+ line 2} ],
+    a_syntax_error_dies              => [ sub ($r) { eval { My::Script::of("\n1 +;") }; $@ }, qr{\Asyntax error at \S+/script-\d+ line 2} ],
     data                             => [ sub ($r) { my $s = My::Script::of("print <DATA>;\n__DATA__\nthe data\n"); $s->run($r) for 1 .. 2; '' }, "the data\nthe data\n" ],
     warns                            => [ sub ($r) { My::Script::of("#!/usr/bin/perl -w\nprint \$^W")->run($r); $^W }, '10' ],
     a_dying_end_block_stops_no_other => [ sub ($r) { my $s = My::Script::of('print "run "; END { print "one " } END { die "two\n" }'); $s->run($r); $s->run_end_blocks; '' }, 'run one ' ],

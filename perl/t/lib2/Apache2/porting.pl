@@ -3,5 +3,5 @@
 use v5.36;
 
 return {
-    ours => [ sub ($r) { join '|', map { Apache2::porting::_is_ours($_) ? 1 : 0 } qw(Apache2::RequestRec APR::Table My::Own) }, '1|1|0' ],
+    only_packages_of_the_api_are_ours => [ sub ($r) { join '|', map { Apache2::porting::_is_ours($_) ? 1 : 0 } qw(Apache2::RequestRec APR::Table My::Own) }, '1|1|0' ],
 };

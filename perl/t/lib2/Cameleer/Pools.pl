@@ -3,6 +3,6 @@
 use v5.36;
 
 return {
-    request => [ sub ($r) { my $pool = Cameleer::Pools::of_request($r); join '|', ref $pool, $pool == Cameleer::Pools::of_request($r) ? 'one' : 'two' }, 'APR::Pool|one' ],
-    above   => [ sub ($r) { ref Cameleer::Pools::of_request($r)->parent_get }, 'APR::Pool' ],
+    request              => [ sub ($r) { my $pool = Cameleer::Pools::of_request($r); join '|', ref $pool, $pool == Cameleer::Pools::of_request($r) ? 'one' : 'two' }, 'APR::Pool|one' ],
+    the_parent_is_a_pool => [ sub ($r) { ref Cameleer::Pools::of_request($r)->parent_get }, 'APR::Pool' ],
 };

@@ -6,13 +6,13 @@ use std::process::Command;
 const PERL: &str = "../../perl";
 const FILES: [&str; 14] = [
     "lib/Apache.xs",
-    "lib/Apache/Body.xs",
+    "lib/Apache-body.xs",
     "lib/Apache/Connection.xs",
     "lib/Apache/Leak.xs",
     "lib/Apache/Log.xs",
     "lib/Apache/Registry.xs",
     "lib/Apache/Request.xs",
-    "lib/Apache/Response.xs",
+    "lib/Apache-response.xs",
     "lib/Apache/Server.xs",
     "lib/Apache/Table.xs",
     "lib/Apache/Util.xs",

@@ -64,7 +64,7 @@ sub last ($r) {
     return $r;
 }
 
-# --- the body, which STDIN holds: see Apache/Body.xs
+# --- the body, which STDIN holds: see Apache-body.xs
 
 # A tie of STDIN takes precedence over the body: Apache::ASP has read the body, and passes it to CGI.pm by such
 # a tie. The tie itself reads the real body.

@@ -1,3 +1,5 @@
+# mod_perl_hooks: the names of the phases; run by packages.t
+
 use v5.36;
 
 return {

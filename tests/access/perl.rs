@@ -37,7 +37,7 @@ fn requests_that_a_handler_allows_keep_its_notes() {
 }
 
 #[test]
-fn a_place_without_rules_has_none() {
+fn a_location_without_access_rules_has_no_auth_settings() {
     let server = serve(
         "",
         "$r->auth_type, $r->auth_name, $r->satisfies == SATISFY_NOSPEC, $r->some_auth_required ? 1 : 0, $r->requires, \

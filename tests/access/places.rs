@@ -63,7 +63,7 @@ fn links_are_followed_where_the_place_allows_it() {
 }
 
 #[test]
-fn set_env_if_looks_at_the_uri_that_a_request_has_come_to() {
+fn set_env_if_tests_the_final_uri() {
     let server = serve(
         "SetEnvIf Request_URI ^/free/ closed\n<Directory @DIR@/htdocs/free>\nOrder allow,deny\nAllow from all\nDeny from env=closed\n</Directory>",
     );
@@ -76,7 +76,7 @@ fn set_env_if_looks_at_the_uri_that_a_request_has_come_to() {
 }
 
 #[test]
-fn variables_of_the_new_place_are_set_and_taken_away() {
+fn the_location_of_the_final_uri_sets_and_unsets_variables() {
     let server = serve(
         "SetEnvIf Request_URI ^/(redirect|uri|trans) ONCE\n\
          <Location /show>\nSetEnvIf Request_URI ^/(\\w+)/(\\w+) PLACE=$2\nBrowserMatch Robot ROBOT=yes\nSetEnvIf Request_URI . !ONCE\n</Location>",

@@ -6,7 +6,7 @@ use super::{PLACES, conf, site};
 use crate::support::{Request, Server, until};
 
 #[test]
-fn a_client_may_come_by_its_name() {
+fn access_rules_match_the_clients_host_name() {
     // (rules, status of the client localhost)
     let cases = [
         ("Order Allow,Deny\nAllow from localhost", 200),
@@ -64,7 +64,7 @@ fn remote_host_is_set_only_with_hostname_lookups() {
 }
 
 #[test]
-fn a_place_may_be_looked_up_alone() {
+fn hostname_lookups_may_be_on_for_one_location() {
     let server = site().serve(&format!("{}<Location /perl/named>\nHostnameLookups On\n</Location>", conf("")));
     assert!(server.text("/perl/x").ends_with(" host=-"));
     assert!(server.text("/perl/named").ends_with(" host=localhost"));

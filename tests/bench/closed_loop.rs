@@ -79,7 +79,7 @@ fn requests_of_the_warm_up_do_not_count() {
 }
 
 #[test]
-fn a_time_ends_it() {
+fn a_time_limit_ends_the_measurement() {
     let server = Scripted::saying(OK);
     let report = report("-t 0.3 -c 2", &server.url);
     let seconds = report["seconds"].as_f64().expect("a time");
@@ -90,7 +90,7 @@ fn a_time_ends_it() {
 }
 
 #[test]
-fn an_interrupt_ends_it_with_a_report() {
+fn an_interrupt_ends_the_measurement_with_a_report() {
     let (site, server) = (Site::new(), Scripted::saying(OK));
     let mut command = site.command(["bench", "-t", "600", "--json", &server.url]);
     let out = std::fs::File::create(site.path("report.json")).expect("a file");

@@ -97,7 +97,7 @@ fn responses_of_a_handler_are_stored_like_those_of_an_application() {
 }
 
 #[test]
-fn a_place_may_be_taken_out() {
+fn cache_disable_excludes_a_location() {
     let site = serve_with(
         "CacheEnable memory /on",
         "CacheDisable /on/not\n<Location /on/never>\nCacheDisable On\n</Location>\n<Location /on/never/but>\nCacheEnable memory\n</Location>",

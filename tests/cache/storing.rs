@@ -180,7 +180,7 @@ fn headers_of_the_configuration_are_made_for_each_client() {
 }
 
 #[test]
-fn the_variable_no_cache_prevents_it() {
+fn the_variable_no_cache_prevents_storing() {
     let site = serve("SetEnvIf X-Do env no-cache");
     site.send(Request::get("/a").header("X-Do", "env"), "200|Cache-Control: max-age=60");
     assert_eq!(site.ask("/a", "200|Cache-Control: max-age=60").text(), "run 2");

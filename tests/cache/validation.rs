@@ -37,7 +37,7 @@ fn a_client_that_has_the_answer_gets_a_304() {
 
 /// The cache drops a client's conditions from the request to the worker, so that a whole response can be stored.
 #[test]
-fn a_worker_is_asked_for_all_of_it() {
+fn a_worker_gets_no_conditions_while_its_response_can_be_stored() {
     let site = serve("");
     let conditional = || Request::get("/a").header("If-None-Match", "\"a\"");
     site.send(conditional(), TAGGED).is(304);
@@ -97,7 +97,7 @@ fn a_response_with_no_cache_is_requested_each_time() {
 
 /// A 304 may restrict its response to one client; a cookie in the 304 belongs to that client.
 #[test]
-fn a_304_may_forbid_what_was_allowed() {
+fn a_304_with_no_store_removes_the_stored_response() {
     let site = serve("");
     let answer = |control: &str| format!("200|Cache-Control: {control}|ETag: \"a\"");
     site.ask("/a", &answer("no-cache"));

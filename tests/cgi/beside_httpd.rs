@@ -112,7 +112,7 @@ fn scripts_in_the_worker_find_the_alias_too() {
 }
 
 #[test]
-fn a_program_that_another_request_leads_to_finds_that_ones_variables_and_no_embedded_perl() {
+fn a_cgi_program_after_an_internal_redirect_gets_redirect_variables_and_no_mod_perl() {
     for generation in [1, 2] {
         let (handler, load, lead) = match generation {
             1 => ("PerlHandler", "use Apache ()", "$r->internal_redirect('/cgi/env')"),

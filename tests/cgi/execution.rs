@@ -130,7 +130,7 @@ fn a_file_that_becomes_a_program_is_executed_from_then_on() {
 }
 
 #[test]
-fn limits_of_the_configuration_hold_for_it() {
+fn rlimit_directives_limit_a_cgi_program() {
     let text =
         format!("{SH}ulimit -S -t; ulimit -H -t; ulimit -S -v; awk '/Max processes/ {{ print $3 }}' /proc/self/limits");
     let server = serve_with(&text, "RLimitCPU 7 9\nRLimitMEM 536870912 max\nRLimitNPROC 5000");

@@ -94,7 +94,7 @@ fn the_package_of_a_script_is_main_and_its_switches_count() {
 }
 
 #[test]
-fn locks_pipes_and_files_end_with_it() {
+fn locks_and_pipes_of_a_script_end_with_its_process() {
     let server = serve_perl(&format!(
         "open our $lock, '>', '@DIR@/lock'; flock $lock, 2 or die; open MAIL, '| cat > @DIR@/sent'; print MAIL 'a mail'; {TEXT} print 'ok';"
     ));
@@ -191,7 +191,7 @@ fn a_handler_of_its_own_inside_a_script_alias_wins_as_under_httpd() {
 }
 
 #[test]
-fn a_mode_holds_for_its_place() {
+fn cgi_mode_of_a_directory_applies_to_its_scripts() {
     let count = format!("{PERL}our $n; {TEXT} print ++$n;");
     let site = Site::new().script("scripts/test", &count).script("scripts/kept/test", &count);
     let lines = "<Directory @DIR@/scripts/kept>\nCgiMode persistent\n</Directory>\n";

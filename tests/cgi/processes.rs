@@ -113,7 +113,7 @@ fn a_request_that_perl_code_leads_to_a_program_stays_in_its_worker() {
 }
 
 #[test]
-fn all_ways_to_a_program_lead_to_them() {
+fn every_way_to_a_cgi_program_leads_to_a_cgi_process() {
     let server = site()
         .script("htdocs/a.cgi", PARENT)
         .script("htdocs/folder/index.cgi", PARENT)
@@ -299,7 +299,7 @@ fn a_reload_and_a_stop_wait_for_the_program() {
 }
 
 #[test]
-fn a_front_that_dies_leaves_them_to_the_next_one() {
+fn cgi_processes_outlive_their_front() {
     let server = site().serve(&conf(""));
     let mut lost = begin(&server, "/cgi/waits");
     let (front, before) = (server.front(), runner(&server));
@@ -341,7 +341,7 @@ fn one_process_runs_programs_by_itself() {
 }
 
 #[test]
-fn the_status_names_them_and_a_refork_leaves_them_alone() {
+fn the_status_lists_cgi_processes_and_a_refork_keeps_them() {
     let server = site().serve(&format!("{}{PERL}", conf("")));
     let before = runner(&server);
     for _ in 0..20 {

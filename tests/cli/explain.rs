@@ -61,14 +61,14 @@ fn a_redirect_answers_before_all_else() {
 }
 
 #[test]
-fn with_perl_in_a_phase_the_worker_runs_them_all() {
+fn perl_code_in_a_phase_moves_all_phases_to_the_worker() {
     let said = explained("http://shop.example/closed");
     says(&said, "phases all in a worker: a phase before the response has Perl code");
     says(&said, "AccessHandler worker: Order, Allow and Deny; worker: My::Access");
 }
 
 #[test]
-fn a_request_refused_at_once_is_explained_so() {
+fn explain_names_the_status_of_a_request_refused_before_any_phase() {
     says(&explained("http://shop.example/.htaccess"), "answered by the front, with 403");
     assert_eq!(explained("/%zz"), "GET /%zz: refused with 400 before any phase\n");
 }

@@ -71,7 +71,7 @@ fn its_output_is_that_of_a_cgi_program() {
 }
 
 #[test]
-fn the_number_of_processes_is_bounded_and_requests_wait_for_one() {
+fn fcgid_max_processes_per_class_bounds_the_processes() {
     let server = serve("FcgidMaxProcessesPerClass 2\n");
     let server = &server;
     let mut pids: Vec<i32> = std::thread::scope(|scope| {

@@ -62,7 +62,7 @@ fn a_folder_without_its_slash_can_be_left_alone() {
 }
 
 #[test]
-fn a_files_tag_is_made_from_what_is_asked_for() {
+fn file_etag_selects_the_parts_of_an_entity_tag() {
     let tag = |conf: &str| serve(conf).get("/page.html").is(200).header("etag");
     assert_eq!(tag("FileETag Size").as_deref(), Some("\"c\""));
     assert_eq!(tag("FileETag None"), None);

@@ -59,7 +59,7 @@ fn an_index_may_be_a_redirect_and_a_handler_may_take_the_folder() {
 }
 
 #[test]
-fn a_client_without_the_cookie_gets_one() {
+fn a_client_without_a_tracking_cookie_gets_a_cookie() {
     let server =
         serve("CookieTracking On\nCookieName seen\nCookieExpires \"1 day\"\nCookieStyle Cookie\nCookieSameSite lax");
     let cookie = server.get("/plain.txt").is(200).header("set-cookie").expect("a cookie");

@@ -61,7 +61,7 @@ fn links_are_followed_to_files_of_their_owner_with_sym_links_if_owner_match() {
 }
 
 #[test]
-fn a_script_behind_a_link_does_not_run_either() {
+fn a_script_behind_a_forbidden_link_does_not_run() {
     let conf = |options: &str| {
         format!(
             "Alias /perl/ @DIR@/scripts/\n<Directory @DIR@/scripts>\nOptions {options}\n</Directory>\n\
@@ -77,7 +77,7 @@ fn a_script_behind_a_link_does_not_run_either() {
 }
 
 #[test]
-fn the_rule_is_that_of_the_place_of_the_file() {
+fn options_of_the_files_folder_decide_whether_links_are_followed() {
     let server = site().serve(
         "Options FollowSymLinks\n<Directory @DIR@/htdocs/folder>\nOptions None\n</Directory>\n\
          <Files file.html>\nOptions None\n</Files>",

@@ -62,7 +62,7 @@ fn paths() {
 }
 
 #[test]
-fn connections() {
+fn connection_cases_of_the_corpus_pass() {
     run("connection");
 }
 

@@ -80,7 +80,7 @@ fn bytes_after_the_content_length_end_the_connection_and_are_logged() {
 }
 
 #[test]
-fn a_promise_of_nothing_is_one() {
+fn a_content_length_of_0_is_compared_with_the_body() {
     let server = serve("");
     let mut connection = server.connect();
     assert_eq!(connection.ask(Request::get("/app/none")).is(200).text(), "");

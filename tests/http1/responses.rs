@@ -204,7 +204,7 @@ fn a_thousand_ranges_and_ranges_over_one_another_are_the_whole_file() {
 }
 
 #[test]
-fn a_place_limits_the_number_of_ranges() {
+fn max_ranges_limits_the_ranges_of_a_response() {
     let server = Site::new().file("htdocs/a.txt", "0123456789").file("htdocs/none/a.txt", "0123456789").serve(
         "MaxRanges 2\nMaxRangeOverlaps none\nMaxRangeReversals none\n<Location /none>\nMaxRanges none\n</Location>",
     );

@@ -55,7 +55,7 @@ fn a_response_without_framing_has_connection_close() {
 }
 
 #[test]
-fn an_answer_to_http_1_0_that_is_whole_ends_in_order() {
+fn a_complete_http_1_0_response_ends_without_a_reset() {
     let server = serve("");
     let mut connection = begun(&server, "/whole");
     server.site.write("go", "");

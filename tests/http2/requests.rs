@@ -34,7 +34,7 @@ fn http_2_is_not_spoken_without_protocols() {
 }
 
 #[test]
-fn http_1_is_spoken_beside_it_without_tls() {
+fn http_1_is_served_beside_http_2_without_tls() {
     let server = serve("");
     assert!(server.text("/p").starts_with("GET HTTP/1.1 http localhost - /p"));
     let mut slow = server.connect();

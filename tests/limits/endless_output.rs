@@ -268,7 +268,7 @@ fn a_handler_that_answers_head_prints_to_the_end_without_an_error() {
 }
 
 #[test]
-fn a_stream_of_http_2_that_is_reset_ends_it() {
+fn a_reset_http_2_stream_ends_an_endless_script() {
     let server = Site::new()
         .script("scripts/pid.pl", "print \"Content-Type: text/plain\\n\\n$$\";")
         .script("scripts/endless.pl", &format!("{HEAD}while (1) {{ eval {{ print $text }} }}"))
@@ -282,7 +282,7 @@ fn a_stream_of_http_2_that_is_reset_ends_it() {
 }
 
 #[test]
-fn a_client_that_leaves_over_tls_ends_it() {
+fn a_tls_disconnect_ends_an_endless_script() {
     for version in ["--http1.1", "--http2"] {
         let server = Site::new()
             .certificate("localhost", &["localhost"])

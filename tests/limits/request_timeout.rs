@@ -64,7 +64,7 @@ fn a_sleep_and_a_read_are_interrupted_too() {
 }
 
 #[test]
-fn an_eval_catches_it_once_and_the_grace_ends_it_all_the_same() {
+fn an_eval_catches_the_timeout_once_and_the_grace_period_kills_the_worker() {
     let app = "sub { my $p = $_[0]{PATH_INFO};
         if ($p eq '/rolls-back') { eval { sleep 60 }; return [200, [], [\"caught: $@\"]] }
         while ($p eq '/stubborn') { eval { 1 while 1 } }

@@ -53,7 +53,7 @@ fn messages_of_a_request_go_to_the_log_of_its_host() {
 }
 
 #[test]
-fn the_fronts_complaints_go_there_too() {
+fn errors_of_the_front_go_to_the_virtual_hosts_error_log() {
     let server = serve();
     for host in ["own.example", "main.example"] {
         assert_eq!(ask(&server, host, "/bad"), 500);

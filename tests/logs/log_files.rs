@@ -78,7 +78,7 @@ fn a_request_that_is_no_http_is_logged_as_the_400_that_it_got() {
 }
 
 #[test]
-fn the_other_letters_mean_what_apaches_mean() {
+fn log_format_directives_mean_the_same_as_in_httpd() {
     let server =
         serve(r#""%a|%A|%B|%b|%f|%H|%m|%p|%q|%r|%s|%>s|%U|%v|%V|%k|%X|%%|%{X-In}i|%{X-Out}o|%{cache}n|%{TENANT}e|%u""#);
     server.send(Request::get("/my/x?q=1").header("X-In", "i")).is(200);

@@ -63,7 +63,7 @@ fn no_link_is_followed_to_a_log_in_a_folder_of_another_user() {
 }
 
 #[test]
-fn a_link_that_only_root_can_make_leads_where_it_leads() {
+fn a_log_link_in_a_folder_of_root_is_followed() {
     let site = Site::new().file("logs/real.log", "");
     symlink("real.log", site.path("logs/access.log")).expect("a link");
     let server = site.serve("CustomLog logs/access.log common");

@@ -27,7 +27,7 @@ fn an_answer_that_was_flushed_has_no_length_but_its_own() {
 
 /// As in httpd. SOAP::Lite's handler sets its type both ways.
 #[test]
-fn an_answer_has_the_type_that_it_was_given_as_such_or_the_headers_and_not_both() {
+fn content_type_overrides_content_type_headers() {
     let code = "sub handler { my $r = shift; my $said = $r->args // ''; $r->headers_out->add('Content-Type', 'text/one') if $said =~ /1/;\n\
         $r->err_headers_out->add('content-type', 'text/two') if $said =~ /2/; $r->content_type('text/three') if $said =~ /3/; $r->print('x'); 0 }";
     let server = serve(code, "");

@@ -114,7 +114,7 @@ fn the_connection_knows_its_ends_and_its_host() {
 }
 
 #[test]
-fn handlers_before_it_may_refuse() {
+fn pre_connection_handlers_may_refuse_a_connection() {
     let code = "our @seen; sub pre { my $c = shift; $c->notes->set(seen => 'pre'); $c->pnotes(seen => [1]); Apache2::Const::DECLINED }\n\
         sub refuse { Apache2::Const::FORBIDDEN }\n\
         sub handler { my $c = shift; $c->client_socket->send($c->notes->get('seen') . $c->pnotes('seen')->[0]); 0 }";
@@ -125,7 +125,7 @@ fn handlers_before_it_may_refuse() {
 }
 
 #[test]
-fn state_of_a_connection_handler_ends_with_it() {
+fn state_of_a_connection_handler_ends_with_its_connection() {
     let code = "our ($n, $kept) = (0);\nsub handler { my $c = shift; my $said = $kept ? eval { $kept->client_ip } || $@ : 'first';\n\
         $c->client_socket->send(\"$n $said\"); $c->pool->cleanup_register(sub { $n++ }); $kept = $c; print 'for nobody'; 0 }";
     let site = site(code);
@@ -271,7 +271,7 @@ fn a_stop_does_not_wait_for_ever() {
 }
 
 #[test]
-fn status_and_metrics_show_them() {
+fn status_and_metrics_show_connections_in_workers() {
     let port = free_port();
     let conf = format!("<Location /metrics>\nSetHandler server-metrics\n</Location>\n{}", conf(port, ""));
     let site = Listening { server: site(ECHO).serve(&conf), port };

@@ -105,7 +105,7 @@ fn a_handler_of_a_subrequest_has_an_env_that_is_tied_to_its_table() {
 
 /// Configuration code sees the values of `PerlSetEnv` directives that precede it.
 #[test]
-fn perl_set_env_is_there_for_what_stands_behind_it() {
+fn perl_set_env_is_set_for_code_after_its_line() {
     let code = "our @seen; sub see { push @seen, $ENV{CAMEL} // '-' }\n\
         sub handler { my $r = shift; $r->print(join ' ', @seen, $ENV{CAMEL}, $ENV{LAST} // '-'); 0 }";
     let start = "My::see(); $ENV{CAMEL} = 'file'; 1;";

@@ -200,7 +200,7 @@ fn an_internal_redirect_drops_the_filters_of_the_first_location() {
 }
 
 #[test]
-fn printing_to_stdout_passes_the_filters_in_the_middle_of_perl_s_own_print() {
+fn output_filters_may_grow_perls_stack_during_print() {
     let code = "sub says { my @all = map { \"$_,\" } 1 .. 5000; print STDOUT @all; print 'end'; 0 }\n\
         sub deep { my $f = shift; my @stack = map { $_ } 1 .. 50_000; while ($f->read(my $t, 99)) { $f->print($t) } 0 }";
     let server = filtered(code, &other("says", "SetHandler perl-script\nPerlOutputFilterHandler My::deep"));

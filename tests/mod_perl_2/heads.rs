@@ -78,7 +78,7 @@ const SCRIPT: &str = "print \"Status: 201 Made\\nX-One: v\\nX-Two: 1\\nContent-T
     Set-Cookie: b\\nETag: \\\"e\\\"\\n\\nbody\";";
 
 #[test]
-fn a_filter_sees_the_status_and_the_headers_of_the_script_in_front_of_it() {
+fn a_filter_sees_the_scripts_status_and_headers() {
     let sees = "PerlOutputFilterHandler My::sees";
     let lines = format!(
         "MaxClients 1\nStartServers 1\nPerlSwitches -Ilib\nPerlModule My\nPerlModule ModPerl::Registry\nAlias /perl/ @DIR@/scripts/\n\

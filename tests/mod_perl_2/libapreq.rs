@@ -245,7 +245,7 @@ fn repetitions_in_a_body_count_where_they_cost_more_than_their_bytes() {
 }
 
 #[test]
-fn names_of_characters_find_those_of_bytes() {
+fn a_decoded_name_finds_the_utf8_parameter() {
     let server = serve_handler(
         "use utf8; my $q = Apache2::Request->new($r); my $table = $q->APR::Request::args; my @done;\n\
         show($r, one => sub { scalar $q->param('größe') }); show($r, all => sub { $q->param('GRößE') });\n\

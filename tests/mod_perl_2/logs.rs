@@ -3,7 +3,7 @@
 use super::{conf, site};
 
 #[test]
-fn a_message_of_the_server_has_nothing_of_a_request() {
+fn server_messages_have_no_request_fields() {
     let code = "use Apache2::ServerRec ();\nuse Apache2::Log ();\nuse APR::Const -compile => qw(SUCCESS ENOTIME);\n\
         use Apache2::Const -compile => qw(:log);\n\
         sub handler { my $r = shift; my $s = $r->server; $r->log_error('of r'); $s->log_error('of s'); $s->warn('warned');\n\

@@ -64,7 +64,7 @@ fn a_handler_adds_lines_to_the_place_of_its_request() {
 }
 
 #[test]
-fn a_place_is_not_changed_without_an_end() {
+fn add_config_changes_a_requests_location_at_most_100_times() {
     let code = "sub handler { my $r = shift; my $count = 0;\n\
         while (eval { $r->add_config([\"PerlSetVar Camel $count\"]); 1 }) { $count++ } $r->print(\"$count $@\"); 0 }";
     let server = serve(code, "");

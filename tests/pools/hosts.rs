@@ -84,7 +84,7 @@ fn two_hosts_of_one_name_are_two_pools() {
 }
 
 #[test]
-fn perl_in_it_makes_configuration_and_is_run_by_its_mold() {
+fn perl_sections_of_a_host_with_its_own_pool_run_in_its_mold() {
     let conf = "PerlSwitches -I@DIR@/lib\nPerlModule My\n<Location />\nSetHandler modperl\nPerlResponseHandler My\n</Location>\n\
         <VirtualHost *:@PORT@>\nServerName own.example\nPerlOptions +Parent\nPerlSwitches -I@DIR@/lib\nPerlModule My\n\
         <Perl>\n$My::loaded = 'by perl'; push @Alias, ['/made', '@DIR@/htdocs'];\n</Perl>\n\

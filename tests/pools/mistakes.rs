@@ -23,7 +23,7 @@ fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
 }
 
 #[test]
-fn a_pool_without_a_place_two_of_a_name_and_odd_names() {
+fn unused_duplicate_and_misnamed_pools_are_errors() {
     refused("<WorkerPool x>\n</WorkerPool>", "<WorkerPool x>: no place uses it: write `PerlPool x`");
     refused(
         &format!("<WorkerPool x>\n</WorkerPool>\n<WorkerPool X>\n</WorkerPool>\n{PLACE}"),
@@ -34,7 +34,7 @@ fn a_pool_without_a_place_two_of_a_name_and_odd_names() {
 }
 
 #[test]
-fn a_place_has_one_pool() {
+fn a_location_with_two_pools_is_an_error() {
     let two = "<WorkerPool x>\n</WorkerPool>\n<WorkerPool y>\n</WorkerPool>\n<Location /x>\nPerlPool x\nPerlPool y\n</Location>";
     refused(two, "PerlPool: this place already has pool x");
     let parent = "<WorkerPool x>\n</WorkerPool>\n<VirtualHost *>\nPerlPool x\nPerlOptions +Parent\n</VirtualHost>";

@@ -69,7 +69,7 @@ fn each_mold_warms_up_what_its_workers_will_answer() {
 }
 
 #[test]
-fn early_handlers_run_in_the_pool_of_the_place() {
+fn early_handlers_run_in_the_locations_pool() {
     let conf = format!("{BOTH}\nPerlSetEnv IN_BOTH 1\nPerlPostReadRequestHandler My");
     let handler = "package My;\nsub handler { $_[0]->notes->{seen} = 1 if ref $_[0] eq 'Apache2::RequestRec'; $ENV{EARLY} = $$; 0 }\n1;\n";
     let server = site()

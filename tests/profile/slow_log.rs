@@ -128,7 +128,7 @@ fn why_without_a_slow_log_names_the_directive() {
 }
 
 #[test]
-fn a_reload_turns_it_on_and_off() {
+fn a_reload_turns_the_slow_log_on_and_off() {
     let server = serve("");
     let conf = server.site.read("site.conf");
     server.site.write("site.conf", &format!("{conf}\nSlowLog 200ms\n"));

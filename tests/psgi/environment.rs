@@ -87,7 +87,7 @@ fn changes_of_perls_environment_are_gone_at_the_next_request() {
 }
 
 #[test]
-fn an_application_that_loads_its_environment_anew_finds_it_whole() {
+fn a_localized_env_is_restored_after_the_request() {
     let server = serve_with_one_worker(
         "sub { my $e = shift; { local %ENV = (ONLY => 1); $e->{inside} = join ' ', keys %ENV } \
              [200, [], [\"$e->{inside} \", exists $ENV{PATH} ? 'whole' : 'lost']] }",

@@ -20,7 +20,7 @@ fn the_input_can_be_read_rewound_and_read_again() {
 }
 
 #[test]
-fn the_input_is_buffered_and_says_so() {
+fn psgix_input_buffered_is_true() {
     let server = serve("sub { [200, [], [$_[0]{'psgix.input.buffered'} ? 'yes' : 'no']] }");
     assert_eq!(server.post("/", "x").text(), "yes");
 }

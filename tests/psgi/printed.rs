@@ -55,7 +55,7 @@ fn a_child_in_the_background_continues_to_write_to_the_log() {
 }
 
 #[test]
-fn a_program_that_captures_its_output_has_it() {
+fn an_application_can_capture_the_output_of_its_children() {
     let server = serve_with_one_worker(
         "sub { my $b = `echo backtick`; open my $save, '>&', \\*STDOUT; close STDOUT; open STDOUT, '>', '@DIR@/captured'; \
          print 'own '; system 'echo captured'; close STDOUT; open STDOUT, '>&', $save; \

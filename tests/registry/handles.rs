@@ -149,7 +149,7 @@ fn layers_of_one_script_are_gone_at_the_next_request() {
 }
 
 #[test]
-fn layers_of_start_up_code_are_on_no_request() {
+fn io_layers_of_start_up_code_do_not_reach_requests() {
     for pushes in LAYERS {
         let start = format!("package Start; {pushes}; 1;");
         let server = site("")

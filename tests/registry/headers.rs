@@ -39,7 +39,7 @@ fn a_location_with_a_scheme_is_a_302() {
 }
 
 #[test]
-fn a_location_with_its_own_status_keeps_it() {
+fn a_status_beside_a_location_header_is_sent() {
     let response = serve(r#"print "Status: 301 Moved\nLocation: http://example.org/\n\n";"#).get(URL).is(301);
     assert_eq!(response.header("location").as_deref(), Some("http://example.org/"));
 }

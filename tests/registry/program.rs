@@ -148,7 +148,7 @@ fn a_goto_out_of_nested_subs_works() {
 }
 
 #[test]
-fn a_script_with_an_outer_package_keeps_it() {
+fn a_script_keeps_its_own_package_statement() {
     let server = serve_text("package Mine; our $n; sub up { ++$n } print up(), __PACKAGE__;");
     assert_eq!(server.text(URL) + &server.text(URL), "1Mine2Mine");
 }

@@ -32,7 +32,7 @@ fn site(lines: &str) -> Server {
 }
 
 #[test]
-fn a_path_with_one_is_not_found_unless_they_are_allowed() {
+fn an_encoded_slash_is_a_404_unless_allowed() {
     for lines in ["", "AllowEncodedSlashes Off\n"] {
         let server = site(lines);
         server.get("/perl/a%2Fb").is(404);
@@ -42,7 +42,7 @@ fn a_path_with_one_is_not_found_unless_they_are_allowed() {
 
 /// Like every PSGI server, this server decodes `%2F`, unless the configuration disables that.
 #[test]
-fn psgi_applications_find_them_decoded() {
+fn psgi_path_info_has_decoded_slashes() {
     let site = || {
         Site::new().file(
             "app.psgi",

@@ -64,7 +64,7 @@ fn a_virtual_hosts_redirects_come_before_the_main_servers() {
 }
 
 #[test]
-fn alias_match_makes_the_files_path_from_what_it_found() {
+fn alias_match_inserts_groups_into_the_file_path() {
     let server = Site::new()
         .file("users/camel/public/index.html", "camel's\n")
         .script(

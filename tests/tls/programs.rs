@@ -15,7 +15,7 @@ fn files_are_served_over_tls_as_without() {
 }
 
 #[test]
-fn listen_https_is_enough_to_turn_it_on() {
+fn listen_https_turns_on_tls() {
     let site = site();
     let conf = site.filled("SSLCertificateFile localhost.crt\nSSLCertificateKeyFile localhost.key\n");
     let base = site.read("base.conf").replace(&site.filled("@PORT@"), &site.filled("@PORT@ https"));
@@ -113,7 +113,7 @@ fn redirections_stay_within_tls() {
 }
 
 #[test]
-fn headers_and_logs_can_depend_on_it() {
+fn headers_and_logs_see_the_tls_variables() {
     let server = serve(
         "Header always set Strict-Transport-Security max-age=600 env=HTTPS\n\
          CustomLog tls.log \"%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %s %O\"",
@@ -139,7 +139,7 @@ fn a_plain_http_request_is_referred_to_https() {
 }
 
 #[test]
-fn a_place_may_require_tls() {
+fn ssl_require_ssl_refuses_plain_http() {
     let other = crate::support::Site::new();
     let server = site().file("htdocs/private/a.txt", "secret\n").serve(&format!(
         "Listen 127.0.0.1:{}\n<Directory \"@DIR@/htdocs/private\">\nSSLRequireSSL\n</Directory>\n\

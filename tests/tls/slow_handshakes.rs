@@ -25,7 +25,7 @@ fn computed(server: &Server) -> Duration {
 }
 
 #[test]
-fn many_at_once_are_signed_beside_the_thread_that_answers_everybody_else() {
+fn many_slow_handshakes_delay_no_other_client() {
     let server = serve("");
     let mut neighbour = Connection::open(&Address::Unix(server.site.path("plain.sock"))).expect("it listens");
     assert_eq!(computed(&server), Duration::ZERO);

@@ -34,7 +34,7 @@ fn every_crate_has_a_row_in_the_map() {
 }
 
 #[test]
-fn every_module_of_these_tests_stands_in_the_map_and_no_other() {
+fn the_map_lists_exactly_the_test_modules() {
     let mut mapped: Vec<String> = named(3);
     mapped.sort();
     mapped.dedup();

@@ -126,7 +126,7 @@ fn idle_workers_leave() {
 }
 
 #[test]
-fn a_worker_without_a_replacement_is_logged() {
+fn the_end_of_an_idle_worker_is_logged() {
     let server = serve("sub { [200, ['X-Pid', $$], ['ok']] }", 3, "MinSpareServers 1\nMaxIdlePerChild 1s");
     until("a line ends there", || server.log().lines().any(|line| line.ends_with(" requests (MaxIdlePerChild)")));
     server.get("/").is(200);

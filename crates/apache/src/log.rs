@@ -1,3 +1,5 @@
+//! Messages for the error log: their destination, their level, and the request that they are about.
+
 use std::cell::{Cell, RefCell};
 
 use base::log::{ContextPosition, LogLevel as Level};

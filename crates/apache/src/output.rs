@@ -1,3 +1,5 @@
+//! The output of a request on its way to the client: buffered, filtered, then sent as replies.
+
 use std::io;
 
 use wire::reply::{Head, Outgoing, Reply, RequestEnd};

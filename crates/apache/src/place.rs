@@ -1,3 +1,5 @@
+//! Settings of the location that answers a request: access, options, aliases, logging.
+
 use std::fmt;
 use std::rc::Rc;
 

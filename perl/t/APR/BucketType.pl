@@ -1,3 +1,5 @@
+# APR::BucketType: the names of bucket types; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# APR::Const: imports constants and groups, and refuses unknown ones; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# APR::Date: parses the formats of HTTP and of mail, and returns 0 for an invalid date; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# APR::Status: tests of error numbers and error objects; run by packages.t
+
 use v5.36;
 use Errno ();
 

@@ -1,3 +1,5 @@
+# APR::ThreadRWLock: locks and unlocks for readers and for a writer; run by packages.t
+
 use v5.36;
 
 sub My::RWLock::new_one { require APR::Pool; return APR::ThreadRWLock->new( APR::Pool->new ) }

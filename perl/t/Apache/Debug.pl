@@ -1,3 +1,5 @@
+# Apache::Debug: the page of dump, and the effect of its import; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::GzipChain: compresses the output for clients that accept gzip; run by packages.t
+
 use v5.36;
 use IO::Uncompress::Gunzip ();
 
@@ -14,9 +16,9 @@ package My::Unzipped {
 }
 
 return {
-    not_accepted => [ sub ($r) { print Apache::GzipChain::handler($r); '' }, '-1' ],
-    packed       => [ sub ($r) { My::Zipped::handler($r); print 'a text'; '' }, qr/\A\x1f\x8b/ ],
-    whole        => [
+    not_accepted             => [ sub ($r) { print Apache::GzipChain::handler($r); '' }, '-1' ],
+    packed                   => [ sub ($r) { My::Zipped::handler($r); print 'a text'; '' }, qr/\A\x1f\x8b/ ],
+    all_output_is_compressed => [
         sub ($r) {
             @My::Unzipped::ISA = 'Apache::OutputChain';
             Apache::OutputChain::handler( $r, 'My::Unzipped' );
@@ -27,6 +29,6 @@ return {
         },
         'unpacked a text-5',
     ],
-    nothing      => [ sub ($r) { My::Zipped::handler($r); '' }, '' ],
-    variation    => [ sub ($r) { $r->header_out( Vary => 'Cookie' ); My::Zipped::handler($r); $r->print( $r->header_out('Vary') ); '' }, 'Cookie, Accept-Encoding' ],
+    no_output_stays_empty    => [ sub ($r) { My::Zipped::handler($r); '' }, '' ],
+    variation                => [ sub ($r) { $r->header_out( Vary => 'Cookie' ); My::Zipped::handler($r); $r->print( $r->header_out('Vary') ); '' }, 'Cookie, Accept-Encoding' ],
 };

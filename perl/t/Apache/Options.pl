@@ -1,3 +1,5 @@
+# Apache::Options: exports the OPT_ constants, and no unknown names; run by packages.t
+
 use v5.36;
 
 return {

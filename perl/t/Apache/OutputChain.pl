@@ -1,3 +1,5 @@
+# Apache::OutputChain: links change the output in order, for each way to print; run by packages.t
+
 use v5.36;
 
 # Links: one prints in capitals, one buffers to the end, one dies.
@@ -10,12 +12,12 @@ sub My::Broken::PRINT  ( $self, @text ) { die "no @text here\n" }
 sub My::Linked::by ( $r, @classes ) { Apache::OutputChain::handler( $r, $_ ) for @classes; return '' }
 
 return {
-    alone    => [ sub ($r) { Apache::OutputChain::handler($r) . do { print 'plain '; '' } }, qr/\Aplain 0\z/ ],
-    changed  => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); print 'a ', 'text'; '' }, 'A TEXT' ],
-    in_order => [ sub ($r) { My::Linked::by( $r, 'My::Upper', 'My::Framed' ); print 'a'; print 'b'; '' }, '[AB]' ],
-    formats  => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); printf '%s-%d', 'x', 3; '' }, 'X-3' ],
-    writes   => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); syswrite STDOUT, 'abcdef', 2, 1; '' }, 'BC' ],
-    files    => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); my $file = tied *STDOUT; join '', $file->FILENO, $file->BINMODE, $file->CLOSE }, '111' ],
-    dies     => [ sub ($r) { My::Linked::by( $r, 'My::Broken' ); eval { print 'text' }; $@ }, "no text here\n" ],
-    again    => [ sub ($r) { print 'without a link'; '' }, 'without a link' ],
+    alone                         => [ sub ($r) { Apache::OutputChain::handler($r) . do { print 'plain '; '' } }, qr/\Aplain 0\z/ ],
+    a_link_changes_the_output     => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); print 'a ', 'text'; '' }, 'A TEXT' ],
+    in_order                      => [ sub ($r) { My::Linked::by( $r, 'My::Upper', 'My::Framed' ); print 'a'; print 'b'; '' }, '[AB]' ],
+    formats                       => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); printf '%s-%d', 'x', 3; '' }, 'X-3' ],
+    writes                        => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); syswrite STDOUT, 'abcdef', 2, 1; '' }, 'BC' ],
+    files                         => [ sub ($r) { My::Linked::by( $r, 'My::Upper' ); my $file = tied *STDOUT; join '', $file->FILENO, $file->BINMODE, $file->CLOSE }, '111' ],
+    a_die_of_a_link_reaches_print => [ sub ($r) { My::Linked::by( $r, 'My::Broken' ); eval { print 'text' }; $@ }, "no text here\n" ],
+    the_next_request_has_no_link  => [ sub ($r) { print 'without a link'; '' }, 'without a link' ],
 };

@@ -1,3 +1,5 @@
+# Apache::Peek: dumps values as Devel::Peek does; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::PerlRunXS: runs scripts as Apache::PerlRun and Apache::Registry do; run by packages.t
+
 use v5.36;
 
 sub My::RunXS::of ( $r, $class, $name ) {
@@ -7,8 +9,8 @@ sub My::RunXS::of ( $r, $class, $name ) {
 }
 
 return {
-    script    => [ sub ($r) { My::RunXS::of( $r, 'Apache::PerlRunXS', 'script.pl' ) }, 'of a script' ],
-    none      => [ sub ($r) { My::RunXS::of( $r, 'Apache::PerlRunXS', 'none.pl' ) },   ' 404' ],
-    registry  => [ sub ($r) { My::RunXS::of( $r, 'Apache::RegistryXS', 'script.pl' ) }, 'of a script' ],
-    inherited => [ sub ($r) { Apache::PerlRunXS->isa('Apache::PerlRun') ? 'a PerlRun' : 'none' }, 'a PerlRun' ],
+    script                    => [ sub ($r) { My::RunXS::of( $r, 'Apache::PerlRunXS', 'script.pl' ) }, 'of a script' ],
+    a_missing_script_is_a_404 => [ sub ($r) { My::RunXS::of( $r, 'Apache::PerlRunXS', 'none.pl' ) },   ' 404' ],
+    registry                  => [ sub ($r) { My::RunXS::of( $r, 'Apache::RegistryXS', 'script.pl' ) }, 'of a script' ],
+    inherited                 => [ sub ($r) { Apache::PerlRunXS->isa('Apache::PerlRun') ? 'a PerlRun' : 'none' }, 'a PerlRun' ],
 };

@@ -1,10 +1,12 @@
+# Apache::SubProcess: runs code and programs with pipes to their streams; run by packages.t
+
 use v5.36;
 
 sub My::Child::read_from ($handle) { local $/ = undef; return scalar(<$handle>) // '' }
 
 return {
-    code     => [ sub ($r) { '[' . My::Child::read_from( scalar $r->spawn_child( sub ( $r, @words ) { print "@words" }, 1, 2 ) ) . ']' }, '[1 2]' ],
-    dies     => [ sub ($r) { '[' . My::Child::read_from( scalar $r->spawn_child( sub { print 'begun'; die "in the child\n" } ) ) . ']' }, '[begun]' ],
+    code                      => [ sub ($r) { '[' . My::Child::read_from( scalar $r->spawn_child( sub ( $r, @words ) { print "@words" }, 1, 2 ) ) . ']' }, '[1 2]' ],
+    a_die_ends_the_child_only => [ sub ($r) { '[' . My::Child::read_from( scalar $r->spawn_child( sub { print 'begun'; die "in the child\n" } ) ) . ']' }, '[begun]' ],
     no_program => [ sub ($r) { '[' . My::Child::read_from( scalar $r->spawn_child( sub ($r) { $r->call_exec('/no/such') } ) ) . ']' }, '[]' ],
     streams  => [
         sub ($r) {

@@ -1,8 +1,10 @@
+# Apache::Timeit: logs the times of a request; run by packages.t
+
 use v5.36;
 use Benchmark ();
 
 return {
-    declines => [ sub ($r) { Apache::Timeit::handler($r) }, '-1' ],
-    report   => [ sub ($r) { Apache::Timeit::report( '/x', Benchmark->new ); 'logged' }, 'logged' ],
-    grows    => [ sub ($r) { my $start = Benchmark->new; TestServer::growth( sub { Benchmark::timestr( Benchmark::timediff( Benchmark->new, $start ) ) } ) }, 'steady' ],
+    declines      => [ sub ($r) { Apache::Timeit::handler($r) }, '-1' ],
+    report        => [ sub ($r) { Apache::Timeit::report( '/x', Benchmark->new ); 'logged' }, 'logged' ],
+    leaks_nothing => [ sub ($r) { my $start = Benchmark->new; TestServer::growth( sub { Benchmark::timestr( Benchmark::timediff( Benchmark->new, $start ) ) } ) }, 'steady' ],
 };

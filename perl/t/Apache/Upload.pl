@@ -1,3 +1,5 @@
+# Apache::Upload: name, size, file and link of an upload; run by packages.t
+
 use v5.36;
 
 sub My::Uploaded::of ( $r, @pieces ) {
@@ -19,5 +21,5 @@ return {
     named  => [ sub ($r) { my $u = My::Uploaded::of( $r, 'abc' ); $u->fh; -s $u->tempname ? 'on disk' : 'unwritten' }, qr/on disk|unwritten/ ],
     link   => [ sub ($r) { my $to = TestServer::own_file('linked'); unlink $to; my $u = My::Uploaded::of( $r, 'abc' ); ( $u->link($to) eq $to ) . ( -s $to ) }, '13' ],
     no_link => [ sub ($r) { my $u = My::Uploaded::of( $r, 'abc' ); my @said = $u->link('/no/such/folder'); @said . ( $said[0] // 'undef' ) . " $!" }, '1undef No such file or directory' ],
-    grows  => [ sub ($r) { my $info = Apache::Table->new($r); TestServer::growth( sub { Apache::Upload->begin( 'f', 'n', $info, '/tmp' )->append('x') } ) }, 'steady' ],
+    leaks_nothing => [ sub ($r) { my $info = Apache::Table->new($r); TestServer::growth( sub { Apache::Upload->begin( 'f', 'n', $info, '/tmp' )->append('x') } ) }, 'steady' ],
 };

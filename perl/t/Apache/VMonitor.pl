@@ -1,3 +1,5 @@
+# Apache::VMonitor: the page of the monitor, its parts and its figures; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::fork: forks a child with an exit code, and reads its options; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Cameleer::Bloat: measures code, and reports code that dies; run by packages.t
+
 use v5.36;
 
 return {

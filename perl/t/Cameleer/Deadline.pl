@@ -1,3 +1,5 @@
+# Cameleer::Deadline: the message of a timeout shows the Perl stack; run by packages.t
+
 use v5.36;
 
 sub My::Deep::down ($left) { return $left ? My::Deep::down( $left - 1 ) : Cameleer::Deadline::stack() }

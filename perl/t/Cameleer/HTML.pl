@@ -1,3 +1,5 @@
+# Cameleer::HTML: escapes characters that HTML or a terminal would interpret; run by packages.t
+
 use v5.36;
 
 return {
@@ -8,5 +10,5 @@ return {
     latin    => [ sub ($r) { Cameleer::HTML::escape("\xe9<") }, "\xe9&lt;" ],
     undef    => [ sub ($r) { '[' . Cameleer::HTML::escape(undef) . ']' }, '[]' ],
     unchanged => [ sub ($r) { my $text = '<'; Cameleer::HTML::escape($text); $text }, '<' ],
-    grows    => [ sub ($r) { TestServer::growth( sub { Cameleer::HTML::escape("<\x{263a}>") } ) }, 'steady' ],
+    leaks_nothing => [ sub ($r) { TestServer::growth( sub { Cameleer::HTML::escape("<\x{263a}>") } ) }, 'steady' ],
 };

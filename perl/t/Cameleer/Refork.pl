@@ -1,3 +1,5 @@
+# Cameleer::Refork: hooks before and after a fork, in order, also when one dies; run by packages.t
+
 use v5.36;
 
 return {

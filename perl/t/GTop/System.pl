@@ -1,3 +1,5 @@
+# GTop::System: processors, uptime, load and swap of the machine; run by packages.t
+
 use v5.36;
 
 return {

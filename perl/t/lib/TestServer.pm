@@ -130,6 +130,7 @@ sub start ( $self, @args ) {
     $self->{pid}  = fork // die "fork: $!";
     if ( !$self->{pid} ) {
         delete $ENV{MOD_PERL};
+        $ENV{TEST_SERVER} = $self->{dir};
         open STDOUT, '>', "$self->{dir}/output" or die $!;
         open STDERR, '>&', \*STDOUT or die $!;
         exec @command, @args or POSIX::_exit(127);
@@ -152,13 +153,19 @@ sub curl ($self) {
 sub leave ( $self, $path ) { return $self->curl->leave( $self->url($path) ) }
 
 sub wait_for ( $self, $what, $condition ) {
+    my $met;
+    my $over = sub { ( $met = $condition->() ) || waitpid( $self->{pid}, POSIX::WNOHANG() ) == $self->{pid} && ( $self->{gone} = 1 ) };
+    return 1 if $self->comes_true($over) && $met;
+    die "waited $PATIENCE s in vain for $what; the server said:\n" . $self->said;
+}
+
+sub comes_true ( $self, $condition ) {
     my $end = Time::HiRes::time() + $PATIENCE;
     while ( Time::HiRes::time() < $end ) {
         return 1 if $condition->();
-        last     if waitpid( $self->{pid}, POSIX::WNOHANG() ) == $self->{pid} and $self->{gone} = 1;
         Time::HiRes::sleep(0.02);
     }
-    die "waited $PATIENCE s in vain for $what; the server said:\n" . $self->said;
+    return 0;
 }
 
 # Output and log of the server, for a failed test.
@@ -259,19 +266,46 @@ sub growth ($code) {
     return $more < 100 ? 'steady' : "$more values more";
 }
 
-# Runs at the end of the test rather than in a destructor, because Test::More is then still available.
-END { $_->stop for @running }
+# Runs at the end of the test rather than in a destructor, because Test::More is then still available. A server that
+# does not stop as it should makes the test's exit code 1.
+END {
+    my $code = $?;
+    $_->stop for @running;
+    my $bad = grep { $_->{stopped_badly} } @running;
+    $? = $code || ( $bad ? 1 : 0 );
+}
 
 sub stop ($self) {
     return if $self->{owner} != $$;
-    local $?;
-    if ( !$self->{gone} ) {
-        kill TERM => $self->{pid};
-        waitpid $self->{pid}, 0;
-    }
-    if ( Test::More->builder->is_passing ) { File::Path::remove_tree( $self->{dir} ) }
-    else                                   { Test::More::diag( "$self->{dir}:\n" . $self->said ) }
+    $self->end_processes unless $self->{gone};
+    if ( Test::More->builder->is_passing && !$self->{stopped_badly} ) { File::Path::remove_tree( $self->{dir} ) }
+    else                                                              { Test::More::diag( "$self->{dir}:\n" . $self->said ) }
     return;
+}
+
+# SIGTERM is a request to stop, so the exit code is 0, and no process of the server outlives the master.
+sub end_processes ($self) {
+    kill TERM => $self->{pid};
+    my $ended = $self->comes_true( sub { waitpid( $self->{pid}, POSIX::WNOHANG() ) != 0 } );
+    if    ( !$ended ) { $self->stopped_badly("process $self->{pid} has not ended $PATIENCE s after SIGTERM") }
+    elsif ($?)        { $self->stopped_badly("the server's wait status after SIGTERM is $?, expected 0") }
+    my @left;
+    return if $self->comes_true( sub { !( @left = $self->processes ) } );
+    $self->stopped_badly("processes that outlive the server: @left");
+    kill KILL => @left;
+    return;
+}
+
+sub stopped_badly ( $self, $why ) {
+    $self->{stopped_badly} = 1;
+    Test::More::diag($why);
+    return;
+}
+
+# Processes that were started with the server's mark in their environment, wherever they have moved since. A zombie has
+# no environment.
+sub processes ($self) {
+    return grep { $self->slurp_path("/proc/$_/environ") =~ /(?:\A|\0)TEST_SERVER=\Q$self->{dir}\E\0/ } map { m{(\d+)\z}a } glob '/proc/[0-9]*';
 }
 
 1;

@@ -1,5 +1,7 @@
+# Embperl: loading the package dies with a replacement; run by packages.t
+
 use v5.36;
 
 return {
-    refused => [ sub ($r) { 'loaded' }, qr/\Adied: Embperl is a module in C.* Use HTML::Mason/ ],
+    loading_dies_with_advice => [ sub ($r) { 'loaded' }, qr/\Adied: Embperl is a module in C.* Use HTML::Mason/ ],
 };

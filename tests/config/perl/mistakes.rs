@@ -46,7 +46,7 @@ fn a_name_that_is_no_directive_is_passed_over_with_a_word() {
 }
 
 #[test]
-fn a_start_up_file_that_hands_over_configuration_where_none_is_read_is_told_so() {
+fn httpd_conf_in_a_start_up_file_is_refused_with_advice() {
     let site = site().file("startup.pl", "Apache->httpd_conf('MaxClients 3'); 1;");
     site.configure("\nSetHandler perl-script\nPerlRequire startup.pl\n");
     site.cameleer(["check", "-f", "site.conf"]).failed(78, "call it in a <Perl> section");

@@ -81,7 +81,7 @@ fn a_password_file_that_grows_or_is_replaced_is_refused_from_then_on() {
 }
 
 #[test]
-fn a_thousand_of_them_are_not_all_kept() {
+fn a_thousand_password_files_are_not_all_cached() {
     let site = Site::new();
     for number in 0..1000 {
         site.write(&format!("htdocs/{number}/.htaccess"), &format!("{LOGIN}AuthUserFile @DIR@/users.{number}\n"));
@@ -101,7 +101,7 @@ fn a_thousand_of_them_are_not_all_kept() {
 }
 
 #[test]
-fn a_long_one_is_searched_without_a_walk_through_it() {
+fn the_last_entries_of_a_long_password_file_are_found() {
     let mut users: String = (0..60_000).map(|n| format!("user{n}:{{SHA}}EfatjsUqKYSrqv18O1FlA3hcIHI=\n")).collect();
     users.push_str(ANA);
     let site = Site::new().file("users", &users).file("htdocs/a/page", "secret");

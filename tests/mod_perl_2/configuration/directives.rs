@@ -108,7 +108,7 @@ fn req_override_and_allow_override_decide_where_directives_are_allowed() {
 }
 
 #[test]
-fn a_request_adds_them_for_itself() {
+fn directives_that_perl_code_adds_apply_to_one_request() {
     let server = serve(Site::new().file("htdocs/.htaccess", "Paint red"), "All", "");
     assert!(server.text("/page?blue").starts_with("red blue|"), "{}", server.text("/page?blue"));
     assert!(server.text("/page").starts_with("red|"));

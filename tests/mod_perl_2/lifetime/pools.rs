@@ -49,7 +49,7 @@ fn addresses_of_a_request_match_networks() {
 }
 
 #[test]
-fn a_brigade_lives_in_it() {
+fn a_brigade_ends_with_its_requests_pool() {
     let code = "use Apache2::Connection (); use APR::Brigade (); use APR::Bucket (); our $kept;\n\
         sub handler { my $r = shift; my $said = $kept ? eval { $kept->length } || $@ : 'first';\n\
         my $ba = $r->connection->bucket_alloc; $kept = APR::Brigade->new($r->pool, $ba);\n\

@@ -34,7 +34,7 @@ fn memory_allocated_by_a_request_shows_as_unshared() {
 }
 
 #[test]
-fn the_machine_and_other_fields() {
+fn gtop_reports_memory_cpu_and_process_fields() {
     let server = script(
         "use GTop; my $g = GTop->new; my $m = $g->mem; my $c = $g->cpu; my $u = $g->proc_uid($$);\
          printf \"%s=%d\\n\", @$_ for ([sum => $m->used + $m->free], [total => $m->total], [share => $m->share], [shared => $m->shared],\

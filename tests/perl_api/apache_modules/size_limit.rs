@@ -44,7 +44,7 @@ fn a_worker_over_the_limit_of_one_request_leaves_after_it() {
 }
 
 #[test]
-fn a_limit_of_one_request_is_gone_with_it() {
+fn a_size_limit_set_by_a_request_ends_with_the_request() {
     let server = script(
         "use Apache::SizeLimit; Apache::SizeLimit->setmin(1) if $r->args; print $$;",
         "PerlModule Apache::SizeLimit",

@@ -21,7 +21,7 @@ fn serve(code: &str) -> Server {
 }
 
 #[test]
-fn a_name_outlives_what_the_text_of_its_value_does_to_it() {
+fn a_key_survives_changes_by_its_values_stringification() {
     let server = serve(
         "my $name = 'x' x 5000; $r->notes($name, Text->of(sub { $name = 'y' x 200000; undef $name; 'value' })); $r->notes('x' x 5000)",
     );
@@ -33,7 +33,7 @@ fn a_name_outlives_what_the_text_of_its_value_does_to_it() {
 }
 
 #[test]
-fn a_table_may_be_cleared_by_the_text_of_a_name_that_is_looked_for() {
+fn a_names_stringification_may_clear_the_table_that_is_searched() {
     let server = serve(
         "my $t = $r->notes; $t->add(\"n$_\", 'v' x 100) for 1 .. 100; my $n = 0;\n\
          $t->do(sub { $n++; 1 }, Text->of(sub { $t->clear; 'n5' })); $n, scalar(() = $t->get(Text->of(sub { $t->clear; 'n1' })))",
@@ -42,7 +42,7 @@ fn a_table_may_be_cleared_by_the_text_of_a_name_that_is_looked_for() {
 }
 
 #[test]
-fn a_table_object_may_be_destroyed_by_the_text_of_its_argument() {
+fn an_arguments_stringification_may_destroy_the_table_object() {
     let server = serve(
         "my $t = Apache::Table->new($r); my $o = tied %$t; $t->set(a => 1);\n\
          $o->set('b', Text->of(sub { untie %$t; undef $$o; undef $t; 2 })); eval { $o->get('b') }; $@ ? 'gone' : 'there'",

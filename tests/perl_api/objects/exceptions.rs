@@ -18,7 +18,7 @@ fn an_exception_whose_text_dies_or_exits_is_a_500() {
 }
 
 #[test]
-fn an_exception_that_calls_itself_false_is_one() {
+fn an_exception_object_that_is_false_is_still_an_error() {
     let server = registry_text(
         "package False { use overload bool => sub { 0 }, '\"\"' => sub { 'false but there' }; } die bless [], 'False';",
     );

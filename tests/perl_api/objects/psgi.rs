@@ -33,7 +33,7 @@ fn a_response_may_be_taken_apart_while_it_is_sent() {
 }
 
 #[test]
-fn a_headers_name_outlives_what_its_values_text_does_to_it() {
+fn a_header_name_survives_changes_by_its_values_stringification() {
     let server = serve(
         "sub { my @h; @h = ('X-Long-Name' . 'x' x 200, Text->of(sub { my @gone = splice @h, 0; $gone[0] = 'y' x 100000; undef @gone; 'value' })); \
          [200, \\@h, ['ok']] }",

@@ -20,7 +20,7 @@ fn the_page_for_an_error_finds_its_text_by_the_uri_that_failed() {
 }
 
 #[test]
-fn scripts_errors_are_there_too() {
+fn an_error_page_finds_the_error_of_a_registry_script() {
     for handler in ["Apache::Registry", "Apache::PerlRun"] {
         let server = Site::new()
             .script("scripts/test.pl", "die \"of this\\n\"")

@@ -24,7 +24,7 @@ fn the_handler_makes_folder_lists_and_declines_files() {
 }
 
 #[test]
-fn a_handler_that_is_set_otherwise_is_the_only_one() {
+fn set_handler_default_handler_keeps_perl_handler_off_folders() {
     let server = site(LISTS).file("htdocs/d/a.txt", "a").serve(&with_base(
         "<Location />\nPerlHandler My::lists\nSetHandler default-handler\nOptions +Indexes\n</Location>",
     ));

@@ -10,7 +10,7 @@ fn conf(further: &str) -> String {
 }
 
 #[test]
-fn a_text_stands_in_the_place_of_the_page() {
+fn custom_response_text_replaces_the_error_page() {
     let server =
         serve("sub bad { $_[0]->custom_response(FORBIDDEN, 'Not you'); FORBIDDEN } sub sorry { OK }", &conf(""));
     assert_eq!(server.get("/bad").is(403).text(), "Not you");

@@ -83,7 +83,7 @@ fn the_words_of_status_line_reach_the_client() {
 }
 
 #[test]
-fn an_earlier_phase_decides_who_answers() {
+fn an_earlier_phase_selects_the_response_handler() {
     let server = serve(
         "sub choose { my $r = shift; $r->handler($r->args) if $r->args; $r->push_handlers(PerlHandler => \\&hello); DECLINED }
          sub tell { my $r = shift; $r->send_http_header('text/plain'); $r->print($r->handler); OK }",

@@ -122,7 +122,7 @@ fn an_ok_without_a_file_leaves_the_uri_in_its_place() {
 }
 
 #[test]
-fn before_translation_there_is_no_file_and_behind_it_the_configurations() {
+fn filename_is_undef_before_translation_and_the_mapped_file_after_it() {
     let server = serve(LOOKER, &format!("PerlPostReadRequestHandler My::tell\n{LOOKED_AT}"));
     assert_eq!(server.text("/look/deeper"), "none|/htdocs/look|/deeper|/look|match|undef|nowhere");
 }

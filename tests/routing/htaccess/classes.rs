@@ -14,7 +14,7 @@ const LINES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn each_word_allows_its_lines_and_no_others() {
+fn each_allow_override_class_allows_only_its_directives() {
     for (line, word) in LINES {
         for allowed in ["FileInfo", "Indexes", "Limit", "AuthConfig", "Options", "All"] {
             let site = Site::new()

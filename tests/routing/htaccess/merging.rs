@@ -66,7 +66,7 @@ fn directives_allowed_above_can_be_forbidden_below() {
 }
 
 #[test]
-fn a_virtual_host_allows_for_itself() {
+fn each_virtual_host_has_its_own_override_and_access_file_name() {
     let site = Site::new().file("htdocs/.htaccess", "PerlSetVar X file").file("htdocs/local", "PerlSetVar X local");
     let server = serve(
         site,
@@ -82,7 +82,7 @@ fn a_virtual_host_allows_for_itself() {
 }
 
 #[test]
-fn a_static_file_is_subject_to_them_too() {
+fn htaccess_files_apply_to_static_files() {
     let site = Site::new()
         .file("htdocs/.htaccess", "SetHandler default-handler\nDefaultType text/x-top\nDirectoryIndex start.unheardof")
         .file("htdocs/start.unheardof", "the start")

@@ -4,7 +4,7 @@ use super::{serve, serve_allowing, soon, soon_status};
 use crate::support::Site;
 
 #[test]
-fn a_mistake_is_a_500_below_it_and_one_line_until_it_is_put_right() {
+fn a_mistake_in_a_htaccess_file_is_a_500_below_its_folder_until_mended() {
     let site = Site::new().file("htdocs/a/.htaccess", "PerlSetVar X 1\nNonsense here\n").file("htdocs/b/page", "");
     let server = serve(site, "");
     for _ in 0..3 {

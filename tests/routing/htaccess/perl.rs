@@ -65,7 +65,7 @@ fn code_runs_where_the_server_allows_it() {
 }
 
 #[test]
-fn each_level_allows_those_below_it() {
+fn each_perl_override_level_includes_the_lower_levels() {
     let cases = [
         ("Off", "PerlSetVar X v", 500),
         ("Off", "SetEnv X v", 200),

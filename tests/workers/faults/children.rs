@@ -41,7 +41,7 @@ fn children_without_wait_are_no_zombies_after_the_next_request() {
 }
 
 #[test]
-fn a_program_waits_for_its_own_child_as_ever() {
+fn waitpid_returns_a_programs_own_child() {
     let server = serve(
         "my $kid = fork // die; if (!$kid) { CORE::exit(3) } 1 until do { open my $f, '<', \"/proc/$kid/stat\"; <$f> =~ /\\) Z / }; waitpid $kid, 0; print $? >> 8, system('/bin/sh', '-c', 'exit 4') >> 8",
     );

@@ -31,7 +31,7 @@ fn waits(log: &str) -> Vec<f64> {
 }
 
 #[test]
-fn a_worker_of_a_program_that_took_every_signal_outlives_its_mold_all_the_same() {
+fn a_worker_that_handles_every_signal_outlives_its_mold() {
     let app = "sub { if ($_[0]{PATH_INFO} eq '/soil') { $SIG{$_} = sub { } for keys %SIG } [200, [], [$$]] }";
     let server = serve(app, "MaxClients 1\nStartServers 1\nMaxSpareServers 1");
     let worker = server.text("/soil");

@@ -1,3 +1,5 @@
+//! `Apache::Table`: an ordered list of names and values.
+
 use super::table_index::Index;
 
 /// `Apache::Table`: names and values in order, a name possibly more than once, its case ignored.

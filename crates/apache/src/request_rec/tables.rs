@@ -1,3 +1,5 @@
+//! All tables of a request: its headers, notes, environment and settings, and those that Perl code creates.
+
 use wire::frame::Frame;
 
 use super::table::Table;

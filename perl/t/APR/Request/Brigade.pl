@@ -1,3 +1,5 @@
+# APR::Request::Brigade: reads a brigade by lines and by bytes, also as a tied handle; run by packages.t
+
 use v5.36;
 
 sub My::Reading::of (@texts) {
@@ -9,12 +11,12 @@ sub My::Reading::of (@texts) {
 }
 
 return {
-    lines  => [ sub ($r) { my $io = APR::Request::Brigade->new( My::Reading::of( "one\ntw", "o\nthree" ) ); join '|', map { s/\n/N/r } $io->READLINE }, 'oneN|twoN|three' ],
-    read   => [ sub ($r) { my $io = APR::Request::Brigade->new( My::Reading::of('abcdef') ); my $n = $io->READ( my $text, 4 ); $n .= $io->READ( $text, 9, 6 ); "$n " . $text =~ s/\0/0/gr }, '42 abcd00ef' ],
-    end    => [ sub ($r) { my $io = APR::Request::Brigade->new( My::Reading::of('a') ); $io->READ( my $text, 9 ); ( $io->READ( $text, 9 ) // 'undef' ) . ( $io->EOF ? ' end' : '' ) }, 'undef end' ],
-    tied   => [ sub ($r) { tie *My::Reading::HANDLE, 'APR::Request::Brigade', My::Reading::of("one\ntwo"); my @lines = <My::Reading::HANDLE>; untie *My::Reading::HANDLE; scalar @lines }, '2' ],
-    copy   => [ sub ($r) { my $bb = My::Reading::of('text'); APR::Request::Brigade->new($bb)->READ( my $text, 9 ); $bb->length }, '4' ],
-    handle => [ sub ($r) { my $io = APR::Request::Brigade::handle( APR::Request::Brigade->new( My::Reading::of("one\ntwo") ) ); my $line = $io->readline; $io->read( my $rest, 9 ); "$line$rest" }, "one\ntwo" ],
-    wrong  => [ sub ($r) { eval { APR::Request::Brigade->new('text'); 1 } ? 'made' : 'died' }, 'died' ],
-    grows  => [ sub ($r) { TestServer::growth( sub { APR::Request::Brigade->new( My::Reading::of("one\ntwo") )->READLINE } ) }, 'steady' ],
+    lines                => [ sub ($r) { my $io = APR::Request::Brigade->new( My::Reading::of( "one\ntw", "o\nthree" ) ); join '|', map { s/\n/N/r } $io->READLINE }, 'oneN|twoN|three' ],
+    read                 => [ sub ($r) { my $io = APR::Request::Brigade->new( My::Reading::of('abcdef') ); my $n = $io->READ( my $text, 4 ); $n .= $io->READ( $text, 9, 6 ); "$n " . $text =~ s/\0/0/gr }, '42 abcd00ef' ],
+    end                  => [ sub ($r) { my $io = APR::Request::Brigade->new( My::Reading::of('a') ); $io->READ( my $text, 9 ); ( $io->READ( $text, 9 ) // 'undef' ) . ( $io->EOF ? ' end' : '' ) }, 'undef end' ],
+    tied                 => [ sub ($r) { tie *My::Reading::HANDLE, 'APR::Request::Brigade', My::Reading::of("one\ntwo"); my @lines = <My::Reading::HANDLE>; untie *My::Reading::HANDLE; scalar @lines }, '2' ],
+    copy                 => [ sub ($r) { my $bb = My::Reading::of('text'); APR::Request::Brigade->new($bb)->READ( my $text, 9 ); $bb->length }, '4' ],
+    handle               => [ sub ($r) { my $io = APR::Request::Brigade::handle( APR::Request::Brigade->new( My::Reading::of("one\ntwo") ) ); my $line = $io->readline; $io->read( my $rest, 9 ); "$line$rest" }, "one\ntwo" ],
+    a_text_is_no_brigade => [ sub ($r) { eval { APR::Request::Brigade->new('text'); 1 } ? 'made' : 'died' }, 'died' ],
+    leaks_nothing        => [ sub ($r) { TestServer::growth( sub { APR::Request::Brigade->new( My::Reading::of("one\ntwo") )->READLINE } ) }, 'steady' ],
 };

@@ -1,9 +1,11 @@
+# APR::Request::Error: status values have libapreq's numbers, texts and exceptions; run by packages.t
+
 use v5.36;
 
 return {
-    number => [ sub ($r) { APR::Request::Error::OVERLIMIT() == 120_031 ? 'number' : 'other' }, 'number' ],
-    text   => [ sub ($r) { APR::Request::Error::OVERLIMIT() . '' }, 'Exceeds configured maximum limit' ],
-    error  => [ sub ($r) { my $e = APR::Request::Error->of( 120_031, 'f', undef ); join '|', $e == 120_031 ? 1 : 0, "$e", $e->{func}, $e->{line} > 0 ? 'a place' : 'none' }, '1|Exceeds configured maximum limit|f|a place' ],
-    name   => [ sub ($r) { APR::Request::Error::strerror(120_012) . '' }, 'Invalid byte sequence' ],
-    grows  => [ sub ($r) { TestServer::growth( sub { eval { die APR::Request::Error->of( 120_031, 'f', undef ) }; undef $@ } ) }, 'steady' ],
+    number        => [ sub ($r) { APR::Request::Error::OVERLIMIT() == 120_031 ? 'number' : 'other' }, 'number' ],
+    text          => [ sub ($r) { APR::Request::Error::OVERLIMIT() . '' }, 'Exceeds configured maximum limit' ],
+    error         => [ sub ($r) { my $e = APR::Request::Error->of( 120_031, 'f', undef ); join '|', $e == 120_031 ? 1 : 0, "$e", $e->{func}, $e->{line} > 0 ? 'a place' : 'none' }, '1|Exceeds configured maximum limit|f|a place' ],
+    name          => [ sub ($r) { APR::Request::Error::strerror(120_012) . '' }, 'Invalid byte sequence' ],
+    leaks_nothing => [ sub ($r) { TestServer::growth( sub { eval { die APR::Request::Error->of( 120_031, 'f', undef ) }; undef $@ } ) }, 'steady' ],
 };

@@ -1,3 +1,5 @@
+# APR::Request::Handle: sets limits and the folder of uploads, and parses query, body and cookies; run by packages.t
+
 use v5.36;
 
 return {

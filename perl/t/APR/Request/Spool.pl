@@ -1,3 +1,5 @@
+# APR::Request::Spool: stores an upload in memory or in a file, links and removes the file; run by packages.t
+
 use v5.36;
 
 sub My::Spool::of ( $limit, @pieces ) {
@@ -13,5 +15,5 @@ return {
     link    => [ sub ($r) { my $to = TestServer::own_file('spooled'); unlink $to; my $s = My::Spool::of( 2, 'abc' ); ( $s->link_to($to) ? 'linked' : 'failed' ) . -s $to }, 'linked3' ],
     exists  => [ sub ($r) { My::Spool::of( 100, 'abc' )->link_to( TestServer::own_file( 'occupied', 'x' ) ) ? 'written' : 'refused' }, 'refused' ],
     no_folder => [ sub ($r) { eval { APR::Request::Spool->new( 1, '/no/such' )->append('ab') }; $@ }, "no temporary file can be made in /no/such: No such file or directory\n" ],
-    grows   => [ sub ($r) { TestServer::growth( sub { My::Spool::of( 2, 'abc' )->bytes } ) }, 'steady' ],
+    leaks_nothing => [ sub ($r) { TestServer::growth( sub { My::Spool::of( 2, 'abc' )->bytes } ) }, 'steady' ],
 };

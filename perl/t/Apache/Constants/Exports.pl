@@ -1,3 +1,5 @@
+# Apache::Constants::Exports: tags export their constants, and an unknown tag dies; run by packages.t
+
 use v5.36;
 
 return {

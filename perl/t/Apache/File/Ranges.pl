@@ -1,3 +1,5 @@
+# Apache::File::Ranges: the parts that a Range header selects of a body of ten bytes; run by packages.t
+
 use v5.36;
 
 # Offsets and lengths of the ranges that a GET of ten bytes wants.
@@ -9,18 +11,18 @@ sub My::Ranges::of ( $r, $range, %headers ) {
 }
 
 return {
-    several   => [ sub ($r) { My::Ranges::of( $r, 'bytes=0-1,3-' ) },  '0 2,3 7' ],
-    last      => [ sub ($r) { My::Ranges::of( $r, 'bytes=-3' ) },      '7 3' ],
-    long      => [ sub ($r) { My::Ranges::of( $r, 'bytes=-30' ) },     '0 10' ],
-    beyond    => [ sub ($r) { My::Ranges::of( $r, 'bytes=8-90' ) },    '8 2' ],
-    outside   => [ sub ($r) { My::Ranges::of( $r, 'bytes=10-' ) },     '' ],
-    backwards => [ sub ($r) { My::Ranges::of( $r, 'bytes=5-2' ) },     '' ],
-    nothing   => [ sub ($r) { My::Ranges::of( $r, 'bytes=-' ) },       '' ],
-    words     => [ sub ($r) { My::Ranges::of( $r, 'bytes=a-b' ) },     '' ],
-    units     => [ sub ($r) { My::Ranges::of( $r, 'lines=0-1' ) },     '' ],
-    overlap   => [ sub ($r) { My::Ranges::of( $r, 'bytes=0-9,0-9' ) }, '' ],
-    many      => [ sub ($r) { My::Ranges::of( $r, 'bytes=' . join ',', ('0-0') x 101 ) }, '' ],
-    huge      => [ sub ($r) { My::Ranges::of( $r, 'bytes=0-' . 9 x 30 ) }, '' ],
-    version   => [ sub ($r) { $r->header_out( ETag => '"a"' ); My::Ranges::of( $r, 'bytes=0-1', 'If-Range' => '"b"' ) }, '' ],
-    same      => [ sub ($r) { $r->header_out( ETag => '"a"' ); My::Ranges::of( $r, 'bytes=0-1', 'If-Range' => '"a"' ) }, '0 2' ],
+    several                               => [ sub ($r) { My::Ranges::of( $r, 'bytes=0-1,3-' ) },  '0 2,3 7' ],
+    last                                  => [ sub ($r) { My::Ranges::of( $r, 'bytes=-3' ) },      '7 3' ],
+    more_than_the_body_is_the_body        => [ sub ($r) { My::Ranges::of( $r, 'bytes=-30' ) },     '0 10' ],
+    beyond                                => [ sub ($r) { My::Ranges::of( $r, 'bytes=8-90' ) },    '8 2' ],
+    outside                               => [ sub ($r) { My::Ranges::of( $r, 'bytes=10-' ) },     '' ],
+    backwards                             => [ sub ($r) { My::Ranges::of( $r, 'bytes=5-2' ) },     '' ],
+    a_range_without_numbers_is_ignored    => [ sub ($r) { My::Ranges::of( $r, 'bytes=-' ) },       '' ],
+    words                                 => [ sub ($r) { My::Ranges::of( $r, 'bytes=a-b' ) },     '' ],
+    units                                 => [ sub ($r) { My::Ranges::of( $r, 'lines=0-1' ) },     '' ],
+    overlap                               => [ sub ($r) { My::Ranges::of( $r, 'bytes=0-9,0-9' ) }, '' ],
+    many                                  => [ sub ($r) { My::Ranges::of( $r, 'bytes=' . join ',', ('0-0') x 101 ) }, '' ],
+    huge                                  => [ sub ($r) { My::Ranges::of( $r, 'bytes=0-' . 9 x 30 ) }, '' ],
+    version                               => [ sub ($r) { $r->header_out( ETag => '"a"' ); My::Ranges::of( $r, 'bytes=0-1', 'If-Range' => '"b"' ) }, '' ],
+    if_range_with_the_tag_gives_the_range => [ sub ($r) { $r->header_out( ETag => '"a"' ); My::Ranges::of( $r, 'bytes=0-1', 'If-Range' => '"a"' ) }, '0 2' ],
 };

@@ -1,22 +1,24 @@
+# Apache::Registry::Source: reads the text of a script up to its end, with its switches and packages; run by packages.t
+
 use v5.36;
 use POSIX ();
 
 sub My::Source::of ($text) { return Apache::Registry::Source->read( TestServer::own_file( 'source.pl', $text ) ) }
 
 return {
-    whole    => [ sub ($r) { My::Source::of("print 1;\n")->{code} }, "print 1;\n" ],
-    end      => [ sub ($r) { My::Source::of("1;\n__END__\nnot code")->{code} }, "1;\n" ],
-    data     => [ sub ($r) { my $s = My::Source::of("<DATA>;\n__DATA__\nx"); "$s->{code}$s->{data}" }, "<DATA>;\n17" ],
-    unread   => [ sub ($r) { My::Source::of("1;\n__DATA__\nx")->{data} // 'none' }, 'none' ],
-    document => [ sub ($r) { My::Source::of("print <<END;\n__END__\nEND\n2;\n")->{code} }, "print <<END;\n__END__\nEND\n2;\n" ],
-    indented => [ sub ($r) { My::Source::of("print <<~'A B';\n__END__\n  A B\n2;\n__END__\n3")->{code} }, "print <<~'A B';\n__END__\n  A B\n2;\n" ],
-    shift    => [ sub ($r) { My::Source::of("1 <<one;\n__END__\n3")->{code} }, "1 <<one;\n" ],
-    pod      => [ sub ($r) { My::Source::of("=pod\n\n__END__\n\n=cut\n2;\n__END__\n3")->{code} }, "=pod\n\n__END__\n\n=cut\n2;\n" ],
-    warnings => [ sub ($r) { join '|', map { My::Source::of("#!$_\n1")->{warnings} } '/usr/bin/perl -w', '/usr/bin/perl -T -w', '/usr/bin/perl', '/bin/sh -w' }, '1|1|0|0' ],
-    package  => [ sub ($r) { My::Source::of("package A;\n1;\npackage B::C;\n2")->{package} }, 'B::C' ],
-    mark     => [ sub ($r) { my $s = My::Source::of("\xEF\xBB\xBF<DATA>;\n__DATA__\nx"); "$s->{code}$s->{data}" }, "<DATA>;\n20" ],
-    empty    => [ sub ($r) { '[' . My::Source::of('')->{code} . ']' }, '[]' ],
-    none     => [ sub ($r) { eval { Apache::Registry::Source->read('/no/such') }; $@ }, "/no/such: No such file or directory\n" ],
-    folder   => [ sub ($r) { eval { Apache::Registry::Source->read('/tmp') }; $@ }, "/tmp: Is a directory\n" ],
-    pipe     => [ sub ($r) { my $path = TestServer::own_file('source.pipe'); POSIX::mkfifo( $path, 0700 ); eval { Apache::Registry::Source->read($path) }; $@ }, qr/: Invalid argument\n\z/ ],
+    a_text_without_an_end_is_all_code => [ sub ($r) { My::Source::of("print 1;\n")->{code} }, "print 1;\n" ],
+    end                               => [ sub ($r) { My::Source::of("1;\n__END__\nnot code")->{code} }, "1;\n" ],
+    data                              => [ sub ($r) { my $s = My::Source::of("<DATA>;\n__DATA__\nx"); "$s->{code}$s->{data}" }, "<DATA>;\n17" ],
+    unread                            => [ sub ($r) { My::Source::of("1;\n__DATA__\nx")->{data} // 'none' }, 'none' ],
+    document                          => [ sub ($r) { My::Source::of("print <<END;\n__END__\nEND\n2;\n")->{code} }, "print <<END;\n__END__\nEND\n2;\n" ],
+    indented                          => [ sub ($r) { My::Source::of("print <<~'A B';\n__END__\n  A B\n2;\n__END__\n3")->{code} }, "print <<~'A B';\n__END__\n  A B\n2;\n" ],
+    shift                             => [ sub ($r) { My::Source::of("1 <<one;\n__END__\n3")->{code} }, "1 <<one;\n" ],
+    pod                               => [ sub ($r) { My::Source::of("=pod\n\n__END__\n\n=cut\n2;\n__END__\n3")->{code} }, "=pod\n\n__END__\n\n=cut\n2;\n" ],
+    warnings                          => [ sub ($r) { join '|', map { My::Source::of("#!$_\n1")->{warnings} } '/usr/bin/perl -w', '/usr/bin/perl -T -w', '/usr/bin/perl', '/bin/sh -w' }, '1|1|0|0' ],
+    package                           => [ sub ($r) { My::Source::of("package A;\n1;\npackage B::C;\n2")->{package} }, 'B::C' ],
+    mark                              => [ sub ($r) { my $s = My::Source::of("\xEF\xBB\xBF<DATA>;\n__DATA__\nx"); "$s->{code}$s->{data}" }, "<DATA>;\n20" ],
+    empty                             => [ sub ($r) { '[' . My::Source::of('')->{code} . ']' }, '[]' ],
+    a_missing_file_dies               => [ sub ($r) { eval { Apache::Registry::Source->read('/no/such') }; $@ }, "/no/such: No such file or directory\n" ],
+    folder                            => [ sub ($r) { eval { Apache::Registry::Source->read('/tmp') }; $@ }, "/tmp: Is a directory\n" ],
+    pipe                              => [ sub ($r) { my $path = TestServer::own_file('source.pipe'); POSIX::mkfifo( $path, 0700 ); eval { Apache::Registry::Source->read($path) }; $@ }, qr/: Invalid argument\n\z/ ],
 };

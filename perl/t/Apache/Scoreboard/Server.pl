@@ -1,3 +1,5 @@
+# Apache::Scoreboard::Server: fields of the worker that answers; run by packages.t
+
 use v5.36;
 
 # The worker that answers.

@@ -1,3 +1,5 @@
+# Apache::Status::Look: looks up variables and subs, where the options allow a dump; run by packages.t
+
 use v5.36;
 
 our @looked = ( 1, 2 );

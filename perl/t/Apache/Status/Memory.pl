@@ -1,3 +1,5 @@
+# Apache::Status::Memory: lines of the memory page, where the options allow the page; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache::Status::Pages: the pages of the status handler, with all values escaped; run by packages.t
+
 use v5.36;
 
 sub My::Pages::of ( $name, $r ) { require Apache::Status; my ($item) = grep { $_->[0] eq $name } Apache::Status::Pages::items(); return join '', @{ $item->[2]->( $r, undef ) } }

@@ -1,3 +1,5 @@
+# Cameleer::Outside::Log: messages of code that runs outside the server; run by packages.t
+
 use v5.36;
 
 sub My::Outside::told ($code) {

@@ -1,3 +1,5 @@
+# Cameleer::Outside::Server: server and request as code outside the server sees them; run by packages.t
+
 use v5.36;
 
 return {
@@ -5,7 +7,7 @@ return {
     server  => [ sub ($r) { ref Cameleer::Outside::Apache::server('Apache') }, 'Apache::Server' ],
     root    => [ sub ($r) { Cameleer::Outside::Apache::Server::server_root(undef) // 'undef' }, 'undef' ],
     software => [ sub ($r) { Cameleer::Outside::Apache::Server::server_software(undef) }, qr{\ACameleer mod_perl/1\.} ],
-    nothing => [ sub ($r) { scalar( () = ( Cameleer::Outside::Apache::Server::variables(undef), Cameleer::Outside::B::TerseSize::op_sizes() ) ) }, '0' ],
-    mtime   => [ sub ($r) { Cameleer::Outside::Apache::Registry::mtime( $INC{'Cameleer/Outside/Server.pm'} ) > 0 ? 'time' : 'none' }, 'time' ],
-    no_file => [ sub ($r) { Cameleer::Outside::Apache::Registry::mtime('/no/such') // 'undef' }, 'undef' ],
+    there_are_no_variables_and_sizes => [ sub ($r) { scalar( () = ( Cameleer::Outside::Apache::Server::variables(undef), Cameleer::Outside::B::TerseSize::op_sizes() ) ) }, '0' ],
+    mtime                            => [ sub ($r) { Cameleer::Outside::Apache::Registry::mtime( $INC{'Cameleer/Outside/Server.pm'} ) > 0 ? 'time' : 'none' }, 'time' ],
+    no_file                          => [ sub ($r) { Cameleer::Outside::Apache::Registry::mtime('/no/such') // 'undef' }, 'undef' ],
 };

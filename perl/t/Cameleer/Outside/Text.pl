@@ -1,3 +1,5 @@
+# Cameleer::Outside::Text: the Perl halves of functions give what their C halves give; run by packages.t
+
 use v5.36;
 
 my @TEXTS = ( '', 'a b', q{<a href="x">&'}, "/a?b=%20+c%zz%4;\x00~", "\x{e9}", "\x{263a}<", join( '', map {chr} 1 .. 255 ) );

@@ -1,5 +1,7 @@
+# Apache::SSLLookup: loading the package dies with a replacement; run by packages.t
+
 use v5.36;
 
 return {
-    refused => [ sub ($r) { 'loaded' }, qr/\Adied: Apache::SSLLookup is a module in C.* Ask \$r->subprocess_env for HTTPS/ ],
+    loading_dies_with_advice => [ sub ($r) { 'loaded' }, qr/\Adied: Apache::SSLLookup is a module in C.* Ask \$r->subprocess_env for HTTPS/ ],
 };

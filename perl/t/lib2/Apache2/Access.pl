@@ -1,3 +1,5 @@
+# Apache2::Access: access settings of the location, read and changed; run by packages.t
+
 use v5.36;
 
 return {

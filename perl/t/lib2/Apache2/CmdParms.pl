@@ -1,3 +1,5 @@
+# Apache2::CmdParms: the methods of a directive's parameters; run by packages.t
+
 use v5.36;
 
 return {

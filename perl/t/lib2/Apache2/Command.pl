@@ -1,3 +1,5 @@
+# Apache2::Command: walks the directives of a module; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::Connection: addresses, state and notes of a connection; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::Const: compiles constants and groups, and refuses unknown ones; run by packages.t
+
 use v5.36;
 
 return {

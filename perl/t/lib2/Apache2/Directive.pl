@@ -1,3 +1,5 @@
+# Apache2::Directive: the configuration as a tree of directives; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::Filter: output filters change the body; run by packages.t
+
 use v5.36;
 
 return {

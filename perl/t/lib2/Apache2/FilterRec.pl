@@ -1,3 +1,5 @@
+# Apache2::FilterRec: the name of a filter; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::HookRun: runs phases for a subrequest; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::Log: messages, levels and the mark of the caller; run by packages.t
+
 use v5.36;
 
 return {

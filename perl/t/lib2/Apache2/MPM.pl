@@ -1,3 +1,5 @@
+# Apache2::MPM: the processing model that programs see; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::Module: the modules that programs find loaded; run by packages.t
+
 use v5.36;
 
 return {

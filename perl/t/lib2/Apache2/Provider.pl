@@ -1,5 +1,7 @@
+# Apache2::Provider: loading the package dies with a replacement; run by packages.t
+
 use v5.36;
 
 return {
-    refused => [ sub ($r) { 'loaded' }, qr/\Adied: Apache2::Provider is not available: .*PerlAuthenHandler or PerlAuthzHandler/ ],
+    loading_dies_with_advice => [ sub ($r) { 'loaded' }, qr/\Adied: Apache2::Provider is not available: .*PerlAuthenHandler or PerlAuthzHandler/ ],
 };

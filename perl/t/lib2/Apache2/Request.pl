@@ -1,3 +1,5 @@
+# Apache2::Request: parameters of query and body, and the limit of a body; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::RequestIO: prints, reads and sends files; run by packages.t
+
 use v5.36;
 
 return {

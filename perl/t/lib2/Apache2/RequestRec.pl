@@ -1,3 +1,5 @@
+# Apache2::RequestRec: fields, headers and tables of a request; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::RequestUtil: settings, notes, handlers and status lines of a request; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::Response: headers and status of a response; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::Status: the status page and an item of its menu; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::SubRequest: looks up and runs subrequests; run by packages.t
+
 use v5.36;
 
 return {

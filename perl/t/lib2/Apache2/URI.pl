@@ -1,3 +1,5 @@
+# Apache2::URI: builds, parses and unescapes URLs; run by packages.t
+
 use v5.36;
 
 return {

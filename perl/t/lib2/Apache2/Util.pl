@@ -1,3 +1,5 @@
+# Apache2::Util: escapes paths and formats times; run by packages.t
+
 use v5.36;
 
 return {

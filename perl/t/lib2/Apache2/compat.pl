@@ -1,3 +1,5 @@
+# Apache2::compat: names of mod_perl 1 on an Apache2 request; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Cameleer::ConnectionEnd: the class of the filter, and the end of a line; run by packages.t
+
 use v5.36;
 
 return {

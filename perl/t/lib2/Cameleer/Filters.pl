@@ -1,3 +1,5 @@
+# Cameleer::Filters: the modes in which filters read; run by packages.t
+
 use v5.36;
 
 return {

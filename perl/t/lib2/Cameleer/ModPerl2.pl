@@ -1,3 +1,5 @@
+# Cameleer::ModPerl2: status lines, and fields that a request stores; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Cameleer::PhaseNames: the names of all phases, and their directives; run by packages.t
+
 use v5.36;
 
 return {

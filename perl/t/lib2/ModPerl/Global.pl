@@ -1,3 +1,5 @@
+# ModPerl::Global: registers and runs END blocks; run by packages.t
+
 use v5.36;
 
 return {
@@ -10,5 +12,5 @@ return {
         ModPerl::Global::special_list_call( END => 'My::Ends' );
         join '|', splice @ended;
     }, 'ended|ended' ],
-    others => [ sub ($r) { ModPerl::Global::special_list_register( BEGIN => 'My::Ends' ) }, '0' ],
+    begin_is_no_special_list => [ sub ($r) { ModPerl::Global::special_list_register( BEGIN => 'My::Ends' ) }, '0' ],
 };

@@ -1,5 +1,7 @@
+# ModPerl::InterpPool: loading the package dies with a replacement; run by packages.t
+
 use v5.36;
 
 return {
-    refused => [ sub ($r) { 'loaded' }, qr/\Adied: ModPerl::InterpPool is not available: .*MaxRequestWorkers/ ],
+    loading_dies_with_advice => [ sub ($r) { 'loaded' }, qr/\Adied: ModPerl::InterpPool is not available: .*MaxRequestWorkers/ ],
 };

@@ -1,3 +1,5 @@
+# ModPerl::MethodLookup: finds the module of a method, and the methods of a module; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# ModPerl::RegistryCooker: names the package of a script, and offers constants to subclasses; run by packages.t
+
 use v5.36;
 
 return {

@@ -1,3 +1,5 @@
+# Apache2::compat::Differing: code gets the meaning that a method has in mod_perl 1; run by packages.t
+
 use v5.36;
 
 # Runs code with mod_perl 1's meaning of a method.

@@ -1,3 +1,5 @@
+# ModPerl::MethodLookup::Table: the table has the names of the API; run by packages.t
+
 use v5.36;
 
 return {

@@ -2,13 +2,13 @@
 #
 #   make run     install what is missing, build, serve the demo site
 #   make check   format, clippy, walls, unit tests and one black-box test of each kind: less than a minute after a build
-#   make test    all tests
+#   make test    all tests; where ../shared/suites is, mod_perl's own tests as well
 #   make test-under-load  the tests N times (10), while each processor has something else to do; T=workers:: for some of them
 #   make applications  the tests of large applications of Debian, which it installs: Request Tracker, OCS Inventory; 75 s
 #   make timing  the tests of tests/timing.txt, whose result depends on what else the machine does; one after the other
 #   make suites  mod_perl's own tests, compared with the result in tests/suites/; BLESS=1 writes it down, ALL=1 adds mod_perl 2's
 #   make lint    format, clippy, the house rules that a compiler can check
-#   make doc     rustdoc, man page, directive reference, compatibility page
+#   make doc     rustdoc, man pages, help texts, directive reference, compatibility page
 #   make bench   against Apache + mod_perl 2 and Starman; writes benchmarks/runs/
 #   make experiments   the mod_perl documents' experiments, the same way
 #   make faults  what clients lose when things go wrong, beside Apache + mod_perl 2 and nginx + Starman
@@ -57,6 +57,7 @@ test:
 	sh tests/apps/packaged/site/wiki-etc.sh
 	sh pkg/h2spec/install
 	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --locked
+	[ ! -d $(SUITES) ] || $(MAKE) suites ALL=1
 
 test-under-load:
 	$(PACKAGES) build demo test
@@ -81,6 +82,8 @@ lint:
 	$(PACKAGES) build
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null
+	CARGO_TARGET_DIR=target $(CARGO) check --locked --manifest-path benchmarks/patterns/Cargo.toml
 	sh .ci/audit if-there
 
 doc:
@@ -88,7 +91,9 @@ doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	CAMELEER_BLESS=1 $(CARGO) test --locked --package config --lib reference
 	CAMELEER_BLESS=1 $(CARGO) test --locked --package compat --lib
+	CAMELEER_BLESS=1 $(CARGO) test --locked --test cameleer -- each_help_fits_a_screen_and_is_the_checked_in_text
 	$(CARGO) run --locked -- man > target/cameleer.8
+	$(CARGO) run --locked -- man directives > target/cameleer.conf.5
 
 bench: build
 	python3 benchmarks/run.py

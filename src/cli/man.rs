@@ -1,19 +1,28 @@
-//! `cameleer man`: prints the man page, from the same source as `--help`.
+//! `cameleer man`: prints a man page, from the same source as `--help` and the reference of directives.
+
+use std::io::Write;
 
 use clap::{Args, CommandFactory};
 
 /// Section of the manual: 8 is for system administration commands (man(1)).
 const SECTION: &str = "8";
 
-/// Print the man page of a command.
+/// The argument for the page of the configuration file.
+const DIRECTIVES: &str = "directives";
+
+/// Print the man page of a command, or of the directives.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Command such as run, serve, check [default: cameleer itself]
+    /// Command such as run, serve, check, or `directives` for cameleer.conf(5) [default: cameleer itself]
     command: Option<String>,
 }
 
 impl Man {
     pub fn run(self) -> anyhow::Result<()> {
+        if self.command.as_deref() == Some(DIRECTIVES) {
+            std::io::stdout().write_all(config::reference::man().as_bytes())?;
+            return Ok(());
+        }
         let mut cli = super::Cli::command();
         cli.build();
         let page = match &self.command {

@@ -1,6 +1,7 @@
 //! The checked-in examples, each served from its own folder.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::support::{Request, Server, Site, is_tainted};
 
@@ -118,11 +119,36 @@ fn the_bookmarks_in_asp_are_kept() {
     server.get("/header.inc").is(404);
 }
 
+/// The files below examples/ with this ending, relative to that folder.
+fn examples(ending: &str) -> Vec<String> {
+    let find = Command::new("find").args([".", "-name", &format!("*{ending}")]).current_dir(example("")).output();
+    let found = String::from_utf8(find.expect("find runs").stdout).expect("ASCII");
+    found.lines().map(|path| path.trim_start_matches("./").to_owned()).collect()
+}
+
+#[test]
+fn every_example_is_started_by_a_test() {
+    let tests = include_str!("examples.rs");
+    let is_started = |name: &str| ["run", "serve"].iter().any(|verb| tests.contains(&format!("{verb}(\"{name}\")")));
+    let configurations = examples("site.conf");
+    let applications = examples(".psgi");
+    assert!(!configurations.is_empty() && !applications.is_empty());
+    for name in &configurations {
+        assert!(is_started(name), "no test here serves examples/{name}");
+    }
+    for name in &applications {
+        let (folder, file) = name.split_once('/').expect("an example has a folder");
+        let conf = std::fs::read_to_string(example(folder).join("site.conf")).unwrap_or_default();
+        let is_loaded = conf.lines().any(|line| line.trim().starts_with("Psgi") && line.contains(file));
+        assert!(is_started(name) || is_loaded, "no test here runs examples/{name}");
+    }
+}
+
 #[test]
 fn every_example_passes_the_check() {
     let site = Site::new();
-    for conf in ["handler/site.conf", "asp/site.conf", "demo/site.conf"] {
-        site.cameleer(["check", "-f", example(conf).to_str().expect("a plain path")]).succeeded();
+    for conf in examples("site.conf") {
+        site.cameleer(["check", "-f", example(&conf).to_str().expect("a plain path")]).succeeded();
     }
     for program in ["psgi/hello.psgi", "psgi/streaming.psgi", "registry/cgi-bin"] {
         site.cameleer(["check", example(program).to_str().expect("a plain path")]).succeeded();

@@ -22,6 +22,28 @@ fn every_sh_block_of_the_documents_does_what_it_says() {
 }
 
 #[test]
+fn a_block_of_commands_for_users_is_run_or_has_the_reason_against_it() {
+    let block = Regex::new(r"(?m)^(.*)\n\n    (?:cameleer|curl|make|systemctl) .*$").expect("a pattern");
+    let reason = Regex::new(r"^<!-- not run: .+ -->$").expect("a pattern");
+    let mut seen = 0;
+    for (document, text) in documents() {
+        if ["docs/guide", "docs/operating"].iter().any(|folder| document.starts_with(folder)) {
+            for found in block.captures_iter(&text) {
+                let marked = reason.is_match(&found[1]);
+                assert!(
+                    marked,
+                    "{}: make this an `sh` block, or say why it is not run:{}",
+                    document.display(),
+                    &found[0]
+                );
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 5, "{seen} blocks");
+}
+
+#[test]
 fn every_command_of_the_documents_is_one_of_the_command_line() {
     let mut helps: BTreeMap<String, String> = BTreeMap::new();
     let mut seen = 0;

@@ -1,28 +1,42 @@
 //! The command line: subcommands, options, environment, help.
 
+use std::collections::BTreeMap;
+
 use crate::support::{Server, Site, alive, children, until};
 
 const APP: &str = "sub { [200, [], [\"$$ $ENV{PLACK_ENV}\"]] }";
 
 #[test]
-fn help_fits_a_screen_and_is_the_checked_in_text() {
+fn each_help_fits_a_screen_and_is_the_checked_in_text() {
     let site = Site::new();
-    for command in [
-        "", "run", "serve", "check", "status", "mem", "reload", "refork", "stop", "purge", "bench", "tune", "advise",
-        "size", "bloat",
-    ] {
-        let said =
-            if command.is_empty() { site.cameleer(["--help"]) } else { site.cameleer([command, "--help"]) }.succeeded();
-        assert!(said.out.lines().count() <= 40, "{command}: {} lines", said.out.lines().count());
-        assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{command}");
-        let name = if command.is_empty() { "cameleer" } else { command };
-        golden(&format!("help/{name}.txt"), &said.out);
+    let own = site.cameleer(["--help"]).succeeded().out;
+    let commands = commands(&own);
+    assert!(commands.len() > 20, "{commands:?}");
+    let of = |command: &&str| (command.to_string(), site.cameleer([command, "--help"]).succeeded().out);
+    let mut helps: BTreeMap<String, String> = commands.iter().map(of).collect();
+    helps.insert("cameleer".to_owned(), own.clone());
+    for (name, help) in &helps {
+        assert!(help.lines().count() <= 40, "{name}: {} lines", help.lines().count());
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{name}");
+        golden(&format!("help/{name}.txt"), help);
+    }
+    for file in std::fs::read_dir(format!("{GOLDEN}/help")).expect("the folder").flatten() {
+        let name = file.path().file_stem().expect("a name").to_string_lossy().into_owned();
+        assert!(helps.contains_key(&name), "{}: cameleer has no command {name}", file.path().display());
     }
 }
 
+/// The names in the list of commands of `cameleer --help`.
+fn commands(help: &str) -> Vec<&str> {
+    let (_, list) = help.split_once("\nCommands:\n").expect("a list of commands");
+    list.lines().map_while(|line| line.strip_prefix("  ")).filter_map(|line| line.split(' ').next()).collect()
+}
+
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+
 /// Compares `text` with a checked-in file; `CAMELEER_BLESS=1` rewrites the file.
 fn golden(name: &str, text: &str) {
-    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{GOLDEN}/{name}");
     if std::env::var_os("CAMELEER_BLESS").is_some() {
         std::fs::create_dir_all(std::path::Path::new(&path).parent().expect("a folder")).expect("made");
         std::fs::write(&path, text).expect("written");
@@ -35,6 +49,11 @@ fn golden(name: &str, text: &str) {
 fn a_man_page_is_printed_from_the_same_source() {
     let page = Site::new().cameleer(["man"]).succeeded().out;
     assert!(page.contains(".TH cameleer") && page.contains("serve"), "{page}");
+    let directives = Site::new().cameleer(["man", "directives"]).succeeded().out;
+    assert!(
+        directives.starts_with(".TH cameleer.conf 5 ") && directives.contains("\n.SS MaxClients\n"),
+        "{directives}"
+    );
 }
 
 #[test]

@@ -65,14 +65,18 @@ fn systemd_is_content_with_the_units_and_finds_program_and_man_page() {
 #[test]
 fn each_man_page_has_the_section_of_its_file() {
     let site = installed();
-    let folder = site.path("usr/share/man/man8");
-    let pages: Vec<_> = std::fs::read_dir(folder).expect("the folder of the section").flatten().collect();
-    assert_eq!(pages.len(), 22, "one for the program, one a command");
-    for page in pages {
-        let name = page.file_name().into_string().expect("ASCII");
-        let title = format!(".TH {} 8 ", name.trim_end_matches(".8"));
-        let text = site.read(&format!("usr/share/man/man8/{name}"));
-        assert!(text.lines().any(|line| line.starts_with(&title)), "{name}: no {title}");
+    // One page for the program and one for each command in section 8, one for the configuration in section 5.
+    for (section, count) in [("8", 22), ("5", 1)] {
+        let folder = format!("usr/share/man/man{section}");
+        let pages: Vec<_> =
+            std::fs::read_dir(site.path(&folder)).expect("the folder of the section").flatten().collect();
+        assert_eq!(pages.len(), count, "{folder}");
+        for page in pages {
+            let name = page.file_name().into_string().expect("ASCII");
+            let title = format!(".TH {} {section} ", name.trim_end_matches(&format!(".{section}")));
+            let text = site.read(&format!("{folder}/{name}"));
+            assert!(text.lines().any(|line| line.starts_with(&title)), "{name}: no {title}");
+        }
     }
 }
 

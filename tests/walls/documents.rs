@@ -29,22 +29,31 @@ fn the_states_are_drawn_with_the_names_of_the_code() {
     }
 }
 
-/// The types in the table of messages of docs/architecture.md, each with the place of its code.
-fn messages() -> Vec<(String, String)> {
+/// A row of the table of messages of docs/architecture.md.
+struct MessageType {
+    name: String,
+    /// The variants of an enum, the fields of a struct.
+    parts: Vec<String>,
+    /// A file of sources, or a folder.
+    place: String,
+}
+
+fn messages() -> Vec<MessageType> {
     let drawn = text("docs/architecture.md");
-    let (_, rest) = drawn.split_once("\n| between | type | code |\n").expect("the table of messages");
+    let (_, rest) = drawn.split_once("\n| between | type | messages | code |\n").expect("the table of messages");
     let name = pattern(r"`(\w+)`");
+    let names = |cell: &str| name.captures_iter(cell).map(|found| found[1].to_owned()).collect::<Vec<_>>();
     let row = |row: &str| {
         let cells: Vec<&str> = row.split('|').collect();
-        let place = cells[3].trim().trim_matches('`').to_owned();
-        name.captures_iter(cells[2]).map(|found| (found[1].to_owned(), place.clone())).collect::<Vec<_>>()
+        let place = cells[4].trim().trim_matches('`').to_owned();
+        MessageType { name: names(cells[2]).concat(), parts: names(cells[3]), place }
     };
-    rest.lines().skip(1).take_while(|line| line.starts_with('|')).flat_map(row).collect()
+    rest.lines().skip(1).take_while(|line| line.starts_with('|')).map(row).collect()
 }
 
 #[test]
 fn every_message_between_processes_has_a_row_in_the_architecture() {
-    let listed: BTreeSet<String> = messages().into_iter().map(|(name, _)| name).collect();
+    let listed: BTreeSet<String> = messages().into_iter().map(|row| row.name).collect();
     let message = pattern(r"(?m)^pub (?:enum|struct) ((?:To|From)[A-Z]\w*)|\bChannel<(\w{4,}), (\w{4,})>");
     let mut seen = 0;
     for source in programs() {
@@ -60,14 +69,17 @@ fn every_message_between_processes_has_a_row_in_the_architecture() {
 }
 
 #[test]
-fn every_message_of_the_architecture_is_where_its_row_says() {
-    for (name, place) in messages() {
+fn each_row_of_the_messages_has_the_variants_of_the_code_at_its_place() {
+    let part = pattern(r"(?m)^    (?:pub )?(\w+)(?:,|:| \{|\()");
+    for MessageType { name, parts, place } in messages() {
         let code = match root().join(&place).is_dir() {
             true => files(Path::new(&place), "rs").into_iter().map(text).collect(),
             false => text(&place),
         };
-        let defined = pattern(&format!(r"(?m)^pub (?:enum|struct) {name}\b"));
-        assert!(defined.is_match(&code), "{place} does not define {name}");
+        let body = pattern(&format!(r"(?ms)^pub (?:enum|struct) {name}\b[^{{]*\{{(\}}|.*?^\}})"));
+        let body = body.captures(&code).unwrap_or_else(|| panic!("{place} does not define {name}"));
+        let defined: Vec<String> = part.captures_iter(&body[1]).map(|found| found[1].to_owned()).collect();
+        assert_eq!(parts, defined, "docs/architecture.md, messages of {name}: left is the document, right is {place}");
     }
 }
 

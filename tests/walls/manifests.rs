@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::source::{pattern, root, text};
+use super::source::{pattern, root, sources, text};
 
 /// The layers from top to bottom. A crate may depend on crates in rows below its own row, but not in its own row or
 /// above.
@@ -125,5 +125,18 @@ fn unsafe_stands_in_its_four_places_only() {
         assert!(!heads.is_empty(), "{folder} has sources");
         let forbids = heads.iter().all(|head| head.contains("#![forbid(unsafe_code)]"));
         assert_eq!(forbids, !allowed.contains(&name.as_str()), "{folder}: #![forbid(unsafe_code)]");
+    }
+}
+
+#[test]
+fn in_the_api_only_the_c_abi_is_unsafe() {
+    let word = pattern(r"\bunsafe\b|allow\(unsafe_code");
+    let (exports, others): (Vec<_>, Vec<_>) = sources("crates/apache/src")
+        .into_iter()
+        .partition(|source| source.name.starts_with("crates/apache/src/exports/"));
+    assert!(exports.iter().any(|source| word.is_match(&source.code)), "crates/apache/src/exports/ has moved");
+    for source in others {
+        let found = word.find_iter(&source.code).map(|found| found.as_str()).next();
+        assert_eq!(found, None, "{}: belongs into crates/apache/src/exports/", source.name);
     }
 }

@@ -95,7 +95,7 @@ fn rules() {
         let budget = &mut Budget::of_the_administrator();
         let rule = |n: u32| {
             let source = source.replace('@', &n.to_string());
-            Arc::new(Rule::parse(&source, "-", "", Vec::new(), &Maps::default(), budget).expect("a rule"))
+            Arc::new(Rule::parse(&source, "-", "", &Maps::default(), budget).expect("a rule"))
         };
         let place = Rewrite { engine: Some(true), rules: (0..10).map(rule).collect(), ..Rewrite::default() };
         let start = || RuleInput { path: PATH.to_owned(), ..RuleInput::default() };

@@ -12,6 +12,7 @@ enum {
     APACHE_OK = 0,
     APACHE_STALE = 1, /* the request has ended */
     APACHE_FAILED = 2, /* a filter of the response failed */
+    APACHE_UNKNOWN_VERB = 3, /* not one of APACHE_TABLE_… */
 };
 
 /* NULL `bytes`: undef */

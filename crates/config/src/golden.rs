@@ -87,7 +87,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
         read: &read,
         exists: &exists,
         list: &list,
-        is_known: &super::table::is_known,
+        syntax_of: &super::table::syntax_of,
         server_root: "/srv".into(),
         started_in: "/home/camel".into(),
     };

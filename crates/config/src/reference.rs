@@ -3,15 +3,21 @@
 use crate::table::row::Row;
 use crate::table::{self, httpd_only, unknown};
 
+/// The first paragraph of the reference.
+const LANGUAGE: &str = "\
+Apache's language and, where httpd has a directive for a thing, Apache's names and meanings. A duration is
+`500ms`, `2s`, `5m` or `1h`, a bare number is seconds; a size is `64K`, `512M` or `2G`, a bare number is bytes.
+Relative paths start at ServerRoot.";
+
 /// docs/reference/directives.md
 pub fn markdown() -> String {
     let mut page = String::from(
         "# Directives\n\n\
          <!-- Generated from crates/config/src/table/: CAMELEER_BLESS=1 cargo test --package config --lib -->\n\n\
-         Apache's language and, where httpd has a directive for a thing, Apache's names and meanings. A duration is\n\
-         `500ms`, `2s`, `5m` or `1h`, a bare number is seconds; a size is `64K`, `512M` or `2G`, a bare number is bytes.\n\
-         Relative paths start at ServerRoot.\n\n",
+         ",
     );
+    page.push_str(LANGUAGE);
+    page.push_str("\n\n");
     let mut names: Vec<&str> = table::all().map(|row| row.name).collect();
     names.sort_unstable();
     let links: Vec<String> = names.iter().map(|name| format!("[{name}](#{})", name.to_ascii_lowercase())).collect();
@@ -24,23 +30,57 @@ pub fn markdown() -> String {
 }
 
 fn section(row: &Row) -> String {
-    let mut text = format!("\n## {}\n\n    {}\n\n{}\n\n", row.name, row.syntax(), row.about);
-    if !row.aliases.is_empty() {
-        text.push_str(&format!("- Also: {}\n", row.aliases.join(", ")));
-    }
+    let facts: String = facts(row).iter().map(|fact| format!("- {fact}\n")).collect();
+    format!("\n## {}\n\n    {}\n\n{}\n\n{facts}", row.name, row.syntax(), row.about)
+}
+
+/// Aliases, contexts, default and effect of a directive, a line for each.
+fn facts(row: &Row) -> Vec<String> {
     let places: Vec<String> = row.contexts.names().iter().map(|name| name.replace(['<', '>'], "`")).collect();
-    text.push_str(&format!("- Where: {}\n", places.join(", ")));
     let words = row.contexts.override_words();
-    if !words.is_empty() {
-        text.push_str(&format!("- In `.htaccess`: with `AllowOverride {words}`\n"));
+    let mut facts = vec![format!("Where: {}", places.join(", "))];
+    if !row.aliases.is_empty() {
+        facts.insert(0, format!("Also: {}", row.aliases.join(", ")));
     }
-    text.push_str(&format!("- Default: {} ({})\n", default(row, "`"), row.because));
-    text.push_str(&format!("- A change takes effect {}\n", row.effect.words()));
-    text
+    if !words.is_empty() {
+        facts.push(format!("In `.htaccess`: with `AllowOverride {words}`"));
+    }
+    facts.push(format!("Default: {} ({})", default(row, "`"), row.because));
+    facts.push(format!("A change takes effect {}", row.effect.words()));
+    facts
 }
 
 fn default(row: &Row, quote: &str) -> String {
     row.default.map_or_else(|| "none".to_owned(), |default| format!("{quote}{default}{quote}"))
+}
+
+/// The page cameleer.conf(5) of the manual, in roff.
+pub fn man() -> String {
+    let mut page = String::from(
+        ".TH cameleer.conf 5 \"\" \"cameleer\" \"\"\n\
+         .SH NAME\ncameleer.conf \\- directives of a configuration for \\fBcameleer serve\\fR\n\
+         .SH DESCRIPTION\n",
+    );
+    page.push_str(&roff(LANGUAGE));
+    page.push_str("\n.SH DIRECTIVES\n");
+    for row in table::all() {
+        page.push_str(&format!(".SS {}\n.nf\n\\fB{}\\fR\n.fi\n.PP\n", roff(row.name), roff(&row.syntax())));
+        page.push_str(&format!("{}\n", roff(row.about)));
+        for line in facts(row) {
+            page.push_str(&format!(".br\n{}\n", roff(&line)));
+        }
+    }
+    page.push_str(".SH SEE ALSO\ncameleer(8)\n");
+    page
+}
+
+/// Text as roff: words between backticks in bold; no character of the text acts as a request or an escape.
+fn roff(text: &str) -> String {
+    let parts = text.split('`').map(|part| part.replace('\\', "\\e").replace('-', "\\-"));
+    let bold = |(at, part): (usize, String)| if at % 2 == 0 { part } else { format!("\\fB{part}\\fR") };
+    let text: String = parts.enumerate().map(bold).collect();
+    let line = |line: &str| if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line.to_owned() };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// One line for each directive: syntax and default.
@@ -77,6 +117,21 @@ mod tests {
     #[test]
     fn the_reference_page_is_current() {
         crate::golden::compare("docs/reference/directives.md", &markdown());
+    }
+
+    #[test]
+    fn the_man_page_has_a_section_for_each_directive_and_ends_each_bold_word() {
+        let page = man();
+        for row in table::all() {
+            assert!(page.contains(&format!("\n.SS {}\n", row.name)), "{}", row.name);
+            assert_eq!(row.about.matches('`').count() % 2, 0, "{}: an unclosed backtick", row.name);
+        }
+        assert_eq!(page.matches("\\fB").count(), page.matches("\\fR").count());
+    }
+
+    #[test]
+    fn no_text_acts_as_a_roff_request_or_escape() {
+        assert_eq!(roff(".htaccess: `-D` \\1\n'a"), "\\&.htaccess: \\fB\\-D\\fR \\e1\n\\&'a");
     }
 
     #[test]

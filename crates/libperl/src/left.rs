@@ -5,6 +5,9 @@
 pub struct LeftState(pub u32);
 
 impl LeftState {
+    const AUTOFLUSH: u32 = 1 << 13;
+    const NAME: u32 = 1 << 22;
+
     const NAMES: [&str; 23] = [
         "the working directory",
         "the umask",
@@ -33,7 +36,7 @@ impl LeftState {
 
     /// Whether the state deserves no log line: half of all scripts set `$|` and `$0`.
     pub fn is_ordinary(self) -> bool {
-        self.0 & !(1 << 13 | 1 << 22) == 0
+        self.0 & !(Self::AUTOFLUSH | Self::NAME) == 0
     }
 
     /// Names of the bits, for the log.

@@ -117,10 +117,10 @@ SV *apache_table_object(pTHX_ Request r, uint32_t number)
 
 void apache_check(pTHX_ int status)
 {
-    if (status == APACHE_STALE)
-        croak("this request is over: a request object kept from an earlier request was used");
-    if (status == APACHE_FAILED)
-        croak("a filter of this response has failed: see the error log");
+    if (status != APACHE_OK)
+        croak("%s", status == APACHE_STALE    ? "this request is over: a request object kept from an earlier request was used"
+                    : status == APACHE_FAILED ? "a filter of this response has failed: see the error log"
+                                              : "unknown change of a table: program and module are of different versions");
 }
 
 SV *apache_sv_of(pTHX_ apache_text text)

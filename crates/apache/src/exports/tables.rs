@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::{ApacheText, Out, STALE, XsText, give, status};
+use super::{ApacheText, Out, STALE, UNKNOWN_VERB, XsText, give, status};
 use crate::request_rec::table::Table;
 use crate::request_stack::with;
 use crate::tied_env;
@@ -36,9 +36,10 @@ extern "C" fn apache_table_entry(
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: XsText<'_>, value: XsText<'_>) -> c_int {
+    let Some(verb) = Verb::from_number(verb) else { return UNKNOWN_VERB };
     let (name, value) = (name.bytes(), value.bytes());
     tied_env::bring(r, table);
-    if verb == CLEAR {
+    if verb == Verb::Clear {
         tied_env::clear(r, table);
     }
     let changed = status(with(r, |r| r.table_mut(table).map(|table| change(table, verb, name, value))));
@@ -46,15 +47,28 @@ extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: XsText<'_
     changed
 }
 
-/// `APACHE_TABLE_CLEAR`
-const CLEAR: u32 = 4;
+/// `APACHE_TABLE_…` of `apache.h`, in the same order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verb {
+    Set,
+    Add,
+    Merge,
+    Unset,
+    Clear,
+}
 
-fn change(table: &mut Table, verb: u32, name: &[u8], value: &[u8]) {
+impl Verb {
+    fn from_number(number: u32) -> Option<Verb> {
+        [Verb::Set, Verb::Add, Verb::Merge, Verb::Unset, Verb::Clear].get(number as usize).copied()
+    }
+}
+
+fn change(table: &mut Table, verb: Verb, name: &[u8], value: &[u8]) {
     match verb {
-        0 => table.set(name, value),
-        1 => table.add(name, value),
-        2 => table.merge(name, value),
-        3 => table.unset(name),
-        _ => table.clear(),
+        Verb::Set => table.set(name, value),
+        Verb::Add => table.add(name, value),
+        Verb::Merge => table.merge(name, value),
+        Verb::Unset => table.unset(name),
+        Verb::Clear => table.clear(),
     }
 }

@@ -22,7 +22,7 @@ impl<'a> ParserSource<'a> {
             read: &read_lossy,
             exists: &Path::exists,
             list: &list_folder,
-            is_known: &table::is_known,
+            syntax_of: &table::syntax_of,
             server_root,
             started_in,
         }

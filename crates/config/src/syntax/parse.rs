@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::syntax::defines::Defines;
 use crate::syntax::macros::Macros;
 use crate::syntax::section_stack::{OpenSection, SectionFate, SectionStack};
+use crate::syntax::source::{LineSyntax, Replacing, Splitting};
 use crate::syntax::tree::{At, ConfigError, Directive};
 use crate::syntax::words;
 
@@ -212,7 +213,7 @@ impl<'a> ConfigReader<'a> {
         if !stack.is_skipping()
             && name.starts_with(|c: char| c.is_alphabetic())
             && inner.ends_with('>')
-            && !(self.source.is_known)(name)
+            && (self.source.syntax_of)(name).is_none()
             && stack.is_closed_later(name)
             && let Some(raw) = stack.lines.raw_until_end_of(name)
         {
@@ -238,7 +239,7 @@ impl<'a> ConfigReader<'a> {
         let line = self.variables.replace(line).unwrap_or_else(|_| line.to_owned());
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
         let plain = name.starts_with(|c: char| c.is_alphabetic());
-        (plain && !(self.source.is_known)(name)).then(|| Directive {
+        (plain && (self.source.syntax_of)(name).is_none()).then(|| Directive {
             name: name.to_owned(),
             args: vec![rest.trim().to_owned()],
             at: at.clone(),
@@ -252,40 +253,31 @@ impl<'a> ConfigReader<'a> {
                 "this line is not UTF-8: convert the file, for instance with iconv -f latin1 -t utf8".to_owned()
             );
         }
-        if self.made_at.is_some() || is_perl_code(line) {
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let syntax = (self.source.syntax_of)(name).unwrap_or(LineSyntax::PLAIN);
+        let is_code = match syntax.variables {
+            Replacing::Code => true,
+            Replacing::UnlessSub => is_sub(rest),
+            Replacing::Always | Replacing::UnlessInterpolated => false,
+        };
+        if self.made_at.is_some() || is_code {
             return words::split(line);
         }
-        let replaced = self.variables.replace(line).or_else(|name| match is_interpolated(line) {
-            true => Ok(line.to_owned()),
-            false => Err(name),
-        });
+        let may_stay = syntax.variables == Replacing::UnlessInterpolated && is_interpolated(rest);
+        let replaced =
+            self.variables.replace(line).or_else(|name| if may_stay { Ok(line.to_owned()) } else { Err(name) });
         let replaced = replaced.map_err(|name| {
             format!(
                 "${{{name}}} has no value: write `Define {name} value` above this line, or set it in the environment"
             )
         })?;
-        if is_error_document(line) {
-            return Ok(words::split_old(&replaced));
+        match syntax.words {
+            Splitting::Quoted => words::split(&replaced),
+            Splitting::UnclosedText => Ok(words::split_old(&replaced)),
+            Splitting::Expression => words::split_requirement(&replaced),
+            Splitting::Rule => words::split_rule(&replaced),
         }
-        if is_requirement(line) {
-            return words::split_requirement(&replaced);
-        }
-        if is_rule(line) {
-            return words::split_rule(&replaced);
-        }
-        words::split(&replaced)
     }
-}
-
-/// Whether the line may contain regular expressions with escaped spaces.
-fn is_rule(line: &str) -> bool {
-    let name = line.split_whitespace().next().unwrap_or_default();
-    ["RewriteRule", "RewriteCond"].iter().any(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// Whether the line may contain an unquoted expression.
-fn is_requirement(line: &str) -> bool {
-    line.split_whitespace().next().is_some_and(|name| name.eq_ignore_ascii_case("Require"))
 }
 
 /// The code of a line `Perl code`, which is a section of one line.
@@ -294,24 +286,14 @@ fn perl_line(line: &str) -> Option<&str> {
     name.eq_ignore_ascii_case("Perl").then(|| code.trim())
 }
 
-/// Whether a `ProxyPass` has the word `interpolate`, so that its variables may be those of a request.
-fn is_interpolated(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    words.next().is_some_and(|name| name.to_ascii_lowercase().starts_with("proxypass"))
-        && words.any(|word| word.eq_ignore_ascii_case("interpolate"))
+/// Whether the arguments have the word `interpolate`, so that their variables may be those of a request.
+fn is_interpolated(arguments: &str) -> bool {
+    arguments.split_whitespace().any(|word| word.eq_ignore_ascii_case("interpolate"))
 }
 
-/// Whether the line may end with an unclosed quotation mark: Apache 1.3's syntax for the text of an error document.
-fn is_error_document(line: &str) -> bool {
-    line.split_whitespace().next().is_some_and(|name| name.eq_ignore_ascii_case("ErrorDocument"))
-}
-
-/// Whether the line contains Perl code, where `${name}` is Perl's variable and must not be replaced.
-fn is_perl_code(line: &str) -> bool {
-    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let name = name.to_ascii_lowercase();
-    let is_sub = || rest.trim_start().trim_start_matches(['"', '\'']).trim_start().starts_with("sub");
-    matches!(&*name, "perleval" | "psgieval") || (name.starts_with("perl") && name.ends_with("handler") && is_sub())
+/// Whether the arguments are an anonymous sub.
+fn is_sub(arguments: &str) -> bool {
+    arguments.trim_start().trim_start_matches(['"', '\'']).trim_start().starts_with("sub")
 }
 
 #[cfg(test)]

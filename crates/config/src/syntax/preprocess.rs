@@ -31,7 +31,7 @@ impl ConfigReader<'_> {
             }
             "iffile" => condition(&name, &args, |path| (self.source.exists)(&self.server_root.join(path)))?,
             "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
-            "ifdirective" => condition(&name, &args, |name| (self.source.is_known)(name))?,
+            "ifdirective" => condition(&name, &args, |name| (self.source.syntax_of)(name).is_some())?,
             "ifversion" => version::condition(&args)?,
             _ => SectionFate::Kept,
         };

@@ -15,12 +15,61 @@ pub struct ParserSource<'a> {
     pub exists: &'a dyn Fn(&Path) -> bool,
     /// Lists a folder as full paths. Fails if the path is no folder.
     pub list: &'a dyn Fn(&Path) -> io::Result<Vec<PathBuf>>,
-    /// Whether a name is a directive of the table. A Perl module may define others.
-    pub is_known: &'a dyn Fn(&str) -> bool,
+    /// The syntax of a directive of the table, by its name. A Perl module may define other directives.
+    pub syntax_of: &'a dyn Fn(&str) -> Option<LineSyntax>,
     /// Base of relative includes until a `ServerRoot` is read.
     pub server_root: PathBuf,
     /// Base of a relative `ServerRoot`.
     pub started_in: PathBuf,
+}
+
+/// How the parser reads the line of a directive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineSyntax {
+    pub words: Splitting,
+    pub variables: Replacing,
+    /// The kind of the file that an argument names, if the parser reads that file.
+    pub file: Option<ValueFile>,
+}
+
+impl LineSyntax {
+    pub const PLAIN: LineSyntax = LineSyntax { words: Splitting::Quoted, variables: Replacing::Always, file: None };
+}
+
+/// How a line is split into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Splitting {
+    /// By httpd's quoting rules.
+    Quoted,
+    /// The last quotation mark may be unclosed: Apache 1.3's syntax for the text of an error document.
+    UnclosedText,
+    /// The arguments may be an unquoted expression.
+    Expression,
+    /// Regular expressions may contain escaped spaces.
+    Rule,
+}
+
+/// Whether `${NAME}` in a line is a variable of the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replacing {
+    Always,
+    /// The argument is Perl code: the variable is Perl's.
+    Code,
+    /// As `Code`, if the argument begins with `sub`; otherwise as `Always`.
+    UnlessSub,
+    /// With the word `interpolate` the line may contain variables of the request.
+    UnlessInterpolated,
+}
+
+/// The kind of a file of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueFile {
+    /// MIME types and their extensions.
+    Types,
+    /// Addresses and networks, for directives that the lines of the file replace.
+    Proxies,
+    /// Keys and values, if the second argument names a file.
+    Map,
 }
 
 /// `path` relative to `folder`, unless it is absolute.

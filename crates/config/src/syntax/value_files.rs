@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::syntax::source::ParserSource;
+use crate::syntax::source::{ParserSource, ValueFile};
 use crate::syntax::tree::{At, Directive};
 
 /// Reader of the files.
@@ -16,11 +16,11 @@ pub(super) struct ValueFiles<'a> {
 impl ValueFiles<'_> {
     /// Adds the contents of the file that the directive names, or replaces the directive by one for each line of the file.
     pub fn open(&self, directive: Directive) -> Result<Vec<Directive>, String> {
-        match directive.name.to_ascii_lowercase().as_str() {
-            "typesconfig" => self.types(directive).map(|directive| vec![directive]),
-            "remoteipinternalproxylist" | "remoteiptrustedproxylist" => self.proxies(&directive),
-            "rewritemap" => self.map(directive).map(|directive| vec![directive]),
-            _ => Ok(vec![directive]),
+        match (self.source.syntax_of)(&directive.name).and_then(|syntax| syntax.file) {
+            Some(ValueFile::Types) => self.types(directive).map(|directive| vec![directive]),
+            Some(ValueFile::Proxies) => self.proxies(&directive),
+            Some(ValueFile::Map) => self.map(directive).map(|directive| vec![directive]),
+            None => Ok(vec![directive]),
         }
     }
 

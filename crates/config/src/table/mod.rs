@@ -31,6 +31,7 @@ pub use perl::mod_perl_2::{contradiction, speaks_of};
 pub use perl::pools::{SectionPool, belongs, has_option, is_default, is_elsewhere};
 
 use crate::model::context::SectionContext;
+use crate::syntax::source::LineSyntax;
 
 /// Rows by their names and aliases in lower case.
 static BY_NAME: LazyLock<HashMap<String, &Row>> =
@@ -44,6 +45,11 @@ pub(super) fn find(name: &str) -> Option<&'static Row> {
 /// Whether `name` is a directive or an alias of one.
 pub fn is_known(name: &str) -> bool {
     find(name).is_some()
+}
+
+/// How the parser reads the line of a directive of the table.
+pub(super) fn syntax_of(name: &str) -> Option<LineSyntax> {
+    find(name).map(|row| row.line)
 }
 
 /// Whether the directive may differ between virtual hosts or places. Directives defined by Perl modules may.
@@ -61,9 +67,7 @@ pub fn for_perl() -> String {
     let line = |row: &Row, name: &str| {
         let form = if row.takes.form() == Form::Section { "section" } else { "line" };
         let count = row.takes.count();
-        // `@Alias = ('/a', '/srv/a', …)` has pairs: only in <Location> a path stands alone.
-        let is_pair = matches!(row.name, "Alias" | "ScriptAlias");
-        let least = if is_pair { 2 } else { *count.start() };
+        let least = if row.has_pairs { 2 } else { *count.start() };
         let most = if *count.end() == MANY { "-1".to_owned() } else { count.end().to_string() };
         format!("{name} {form} {least} {most}\n")
     };
@@ -128,6 +132,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
 mod tests {
     use super::*;
     use crate::syntax::modules::is_embodied;
+    use crate::syntax::source::Replacing;
 
     #[test]
     fn no_name_stands_for_two_directives() {
@@ -151,6 +156,16 @@ mod tests {
             assert!(!row.because.is_empty() && !row.because.ends_with('.'), "{}", row.name);
             assert!(!row.contexts.names().is_empty(), "{}", row.name);
             assert!(row.default.is_none_or(|default| !default.is_empty()), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn the_handler_of_every_phase_may_be_a_sub_with_variables_of_perl() {
+        let is_handler = |row: &&Row| row.name.starts_with("Perl") && row.name.ends_with("Handler");
+        let handlers: Vec<&Row> = all().filter(is_handler).collect();
+        assert!(handlers.len() > 20, "{}", handlers.len());
+        for row in handlers {
+            assert_eq!(row.line.variables, Replacing::UnlessSub, "{}", row.name);
         }
     }
 

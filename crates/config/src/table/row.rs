@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::draft::{Draft, OpenedSection};
 use crate::model::context::SectionContext;
 use crate::model::overrides::Class;
+use crate::syntax::source::{LineSyntax, Replacing, Splitting, ValueFile};
 use crate::syntax::tree::Directive;
 use crate::table::fixed;
 
@@ -32,6 +33,10 @@ pub struct Row {
     pub per_method: bool,
     /// Whether an argument is Perl code, or names a Perl file or module: `.htaccess` files need further permission for these.
     pub is_code: bool,
+    /// How the parser reads the line.
+    pub line: LineSyntax,
+    /// Whether a list in `<Perl>`, `@Alias = ('/a', '/srv/a', …)`, has pairs: only in `<Location>` a path stands alone.
+    pub has_pairs: bool,
     /// Description for the reference and the help, about two lines.
     pub about: &'static str,
 }
@@ -55,6 +60,8 @@ const fn row(name: &'static str, contexts: Contexts, takes: Takes) -> Row {
         effect: Effect::Reload,
         per_method: false,
         is_code: false,
+        line: LineSyntax::PLAIN,
+        has_pairs: false,
         about: "",
     }
 }
@@ -227,6 +234,22 @@ impl Row {
 
     pub const fn code(self) -> Row {
         Row { is_code: true, ..self }
+    }
+
+    pub const fn split(self, words: Splitting) -> Row {
+        Row { line: LineSyntax { words, ..self.line }, ..self }
+    }
+
+    pub const fn replacing(self, variables: Replacing) -> Row {
+        Row { line: LineSyntax { variables, ..self.line }, ..self }
+    }
+
+    pub const fn file_of_values(self, kind: ValueFile) -> Row {
+        Row { line: LineSyntax { file: Some(kind), ..self.line }, ..self }
+    }
+
+    pub const fn pairs(self) -> Row {
+        Row { has_pairs: true, ..self }
     }
 
     pub const fn effect(self, effect: Effect) -> Row {

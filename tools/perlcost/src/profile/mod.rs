@@ -38,7 +38,7 @@ pub struct Profile {
     /// Only requests of this path; a final * stands for any rest
     #[arg(long, value_name = "PATH")]
     url: Option<String>,
-    /// Profile this request by statement, with NYTProf, in a second instance of the site
+    /// Profile this request by statement (NYTProf), on a second server of the site
     #[arg(long, value_name = "URL", conflicts_with_all = ["url", "svg", "folded", "json"])]
     exact: Option<String>,
     /// Folder for the pages of --exact

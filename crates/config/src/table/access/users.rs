@@ -8,6 +8,7 @@ use crate::model::access::{
 };
 use crate::model::response::expr::ExprText;
 use crate::model::response::headers::{HeaderChange, HeaderRule, HeaderValue};
+use crate::syntax::source::Splitting;
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::row::{AUTH_CONFIG, CONTAINERS, MANY, Row, SERVER, flag, path, rows, section, word, words};
 
@@ -113,6 +114,7 @@ pub static ROWS: &[Row] = rows![
     "On: a user with the right password whom Require does not permit is answered 403 instead of another password \
      dialog (401).",
     words("Require", AUTH_CONFIG, "user|group|valid-user|all|ip|host|local|env|expr|method|not …", 1..=MANY, require)
+        .split(Splitting::Expression)
         .per_method()
         .because("every client has access"),
     "One of a section's Require lines must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all \

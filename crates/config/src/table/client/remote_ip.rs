@@ -2,6 +2,7 @@
 
 use crate::draft::Draft;
 use crate::model::remote_ip::Proxy;
+use crate::syntax::source::ValueFile;
 use crate::syntax::value::network::Network;
 use crate::table::row::{HOSTS, MANY, Row, flag, rows, word, words};
 
@@ -22,10 +23,12 @@ pub static ROWS: &[Row] = rows![
         .because("httpd's default: without a list every proxy is trusted, unless it names a private address"),
     "Proxies whose RemoteIPHeader is trusted, unless it names an address of a private network.",
     words("RemoteIPInternalProxyList", HOSTS, "file", 1..=MANY, |d, names| proxies(d, names, true))
+        .file_of_values(ValueFile::Proxies)
         .because("a line is enough for few proxies"),
     "As RemoteIPInternalProxy, with addresses and networks from a file: any number per line, `#` begins a comment. An \
      empty list is an error.",
     words("RemoteIPTrustedProxyList", HOSTS, "file", 1..=MANY, |d, names| proxies(d, names, false))
+        .file_of_values(ValueFile::Proxies)
         .because("see RemoteIPInternalProxyList"),
     "As RemoteIPTrustedProxy, with addresses and networks from a file, such as the published list of a CDN. A reload \
      reads the file again.",

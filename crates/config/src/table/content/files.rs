@@ -27,12 +27,14 @@ pub static ROWS: &[Row] = rows![
         _ => alias(d, args, false),
     })
     .of("mod_alias.c")
+    .pairs()
     .because("all files are below DocumentRoot"),
     "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's \
      before the main server's. In a Location, the one argument is the file or folder of every path in it, and may have \
      expressions such as `%{env:MATCH_NAME}`.",
     words("ScriptAlias", ALIASED, "[/url-path] path", 1..=2, |d, args| alias(d, args, true))
         .of("mod_alias.c")
+        .pairs()
         .because("no folder is executable by default"),
     "As Alias; files there run as CGI programs, with or without Options ExecCGI. An AddHandler or SetHandler for a \
      file there takes precedence.",

@@ -5,6 +5,7 @@ use crate::model::host::{Alias, AliasFrom};
 use crate::model::response::ErrorDocument;
 use crate::model::response::expr::ExprText;
 use crate::model::response::redirect::{Redirect, RedirectFrom};
+use crate::syntax::source::Splitting;
 use crate::table::row::{FILE_INFO, HOSTS, Row, rows, words};
 
 pub static ROWS: &[Row] = rows![
@@ -30,6 +31,7 @@ pub static ROWS: &[Row] = rows![
     "As Redirect permanent: status 301.",
     words("ErrorDocument", FILE_INFO, "status text|/url-path|URL|default", 2..=2, error_document)
         .of("core.c")
+        .split(Splitting::UnclosedText)
         .because("a plain page is enough"),
     "Response in place of an error's plain page: a text, the response of a URL path of this server, or a redirection. \
      Each may have expressions such as `%{REQUEST_URI}`. The URL path gets REDIRECT_STATUS and REDIRECT_URL in its environment.",

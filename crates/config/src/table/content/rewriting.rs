@@ -7,6 +7,7 @@ use crate::draft::Draft;
 use crate::model::context::{Scope, SectionContext};
 use crate::model::overrides::Class;
 use crate::model::response::rewrite::{Condition, Map, Maps, Rewrite, Rule};
+use crate::syntax::source::{Splitting, ValueFile};
 use crate::table::row::{ANYWHERE, CONTAINERS, HOSTS, MANY, Row, flag, rows, word, words};
 use base::path::Text;
 
@@ -16,6 +17,7 @@ pub static ROWS: &[Row] = rows![
         .default("Off", "as in httpd: rules have no effect until they are turned on"),
     "Whether the RewriteRules of this place apply. A virtual host inherits this setting from the main server, but none of its rules.",
     words("RewriteRule", ANYWHERE.and_htaccess(Class::FILE_INFO), "[!]regex path|URL|- [flags]", 2..=3, rule)
+        .split(Splitting::Rule)
         .because("paths are not rewritten by default"),
     "Replaces paths that match the regular expression anywhere: `$1` is the text of its first group, `%1` that of the last \
             RewriteCond, %{NAME} a variable of the request, ${map:key|default} a lookup in a RewriteMap. Rules of a host see the decoded path, \
@@ -32,6 +34,7 @@ pub static ROWS: &[Row] = rows![
         2..=3,
         condition
     )
+    .split(Splitting::Rule)
     .because("a rule applies to all requests whose path it matches"),
     "A condition of the next RewriteRule. All conditions must hold, or with the flag OR one of them. Variables in the text are expanded as in a rule; \
             NC ignores case, NV keeps its headers out of Vary. -U holds if a request for the path would be allowed, -F if its file exists \
@@ -59,6 +62,7 @@ pub static ROWS: &[Row] = rows![
         2..=MANY,
         map
     )
+    .file_of_values(ValueFile::Map)
     .because("rules know only the request"),
     "Names a file of keys and values, one pair per line (rnd: one of several values separated by `|`), a function, or a program. Rules below it in \
             this host use it as ${name:key|default}; maps of the main server are available in .htaccess files and other hosts, too. The file is read with the \

@@ -4,6 +4,7 @@ use super::proxy::fastcgi;
 use crate::draft::Draft;
 use crate::model::handler::Handler;
 use crate::model::response::types::FileAspect;
+use crate::syntax::source::ValueFile;
 use crate::table::row::{FILE_INFO, MANY, Row, SERVER, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
@@ -12,7 +13,9 @@ pub static ROWS: &[Row] = rows![
     "The MIME type of files with these extensions.",
     word("ForceType", FILE_INFO, "type|None", force).of("core.c").because("extensions determine the type"),
     "The MIME type of all files, regardless of their extensions; `None` cancels it.",
-    words("TypesConfig", SERVER, "file", 1..=MANY, types_config).because("the common extensions are built in"),
+    words("TypesConfig", SERVER, "file", 1..=MANY, types_config)
+        .file_of_values(ValueFile::Types)
+        .because("the common extensions are built in"),
     "A file with lines of a MIME type and its extensions, such as /etc/mime.types. Read with the configuration.",
     words(
         "AddHandler",

@@ -8,6 +8,7 @@ use crate::model::overrides::{Class, PerlHtaccess};
 use crate::model::perl::api::PerlGeneration;
 use crate::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::model::start_up::{PsgiApp, StartUpStep};
+use crate::syntax::source::Replacing;
 use crate::table::SectionContext;
 use crate::table::perl::phases;
 use crate::table::row::{ANY, ANYWHERE, Effect, FILE_INFO, HOSTS, MANY, POOLS, Row, SERVER, flag, rows, word, words};
@@ -15,6 +16,7 @@ use crate::table::row::{ANY, ANYWHERE, Effect, FILE_INFO, HOSTS, MANY, POOLS, Ro
 pub static ROWS: &[Row] = rows![
     "mod_perl.c",
     words("PerlHandler", FILE_INFO, "handler…", 1..=MANY, answering)
+        .replacing(Replacing::UnlessSub)
         .effect(Effect::Generation)
         .because("only the site knows its code"),
     "Packages, subs or `sub { … }` that handle requests of `SetHandler perl-script`, in this order until one does not \
@@ -24,6 +26,7 @@ pub static ROWS: &[Row] = rows![
         d.settings().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
         Ok(())
     })
+    .replacing(Replacing::UnlessSub)
     .effect(Effect::Generation)
     .because("most requests need no clean-up"),
     "Handlers that run after the response has been sent.",
@@ -52,6 +55,7 @@ pub static ROWS: &[Row] = rows![
     "Folders prepended to @INC, at this point of the start-up.",
     words("PerlEval", POOLS, "code", 1..=1, |d, code| steps(d, code, |_, code| StartUpStep::Eval(code.to_owned())))
         .of("cameleer.c")
+        .replacing(Replacing::Code)
         .effect(Effect::Generation)
         .because("code belongs in files"),
     "Perl code that runs before the workers are forked. `${name}` in it is Perl's, and not replaced.",
@@ -71,6 +75,7 @@ pub static ROWS: &[Row] = rows![
         Ok(())
     })
     .of("cameleer.c")
+    .replacing(Replacing::Code)
     .code()
     .effect(Effect::Generation)
     .because("code belongs in files"),

@@ -7,6 +7,7 @@ use crate::model::overrides::Class;
 use crate::model::perl::api::PerlGeneration;
 use crate::model::pools::{CODE_ELSEWHERE, DEFAULT};
 use crate::model::start_up::StartUpStep;
+use crate::syntax::source::Replacing;
 use crate::syntax::tree::Directive;
 use crate::table::content::filters;
 use crate::table::perl::{handlers, phases, switches};
@@ -21,6 +22,7 @@ pub static ROWS: &[Row] = rows![
     "mod_perl's API for Perl code: 1 is Apache::*, 2 is Apache2::*, APR::* and ModPerl::*. With 2, `<IfDefine \
      MODPERL2>` holds.",
     words("PerlResponseHandler", FILE_INFO, "handler…", 1..=MANY, handlers::answering)
+        .replacing(Replacing::UnlessSub)
         .effect(Effect::Generation)
         .because("only the site knows its code"),
     "mod_perl 2's PerlHandler: packages, subs or `sub { … }` that handle requests of `SetHandler modperl` or \
@@ -72,6 +74,7 @@ pub static ROWS: &[Row] = rows![
         d.settings().perl_filters.input.extend_from_slice(names);
         Ok(())
     })
+    .replacing(Replacing::UnlessSub)
     .effect(Effect::Generation)
     .because("programs get request bodies as clients send them"),
     "Filters of request bodies. The first passes its bytes to the program, the last gets the client's bytes.",
@@ -80,6 +83,7 @@ pub static ROWS: &[Row] = rows![
         d.settings().perl_filters.output.extend_from_slice(names);
         Ok(())
     })
+    .replacing(Replacing::UnlessSub)
     .effect(Effect::Generation)
     .because("clients get the output of programs unchanged"),
     "Filters of responses, in the order in which the program's output passes them.",

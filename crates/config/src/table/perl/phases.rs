@@ -4,6 +4,7 @@ use crate::draft::Draft;
 use crate::model::overrides::Class;
 use crate::model::perl::phases::Phase;
 use crate::model::start_up::StartUpStep;
+use crate::syntax::source::Replacing;
 use crate::table::row::{ANYWHERE, Contexts, Effect, FILE_INFO, HOSTS, MANY, Row, SERVER, rows, word, words};
 
 const INNER: Contexts = FILE_INFO;
@@ -18,6 +19,7 @@ macro_rules! phases {
             words(concat!("Perl", stringify!($phase), "Handler"), $contexts, "handler…", 1..=MANY, |d, names| {
                 add(d, Phase::$phase, names)
             })
+            .replacing(Replacing::UnlessSub)
             .effect(Effect::Generation)
             .because($because),
             $about,
@@ -63,6 +65,7 @@ pub static ROWS: &[Row] = phases! {
 pub static FURTHER: &[Row] = rows![
     "mod_perl.c",
     words("PerlInitHandler", INNER, "handler…", 1..=MANY, add_init)
+        .replacing(Replacing::UnlessSub)
         .effect(Effect::Generation)
         .because("few programs need every request"),
     "Runs as early as its place allows: outside of containers just before PerlPostReadRequestHandler, inside just \
@@ -71,6 +74,7 @@ pub static FURTHER: &[Row] = rows![
         d.settings().phases.dispatch = Some(name.to_owned());
         Ok(())
     })
+    .replacing(Replacing::UnlessSub)
     .effect(Effect::Generation)
     .because("handlers are called directly"),
     "A sub that is called in place of every handler, with `$r` and the handler: a name, or a code reference.",
@@ -78,6 +82,7 @@ pub static FURTHER: &[Row] = rows![
         d.host().connections.process = Some(d.at.clone());
         add(d, Phase::ProcessConnection, names)
     })
+    .replacing(Replacing::UnlessSub)
     .effect(Effect::Generation)
     .because("clients use HTTP, which the front handles"),
     "mod_perl 2's: connections of the host's addresses do not use HTTP. Each is passed to a worker, and occupies it \
@@ -87,6 +92,7 @@ pub static FURTHER: &[Row] = rows![
         d.host().connections.pre = Some(d.at.clone());
         add(d, Phase::PreConnection, names)
     })
+    .replacing(Replacing::UnlessSub)
     .effect(Effect::Generation)
     .because("few programs need every connection"),
     "mod_perl 2's: runs in the worker before PerlProcessConnectionHandler, with the connection. A return value other \

@@ -9,6 +9,7 @@ use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::proxy::pass::ProxyPass;
 use crate::model::proxy::reverse::ReverseMap;
 use crate::model::proxy::{BackendAddress, BackendParameters, BackendUrl, ErrorOverride, PassFrom, Via};
+use crate::syntax::source::Replacing;
 use crate::syntax::tree::Directive;
 use crate::syntax::value;
 use crate::syntax::wildcard::{self, Slash};
@@ -21,6 +22,7 @@ pub static ROWS: &[Row] = rows![
         args,
         Kind::Prefix
     ))
+    .replacing(Replacing::UnlessInterpolated)
     .because("this server answers its requests itself"),
     "Passes requests for /url-path and everything below it to a backend: `http://host:port/path`, `https://…`, `ws://…`, `wss://…`, `balancer://name/path`, `fcgi://host:port/path`, or with `unix:/socket|` before it. The rest of the path follows the backend's path. \
             `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On, \
@@ -30,9 +32,11 @@ pub static ROWS: &[Row] = rows![
         args,
         Kind::Match
     ))
+    .replacing(Replacing::UnlessInterpolated)
     .because("see ProxyPass"),
     "As ProxyPass, for paths that match the regular expression; `$1` in the backend's path is the text of its first group. Without such a group the whole path follows.",
     words("ProxyPassReverse", PASSES, "[/url-path] URL", 1..=3, reverse)
+        .replacing(Replacing::UnlessInterpolated)
         .because("backends that know their public address need no rewriting"),
     "Rewrites Location, Content-Location and URI fields of backends: a URL that begins with URL becomes one of this server that begins with /url-path. Bodies stay as they are.",
     words("ProxyPassReverseCookieDomain", PASSES, "internal-domain public-domain", 2..=3, |d, args| {
@@ -40,6 +44,7 @@ pub static ROWS: &[Row] = rows![
         d.settings().proxy.cookie_domains.push((there.clone(), here.clone()));
         Ok(())
     })
+    .replacing(Replacing::UnlessInterpolated)
     .because("see ProxyPassReverse"),
     "Replaces the domain of cookies that backends set.",
     words("ProxyPassReverseCookiePath", PASSES, "internal-path public-path", 2..=3, |d, args| {
@@ -47,6 +52,7 @@ pub static ROWS: &[Row] = rows![
         d.settings().proxy.cookie_paths.push((there.clone(), here.clone()));
         Ok(())
     })
+    .replacing(Replacing::UnlessInterpolated)
     .because("see ProxyPassReverse"),
     "Replaces the beginning of the path of cookies that backends set.",
     flag("ProxyPreserveHost", ANYWHERE, |d, on| d.settings().proxy.preserve_host = Some(on))

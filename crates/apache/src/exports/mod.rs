@@ -22,6 +22,7 @@ use crate::request_stack::{Stale, for_each, number, with};
 const OK: c_int = 0;
 const STALE: c_int = 1;
 const FAILED: c_int = 2;
+const UNKNOWN_VERB: c_int = 3;
 
 /// `apache_text`, from XS: bytes that live during the call.
 #[repr(C)]

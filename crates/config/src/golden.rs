@@ -88,6 +88,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
         exists: &exists,
         list: &list,
         is_known: &super::table::is_known,
+        is_module: &super::is_embodied,
         server_root: "/srv".into(),
         started_in: "/home/camel".into(),
     };

@@ -17,6 +17,8 @@ pub struct ParserSource<'a> {
     pub list: &'a dyn Fn(&Path) -> io::Result<Vec<PathBuf>>,
     /// Whether a name is a directive of the table. A Perl module may define others.
     pub is_known: &'a dyn Fn(&str) -> bool,
+    /// Whether a module of httpd counts as loaded, for `<IfModule>`.
+    pub is_module: &'a dyn Fn(&str) -> bool,
     /// Base of relative includes until a `ServerRoot` is read.
     pub server_root: PathBuf,
     /// Base of a relative `ServerRoot`.

@@ -18,6 +18,8 @@ const MAX_NAMES: usize = 200_000;
 /// `<Directory />` and `<Directory /usr/share>` set defaults for other folders: no site consists of them as a
 /// whole.
 const LEAST_PARTS: usize = 3;
+/// Packages of the server's API, by their first part.
+const OF_THE_SERVER: [&str; 5] = ["Apache", "Apache2", "APR", "Cameleer", "ModPerl"];
 
 /// The site's Perl files and module folders.
 pub struct Sources {
@@ -126,6 +128,19 @@ impl Sources {
     pub fn use_module(&self, module: &str) -> bool {
         let uses = |text: String| text.lines().any(|line| used_module(line) == Some(module));
         self.files.iter().filter_map(|file| text(file)).any(uses)
+    }
+
+    /// The modules that a text loads and that are nowhere, each once, with the line. Modules of the server's API are left out.
+    pub fn missing(&self, text: &str) -> Vec<(u32, String)> {
+        let mut missing: Vec<(u32, String)> = Vec::new();
+        for (line, module) in code_lines(text).filter_map(|(line, code)| Some((line, used_module(code)?))) {
+            let is_ours = OF_THE_SERVER.iter().any(|name| module.split("::").next() == Some(name));
+            let is_known = missing.iter().any(|(_, known)| known == module);
+            if !is_ours && !is_known && self.own_file(module).is_none() && !self.is_installed(module) {
+                missing.push((line, module.to_owned()));
+            }
+        }
+        missing
     }
 
     /// Whether perl finds the module outside of the site.

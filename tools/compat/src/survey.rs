@@ -1,7 +1,7 @@
 //! A site's directives and calls, each with a traffic light.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::calls::{self, ApiName};
 use super::generation_2;
@@ -58,6 +58,24 @@ pub fn survey(
     }
     findings
 }
+
+/// Modules of CPAN or of the site that a site's programs load and perl does not find. `survey` judges those of the server's API.
+pub fn missing_modules(tree: &[Directive], server_root: &Path) -> Vec<Finding> {
+    let sources = Sources::of(&without_skipped(tree), server_root);
+    let of_file = |file: &PathBuf| {
+        let missing = sources.missing(&sources::text(file).unwrap_or_default());
+        let finding = |(line, module): (u32, String)| Finding {
+            light: Light::Red,
+            at: format!("{}:{line}", file.display()),
+            what: module,
+            note: MISSING.to_owned(),
+        };
+        missing.into_iter().map(finding).collect::<Vec<_>>()
+    };
+    sources.files.iter().flat_map(of_file).collect()
+}
+
+const MISSING: &str = "is not found in @INC: install it";
 
 fn perl_sections(tree: &[Directive], sources: &Sources, findings: &mut Vec<Finding>) {
     for directive in tree {
@@ -237,7 +255,7 @@ fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, Strin
             None if sources.is_installed(module) => {
                 (Light::Amber, "is installed, but not part of the server and not tested".to_owned())
             }
-            None => (Light::Red, "is not found in @INC: install it".to_owned()),
+            None => (Light::Red, MISSING.to_owned()),
         };
         return Some((light, module.to_owned(), note));
     }
@@ -247,7 +265,7 @@ fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, Strin
         Some(row) => light(row),
         None if known || module == "Apache" => (Light::Green, String::new()),
         None if is_installed => (Light::Amber, "is installed, but not part of the server and not tested".to_owned()),
-        None => (Light::Red, "is not found in @INC: install it".to_owned()),
+        None => (Light::Red, MISSING.to_owned()),
     };
     Some((light, module.to_owned(), note))
 }

@@ -67,7 +67,7 @@ fn each_man_page_has_the_section_of_its_file() {
     let site = installed();
     let folder = site.path("usr/share/man/man8");
     let pages: Vec<_> = std::fs::read_dir(folder).expect("the folder of the section").flatten().collect();
-    assert_eq!(pages.len(), 22, "one for the program, one a command");
+    assert_eq!(pages.len(), 23, "one for the program, one a command");
     for page in pages {
         let name = page.file_name().into_string().expect("ASCII");
         let title = format!(".TH {} 8 ", name.trim_end_matches(".8"));

@@ -1,0 +1,15 @@
+//! The new folder: copies of the configuration's files with changed lines, the unit of systemd.
+
+mod copies;
+mod edit;
+mod layout;
+mod target;
+pub mod unit;
+
+pub use copies::{Copies, FileCopy};
+pub use edit::{LineEdit, names_inside};
+pub use layout::Layout;
+pub use target::{NewFolder, fresh};
+
+/// Name that the copies use for their own folder.
+pub const FOLDER_NAME: &str = "CAMELEER_SITE";

@@ -90,3 +90,14 @@ fn a_copy_of_a_file_from_elsewhere_stays_below_the_new_folder() {
     assert!(site.read(&copy).contains("ServerTokens Prod\n# migrate: Mutex: "), "{copy}");
     assert_eq!(site.read("elsewhere/more.conf"), "ServerTokens Prod\nMutex file:/x\n");
 }
+
+#[test]
+fn files_that_include_each_other_many_times_end_at_the_limit() {
+    let site = Site::new().file("old/httpd.conf", &format!("{CONF}Include 0.conf\n"));
+    for number in 0..40 {
+        site.write(&format!("old/{number}.conf"), &format!("Include {0}.conf\nInclude {0}.conf\n", number + 1));
+    }
+    site.write("old/40.conf", "ServerTokens Prod\n");
+    site.cameleer(["migrate", "old", "--to", "new"]).failed(2, "the files of the configuration exceed 64 MB");
+    assert!(!site.has("new"));
+}

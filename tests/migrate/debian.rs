@@ -102,6 +102,7 @@ fn the_report_names_each_decision_with_what_to_do() {
         "/etc/sites-enabled/000-default.conf:44: AuthType: expected Basic or Digest, got \"openid-connect\"",
         "/etc/sites-enabled/shop.conf:10: SSLVerifyClient: ",
         "/htdocs/old-php/.htaccess:1: php_value: is not supported: PHP is not run here",
+        "/htdocs/old-php/.htaccess:4: AddType: PHP is not part of Cameleer, so the sources",
         "/htdocs/old-php/.htaccess:3: CamelHumps: is not a directive",
     ] {
         assert!(text.contains(part), "{part}\n{text}");

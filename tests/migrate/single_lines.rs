@@ -57,3 +57,43 @@ fn types_of_php_are_refused_unless_an_action_handles_them() {
     let handled = "AddType application/x-httpd-php .php\nAction application/x-httpd-php /cgi-bin/php\n";
     assert_eq!(migrated(handled), handled);
 }
+
+#[test]
+fn a_line_of_a_macro_is_mended_in_the_macro() {
+    let copy = migrated(
+        "<Macro Members $at>\n    <Location $at>\n        AuthLDAPURL ldap://x\n        Mutex file:/x\n        AuthType Basic\n        AuthName m\n\
+         Require valid-user\n    </Location>\n</Macro>\nUse Members /a\nUse Members /b\n",
+    );
+    assert!(copy.contains("\n        # AuthLDAPURL ldap://x\n        RedirectMatch 403 ^\n"), "{copy}");
+    assert!(copy.ends_with("</Macro>\nUse Members /a\nUse Members /b\n"), "{copy}");
+}
+
+#[test]
+fn a_directive_that_a_perl_module_of_the_site_defines_stays() {
+    let module = "package Camel;\nuse Apache::ModuleConfig ();\nsub CamelHumps { }\n\
+        Apache::ExtUtils::command_table([ { name => 'CamelHumps', args_how => 'TAKE1' } ]);\nuse Apache::ExtUtils ();\n1;\n";
+    let site = Site::new().file("lib/Camel.pm", &module.replace("use Apache::ExtUtils ();\n", "")).file(
+        "old/httpd.conf",
+        "ErrorLog @DIR@/error.log\nListen 127.0.0.1:@PORT@\nDocumentRoot @DIR@/htdocs\nPerlLib @DIR@/lib\nPerlModule Apache::ExtUtils Camel\n\
+         CamelHumps 2\n",
+    );
+    site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
+    assert!(site.read("new/httpd.conf").ends_with("PerlModule Apache::ExtUtils Camel\nCamelHumps 2\n"));
+}
+
+#[test]
+fn a_server_without_rights_to_its_keys_is_told_so() {
+    let site = Site::new().file(
+        "old/httpd.conf",
+        "ErrorLog @DIR@/error.log\nListen 127.0.0.1:@PORT@\nDocumentRoot @DIR@/htdocs\nUser nobody-of-this-name\n\
+         SSLEngine On\nSSLCertificateFile @DIR@/none.crt\nSSLCertificateKeyFile @DIR@/none.key\n",
+    );
+    site.cameleer(["migrate", "old", "--to", "new"]).failed(1, "says what is left to decide");
+    let copy = site.read("new/httpd.conf");
+    for line in ["User nobody-of-this-name", "SSLEngine On"] {
+        assert!(copy.lines().any(|found| found == line), "{line}\n{copy}");
+    }
+    let report = site.read("new/report.txt");
+    assert!(report.contains("httpd.conf:4: User nobody-of-this-name: no such user"), "{report}");
+    assert!(report.contains("httpd.conf:6: SSLCertificateFile"), "{report}");
+}

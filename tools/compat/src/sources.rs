@@ -1,9 +1,13 @@
 //! The Perl of a site: files that its configuration loads, scripts in its folders, and the site's own modules
 //! that these use.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::perl_text::code_lines;
 use config::{Directive, PerlGeneration, table};
@@ -33,14 +37,16 @@ pub struct Sources {
     names: usize,
     /// perl's module folders.
     system: Vec<PathBuf>,
+    /// The names that `mention` knows, found at its first call.
+    mentioned: OnceCell<HashSet<String>>,
 }
 
 impl Sources {
     /// The sources of a configuration.
     pub fn of(tree: &[Directive], server_root: &Path) -> Sources {
         let own = vec![server_root.join("lib/perl")];
-        let mut sources =
-            Sources { files: BTreeSet::new(), speaks_of_2: speaks_of_2(tree), own, names: 0, system: system() };
+        let (files, mentioned) = (BTreeSet::new(), OnceCell::new());
+        let mut sources = Sources { files, speaks_of_2: speaks_of_2(tree), own, names: 0, system: system(), mentioned };
         sources.walk(tree, server_root);
         sources.follow();
         sources
@@ -120,8 +126,9 @@ impl Sources {
     /// Whether one of the site's files has the word in quotes or as a sub's name, as a module that defines a
     /// directive has.
     pub fn mention(&self, word: &str) -> bool {
-        let forms = [format!("'{word}'"), format!("\"{word}\""), format!("'<{word}"), format!("sub {word} ")];
-        self.files.iter().filter_map(|file| text(file)).any(|text| forms.iter().any(|form| text.contains(form)))
+        self.mentioned
+            .get_or_init(|| self.files.iter().filter_map(|file| text(file)).flat_map(|text| names_in(&text)).collect())
+            .contains(word)
     }
 
     /// Whether one of the site's files loads the module.
@@ -147,6 +154,14 @@ impl Sources {
     pub fn is_installed(&self, module: &str) -> bool {
         file_of(&self.system, module).is_some()
     }
+}
+
+/// The names in `'Name'`, `"Name"`, `'<Name` and `sub Name`.
+fn names_in(text: &str) -> Vec<String> {
+    static NAME: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"['"]<?(\w+)|\bsub (\w+) "#).expect("a regular expression"));
+    let name = |found: regex::Captures<'_>| found.get(1).or_else(|| found.get(2)).map(|name| name.as_str().to_owned());
+    NAME.captures_iter(text).filter_map(name).collect()
 }
 
 fn speaks_of_2(tree: &[Directive]) -> bool {

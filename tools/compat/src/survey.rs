@@ -1,6 +1,6 @@
 //! A site's directives and calls, each with a traffic light.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::calls::{self, ApiName};
@@ -9,7 +9,7 @@ use super::methods_2;
 use super::perl_text::code_lines;
 use super::rows::{self, CompatRow, Support};
 use super::sources::{self, Sources};
-use config::{ConfigError, Directive, is_skipped, reference, without_skipped};
+use config::{At, ConfigError, Directive, is_skipped, reference, without_skipped};
 
 /// Support of a feature, as a traffic light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,10 +46,15 @@ pub fn survey(
     // Skipped sections load no modules.
     let used = without_skipped(tree);
     let sources = Sources::of(&used, server_root);
-    let mut lines = Lines { sources: &sources, mistakes, warnings, seen: HashSet::new(), findings: Vec::new() };
+    let (said, warned) = (by_position(mistakes), by_position(warnings));
+    let mut lines =
+        Lines { sources: &sources, mistakes: said, warnings: warned, seen: HashSet::new(), findings: Vec::new() };
     lines.read(tree, false);
-    lines.findings.extend(mistakes.iter().filter(|mistake| !is_of_a_line(mistake, tree)).map(without_line));
     let mut findings = lines.findings;
+    let mut positions = HashSet::new();
+    collect_positions(tree, &mut positions);
+    let is_of_a_line = |mistake: &&ConfigError| mistake.at.as_ref().is_some_and(|at| positions.contains(at));
+    findings.extend(mistakes.iter().filter(|mistake| !is_of_a_line(mistake)).map(without_line));
     perl_sections(&used, &sources, &mut findings);
     for file in &sources.files {
         if let Some(text) = sources::text(file) {
@@ -92,8 +97,8 @@ const SKIPPED: &str = "is skipped: it is in an <IfModule> of a missing module";
 /// The lines of the configuration.
 struct Lines<'a> {
     sources: &'a Sources,
-    mistakes: &'a [ConfigError],
-    warnings: &'a [ConfigError],
+    mistakes: HashMap<&'a At, &'a ConfigError>,
+    warnings: HashMap<&'a At, &'a ConfigError>,
     seen: HashSet<(String, String, String)>,
     findings: Vec<Finding>,
 }
@@ -128,11 +133,11 @@ impl Lines<'_> {
         }
         let is_ours = reference::entry(&directive.name).is_ok();
         // An unknown name may belong to a Perl module of the site, which a survey does not load.
-        if is_ours && let Some(mistake) = said_of(self.mistakes, directive) {
+        if is_ours && let Some(mistake) = said_of(&self.mistakes, directive) {
             return (Light::Red, mistake);
         }
         match light_of_directive(directive, what, self.sources) {
-            (Light::Green, note) => match said_of(self.warnings, directive) {
+            (Light::Green, note) => match said_of(&self.warnings, directive) {
                 Some(warning) => (Light::Amber, warning),
                 None => (Light::Green, note),
             },
@@ -141,17 +146,21 @@ impl Lines<'_> {
     }
 }
 
-/// Whether the mistake is reported at its directive.
-fn is_of_a_line(mistake: &ConfigError, tree: &[Directive]) -> bool {
-    tree.iter().any(|directive| {
-        mistake.at.as_ref() == Some(&directive.at)
-            || is_of_a_line(mistake, directive.section.as_deref().unwrap_or_default())
-    })
+fn collect_positions<'a>(tree: &'a [Directive], positions: &mut HashSet<&'a At>) {
+    for directive in tree {
+        positions.insert(&directive.at);
+        collect_positions(directive.section.as_deref().unwrap_or_default(), positions);
+    }
+}
+
+/// The first message at each position. A broken configuration may have very many.
+fn by_position(errors: &[ConfigError]) -> HashMap<&At, &ConfigError> {
+    errors.iter().rev().filter_map(|error| Some((error.at.as_ref()?, error))).collect()
 }
 
 /// The message about a directive's line, without the name.
-fn said_of(errors: &[ConfigError], directive: &Directive) -> Option<String> {
-    let error = errors.iter().find(|error| error.at.as_ref() == Some(&directive.at))?;
+fn said_of(errors: &HashMap<&At, &ConfigError>, directive: &Directive) -> Option<String> {
+    let error = errors.get(&directive.at)?;
     let bracketed = format!("<{}>: ", directive.name);
     let plain = format!("{}: ", directive.name);
     let message = error.message.strip_prefix(&bracketed).or_else(|| error.message.strip_prefix(&plain));

@@ -69,10 +69,10 @@ impl Migrate {
         let site = OldSite::read(&origin(&main, &self.defines)?, &main)?;
         let mut folder = fresh(&self.to, &site.base)?;
         let layout = Layout { base: site.base.clone(), to: folder.path().to_owned() };
-        let mut copies = Copies::of(&site.files, &layout);
+        let mut copies = Copies::of(&site.files, &layout, judge::restricts);
         write_envvars(&site, &copies, &mut folder)?;
         let mut ledger = Ledger::default();
-        judge::before(&site, &layout, &mut ledger);
+        judge::before(&site, &layout, &copies, &mut ledger);
         let survey = self.settle(&site, &mut copies, &mut ledger, &mut folder)?;
         judge::beside(&survey, &copies, &mut ledger);
         self.finish(&survey, &copies, ledger, &mut folder)
@@ -201,7 +201,7 @@ fn programs(survey: &Survey) -> report::ReportRow {
 fn summary(report: &MigrateReport, text: &Path) -> String {
     let unchanged = report.taken.len() - 1;
     format!(
-        "{}\n{unchanged} files taken over, {} lines changed, {} to be decided: {}\n",
+        "{}\n{unchanged} files taken over, {} changes, {} decisions left: {}\n",
         printable::line(&report.new.display().to_string()),
         report.changed.len(),
         report.open.len(),

@@ -1,7 +1,5 @@
 //! Lines that keep visitors out. Where one cannot stay, its place is closed: a move must not open what was closed.
 
-use config::Directive;
-
 /// Directives that restrict visitors, by the beginning of their names.
 const BEGINNINGS: &[&str] = &[
     "auth",
@@ -49,9 +47,9 @@ pub fn instead_of(name: &str, args: &[String], around: &[String]) -> Option<Vec<
     (closes && !around.iter().any(|section| OF_REQUIRE.contains(&section.as_str()))).then(|| vec![CLOSED.to_owned()])
 }
 
-/// Refuses files by the endings of their names. Within `<Files>` all files of the section are refused.
+/// Refuses files by the endings of their names. Without endings, and within `<Files>`, all files of the place are refused.
 pub fn without_files(endings: &[String], around: &[String]) -> Vec<String> {
-    if around.iter().any(|section| section.starts_with("files")) {
+    if endings.is_empty() || around.iter().any(|section| section.starts_with("files")) {
         return vec![CLOSED.to_owned()];
     }
     let endings: Vec<String> = endings.iter().map(|ending| escaped(ending.trim_start_matches('.'))).collect();
@@ -64,20 +62,6 @@ pub fn without_files(endings: &[String], around: &[String]) -> Vec<String> {
 
 fn escaped(ending: &str) -> String {
     ending.chars().map(|c| if c.is_alphanumeric() { c.to_string() } else { format!("\\{c}") }).collect()
-}
-
-/// The names of the sections around a position, in lower case, and the directive there.
-pub fn around<'a>(tree: &'a [Directive], at: &config::At) -> Option<(Vec<String>, &'a Directive)> {
-    for directive in tree {
-        if directive.at == *at {
-            return Some((Vec::new(), directive));
-        }
-        if let Some((mut names, found)) = around(directive.section.as_deref().unwrap_or_default(), at) {
-            names.insert(0, directive.name.to_ascii_lowercase());
-            return Some((names, found));
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Modules in C that Cameleer does not have, and what to use instead.
 
-use Need::{Decide, Nothing};
+use Need::{Decide, IfUsed, Nothing};
 
 /// Whether the absence of a module leaves something to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
+    /// Its LoadModule line alone.
     Decide,
+    /// A directive of it.
+    IfUsed,
     Nothing,
 }
 
@@ -94,12 +97,12 @@ const ROWS: &[Counterpart] = &[
         Decide,
         "leave the repositories to httpd, and write ProxyPass to it; DAV is not there",
     ),
-    row("mod_dav", "dav dav_fs dav_lock", "Dav", Nothing, "each line of it has an entry of its own"),
-    row("mod_suexec", "suexec", "Suexec", Decide, ONE_USER),
+    row("mod_dav", "dav dav_fs dav_lock", "Dav", IfUsed, "leave WebDAV to httpd, and write ProxyPass to it"),
+    row("mod_suexec", "suexec", "Suexec", IfUsed, ONE_USER),
     row("mpm_itk", "mpm_itk", "AssignUserID", Decide, ONE_USER),
     row("mod_ruid2", "ruid2", "RMode RUidGid RMinUidGid RDefaultUidGid RGroups RDocumentChRoot", Decide, ONE_USER),
     row("mod_jk", "jk", "Jk", Decide, "write ProxyPass to the HTTP connector of Tomcat; ajp:// is not there"),
-    row("mod_proxy_ajp", "proxy_ajp", "ProxyAJP", Nothing, "write ProxyPass to the HTTP connector of Tomcat"),
+    row("mod_proxy_ajp", "proxy_ajp", "ProxyAJP", IfUsed, "write ProxyPass to the HTTP connector of Tomcat"),
     row("mod_wsgi", "wsgi", "WSGI", Decide, OWN_SERVER),
     row("mod_python", "python", "Python", Decide, OWN_SERVER),
     row("Passenger", "passenger mod_passenger rails", "Passenger Rails", Decide, OWN_SERVER),
@@ -136,13 +139,13 @@ const ROWS: &[Counterpart] = &[
         Decide,
         BY_PERL,
     ),
-    row("mod_authnz_ldap", "ldap authnz_ldap auth_ldap", "LDAP AuthLDAP", Nothing, BY_PERL),
+    row("mod_authnz_ldap", "ldap authnz_ldap auth_ldap", "LDAP AuthLDAP", IfUsed, BY_PERL),
     row(
         "mod_vhost_alias",
         "vhost_alias",
         "VirtualDocumentRoot VirtualScriptAlias",
-        Nothing,
-        "each line of it has an entry of its own",
+        IfUsed,
+        "write a <VirtualHost> for each, or AliasMatch with $1 in its path",
     ),
     row("mod_md", "md", "MD", Nothing, "certificates are read from files: let certbot renew them, and reload"),
     row(
@@ -182,8 +185,11 @@ pub fn of_directive(name: &str) -> Option<&'static Counterpart> {
     ROWS.iter().find(|row| row.prefixes.split_whitespace().any(|prefix| begins(name, prefix)))
 }
 
+/// `Sec` begins SecRule, and not SecretKey.
 fn begins(name: &str, prefix: &str) -> bool {
-    name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    let starts = name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    let is_word = |rest: &str| prefix.ends_with('_') || !rest.starts_with(|c: char| c.is_ascii_lowercase());
+    starts && name.get(prefix.len()..).is_some_and(is_word)
 }
 
 impl Counterpart {
@@ -215,8 +221,9 @@ mod tests {
     fn modules_and_directives_find_their_row() {
         let name = |row: Option<&Counterpart>| row.map(|row| row.name);
         assert_eq!(name(of_module("security2_module")), Some("mod_security"));
-        assert_eq!(name(of_directive("dospagecount")), Some("mod_evasive"));
-        assert_eq!(name(of_directive("ServerName")), None);
+        assert_eq!(name(of_directive("DOSPageCount")), Some("mod_evasive"));
+        assert_eq!(name(of_directive("php_value")), Some("PHP"));
+        assert_eq!(name(of_directive("SecretKey")), None);
         assert!(is_of_httpd("session_module") && !is_of_httpd("own_module"));
     }
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use config::{At, Config, LONGEST_HTACCESS, LineReader, Scope, depth, regular};
+use config::parse::{ConfigReader, ParserSource};
+use config::{At, Config, Directive, LONGEST_HTACCESS, LineReader, Scope, depth, regular};
 
 use super::ledger::{Ledger, LineVerdict};
+use super::lines::sends_php;
 use super::messages;
 
 /// Maximum number of names in folders that are looked at.
@@ -91,6 +93,10 @@ impl Search<'_> {
                 return;
             }
         };
+        for line in types_of_php(&text) {
+            let sentence = "AddType: PHP is not part of Cameleer, so the sources of these files would be sent: remove the files or this line";
+            self.ledger.add(LineVerdict::open(&at(line), sentence, None));
+        }
         for _ in 0..MOST_MESSAGES {
             let Err(error) = self.config.htaccess(folder, file, &text, allowed) else { break };
             let Some(place) = &error.at else { break };
@@ -102,6 +108,20 @@ impl Search<'_> {
             text = without_line(&text, place.line);
         }
     }
+}
+
+/// The lines that give files the type of mod_php.
+fn types_of_php(text: &str) -> Vec<u32> {
+    let source = ParserSource::disk("/", &|_| None);
+    let mut reader = ConfigReader::without_files(&source);
+    reader.text(text, ".htaccess");
+    lines_of(reader.tree())
+}
+
+fn lines_of(tree: &[Directive]) -> Vec<u32> {
+    let own = |directive: &Directive| sends_php(directive).then_some(directive.at.line);
+    let inside = |directive: &Directive| lines_of(directive.section.as_deref().unwrap_or_default());
+    tree.iter().flat_map(|directive| own(directive).into_iter().chain(inside(directive))).collect()
 }
 
 /// The text with an empty line instead of this one and its continuations, so that the next error is found.

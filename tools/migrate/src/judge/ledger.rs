@@ -48,6 +48,8 @@ impl LineVerdict {
 #[derive(Default)]
 pub struct Ledger {
     pub verdicts: Vec<LineVerdict>,
+    /// Indices of the verdicts about a position.
+    by_place: HashMap<Option<At>, Vec<usize>>,
 }
 
 impl Ledger {
@@ -58,19 +60,20 @@ impl Ledger {
 
     /// As [`Ledger::add`]; returns whether the verdict was added.
     pub fn adds(&mut self, verdict: LineVerdict) -> bool {
-        let is_settled = self.verdicts.iter().any(|known| {
-            known.at == verdict.at
-                && (known.sentence == verdict.sentence || (known.at.is_some() && known.edit.is_some()))
-        });
-        if !is_settled {
-            self.verdicts.push(verdict);
+        let about = self.by_place.entry(verdict.at.clone()).or_default();
+        let settles =
+            |known: &LineVerdict| known.sentence == verdict.sentence || (known.at.is_some() && known.edit.is_some());
+        if about.iter().any(|index| settles(&self.verdicts[*index])) {
+            return false;
         }
-        !is_settled
+        about.push(self.verdicts.len());
+        self.verdicts.push(verdict);
+        true
     }
 
     /// Whether a sentence about the line is there already.
     pub fn knows(&self, at: &At) -> bool {
-        self.verdicts.iter().any(|verdict| verdict.at.as_ref() == Some(at))
+        self.by_place.contains_key(&Some(at.clone()))
     }
 
     /// The changes by file and line.
@@ -87,7 +90,7 @@ impl Ledger {
     /// The verdicts of a part, in the order of `files` and of lines; verdicts about other files and the site follow.
     pub fn part(&self, part: ReportPart, files: &[String]) -> Vec<&LineVerdict> {
         let mut found: Vec<&LineVerdict> = self.verdicts.iter().filter(|verdict| verdict.part == part).collect();
-        found.sort_by_key(|verdict| {
+        found.sort_by_cached_key(|verdict| {
             let at = verdict.at.as_ref();
             let file = at.map_or("", |at| &*at.file);
             let place = files.iter().position(|known| known == file).unwrap_or(files.len() + usize::from(at.is_none()));

@@ -1,34 +1,39 @@
 //! Lines that are judged by the old configuration alone: paths, modules, the numbers of processes.
 
+use std::collections::HashSet;
+
 use config::parse::INCLUDED;
-use config::{ConfigError, Directive};
+use config::{At, ConfigError, Directive};
 
 use super::access;
 use super::ledger::{Ledger, LineVerdict};
+use super::macros;
 use super::modules;
 use crate::read::{OldSite, is_ours};
-use crate::write::{FOLDER_NAME, Layout, LineEdit};
+use crate::write::{Copies, FOLDER_NAME, Layout, LineEdit};
 
 /// Judges the old configuration.
-pub fn before(site: &OldSite, layout: &Layout, ledger: &mut Ledger) {
+pub fn before(site: &OldSite, layout: &Layout, copies: &Copies, ledger: &mut Ledger) {
     converted(site, ledger);
     for error in &site.errors {
         unreadable(error, ledger);
     }
+    let with_files: HashSet<&At> = site.passed.iter().filter(|one| one.name == INCLUDED).map(|one| &one.at).collect();
     for passed in &site.passed {
         match passed.name.as_str() {
-            "Include" => included(passed, site, layout, ledger),
+            "Include" => included(passed, with_files.contains(&passed.at), layout, ledger),
             INCLUDED => {}
             _ => condition(passed, site, ledger),
         }
     }
-    let mut judge = Lines { site, ledger, decided: Vec::new() };
+    let mut judge = Lines { site, copies, ledger, decided: Vec::new() };
+    macros::lines(copies).iter().for_each(|line| judge.line(&line.directive, &line.around));
     judge.read(&site.tree, &mut Vec::new());
 }
 
 fn converted(site: &OldSite, ledger: &mut Ledger) {
     for file in site.files.iter().filter(|file| file.is_converted) {
-        let at = config::At { file: file.path.to_string_lossy().into(), line: 0 };
+        let at = At { file: file.path.to_string_lossy().into(), line: 0 };
         let sentence = "the file was Latin-1, its copy is UTF-8: check names of files with umlauts";
         ledger.add(LineVerdict { edit: None, ..LineVerdict::changed(&at, sentence, LineEdit::Note) });
     }
@@ -45,10 +50,9 @@ fn unreadable(error: &ConfigError, ledger: &mut Ledger) {
 }
 
 /// `Include` of a file of the old folder: the copy is read instead.
-fn included(passed: &Directive, site: &OldSite, layout: &Layout, ledger: &mut Ledger) {
+fn included(passed: &Directive, has_files: bool, layout: &Layout, ledger: &mut Ledger) {
     let Some(pattern) = passed.args.first() else { return };
     let place = layout.below(std::path::Path::new(pattern));
-    let has_files = site.passed.iter().any(|other| other.name == INCLUDED && other.at == passed.at);
     let name = if has_files { "Include" } else { "IncludeOptional" };
     let line = format!("{name} \"${{{FOLDER_NAME}}}/{}\"", place.display());
     let sentence = format!("Include: reads the copy of {pattern}");
@@ -79,6 +83,7 @@ fn condition(passed: &Directive, site: &OldSite, ledger: &mut Ledger) {
 
 struct Lines<'a> {
     site: &'a OldSite,
+    copies: &'a Copies,
     ledger: &'a mut Ledger,
     /// Modules about which a decision is in the ledger.
     decided: Vec<&'static str>,
@@ -87,28 +92,29 @@ struct Lines<'a> {
 impl Lines<'_> {
     /// Judges the directives of a section; `around` are the names of the sections around it.
     fn read(&mut self, tree: &[Directive], around: &mut Vec<String>) {
-        for directive in tree {
-            let name = directive.name.to_ascii_lowercase();
-            let verdict = match name.as_str() {
-                "loadmodule" => modules::loaded(directive, &mut self.decided),
-                "pidfile" => Some(changed(directive, "systemd and the control socket need none")),
-                "bindaddress" => self.bound(directive),
-                "addtype" => self.php_type(directive, around),
-                "maxclients" | "maxrequestworkers" | "startservers" | "serverlimit" if self.has_threads() => {
-                    Some(changed(
-                        directive,
-                        "counted threads; here MaxClients counts processes of Perl, 256 unless it is set",
-                    ))
-                }
-                _ => modules::own_directive(directive, around, &mut self.decided),
-            };
-            verdict.into_iter().for_each(|verdict| self.ledger.add(verdict));
+        for directive in tree.iter().filter(|directive| !macros::is_use(&directive.at, self.copies)) {
+            self.line(directive, around);
             if let Some(inside) = &directive.section {
-                around.push(name);
+                around.push(directive.name.to_ascii_lowercase());
                 self.read(inside, around);
                 around.pop();
             }
         }
+    }
+
+    fn line(&mut self, directive: &Directive, around: &[String]) {
+        let verdict = match directive.name.to_ascii_lowercase().as_str() {
+            "loadmodule" => modules::loaded(directive, &mut self.decided),
+            "pidfile" => Some(changed(directive, "systemd and the control socket need none")),
+            "bindaddress" => self.bound(directive),
+            "addtype" | "forcetype" => self.php_type(directive, around),
+            "maxclients" | "maxrequestworkers" | "startservers" | "serverlimit" if self.has_threads() => Some(changed(
+                directive,
+                "counted threads; here MaxClients counts processes of Perl, 256 unless it is set",
+            )),
+            _ => modules::own_directive(directive, around, &mut self.decided),
+        };
+        verdict.into_iter().for_each(|verdict| self.ledger.add(verdict));
     }
 
     fn has_threads(&self) -> bool {
@@ -130,18 +136,25 @@ impl Lines<'_> {
 
     /// A type that mod_php took as its handler. Without it the sources of the programs would be sent.
     fn php_type(&self, directive: &Directive, around: &[String]) -> Option<LineVerdict> {
-        let (kind, endings) = directive.args.split_first()?;
-        if !kind.contains("x-httpd-php") || has_action(&self.site.tree, kind) {
+        let (kind, endings) = directive.args.split_first().filter(|_| sends_php(directive))?;
+        if has_action(&self.site.tree, kind) {
             return None;
         }
-        let edit = LineEdit::Replace(access::without_files(endings, around));
+        let what = if endings.is_empty() { "its place".to_owned() } else { endings.join(" ") };
         let sentence = format!(
-            "AddType: PHP is not part of Cameleer, so {} is refused: run PHP-FPM and write \
+            "{}: PHP is not part of Cameleer, so {what} is refused: run PHP-FPM and write \
              SetHandler \"proxy:unix:/run/php/php-fpm.sock|fcgi://localhost\" there",
-            endings.join(" ")
+            directive.name
         );
+        let edit = LineEdit::Replace(access::without_files(endings, around));
         Some(LineVerdict::open(&directive.at, sentence, Some(edit)))
     }
+}
+
+/// Whether the line gives files the type that mod_php takes as its handler.
+pub fn sends_php(directive: &Directive) -> bool {
+    let is_type = ["AddType", "ForceType"].iter().any(|name| directive.name.eq_ignore_ascii_case(name));
+    is_type && directive.args.first().is_some_and(|kind| kind.contains("x-httpd-php"))
 }
 
 /// Whether an `Action` names the type.

@@ -1,55 +1,99 @@
 //! Errors and warnings about the copies, as `cameleer check` reports them.
 
-use config::{At, ConfigError};
+use std::collections::HashSet;
+
+use config::{At, ConfigError, Directive};
 use master::configuration::Survey;
 
 use super::access;
 use super::ledger::{Ledger, LineVerdict};
-use crate::write::{Copies, LineEdit, names_inside};
+use super::macros::{self, PlacedLine};
+use super::positions::Positions;
+use crate::write::{Copies, LineEdit};
 
 /// End of a warning about a line without effect.
 const IGNORED: &str = " (this line is ignored)";
+/// Part of the message about an unknown name.
+const UNKNOWN: &str = "is not a directive";
 /// Directives whose absence would weaken the server: the check fails until they are mended.
 const ESSENTIAL: &[&str] = &["user", "group", "listen", "serverroot", "documentroot"];
 
 /// Judges the lines that have a message. Returns whether a copy has to be written again.
 pub fn messages(survey: &Survey, copies: &Copies, ledger: &mut Ledger) -> bool {
+    let places = Places { positions: Positions::of(&survey.tree), macros: macros::lines(copies), copies };
     let mut changes = false;
-    for error in &survey.mistakes {
-        let Some((new, at)) = places(error, copies) else { continue };
-        let verdict = of_error(&error.message, &at, &new, survey, copies);
+    let mut add = |verdict: LineVerdict, ledger: &mut Ledger| {
         let edits = verdict.edit.as_ref().is_some_and(|edit| *edit != LineEdit::Note);
         changes |= ledger.adds(verdict) && edits;
+    };
+    let of_perl = names_of_perl(survey);
+    for error in survey.mistakes.iter().filter(|error| !of_perl.contains(name_in(&error.message))) {
+        for place in places.of(error) {
+            add(of_error(&error.message, &place, copies), ledger);
+        }
     }
     for warning in &survey.warnings {
-        let Some((_, at)) = places(warning, copies).filter(|(_, at)| !ledger.knows(at)) else { continue };
-        let verdict = of_warning(&warning.message, &at);
-        let edits = verdict.edit != Some(LineEdit::Note);
-        changes |= ledger.adds(verdict) && edits;
+        for place in places.of(warning) {
+            if !ledger.knows(&place.directive.at) {
+                add(of_warning(&warning.message, &place.directive.at), ledger);
+            }
+        }
     }
     changes
 }
 
-/// The positions of a message in the new and in the old files.
-fn places(error: &ConfigError, copies: &Copies) -> Option<(At, At)> {
-    let new = error.at.clone()?;
-    let old = copies.origin(&new)?;
-    Some((new, old))
+/// Unknown names that modules of the site seem to define: only the check, which runs the Perl, can judge them.
+fn names_of_perl(survey: &Survey) -> HashSet<String> {
+    if !survey.mistakes.iter().any(|error| error.message.contains(UNKNOWN)) {
+        return HashSet::new();
+    }
+    let findings = compat::survey(&survey.tree, &survey.server_root, &survey.mistakes, &survey.warnings);
+    let of_perl = findings.into_iter().filter(|finding| finding.note.starts_with("is unknown; a module of the site"));
+    of_perl.map(|finding| finding.what).collect()
 }
 
-fn of_error(message: &str, at: &At, new: &At, survey: &Survey, copies: &Copies) -> LineVerdict {
-    let name = message.split([' ', ':']).next().unwrap_or_default();
+/// What is needed to find the lines of a message.
+struct Places<'a> {
+    positions: Positions<'a>,
+    macros: Vec<PlacedLine>,
+    copies: &'a Copies,
+}
+
+impl Places<'_> {
+    /// The lines of the old files that a message is about: one, or those of macros.
+    fn of(&self, error: &ConfigError) -> Vec<PlacedLine> {
+        let old = error.at.as_ref().and_then(|new| Some((new, self.copies.origin(new)?)));
+        let Some((new, at)) = old else { return Vec::new() };
+        let name = name_in(&error.message);
+        let is_of_macro = |line: &&PlacedLine| line.directive.name.eq_ignore_ascii_case(name);
+        let of_macro: Vec<PlacedLine> = match macros::is_use(&at, self.copies) {
+            true => self.macros.iter().filter(is_of_macro).cloned().collect(),
+            false => Vec::new(),
+        };
+        if !of_macro.is_empty() {
+            return of_macro;
+        }
+        let (args, around) =
+            self.positions.find(new).map_or_else(Default::default, |(args, around)| (args.to_vec(), around));
+        let directive = Directive { name: name.to_owned(), args, at, section: None };
+        vec![PlacedLine { directive, around }]
+    }
+}
+
+/// The directive that a message begins with.
+fn name_in(message: &str) -> &str {
+    message.split([' ', ':']).next().unwrap_or_default()
+}
+
+fn of_error(message: &str, place: &PlacedLine, copies: &Copies) -> LineVerdict {
+    let (name, at) = (name_in(message), &place.directive.at);
     if is_essential(name, message) {
         return LineVerdict::open(at, message, Some(LineEdit::Note));
     }
-    let (around, args) = match access::around(&survey.tree, new) {
-        Some((around, directive)) => (around, directive.args.clone()),
-        None => (Vec::new(), Vec::new()),
-    };
     if let Some(section) = name.strip_prefix('<') {
         return of_section(section.trim_end_matches('>'), message, at, copies);
     }
-    let edit = match access::instead_of(name, &args, &around) {
+    let edit = match access::instead_of(name, &place.directive.args, &place.around) {
         Some(instead) => LineEdit::Replace(instead),
         None => LineEdit::Comment,
     };
@@ -66,8 +110,8 @@ fn is_essential(name: &str, message: &str) -> bool {
 
 /// A section that restricts visitors must not vanish either.
 fn of_section(section: &str, message: &str, at: &At, copies: &Copies) -> LineVerdict {
-    let inside = copies.find(&at.file).map(|copy| names_inside(&copy.text, at.line)).unwrap_or_default();
-    if access::restricts(section) || inside.iter().any(|name| access::restricts(name)) {
+    let has_rules = copies.find(&at.file).is_some_and(|copy| copy.outline.has_mark_inside(at.line));
+    if access::restricts(section) || has_rules {
         let sentence = format!("{}; it stays, because it restricts access", without_help(message));
         return LineVerdict::open(at, sentence, Some(LineEdit::Note));
     }

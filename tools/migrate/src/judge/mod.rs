@@ -8,10 +8,13 @@ mod counterparts;
 mod htaccess;
 mod ledger;
 mod lines;
+mod macros;
 mod messages;
 mod modules;
+mod positions;
 mod programs;
 
+pub use access::restricts;
 pub use ledger::{Ledger, LineVerdict, ReportPart};
 pub use lines::before;
 pub use messages::messages;

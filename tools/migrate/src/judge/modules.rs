@@ -40,27 +40,35 @@ fn other_name(directive: &Directive) -> Option<String> {
 
 /// A directive of a module that Cameleer does not have.
 pub fn own_directive(directive: &Directive, around: &[String], decided: &mut Vec<&'static str>) -> Option<LineVerdict> {
-    if directive.section.is_some() || reference::entry(&directive.name).is_ok() {
+    let is_harmless = reference::foreign(directive).is_some_and(|(is_ignored, _)| is_ignored);
+    if is_harmless || directive.section.is_some() || reference::entry(&directive.name).is_ok() {
         return None;
     }
-    let row = counterparts::of_directive(&directive.name).filter(|row| row.need == Need::Decide)?;
-    let mut verdict = of_row(row, directive, &directive.name, decided);
+    let row = counterparts::of_directive(&directive.name).filter(|row| row.need != Need::Nothing)?;
+    let mut verdict = decision(row, directive, &directive.name, decided);
     if let Some(instead) = access::instead_of(&directive.name, &directive.args, around) {
         verdict.edit = Some(LineEdit::Replace(instead));
     }
     Some(verdict)
 }
 
-/// The first mention of a module is its decision, the others lead to it.
 fn of_row(row: &Counterpart, directive: &Directive, what: &str, decided: &mut Vec<&'static str>) -> LineVerdict {
-    let is_first = !decided.contains(&row.name);
-    if row.need == Need::Decide && is_first {
-        decided.push(row.name);
-        return LineVerdict::open(&directive.at, row.sentence(what), Some(LineEdit::Comment));
-    }
     let sentence = match row.need {
-        Need::Decide => format!("{what}: belongs to {}, see there", row.name),
+        Need::Decide => return decision(row, directive, what, decided),
+        Need::IfUsed => {
+            format!("{what}: {} is not part of Cameleer; its directives, if any, have their own entries", row.name)
+        }
         Need::Nothing => row.sentence(what),
     };
     LineVerdict::changed(&directive.at, sentence, LineEdit::Comment)
+}
+
+/// The first mention of a module is its decision, the others lead to it.
+fn decision(row: &Counterpart, directive: &Directive, what: &str, decided: &mut Vec<&'static str>) -> LineVerdict {
+    if decided.contains(&row.name) {
+        let sentence = format!("{what}: belongs to {}, see there", row.name);
+        return LineVerdict::changed(&directive.at, sentence, LineEdit::Comment);
+    }
+    decided.push(row.name);
+    LineVerdict::open(&directive.at, row.sentence(what), Some(LineEdit::Comment))
 }

@@ -13,6 +13,8 @@ use super::OldFile;
 const LONGEST: u64 = 16 << 20;
 /// Maximum size in bytes of all files.
 const LONGEST_SUM: usize = 64 << 20;
+/// What a file counts at least.
+const BYTES_OF_FILE: usize = 512;
 /// Maximum number of names in folders.
 const MOST_NAMES: usize = 100_000;
 
@@ -28,13 +30,11 @@ impl Disk {
     /// Reads a text. Fails for devices, programs, and what exceeds the limits.
     pub fn read(&self, path: &Path) -> io::Result<String> {
         if let Some(file) = self.files.borrow().get(path) {
-            return Ok(file.text.clone());
+            // A file that is included often counts as often: files that include each other twice multiply.
+            return self.count(file.text.len()).map(|()| file.text.clone());
         }
         let (_, bytes) = regular::read(path, LONGEST)?;
-        self.bytes.set(self.bytes.get() + bytes.len());
-        if self.bytes.get() > LONGEST_SUM {
-            return Err(io::Error::other(format!("the files of the configuration exceed {} MB", LONGEST_SUM >> 20)));
-        }
+        self.count(bytes.len())?;
         if bytes.contains(&0) {
             return Err(io::Error::other("it is not a text"));
         }
@@ -43,6 +43,19 @@ impl Disk {
             .borrow_mut()
             .insert(path.to_owned(), OldFile { path: path.to_owned(), text: text.clone(), is_converted });
         Ok(text)
+    }
+
+    fn count(&self, bytes: usize) -> io::Result<()> {
+        self.bytes.set(self.bytes.get() + bytes + BYTES_OF_FILE);
+        self.is_within_limits().map_err(io::Error::other)
+    }
+
+    /// The error if the files together exceed the limit.
+    pub fn is_within_limits(&self) -> Result<(), String> {
+        match self.bytes.get() <= LONGEST_SUM {
+            true => Ok(()),
+            false => Err(format!("the files of the configuration exceed {} MB", LONGEST_SUM >> 20)),
+        }
     }
 
     /// Lists a folder as full paths.

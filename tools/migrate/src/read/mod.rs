@@ -53,6 +53,7 @@ impl OldSite {
         let modules = OldModules::of(&read_once(origin, &Disk::default(), &every_module).tree);
         let disk = Disk::default();
         let once = read_once(origin, &disk, &|name| modules.has(name));
+        disk.is_within_limits().map_err(|why| Misuse(format!("{}: {why}", main.display())))?;
         if once.tree.is_empty() {
             let why = once.errors.first().map_or("no directives".to_owned(), ConfigError::to_string);
             return Err(Misuse(format!("{}: not a configuration of httpd: {why}", main.display())).into());

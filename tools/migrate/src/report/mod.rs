@@ -43,7 +43,7 @@ impl MigrateReport {
     /// The report without the result of the check.
     pub fn of(copies: &Copies, ledger: &Ledger) -> MigrateReport {
         let names: Vec<String> = copies.all.iter().map(|copy| copy.origin.display().to_string()).collect();
-        let rows = |part| ledger.part(part, &names).into_iter().map(row).collect();
+        let rows = |part| rows(&ledger.part(part, &names));
         MigrateReport {
             old: copies.all[0].origin.clone(),
             new: copies.main().to_owned(),
@@ -61,7 +61,22 @@ fn taken(copy: &crate::write::FileCopy, name: &str) -> ReportRow {
     ReportRow { at: printable::line(name), sentence: format!("{unchanged} of {all} lines unchanged") }
 }
 
-fn row(verdict: &LineVerdict) -> ReportRow {
-    let at = verdict.at.as_ref().map(ToString::to_string).unwrap_or_default();
-    ReportRow { at, sentence: printable::lines(&verdict.sentence).replace('\n', " ") }
+/// One row for lines of one file that have the same sentence and follow each other.
+fn rows(verdicts: &[&LineVerdict]) -> Vec<ReportRow> {
+    let file = |verdict: &LineVerdict| verdict.at.as_ref().map(|at| at.file.clone());
+    let is_same = |one: &&LineVerdict, next: &&LineVerdict| {
+        one.at.is_some() && file(one) == file(next) && one.sentence == next.sentence
+    };
+    verdicts.chunk_by(is_same).filter_map(row).collect()
+}
+
+fn row(same: &[&LineVerdict]) -> Option<ReportRow> {
+    let (first, last) = (same.first()?, same.last()?);
+    let at = first.at.as_ref().map(ToString::to_string).unwrap_or_default();
+    let more = match (same.len(), &last.at) {
+        (2.., Some(last)) => format!(" ({} lines, the last is {})", same.len(), last.line),
+        _ => String::new(),
+    };
+    let sentence = printable::lines(&first.sentence).replace('\n', " ");
+    Some(ReportRow { at, sentence: sentence + &more })
 }

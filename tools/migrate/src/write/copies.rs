@@ -8,6 +8,7 @@ use config::At;
 
 use super::edit::{self, Edited, LineEdit};
 use super::layout::{Layout, relative};
+use super::outline::Outline;
 use super::target::NewFolder;
 use crate::read::OldFile;
 
@@ -21,6 +22,8 @@ pub struct FileCopy {
     links: Vec<PathBuf>,
     /// The old text.
     pub text: String,
+    /// Its sections.
+    pub outline: Outline,
     /// Result of the last writing.
     pub edited: Option<Edited>,
 }
@@ -33,21 +36,21 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Plans the copies of the files.
-    pub fn of(files: &[OldFile], layout: &Layout) -> Copies {
+    /// Plans the copies of the files. `is_marked`: see [`Outline::of`].
+    pub fn of(files: &[OldFile], layout: &Layout, is_marked: fn(&str) -> bool) -> Copies {
         let mut copies = Copies { all: Vec::new(), to: layout.to.clone(), by_name: HashMap::new() };
         for file in files {
-            copies.add(file, layout);
+            copies.add(file, layout, is_marked);
         }
         copies
     }
 
-    fn add(&mut self, file: &OldFile, layout: &Layout) {
+    fn add(&mut self, file: &OldFile, layout: &Layout, is_marked: fn(&str) -> bool) {
         let named = layout.place(&file.path);
         let place = real_place(&file.path, layout);
         let index = self.all.iter().position(|copy| copy.place == place).unwrap_or_else(|| {
-            let (origin, text) = (file.path.clone(), file.text.clone());
-            self.all.push(FileCopy { origin, place: place.clone(), links: Vec::new(), text, edited: None });
+            let (origin, text, outline) = (file.path.clone(), file.text.clone(), Outline::of(&file.text, is_marked));
+            self.all.push(FileCopy { origin, place: place.clone(), links: Vec::new(), text, outline, edited: None });
             self.all.len() - 1
         });
         if named != place {
@@ -91,7 +94,7 @@ impl Copies {
         let none = BTreeMap::new();
         for (index, copy) in self.all.iter_mut().enumerate() {
             let own = edits.get(&copy.origin.display().to_string()).unwrap_or(&none);
-            let edited = edit::apply(&copy.text, if index == 0 { head } else { &[] }, own);
+            let edited = edit::apply(&copy.text, &copy.outline, if index == 0 { head } else { &[] }, own);
             to.write(&copy.place, &edited.text)?;
             for link in &copy.links {
                 to.link(link, &relative(link.parent().unwrap_or(Path::new("/")), &copy.place))?;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use base::printable;
 use config::LineReader;
 
+use super::outline::Outline;
+
 /// A change of the logical line that begins at a physical line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineEdit {
@@ -36,9 +38,9 @@ pub struct Edited {
 pub type Edits<'a> = BTreeMap<u32, (&'a str, &'a LineEdit)>;
 
 /// Applies the changes. `head` stands before everything else.
-pub fn apply(text: &str, head: &[String], edits: &Edits<'_>) -> Edited {
+pub fn apply(text: &str, ends: &Outline, head: &[String], edits: &Edits<'_>) -> Edited {
     let lines: Vec<&str> = text.lines().collect();
-    let plan = Plan::of(text, &lines, edits);
+    let plan = Plan::of(&lines, ends, edits);
     let mut out = Edited { text: String::new(), origins: Vec::new(), unchanged: 0, directives: 0 };
     head.iter().for_each(|line| out.push(line, 0));
     for (line, number) in lines.iter().zip(1..) {
@@ -74,19 +76,20 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(text: &str, lines: &[&str], edits: &Edits<'_>) -> Plan {
+    fn of(lines: &[&str], ends: &Outline, edits: &Edits<'_>) -> Plan {
         let mut plan = Plan { is_out: vec![false; lines.len() + 1], before: BTreeMap::new(), after: BTreeMap::new() };
         for (&number, (reason, edit)) in edits {
             if number == 0 || plan.is_out.get(number as usize) != Some(&false) {
                 continue;
             }
             plan.before.insert(number, comment(reason));
-            plan.change(number, edit, text, lines);
+            plan.change(number, edit, lines, ends);
         }
         plan
     }
 
-    fn change(&mut self, number: u32, edit: &LineEdit, text: &str, lines: &[&str]) {
+    fn change(&mut self, number: u32, edit: &LineEdit, lines: &[&str], ends: &Outline) {
+        let end = ends.end(number).unwrap_or(number);
         match edit {
             LineEdit::Note => {}
             LineEdit::Comment => self.comment(number, last_of(lines, number)),
@@ -95,10 +98,9 @@ impl Plan {
                 self.comment(number, last);
                 self.after.insert(last, new.clone());
             }
-            LineEdit::CommentSection => self.comment(number, end_of_section(text, lines, number)),
+            LineEdit::CommentSection => self.comment(number, last_of(lines, end)),
             LineEdit::Unwrap => {
                 self.comment(number, last_of(lines, number));
-                let end = end_of_section(text, lines, number);
                 self.comment(end, end);
             }
         }
@@ -121,43 +123,6 @@ fn last_of(lines: &[&str], first: u32) -> u32 {
     last.min(lines.len() as u32)
 }
 
-/// The line that closes the section of a line; the line itself if none does.
-fn end_of_section(text: &str, lines: &[&str], first: u32) -> u32 {
-    let mut open = 0;
-    let mut name = String::new();
-    for line in LineReader::new(text).filter(|line| line.number >= first) {
-        if name.is_empty() {
-            name = name_of(&line.text, "<").unwrap_or_default();
-        }
-        if name.is_empty() {
-            break;
-        }
-        if name_of(&line.text, "</").as_ref() == Some(&name) {
-            open -= 1;
-        } else if name_of(&line.text, "<").as_ref() == Some(&name) {
-            open += 1;
-        }
-        if open == 0 {
-            return last_of(lines, line.number);
-        }
-    }
-    last_of(lines, first)
-}
-
-/// The lower-case name of a section's line that begins with `mark`.
-fn name_of(line: &str, mark: &str) -> Option<String> {
-    let name = line.strip_prefix(mark)?.split([' ', '\t', '>']).next()?.to_ascii_lowercase();
-    (!name.is_empty() && !name.starts_with('/')).then_some(name)
-}
-
-/// The directives inside the section that begins at a line.
-pub fn names_inside(text: &str, first: u32) -> Vec<String> {
-    let lines: Vec<&str> = text.lines().collect();
-    let last = end_of_section(text, &lines, first);
-    let inside = LineReader::new(text).filter(|line| first < line.number && line.number < last);
-    inside.filter_map(|line| Some(line.text.split_whitespace().next()?.trim_matches(['<', '>']).to_owned())).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,7 +130,7 @@ mod tests {
     const TEXT: &str = "# all\n<IfModule a>\n  Foo \\\n   1\n  <IfModule b>\n  </IfModule>\n</IfModule>\nBar\n";
 
     fn edited(number: u32, edit: &LineEdit) -> Edited {
-        apply(TEXT, &[], &BTreeMap::from([(number, ("why", edit))]))
+        apply(TEXT, &Outline::of(TEXT, |_| false), &[], &BTreeMap::from([(number, ("why", edit))]))
     }
 
     #[test]
@@ -188,6 +153,5 @@ mod tests {
             unwrapped.contains("# <IfModule a>\n  Foo \\\n   1\n  <IfModule b>\n  </IfModule>\n# </IfModule>\n"),
             "{unwrapped}"
         );
-        assert_eq!(names_inside(TEXT, 2), ["Foo", "IfModule", "/IfModule"]);
     }
 }

@@ -3,11 +3,12 @@
 mod copies;
 mod edit;
 mod layout;
+mod outline;
 mod target;
 pub mod unit;
 
 pub use copies::{Copies, FileCopy};
-pub use edit::{LineEdit, names_inside};
+pub use edit::LineEdit;
 pub use layout::Layout;
 pub use target::{NewFolder, fresh};
 

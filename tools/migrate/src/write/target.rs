@@ -30,12 +30,14 @@ pub fn fresh(to: &Path, old: &Path) -> anyhow::Result<NewFolder> {
     match fs::read_dir(&to).map(|mut entries| entries.next().is_none()) {
         Ok(true) => {}
         Ok(false) => return Err(Misuse(format!("--to {}: is not empty; name a new folder", to.display())).into()),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            fs::create_dir_all(&to).with_context(|| to.display().to_string())?
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => create(&to)?,
         Err(error) => return Err(Misuse(format!("--to {}: {error}", to.display())).into()),
     }
     Ok(NewFolder { to, written: BTreeSet::new() })
+}
+
+fn create(to: &Path) -> Result<(), Misuse> {
+    fs::create_dir_all(to).map_err(|error| Misuse(format!("--to {}: {error}", to.display())))
 }
 
 impl NewFolder {

@@ -9,7 +9,7 @@ use super::methods_2;
 use super::perl_text::code_lines;
 use super::rows::{self, CompatRow, Support};
 use super::sources::{self, Sources};
-use config::{At, ConfigError, Directive, is_skipped, reference, without_skipped};
+use config::{At, ConfigError, Directive, is_skipped, reference, table, without_skipped};
 
 /// Support of a feature, as a traffic light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,7 +131,7 @@ impl Lines<'_> {
             let note = "its module is missing: its contents are skipped";
             return (Light::Amber, note.to_owned());
         }
-        let is_ours = reference::entry(&directive.name).is_ok();
+        let is_ours = table::is_known(&directive.name);
         // An unknown name may belong to a Perl module of the site, which a survey does not load.
         if is_ours && let Some(mistake) = said_of(&self.mistakes, directive) {
             return (Light::Red, mistake);
@@ -176,15 +176,15 @@ fn without_line(mistake: &ConfigError) -> Finding {
 
 fn light_of_directive(directive: &Directive, what: &str, sources: &Sources) -> (Light, String) {
     let row = rows::find("Directives", what).or_else(|| rows::find("Phases", &directive.name));
-    match (row, reference::entry(&directive.name), reference::foreign(directive)) {
+    match (row, table::is_known(&directive.name), reference::foreign(directive)) {
         (Some(row), ..) => light(row),
-        (None, Ok(_), _) => (Light::Green, String::new()),
-        (None, Err(_), Some((true, message))) => (Light::Amber, message),
-        (None, Err(_), Some((false, message))) => (Light::Red, message),
-        (None, Err(_), None) if sources.mention(&directive.name) => {
+        (None, true, _) => (Light::Green, String::new()),
+        (None, false, Some((true, message))) => (Light::Amber, message),
+        (None, false, Some((false, message))) => (Light::Red, message),
+        (None, false, None) if sources.mention(&directive.name) => {
             (Light::Amber, "is unknown; a module of the site seems to define it".to_owned())
         }
-        (None, Err(message), None) => (Light::Red, message),
+        (None, false, None) => (Light::Red, reference::entry(&directive.name).err().unwrap_or_default()),
     }
 }
 

@@ -44,7 +44,9 @@ pub fn messages(survey: &Survey, copies: &Copies, ledger: &mut Ledger) -> bool {
 
 /// Unknown names that modules of the site seem to define: only the check, which runs the Perl, can judge them.
 fn names_of_perl(survey: &Survey) -> HashSet<String> {
-    if !survey.mistakes.iter().any(|error| error.message.contains(UNKNOWN)) {
+    let is_perl = |directive: &Directive| directive.name.to_ascii_lowercase().starts_with("perl");
+    let may_define = survey.tree.iter().any(|one| is_perl(one) || one.section.iter().flatten().any(is_perl));
+    if !may_define || !survey.mistakes.iter().any(|error| error.message.contains(UNKNOWN)) {
         return HashSet::new();
     }
     let findings = compat::survey(&survey.tree, &survey.server_root, &survey.mistakes, &survey.warnings);

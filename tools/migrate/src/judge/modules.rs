@@ -1,6 +1,6 @@
 //! Modules in C, and the directives that they define.
 
-use config::{Directive, is_embodied, reference};
+use config::{Directive, is_embodied, reference, table};
 
 use super::access;
 use super::counterparts::{self, Counterpart, Need};
@@ -41,7 +41,7 @@ fn other_name(directive: &Directive) -> Option<String> {
 /// A directive of a module that Cameleer does not have.
 pub fn own_directive(directive: &Directive, around: &[String], decided: &mut Vec<&'static str>) -> Option<LineVerdict> {
     let is_harmless = reference::foreign(directive).is_some_and(|(is_ignored, _)| is_ignored);
-    if is_harmless || directive.section.is_some() || reference::entry(&directive.name).is_ok() {
+    if is_harmless || directive.section.is_some() || table::is_known(&directive.name) {
         return None;
     }
     let row = counterparts::of_directive(&directive.name).filter(|row| row.need != Need::Nothing)?;

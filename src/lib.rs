@@ -11,6 +11,7 @@
 //!   admin         commands about a running server: status, top, mem, reload, stop
 //!   perlcost      commands about Perl code: its time, its memory, its system calls
 //!   ────────────
+//!   migrate       a site of Apache httpd, rewritten for this server
 //!   sitediff      the pages of two servers of one site, compared
 //!   tune          settings found by measurement, on a second server of the site
 //!   ────────────

@@ -39,6 +39,8 @@ mod logs;
 mod master;
 /// Memory limits and memory reports.
 mod memory;
+/// `cameleer migrate`.
+mod migrate;
 /// Sites of mod_perl 2.
 mod mod_perl_2;
 /// Status, metrics, history, dashboard, top.

@@ -84,6 +84,8 @@ enum Command {
     Purge(purge::Purge),
     /// Measure how fast a server answers, this one or any other
     Bench(Box<bench::Bench>),
+    /// Make a site for Cameleer from the configuration of Apache httpd
+    Migrate(migrate::Migrate),
     /// Compare the pages of two servers of one site, by the requests of an access log
     DiffSites(Box<sitediff::DiffSites>),
     /// Find settings for a site by measurements on a second server
@@ -141,6 +143,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Stop(stop) => stop.run(),
         Command::Purge(purge) => purge.run(),
         Command::Bench(bench) => bench.run(),
+        Command::Migrate(migrate) => migrate.run(),
         Command::DiffSites(diff) => diff.run(),
         Command::Tune(tune) => tune.run(),
         Command::Size(size) => size.run(),

@@ -11,7 +11,7 @@ use super::source::{pattern, root, sources, text};
 const ORDER: &[&[&str]] = &[
     &["cameleer"],
     &["admin", "perlcost"],
-    &["sitediff", "tune"],
+    &["migrate", "sitediff", "tune"],
     &["toolkit"],
     &["bench", "compat", "front", "master", "monitor"],
     &["profiler", "worker"],

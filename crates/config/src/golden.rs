@@ -88,6 +88,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
         exists: &exists,
         list: &list,
         syntax_of: &super::table::syntax_of,
+        is_module: &super::is_embodied,
         server_root: "/srv".into(),
         started_in: "/home/camel".into(),
     };

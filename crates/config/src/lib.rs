@@ -55,7 +55,8 @@ pub use model::{
 pub use resolve::htaccess::{Applied, ChainLoad, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{AddressProtocol, Mapping, without_port};
 pub use syntax::envvars::Envvars;
-pub use syntax::modules::modules;
+pub use syntax::lines::{LineReader, LogicalLine};
+pub use syntax::modules::{is_embodied, modules};
 pub use syntax::pattern::meter;
 pub use syntax::tree::{At, ConfigError, Directive};
 pub use syntax::value::network;

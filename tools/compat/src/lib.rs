@@ -15,4 +15,4 @@ mod perl_text;
 mod sources;
 mod survey;
 
-pub use survey::{Finding, Light, survey};
+pub use survey::{Finding, Light, missing_modules, survey};

@@ -1,9 +1,13 @@
 //! The Perl of a site: files that its configuration loads, scripts in its folders, and the site's own modules
 //! that these use.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::perl_text::code_lines;
 use config::{Directive, PerlGeneration, table};
@@ -18,6 +22,8 @@ const MAX_NAMES: usize = 200_000;
 /// `<Directory />` and `<Directory /usr/share>` set defaults for other folders: no site consists of them as a
 /// whole.
 const LEAST_PARTS: usize = 3;
+/// Packages of the server's API, by their first part.
+const OF_THE_SERVER: [&str; 5] = ["Apache", "Apache2", "APR", "Cameleer", "ModPerl"];
 
 /// The site's Perl files and module folders.
 pub struct Sources {
@@ -31,14 +37,16 @@ pub struct Sources {
     names: usize,
     /// perl's module folders.
     system: Vec<PathBuf>,
+    /// The names that `mention` knows, found at its first call.
+    mentioned: OnceCell<HashSet<String>>,
 }
 
 impl Sources {
     /// The sources of a configuration.
     pub fn of(tree: &[Directive], server_root: &Path) -> Sources {
         let own = vec![server_root.join("lib/perl")];
-        let mut sources =
-            Sources { files: BTreeSet::new(), speaks_of_2: speaks_of_2(tree), own, names: 0, system: system() };
+        let (files, mentioned) = (BTreeSet::new(), OnceCell::new());
+        let mut sources = Sources { files, speaks_of_2: speaks_of_2(tree), own, names: 0, system: system(), mentioned };
         sources.walk(tree, server_root);
         sources.follow();
         sources
@@ -118,8 +126,9 @@ impl Sources {
     /// Whether one of the site's files has the word in quotes or as a sub's name, as a module that defines a
     /// directive has.
     pub fn mention(&self, word: &str) -> bool {
-        let forms = [format!("'{word}'"), format!("\"{word}\""), format!("'<{word}"), format!("sub {word} ")];
-        self.files.iter().filter_map(|file| text(file)).any(|text| forms.iter().any(|form| text.contains(form)))
+        self.mentioned
+            .get_or_init(|| self.files.iter().filter_map(|file| text(file)).flat_map(|text| names_in(&text)).collect())
+            .contains(word)
     }
 
     /// Whether one of the site's files loads the module.
@@ -128,10 +137,31 @@ impl Sources {
         self.files.iter().filter_map(|file| text(file)).any(uses)
     }
 
+    /// The modules that a text loads and that are nowhere, each once, with the line. Modules of the server's API are left out.
+    pub fn missing(&self, text: &str) -> Vec<(u32, String)> {
+        let mut missing: Vec<(u32, String)> = Vec::new();
+        for (line, module) in code_lines(text).filter_map(|(line, code)| Some((line, used_module(code)?))) {
+            let is_ours = OF_THE_SERVER.iter().any(|name| module.split("::").next() == Some(name));
+            let is_known = missing.iter().any(|(_, known)| known == module);
+            if !is_ours && !is_known && self.own_file(module).is_none() && !self.is_installed(module) {
+                missing.push((line, module.to_owned()));
+            }
+        }
+        missing
+    }
+
     /// Whether perl finds the module outside of the site.
     pub fn is_installed(&self, module: &str) -> bool {
         file_of(&self.system, module).is_some()
     }
+}
+
+/// The names in `'Name'`, `"Name"`, `'<Name` and `sub Name`.
+fn names_in(text: &str) -> Vec<String> {
+    static NAME: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"['"]<?(\w+)|\bsub (\w+) "#).expect("a regular expression"));
+    let name = |found: regex::Captures<'_>| found.get(1).or_else(|| found.get(2)).map(|name| name.as_str().to_owned());
+    NAME.captures_iter(text).filter_map(name).collect()
 }
 
 fn speaks_of_2(tree: &[Directive]) -> bool {

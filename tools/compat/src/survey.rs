@@ -1,7 +1,7 @@
 //! A site's directives and calls, each with a traffic light.
 
-use std::collections::HashSet;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use super::calls::{self, ApiName};
 use super::generation_2;
@@ -9,7 +9,7 @@ use super::methods_2;
 use super::perl_text::code_lines;
 use super::rows::{self, CompatRow, Support};
 use super::sources::{self, Sources};
-use config::{ConfigError, Directive, is_skipped, reference, without_skipped};
+use config::{At, ConfigError, Directive, is_skipped, reference, table, without_skipped};
 
 /// Support of a feature, as a traffic light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,10 +46,15 @@ pub fn survey(
     // Skipped sections load no modules.
     let used = without_skipped(tree);
     let sources = Sources::of(&used, server_root);
-    let mut lines = Lines { sources: &sources, mistakes, warnings, seen: HashSet::new(), findings: Vec::new() };
+    let (said, warned) = (by_position(mistakes), by_position(warnings));
+    let mut lines =
+        Lines { sources: &sources, mistakes: said, warnings: warned, seen: HashSet::new(), findings: Vec::new() };
     lines.read(tree, false);
-    lines.findings.extend(mistakes.iter().filter(|mistake| !is_of_a_line(mistake, tree)).map(without_line));
     let mut findings = lines.findings;
+    let mut positions = HashSet::new();
+    collect_positions(tree, &mut positions);
+    let is_of_a_line = |mistake: &&ConfigError| mistake.at.as_ref().is_some_and(|at| positions.contains(at));
+    findings.extend(mistakes.iter().filter(|mistake| !is_of_a_line(mistake)).map(without_line));
     perl_sections(&used, &sources, &mut findings);
     for file in &sources.files {
         if let Some(text) = sources::text(file) {
@@ -58,6 +63,24 @@ pub fn survey(
     }
     findings
 }
+
+/// Modules of CPAN or of the site that a site's programs load and perl does not find. `survey` judges those of the server's API.
+pub fn missing_modules(tree: &[Directive], server_root: &Path) -> Vec<Finding> {
+    let sources = Sources::of(&without_skipped(tree), server_root);
+    let of_file = |file: &PathBuf| {
+        let missing = sources.missing(&sources::text(file).unwrap_or_default());
+        let finding = |(line, module): (u32, String)| Finding {
+            light: Light::Red,
+            at: format!("{}:{line}", file.display()),
+            what: module,
+            note: MISSING.to_owned(),
+        };
+        missing.into_iter().map(finding).collect::<Vec<_>>()
+    };
+    sources.files.iter().flat_map(of_file).collect()
+}
+
+const MISSING: &str = "is not found in @INC: install it";
 
 fn perl_sections(tree: &[Directive], sources: &Sources, findings: &mut Vec<Finding>) {
     for directive in tree {
@@ -74,8 +97,8 @@ const SKIPPED: &str = "is skipped: it is in an <IfModule> of a missing module";
 /// The lines of the configuration.
 struct Lines<'a> {
     sources: &'a Sources,
-    mistakes: &'a [ConfigError],
-    warnings: &'a [ConfigError],
+    mistakes: HashMap<&'a At, &'a ConfigError>,
+    warnings: HashMap<&'a At, &'a ConfigError>,
     seen: HashSet<(String, String, String)>,
     findings: Vec<Finding>,
 }
@@ -108,13 +131,13 @@ impl Lines<'_> {
             let note = "the module is missing: the contents of the section are skipped";
             return (Light::Amber, note.to_owned());
         }
-        let is_ours = reference::entry(&directive.name).is_ok();
+        let is_ours = table::is_known(&directive.name);
         // An unknown name may belong to a Perl module of the site, which a survey does not load.
-        if is_ours && let Some(mistake) = said_of(self.mistakes, directive) {
+        if is_ours && let Some(mistake) = said_of(&self.mistakes, directive) {
             return (Light::Red, mistake);
         }
         match light_of_directive(directive, what, self.sources) {
-            (Light::Green, note) => match said_of(self.warnings, directive) {
+            (Light::Green, note) => match said_of(&self.warnings, directive) {
                 Some(warning) => (Light::Amber, warning),
                 None => (Light::Green, note),
             },
@@ -123,17 +146,21 @@ impl Lines<'_> {
     }
 }
 
-/// Whether the mistake is reported at its directive.
-fn is_of_a_line(mistake: &ConfigError, tree: &[Directive]) -> bool {
-    tree.iter().any(|directive| {
-        mistake.at.as_ref() == Some(&directive.at)
-            || is_of_a_line(mistake, directive.section.as_deref().unwrap_or_default())
-    })
+fn collect_positions<'a>(tree: &'a [Directive], positions: &mut HashSet<&'a At>) {
+    for directive in tree {
+        positions.insert(&directive.at);
+        collect_positions(directive.section.as_deref().unwrap_or_default(), positions);
+    }
+}
+
+/// The first message at each position. A broken configuration may have very many.
+fn by_position(errors: &[ConfigError]) -> HashMap<&At, &ConfigError> {
+    errors.iter().rev().filter_map(|error| Some((error.at.as_ref()?, error))).collect()
 }
 
 /// The message about a directive's line, without the name.
-fn said_of(errors: &[ConfigError], directive: &Directive) -> Option<String> {
-    let error = errors.iter().find(|error| error.at.as_ref() == Some(&directive.at))?;
+fn said_of(errors: &HashMap<&At, &ConfigError>, directive: &Directive) -> Option<String> {
+    let error = errors.get(&directive.at)?;
     let bracketed = format!("<{}>: ", directive.name);
     let plain = format!("{}: ", directive.name);
     let message = error.message.strip_prefix(&bracketed).or_else(|| error.message.strip_prefix(&plain));
@@ -149,15 +176,15 @@ fn without_line(mistake: &ConfigError) -> Finding {
 
 fn light_of_directive(directive: &Directive, what: &str, sources: &Sources) -> (Light, String) {
     let row = rows::find("Directives", what).or_else(|| rows::find("Phases", &directive.name));
-    match (row, reference::entry(&directive.name), reference::foreign(directive)) {
+    match (row, table::is_known(&directive.name), reference::foreign(directive)) {
         (Some(row), ..) => light(row),
-        (None, Ok(_), _) => (Light::Green, String::new()),
-        (None, Err(_), Some((true, message))) => (Light::Amber, message),
-        (None, Err(_), Some((false, message))) => (Light::Red, message),
-        (None, Err(_), None) if sources.mention(&directive.name) => {
+        (None, true, _) => (Light::Green, String::new()),
+        (None, false, Some((true, message))) => (Light::Amber, message),
+        (None, false, Some((false, message))) => (Light::Red, message),
+        (None, false, None) if sources.mention(&directive.name) => {
             (Light::Amber, "is unknown; a module of the site seems to define it".to_owned())
         }
-        (None, Err(message), None) => (Light::Red, message),
+        (None, false, None) => (Light::Red, reference::entry(&directive.name).err().unwrap_or_default()),
     }
 }
 
@@ -237,7 +264,7 @@ fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, Strin
             None if sources.is_installed(module) => {
                 (Light::Amber, "is installed, but not part of the server and not tested".to_owned())
             }
-            None => (Light::Red, "is not found in @INC: install it".to_owned()),
+            None => (Light::Red, MISSING.to_owned()),
         };
         return Some((light, module.to_owned(), note));
     }
@@ -247,7 +274,7 @@ fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, Strin
         Some(row) => light(row),
         None if known || module == "Apache" => (Light::Green, String::new()),
         None if is_installed => (Light::Amber, "is installed, but not part of the server and not tested".to_owned()),
-        None => (Light::Red, "is not found in @INC: install it".to_owned()),
+        None => (Light::Red, MISSING.to_owned()),
     };
     Some((light, module.to_owned(), note))
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::syntax::modules;
 use crate::syntax::regular;
 use crate::syntax::source::ParserSource;
 use crate::table;
@@ -23,6 +24,7 @@ impl<'a> ParserSource<'a> {
             exists: &Path::exists,
             list: &list_folder,
             syntax_of: &table::syntax_of,
+            is_module: &modules::is_embodied,
             server_root,
             started_in,
         }

@@ -4,7 +4,7 @@
 mod defines;
 pub mod envvars;
 mod include;
-mod lines;
+pub mod lines;
 mod macros;
 pub mod modules;
 pub mod parse;

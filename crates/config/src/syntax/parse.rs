@@ -15,6 +15,8 @@ pub use crate::syntax::source::ParserSource;
 
 /// Maximum nesting of sections, because functions that walk the tree are recursive.
 const DEEPEST: usize = 100;
+/// Name under which [`ConfigReader::passed`] has a file that an `Include` has read.
+pub const INCLUDED: &str = "IncludedFile";
 
 /// Parses a file and all files that it includes.
 pub fn load(path: &Path, source: &ParserSource<'_>) -> Result<Vec<Directive>, Vec<ConfigError>> {
@@ -48,6 +50,8 @@ pub struct ConfigReader<'a> {
     pub(super) macros: Macros,
     /// Position of the outermost `Use` whose lines are being read. All of them get this position.
     pub(super) used_at: Option<At>,
+    /// See [`ConfigReader::passed`].
+    pub(super) passed: Vec<Directive>,
 }
 
 impl<'a> ConfigReader<'a> {
@@ -65,6 +69,7 @@ impl<'a> ConfigReader<'a> {
             made_at: None,
             macros: Macros::default(),
             used_at: None,
+            passed: Vec::new(),
         }
     }
 
@@ -99,6 +104,12 @@ impl<'a> ConfigReader<'a> {
     /// Directives parsed so far.
     pub fn tree(&self) -> &[Directive] {
         &self.tree
+    }
+
+    /// Lines processed so far that are not left in the tree: `Include`, for every directive of its kind, with the absolute pattern;
+    /// [`INCLUDED`] for each file that it has read; `IfModule` with its condition.
+    pub fn passed(&self) -> &[Directive] {
+        &self.passed
     }
 
     /// Whether a name is defined.
@@ -229,6 +240,9 @@ impl<'a> ConfigReader<'a> {
         let args = if stack.is_skipping() { Ok(None) } else { self.section(inner) };
         if let Ok(Some((args, fate))) = &args {
             (open.args, open.fate) = (args.clone(), *fate);
+            if name.eq_ignore_ascii_case("IfModule") {
+                self.pass("IfModule", &open.args, at);
+            }
         }
         stack.open.push(open);
         args.map(drop)

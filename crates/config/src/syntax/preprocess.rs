@@ -2,10 +2,10 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::syntax::include;
-use crate::syntax::modules;
-use crate::syntax::parse::ConfigReader;
+use crate::syntax::parse::{ConfigReader, INCLUDED};
 use crate::syntax::section_stack::{SectionFate, SectionStack, condition};
 use crate::syntax::source::below;
 use crate::syntax::tree::{At, Directive};
@@ -24,8 +24,8 @@ impl ConfigReader<'_> {
         let name = args.next().ok_or("`<>` has no name: write for instance <Location /path>")?;
         let args: Vec<String> = args.collect();
         let fate = match name.to_ascii_lowercase().as_str() {
-            "ifmodule" if self.keeps_skipped && args.iter().all(|module| is_lacking(module)) => SectionFate::Kept,
-            "ifmodule" => condition(&name, &args, modules::is_embodied)?,
+            "ifmodule" if self.keeps_skipped && args.iter().all(|module| self.is_lacking(module)) => SectionFate::Kept,
+            "ifmodule" => condition(&name, &args, self.source.is_module)?,
             "iffile" if !self.reads_files => {
                 return Err(format!("<{name}>: is not allowed in .htaccess files: write it in the main configuration"));
             }
@@ -66,10 +66,10 @@ impl ConfigReader<'_> {
             ("include" | "includeoptional", _) if !self.reads_files => {
                 return Err(format!("{name}: is not allowed in .htaccess files: write it in the main configuration"));
             }
-            ("include", [pattern]) => self.include(pattern, include::IfMissing::IsAnError, stack)?,
-            ("includeoptional", [pattern]) => self.include(pattern, include::IfMissing::IsFine, stack)?,
+            ("include", [pattern]) => self.include(pattern, include::IfMissing::IsAnError, at, stack)?,
+            ("includeoptional", [pattern]) => self.include(pattern, include::IfMissing::IsFine, at, stack)?,
             ("resourceconfig" | "accessconfig", [file]) if file == "/dev/null" => {}
-            ("resourceconfig" | "accessconfig", [file]) => self.include(file, include::IfMissing::IsFine, stack)?,
+            ("resourceconfig" | "accessconfig", [file]) => self.include(file, include::IfMissing::IsFine, at, stack)?,
             ("include" | "includeoptional" | "resourceconfig" | "accessconfig", _) => {
                 return Err(format!("{name}: expected one file, folder or pattern"));
             }
@@ -123,21 +123,36 @@ impl ConfigReader<'_> {
         }
     }
 
+    /// Whether `<IfModule name>` names a missing module. `!name` tests the absence of a module.
+    fn is_lacking(&self, module: &str) -> bool {
+        !module.starts_with('!') && !(self.source.is_module)(module)
+    }
+
+    /// Records a line that is not left in the tree. Lines of macros have no place of their own and are left out.
+    pub(super) fn pass(&mut self, name: &str, args: &[String], at: &At) {
+        if self.made_at.is_none() && self.used_at.is_none() {
+            self.passed.push(Directive { name: name.to_owned(), args: args.to_vec(), at: at.clone(), section: None });
+        }
+    }
+
     fn include(
         &mut self,
         pattern: &str,
         missing: include::IfMissing,
+        at: &At,
         stack: &mut SectionStack<'_>,
     ) -> Result<(), String> {
         // Symbolic links can give a file endless names.
         const DEEPEST: usize = 50;
+        self.pass("Include", &[self.server_root.join(pattern).to_string_lossy().into_owned()], at);
         for path in include::find(self.source, &self.server_root.join(pattern), missing)? {
             if self.reading.contains(&path) || self.reading.len() == DEEPEST {
                 return Err(format!("Include: {} includes itself: remove this line", path.display()));
             }
             match (self.source.read)(&path) {
                 Ok(text) => {
-                    let file = path.to_string_lossy().into();
+                    let file: Arc<str> = path.to_string_lossy().into();
+                    self.pass(INCLUDED, &[file.to_string()], at);
                     self.reading.push(path);
                     let (made_at, used_at) = (self.made_at.take(), self.used_at.take());
                     let tree = self.one_file(&text, file);
@@ -151,11 +166,6 @@ impl ConfigReader<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether `<IfModule name>` names a missing module. `!name` tests the absence of a module.
-fn is_lacking(module: &str) -> bool {
-    !module.starts_with('!') && !modules::is_embodied(module)
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> String {

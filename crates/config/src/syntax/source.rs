@@ -17,6 +17,8 @@ pub struct ParserSource<'a> {
     pub list: &'a dyn Fn(&Path) -> io::Result<Vec<PathBuf>>,
     /// The syntax of a directive of the table, by its name. A Perl module may define other directives.
     pub syntax_of: &'a dyn Fn(&str) -> Option<LineSyntax>,
+    /// Whether a module of httpd counts as loaded, for `<IfModule>`.
+    pub is_module: &'a dyn Fn(&str) -> bool,
     /// Base of relative includes until a `ServerRoot` is read.
     pub server_root: PathBuf,
     /// Base of a relative `ServerRoot`.

@@ -19,7 +19,7 @@ pub struct Directive {
 }
 
 /// A position in a configuration file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct At {
     /// Path of the file, or the command line option.
     pub file: Arc<str>,

@@ -317,7 +317,7 @@ impl ConfigOrigin {
 
     /// The values of `${APACHE_RUN_DIR}` and similar variables, which Debian sets in `envvars` beside apache2.conf.
     /// Environment variables take precedence.
-    fn envvars(&self) -> Envvars {
+    pub fn envvars(&self) -> Envvars {
         let Some(path) = self.file().map(|file| file.with_file_name("envvars")) else { return Envvars::default() };
         let file = path.display().to_string();
         match regular::read(&path, LONGEST_ENVVARS) {
@@ -338,13 +338,14 @@ impl ConfigOrigin {
         facts
     }
 
-    fn source<'a>(&self, env: &'a dyn Fn(&str) -> Option<String>) -> ParserSource<'a> {
+    /// Inputs of the parser. `env` returns environment variables.
+    pub fn source<'a>(&self, env: &'a dyn Fn(&str) -> Option<String>) -> ParserSource<'a> {
         let started_in = self.facts.started_in.clone();
         ParserSource { defines: self.defines.clone(), started_in, ..ParserSource::disk(&self.facts.server_root, env) }
     }
 
     /// Reads a configuration of mod_perl 2 a second time, with the name defined that mod_perl 2 defines.
-    fn read_for_its_generation<'a>(&self, reader: impl Fn() -> ConfigReader<'a>) -> ConfigReader<'a> {
+    pub fn read_for_its_generation<'a>(&self, reader: impl Fn() -> ConfigReader<'a>) -> ConfigReader<'a> {
         let first = self.read_by(reader());
         match speaks_of(&first) {
             Some(PerlGeneration::Two) if !first.defines(MODPERL2) => {

@@ -1,0 +1,4 @@
+#!/usr/local/bin/perl
+use strict;
+use CGI ();
+1;

@@ -1,0 +1,3 @@
+#!/usr/bin/perl
+use CGI::Camel::Humps;
+print "Content-type: text/plain\n\n";

@@ -1,0 +1,3 @@
+use strict;
+my $r = shift;
+print "Content-type: text/plain\n\nregistry ", $r->method, "\n";

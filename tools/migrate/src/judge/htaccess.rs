@@ -1,0 +1,132 @@
+//! `.htaccess` files below the document roots. They belong to the documents and are not copied.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use config::parse::{ConfigReader, ParserSource};
+use config::{At, Config, Directive, LONGEST_HTACCESS, LineReader, Scope, depth, regular};
+
+use super::ledger::{Ledger, LineVerdict};
+use super::lines::sends_php;
+use super::messages;
+
+/// Maximum number of names in folders that are looked at.
+const MOST_NAMES: usize = 200_000;
+/// Maximum depth below a document root.
+const DEEPEST: usize = 16;
+/// Time limit of the search: a folder may be on another machine.
+const MOST_TIME: Duration = Duration::from_secs(10);
+/// Maximum number of messages about one file.
+const MOST_MESSAGES: usize = 20;
+/// `<Directory />` and `<Directory /usr/share>` are no folders of the site.
+const LEAST_PARTS: usize = 3;
+
+/// Adds what a request for the folders would report.
+pub fn judge(config: &Config, ledger: &mut Ledger) {
+    let mut search = Search { config, ledger, seen: BTreeSet::new(), names: 0, since: Instant::now() };
+    for (host, folder) in roots(config) {
+        search.enter(host, &folder, DEEPEST);
+    }
+    if search.is_at_its_end() {
+        let sentence = "the document roots are large: not all .htaccess files were checked";
+        search.ledger.add(LineVerdict::of_site(sentence));
+    }
+}
+
+/// Document roots, folders of aliases and of `<Directory>` sections, with the number of their host.
+fn roots(config: &Config) -> Vec<(u16, PathBuf)> {
+    let hosts = (0..).zip(&config.hosts);
+    let of_hosts = hosts.flat_map(|(number, host)| {
+        let aliases = host.aliases.iter().map(|alias| alias.to.clone());
+        aliases.chain([host.document_root.clone()]).map(move |folder| (number, folder))
+    });
+    let of_sections = config.sections.iter().filter_map(|section| match &section.scope {
+        Scope::Directory(folder) if folder.components().count() > LEAST_PARTS => Some((0, folder.clone())),
+        _ => None,
+    });
+    of_hosts.chain(of_sections).collect()
+}
+
+struct Search<'a> {
+    config: &'a Config,
+    ledger: &'a mut Ledger,
+    seen: BTreeSet<PathBuf>,
+    names: usize,
+    since: Instant,
+}
+
+impl Search<'_> {
+    fn is_at_its_end(&self) -> bool {
+        self.names >= MOST_NAMES || self.since.elapsed() >= MOST_TIME
+    }
+
+    fn enter(&mut self, host: u16, folder: &Path, depth: usize) {
+        if self.is_at_its_end() || !self.seen.insert(folder.to_owned()) {
+            return;
+        }
+        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        let mut entries: Vec<_> = entries.flatten().take(MOST_NAMES).collect();
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        self.names += entries.len();
+        if let Some(name) = self.config.access_file_names(host).iter().find(|name| folder.join(name).exists()) {
+            self.read(host, folder, &folder.join(name));
+        }
+        for entry in entries {
+            // Symbolic links are not followed, because they may form a cycle.
+            if depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                self.enter(host, &entry.path(), depth - 1);
+            }
+        }
+    }
+
+    fn read(&mut self, host: u16, folder: &Path, file: &Path) {
+        let allowed = self.config.overrides(&self.config.sections(host, "", &folder.join("x")), depth(folder));
+        if allowed.is_none() {
+            return;
+        }
+        let at = |line: u32| At { file: file.to_string_lossy().into(), line };
+        let mut text = match regular::read(file, LONGEST_HTACCESS) {
+            Ok((_, bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) => {
+                self.ledger.add(LineVerdict::open(&at(0), format!("requests below are answered 500: {error}"), None));
+                return;
+            }
+        };
+        for line in types_of_php(&text) {
+            let sentence = "AddType: PHP is not part of Cameleer, so the sources of these files would be sent: remove the files or this line";
+            self.ledger.add(LineVerdict::open(&at(line), sentence, None));
+        }
+        for _ in 0..MOST_MESSAGES {
+            let Err(error) = self.config.htaccess(folder, file, &text, allowed) else { break };
+            let Some(place) = &error.at else { break };
+            let sentence = format!(
+                "{}; requests below are answered 500 until it is changed",
+                messages::without_help(&error.message)
+            );
+            self.ledger.add(LineVerdict::open(&at(place.line), sentence, None));
+            text = without_line(&text, place.line);
+        }
+    }
+}
+
+/// The lines that give files the type of mod_php.
+fn types_of_php(text: &str) -> Vec<u32> {
+    let source = ParserSource::disk("/", &|_| None);
+    let mut reader = ConfigReader::without_files(&source);
+    reader.text(text, ".htaccess");
+    lines_of(reader.tree())
+}
+
+fn lines_of(tree: &[Directive]) -> Vec<u32> {
+    let own = |directive: &Directive| sends_php(directive).then_some(directive.at.line);
+    let inside = |directive: &Directive| lines_of(directive.section.as_deref().unwrap_or_default());
+    tree.iter().flat_map(|directive| own(directive).into_iter().chain(inside(directive))).collect()
+}
+
+/// The text with an empty line instead of this one and its continuations, so that the next error is found.
+fn without_line(text: &str, number: u32) -> String {
+    let next = LineReader::new(text).map(|line| line.number).find(|other| *other > number).unwrap_or(u32::MAX);
+    let lines = (1..).zip(text.lines());
+    lines.map(|(at, line)| if (number..next).contains(&at) { "\n".to_owned() } else { format!("{line}\n") }).collect()
+}

@@ -1,0 +1,30 @@
+//! What becomes of each line of the old configuration, with a sentence that says why.
+//!
+//! `lines` judges by the old configuration alone; `messages` by what the parser reports about the copies; `programs` and
+//! `htaccess` judge files that are not copied.
+
+mod access;
+mod counterparts;
+mod htaccess;
+mod ledger;
+mod lines;
+mod macros;
+mod messages;
+mod modules;
+mod positions;
+mod programs;
+
+pub use access::restricts;
+pub use ledger::{Ledger, LineVerdict, ReportPart};
+pub use lines::before;
+pub use messages::messages;
+
+use master::configuration::Survey;
+
+use crate::write::Copies;
+
+/// Judges what is not part of the configuration's files: programs, and `.htaccess` files.
+pub fn beside(survey: &Survey, copies: &Copies, ledger: &mut Ledger) {
+    programs::judge(survey, copies, ledger);
+    htaccess::judge(&survey.config, ledger);
+}

@@ -1,0 +1,210 @@
+//! `cameleer migrate`: makes a site for Cameleer from the configuration of Apache httpd, in a new folder.
+//!
+//! ```text
+//!   read (old files) ─▶ judge (a verdict for each line) ─▶ write (copies) ─▶ check ─▶ report
+//!                              ▲                               │
+//!                              └── messages about the copies ──┘
+//! ```
+//!
+//! The parser and the table of directives are those of the crate `config`. The old server's files are only read.
+
+#![forbid(unsafe_code)]
+
+mod judge;
+mod read;
+mod report;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use base::printable;
+use compat::programs::Programs;
+use config::ConfigError;
+use master::configuration::{ConfigOrigin, Mistakes, Survey, trial};
+use toolkit::conf::Conf;
+use toolkit::{print, print_error};
+
+use judge::{Ledger, LineVerdict};
+use read::{OldSite, main_file};
+use report::MigrateReport;
+use write::{Copies, FOLDER_NAME, Layout, NewFolder, fresh, unit};
+
+/// Maximum number of times that the copies are written: each time may show errors that others had hidden.
+const MOST_ROUNDS: usize = 10;
+/// Files beside the copies.
+const UNIT: &str = "cameleer.service";
+const REPORTS: [&str; 2] = ["report.txt", "report.html"];
+
+const HINT: &str = "\
+The old server is not touched. report.txt in the folder lists what was taken over, what was changed,
+and what is left to decide. Exit code 1: the new configuration does not pass cameleer check yet.
+docs/guide/migrate.md explains each step";
+
+/// Make a site for Cameleer from the configuration of Apache httpd
+#[derive(Debug, Args)]
+#[command(after_help = HINT)]
+pub struct Migrate {
+    /// Folder of the configuration, or its main file: /etc/apache2, /etc/httpd, /usr/local/apache/conf/httpd.conf
+    source: PathBuf,
+    /// New folder for configuration, unit and report
+    #[arg(long, value_name = "FOLDER", default_value = "cameleer-site")]
+    to: PathBuf,
+    /// Define a name for <IfDefine>, as the old server was started with it; repeatable
+    #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
+    #[arg(short = 'D', value_name = "NAME")]
+    defines: Vec<String>,
+}
+
+/// Decisions are left that stop the new server; the report has been printed. Exit code 1.
+#[derive(Debug, thiserror::Error)]
+#[error("the new configuration does not pass cameleer check yet; {0} says what is left to decide")]
+pub struct Undecided(String);
+
+impl Migrate {
+    /// Makes the new site.
+    pub fn run(self) -> anyhow::Result<()> {
+        let main = main_file::find(&self.source)?;
+        let site = OldSite::read(&origin(&main, &self.defines)?, &main)?;
+        let mut folder = fresh(&self.to, &site.base)?;
+        let layout = Layout { base: site.base.clone(), to: folder.path().to_owned() };
+        let mut copies = Copies::of(&site.files, &layout, judge::restricts);
+        write_envvars(&site, &copies, &mut folder)?;
+        let mut ledger = Ledger::default();
+        judge::before(&site, &layout, &copies, &mut ledger);
+        let survey = self.settle(&site, &mut copies, &mut ledger, &mut folder)?;
+        judge::beside(&survey, &copies, &mut ledger);
+        self.finish(&survey, &copies, ledger, &mut folder)
+    }
+
+    /// Writes the copies until they have no messages that a change of lines can mend.
+    fn settle(
+        &self,
+        site: &OldSite,
+        copies: &mut Copies,
+        ledger: &mut Ledger,
+        folder: &mut NewFolder,
+    ) -> anyhow::Result<Survey> {
+        let head = head(site, folder.path());
+        let mut round = 0;
+        loop {
+            copies.write(folder, &head, &ledger.edits())?;
+            let survey = Survey::of(&origin(copies.main(), &self.defines)?);
+            round += 1;
+            if !judge::messages(&survey, copies, ledger) || round == MOST_ROUNDS {
+                // The last messages have added comments.
+                copies.write(folder, &head, &ledger.edits())?;
+                return Ok(Survey::of(&origin(copies.main(), &self.defines)?));
+            }
+        }
+    }
+
+    /// Checks the copies, and writes unit and report.
+    fn finish(
+        &self,
+        survey: &Survey,
+        copies: &Copies,
+        mut ledger: Ledger,
+        folder: &mut NewFolder,
+    ) -> anyhow::Result<()> {
+        let checked = check(&origin(copies.main(), &self.defines)?, copies, &mut ledger);
+        let mut report =
+            MigrateReport { check: checked.lines, passes: checked.passes, ..MigrateReport::of(copies, &ledger) };
+        report.taken.push(programs(survey));
+        let program = std::env::current_exe()?;
+        folder.write(&folder.path().join(UNIT), &unit::unit(&program, copies.main(), &self.defines, &survey.config))?;
+        let [text, html] = REPORTS.map(|name| folder.path().join(name));
+        folder.write(&text, &report::text(&report))?;
+        folder.write(&html, &report::html(&report))?;
+        print(&summary(&report, &text))?;
+        match report.passes {
+            true => Ok(()),
+            false => Err(Undecided(text.display().to_string()).into()),
+        }
+    }
+}
+
+fn origin(main: &Path, defines: &[String]) -> anyhow::Result<ConfigOrigin> {
+    Ok(ConfigOrigin { defines: defines.to_vec(), ..Conf::of(main).origin()? })
+}
+
+/// The first lines of the main file: the new folder, and the old ServerRoot, from which relative paths of documents and logs start.
+fn head(site: &OldSite, to: &Path) -> Vec<String> {
+    let quoted = |path: &Path| path.to_string_lossy().replace('"', "\\\"");
+    let mut head = vec![
+        format!(
+            "# Made by cameleer migrate from {}. report.txt has the changed lines.",
+            printable::line(&site.main.to_string_lossy())
+        ),
+        format!("Define {FOLDER_NAME} \"{}\"", quoted(to)),
+    ];
+    if !site.names_its_root() {
+        head.push(format!("ServerRoot \"{}\"", quoted(&site.server_root)));
+    }
+    head
+}
+
+/// Debian's `envvars` lies beside the main file. The name of a second server, `/etc/apache2-NAME`, is part of its values.
+fn write_envvars(site: &OldSite, copies: &Copies, folder: &mut NewFolder) -> anyhow::Result<()> {
+    let old = site.main.with_file_name("envvars");
+    let Ok((_, bytes)) = config::regular::read(&old, 64 << 10) else { return Ok(()) };
+    let instance = old.parent().and_then(Path::to_str).and_then(|folder| folder.strip_prefix("/etc/apache2-"));
+    let suffix = instance.map(|name| format!("SUFFIX=-{name}\n")).unwrap_or_default();
+    folder.write(&copies.main().with_file_name("envvars"), &(suffix + &String::from_utf8_lossy(&bytes)))
+}
+
+/// Result of `cameleer check`.
+struct Checked {
+    passes: bool,
+    lines: Vec<String>,
+}
+
+fn check(origin: &ConfigOrigin, copies: &Copies, ledger: &mut Ledger) -> Checked {
+    match trial::compile(origin) {
+        Ok(warnings) => {
+            let lines = warnings.iter().map(|warning| printable::lines(&warning.to_string()));
+            let done = format!("{}: Syntax OK", printable::line(&origin.name()));
+            Checked { passes: true, lines: lines.chain([done]).collect() }
+        }
+        Err(error) => {
+            let mistakes = error.downcast_ref::<Mistakes>().map_or(&[][..], |mistakes| &mistakes.0);
+            mistakes.iter().for_each(|mistake| undecided(mistake, copies, ledger));
+            if mistakes.is_empty() {
+                ledger.add(LineVerdict::of_site(format!("{error:#}").trim_end()));
+            }
+            let text = printable::lines(format!("{error:#}").trim_end());
+            text.lines().for_each(print_error);
+            Checked { passes: false, lines: text.lines().map(str::to_owned).collect() }
+        }
+    }
+}
+
+/// An error that is left, unless the report has its line already.
+fn undecided(mistake: &ConfigError, copies: &Copies, ledger: &mut Ledger) {
+    let at = mistake.at.as_ref().map(|at| copies.origin(at).unwrap_or_else(|| at.clone()));
+    match at {
+        Some(at) if ledger.knows(&at) => {}
+        Some(at) => ledger.add(LineVerdict::open(&at, &mistake.message, None)),
+        None => ledger.add(LineVerdict::of_site(&mistake.message)),
+    }
+}
+
+/// The row about CGI programs, which stay where they are.
+fn programs(survey: &Survey) -> report::ReportRow {
+    let programs = Programs::of(&survey.config);
+    let perl = programs.all.iter().filter(|program| program.is_perl).count();
+    let sentence = format!("{} CGI programs stay where they are, {perl} of them in Perl", programs.all.len());
+    report::ReportRow { at: String::new(), sentence }
+}
+
+fn summary(report: &MigrateReport, text: &Path) -> String {
+    let unchanged = report.taken.len() - 1;
+    format!(
+        "{}\n{unchanged} files taken over, {} changes, {} decisions left: {}\n",
+        printable::line(&report.new.display().to_string()),
+        report.changed.len(),
+        report.open.len(),
+        printable::line(&text.display().to_string())
+    )
+}

@@ -1,0 +1,112 @@
+//! The old server's configuration: its files, the directives that applied there, and its modules.
+
+mod disk;
+pub mod main_file;
+mod modules;
+
+pub use modules::OldModules;
+
+use std::path::{Path, PathBuf};
+
+use config::parse::{ConfigReader, INCLUDED, ParserSource};
+use config::{ConfigError, Directive, is_embodied};
+use master::configuration::ConfigOrigin;
+use toolkit::Misuse;
+
+use disk::Disk;
+
+/// The configuration of the old server.
+pub struct OldSite {
+    /// The main file.
+    pub main: PathBuf,
+    /// The folder that the copy represents: ServerRoot if the main file is below it, else the main file's folder.
+    pub base: PathBuf,
+    /// Start of relative paths.
+    pub server_root: PathBuf,
+    /// The main file, then the included ones in reading order.
+    pub files: Vec<OldFile>,
+    /// The directives that applied.
+    pub tree: Vec<Directive>,
+    /// `Include` and `<IfModule>` lines, from [`ConfigReader::passed`].
+    pub passed: Vec<Directive>,
+    /// Lines that cannot be read, for instance an `Include` of a missing file.
+    pub errors: Vec<ConfigError>,
+    /// Modules that were loaded.
+    pub modules: OldModules,
+}
+
+/// A file of the old configuration.
+#[derive(Clone)]
+pub struct OldFile {
+    /// Path by which the configuration names it.
+    pub path: PathBuf,
+    /// Contents.
+    pub text: String,
+    /// Whether the file was not UTF-8 and has been converted.
+    pub is_converted: bool,
+}
+
+impl OldSite {
+    /// Reads the configuration twice: `<IfModule>` depends on modules that may be loaded below it.
+    pub fn read(origin: &ConfigOrigin, main: &Path) -> anyhow::Result<OldSite> {
+        let every_module = |_: &str| true;
+        let modules = OldModules::of(&read_once(origin, &Disk::default(), &every_module).tree);
+        let disk = Disk::default();
+        let once = read_once(origin, &disk, &|name| modules.has(name));
+        disk.is_within_limits().map_err(|why| Misuse(format!("{}: {why}", main.display())))?;
+        if once.tree.is_empty() {
+            let why = once.errors.first().map_or("no directives".to_owned(), ConfigError::to_string);
+            return Err(Misuse(format!("{}: not a configuration of httpd: {why}", main.display())).into());
+        }
+        let server_root = server_root(&once.tree, main);
+        let base = if main.starts_with(&server_root) { server_root.clone() } else { folder_of(main) };
+        let files = disk.files(main, once.passed.iter().filter(|passed| passed.name == INCLUDED));
+        let Once { tree, passed, errors } = once;
+        Ok(OldSite { main: main.to_owned(), base, server_root, files, tree, passed, errors, modules })
+    }
+
+    /// Whether the configuration sets ServerRoot itself.
+    pub fn names_its_root(&self) -> bool {
+        root_in(&self.tree).is_some()
+    }
+}
+
+/// The result of one reading.
+struct Once {
+    tree: Vec<Directive>,
+    passed: Vec<Directive>,
+    errors: Vec<ConfigError>,
+}
+
+fn read_once(origin: &ConfigOrigin, disk: &Disk, is_module: &dyn Fn(&str) -> bool) -> Once {
+    let beside = origin.envvars();
+    let env = |name: &str| {
+        let own = origin.facts.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        own.or_else(|| beside.get(name).map(str::to_owned))
+    };
+    let (read, list) = (|path: &Path| disk.read(path), |path: &Path| disk.list(path));
+    let source = ParserSource { read: &read, list: &list, is_module, ..origin.source(&env) };
+    let reader = origin.read_for_its_generation(|| ConfigReader::new(&source));
+    let passed = reader.passed().to_vec();
+    let (tree, errors) = reader.into_parts();
+    Once { tree, passed, errors }
+}
+
+fn root_in(tree: &[Directive]) -> Option<&str> {
+    let root = tree.iter().rfind(|directive| directive.name.eq_ignore_ascii_case("ServerRoot"))?;
+    root.args.first().map(String::as_str)
+}
+
+fn server_root(tree: &[Directive], main: &Path) -> PathBuf {
+    let folder = folder_of(main);
+    root_in(tree).map_or(folder.clone(), |root| folder.join(root.trim_end_matches('/')))
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    file.parent().unwrap_or(Path::new("/")).to_owned()
+}
+
+/// Whether Cameleer has the module that `<IfModule name>` names.
+pub fn is_ours(name: &str) -> bool {
+    is_embodied(name)
+}

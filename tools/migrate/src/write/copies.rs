@@ -1,0 +1,115 @@
+//! The copies of all files. A link of the old folder becomes a link to the copy of its file.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use config::At;
+
+use super::edit::{self, Edited, LineEdit};
+use super::layout::{Layout, relative};
+use super::outline::Outline;
+use super::target::NewFolder;
+use crate::read::OldFile;
+
+/// A file of the old configuration and its copy.
+pub struct FileCopy {
+    /// First path by which the old configuration names the file.
+    pub origin: PathBuf,
+    /// Absolute path of the copy.
+    place: PathBuf,
+    /// Links of the new folder that lead to the copy.
+    links: Vec<PathBuf>,
+    /// The old text.
+    pub text: String,
+    /// Its sections.
+    pub outline: Outline,
+    /// Result of the last writing.
+    pub edited: Option<Edited>,
+}
+
+/// All copies. The first is the main file's.
+pub struct Copies {
+    pub all: Vec<FileCopy>,
+    to: PathBuf,
+    by_name: HashMap<String, usize>,
+}
+
+impl Copies {
+    /// Plans the copies of the files. `is_marked`: see [`Outline::of`].
+    pub fn of(files: &[OldFile], layout: &Layout, is_marked: fn(&str) -> bool) -> Copies {
+        let mut copies = Copies { all: Vec::new(), to: layout.to.clone(), by_name: HashMap::new() };
+        for file in files {
+            copies.add(file, layout, is_marked);
+        }
+        copies
+    }
+
+    fn add(&mut self, file: &OldFile, layout: &Layout, is_marked: fn(&str) -> bool) {
+        let named = layout.place(&file.path);
+        let place = real_place(&file.path, layout);
+        let index = self.all.iter().position(|copy| copy.place == place).unwrap_or_else(|| {
+            let (origin, text, outline) = (file.path.clone(), file.text.clone(), Outline::of(&file.text, is_marked));
+            self.all.push(FileCopy { origin, place: place.clone(), links: Vec::new(), text, outline, edited: None });
+            self.all.len() - 1
+        });
+        if named != place {
+            self.all[index].links.push(named.clone());
+        }
+        for name in [&file.path, &named] {
+            self.by_name.insert(name.display().to_string(), index);
+        }
+    }
+
+    /// The copy of a file, by a path in the old folder or in the new one.
+    pub fn find(&self, name: &str) -> Option<&FileCopy> {
+        self.by_name.get(name).map(|index| &self.all[*index])
+    }
+
+    /// The position in the old file of a position in the old or the new file.
+    pub fn origin(&self, at: &At) -> Option<At> {
+        let copy = self.find(&at.file)?;
+        let file: Arc<str> = copy.origin.to_string_lossy().into();
+        match (&copy.edited, Path::new(&*at.file).starts_with(&self.to)) {
+            (Some(edited), true) => {
+                let line = *edited.origins.get((at.line as usize).checked_sub(1)?)?;
+                Some(At { file, line })
+            }
+            _ => Some(At { file, line: at.line }),
+        }
+    }
+
+    /// The copy of the main file.
+    pub fn main(&self) -> &Path {
+        &self.all[0].place
+    }
+
+    /// Writes every copy. `head` begins the main file.
+    pub fn write(
+        &mut self,
+        to: &mut NewFolder,
+        head: &[String],
+        edits: &HashMap<String, BTreeMap<u32, (&str, &LineEdit)>>,
+    ) -> anyhow::Result<()> {
+        let none = BTreeMap::new();
+        for (index, copy) in self.all.iter_mut().enumerate() {
+            let own = edits.get(&copy.origin.display().to_string()).unwrap_or(&none);
+            let edited = edit::apply(&copy.text, &copy.outline, if index == 0 { head } else { &[] }, own);
+            to.write(&copy.place, &edited.text)?;
+            for link in &copy.links {
+                to.link(link, &relative(link.parent().unwrap_or(Path::new("/")), &copy.place))?;
+            }
+            copy.edited = Some(edited);
+        }
+        Ok(())
+    }
+}
+
+/// The place of the file's contents: that of the link's target, if the target is below the old folder.
+fn real_place(path: &Path, layout: &Layout) -> PathBuf {
+    let (real, base) = (path.canonicalize().ok(), layout.base.canonicalize().ok());
+    match real.as_ref().zip(base.as_ref()).and_then(|(real, base)| real.strip_prefix(base).ok()) {
+        Some(inside) => layout.to.join(inside),
+        None => layout.place(path),
+    }
+}

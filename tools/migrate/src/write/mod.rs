@@ -1,0 +1,16 @@
+//! The new folder: copies of the configuration's files with changed lines, the unit of systemd.
+
+mod copies;
+mod edit;
+mod layout;
+mod outline;
+mod target;
+pub mod unit;
+
+pub use copies::{Copies, FileCopy};
+pub use edit::LineEdit;
+pub use layout::Layout;
+pub use target::{NewFolder, fresh};
+
+/// Name that the copies use for their own folder.
+pub const FOLDER_NAME: &str = "CAMELEER_SITE";

@@ -1,0 +1,71 @@
+//! The new folder. Nothing outside of it is written, and no file of somebody else in it.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use toolkit::Misuse;
+
+/// A folder whose files are all ours.
+#[derive(Debug)]
+pub struct NewFolder {
+    to: PathBuf,
+    written: BTreeSet<PathBuf>,
+}
+
+/// Creates the folder. An existing one must be empty and outside of the old configuration.
+pub fn fresh(to: &Path, old: &Path) -> anyhow::Result<NewFolder> {
+    let to = std::path::absolute(to).with_context(|| to.display().to_string())?;
+    let parent = to.parent().and_then(|parent| parent.canonicalize().ok());
+    if let (Some(parent), Ok(old)) = (parent, old.canonicalize())
+        && parent.join(to.file_name().unwrap_or_default()).starts_with(&old)
+    {
+        return Err(
+            Misuse(format!("--to {}: is inside the old configuration; name a folder elsewhere", to.display())).into()
+        );
+    }
+    match fs::read_dir(&to).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => {}
+        Ok(false) => return Err(Misuse(format!("--to {}: is not empty; name a new folder", to.display())).into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => create(&to)?,
+        Err(error) => return Err(Misuse(format!("--to {}: {error}", to.display())).into()),
+    }
+    Ok(NewFolder { to, written: BTreeSet::new() })
+}
+
+fn create(to: &Path) -> Result<(), Misuse> {
+    fs::create_dir_all(to).map_err(|error| Misuse(format!("--to {}: {error}", to.display())))
+}
+
+impl NewFolder {
+    /// Absolute path.
+    pub fn path(&self) -> &Path {
+        &self.to
+    }
+
+    /// Writes a file below the folder. A file that this run has written may be written again.
+    pub fn write(&mut self, place: &Path, text: &str) -> anyhow::Result<()> {
+        self.try_to_write(place, text).with_context(|| place.display().to_string())
+    }
+
+    fn try_to_write(&mut self, place: &Path, text: &str) -> std::io::Result<()> {
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let is_new = self.written.insert(place.to_owned());
+        let mut file = File::options().write(true).create_new(is_new).truncate(!is_new).open(place)?;
+        file.write_all(text.as_bytes())
+    }
+
+    /// Makes a symbolic link.
+    pub fn link(&mut self, place: &Path, target: &Path) -> anyhow::Result<()> {
+        if !self.written.insert(place.to_owned()) {
+            return Ok(());
+        }
+        let made = place.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| symlink(target, place));
+        made.with_context(|| place.display().to_string())
+    }
+}

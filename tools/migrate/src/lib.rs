@@ -38,20 +38,20 @@ const UNIT: &str = "cameleer.service";
 const REPORTS: [&str; 2] = ["report.txt", "report.html"];
 
 const HINT: &str = "\
-The old server is not touched. report.txt in the folder lists what was taken over, what was changed,
-and what is left to decide. Exit code 1: the new configuration does not pass cameleer check yet.
-docs/guide/migrate.md explains each step";
+The old server is not touched. report.txt in the folder lists what was taken over, what was
+changed, and what is left to decide. Exit code 1: the new configuration does not pass cameleer
+check yet. docs/guide/migrate.md explains each step";
 
 /// Make a site for Cameleer from the configuration of Apache httpd
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Migrate {
-    /// Folder of the configuration, or its main file: /etc/apache2, /etc/httpd, /usr/local/apache/conf/httpd.conf
+    /// Folder of the configuration (/etc/apache2, /etc/httpd), or its main file
     source: PathBuf,
     /// New folder for configuration, unit and report
     #[arg(long, value_name = "FOLDER", default_value = "cameleer-site")]
     to: PathBuf,
-    /// Define a name for <IfDefine>, as the old server was started with it; repeatable
+    /// Define a name for <IfDefine>, as the old server was started; repeatable
     #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
     #[arg(short = 'D', value_name = "NAME")]
     defines: Vec<String>,

@@ -2,12 +2,12 @@
 //! slices and back.
 #![allow(unsafe_code, reason = "the border to C")]
 
-mod apache_request;
 mod hooks;
 mod internal_requests;
-mod output;
-mod servers;
-mod tables;
+mod request;
+mod response;
+mod server;
+mod table;
 
 pub use hooks::hooks;
 

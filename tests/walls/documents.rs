@@ -7,26 +7,34 @@ use super::names::programs;
 use super::source::{files, pattern, root, text};
 use crate::support::documents;
 
+/// The drawing of each enum of states: the words at the beginning of a line and behind an arrow are its variants.
 #[test]
 fn the_states_are_drawn_with_the_names_of_the_code() {
-    let sources = [
-        "crates/wire/src/control/mod.rs",
-        "crates/wire/src/control/status.rs",
-        "crates/master/src/sockets/control_socket/messages.rs",
-    ];
-    let code = sources.map(text).concat();
-    let drawn = text("docs/architecture.md");
-    for name in ["WorkerState", "GenerationState", "StopMode"] {
-        let (_, rest) = code.split_once(&format!("pub enum {name} {{")).expect("the enum");
+    let architecture = text("docs/architecture.md");
+    for (name, file) in [
+        ("WorkerState", "crates/wire/src/control/status.rs"),
+        ("GenerationState", "crates/wire/src/control/mod.rs"),
+        ("StopMode", "crates/master/src/sockets/control_socket/messages.rs"),
+        ("ReforkPhase", "crates/master/src/refork/mod.rs"),
+    ] {
+        let code = text(file);
+        let (_, rest) = code.split_once(&format!("enum {name} {{")).expect("the enum");
         let body = rest.split_once("\n}").expect("its end").0;
-        let variants: Vec<&str> =
-            body.lines().map(str::trim).filter(|l| !l.starts_with("//")).filter_map(|l| l.strip_suffix(',')).collect();
+        let variants: BTreeSet<&str> = named(body, r"(?m)^    ([A-Z]\w+)(?:\(.*\))?,$");
+        let heading = format!(": `{name}`\n\n");
+        let (_, section) = architecture.split_once(&heading).expect("a heading with the name of the enum");
+        let drawing = section.split_once("\n\n").expect("a text below the drawing").0;
         assert!(variants.len() > 1, "{variants:?}");
-        for variant in variants {
-            let word = pattern(&format!(r"\b{variant}\b"));
-            assert!(word.is_match(&drawn), "docs/architecture.md does not draw {name}::{variant}");
-        }
+        assert_eq!(
+            named(drawing, r"(?m)(?:^ +|▶ )([A-Z][a-z]+)\b"),
+            variants,
+            "{name}: drawn in docs/architecture.md, {file}"
+        );
     }
+}
+
+fn named<'a>(text: &'a str, of: &str) -> BTreeSet<&'a str> {
+    pattern(of).captures_iter(text).filter_map(|found| Some(found.get(1)?.as_str())).collect()
 }
 
 /// A row of the table of messages of docs/architecture.md.

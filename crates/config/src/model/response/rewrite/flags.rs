@@ -179,5 +179,8 @@ fn number(text: &str) -> Result<u32, Option<String>> {
 }
 
 fn unknown(flag: &str) -> String {
-    format!("unknown flag \"{flag}\"")
+    format!(
+        "unknown flag \"{flag}\"; expected one of B, BCTLS, BNE, BNP, C, CO, DPI, E, END, F, G, H, L, N, NC, NE, NS, P, PT, \
+         QSA, QSD, QSL, R, S, T, UnsafeAllow3F, UnsafePrefixStat"
+    )
 }

@@ -33,8 +33,8 @@ fn devices_huge_and_binary_files_are_reported_at_their_line_and_not_read() {
         "new/report.txt",
         "To be decided",
         &[
-            "@DIR@/old/httpd.conf:5: Include: cannot read @DIR@/old/zero.conf: it is a device, not a file: correct the path, or make it readable",
-            "@DIR@/old/httpd.conf:6: Include: cannot read @DIR@/old/huge.conf: it is longer than 16M: correct the path, or make it readable",
+            "@DIR@/old/httpd.conf:5: Include: cannot read @DIR@/old/zero.conf: the path is a device, not a file: correct the path, or make it readable",
+            "@DIR@/old/httpd.conf:6: Include: cannot read @DIR@/old/huge.conf: the file is longer than 16M: correct the path, or make it readable",
             "@DIR@/old/httpd.conf:7: Include: cannot read @DIR@/old/binary.conf: it is not a text: correct the path, or make it readable",
         ],
     );
@@ -62,7 +62,7 @@ fn unusable_input_is_a_wrong_command_line() {
     for (source, what) in [
         ("htdocs", "none of apache2.conf, httpd.conf"),
         ("old/no.conf", "cannot read this configuration"),
-        ("/dev/zero", "it is a device"),
+        ("/dev/zero", "the path is a device"),
     ] {
         site.cameleer(["migrate", source, "--to", "new"]).failed(2, what);
         assert!(!site.has("new"), "{source}");

@@ -92,7 +92,7 @@ fn the_report_names_each_decision_with_what_to_do() {
             "@DIR@/etc/mods-enabled/camelcase.load:1: LoadModule camelcase_module: is not part of Cameleer: find out what it did for the site",
             "@DIR@/etc/conf-enabled/security.conf:5: CamelHumps: is not a directive of httpd or Cameleer: find out which module defined it",
             "@DIR@/cgi-bin/old.pl:2: CGI::Camel::Humps: is not found in @INC: install it",
-            "@DIR@/cgi-bin/dead.cgi:1: CGI program: its #! line names the missing interpreter \"/usr/local/bin/perl5.005\"; install it or name another",
+            "@DIR@/cgi-bin/dead.cgi:1: CGI program: the #! line names the missing interpreter \"/usr/local/bin/perl5.005\"; install that or name another",
         ],
     );
     let text = site.read("new/report.txt");

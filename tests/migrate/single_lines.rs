@@ -15,7 +15,7 @@ fn migrated(lines: &str) -> String {
 #[test]
 fn a_line_that_only_tunes_httpd_becomes_a_comment_with_all_its_continuations() {
     let copy = migrated("Mutex \\\n  file:/x\n# own\n");
-    assert!(copy.starts_with("# migrate: Mutex: is not supported: it tunes a part of httpd"), "{copy}");
+    assert!(copy.starts_with("# migrate: Mutex: is not supported: the directive tunes a part of httpd"), "{copy}");
     assert!(copy.ends_with("\n# Mutex \\\n  # file:/x\n# own\n"), "{copy}");
 }
 

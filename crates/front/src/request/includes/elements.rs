@@ -25,7 +25,7 @@ impl Page {
         }
         let done = match element.fault {
             Some(why) => Err(fault(why)),
-            None if !is_affordable => Err(fault("the page's elements exceed the limit of work")),
+            None if !is_affordable => Err(fault("the page's elements exceed the work limit of one request")),
             None => {
                 self.prepare(&element).await;
                 self.execute_valid(&element).await

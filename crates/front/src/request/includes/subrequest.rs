@@ -218,7 +218,7 @@ impl Page {
         let variables = {
             let variables = self.whole.variables.borrow();
             if !self.whole.spend(variables.memory()) {
-                return Err(fault("the page's elements exceed the limit of work"));
+                return Err(fault("the page's elements exceed the work limit of one request"));
             }
             variables.of_program()
         };

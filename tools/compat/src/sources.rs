@@ -158,10 +158,9 @@ impl Sources {
 
 /// The names in `'Name'`, `"Name"`, `'<Name` and `sub Name`.
 fn names_in(text: &str) -> Vec<String> {
-    static NAME: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"['"]<?(\w+)|\bsub (\w+) "#).expect("a regular expression"));
+    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"['"]<?(\w+)|\bsub (\w+) "#).ok());
     let name = |found: regex::Captures<'_>| found.get(1).or_else(|| found.get(2)).map(|name| name.as_str().to_owned());
-    NAME.captures_iter(text).filter_map(name).collect()
+    NAME.iter().flat_map(|pattern| pattern.captures_iter(text)).filter_map(name).collect()
 }
 
 fn speaks_of_2(tree: &[Directive]) -> bool {

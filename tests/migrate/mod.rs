@@ -2,10 +2,10 @@
 
 /// Devices, circles of includes, huge and unreadable files, a folder that is not empty.
 mod bounds;
-/// Places that modules in C had closed, or whose files were sources of a program.
-mod closed;
 /// A tree of Debian's apache2, with httpd 2.4.
 mod debian;
+/// Places that modules in C had closed, or whose files were sources of a program.
+mod modules_in_c;
 /// A tree of Apache 1.3, as it was in 2003.
 mod old;
 /// What single lines become.

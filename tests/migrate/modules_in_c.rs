@@ -45,7 +45,7 @@ fn rules_are_never_turned_off_by_a_wrong_line() {
 
 #[test]
 fn clients_behind_a_proxy_keep_their_addresses_without_mod_rpaf() {
-    let lines = "LoadModule rpaf_module x.so\nRPAF_Enable On\nRPAF_ProxyIPs 127.0.0.1\nRPAF_Header X-Forwarded-For\n\
+    let lines = "LoadModule rpaf_module x.so\nRPAF_Enable On\nRPAF_ProxyIPs 127.0.0.1 ::1\nRPAF_Header X-Forwarded-For\n\
         <Location /local>\nRequire local\n</Location>\n";
     let site = site(&["local"], lines);
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
@@ -61,7 +61,7 @@ fn places_that_a_module_in_c_protected_are_closed() {
         "LoadModule auth_mellon_module x.so\nLoadModule qos_module x.so\nLoadModule security2_module x.so\n\
          <Location /m>\nMellonEnable \"auth\"\n</Location>\n<Location /q>\nQS_DenyPath +a deny x\n</Location>\n\
          <Location /s>\nSecRule REMOTE_ADDR x deny\n</Location>\n\
-         <Location /plain>\nMellonEnable off\nSecRuleRemoveById 1\nSecRuleEngine Off\n</Location>\n",
+         <Location /plain>\nMellonEnable \"off\"\nSecRuleRemoveById 1\nSecRuleEngine Off\n</Location>\n",
     );
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
     let server = serve(site, "new/httpd.conf");

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use config::{At, LineReader};
+use config::{At, LineReader, split_words};
 
 use super::access;
 use super::ledger::LineVerdict;
@@ -52,7 +52,7 @@ pub fn outcome(edit: &LineEdit) -> &'static str {
 
 /// What becomes of a line that gives paths to a program; `None` for other lines. `around` are the sections, in lower case.
 pub fn edit(name: &str, args: &[String], around: &[String]) -> Option<LineEdit> {
-    let name = name.to_ascii_lowercase();
+    let (name, args) = (name.to_ascii_lowercase(), words(args));
     let first = args.first().map_or("", String::as_str);
     let is_in_place = around.iter().any(|section| section != "virtualhost");
     let pattern = match name.as_str() {
@@ -81,6 +81,14 @@ pub fn edit(name: &str, args: &[String], around: &[String]) -> Option<LineEdit> 
         _ => return None,
     };
     Some(pattern.map_or(LineEdit::Note, |pattern| LineEdit::Replace(vec![format!("RedirectMatch 403 {pattern}")])))
+}
+
+/// The arguments one by one: those of an unknown directive are one text in the tree.
+pub fn words(args: &[String]) -> Vec<String> {
+    match args {
+        [text] => split_words(text).unwrap_or_else(|_| args.to_vec()),
+        _ => args.to_vec(),
+    }
 }
 
 /// The regular expression of a path and everything below it.
@@ -129,10 +137,9 @@ mod tests {
     use super::*;
 
     fn instead(line: &str, around: &[&str]) -> String {
-        let mut words = line.split(' ').map(str::to_owned);
-        let name = words.next().unwrap_or_default();
+        let (name, args) = line.split_once(' ').unwrap_or_default();
         let around: Vec<String> = around.iter().map(|name| (*name).to_owned()).collect();
-        match edit(&name, &words.collect::<Vec<_>>(), &around) {
+        match edit(name, &[args.to_owned()], &around) {
             Some(LineEdit::Replace(lines)) => lines.join("; "),
             other => format!("{other:?}"),
         }

@@ -2,6 +2,7 @@
 
 use config::Directive;
 
+use super::applications::words;
 use super::ledger::LineVerdict;
 use crate::write::LineEdit;
 
@@ -39,7 +40,7 @@ fn kind(line: &Directive) -> Option<String> {
 }
 
 fn is_on(line: &Directive) -> bool {
-    line.args.first().is_some_and(|arg| arg.eq_ignore_ascii_case("on"))
+    words(&line.args).first().is_some_and(|arg| arg.eq_ignore_ascii_case("on"))
 }
 
 /// The proxies are trusted only where the module was turned on.
@@ -48,13 +49,15 @@ fn proxies(line: &Directive, tree: &[Directive]) -> LineVerdict {
     if !last("enable").is_some_and(is_on) {
         return changed(line, "the module was not turned on");
     }
-    let header = last("header").and_then(|line| line.args.first()).map_or(HEADER, String::as_str);
+    let header = last("header").and_then(|line| words(&line.args).into_iter().next());
+    let header = header.as_deref().unwrap_or(HEADER);
+    let addresses = words(&line.args);
     let is_name = header.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     let is_address = |arg: &String| arg.chars().all(|c| c.is_ascii_hexdigit() || ".:/".contains(c));
-    if !is_name || line.args.is_empty() || !line.args.iter().all(is_address) {
+    if !is_name || addresses.is_empty() || !addresses.iter().all(is_address) {
         return stays(line, "write RemoteIPHeader and RemoteIPInternalProxy with the trusted proxies");
     }
-    let lines = vec![format!("RemoteIPHeader {header}"), format!("RemoteIPInternalProxy {}", line.args.join(" "))];
+    let lines = vec![format!("RemoteIPHeader {header}"), format!("RemoteIPInternalProxy {}", addresses.join(" "))];
     let sentence = format!("{}: is RemoteIPHeader and RemoteIPInternalProxy now", line.name);
     LineVerdict::changed(&line.at, sentence, LineEdit::Replace(lines))
 }
@@ -80,9 +83,9 @@ mod tests {
 
     fn tree(text: &str) -> Vec<Directive> {
         let line = |(number, line): (u32, &str)| {
-            let mut words = line.split(' ').map(str::to_owned);
-            let name = words.next().unwrap_or_default();
-            Directive { name, args: words.collect(), at: At { file: "/a".into(), line: number }, section: None }
+            let (name, args) = line.split_once(' ').unwrap_or_default();
+            let (name, args) = (name.to_owned(), vec![args.to_owned()]);
+            Directive { name, args, at: At { file: "/a".into(), line: number }, section: None }
         };
         (1..).zip(text.lines()).map(line).collect()
     }

@@ -78,7 +78,9 @@ fn is_off(directive: &Directive) -> bool {
         "geoipenable" | "maxminddbenable" => &["off"],
         _ => &[],
     };
-    directive.args.first().is_some_and(|arg| values.iter().any(|value| arg.eq_ignore_ascii_case(value)))
+    applications::words(&directive.args)
+        .first()
+        .is_some_and(|arg| values.iter().any(|value| arg.eq_ignore_ascii_case(value)))
 }
 
 fn of_row(row: &Counterpart, directive: &Directive, what: &str, decided: &mut Vec<&'static str>) -> LineVerdict {

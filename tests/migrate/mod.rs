@@ -4,6 +4,8 @@
 mod bounds;
 /// A tree of Debian's apache2, with httpd 2.4.
 mod debian;
+/// Places that modules in C had closed, or whose files were sources of a program.
+mod modules_in_c;
 /// A tree of Apache 1.3, as it was in 2003.
 mod old;
 /// What single lines become.

@@ -92,7 +92,12 @@ impl Migrate {
             copies.write(folder, &head, &ledger.edits())?;
             let survey = Survey::of(&origin(copies.main(), &self.defines)?);
             round += 1;
-            if !judge::messages(&survey, copies, ledger) || round == MOST_ROUNDS {
+            let known = ledger.verdicts.len();
+            let changes = judge::messages(&survey, copies, ledger);
+            if ledger.verdicts.len() == known {
+                return Ok(survey);
+            }
+            if !changes || round == MOST_ROUNDS {
                 // The last messages have added comments.
                 copies.write(folder, &head, &ledger.edits())?;
                 return Ok(Survey::of(&origin(copies.main(), &self.defines)?));

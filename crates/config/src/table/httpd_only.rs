@@ -128,8 +128,12 @@ const GROUPS: &[Group] = &[
             SessionCookieName SessionCookieName2 SessionCookieRemove SessionCryptoCipher SessionCryptoDriver \
             SessionCryptoPassphrase SessionCryptoPassphraseFile SessionDBDCookieName SessionDBDCookieName2 \
             SessionDBDCookieRemove SessionDBDDeleteLabel SessionDBDInsertLabel SessionDBDPerUser SessionDBDSelectLabel \
-            SessionDBDUpdateLabel DBDriver DBDParams DBDInitSQL DBDPrepareSQL LuaAuthzProvider \
-            LuaHookAccessChecker LuaHookAuthChecker LuaHookCheckUserID LuaHookFixups LuaHookInsertFilter LuaHookLog \
+            SessionDBDUpdateLabel DBDriver DBDParams DBDInitSQL DBDPrepareSQL",
+    },
+    Group {
+        fate: Refused,
+        advice: "Lua is not run here: write a Perl handler, such as PerlAccessHandler or PerlFixupHandler",
+        names: "LuaAuthzProvider LuaHookAccessChecker LuaHookAuthChecker LuaHookCheckUserID LuaHookFixups LuaHookInsertFilter LuaHookLog \
             LuaHookMapToStorage LuaHookPreTranslate LuaHookTranslateName LuaHookTypeChecker LuaInputFilter LuaMapHandler \
             LuaOutputFilter LuaQuickHandler",
     },

@@ -19,9 +19,26 @@ const BEGINNINGS: &[&str] = &[
     "fcgidauth",
     "fastcgiaccess",
     "fastcgiauth",
+    "mellonenable",
+    "melloncond",
+    "mellonrequire",
+    "qs_deny",
+    "qs_permit",
+    "secrule",
+    "secaction",
+    "secfilter",
 ];
 /// Names with such a beginning that restrict nobody.
-const HARMLESS: &[&str] = &["allowoverride", "allowencodedslashes", "allowconnect", "allowoverridelist"];
+const HARMLESS: &[&str] = &[
+    "allowoverride",
+    "allowencodedslashes",
+    "allowconnect",
+    "allowoverridelist",
+    "secruleremovebyid",
+    "secruleremovebymsg",
+    "secruleremovebytag",
+    "secfilterremove",
+];
 /// Sections whose only contents are `Require` lines.
 const OF_REQUIRE: [&str; 3] = ["requireall", "requireany", "requirenone"];
 /// Refuses every request of its place, whatever other lines allow.

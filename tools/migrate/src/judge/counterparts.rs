@@ -118,7 +118,7 @@ const ROWS: &[Counterpart] = &[
         "geoip maxminddb",
         "GeoIP MaxMindDB",
         Decide,
-        "look countries up in the program, for instance with GeoIP2 of CPAN",
+        "look countries up in the program, for instance with GeoIP2 of CPAN; rules that test its variables have no effect",
     ),
     row("mod_bw", "bw bandwidth", "BandWidth MinBandWidth LargeFileLimit", Decide, NO_LIMIT_OF_BYTES),
     row("mod_cband", "cband", "CBand", Decide, NO_LIMIT_OF_BYTES),
@@ -139,7 +139,8 @@ const ROWS: &[Counterpart] = &[
         Decide,
         BY_PERL,
     ),
-    row("mod_authnz_ldap", "ldap authnz_ldap auth_ldap", "LDAP AuthLDAP", IfUsed, BY_PERL),
+    row("mod_ldap", "ldap", "LDAP", IfUsed, BY_PERL),
+    row("mod_authnz_ldap", "authnz_ldap auth_ldap", "AuthLDAP", IfUsed, BY_PERL),
     row(
         "mod_vhost_alias",
         "vhost_alias",

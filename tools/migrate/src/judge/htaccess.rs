@@ -93,6 +93,12 @@ impl Search<'_> {
                 return;
             }
         };
+        for (line, name) in handlers_of_php(&text) {
+            let sentence = format!(
+                "{name}: PHP is not part of Cameleer, so requests for these files are answered 500 unless an Action handles them"
+            );
+            self.ledger.add(LineVerdict::open(&at(line), sentence, None));
+        }
         for line in types_of_php(&text) {
             let sentence = "AddType: PHP is not part of Cameleer, so the sources of these files would be sent: remove the files or this line";
             self.ledger.add(LineVerdict::open(&at(line), sentence, None));
@@ -112,15 +118,32 @@ impl Search<'_> {
 
 /// The lines that give files the type of mod_php.
 fn types_of_php(text: &str) -> Vec<u32> {
+    lines_with(text, sends_php).into_iter().map(|(line, _)| line).collect()
+}
+
+/// The lines that give files a handler of mod_php, with their directives.
+fn handlers_of_php(text: &str) -> Vec<(u32, String)> {
+    lines_with(text, |directive| {
+        let is_handler = ["AddHandler", "SetHandler"].iter().any(|name| directive.name.eq_ignore_ascii_case(name));
+        let is_php = |arg: &String| {
+            arg.starts_with("php") && arg.ends_with("-script")
+                || arg.contains("x-httpd-php") && !arg.starts_with("proxy:")
+        };
+        is_handler && directive.args.first().is_some_and(is_php)
+    })
+}
+
+/// The lines whose directive meets the condition, with its name.
+fn lines_with(text: &str, is_wanted: fn(&Directive) -> bool) -> Vec<(u32, String)> {
     let source = ParserSource::disk("/", &|_| None);
     let mut reader = ConfigReader::without_files(&source);
     reader.text(text, ".htaccess");
-    lines_of(reader.tree())
+    lines_of(reader.tree(), is_wanted)
 }
 
-fn lines_of(tree: &[Directive]) -> Vec<u32> {
-    let own = |directive: &Directive| sends_php(directive).then_some(directive.at.line);
-    let inside = |directive: &Directive| lines_of(directive.section.as_deref().unwrap_or_default());
+fn lines_of(tree: &[Directive], is_wanted: fn(&Directive) -> bool) -> Vec<(u32, String)> {
+    let own = |directive: &Directive| is_wanted(directive).then(|| (directive.at.line, directive.name.clone()));
+    let inside = |directive: &Directive| lines_of(directive.section.as_deref().unwrap_or_default(), is_wanted);
     tree.iter().flat_map(|directive| own(directive).into_iter().chain(inside(directive))).collect()
 }
 

@@ -76,6 +76,12 @@ impl Ledger {
         self.by_place.contains_key(&Some(at.clone()))
     }
 
+    /// Whether the line has a comment above it, and no change.
+    pub fn has_note(&self, at: &At) -> bool {
+        let about = self.by_place.get(&Some(at.clone()));
+        about.into_iter().flatten().any(|index| self.verdicts[*index].edit == Some(LineEdit::Note))
+    }
+
     /// The changes by file and line.
     pub fn edits(&self) -> HashMap<String, BTreeMap<u32, (&str, &LineEdit)>> {
         let mut edits: HashMap<String, BTreeMap<u32, (&str, &LineEdit)>> = HashMap::new();

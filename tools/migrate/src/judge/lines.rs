@@ -6,6 +6,7 @@ use config::parse::INCLUDED;
 use config::{At, ConfigError, Directive};
 
 use super::access;
+use super::forwarded;
 use super::ledger::{Ledger, LineVerdict};
 use super::macros;
 use super::modules;
@@ -112,7 +113,8 @@ impl Lines<'_> {
                 directive,
                 "counted threads; here MaxClients counts processes of Perl, 256 unless it is set",
             )),
-            _ => modules::own_directive(directive, around, &mut self.decided),
+            _ => forwarded::line(directive, &self.site.tree)
+                .or_else(|| modules::own_directive(directive, around, &mut self.decided)),
         };
         verdict.into_iter().for_each(|verdict| self.ledger.add(verdict));
     }

@@ -6,9 +6,11 @@ use config::{At, ConfigError, Directive};
 use master::configuration::Survey;
 
 use super::access;
+use super::applications::ProgramLines;
 use super::ledger::{Ledger, LineVerdict};
 use super::macros::{self, PlacedLine};
 use super::positions::Positions;
+use super::rewrite::Rules;
 use crate::write::{Copies, LineEdit};
 
 /// End of a warning about a line without effect.
@@ -21,6 +23,7 @@ const ESSENTIAL: &[&str] = &["user", "group", "listen", "serverroot", "documentr
 /// Judges the lines that have a message. Returns whether a copy has to be written again.
 pub fn messages(survey: &Survey, copies: &Copies, ledger: &mut Ledger) -> bool {
     let places = Places { positions: Positions::of(&survey.tree), macros: macros::lines(copies), copies };
+    let (rules, programs) = (Rules::of(copies), ProgramLines::of(copies));
     let mut changes = false;
     let mut add = |verdict: LineVerdict, ledger: &mut Ledger| {
         let edits = verdict.edit.as_ref().is_some_and(|edit| *edit != LineEdit::Note);
@@ -29,7 +32,10 @@ pub fn messages(survey: &Survey, copies: &Copies, ledger: &mut Ledger) -> bool {
     let of_perl = names_of_perl(survey);
     for error in survey.mistakes.iter().filter(|error| !of_perl.contains(name_in(&error.message))) {
         for place in places.of(error) {
-            add(of_error(&error.message, &place, copies), ledger);
+            let of_rules = rules.of_error(&error.message, &place.directive, ledger);
+            let own = of_rules.or_else(|| Some(vec![programs.of_error(&error.message, &place)?]));
+            let verdicts = own.unwrap_or_else(|| vec![of_error(&error.message, &place, copies)]);
+            verdicts.into_iter().for_each(|verdict| add(verdict, ledger));
         }
     }
     for warning in &survey.warnings {
@@ -132,7 +138,7 @@ fn of_warning(message: &str, at: &At) -> LineVerdict {
 
 /// The message of an unknown name without the hint of the command line.
 pub fn without_help(message: &str) -> String {
-    message.replace(
+    message.replace(", or remove the line if everybody may have access", "").replace(
         "is not a directive: `cameleer check --directives` lists all directives",
         "is not a directive of httpd or Cameleer: find out which module defined it",
     )

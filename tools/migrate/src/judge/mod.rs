@@ -4,7 +4,9 @@
 //! `htaccess` judge files that are not copied.
 
 mod access;
+mod applications;
 mod counterparts;
+mod forwarded;
 mod htaccess;
 mod ledger;
 mod lines;
@@ -13,6 +15,7 @@ mod messages;
 mod modules;
 mod positions;
 mod programs;
+mod rewrite;
 
 pub use access::restricts;
 pub use ledger::{Ledger, LineVerdict, ReportPart};

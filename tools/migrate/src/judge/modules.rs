@@ -3,9 +3,13 @@
 use config::{Directive, is_embodied, reference, table};
 
 use super::access;
+use super::applications;
 use super::counterparts::{self, Counterpart, Need};
-use super::ledger::LineVerdict;
+use super::ledger::{LineVerdict, ReportPart};
 use crate::write::LineEdit;
+
+/// Directives that set variables of a request: a rule that denies by a variable would open its place without them.
+const OF_VARIABLES: &[&str] = &["GeoIPEnable", "MaxMindDBEnable"];
 
 /// `LoadModule` of a module that Cameleer does not have. `decided` gets the names of modules with a decision.
 pub fn loaded(directive: &Directive, decided: &mut Vec<&'static str>) -> Option<LineVerdict> {
@@ -46,10 +50,37 @@ pub fn own_directive(directive: &Directive, around: &[String], decided: &mut Vec
     }
     let row = counterparts::of_directive(&directive.name).filter(|row| row.need != Need::Nothing)?;
     let mut verdict = decision(row, directive, &directive.name, decided);
+    if is_off(directive) {
+        return Some(verdict);
+    }
     if let Some(instead) = access::instead_of(&directive.name, &directive.args, around) {
         verdict.edit = Some(LineEdit::Replace(instead));
+    } else if let Some(edit) = applications::edit(&directive.name, &directive.args, around) {
+        verdict.sentence.push_str(applications::outcome(&edit));
+        verdict.edit = Some(edit);
+    } else if OF_VARIABLES.iter().any(|name| directive.name.eq_ignore_ascii_case(name)) {
+        verdict
+            .sentence
+            .push_str("; remove the line when no Deny, Require or RewriteCond, here or in .htaccess, tests them");
+        verdict.edit = Some(LineEdit::Note);
+    }
+    if verdict.edit == Some(LineEdit::Note) {
+        verdict.part = ReportPart::Open;
     }
     Some(verdict)
+}
+
+/// Whether the line turns its module off, so that its absence opens nothing.
+fn is_off(directive: &Directive) -> bool {
+    let values: &[&str] = match directive.name.to_ascii_lowercase().as_str() {
+        "mellonenable" => &["off", "info"],
+        "secruleengine" | "secfilterengine" => &["off", "detectiononly"],
+        "geoipenable" | "maxminddbenable" => &["off"],
+        _ => &[],
+    };
+    applications::words(&directive.args)
+        .first()
+        .is_some_and(|arg| values.iter().any(|value| arg.eq_ignore_ascii_case(value)))
 }
 
 fn of_row(row: &Counterpart, directive: &Directive, what: &str, decided: &mut Vec<&'static str>) -> LineVerdict {

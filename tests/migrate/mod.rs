@@ -2,6 +2,8 @@
 
 /// Devices, circles of includes, huge and unreadable files, a folder that is not empty.
 mod bounds;
+/// Places that the old server closed stay closed, or the check fails.
+mod closed;
 /// A tree of Debian's apache2, with httpd 2.4.
 mod debian;
 /// A tree of Apache 1.3, as it was in 2003.

@@ -1,4 +1,4 @@
-use super::serve;
+use super::{has_rows, serve};
 use crate::support::Site;
 
 const CONF: &str = "ServerName localhost\nErrorLog @DIR@/error.log\nListen 127.0.0.1:@PORT@\nDocumentRoot @DIR@/htdocs\n\
@@ -79,4 +79,24 @@ fn a_condition_with_a_parameter_closes_the_place() {
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
     let copy = site.read("new/httpd.conf");
     assert!(copy.contains("\n# <IfModule $module>\nRedirectMatch 403 ^\n<IfModule $module>\n"), "{copy}");
+}
+
+#[test]
+fn files_that_a_macro_includes_are_decisions() {
+    let site = site("<Macro Acl $name>\nInclude acl-$name.conf\n</Macro>\nUse Acl a\n")
+        .file("old/acl-a.conf", "ServerTokens Prod\nMutex file:/x\n");
+    site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
+    has_rows(
+        &site,
+        "new/report.txt",
+        "To be decided",
+        &[
+            "@DIR@/old/httpd.conf:7: Include: files that a macro includes are not copied: they still belong to the old server, \
+           and it may change them; copy them and name the copies",
+        ],
+    );
+    let report = site.read("new/report.txt");
+    let (changed, open) = report.split_once("\nTo be decided: ").unwrap_or_default();
+    assert!(!changed.contains("acl-a.conf:2") && open.contains("acl-a.conf:2: Mutex"), "{report}");
+    assert_eq!(site.read("old/acl-a.conf"), "ServerTokens Prod\nMutex file:/x\n");
 }

@@ -42,8 +42,8 @@ pub fn is_use(at: &At, copies: &Copies) -> bool {
     used(at, copies).is_some()
 }
 
-/// The `<IfModule>` lines in macros, whose condition is the only argument. The ledger gets those that only a person can
-/// judge: a parameter names the module.
+/// The `<IfModule>` lines in macros, whose condition is the only argument. The ledger gets the lines that only a person can
+/// judge: a condition with a parameter, and files that are included.
 pub fn conditions(copies: &Copies, ledger: &mut Ledger) -> Vec<Directive> {
     let mut found = Vec::new();
     for copy in &copies.all {
@@ -56,6 +56,13 @@ pub fn conditions(copies: &Copies, ledger: &mut Ledger) -> Vec<Directive> {
                                 macro for each module";
                 let instead = LineEdit::Replace(vec![access::CLOSED.to_owned(), line.text]);
                 ledger.add(LineVerdict::open(&directive.at, sentence, Some(instead)));
+            } else if directive.name.to_ascii_lowercase().starts_with("include") {
+                let sentence = format!(
+                    "{}: files that a macro includes are not copied: they still belong to the old server, and it may \
+                     change them; copy them and name the copies",
+                    directive.name
+                );
+                ledger.add(LineVerdict::open(&directive.at, sentence, None));
             }
         }
     }

@@ -2,6 +2,8 @@
 
 /// Devices, circles of includes, huge and unreadable files, a folder that is not empty.
 mod bounds;
+/// Places that the old server closed stay closed, or the check fails.
+mod closed;
 /// A tree of Debian's apache2, with httpd 2.4.
 mod debian;
 /// Places that modules in C had closed, or whose files were sources of a program.

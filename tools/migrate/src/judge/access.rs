@@ -42,7 +42,7 @@ const HARMLESS: &[&str] = &[
 /// Sections whose only contents are `Require` lines.
 const OF_REQUIRE: [&str; 3] = ["requireall", "requireany", "requirenone"];
 /// Refuses every request of its place, whatever other lines allow.
-const CLOSED: &str = "RedirectMatch 403 ^";
+pub const CLOSED: &str = "RedirectMatch 403 ^";
 
 /// Whether a directive or section of this name restricts visitors.
 pub fn restricts(name: &str) -> bool {
@@ -62,6 +62,25 @@ pub fn instead_of(name: &str, args: &[String], around: &[String]) -> Option<Vec<
     let is_of_requests = name.starts_with("ssl") || around.iter().any(|section| section != "virtualhost");
     let closes = restricts(&name) && !is_optional && is_of_requests;
     (closes && !around.iter().any(|section| OF_REQUIRE.contains(&section.as_str()))).then(|| vec![CLOSED.to_owned()])
+}
+
+/// The sections around a line that applies at several places, and whether the places disagree about what a line of access
+/// means there. Without a place, the line counts as one of a location.
+pub fn united(places: &[Vec<String>]) -> (Vec<String>, bool) {
+    let has = |around: &Vec<String>, name: &str| around.iter().any(|section| section == name);
+    let meaning = |around| (has(around, OF_REQUIRE[2]), OF_REQUIRE.iter().any(|name| has(around, name)));
+    let Some(first) = places.first() else { return (vec!["location".to_owned()], true) };
+    let is_disputed = places.iter().any(|around| meaning(around) != meaning(first));
+    let mut all = first.clone();
+    for section in places.iter().flatten() {
+        if !all.contains(section) {
+            all.push(section.clone());
+        }
+    }
+    if is_disputed {
+        all.retain(|section| !OF_REQUIRE.contains(&section.as_str()));
+    }
+    (all, is_disputed)
 }
 
 /// Refuses files by the endings of their names. Without endings, and within `<Files>`, all files of the place are refused.
@@ -100,6 +119,21 @@ mod tests {
         assert_eq!(instead("Require", "ldap-group", &["location", "requirenone"]), "Require all granted");
         assert_eq!(instead("AllowOverrideList", "x", &["directory"]), "");
         assert_eq!(instead("Substitute", "x", &["location"]), "");
+    }
+
+    #[test]
+    fn places_are_united_and_may_disagree() {
+        let places = |all: &[&str]| -> Vec<Vec<String>> {
+            all.iter().map(|around| around.split_whitespace().map(str::to_owned).collect()).collect()
+        };
+        let united = |all: &[&str]| {
+            let (around, is_disputed) = united(&places(all));
+            (around.join(" "), is_disputed)
+        };
+        assert_eq!(united(&["", "virtualhost location"]), ("virtualhost location".to_owned(), false));
+        assert_eq!(united(&["location requirenone"; 2]), ("location requirenone".to_owned(), false));
+        assert_eq!(united(&["location requirenone", "location"]), ("location".to_owned(), true));
+        assert_eq!(united(&[]), ("location".to_owned(), true));
     }
 
     #[test]

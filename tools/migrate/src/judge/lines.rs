@@ -8,7 +8,7 @@ use config::{At, ConfigError, Directive};
 use super::access;
 use super::forwarded;
 use super::ledger::{Ledger, LineVerdict};
-use super::macros;
+use super::macros::{self, MacroLines};
 use super::modules;
 use crate::read::{OldSite, is_ours};
 use crate::write::{Copies, FOLDER_NAME, Layout, LineEdit};
@@ -27,8 +27,9 @@ pub fn before(site: &OldSite, layout: &Layout, copies: &Copies, ledger: &mut Led
             _ => condition(passed, site, ledger),
         }
     }
+    macros::conditions(copies, ledger).iter().for_each(|passed| condition(passed, site, ledger));
     let mut judge = Lines { site, copies, ledger, decided: Vec::new() };
-    macros::lines(copies).iter().for_each(|line| judge.line(&line.directive, &line.around));
+    MacroLines::of(copies, &site.tree).all().for_each(|line| judge.line(&line.directive, &line.around));
     judge.read(&site.tree, &mut Vec::new());
 }
 

@@ -8,7 +8,7 @@ use master::configuration::Survey;
 use super::access;
 use super::applications::ProgramLines;
 use super::ledger::{Ledger, LineVerdict};
-use super::macros::{self, PlacedLine};
+use super::macros::{self, MacroLines, PlacedLine};
 use super::positions::Positions;
 use super::rewrite::Rules;
 use crate::write::{Copies, LineEdit};
@@ -19,10 +19,15 @@ const IGNORED: &str = " (this line is ignored)";
 const UNKNOWN: &str = "is not a directive";
 /// Directives whose absence would weaken the server: the check fails until they are mended.
 const ESSENTIAL: &[&str] = &["user", "group", "listen", "serverroot", "documentroot"];
+/// Marks of a section's first and last line.
+const OF_SECTION: [char; 3] = ['<', '/', '>'];
+/// Sections of places and hosts, by the beginning of their names: without them, lines of others would apply there.
+const OF_PLACES: &[&str] = &["virtualhost", "directory", "location", "files", "limit", "proxy", "if", "else"];
 
 /// Judges the lines that have a message. Returns whether a copy has to be written again.
 pub fn messages(survey: &Survey, copies: &Copies, ledger: &mut Ledger) -> bool {
-    let places = Places { positions: Positions::of(&survey.tree), macros: macros::lines(copies), copies };
+    let macros = MacroLines::of(copies, &survey.tree);
+    let places = Places { positions: Positions::of(&survey.tree), macros, copies };
     let (rules, programs) = (Rules::of(copies), ProgramLines::of(copies));
     let mut changes = false;
     let mut add = |verdict: LineVerdict, ledger: &mut Ledger| {
@@ -41,7 +46,7 @@ pub fn messages(survey: &Survey, copies: &Copies, ledger: &mut Ledger) -> bool {
     for warning in &survey.warnings {
         for place in places.of(warning) {
             if !ledger.knows(&place.directive.at) {
-                add(of_warning(&warning.message, &place.directive.at), ledger);
+                add(of_warning(&warning.message, &place.directive.at, copies), ledger);
             }
         }
     }
@@ -63,7 +68,7 @@ fn names_of_perl(survey: &Survey) -> HashSet<String> {
 /// What is needed to find the lines of a message.
 struct Places<'a> {
     positions: Positions<'a>,
-    macros: Vec<PlacedLine>,
+    macros: MacroLines,
     copies: &'a Copies,
 }
 
@@ -73,18 +78,14 @@ impl Places<'_> {
         let old = error.at.as_ref().and_then(|new| Some((new, self.copies.origin(new)?)));
         let Some((new, at)) = old else { return Vec::new() };
         let name = name_in(&error.message);
-        let is_of_macro = |line: &&PlacedLine| line.directive.name.eq_ignore_ascii_case(name);
-        let of_macro: Vec<PlacedLine> = match macros::is_use(&at, self.copies) {
-            true => self.macros.iter().filter(is_of_macro).cloned().collect(),
-            false => Vec::new(),
-        };
-        if !of_macro.is_empty() {
-            return of_macro;
+        let of_macro = macros::used(&at, self.copies).map(|used| self.macros.lines_of(used, name, &error.message));
+        if let Some(lines) = of_macro.filter(|lines| !lines.is_empty()) {
+            return lines;
         }
-        let (args, around) =
-            self.positions.find(new).map_or_else(Default::default, |(args, around)| (args.to_vec(), around));
+        let (args, around) = self.positions.find(new).unwrap_or_default();
+        let (args, (around, is_disputed)) = (args.to_vec(), access::united(&around));
         let directive = Directive { name: name.to_owned(), args, at, section: None };
-        vec![PlacedLine { directive, around }]
+        vec![PlacedLine { directive, around, is_disputed }]
     }
 }
 
@@ -95,17 +96,33 @@ fn name_in(message: &str) -> &str {
 
 fn of_error(message: &str, place: &PlacedLine, copies: &Copies) -> LineVerdict {
     let (name, at) = (name_in(message), &place.directive.at);
-    if is_essential(name, message) {
+    let is_unclear = place.is_disputed && access::restricts(name);
+    if is_essential(name, message) || is_unclear || !is_about_line(message, at, copies) {
         return LineVerdict::open(at, message, Some(LineEdit::Note));
     }
-    if let Some(section) = name.strip_prefix('<') {
-        return of_section(section.trim_end_matches('>'), message, at, copies);
+    if name.starts_with('<') || begins_section(at, copies) {
+        return of_section(name.trim_matches(OF_SECTION), message, at, copies);
     }
     let edit = match access::instead_of(name, &place.directive.args, &place.around) {
         Some(instead) => LineEdit::Replace(instead),
         None => LineEdit::Comment,
     };
     LineVerdict::open(at, without_help(message), Some(edit))
+}
+
+/// Whether a message is about the line at its position alone, so that nothing else vanishes with the line: a line with words
+/// that cannot be read may be any restriction, and a line that reads a file or a macro may read one.
+fn is_about_line(message: &str, at: &At, copies: &Copies) -> bool {
+    let Some(outline) = copies.find(&at.file).map(|copy| &copy.outline) else { return false };
+    let name = name_in(message).trim_matches(OF_SECTION);
+    let is_named = |first: &str| first.trim_matches(OF_SECTION).eq_ignore_ascii_case(name);
+    outline.first_word(at.line).is_some_and(is_named)
+        && (!outline.reads_more(at.line) || message.contains("includes itself"))
+}
+
+fn begins_section(at: &At, copies: &Copies) -> bool {
+    let first = copies.find(&at.file).and_then(|copy| copy.outline.first_word(at.line));
+    first.is_some_and(|first| first.starts_with('<'))
 }
 
 /// A line that must not vanish: an account, an address, a certificate, or a file that is missing on this machine.
@@ -116,23 +133,28 @@ fn is_essential(name: &str, message: &str) -> bool {
         || (message.contains("cannot read") && lower != "typesconfig")
 }
 
-/// A section that restricts visitors must not vanish either.
+/// A section that restricts visitors, or whose end is unknown, must not vanish either; nor one of a place.
 fn of_section(section: &str, message: &str, at: &At, copies: &Copies) -> LineVerdict {
-    let has_rules = copies.find(&at.file).is_some_and(|copy| copy.outline.has_mark_inside(at.line));
-    if access::restricts(section) || has_rules {
-        let sentence = format!("{}; it stays, because it restricts access", without_help(message));
+    let may_vanish = copies
+        .find(&at.file)
+        .is_some_and(|copy| copy.outline.end(at.line).is_some() && !copy.outline.has_mark_inside(at.line));
+    let lower = section.to_ascii_lowercase();
+    if !may_vanish || access::restricts(section) || OF_PLACES.iter().any(|name| lower.starts_with(name)) {
+        let sentence = format!("{}; it stays, because it may restrict access", without_help(message));
         return LineVerdict::open(at, sentence, Some(LineEdit::Note));
     }
     LineVerdict::open(at, without_help(message), Some(LineEdit::CommentSection))
 }
 
-fn of_warning(message: &str, at: &At) -> LineVerdict {
+fn of_warning(message: &str, at: &At, copies: &Copies) -> LineVerdict {
     match message.strip_suffix(IGNORED) {
-        Some(message) => LineVerdict::changed(at, message.trim_end_matches("; remove the line"), LineEdit::Comment),
+        Some(message) if is_about_line(message, at, copies) && !begins_section(at, copies) => {
+            LineVerdict::changed(at, message.trim_end_matches("; remove the line"), LineEdit::Comment)
+        }
         None if message.contains("answered 500") || message.starts_with("SSLCertificate") => {
             LineVerdict::open(at, message, Some(LineEdit::Note))
         }
-        None => LineVerdict::changed(at, message, LineEdit::Note),
+        _ => LineVerdict::changed(at, message, LineEdit::Note),
     }
 }
 

@@ -7,8 +7,8 @@ use config::{At, Directive};
 /// An index of a tree. A tree may be large, so that no line is searched for.
 pub struct Positions<'a> {
     nodes: Vec<Node<'a>>,
-    /// Index of the first directive at a position.
-    by_at: HashMap<&'a At, usize>,
+    /// Indices of the directives at a position: a file may be included several times.
+    by_at: HashMap<&'a At, Vec<usize>>,
 }
 
 struct Node<'a> {
@@ -28,21 +28,27 @@ impl<'a> Positions<'a> {
         for directive in tree {
             let index = self.nodes.len();
             self.nodes.push(Node { directive, parent });
-            self.by_at.entry(&directive.at).or_insert(index);
+            self.by_at.entry(&directive.at).or_default().push(index);
             self.add(directive.section.as_deref().unwrap_or_default(), Some(index));
         }
     }
 
-    /// The arguments of the directive at a position, and the lower-case names of the sections around it.
-    pub fn find(&self, at: &At) -> Option<(&'a [String], Vec<String>)> {
-        let node = &self.nodes[*self.by_at.get(at)?];
+    /// The arguments of the first directive at a position, and for each directive there the lower-case names of the sections
+    /// around it.
+    pub fn find(&self, at: &At) -> Option<(&'a [String], Vec<Vec<String>>)> {
+        let found = self.by_at.get(at)?;
+        let arguments = &self.nodes[*found.first()?].directive.args;
+        Some((arguments, found.iter().map(|index| self.around(*index)).collect()))
+    }
+
+    fn around(&self, index: usize) -> Vec<String> {
         let mut around = Vec::new();
-        let mut next = node.parent;
+        let mut next = self.nodes[index].parent;
         while let Some(index) = next {
             around.push(self.nodes[index].directive.name.to_ascii_lowercase());
             next = self.nodes[index].parent;
         }
         around.reverse();
-        Some((&node.directive.args, around))
+        around
     }
 }

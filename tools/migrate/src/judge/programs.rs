@@ -1,9 +1,11 @@
 //! Programs of the site, by the survey of `cameleer check --compat`: modules that are missing, calls that do not work, files
 //! that cannot be executed.
 
+use std::collections::HashSet;
+
 use compat::programs::{CgiProgram, Programs};
 use compat::{Finding, Light, missing_modules, survey as survey_of};
-use config::At;
+use config::{At, Directive};
 use master::configuration::Survey;
 
 use super::ledger::{Ledger, LineVerdict, ReportPart};
@@ -16,10 +18,16 @@ const WITHOUT_ROW: [&str; 3] = ["is installed", "is skipped", "its module is mis
 pub fn judge(survey: &Survey, copies: &Copies, ledger: &mut Ledger) {
     let mut findings = survey_of(&survey.tree, &survey.server_root, &survey.mistakes, &survey.warnings);
     findings.extend(missing_modules(&survey.tree, &survey.server_root));
+    let mut files = HashSet::new();
+    files_of(&survey.tree, &mut files);
     for finding in &findings {
-        if let Some(verdict) = of_finding(finding, copies)
+        if let Some(mut verdict) = of_finding(finding, copies)
             && !verdict.at.as_ref().is_some_and(|at| ledger.knows(at))
         {
+            if let Some(at) = verdict.at.as_ref().filter(|at| files.contains(&*at.file)) {
+                // A file that a macro includes belongs to the old server: its lines stay as they are.
+                verdict.part = if copies.find(&at.file).is_none() { ReportPart::Open } else { verdict.part };
+            }
             ledger.add(verdict);
         }
     }
@@ -29,6 +37,13 @@ pub fn judge(survey: &Survey, copies: &Copies, ledger: &mut Ledger) {
     }
     if programs.is_cut {
         ledger.add(LineVerdict::of_site("the folders of CGI programs are large: not all of their files were checked"));
+    }
+}
+
+fn files_of<'a>(tree: &'a [Directive], files: &mut HashSet<&'a str>) {
+    for directive in tree {
+        files.insert(&directive.at.file);
+        files_of(directive.section.as_deref().unwrap_or_default(), files);
     }
 }
 

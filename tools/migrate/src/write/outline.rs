@@ -1,19 +1,24 @@
 //! The sections of a text, by their first and last lines.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use config::LineReader;
+
+/// Directives that read other lines at their place.
+const READS_MORE: [&str; 5] = ["include", "includeoptional", "use", "resourceconfig", "accessconfig"];
 
 /// Sections and macros of a file.
 #[derive(Default)]
 pub struct Outline {
     /// Last line by first line.
     ends: HashMap<u32, u32>,
-    /// Lines of the form `Use macro`.
-    uses: HashSet<u32>,
+    /// First word by line.
+    first_words: HashMap<u32, String>,
+    /// Lower-case name of the macro by line of the form `Use macro`.
+    uses: HashMap<u32, String>,
     /// First lines of `<Macro>` sections.
     pub macros: Vec<u32>,
-    /// Lines whose directive or section the caller asked for.
+    /// Lines whose directive or section the caller asked for, and those that read other lines.
     marked: Vec<u32>,
 }
 
@@ -23,9 +28,12 @@ impl Outline {
         let mut found = Outline::default();
         let mut open: HashMap<String, Vec<u32>> = HashMap::new();
         for line in LineReader::new(text) {
-            if line.text.split_whitespace().next().is_some_and(is_marked) {
+            let mut words = line.text.split_whitespace();
+            let first = words.next().unwrap_or_default();
+            if is_marked(first) || reads_more(first) {
                 found.marked.push(line.number);
             }
+            found.first_words.insert(line.number, first.to_owned());
             if let Some(name) = name_of(&line.text, "</") {
                 if let Some(first) = open.get_mut(&name).and_then(Vec::pop) {
                     found.ends.insert(first, line.number);
@@ -33,8 +41,9 @@ impl Outline {
             } else if let Some(name) = name_of(&line.text, "<") {
                 found.macros.extend((name == "macro").then_some(line.number));
                 open.entry(name).or_default().push(line.number);
-            } else if line.text.split_whitespace().next().is_some_and(|name| name.eq_ignore_ascii_case("Use")) {
-                found.uses.insert(line.number);
+            } else if first.eq_ignore_ascii_case("Use") {
+                let used = words.next().unwrap_or_default().trim_matches(['"', '\'']);
+                found.uses.insert(line.number, used.to_ascii_lowercase());
             }
         }
         found
@@ -45,9 +54,19 @@ impl Outline {
         self.ends.get(&first).copied()
     }
 
-    /// Whether the line is a use of a macro, whose messages are about lines of the macro.
-    pub fn is_use(&self, line: u32) -> bool {
-        self.uses.contains(&line)
+    /// The first word of a line; `None` for a comment, or the second half of a continued line.
+    pub fn first_word(&self, line: u32) -> Option<&str> {
+        self.first_words.get(&line).map(String::as_str)
+    }
+
+    /// Whether the line reads a file or a macro at its place.
+    pub fn reads_more(&self, line: u32) -> bool {
+        self.first_word(line).is_some_and(reads_more)
+    }
+
+    /// The lower-case name of the macro that the line uses. Messages at such a line are about lines of the macro.
+    pub fn used(&self, line: u32) -> Option<&str> {
+        self.uses.get(&line).map(String::as_str)
     }
 
     /// Whether a marked line is inside the section that begins at a line.
@@ -55,6 +74,10 @@ impl Outline {
         let next = self.marked.partition_point(|line| *line <= first);
         self.marked.get(next).is_some_and(|line| Some(*line) < self.end(first))
     }
+}
+
+fn reads_more(name: &str) -> bool {
+    READS_MORE.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// The lower-case name of a section's line that begins with `mark`.
@@ -73,5 +96,13 @@ mod tests {
         let ends = Outline::of(text, |name| name == "Foo");
         assert_eq!([1, 2, 3, 8].map(|first| ends.end(first)), [Some(7), Some(6), Some(5), None]);
         assert_eq!([1, 3, 5, 8].map(|first| ends.has_mark_inside(first)), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_line_that_reads_others_counts_as_marked() {
+        let outline = Outline::of("<A>\nInclude x\n</A>\n<A>\nUse \"M\" 1\n</A>\n<A>\nFoo\n</A>\n", |_| false);
+        assert_eq!([1, 4, 7].map(|first| outline.has_mark_inside(first)), [true, true, false]);
+        assert_eq!([2, 5].map(|line| outline.used(line)), [None, Some("m")]);
+        assert_eq!([2, 3, 10].map(|line| outline.first_word(line)), [Some("Include"), Some("</A>"), None]);
     }
 }

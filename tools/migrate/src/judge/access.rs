@@ -42,7 +42,7 @@ const HARMLESS: &[&str] = &[
 /// Sections whose only contents are `Require` lines.
 const OF_REQUIRE: [&str; 3] = ["requireall", "requireany", "requirenone"];
 /// Refuses every request of its place, whatever other lines allow.
-const CLOSED: &str = "RedirectMatch 403 ^";
+pub const CLOSED: &str = "RedirectMatch 403 ^";
 
 /// Whether a directive or section of this name restricts visitors.
 pub fn restricts(name: &str) -> bool {

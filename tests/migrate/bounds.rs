@@ -1,7 +1,7 @@
 use std::fs::File;
 use std::os::unix::fs::symlink;
 
-use super::has_rows;
+use super::{contents, has_rows};
 use crate::support::Site;
 
 const CONF: &str =
@@ -79,6 +79,34 @@ fn nothing_is_overwritten_and_nothing_is_written_into_the_old_folder() {
     site.cameleer(["migrate", "old", "--to", "old/new"]).failed(2, "is inside the old configuration");
     site.cameleer(["migrate", "old", "--to", "old/httpd.conf"]).failed(2, "is inside the old configuration");
     assert!(!site.has("old/new") && site.read("full/own.txt") == "mine");
+}
+
+#[test]
+fn no_spelling_of_the_new_folder_leads_into_the_old_one() {
+    let site = Site::new().file("old/conf/httpd.conf", CONF);
+    std::fs::create_dir(site.path("old/empty")).expect("a folder in TMPDIR");
+    symlink(site.path("old/empty"), site.path("link")).expect("a link in TMPDIR");
+    symlink(site.path("old/none"), site.path("dangling")).expect("a link in TMPDIR");
+    let before = contents(&site.path("old"));
+    for to in ["old/conf/x/y", "old/x", "q/../old/zz", "link", "link/x", "q/../link/../x"] {
+        site.cameleer(["migrate", "old", "--to", to]).failed(2, "is inside the old configuration");
+    }
+    site.cameleer(["migrate", "old", "--to", "dangling"]).failed(2, "No such file");
+    assert_eq!(contents(&site.path("old")), before);
+    assert!(!site.has("old/x") && !site.has("old/zz") && !site.has("old/conf/x") && !site.has("q"));
+    site.cameleer(["migrate", "old", "--to", "q/../new/x"]).succeeded();
+    assert!(site.has("new/x/httpd.conf") && !site.has("q"));
+}
+
+#[test]
+fn a_path_that_no_line_can_name_is_a_wrong_command_line() {
+    let site = site("");
+    for to in ["a\nUser root", "a\x1b[2J", "a${HOME}"] {
+        site.cameleer(["migrate", "old", "--to", to]).failed(2, "a configuration cannot name this path");
+    }
+    std::fs::rename(site.path("old"), site.path("o\nld")).expect("our own folder");
+    site.cameleer(["migrate", "o\nld", "--to", "new"]).failed(2, "o\\nld/httpd.conf: a configuration cannot name");
+    assert!(!site.has("new"));
 }
 
 #[test]

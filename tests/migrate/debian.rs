@@ -74,7 +74,6 @@ fn the_report_names_each_line_that_was_changed() {
             "@DIR@/etc/mods-enabled/mpm_event.conf:7: MaxRequestWorkers: counted threads; here MaxClients counts processes of Perl, 256 unless it is set",
             "@DIR@/etc/mods-enabled/evasive.conf:1: <IfModule mod_evasive20.c>: applied to the old server, so its lines are judged one by one",
             "@DIR@/etc/mods-enabled/evasive.conf:3: DOSPageCount: belongs to mod_evasive, see there",
-            "@DIR@/etc/mods-enabled/status.conf:1: <IfModule mod_status.c>: did not apply to the old server",
         ],
     );
 }
@@ -90,6 +89,7 @@ fn the_report_names_each_decision_with_what_to_do() {
         &[
             "@DIR@/etc/mods-enabled/evasive.load:1: LoadModule evasive20_module: mod_evasive is not part of Cameleer: SpeedLimit limits the requests of one client, for instance SpeedLimit requests=100/10s",
             "@DIR@/etc/mods-enabled/camelcase.load:1: LoadModule camelcase_module: is not part of Cameleer: find out what it did for the site",
+            "@DIR@/etc/mods-enabled/status.conf:1: <IfModule mod_status.c>: did not apply to the old server; its lines restrict visitors: find out whether its module was compiled in",
             "@DIR@/etc/conf-enabled/security.conf:5: CamelHumps: is not a directive of httpd or Cameleer: find out which module defined it",
             "@DIR@/cgi-bin/old.pl:2: CGI::Camel::Humps: is not found in @INC: install it",
             "@DIR@/cgi-bin/dead.cgi:1: CGI program: the #! line names the missing interpreter \"/usr/local/bin/perl5.005\"; install that or name another",

@@ -4,8 +4,12 @@
 mod bounds;
 /// Places that the old server closed stay closed, or the check fails.
 mod closed;
+/// Blocks that applied to the old server, and `.htaccess` files.
+mod conditions;
 /// A tree of Debian's apache2, with httpd 2.4.
 mod debian;
+/// Files that the old server included, by lines of all kinds.
+mod includes;
 /// Places that modules in C had closed, or whose files were sources of a program.
 mod modules_in_c;
 /// A tree of Apache 1.3, as it was in 2003.

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod judge;
+mod naming;
 mod read;
 mod report;
 mod write;
@@ -24,9 +25,10 @@ use compat::programs::Programs;
 use config::ConfigError;
 use master::configuration::{ConfigOrigin, Mistakes, Survey, trial};
 use toolkit::conf::Conf;
-use toolkit::{print, print_error};
+use toolkit::{Misuse, print, print_error};
 
 use judge::{Ledger, LineVerdict};
+use naming::{can_be_named, unnamable};
 use read::{OldSite, main_file};
 use report::MigrateReport;
 use write::{Copies, FOLDER_NAME, Layout, NewFolder, fresh, unit};
@@ -67,29 +69,36 @@ impl Migrate {
     pub fn run(self) -> anyhow::Result<()> {
         let main = main_file::find(&self.source)?;
         let site = OldSite::read(&origin(&main, &self.defines)?, &main)?;
-        let mut folder = fresh(&self.to, &site.base)?;
-        let layout = Layout { base: site.base.clone(), to: folder.path().to_owned() };
+        if let Some(path) = [&main, &site.server_root].into_iter().find(|path| !can_be_named(path)) {
+            return Err(Misuse(unnamable(path)).into());
+        }
+        let mut folder = fresh(&self.to, &[&site.base, &site.server_root, &self.source])?;
+        let layout = Layout::new(&site.base, folder.path());
         let mut copies = Copies::of(&site.files, &layout, judge::restricts);
         write_envvars(&site, &copies, &mut folder)?;
         let mut ledger = Ledger::default();
         judge::before(&site, &layout, &copies, &mut ledger);
-        let survey = self.settle(&site, &mut copies, &mut ledger, &mut folder)?;
-        judge::beside(&survey, &copies, &mut ledger);
+        let mut head = head(&site, folder.path());
+        let survey = self.settle(&head, &mut copies, &mut ledger, &mut folder)?;
+        let closed = judge::beside(&survey, &copies, &site.modules, &mut ledger);
+        if !closed.is_empty() {
+            head.extend(closed);
+            copies.write(&mut folder, &head, &ledger.edits())?;
+        }
         self.finish(&survey, &copies, ledger, &mut folder)
     }
 
     /// Writes the copies until they have no messages that a change of lines can mend.
     fn settle(
         &self,
-        site: &OldSite,
+        head: &[String],
         copies: &mut Copies,
         ledger: &mut Ledger,
         folder: &mut NewFolder,
     ) -> anyhow::Result<Survey> {
-        let head = head(site, folder.path());
         let mut round = 0;
         loop {
-            copies.write(folder, &head, &ledger.edits())?;
+            copies.write(folder, head, &ledger.edits())?;
             let survey = Survey::of(&origin(copies.main(), &self.defines)?);
             round += 1;
             let known = ledger.verdicts.len();
@@ -99,7 +108,7 @@ impl Migrate {
             }
             if !changes || round == MOST_ROUNDS {
                 // The last messages have added comments.
-                copies.write(folder, &head, &ledger.edits())?;
+                copies.write(folder, head, &ledger.edits())?;
                 return Ok(Survey::of(&origin(copies.main(), &self.defines)?));
             }
         }
@@ -136,16 +145,16 @@ fn origin(main: &Path, defines: &[String]) -> anyhow::Result<ConfigOrigin> {
 
 /// The first lines of the main file: the new folder, and the old ServerRoot, from which relative paths of documents and logs start.
 fn head(site: &OldSite, to: &Path) -> Vec<String> {
-    let quoted = |path: &Path| path.to_string_lossy().replace('"', "\\\"");
+    let quoted = |path: &Path| naming::quoted(&path.to_string_lossy());
     let mut head = vec![
         format!(
             "# Made by cameleer migrate from {}. report.txt has the changed lines.",
             printable::line(&site.main.to_string_lossy())
         ),
-        format!("Define {FOLDER_NAME} \"{}\"", quoted(to)),
+        format!("Define {FOLDER_NAME} {}", quoted(to)),
     ];
     if !site.names_its_root() {
-        head.push(format!("ServerRoot \"{}\"", quoted(&site.server_root)));
+        head.push(format!("ServerRoot {}", quoted(&site.server_root)));
     }
     head
 }

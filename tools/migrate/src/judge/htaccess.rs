@@ -7,9 +7,13 @@ use std::time::{Duration, Instant};
 use config::parse::{ConfigReader, ParserSource};
 use config::{At, Config, Directive, LONGEST_HTACCESS, LineReader, Scope, depth, regular};
 
+use super::access;
+use super::includes::UNDECIDED;
 use super::ledger::{Ledger, LineVerdict};
 use super::lines::sends_php;
 use super::messages;
+use crate::naming::{can_be_named, quoted};
+use crate::read::{OldModules, is_ours};
 
 /// Maximum number of names in folders that are looked at.
 const MOST_NAMES: usize = 200_000;
@@ -22,9 +26,10 @@ const MOST_MESSAGES: usize = 20;
 /// `<Directory />` and `<Directory /usr/share>` are no folders of the site.
 const LEAST_PARTS: usize = 3;
 
-/// Adds what a request for the folders would report.
-pub fn judge(config: &Config, ledger: &mut Ledger) {
-    let mut search = Search { config, ledger, seen: BTreeSet::new(), names: 0, since: Instant::now() };
+/// Adds what a request for the folders would report. Returns lines that close folders whose restrictions do not apply anymore.
+pub fn judge(config: &Config, modules: &OldModules, ledger: &mut Ledger) -> Vec<String> {
+    let (seen, closed) = (BTreeSet::new(), Vec::new());
+    let mut search = Search { config, modules, ledger, seen, closed, names: 0, since: Instant::now() };
     for (host, folder) in roots(config) {
         search.enter(host, &folder, DEEPEST);
     }
@@ -32,6 +37,7 @@ pub fn judge(config: &Config, ledger: &mut Ledger) {
         let sentence = "the document roots are large: not all .htaccess files were checked";
         search.ledger.add(LineVerdict::of_site(sentence));
     }
+    search.closed
 }
 
 /// Document roots, folders of aliases and of `<Directory>` sections, with the number of their host.
@@ -50,8 +56,11 @@ fn roots(config: &Config) -> Vec<(u16, PathBuf)> {
 
 struct Search<'a> {
     config: &'a Config,
+    modules: &'a OldModules,
     ledger: &'a mut Ledger,
     seen: BTreeSet<PathBuf>,
+    /// Lines that close folders.
+    closed: Vec<String>,
     names: usize,
     since: Instant,
 }
@@ -103,6 +112,16 @@ impl Search<'_> {
             let sentence = "AddType: PHP is not part of Cameleer, so the sources of these files would be sent: remove the files or this line";
             self.ledger.add(LineVerdict::open(&at(line), sentence, None));
         }
+        if let Some((line, condition)) = lost_restriction(&text, self.modules) {
+            let close = closing(folder);
+            let sentence = format!(
+                "<IfModule {condition}>: applied to the old server and does not apply here, so its restrictions are gone: \
+                 the folder {}",
+                if close.is_some() { "is closed now by a <Directory> section of the main file" } else { "is OPEN now" }
+            );
+            self.ledger.add(LineVerdict::open(&at(line), sentence, None));
+            self.closed.extend(close.unwrap_or_else(|| vec![UNDECIDED.to_owned()]));
+        }
         for _ in 0..MOST_MESSAGES {
             let Err(error) = self.config.htaccess(folder, file, &text, allowed) else { break };
             let Some(place) = &error.at else { break };
@@ -114,6 +133,44 @@ impl Search<'_> {
             text = without_line(&text, place.line);
         }
     }
+}
+
+/// The lines that refuse all requests for a folder; `None` if a line cannot name the folder.
+fn closing(folder: &Path) -> Option<Vec<String>> {
+    let text = folder.to_str().filter(|text| can_be_named(folder) && !text.contains(['*', '?', '[', '\\']))?;
+    let section = format!("<Directory {}>", quoted(text));
+    let reason = "# migrate: the .htaccess file of this folder restricts visitors by a module that Cameleer lacks";
+    Some(vec![reason.to_owned(), section, access::CLOSED.to_owned(), "</Directory>".to_owned()])
+}
+
+/// The first `<IfModule>` that applied before, does not apply now, and has lines that restrict visitors.
+fn lost_restriction(text: &str, modules: &OldModules) -> Option<(u32, String)> {
+    let mut open: Vec<(u32, String)> = Vec::new();
+    for line in LineReader::new(text) {
+        let mut words = line.text.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        if name.eq_ignore_ascii_case("<IfModule") {
+            let condition = words.next().unwrap_or_default().trim_end_matches('>').trim_matches(['"', '\'']);
+            open.push((line.number, condition.to_owned()));
+        } else if name.to_ascii_lowercase().starts_with("</ifmodule") {
+            open.pop();
+        } else if access::restricts(name) && open.iter().all(|(_, condition)| applied(condition, modules)) {
+            let lost = open.iter().find(|(_, condition)| !applies(condition));
+            if lost.is_some() {
+                return lost.cloned();
+            }
+        }
+    }
+    None
+}
+
+/// Whether the condition may have been true on the old server.
+fn applied(condition: &str, modules: &OldModules) -> bool {
+    condition.strip_prefix('!').map_or_else(|| modules.may_have(condition), |name| !modules.has(name))
+}
+
+fn applies(condition: &str) -> bool {
+    condition.strip_prefix('!').map_or_else(|| is_ours(condition), |name| !is_ours(name))
 }
 
 /// The lines that give files the type of mod_php.

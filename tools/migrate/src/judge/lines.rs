@@ -1,33 +1,26 @@
 //! Lines that are judged by the old configuration alone: paths, modules, the numbers of processes.
 
-use std::collections::HashSet;
-
-use config::parse::INCLUDED;
-use config::{At, ConfigError, Directive};
+use config::{At, Directive};
 
 use super::access;
+use super::definitions;
 use super::forwarded;
+use super::includes;
 use super::ledger::{Ledger, LineVerdict};
 use super::macros::{self, MacroLines};
 use super::modules;
 use crate::read::{OldSite, is_ours};
-use crate::write::{Copies, FOLDER_NAME, Layout, LineEdit};
+use crate::write::{Copies, Layout, LineEdit};
 
 /// Judges the old configuration.
 pub fn before(site: &OldSite, layout: &Layout, copies: &Copies, ledger: &mut Ledger) {
     converted(site, ledger);
-    for error in &site.errors {
-        unreadable(error, ledger);
+    includes::judge(site, layout, copies, ledger);
+    for passed in site.passed.iter().filter(|passed| passed.name == "IfModule") {
+        condition(passed, site, copies, ledger);
     }
-    let with_files: HashSet<&At> = site.passed.iter().filter(|one| one.name == INCLUDED).map(|one| &one.at).collect();
-    for passed in &site.passed {
-        match passed.name.as_str() {
-            "Include" => included(passed, with_files.contains(&passed.at), layout, ledger),
-            INCLUDED => {}
-            _ => condition(passed, site, ledger),
-        }
-    }
-    macros::conditions(copies, ledger).iter().for_each(|passed| condition(passed, site, ledger));
+    macros::conditions(copies, ledger).iter().for_each(|passed| condition(passed, site, copies, ledger));
+    definitions::judge(site, copies, ledger);
     let mut judge = Lines { site, copies, ledger, decided: Vec::new() };
     MacroLines::of(copies, &site.tree).all().for_each(|line| judge.line(&line.directive, &line.around));
     judge.read(&site.tree, &mut Vec::new());
@@ -41,28 +34,8 @@ fn converted(site: &OldSite, ledger: &mut Ledger) {
     }
 }
 
-/// A file that cannot be read keeps its line, so that the check fails: its lines may protect something.
-fn unreadable(error: &ConfigError, ledger: &mut Ledger) {
-    let Some(at) = &error.at else { return ledger.add(LineVerdict::of_site(&error.message)) };
-    if error.message.contains("includes itself") {
-        ledger.add(LineVerdict::open(at, &error.message, Some(LineEdit::Comment)));
-    } else if error.message.starts_with("Include") {
-        ledger.add(LineVerdict::open(at, &error.message, Some(LineEdit::Note)));
-    }
-}
-
-/// `Include` of a file of the old folder: the copy is read instead.
-fn included(passed: &Directive, has_files: bool, layout: &Layout, ledger: &mut Ledger) {
-    let Some(pattern) = passed.args.first() else { return };
-    let place = layout.below(std::path::Path::new(pattern));
-    let name = if has_files { "Include" } else { "IncludeOptional" };
-    let line = format!("{name} \"${{{FOLDER_NAME}}}/{}\"", place.display());
-    let sentence = format!("Include: reads the copy of {pattern}");
-    ledger.add(LineVerdict::changed(&passed.at, sentence, LineEdit::Replace(vec![line])));
-}
-
 /// `<IfModule>` applies as it did on the old server.
-fn condition(passed: &Directive, site: &OldSite, ledger: &mut Ledger) {
+fn condition(passed: &Directive, site: &OldSite, copies: &Copies, ledger: &mut Ledger) {
     let [condition] = passed.args.as_slice() else { return };
     let (name, is_negated) = match condition.strip_prefix('!') {
         Some(name) => (name, true),
@@ -80,7 +53,17 @@ fn condition(passed: &Directive, site: &OldSite, ledger: &mut Ledger) {
         }
         _ => return,
     };
-    ledger.add(LineVerdict::changed(&passed.at, sentence, edit));
+    let at = copies.old(&passed.at);
+    let restricts = copies.find(&at.file).is_some_and(|copy| copy.outline.has_mark_inside(at.line));
+    match edit {
+        // Only the modules of LoadModule lines are known for sure.
+        LineEdit::CommentSection | LineEdit::Note if restricts => {
+            let sentence =
+                format!("{sentence}; its lines restrict visitors: find out whether its module was compiled in");
+            ledger.add(LineVerdict::open(&at, sentence, Some(edit)));
+        }
+        edit => ledger.add(LineVerdict::changed(&at, sentence, edit)),
+    }
 }
 
 struct Lines<'a> {
@@ -117,7 +100,10 @@ impl Lines<'_> {
             _ => forwarded::line(directive, &self.site.tree)
                 .or_else(|| modules::own_directive(directive, around, &mut self.decided)),
         };
-        verdict.into_iter().for_each(|verdict| self.ledger.add(verdict));
+        if let Some(verdict) = verdict {
+            let at = verdict.at.map(|at| self.copies.old(&at));
+            self.ledger.add(LineVerdict { at, ..verdict });
+        }
     }
 
     fn has_threads(&self) -> bool {

@@ -6,8 +6,10 @@
 mod access;
 mod applications;
 mod counterparts;
+mod definitions;
 mod forwarded;
 mod htaccess;
+mod includes;
 mod ledger;
 mod lines;
 mod macros;
@@ -24,10 +26,11 @@ pub use messages::messages;
 
 use master::configuration::Survey;
 
+use crate::read::OldModules;
 use crate::write::Copies;
 
-/// Judges what is not part of the configuration's files: programs, and `.htaccess` files.
-pub fn beside(survey: &Survey, copies: &Copies, ledger: &mut Ledger) {
+/// Judges what is not part of the configuration's files: programs, and `.htaccess` files. Returns lines that close folders.
+pub fn beside(survey: &Survey, copies: &Copies, modules: &OldModules, ledger: &mut Ledger) -> Vec<String> {
     programs::judge(survey, copies, ledger);
-    htaccess::judge(&survey.config, ledger);
+    htaccess::judge(&survey.config, modules, ledger)
 }

@@ -24,9 +24,43 @@ pub struct Disk {
     files: RefCell<HashMap<PathBuf, OldFile>>,
     bytes: Cell<usize>,
     names: Cell<usize>,
+    unread: RefCell<HashMap<PathBuf, UnreadFile>>,
+    /// Lines that follow the text of a file.
+    added: Option<(PathBuf, String)>,
+}
+
+/// Why a file could not be read, or a folder could not be listed.
+#[derive(Debug, Clone)]
+pub struct UnreadFile {
+    pub why: String,
+    /// Whether the file is missing, which `IncludeOptional` allows.
+    pub is_missing: bool,
 }
 
 impl Disk {
+    /// A disk on which lines follow the text of a file.
+    pub fn adding(file: &Path, lines: &str) -> Disk {
+        Disk { added: Some((file.to_owned(), lines.to_owned())), ..Disk::default() }
+    }
+
+    /// Reads an included file. One that cannot be read counts as empty, so that files behind it are read.
+    pub fn read_included(&self, path: &Path) -> String {
+        self.read(path).unwrap_or_else(|error| {
+            self.miss(path, &error);
+            String::new()
+        })
+    }
+
+    fn miss(&self, path: &Path, error: &io::Error) {
+        let unread = UnreadFile { why: error.to_string(), is_missing: error.kind() == io::ErrorKind::NotFound };
+        self.unread.borrow_mut().insert(path.to_owned(), unread);
+    }
+
+    /// The files that could not be read, and the folders that could not be listed.
+    pub fn unread(&self) -> HashMap<PathBuf, UnreadFile> {
+        self.unread.borrow().clone()
+    }
+
     /// Reads a text. Fails for devices, programs, and what exceeds the limits.
     pub fn read(&self, path: &Path) -> io::Result<String> {
         if let Some(file) = self.files.borrow().get(path) {
@@ -38,7 +72,10 @@ impl Disk {
         if bytes.contains(&0) {
             return Err(io::Error::other("it is not a text"));
         }
-        let (text, is_converted) = decoded(bytes);
+        let (mut text, is_converted) = decoded(bytes);
+        if let Some((_, lines)) = self.added.as_ref().filter(|(file, _)| file == path) {
+            text = format!("{}\n{lines}", text.trim_end_matches('\n'));
+        }
         self.files
             .borrow_mut()
             .insert(path.to_owned(), OldFile { path: path.to_owned(), text: text.clone(), is_converted });
@@ -60,7 +97,12 @@ impl Disk {
 
     /// Lists a folder as full paths.
     pub fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
-        let entries: Vec<PathBuf> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
+        let entries = std::fs::read_dir(folder).inspect_err(|error| {
+            if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
+                self.miss(folder, error);
+            }
+        })?;
+        let entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         self.names.set(self.names.get() + entries.len());
         match self.names.get() <= MOST_NAMES {
             true => Ok(entries),

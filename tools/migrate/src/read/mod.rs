@@ -1,11 +1,14 @@
 //! The old server's configuration: its files, the directives that applied there, and its modules.
 
+mod defaults;
 mod disk;
 pub mod main_file;
 mod modules;
 
+pub use disk::UnreadFile;
 pub use modules::OldModules;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use config::parse::{ConfigReader, INCLUDED, ParserSource};
@@ -31,6 +34,10 @@ pub struct OldSite {
     pub passed: Vec<Directive>,
     /// Lines that cannot be read, for instance an `Include` of a missing file.
     pub errors: Vec<ConfigError>,
+    /// Included files that could not be read, and folders that could not be listed.
+    pub unread: HashMap<PathBuf, UnreadFile>,
+    /// Names given by `-D`.
+    pub defines: Vec<String>,
     /// Modules that were loaded.
     pub modules: OldModules,
 }
@@ -50,9 +57,17 @@ impl OldSite {
     /// Reads the configuration twice: `<IfModule>` depends on modules that may be loaded below it.
     pub fn read(origin: &ConfigOrigin, main: &Path) -> anyhow::Result<OldSite> {
         let every_module = |_: &str| true;
-        let modules = OldModules::of(&read_once(origin, &Disk::default(), &every_module).tree);
         let disk = Disk::default();
-        let once = read_once(origin, &disk, &|name| modules.has(name));
+        let mut first = read_once(origin, &disk, main, &every_module);
+        let files = disk.files(main, first.passed.iter().filter(|passed| passed.name == INCLUDED));
+        let added = defaults::lines(&first.tree, &first.passed, &files, &server_root(&first.tree, main), main);
+        let disk = || added.as_ref().map_or_else(Disk::default, |lines| Disk::adding(main, lines));
+        if added.is_some() {
+            first = read_once(origin, &disk(), main, &every_module);
+        }
+        let modules = OldModules::of(&first.tree);
+        let disk = disk();
+        let once = read_once(origin, &disk, main, &|name| modules.has(name));
         disk.is_within_limits().map_err(|why| Misuse(format!("{}: {why}", main.display())))?;
         if once.tree.is_empty() {
             let why = once.errors.first().map_or("no directives".to_owned(), ConfigError::to_string);
@@ -60,9 +75,11 @@ impl OldSite {
         }
         let server_root = server_root(&once.tree, main);
         let base = if main.starts_with(&server_root) { server_root.clone() } else { folder_of(main) };
+        let unread = disk.unread();
         let files = disk.files(main, once.passed.iter().filter(|passed| passed.name == INCLUDED));
         let Once { tree, passed, errors } = once;
-        Ok(OldSite { main: main.to_owned(), base, server_root, files, tree, passed, errors, modules })
+        let (main, defines) = (main.to_owned(), origin.defines.clone());
+        Ok(OldSite { main, base, server_root, files, tree, passed, errors, unread, defines, modules })
     }
 
     /// Whether the configuration sets ServerRoot itself.
@@ -78,13 +95,14 @@ struct Once {
     errors: Vec<ConfigError>,
 }
 
-fn read_once(origin: &ConfigOrigin, disk: &Disk, is_module: &dyn Fn(&str) -> bool) -> Once {
+fn read_once(origin: &ConfigOrigin, disk: &Disk, main: &Path, is_module: &dyn Fn(&str) -> bool) -> Once {
     let beside = origin.envvars();
     let env = |name: &str| {
         let own = origin.facts.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         own.or_else(|| beside.get(name).map(str::to_owned))
     };
-    let (read, list) = (|path: &Path| disk.read(path), |path: &Path| disk.list(path));
+    let read = |path: &Path| if path == main { disk.read(path) } else { Ok(disk.read_included(path)) };
+    let list = |path: &Path| disk.list(path);
     let source = ParserSource { read: &read, list: &list, is_module, ..origin.source(&env) };
     let reader = origin.read_for_its_generation(|| ConfigReader::new(&source));
     let passed = reader.passed().to_vec();

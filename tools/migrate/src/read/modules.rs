@@ -4,8 +4,26 @@ use std::collections::BTreeSet;
 
 use config::{Directive, is_embodied, modules};
 
-/// Modules that every httpd has compiled in.
-const ALWAYS: [&str; 6] = ["core", "core.c", "http_core.c", "mod_so.c", "http_module", "so_module"];
+/// Modules that every httpd has compiled in, and those that Debian's httpd has, by both names.
+const ALWAYS: &[&str] = &[
+    "core",
+    "core.c",
+    "core_module",
+    "http_core.c",
+    "http_module",
+    "mod_so.c",
+    "so_module",
+    "mod_version.c",
+    "version_module",
+    "mod_log_config.c",
+    "log_config_module",
+    "mod_logio.c",
+    "logio_module",
+    "mod_unixd.c",
+    "unixd_module",
+    "mod_watchdog.c",
+    "watchdog_module",
+];
 /// A server that loads one of these loads all that it has: no useful server lacks them.
 const BASIC: [&str; 3] = ["alias_module", "dir_module", "mime_module"];
 
@@ -36,6 +54,11 @@ impl OldModules {
         self.loads(name) || ALWAYS.contains(&name) || (!self.is_complete && is_embodied(name))
     }
 
+    /// As [`OldModules::has`]; without a complete list, any module may be compiled in.
+    pub fn may_have(&self, name: &str) -> bool {
+        self.has(name) || !self.is_complete
+    }
+
     /// Whether a line loads the module.
     pub fn loads(&self, name: &str) -> bool {
         self.names.contains(name)
@@ -58,4 +81,18 @@ fn names_of(identifier: &str, file: &str) -> [String; 3] {
     let stem = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".so");
     let name = identifier.trim_end_matches("_module");
     [identifier.to_owned(), format!("mod_{name}.c"), format!("{stem}.c")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_that_debian_compiles_in_count_as_loaded() {
+        let modules = OldModules::of(&[Directive::new("LoadModule", ["dir_module", "mod_dir.so"])]);
+        let names = ["mod_version.c", "log_config_module", "mod_logio.c", "unixd_module", "mod_watchdog.c"];
+        assert!(modules.is_complete && names.iter().all(|name| modules.has(name)));
+        assert!(!modules.has("mod_rewrite.c") && !modules.may_have("mod_rewrite.c"));
+        assert!(OldModules::of(&[]).may_have("mod_authnz_ldap.c"));
+    }
 }

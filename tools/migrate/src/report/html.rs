@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::text::name;
 use super::{MigrateReport, ReportRow, parts};
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}\
@@ -10,7 +11,7 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:70em;marg
 
 /// The report as a page.
 pub fn html(report: &MigrateReport) -> String {
-    let (old, new) = (escape(&report.old.to_string_lossy()), escape(&report.new.to_string_lossy()));
+    let (old, new) = (escape(&name(&report.old)), escape(&name(&report.new)));
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>cameleer migrate: {old}</title>\
          <style>{STYLE}</style></head>\n<body><h1>{old} is now {new}</h1>\n"

@@ -1,6 +1,6 @@
 //! The copies of all files. A link of the old folder becomes a link to the copy of its file.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ pub struct FileCopy {
     pub origin: PathBuf,
     /// Absolute path of the copy.
     place: PathBuf,
+    /// The file itself, without links.
+    real: PathBuf,
     /// Links of the new folder that lead to the copy.
     links: Vec<PathBuf>,
     /// The old text.
@@ -32,13 +34,17 @@ pub struct FileCopy {
 pub struct Copies {
     pub all: Vec<FileCopy>,
     to: PathBuf,
-    by_name: HashMap<String, usize>,
+    /// By paths in the old folder and in the new one. `a/./b` and `a/b` are the same path.
+    by_name: HashMap<PathBuf, usize>,
+    /// Files without a copy, because another file has its place.
+    pub lost: HashSet<PathBuf>,
 }
 
 impl Copies {
     /// Plans the copies of the files. `is_marked`: see [`Outline::of`].
     pub fn of(files: &[OldFile], layout: &Layout, is_marked: fn(&str) -> bool) -> Copies {
-        let mut copies = Copies { all: Vec::new(), to: layout.to.clone(), by_name: HashMap::new() };
+        let mut copies =
+            Copies { all: Vec::new(), to: layout.to.clone(), by_name: HashMap::new(), lost: HashSet::new() };
         for file in files {
             copies.add(file, layout, is_marked);
         }
@@ -48,22 +54,29 @@ impl Copies {
     fn add(&mut self, file: &OldFile, layout: &Layout, is_marked: fn(&str) -> bool) {
         let named = layout.place(&file.path);
         let place = real_place(&file.path, layout);
-        let index = self.all.iter().position(|copy| copy.place == place).unwrap_or_else(|| {
+        let real = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
+        let index = self.all.iter().position(|copy| copy.real == real).unwrap_or(self.all.len());
+        let is_taken = |name: &Path| self.by_name.get(name).is_some_and(|other| *other != index);
+        if is_taken(&named) || is_taken(&place) {
+            self.lost.insert(file.path.clone());
+            return;
+        }
+        if index == self.all.len() {
             let (origin, text, outline) = (file.path.clone(), file.text.clone(), Outline::of(&file.text, is_marked));
-            self.all.push(FileCopy { origin, place: place.clone(), links: Vec::new(), text, outline, edited: None });
-            self.all.len() - 1
-        });
-        if named != place {
+            let place = place.clone();
+            self.all.push(FileCopy { origin, place, real, links: Vec::new(), text, outline, edited: None });
+        }
+        if named != self.all[index].place {
             self.all[index].links.push(named.clone());
         }
-        for name in [&file.path, &named] {
-            self.by_name.insert(name.display().to_string(), index);
+        for name in [&file.path, &named, &place] {
+            self.by_name.insert(name.clone(), index);
         }
     }
 
     /// The copy of a file, by a path in the old folder or in the new one.
     pub fn find(&self, name: &str) -> Option<&FileCopy> {
-        self.by_name.get(name).map(|index| &self.all[*index])
+        self.by_name.get(Path::new(name)).map(|index| &self.all[*index])
     }
 
     /// The position in the old file of a position in the old or the new file.
@@ -79,6 +92,11 @@ impl Copies {
         }
     }
 
+    /// The position in the old file under the file's first name, or the position itself.
+    pub fn old(&self, at: &At) -> At {
+        self.origin(at).unwrap_or_else(|| at.clone())
+    }
+
     /// The copy of the main file.
     pub fn main(&self) -> &Path {
         &self.all[0].place
@@ -91,10 +109,15 @@ impl Copies {
         head: &[String],
         edits: &HashMap<String, BTreeMap<u32, (&str, &LineEdit)>>,
     ) -> anyhow::Result<()> {
-        let none = BTreeMap::new();
+        // A file may have several names.
+        let mut of_copy: HashMap<usize, BTreeMap<u32, (&str, &LineEdit)>> = HashMap::new();
+        for (name, edits) in edits {
+            let known = self.by_name.get(Path::new(name));
+            known.into_iter().for_each(|index| of_copy.entry(*index).or_default().extend(edits));
+        }
         for (index, copy) in self.all.iter_mut().enumerate() {
-            let own = edits.get(&copy.origin.display().to_string()).unwrap_or(&none);
-            let edited = edit::apply(&copy.text, &copy.outline, if index == 0 { head } else { &[] }, own);
+            let own = of_copy.remove(&index).unwrap_or_default();
+            let edited = edit::apply(&copy.text, &copy.outline, if index == 0 { head } else { &[] }, &own);
             to.write(&copy.place, &edited.text)?;
             for link in &copy.links {
                 to.link(link, &relative(link.parent().unwrap_or(Path::new("/")), &copy.place))?;

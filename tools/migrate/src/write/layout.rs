@@ -12,15 +12,30 @@ pub struct Layout {
     pub base: PathBuf,
     /// The new folder, absolute.
     pub to: PathBuf,
+    /// [`OUTSIDE`], or a similar name if the old folder has this one.
+    outside: String,
+    /// `base` without `..`, and without links.
+    bases: [PathBuf; 2],
 }
 
 impl Layout {
+    /// The layout for a new folder.
+    pub fn new(base: &Path, to: &Path) -> Layout {
+        let others = (2..).map(|number| format!("{OUTSIDE}-{number}"));
+        let is_free = |name: &String| base.join(name).symlink_metadata().is_err();
+        let outside = std::iter::once(OUTSIDE.to_owned()).chain(others).find(is_free);
+        let clean = without_dots(base);
+        let real = clean.canonicalize().unwrap_or_else(|_| clean.clone());
+        let outside = outside.unwrap_or_else(|| OUTSIDE.to_owned());
+        Layout { base: base.to_owned(), to: to.to_owned(), outside, bases: [clean, real] }
+    }
+
     /// The place of a file or pattern below the new folder.
     pub fn below(&self, path: &Path) -> PathBuf {
         let path = without_dots(path);
-        match path.strip_prefix(without_dots(&self.base)) {
-            Ok(inside) => inside.to_owned(),
-            Err(_) => Path::new(OUTSIDE).join(path.strip_prefix("/").unwrap_or(&path)),
+        match self.bases.iter().find_map(|base| path.strip_prefix(base).ok()) {
+            Some(inside) => inside.to_owned(),
+            None => Path::new(&self.outside).join(path.strip_prefix("/").unwrap_or(&path)),
         }
     }
 
@@ -30,12 +45,15 @@ impl Layout {
     }
 }
 
-/// The path without `.` and `..`, so that no copy leaves the new folder.
+/// The path without `.` and `..`, so that no copy leaves the new folder. `..` behind a link leads to the target's parent.
 fn without_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
         match part {
-            Component::ParentDir => drop(clean.pop()),
+            Component::ParentDir => {
+                clean = clean.canonicalize().unwrap_or(clean);
+                clean.pop();
+            }
             Component::CurDir => {}
             part => clean.push(part),
         }
@@ -56,10 +74,10 @@ mod tests {
 
     #[test]
     fn no_copy_leaves_the_new_folder() {
-        let layout = Layout { base: "/etc/apache2".into(), to: "/new".into() };
+        let layout = Layout::new(Path::new("/nowhere/apache2"), Path::new("/new"));
         let place = |path: &str| layout.place(Path::new(path)).display().to_string();
-        assert_eq!(place("/etc/apache2/./mods-enabled/*.load"), "/new/mods-enabled/*.load");
-        assert_eq!(place("/etc/apache2/../other/a.conf"), "/new/outside/etc/other/a.conf");
+        assert_eq!(place("/nowhere/apache2/./mods-enabled/*.load"), "/new/mods-enabled/*.load");
+        assert_eq!(place("/nowhere/apache2/../other/a.conf"), "/new/outside/nowhere/other/a.conf");
         assert_eq!(place("/../../a.conf"), "/new/outside/a.conf");
     }
 

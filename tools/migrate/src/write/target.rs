@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 use toolkit::Misuse;
+
+use crate::naming::{can_be_named, unnamable};
 
 /// A folder whose files are all ours.
 #[derive(Debug)]
@@ -16,13 +18,18 @@ pub struct NewFolder {
     written: BTreeSet<PathBuf>,
 }
 
-/// Creates the folder. An existing one must be empty and outside of the old configuration.
-pub fn fresh(to: &Path, old: &Path) -> anyhow::Result<NewFolder> {
-    let to = std::path::absolute(to).with_context(|| to.display().to_string())?;
-    let parent = to.parent().and_then(|parent| parent.canonicalize().ok());
-    if let (Some(parent), Ok(old)) = (parent, old.canonicalize())
-        && parent.join(to.file_name().unwrap_or_default()).starts_with(&old)
-    {
+/// Creates the folder. An existing one must be empty and outside of the folders of the old configuration.
+pub fn fresh(to: &Path, old: &[&Path]) -> anyhow::Result<NewFolder> {
+    let mut to = std::path::absolute(to).with_context(|| to.display().to_string())?;
+    let real = real(&to).map_err(|error| Misuse(format!("--to {}: {error}", to.display())))?;
+    if to.components().any(|part| part == Component::ParentDir) {
+        // A missing folder before `..` must not be created.
+        to.clone_from(&real);
+    }
+    if !can_be_named(&to) {
+        return Err(Misuse(format!("--to {}", unnamable(&to))).into());
+    }
+    if old.iter().filter_map(|old| old.canonicalize().ok()).any(|old| real.starts_with(old)) {
         return Err(
             Misuse(format!("--to {}: is inside the old configuration; name a folder elsewhere", to.display())).into()
         );
@@ -34,6 +41,25 @@ pub fn fresh(to: &Path, old: &Path) -> anyhow::Result<NewFolder> {
         Err(error) => return Err(Misuse(format!("--to {}: {error}", to.display())).into()),
     }
     Ok(NewFolder { to, written: BTreeSet::new() })
+}
+
+/// The path without links and `..`. Missing folders stay as they are written.
+fn real(path: &Path) -> std::io::Result<PathBuf> {
+    let mut real = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(real.pop()),
+            part => real.push(part),
+        }
+        match fs::symlink_metadata(&real) {
+            // A link to a missing folder fails here: the folder could be inside the old configuration.
+            Ok(found) if found.is_symlink() => real = real.canonicalize()?,
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(real)
 }
 
 fn create(to: &Path) -> Result<(), Misuse> {

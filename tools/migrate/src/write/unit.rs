@@ -12,12 +12,14 @@ const PROTECTED: [&str; 5] = ["/usr", "/etc", "/boot", "/home", "/root"];
 
 /// The unit for a site whose main file is `main`. `program` is the path of cameleer.
 pub fn unit(program: &Path, main: &Path, defines: &[String], config: &Config) -> String {
-    let options: String = defines.iter().map(|name| format!(" -D {}", word(name))).collect();
+    let options: String = defines.iter().map(|name| format!(" -D {}", argument(name))).collect();
     let mut text = String::new();
     for line in PACKAGED.lines() {
         let changed = match line.split_once('=').map_or(line, |(name, _)| name) {
             "[Service]" => format!("{line}\n{}", account(config)),
-            "ExecStart" => format!("ExecStart={} serve -f {}{options}", path(program), path(main)),
+            "ExecStart" => {
+                format!("ExecStart={} serve -f {}{options}", path(program), argument(&main.to_string_lossy()))
+            }
             "ExecReload" => line.replace("/usr/bin/cameleer", &path(program)),
             "NoNewPrivileges" => format!("# sudo, and sendmail of some mail servers, need NoNewPrivileges=no.\n{line}"),
             "ProtectSystem" => {
@@ -85,9 +87,16 @@ fn path(path: &Path) -> String {
     word(&path.to_string_lossy())
 }
 
-/// A word of a unit: `%` begins a specifier, blanks need quotation marks.
+/// An argument of a command: there `$` begins a variable. In a program's path and in other lines `$` is a plain character.
+fn argument(text: &str) -> String {
+    word(text).replace('$', "$$")
+}
+
+/// A word of a unit: `%` begins a specifier, blanks need quotation marks, a line break would end the line.
 fn word(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
+    let numbered = |c: char| if c.is_control() { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    let text: String = text.chars().map(numbered).collect();
     if text.contains([' ', '\t', ';', '\'']) { format!("\"{text}\"") } else { text }
 }
 
@@ -99,10 +108,12 @@ mod tests {
     fn the_unit_has_the_paths_and_the_account_of_the_site() {
         let mut config = Config { user: Some("www-data".into()), group: Some("www-data".into()), ..Config::default() };
         config.logs = vec![LogTarget::File("/var/log/my site/access.log".into())];
-        let unit = unit(Path::new("/usr/bin/cameleer"), Path::new("/srv/100%/a.conf"), &["SSL".to_owned()], &config);
+        config.error_log = LogTarget::File("/var/log/$a\n\x1bUser=root/error.log".into());
+        let defines = ["SSL".to_owned(), "$X".to_owned()];
+        let unit = unit(Path::new("/usr/bin/cameleer"), Path::new("/srv/100%/$HOME/a.conf"), &defines, &config);
         for line in [
-            "ExecStart=/usr/bin/cameleer serve -f /srv/100%%/a.conf -D SSL",
-            "ReadWritePaths=-\"/var/log/my site\"",
+            "ExecStart=/usr/bin/cameleer serve -f /srv/100%%/$$HOME/a.conf -D SSL -D $$X",
+            "ReadWritePaths=-\"/var/log/my site\" -/var/log/$a\\u000a\\u001bUser=root",
             "ProtectSystem=full",
             "ProtectHome=read-only",
             "RestartPreventExitStatus=78",

@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use config::{At, LineReader, split_words};
 
 use super::access;
-use super::ledger::LineVerdict;
+use super::ledger::{LineVerdict, without_help};
 use super::macros::PlacedLine;
-use super::messages::without_help;
 use crate::write::{Copies, FileCopy, LineEdit};
 
 /// Refuses every request of its place.

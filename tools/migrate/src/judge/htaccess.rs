@@ -9,9 +9,8 @@ use config::{At, Config, Directive, LONGEST_HTACCESS, LineReader, Scope, depth, 
 
 use super::access;
 use super::includes::UNDECIDED;
-use super::ledger::{Ledger, LineVerdict};
+use super::ledger::{Ledger, LineVerdict, without_help};
 use super::lines::sends_php;
-use super::messages;
 use crate::naming::{can_be_named, quoted};
 use crate::read::{OldModules, is_ours};
 
@@ -125,10 +124,8 @@ impl Search<'_> {
         for _ in 0..MOST_MESSAGES {
             let Err(error) = self.config.htaccess(folder, file, &text, allowed) else { break };
             let Some(place) = &error.at else { break };
-            let sentence = format!(
-                "{}; requests below are answered 500 until it is changed",
-                messages::without_help(&error.message)
-            );
+            let sentence =
+                format!("{}; requests below are answered 500 until it is changed", without_help(&error.message));
             self.ledger.add(LineVerdict::open(&at(place.line), sentence, None));
             text = without_line(&text, place.line);
         }

@@ -7,10 +7,10 @@ use master::configuration::Survey;
 
 use super::access;
 use super::applications::ProgramLines;
-use super::ledger::{Ledger, LineVerdict};
+use super::ledger::{Ledger, LineVerdict, without_help};
 use super::macros::{self, MacroLines, PlacedLine};
 use super::positions::Positions;
-use super::rewrite::Rules;
+use super::rewrite::RewriteLines;
 use crate::write::{Copies, LineEdit};
 
 /// End of a warning about a line without effect.
@@ -28,7 +28,7 @@ const OF_PLACES: &[&str] = &["virtualhost", "directory", "location", "files", "l
 pub fn messages(survey: &Survey, copies: &Copies, ledger: &mut Ledger) -> bool {
     let macros = MacroLines::of(copies, &survey.tree);
     let places = Places { positions: Positions::of(&survey.tree), macros, copies };
-    let (rules, programs) = (Rules::of(copies), ProgramLines::of(copies));
+    let (rules, programs) = (RewriteLines::of(copies), ProgramLines::of(copies));
     let mut changes = false;
     let mut add = |verdict: LineVerdict, ledger: &mut Ledger| {
         let edits = verdict.edit.as_ref().is_some_and(|edit| *edit != LineEdit::Note);
@@ -156,12 +156,4 @@ fn of_warning(message: &str, at: &At, copies: &Copies) -> LineVerdict {
         }
         _ => LineVerdict::changed(at, message, LineEdit::Note),
     }
-}
-
-/// The message of an unknown name without the hint of the command line.
-pub fn without_help(message: &str) -> String {
-    message.replace(", or remove the line if everybody may have access", "").replace(
-        "is not a directive: `cameleer check --directives` lists all directives",
-        "is not a directive of httpd or Cameleer: find out which module defined it",
-    )
 }

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use config::{At, Directive, LineReader};
 
-use super::ledger::{Ledger, LineVerdict};
-use super::messages::without_help;
+use super::ledger::{Ledger, LineVerdict, without_help};
 use crate::write::{Copies, FileCopy, LineEdit};
 
 /// Lines whose absence would turn rules off, or move them.
@@ -22,21 +21,21 @@ struct RuleLines {
 }
 
 /// The rules of all files, by the positions of their lines.
-pub struct Rules {
+pub struct RewriteLines {
     all: Vec<RuleLines>,
     by_line: HashMap<At, usize>,
 }
 
-impl Rules {
+impl RewriteLines {
     /// Finds the rules of the old files.
-    pub fn of(copies: &Copies) -> Rules {
+    pub fn of(copies: &Copies) -> RewriteLines {
         let all: Vec<RuleLines> = copies.all.iter().flat_map(of_file).collect();
         let lines = |(index, one): (usize, &RuleLines)| {
             let lines: Vec<&At> = one.conditions.iter().chain([&one.rule]).collect();
             lines.into_iter().map(|at| (at.clone(), index)).collect::<Vec<_>>()
         };
         let by_line = all.iter().enumerate().flat_map(lines).collect();
-        Rules { all, by_line }
+        RewriteLines { all, by_line }
     }
 
     /// The verdicts about a line of mod_rewrite with an error; `None` for other lines.

@@ -51,7 +51,7 @@ fn a_program_that_reads_again_gets_whole_lines_and_the_number_of_those_that_were
     is_served(&server);
     server.logged("lines are lost");
     server.site.write("read", "");
-    server.logged("lines were lost; the program reads again");
+    server.logged("piped.log reads again; ");
     ends_at_once(&mut server);
     let log = server.site.read("piped.log");
     let is_whole = |line: &str| line.starts_with("GET - GET /") && line.ends_with(" HTTP/1.1");

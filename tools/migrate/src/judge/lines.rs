@@ -1,5 +1,7 @@
 //! Lines that are judged by the old configuration alone: paths, modules, the numbers of processes.
 
+use std::collections::HashMap;
+
 use config::{At, Directive};
 
 use super::access;
@@ -23,7 +25,21 @@ pub fn before(site: &OldSite, layout: &Layout, copies: &Copies, ledger: &mut Led
     definitions::judge(site, copies, ledger);
     let mut judge = Lines { site, copies, ledger, decided: Vec::new() };
     MacroLines::of(copies, &site.tree).all().for_each(|line| judge.line(&line.directive, &line.around));
-    judge.read(&site.tree, &mut Vec::new());
+    let mut places = HashMap::new();
+    find_places(&site.tree, &mut Vec::new(), &mut places);
+    judge.read(&site.tree, &places);
+}
+
+/// The sections around each line, in lower case; several for a line of a file that is included several times.
+fn find_places<'a>(tree: &'a [Directive], around: &mut Vec<String>, places: &mut HashMap<&'a At, Vec<Vec<String>>>) {
+    for directive in tree {
+        places.entry(&directive.at).or_default().push(around.clone());
+        if let Some(inside) = &directive.section {
+            around.push(directive.name.to_ascii_lowercase());
+            find_places(inside, around, places);
+            around.pop();
+        }
+    }
 }
 
 fn converted(site: &OldSite, ledger: &mut Ledger) {
@@ -75,14 +91,13 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Judges the directives of a section; `around` are the names of the sections around it.
-    fn read(&mut self, tree: &[Directive], around: &mut Vec<String>) {
+    /// Judges the directives of a section, each by all the places where it applied.
+    fn read(&mut self, tree: &[Directive], places: &HashMap<&At, Vec<Vec<String>>>) {
         for directive in tree.iter().filter(|directive| !macros::is_use(&directive.at, self.copies)) {
-            self.line(directive, around);
+            let around = places.get(&directive.at).map_or(&[][..], Vec::as_slice);
+            self.line(directive, &access::united(around).0);
             if let Some(inside) = &directive.section {
-                around.push(directive.name.to_ascii_lowercase());
-                self.read(inside, around);
-                around.pop();
+                self.read(inside, places);
             }
         }
     }

@@ -100,3 +100,20 @@ fn files_that_a_macro_includes_are_decisions() {
     assert!(!changed.contains("acl-a.conf:2") && open.contains("acl-a.conf:2: Mutex"), "{report}");
     assert_eq!(site.read("old/acl-a.conf"), "ServerTokens Prod\nMutex file:/x\n");
 }
+
+#[test]
+fn a_file_that_a_location_includes_too_closes_it() {
+    let site = site("Include acl.conf\n<Location /a>\nInclude acl.conf\n</Location>\n")
+        .file("old/acl.conf", "MellonEnable auth\nQS_DenyPath +x deny y\n")
+        .file("htdocs/a/page.txt", "page\n");
+    site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
+    let server = serve(site, "new/httpd.conf");
+    server.get("/a/page.txt").is(403);
+}
+
+#[test]
+fn an_included_file_with_the_name_of_the_report_is_a_decision() {
+    let site = site("Include report.txt\n").file("old/report.txt", "<Location /a>\nRequire all denied\n</Location>\n");
+    site.cameleer(["migrate", "old", "--to", "new"]).failed(1, "does not pass cameleer check yet");
+    assert!(site.read("new/report.txt").contains("To be decided"));
+}

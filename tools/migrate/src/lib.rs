@@ -31,13 +31,10 @@ use judge::{Ledger, LineVerdict};
 use naming::{can_be_named, unnamable};
 use read::{OldSite, main_file};
 use report::MigrateReport;
-use write::{Copies, FOLDER_NAME, Layout, NewFolder, fresh, unit};
+use write::{Copies, FOLDER_NAME, Layout, NewFolder, OWN_FILES, fresh, unit};
 
 /// Maximum number of times that the copies are written: each time may show errors that others had hidden.
 const MOST_ROUNDS: usize = 10;
-/// Files beside the copies.
-const UNIT: &str = "cameleer.service";
-const REPORTS: [&str; 2] = ["report.txt", "report.html"];
 
 const HINT: &str = "\
 The old server is not touched. report.txt in the folder lists what was taken over, what was
@@ -127,8 +124,8 @@ impl Migrate {
             MigrateReport { check: checked.lines, passes: checked.passes, ..MigrateReport::of(copies, &ledger) };
         report.taken.push(programs(survey));
         let program = std::env::current_exe()?;
-        folder.write(&folder.path().join(UNIT), &unit::unit(&program, copies.main(), &self.defines, &survey.config))?;
-        let [text, html] = REPORTS.map(|name| folder.path().join(name));
+        let [unit, text, html] = OWN_FILES.map(|name| folder.path().join(name));
+        folder.write(&unit, &unit::unit(&program, copies.main(), &self.defines, &survey.config))?;
         folder.write(&text, &report::text(&report))?;
         folder.write(&html, &report::html(&report))?;
         print(&summary(&report, &text))?;

@@ -12,6 +12,9 @@ use super::outline::Outline;
 use super::target::NewFolder;
 use crate::read::OldFile;
 
+/// Names in the new folder that `migrate` itself writes: the unit, the report as text and as HTML.
+pub const OWN_FILES: [&str; 3] = ["cameleer.service", "report.txt", "report.html"];
+
 /// A file of the old configuration and its copy.
 pub struct FileCopy {
     /// First path by which the old configuration names the file.
@@ -36,7 +39,7 @@ pub struct Copies {
     to: PathBuf,
     /// By paths in the old folder and in the new one. `a/./b` and `a/b` are the same path.
     by_name: HashMap<PathBuf, usize>,
-    /// Files without a copy, because another file has its place.
+    /// Files without a copy, because another file has the place: also one of [`OWN_FILES`].
     pub lost: HashSet<PathBuf>,
 }
 
@@ -57,7 +60,8 @@ impl Copies {
         let real = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
         let index = self.all.iter().position(|copy| copy.real == real).unwrap_or(self.all.len());
         let is_taken = |name: &Path| self.by_name.get(name).is_some_and(|other| *other != index);
-        if is_taken(&named) || is_taken(&place) {
+        let is_own = |name: &Path| OWN_FILES.iter().any(|own| name == self.to.join(own));
+        if [&named, &place].into_iter().any(|name| is_taken(name) || is_own(name)) {
             self.lost.insert(file.path.clone());
             return;
         }

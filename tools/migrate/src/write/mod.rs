@@ -7,7 +7,7 @@ mod outline;
 mod target;
 pub mod unit;
 
-pub use copies::{Copies, FileCopy};
+pub use copies::{Copies, FileCopy, OWN_FILES};
 pub use edit::LineEdit;
 pub use layout::Layout;
 pub use target::{NewFolder, fresh};

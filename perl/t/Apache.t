@@ -78,7 +78,7 @@ my $server = TestServer->spawn(<<'END_OF_CONF');
 </Location>
 END_OF_CONF
 
-my $taint = $ENV{TEST_UNDER_TAINT_CHECK} ? 1 : 0;
+my $taint = TestServer::is_tainted();
 is $server->get('/names')->{content}, "0 0 $taint mod_perl/1.31 1.31\n", 'no method is missing';
 
 done_testing;

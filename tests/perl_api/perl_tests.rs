@@ -1,9 +1,9 @@
 //! The Perl tests, run by `prove`: Plack's own server test suite, and the tests of the packages of perl/lib, in perl/t,
 //! and of perl/lib2, in perl/t/lib2.
 //!
-//! All these tests also run through each door: the client's protocol, and the user as which the server runs. %DOORS in
-//! perl/t/lib/TestServer.pm is the list of doors, with each door's configuration, client and environment; a new door
-//! needs no new test.
+//! All these tests also run through each door: the client's protocol, the user as which the server runs, and
+//! PerlTaintCheck. %DOORS in perl/t/lib/TestServer.pm is the list of doors, with each door's configuration, client and
+//! environment; a new door needs no new test.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -16,14 +16,14 @@ use crate::support::{Finished, Site};
 fn placks_own_server_suite_passes_whole_by_every_door() {
     // Without a door the suite starts `cameleer run`.
     for door in doors().into_iter().chain([String::new()]) {
-        let said = prove("Cameleer/PSGI.t", "", &door);
+        let said = prove(&["Cameleer/PSGI.t"], &[("TEST_DOOR", door.as_str())]);
         assert!(!said.contains("# SKIP"), "{door}: {said}");
     }
 }
 
 #[test]
 fn placks_own_server_suite_passes_whole_again_on_the_fifth_refork() {
-    let said = prove_with("Cameleer/PSGI.t", &[("TEST_DOOR", "http"), ("TEST_REFORKS", "5")]);
+    let said = prove(&["Cameleer/PSGI.t"], &[("TEST_DOOR", "http"), ("TEST_REFORKS", "5")]);
     assert!(said.contains("- refork 5"), "{said}");
     for first_and_last in ["# SCRIPT_NAME\n", "# repeated slashes\n"] {
         assert_eq!(said.matches(first_and_last).count(), 2, "{first_and_last}: {said}");
@@ -31,28 +31,24 @@ fn placks_own_server_suite_passes_whole_again_on_the_fifth_refork() {
 }
 
 #[test]
-fn perl_tests_of_the_apache_api_pass_with_and_without_taint_check() {
-    for taint in ["", "1"] {
-        prove_api(taint, "http");
-    }
-}
-
-#[test]
 fn the_apache_api_is_the_same_by_every_door() {
-    let doors = doors();
+    let tests = test_files("");
+    let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
+    assert!(tests.len() > 30, "{tests:?}");
     std::thread::scope(|scope| {
-        for door in doors.iter().filter(|door| *door != "http") {
-            scope.spawn(move || prove_api("", door));
+        for door in doors() {
+            let tests = &tests;
+            scope.spawn(move || drop(prove(tests, &[("TEST_DOOR", door.as_str())])));
         }
     });
 }
 
 #[test]
 fn the_documentation_of_every_module_is_in_order_and_its_synopsis_compiles() {
-    prove("pod.t", "", "");
+    prove(&["pod.t"], &[]);
 }
 
-/// Ways to connect, as TestServer.pm defines them. Only root can switch to another user. A test run without root covers
+/// Ways to reach the code, as TestServer.pm defines them. Only root can switch to another user. A test run without root covers
 /// an unprivileged server anyway.
 fn doors() -> Vec<String> {
     let folder = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/perl/t/lib");
@@ -61,13 +57,6 @@ fn doors() -> Vec<String> {
     let doors: Vec<String> = names.succeeded().out.split_whitespace().map(str::to_owned).collect();
     assert!(doors.len() > 3, "{doors:?}");
     doors.into_iter().filter(|door| door != "user" || Uid::effective().is_root()).collect()
-}
-
-#[track_caller]
-fn prove_api(taint: &str, door: &str) {
-    let tests = test_files("");
-    assert!(tests.len() > 30, "{tests:?}");
-    tests.iter().for_each(|test| drop(prove(test, taint, door)));
 }
 
 /// The tests of the API below this folder of perl/t, which begins and ends like `lib2/`.
@@ -85,27 +74,22 @@ fn test_files(below: &str) -> Vec<String> {
     found
 }
 
-/// `taint` is `1` for `PerlTaintCheck On` in the servers that the test starts. `door` is the client's door there.
+/// Runs these tests of perl/t, one after the other.
 #[track_caller]
-fn prove(what: &str, taint: &str, door: &str) -> String {
-    prove_with(what, &[("TEST_UNDER_TAINT_CHECK", taint), ("TEST_DOOR", door)])
-}
-
-#[track_caller]
-fn prove_with(what: &str, environment: &[(&str, &str)]) -> String {
+fn prove(tests: &[&str], environment: &[(&str, &str)]) -> String {
     let site = Site::new();
     // TMPDIR has the mode of /tmp, because the server's user writes there too.
     let shared = std::fs::Permissions::from_mode(0o1777);
     std::fs::set_permissions(site.path("tmp"), shared).expect("our own folder");
     let mut prove = Command::new("prove");
-    prove.arg("-v").arg(format!("{}/perl/t/{what}", env!("CARGO_MANIFEST_DIR")));
+    prove.arg("-v").args(tests.iter().map(|test| format!("{}/perl/t/{test}", env!("CARGO_MANIFEST_DIR"))));
     prove
         .envs(environment.iter().copied())
         .env("CAMELEER", env!("CARGO_BIN_EXE_cameleer"))
         .env("TMPDIR", site.path("tmp"))
         .current_dir(site.folder());
-    let said = Finished::of(&mut prove);
-    assert_eq!(said.code, 0, "{what} {environment:?}: {}{}", said.out, said.err);
+    let said = Finished::without_limit(&mut prove);
+    assert_eq!(said.code, 0, "{tests:?} {environment:?}: {}{}", said.out, said.err);
     assert!(said.out.contains("Result: PASS"), "{}", said.out);
     said.out
 }

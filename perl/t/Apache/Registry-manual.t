@@ -102,7 +102,7 @@ is text("/$_->[0]"), $_->[1], $_->[2] for @cases;
 
 is $server->get('/perl/empty.pl')->{status}, 404, 'Registry.pm, handler: an empty file is not found';
 my $ignored = "T switch ignored, enable with 'PerlTaintCheck On'";
-is $server->log =~ /$ignored/ ? 0 : 1, $ENV{TEST_UNDER_TAINT_CHECK} || 0, 'Registry.pm, COMMANDLINE SWITCHES: a line for -T';
+is $server->log =~ /$ignored/ ? 0 : 1, TestServer::is_tainted(), 'Registry.pm, COMMANDLINE SWITCHES: a line for -T';
 like $server->log . $server->slurp('output'), qr/uri is a required parameter/, 'RegistryLoader.pm, handler: without a URI';
 
 # Registry.pm, DESCRIPTION: "It will recompile it whenever the file is updated on disk"

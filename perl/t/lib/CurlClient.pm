@@ -12,6 +12,35 @@ sub new ( $class, @options ) { return bless { options => \@options }, $class }
 sub get ( $self, $url, $options = {} ) { return $self->request( GET => $url, $options ) }
 
 sub request ( $self, $method, $url, $options = {} ) {
+    my ( $file, @request ) = request_options( $method, $options );
+    my $said = output_of( $self->curl, '-i', @request, $url );
+    return $? ? failed( $? >> 8 ) : answer($said);
+}
+
+# The same request for each URL, by one process, which uses a connection again. The answers have the order of the URLs.
+sub request_each ( $self, $method, $urls, $options = {} ) {
+    my ( $file, @request ) = request_options( $method, $options );
+    my $end     = sprintf '--end-%d-%d--', $$, rand 1e9;
+    my @command = map { ( '--next', $self->options, '-i', '-w', "$end%{exitcode}\n", @request, $_ ) } @$urls;
+    my $said    = output_of( 'curl', '-q', @command[ 1 .. $#command ] );
+    my @answers;
+    push @answers, $2 ? failed($2) : answer($1) while $said =~ /\G(.*?)\Q$end\E(\d+)\n/gs;
+    @answers == @$urls or die "curl: @{[ scalar @answers ]} answers to @{[ scalar @$urls ]} requests";
+    return @answers;
+}
+
+# The output; `$?` is the wait status.
+sub output_of (@command) {
+    open my $curl, '-|:raw', @command or die "curl: $!";
+    my $said = do { local $/ = undef; <$curl> } // '';
+    close $curl;
+    return $said;
+}
+
+sub failed ($code) { return { success => '', status => 599, reason => 'Internal Exception', headers => {}, content => "curl: $code" } }
+
+# The file of the body, which lives as long as the first value, and curl's options.
+sub request_options ( $method, $options ) {
     my %headers = ( 'User-Agent' => 'HTTP-Tiny', %{ $options->{headers} // {} } );
     my @body;
     if ( defined $options->{content} ) {
@@ -22,13 +51,9 @@ sub request ( $self, $method, $url, $options = {} ) {
         @body = ( $file, '--data-binary', "\@$file" );
         $headers{'Content-Type'} = 'application/octet-stream' if !grep { lc eq 'content-type' } keys %headers;
     }
-    my ( undef, @with_body ) = @body;
+    my ( $file, @with_body ) = @body;
     my @method = $method eq 'HEAD' ? '--head' : ( '-X', $method );
-    my @command = ( $self->curl, '-i', @method, @with_body, header_options(%headers), $url );
-    open my $curl, '-|:raw', @command or die "curl: $!";
-    my $said = do { local $/ = undef; <$curl> } // '';
-    return { success => '', status => 599, reason => 'Internal Exception', headers => {}, content => "curl: $?" } if !close $curl;
-    return answer($said);
+    return ( $file, @method, @with_body, header_options(%headers) );
 }
 
 # Sends a request, and disconnects after the first bytes of the response: curl ends when its output has no reader.
@@ -39,7 +64,8 @@ sub leave ( $self, $url ) {
     return;
 }
 
-sub curl ($self) { return ( qw(curl -q -sS --noproxy * --path-as-is --globoff --max-time 20), @{ $self->{options} } ) }
+sub curl    ($self) { return ( 'curl', '-q', $self->options ) }
+sub options ($self) { return ( qw(-sS --noproxy * --path-as-is --globoff --max-time 20), @{ $self->{options} } ) }
 
 # Removes headers that curl would add; an empty value is written with a semicolon.
 sub header_options (%headers) {

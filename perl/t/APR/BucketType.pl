@@ -3,7 +3,7 @@
 use v5.36;
 
 return {
-    names => [
+    a_type_has_its_name => [
         sub ($r) {
             require "APR/$_.pm" for qw(Pool BucketAlloc Bucket);
             my $a = APR::BucketAlloc->new( APR::Pool->new );

@@ -10,7 +10,7 @@ sub My::Subnets::has ( $address, @net ) {
 }
 
 return {
-    masks                  => [ sub ($r) { join '|', map { My::Subnets::has( '10.1.2.3', @$_ ) } [ '10.0.0.0', '255.0.0.0' ], [ '10.0.0.0', '8' ], ['10.1.2.3'], [ '11.0.0.0', '8' ] }, 'in|in|in|out' ],
-    an_invalid_subnet_dies => [ sub ($r) { join '|', map { my $net = $_; eval { My::Subnets::has( '10.1.2.3', @$net ) } ? 'made' : 'died' } ['x'], [ '10.0.0.0', '99' ], [''] }, 'died|died|died' ],
-    leaks_nothing          => [ sub ($r) { TestServer::growth( sub { My::Subnets::has( '10.1.2.3', '10.0.0.0', 8 ) } ) }, 'steady' ],
+    a_mask_is_an_address_or_a_number_of_bits => [ sub ($r) { join '|', map { My::Subnets::has( '10.1.2.3', @$_ ) } [ '10.0.0.0', '255.0.0.0' ], [ '10.0.0.0', '8' ], ['10.1.2.3'], [ '11.0.0.0', '8' ] }, 'in|in|in|out' ],
+    an_invalid_subnet_dies                   => [ sub ($r) { join '|', map { my $net = $_; eval { My::Subnets::has( '10.1.2.3', @$net ) } ? 'made' : 'died' } ['x'], [ '10.0.0.0', '99' ], [''] }, 'died|died|died' ],
+    leaks_nothing                            => [ sub ($r) { TestServer::growth( sub { My::Subnets::has( '10.1.2.3', '10.0.0.0', 8 ) } ) }, 'steady' ],
 };

@@ -10,9 +10,9 @@ sub My::Compressed::of ( $r, $name, $accepted = undef ) {
 }
 
 return {
-    a_client_without_gzip_gets_the_file => [ sub ($r) { My::Compressed::of( $r, 'page.txt' ) },         "a page\n" ],
-    packed                              => [ sub ($r) { My::Compressed::of( $r, 'page.txt', 'gzip' ) }, qr/\A\x1f\x8b/ ],
-    loading_dies_with_advice => [ sub ($r) { My::Compressed::of( $r, 'page.txt', 'gzip;q=0' ) }, "a page\n" ],
-    a_missing_file_is_a_404 => [ sub ($r) { My::Compressed::of( $r, 'none.txt' ) },         '404' ],
-    folder                  => [ sub ($r) { My::Compressed::of( $r, 'perl' ) },             '403' ],
+    a_client_without_gzip_gets_the_file      => [ sub ($r) { My::Compressed::of( $r, 'page.txt' ) },         "a page\n" ],
+    a_client_with_gzip_gets_gzip             => [ sub ($r) { My::Compressed::of( $r, 'page.txt', 'gzip' ) }, qr/\A\x1f\x8b/ ],
+    a_client_that_refuses_gzip_gets_the_file => [ sub ($r) { My::Compressed::of( $r, 'page.txt', 'gzip;q=0' ) }, "a page\n" ],
+    a_missing_file_is_a_404                  => [ sub ($r) { My::Compressed::of( $r, 'none.txt' ) },         '404' ],
+    a_folder_is_a_403                        => [ sub ($r) { My::Compressed::of( $r, 'perl' ) },             '403' ],
 };

@@ -9,10 +9,10 @@ sub My::Filtered::first ( $r, $name = 'page.txt' ) {
 }
 
 return {
-    file                            => [ sub ($r) { my ( $f, $in ) = My::Filtered::first($r); print uc while <$in>; '' }, "A PAGE\n" ],
-    a_missing_file_is_a_404         => [ sub ($r) { ( My::Filtered::first( $r, 'none.txt' ) )[2] }, '404' ],
-    folder                          => [ sub ($r) { ( My::Filtered::first( $r, 'perl' ) )[2] },     '403' ],
-    a_second_filter_reads_the_first => [
+    a_filter_reads_the_file                               => [ sub ($r) { my ( $f, $in ) = My::Filtered::first($r); print uc while <$in>; '' }, "A PAGE\n" ],
+    a_missing_file_is_a_404                               => [ sub ($r) { ( My::Filtered::first( $r, 'none.txt' ) )[2] }, '404' ],
+    a_folder_is_a_403                                     => [ sub ($r) { ( My::Filtered::first( $r, 'perl' ) )[2] },     '403' ],
+    a_second_filter_reads_the_first                       => [
         sub ($r) {
             my ( $f, $in ) = My::Filtered::first($r);
             print uc while <$in>;
@@ -24,8 +24,8 @@ return {
         },
         "<A PAGE\n>10",
     ],
-    content                         => [ sub ($r) { my ($f) = My::Filtered::first($r); $f->send_http_header('text/x'); $f->print( 'type ', $f->content_type ); '' }, 'type text/x' ],
-    stable                          => [ sub ($r) { my ($f) = My::Filtered::first($r); join '|', $f->deterministic(1), $f->changed_since( time + 1000 ), $f->changed_since(1) }, '1|0|1' ],
-    moving                          => [ sub ($r) { my ($f) = My::Filtered::first($r); join '|', $f->deterministic(0), $f->deterministic(1), $f->changed_since( time + 1000 ) }, '0|0|1' ],
-    output_precedes_the_die         => [ sub ($r) { my ($f) = My::Filtered::first($r); print 'begun '; die "in a filter\n" }, "begun died: in a filter\n" ],
+    a_filter_sets_the_content_type                        => [ sub ($r) { my ($f) = My::Filtered::first($r); $f->send_http_header('text/x'); $f->print( 'type ', $f->content_type ); '' }, 'type text/x' ],
+    a_deterministic_filter_is_as_old_as_its_input         => [ sub ($r) { my ($f) = My::Filtered::first($r); join '|', $f->deterministic(1), $f->changed_since( time + 1000 ), $f->changed_since(1) }, '1|0|1' ],
+    a_filter_that_is_not_deterministic_has_always_changed => [ sub ($r) { my ($f) = My::Filtered::first($r); join '|', $f->deterministic(0), $f->deterministic(1), $f->changed_since( time + 1000 ) }, '0|0|1' ],
+    output_precedes_the_die                               => [ sub ($r) { my ($f) = My::Filtered::first($r); print 'begun '; die "in a filter\n" }, "begun died: in a filter\n" ],
 };

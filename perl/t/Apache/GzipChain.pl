@@ -16,9 +16,9 @@ package My::Unzipped {
 }
 
 return {
-    not_accepted             => [ sub ($r) { print Apache::GzipChain::handler($r); '' }, '-1' ],
-    packed                   => [ sub ($r) { My::Zipped::handler($r); print 'a text'; '' }, qr/\A\x1f\x8b/ ],
-    all_output_is_compressed => [
+    a_client_without_gzip_is_declined => [ sub ($r) { print Apache::GzipChain::handler($r); '' }, '-1' ],
+    output_is_a_gzip_stream           => [ sub ($r) { My::Zipped::handler($r); print 'a text'; '' }, qr/\A\x1f\x8b/ ],
+    all_output_is_compressed          => [
         sub ($r) {
             @My::Unzipped::ISA = 'Apache::OutputChain';
             Apache::OutputChain::handler( $r, 'My::Unzipped' );
@@ -29,6 +29,6 @@ return {
         },
         'unpacked a text-5',
     ],
-    no_output_stays_empty    => [ sub ($r) { My::Zipped::handler($r); '' }, '' ],
-    variation                => [ sub ($r) { $r->header_out( Vary => 'Cookie' ); My::Zipped::handler($r); $r->print( $r->header_out('Vary') ); '' }, 'Cookie, Accept-Encoding' ],
+    no_output_stays_empty             => [ sub ($r) { My::Zipped::handler($r); '' }, '' ],
+    vary_gains_accept_encoding        => [ sub ($r) { $r->header_out( Vary => 'Cookie' ); My::Zipped::handler($r); $r->print( $r->header_out('Vary') ); '' }, 'Cookie, Accept-Encoding' ],
 };

@@ -9,8 +9,8 @@ sub My::RunXS::of ( $r, $class, $name ) {
 }
 
 return {
-    script                    => [ sub ($r) { My::RunXS::of( $r, 'Apache::PerlRunXS', 'script.pl' ) }, 'of a script' ],
+    perl_run_xs_runs_a_script => [ sub ($r) { My::RunXS::of( $r, 'Apache::PerlRunXS', 'script.pl' ) }, 'of a script' ],
     a_missing_script_is_a_404 => [ sub ($r) { My::RunXS::of( $r, 'Apache::PerlRunXS', 'none.pl' ) },   ' 404' ],
-    registry                  => [ sub ($r) { My::RunXS::of( $r, 'Apache::RegistryXS', 'script.pl' ) }, 'of a script' ],
-    inherited                 => [ sub ($r) { Apache::PerlRunXS->isa('Apache::PerlRun') ? 'a PerlRun' : 'none' }, 'a PerlRun' ],
+    registry_xs_runs_a_script => [ sub ($r) { My::RunXS::of( $r, 'Apache::RegistryXS', 'script.pl' ) }, 'of a script' ],
+    perl_run_xs_is_a_perl_run => [ sub ($r) { Apache::PerlRunXS->isa('Apache::PerlRun') ? 'a PerlRun' : 'none' }, 'a PerlRun' ],
 };

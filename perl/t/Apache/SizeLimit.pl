@@ -3,9 +3,9 @@
 use v5.36;
 
 return {
-    declines      => [ sub ($r) { Apache::SizeLimit::handler($r) }, '-1' ],
-    cleanup       => [ sub ($r) { Apache::SizeLimit->add_cleanup_handler($r) }, '0' ],
-    setters       => [
+    handler_declines                  => [ sub ($r) { Apache::SizeLimit::handler($r) }, '-1' ],
+    add_cleanup_handler_returns_ok    => [ sub ($r) { Apache::SizeLimit->add_cleanup_handler($r) }, '0' ],
+    each_setter_sets_its_variable     => [
         sub ($r) {
             my @set = map { Apache::SizeLimit->can($_)->( 'Apache::SizeLimit', 2e9 ) } qw(set_max_process_size set_max_unshared_size);
             my $text = join '|', @set, $Apache::SizeLimit::MAX_PROCESS_SIZE, $Apache::SizeLimit::MAX_UNSHARED_SIZE;
@@ -14,6 +14,6 @@ return {
         },
         join( '|', (2e9) x 4 ),
     ],
-    stays         => [ sub ($r) { Apache::SizeLimit->setmax(1e9); Apache::SizeLimit::setmin(0); Apache::SizeLimit->setmax_unshared(1e9); 'stays' }, 'stays' ],
-    leaks_nothing => [ sub ($r) { TestServer::growth( sub { Apache::SizeLimit->setmax(1e9); Apache::SizeLimit::handler($r) } ) }, 'steady' ],
+    a_process_within_its_limits_stays => [ sub ($r) { Apache::SizeLimit->setmax(1e9); Apache::SizeLimit::setmin(0); Apache::SizeLimit->setmax_unshared(1e9); 'stays' }, 'stays' ],
+    leaks_nothing                     => [ sub ($r) { TestServer::growth( sub { Apache::SizeLimit->setmax(1e9); Apache::SizeLimit::handler($r) } ) }, 'steady' ],
 };

@@ -10,13 +10,13 @@ sub My::Speed::at (@seconds) {
 }
 
 return {
-    unlimited               => [ sub ($r) { Apache::SpeedLimit::handler($r) }, '-1' ],
-    few_requests_are_let_in => [ sub ($r) { My::Speed::at( 1, 1 ) }, 'in' ],
-    fast                    => [ sub ($r) { My::Speed::at( 1, 1, 2 ) }, '180' ],
-    slow                    => [ sub ($r) { My::Speed::at( 1, 5, 9, 13 ) }, 'in' ],
-    forgiven                => [ sub ($r) { My::Speed::at( 1, 1, 2, 200 ) }, 'in' ],
-    backwards               => [ sub ($r) { My::Speed::at( 9, 9, 9, 5 ) }, qr/\A(?:in|-?\d+)\z/ ],
-    shared                  => [ sub ($r) { join '', map { Apache::SpeedLimit::with_record( 'eighteen', sub ($record) { ++$record->{count} } ) } 1 .. 3 }, '123' ],
-    another                 => [ sub ($r) { Apache::SpeedLimit::with_record( 'other---', sub ($record) { ++$record->{count} } ) }, '1' ],
-    leaks_nothing           => [ sub ($r) { TestServer::growth( sub { Apache::SpeedLimit::with_record( 'growing-', sub { 1 } ) } ) }, 'steady' ],
+    a_place_without_a_limit_is_declined => [ sub ($r) { Apache::SpeedLimit::handler($r) }, '-1' ],
+    few_requests_are_let_in             => [ sub ($r) { My::Speed::at( 1, 1 ) }, 'in' ],
+    fast_requests_are_refused           => [ sub ($r) { My::Speed::at( 1, 1, 2 ) }, '180' ],
+    slow_requests_are_let_in            => [ sub ($r) { My::Speed::at( 1, 5, 9, 13 ) }, 'in' ],
+    a_pause_forgives_fast_requests      => [ sub ($r) { My::Speed::at( 1, 1, 2, 200 ) }, 'in' ],
+    a_clock_that_goes_back_is_survived  => [ sub ($r) { My::Speed::at( 9, 9, 9, 5 ) }, qr/\A(?:in|-?\d+)\z/ ],
+    a_record_is_shared                  => [ sub ($r) { join '', map { Apache::SpeedLimit::with_record( 'eighteen', sub ($record) { ++$record->{count} } ) } 1 .. 3 }, '123' ],
+    another_client_has_another_record   => [ sub ($r) { Apache::SpeedLimit::with_record( 'other---', sub ($record) { ++$record->{count} } ) }, '1' ],
+    leaks_nothing                       => [ sub ($r) { TestServer::growth( sub { Apache::SpeedLimit::with_record( 'growing-', sub { 1 } ) } ) }, 'steady' ],
 };

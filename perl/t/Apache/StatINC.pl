@@ -17,11 +17,11 @@ sub My::Changing::again ($text) {
 }
 
 return {
-    reload                            => [ sub ($r) { My::Changing::load('sub My::Changing::Module::word { "old" } 1'); My::Changing::again('sub My::Changing::Module::word { "new" } 1') }, 'new' ],
+    a_changed_module_is_loaded_again  => [ sub ($r) { My::Changing::load('sub My::Changing::Module::word { "old" } 1'); My::Changing::again('sub My::Changing::Module::word { "new" } 1') }, 'new' ],
     a_syntax_error_keeps_the_old_subs => [ sub ($r) { My::Changing::load('sub My::Changing::Module::word { "old" } 1'); My::Changing::again('sub My::Changing::Module::word { "new" ') . ( -f $INC{'My/Changing/Module.pm'} ? ' known' : '' ) }, 'old known' ],
     a_die_keeps_the_old_subs          => [ sub ($r) { My::Changing::load('sub My::Changing::Module::word { "old" } 1'); My::Changing::again('die "on loading\n"') }, 'old' ],
-    unchanged                         => [ sub ($r) { my $path = TestServer::own_file( 'still.pl', '1' ); Apache::StatINC::has_changed($path); Apache::StatINC::has_changed($path) ? 'changed' : 'same' }, 'same' ],
-    touched                           => [ sub ($r) { my $path = TestServer::own_file( 'touched.pl', '1' ); Apache::StatINC::has_changed($path); utime time + 9, time + 9, $path; Apache::StatINC::has_changed($path) ? 'changed' : 'same' }, 'changed' ],
+    an_unchanged_file_has_not_changed => [ sub ($r) { my $path = TestServer::own_file( 'still.pl', '1' ); Apache::StatINC::has_changed($path); Apache::StatINC::has_changed($path) ? 'changed' : 'same' }, 'same' ],
+    a_touched_file_has_changed        => [ sub ($r) { my $path = TestServer::own_file( 'touched.pl', '1' ); Apache::StatINC::has_changed($path); utime time + 9, time + 9, $path; Apache::StatINC::has_changed($path) ? 'changed' : 'same' }, 'changed' ],
     only_files_can_change             => [ sub ($r) { join '|', map { Apache::StatINC::has_changed($_) ? 'changed' : 'same' } undef, sub { 1 }, '/no/such' }, 'same|same|same' ],
-    emptied                           => [ sub ($r) { eval 'package My::Emptied; sub one { 1 } 1'; Apache::StatINC::empty('My/Emptied.pm'); defined &My::Emptied::one ? 'there' : 'gone' }, 'gone' ],    ## no critic: a package at run time
+    empty_removes_the_subs            => [ sub ($r) { eval 'package My::Emptied; sub one { 1 } 1'; Apache::StatINC::empty('My/Emptied.pm'); defined &My::Emptied::one ? 'there' : 'gone' }, 'gone' ],    ## no critic: a package at run time
 };

@@ -7,11 +7,11 @@ sub My::Element::handler { $_[0]->print('handler'); return }
 sub My::Element::method  { my ( $class, $r, @words ) = @_; $r->print("$class|@words"); return }
 
 return {
-    sub                      => [ sub ($r) { Cameleer::Element::execute("My::Element::sub\0a\0\0b"); '' }, 'Apache|a||b' ],
-    package                  => [ sub ($r) { Cameleer::Element::execute('My::Element'); '' }, 'handler' ],
-    method                   => [ sub ($r) { Cameleer::Element::execute("My::Element->method\0a"); '' }, 'My::Element|a' ],
-    a_missing_sub_dies       => [ sub ($r) { eval { Cameleer::Element::execute('No::Such::sub') }; $@ }, "includes: there is no sub No::Such::sub\n" ],
-    class                    => [ sub ($r) { eval { Cameleer::Element::execute('No::Such->method') }; $@ }, qr{\ACan't locate No/Such\.pm in \@INC} ],
-    a_die_reaches_the_caller => [ sub ($r) { local *My::Element::handler = sub { die "inside\n" }; eval { Cameleer::Element::execute('My::Element') }; $@ }, "inside\n" ],
-    leaks_nothing            => [ sub ($r) { no warnings 'once'; local *My::Element::quiet = sub { 1 }; TestServer::growth( sub { Cameleer::Element::execute("My::Element::quiet\0a") } ) }, 'steady' ],
+    execute_calls_a_sub_with_its_words     => [ sub ($r) { Cameleer::Element::execute("My::Element::sub\0a\0\0b"); '' }, 'Apache|a||b' ],
+    execute_calls_the_handler_of_a_package => [ sub ($r) { Cameleer::Element::execute('My::Element'); '' }, 'handler' ],
+    execute_calls_a_class_method           => [ sub ($r) { Cameleer::Element::execute("My::Element->method\0a"); '' }, 'My::Element|a' ],
+    a_missing_sub_dies                     => [ sub ($r) { eval { Cameleer::Element::execute('No::Such::sub') }; $@ }, "includes: there is no sub No::Such::sub\n" ],
+    a_missing_class_dies                   => [ sub ($r) { eval { Cameleer::Element::execute('No::Such->method') }; $@ }, qr{\ACan't locate No/Such\.pm in \@INC} ],
+    a_die_reaches_the_caller               => [ sub ($r) { local *My::Element::handler = sub { die "inside\n" }; eval { Cameleer::Element::execute('My::Element') }; $@ }, "inside\n" ],
+    leaks_nothing                          => [ sub ($r) { no warnings 'once'; local *My::Element::quiet = sub { 1 }; TestServer::growth( sub { Cameleer::Element::execute("My::Element::quiet\0a") } ) }, 'steady' ],
 };

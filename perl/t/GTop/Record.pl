@@ -3,6 +3,6 @@
 use v5.36;
 
 return {
-    field   => [ sub ($r) { require GTop; GTop->new->mem->total > 0 ? 'number' : 'none' }, 'number' ],
-    unknown => [ sub ($r) { require GTop; eval { GTop->new->cpu->nonsense }; $@ }, qr/\AGTop has no field nonsense here/ ],
+    a_record_has_its_fields => [ sub ($r) { require GTop; GTop->new->mem->total > 0 ? 'number' : 'none' }, 'number' ],
+    an_unknown_field_dies   => [ sub ($r) { require GTop; eval { GTop->new->cpu->nonsense }; $@ }, qr/\AGTop has no field nonsense here/ ],
 };

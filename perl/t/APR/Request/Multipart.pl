@@ -17,12 +17,12 @@ sub My::Parts::of ( $text, $piece = 1000, $type = 'multipart/form-data; boundary
 my $WHOLE = "--xy\r\nContent-Disposition: form-data; name=a\r\n\r\none\r\n--xy\r\nContent-Disposition: form-data; name=f; filename=t.txt\r\nContent-Type: text/plain\r\n\r\nbytes\r\n--xy--\r\n";
 
 return {
-    a_body_in_one_piece_is_parsed => [ sub ($r) { My::Parts::of($WHOLE) }, '0|a=one|f:t.txt:bytes' ],
-    bytes                         => [ sub ($r) { My::Parts::of( $WHOLE, 1 ) }, '0|a=one|f:t.txt:bytes' ],
-    a_missing_end_is_an_error     => [ sub ($r) { My::Parts::of( substr $WHOLE, 0, -14 ) }, '70014|a=one' ],
-    no_name                       => [ sub ($r) { My::Parts::of( $WHOLE =~ s/; name=a//r ) }, '120000' ],
-    no_boundary => [ sub ($r) { My::Parts::of( $WHOLE, 1000, 'multipart/form-data' ) }, '120000' ],
-    header                              => [ sub ($r) { My::Parts::of("--xy\r\nno header\r\n\r\none\r\n--xy--\r\n") }, '120011' ],
+    a_body_in_one_piece_is_parsed       => [ sub ($r) { My::Parts::of($WHOLE) }, '0|a=one|f:t.txt:bytes' ],
+    a_body_in_single_bytes_is_parsed    => [ sub ($r) { My::Parts::of( $WHOLE, 1 ) }, '0|a=one|f:t.txt:bytes' ],
+    a_missing_end_is_an_error           => [ sub ($r) { My::Parts::of( substr $WHOLE, 0, -14 ) }, '70014|a=one' ],
+    a_part_without_a_name_is_an_error   => [ sub ($r) { My::Parts::of( $WHOLE =~ s/; name=a//r ) }, '120000' ],
+    a_missing_boundary_is_an_error      => [ sub ($r) { My::Parts::of( $WHOLE, 1000, 'multipart/form-data' ) }, '120000' ],
+    an_invalid_header_is_an_error       => [ sub ($r) { My::Parts::of("--xy\r\nno header\r\n\r\none\r\n--xy--\r\n") }, '120011' ],
     a_header_over_the_limit_is_an_error => [ sub ($r) { My::Parts::of( "--xy\r\nA: " . 'x' x 20_000 . "\r\n\r\none\r\n--xy--\r\n" ) }, '120031' ],
     leaks_nothing                       => [ sub ($r) { TestServer::growth( sub { My::Parts::of($WHOLE) } ) }, 'steady' ],
 };

@@ -11,11 +11,11 @@ sub My::Parser::fed ( $kind, @pieces ) {
 }
 
 return {
-    query         => [ sub ($r) { My::Parser::fields( APR::Request::Parser::query('a=1&b;c=x%20y&&=z') ) }, '0|a=1|b=|c=x y|=z=' ],
-    invalid       => [ sub ($r) { My::Parser::fields( APR::Request::Parser::query('a=1&b=%zz&c=3') ) }, '120012|a=1' ],
-    many          => [ sub ($r) { ( APR::Request::Parser::query( join '&', ('a=1') x 10_001 ) )[0] }, '120031' ],
-    pieces        => [ sub ($r) { My::Parser::fed( 'urlencoded', 'a', '=1', '&b=x%2', '0y', '' ) }, '0|a=1|b=x y' ],
-    headers       => [ sub ($r) { My::Parser::fed( 'headers', "A: 1\r\nB:", " 2\r\n\r\n" ) }, '0|A=1|B=2' ],
-    types         => [ sub ($r) { join '|', map { ref( APR::Request::Parser->default( undef, undef, $_ ) // '' ) || 'none' } 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain' }, 'APR::Request::Parser::urlencoded|APR::Request::Parser::multipart|none' ],
-    leaks_nothing => [ sub ($r) { TestServer::growth( sub { My::Parser::fed( 'urlencoded', 'a=1&b=2', '' ) } ) }, 'steady' ],
+    a_query_has_names_without_values  => [ sub ($r) { My::Parser::fields( APR::Request::Parser::query('a=1&b;c=x%20y&&=z') ) }, '0|a=1|b=|c=x y|=z=' ],
+    an_invalid_escape_ends_the_query  => [ sub ($r) { My::Parser::fields( APR::Request::Parser::query('a=1&b=%zz&c=3') ) }, '120012|a=1' ],
+    too_many_fields_are_an_error      => [ sub ($r) { ( APR::Request::Parser::query( join '&', ('a=1') x 10_001 ) )[0] }, '120031' ],
+    a_form_in_pieces_is_parsed        => [ sub ($r) { My::Parser::fed( 'urlencoded', 'a', '=1', '&b=x%2', '0y', '' ) }, '0|a=1|b=x y' ],
+    a_header_in_pieces_is_parsed      => [ sub ($r) { My::Parser::fed( 'headers', "A: 1\r\nB:", " 2\r\n\r\n" ) }, '0|A=1|B=2' ],
+    a_content_type_selects_the_parser => [ sub ($r) { join '|', map { ref( APR::Request::Parser->default( undef, undef, $_ ) // '' ) || 'none' } 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain' }, 'APR::Request::Parser::urlencoded|APR::Request::Parser::multipart|none' ],
+    leaks_nothing                     => [ sub ($r) { TestServer::growth( sub { My::Parser::fed( 'urlencoded', 'a=1&b=2', '' ) } ) }, 'steady' ],
 };

@@ -3,6 +3,6 @@
 use v5.36;
 
 return {
-    tag     => [ sub ($r) { package My::Tagged; Apache::Constants->import(':common'); My::Tagged->can('FORBIDDEN')->() }, '403' ],
-    unknown => [ sub ($r) { eval { Apache::Constants->import(':no_such_tag'); 1 } ? 'imported' : 'died' }, 'died' ],
+    a_tag_imports_its_constants => [ sub ($r) { package My::Tagged; Apache::Constants->import(':common'); My::Tagged->can('FORBIDDEN')->() }, '403' ],
+    an_unknown_tag_dies         => [ sub ($r) { eval { Apache::Constants->import(':no_such_tag'); 1 } ? 'imported' : 'died' }, 'died' ],
 };

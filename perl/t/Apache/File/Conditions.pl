@@ -12,16 +12,16 @@ sub My::Conditions::status ( $r, %headers ) {
 }
 
 return {
-    no_condition_is_ok   => [ sub ($r) { My::Conditions::status($r) },                                      '0' ],
-    a_known_tag_is_a_304 => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => '"b", "a"' ) },     '304' ],
-    known_weakly         => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => 'W/"a"' ) },        '304' ],
-    an_asterisk_is_a_304 => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => '*' ) },            '304' ],
-    unknown              => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => '"b"' ) },          '0' ],
-    unquoted             => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => 'a' ) },            '0' ],
-    match                => [ sub ($r) { My::Conditions::status( $r, 'If-Match' => '"a"' ) },               '0' ],
-    no_match             => [ sub ($r) { My::Conditions::status( $r, 'If-Match' => '"b"' ) },               '412' ],
-    weak_match           => [ sub ($r) { My::Conditions::status( $r, 'If-Match' => 'W/"a"' ) },             '412' ],
-    modified             => [ sub ($r) { My::Conditions::status( $r, 'If-Unmodified-Since' => 'Sun, 06 Nov 1994 08:49:37 GMT' ) }, '412' ],
-    no_date              => [ sub ($r) { My::Conditions::status( $r, 'If-Modified-Since' => 'yesterday' ) }, '0' ],
-    of_an_error          => [ sub ($r) { $r->status(404); my $s = My::Conditions::status( $r, 'If-Match' => '"b"' ); $r->status(200); $s }, '0' ],
+    no_condition_is_ok                 => [ sub ($r) { My::Conditions::status($r) },                                      '0' ],
+    a_known_tag_is_a_304               => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => '"b", "a"' ) },     '304' ],
+    a_weak_tag_is_a_304                => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => 'W/"a"' ) },        '304' ],
+    an_asterisk_is_a_304               => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => '*' ) },            '304' ],
+    an_unknown_tag_is_ok               => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => '"b"' ) },          '0' ],
+    an_unquoted_tag_is_ignored         => [ sub ($r) { My::Conditions::status( $r, 'If-None-Match' => 'a' ) },            '0' ],
+    if_match_with_the_tag_is_ok        => [ sub ($r) { My::Conditions::status( $r, 'If-Match' => '"a"' ) },               '0' ],
+    if_match_with_another_tag_is_a_412 => [ sub ($r) { My::Conditions::status( $r, 'If-Match' => '"b"' ) },               '412' ],
+    if_match_with_a_weak_tag_is_a_412  => [ sub ($r) { My::Conditions::status( $r, 'If-Match' => 'W/"a"' ) },             '412' ],
+    a_file_modified_since_is_a_412     => [ sub ($r) { My::Conditions::status( $r, 'If-Unmodified-Since' => 'Sun, 06 Nov 1994 08:49:37 GMT' ) }, '412' ],
+    an_invalid_date_is_ignored         => [ sub ($r) { My::Conditions::status( $r, 'If-Modified-Since' => 'yesterday' ) }, '0' ],
+    an_error_has_no_conditions         => [ sub ($r) { $r->status(404); my $s = My::Conditions::status( $r, 'If-Match' => '"b"' ); $r->status(200); $s }, '0' ],
 };

@@ -5,7 +5,6 @@
 //! handshakes: a client with our SYN-ACK believes that it is connected, and sends. The kernel also counts a deferred
 //! connection (`TCP_DEFER_ACCEPT`) as an unfinished handshake.
 
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
@@ -15,8 +14,8 @@ use std::time::{Duration, Instant};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use super::Acceptor;
 use super::accepted::{Accepted, SILENCE, is_clients_fault};
+use super::{Acceptor, handshakes};
 use crate::base::address::Address;
 use crate::base::blocking;
 use crate::client::last_call::LAST_CALL;
@@ -27,8 +26,6 @@ const PAUSE: Duration = Duration::from_millis(10);
 const LOOKS: u32 = 2;
 /// Number of connections accepted before other tasks run.
 const A_TURN: u32 = 64;
-/// State of an unfinished handshake in `/proc/net/tcp`.
-const SYN_RECV: &str = "03";
 
 /// A listener whose queue is emptied before it is closed. It is used without the runtime, whose readiness may lag
 /// behind the kernel's queue.
@@ -91,42 +88,8 @@ impl Backlog {
     async fn is_amid_a_handshake(&self) -> bool {
         let Backlog::Tcp(listener, _) = self else { return false };
         let Ok(address) = listener.local_addr() else { return false };
-        // An IPv6 listener's IPv4 clients are in the IPv6 file, too.
-        let file = if address.is_ipv6() { "/proc/net/tcp6" } else { "/proc/net/tcp" };
-        // With thousands of connections the file is long, and the kernel scans its whole hash table, so another thread
-        // reads it.
-        let begun = move || begins(file, address.port());
+        // The kernel scans its whole hash table of connections, so another thread asks.
+        let begun = move || handshakes::are_unfinished(address.is_ipv6(), address.port());
         blocking::run("look for handshakes that have begun", begun).await.unwrap_or(false)
-    }
-}
-
-/// Whether a handshake with local port `port` is unfinished.
-fn begins(file: &str, port: u16) -> bool {
-    let text = fs::read_to_string(file).unwrap_or_default();
-    text.lines().skip(1).any(|line| is_begun(line, port))
-}
-
-/// A line of `/proc/net/tcp`: `  12: 0100007F:1F90 0100007F:D431 03 …`
-fn is_begun(line: &str, port: u16) -> bool {
-    let mut fields = line.split_ascii_whitespace().skip(1);
-    let (local, _, state) = (fields.next(), fields.next(), fields.next());
-    let local = local.and_then(|local| local.rsplit_once(':')).and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
-    state == Some(SYN_RECV) && local == Some(port)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unfinished_handshakes_are_distinguished_from_connections_and_other_ports() {
-        let line = |port, state| format!("  12: 0100007F:{port} 0100007F:D431 {state} 00000000:00000000 01:00000064");
-        assert!(is_begun(&line("1F90", "03"), 8080));
-        assert!(!is_begun(&line("1F90", "01"), 8080));
-        assert!(!is_begun(&line("1F91", "03"), 8080));
-        assert!(!is_begun("", 8080) && !is_begun("nonsense", 8080));
-        let six =
-            "   0: 00000000000000000000000001000000:1F90 00000000000000000000000001000000:BC5C 03 00000000:00000000";
-        assert!(is_begun(six, 8080));
     }
 }

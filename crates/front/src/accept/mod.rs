@@ -3,6 +3,7 @@
 mod accepted;
 mod backlog;
 mod handover;
+mod handshakes;
 pub mod listener;
 mod negotiate;
 pub mod proxy_header;

@@ -13,22 +13,33 @@ const LINES: &[(&str, &str)] = &[
     ("Options +ExecCGI", "Options=ExecCGI,Indexes"),
 ];
 
+const CLASSES: [&str; 6] = ["FileInfo", "Indexes", "Limit", "AuthConfig", "Options", "All"];
+
 #[test]
 fn each_allow_override_class_allows_only_its_directives() {
-    for (line, word) in LINES {
-        for allowed in ["FileInfo", "Indexes", "Limit", "AuthConfig", "Options", "All"] {
-            let site = Site::new()
-                .file("htdocs/.htaccess", line)
-                .file("htdocs/index.html", "x")
-                .file("htdocs/start.html", "x");
-            let server = serve_allowing(allowed, site, "");
+    let mut site = Site::new();
+    let mut places = String::new();
+    for (number, (line, _)) in LINES.iter().enumerate() {
+        for allowed in CLASSES {
+            let folder = format!("htdocs/{allowed}/{number}");
+            site = site
+                .file(&format!("{folder}/.htaccess"), line)
+                .file(&format!("{folder}/index.html"), "x")
+                .file(&format!("{folder}/start.html"), "x");
+            places += &format!("<Directory @DIR@/{folder}>\nAllowOverride {allowed}\n</Directory>\n");
+        }
+    }
+    let server = serve_allowing("None", site, &places);
+    for (number, (line, word)) in LINES.iter().enumerate() {
+        for allowed in CLASSES {
             let class = word.split('=').next().unwrap_or(word);
             let expected = if [class, "All"].contains(&allowed) { 200 } else { 500 };
-            assert_eq!(server.get("/page").status == 500, expected == 500, "{line} with AllowOverride {allowed}");
+            let status = server.get(&format!("/{allowed}/{number}/page")).status;
+            assert_eq!(status == 500, expected == 500, "{line} with AllowOverride {allowed}: {status}");
             if expected == 500 {
                 let name = line.split(' ').next().unwrap_or(line);
                 server.logged(&format!(
-                    "htdocs/.htaccess:1: {name}: is not allowed here: its <Directory> needs AllowOverride {class}"
+                    "htdocs/{allowed}/{number}/.htaccess:1: {name}: is not allowed here: its <Directory> needs AllowOverride {class}"
                 ));
             }
         }

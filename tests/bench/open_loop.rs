@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Scripted, failed_report, quantile, report};
-use crate::support::until;
+use crate::support::{let_pass, until};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
@@ -15,7 +15,7 @@ fn stalling(pause: Duration) -> Scripted {
     Scripted::start(move |stream, number| {
         let _turn = answering.lock();
         if number == 50 {
-            std::thread::sleep(pause);
+            let_pass(pause);
         }
         stream.write_all(OK).is_ok()
     })
@@ -44,7 +44,7 @@ fn a_latency_is_the_servers_and_hardly_more() {
     let noted = took.clone();
     let server = Scripted::start(move |stream, _| {
         let begun = Instant::now();
-        std::thread::sleep(Duration::from_millis(20));
+        let_pass(Duration::from_millis(20));
         noted.lock().expect("no test panics with it").push(begun.elapsed().as_secs_f64());
         stream.write_all(OK).is_ok()
     });

@@ -6,15 +6,16 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Scripted, report, run};
+use crate::support::let_pass;
 
 const PAUSE: f64 = 0.03;
 
 /// A server that pauses before the first byte of a response, and before the last.
 fn slow() -> Scripted {
     Scripted::start(|stream, _| {
-        std::thread::sleep(Duration::from_secs_f64(PAUSE));
+        let_pass(Duration::from_secs_f64(PAUSE));
         let head = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
-        std::thread::sleep(Duration::from_secs_f64(PAUSE));
+        let_pass(Duration::from_secs_f64(PAUSE));
         head.and_then(|()| stream.write_all(b"lo")).is_ok()
     })
 }

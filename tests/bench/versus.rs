@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{Scripted, report, run};
+use crate::support::let_pass;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
@@ -12,7 +13,7 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 fn server(name: char, pause: Duration, order: &Arc<Mutex<String>>) -> Scripted {
     let order = order.clone();
     Scripted::start(move |stream, _| {
-        std::thread::sleep(pause);
+        let_pass(pause);
         order.lock().expect("no test panics with it").push(name);
         stream.write_all(OK).is_ok()
     })

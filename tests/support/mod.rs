@@ -29,4 +29,4 @@ pub use processes::{
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, TAINT, is_tainted};
 pub use strace::Trace;
-pub use wait::{comes_true, eventually, patience, until};
+pub use wait::{comes_true, eventually, let_pass, patience, until};

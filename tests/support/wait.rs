@@ -47,6 +47,12 @@ impl Stopwatch {
     }
 }
 
+/// Lets at least `time` pass, for a server or a client of a test that is slow. A test that waits for something uses
+/// [`until`].
+pub fn let_pass(time: Duration) {
+    sleep(time);
+}
+
 /// Waits until `condition` holds. Fails the test after [`patience`].
 #[track_caller]
 pub fn until(what: &str, condition: impl FnMut() -> bool) {

@@ -45,6 +45,20 @@ mod source;
 mod words;
 
 #[test]
+fn a_test_waits_for_conditions_and_sleeps_only_through_let_pass() {
+    let sleeps =
+        pattern(r#"\bsleep(?:_until)?\(|\bsleep\b[,;}]|thread::park_timeout|until\("", \|\| \w+\.elapsed\(\)"#);
+    let mut counted = 0;
+    for path in files(Path::new("tests"), "rs") {
+        if sleeps.is_match(&source::code(&text(&path))) {
+            counted += 1;
+            assert_eq!(path, Path::new("tests/support/wait.rs"), "use support::until, or support::let_pass");
+        }
+    }
+    assert_eq!(counted, 1);
+}
+
+#[test]
 fn the_master_has_no_threads() {
     forbid("crates/master/src", r"thread::(spawn|Builder|scope)");
 }

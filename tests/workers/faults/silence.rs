@@ -1,12 +1,12 @@
 //! A front that is alive but does not respond.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
 use super::serve;
-use crate::support::{Server, alive, signal, state, until};
+use crate::support::{Server, alive, let_pass, signal, state, until};
 
 const APP: &str = "sub { [200, [], [$$]] }";
 
@@ -67,8 +67,7 @@ fn a_master_that_is_stopped_again_and_again_counts_only_its_own_waiting() {
     // 5.7 s without a response, in which the master itself waits for moments only.
     for _ in 0..6 {
         server.signal(Signal::SIGSTOP);
-        let begun = Instant::now();
-        until("the master has slept", || begun.elapsed() > Duration::from_millis(950));
+        let_pass(Duration::from_millis(950));
         server.signal(Signal::SIGCONT);
         until("the master waits again", || state(server.pid()) == Some('S'));
     }
@@ -84,8 +83,7 @@ fn a_stopped_master_does_not_replace_its_front() {
     for _ in 0..2 {
         server.signal(Signal::SIGSTOP);
         signal(ours, Signal::SIGSTOP);
-        let begun = Instant::now();
-        until("both have slept for longer than FrontTimeout", || begun.elapsed() > Duration::from_millis(1500));
+        let_pass(Duration::from_millis(1500));
         server.signal(Signal::SIGCONT);
         signal(ours, Signal::SIGCONT);
         server.text("/");

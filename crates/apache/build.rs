@@ -1,4 +1,5 @@
-//! Turns the .xs files of perl/lib and perl/lib2 into C and compiles it with the flags of the perl that will be embedded.
+//! Turns the .xs files of perl/lib and perl/lib2 into C and compiles it with the flags of the perl that will be
+//! embedded.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

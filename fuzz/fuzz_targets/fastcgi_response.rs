@@ -1,5 +1,5 @@
-//! Responses of FastCGI applications: the division into pieces does not matter, no more comes out than went in, and a header
-//! cannot break out of its line.
+//! Responses of FastCGI applications: the division into pieces does not matter, no more comes out than went in, and a
+//! header cannot break out of its line.
 #![no_main]
 
 use bytes::BytesMut;

@@ -1,4 +1,5 @@
-//! `X-Forwarded-For` and `Forwarded`: a client's text in front of it never hides the entry that the nearest proxy added.
+//! `X-Forwarded-For` and `Forwarded`: a client's text in front of it never hides the entry that the nearest proxy
+//! added.
 #![no_main]
 
 use std::hint::black_box;

@@ -1,4 +1,5 @@
-//! Documents with server-side includes: borders of pieces have no effect, and an old expression is evaluated or an error.
+//! Documents with server-side includes: borders of pieces have no effect, and an old expression is evaluated or an
+//! error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

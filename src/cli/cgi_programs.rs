@@ -24,7 +24,6 @@ pub fn report(programs: &Programs) -> Vec<String> {
     lines
 }
 
-/// Risks of a program in its own CgiMode.
 fn risks(program: &CgiProgram) -> impl Iterator<Item = String> {
     let line = |line: u32, text: String| format!("{}:{line}: {text}", program.file.display());
     program.risks_of(program.mode).map(move |risk| line(risk.line, format!("{}: {}", risk.what, risk.note)))

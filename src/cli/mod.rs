@@ -182,7 +182,7 @@ pub fn report(error: &anyhow::Error) -> String {
     printable::lines(&if speaks_for_itself { error.to_string() } else { format!("cameleer: {error:#}") })
 }
 
-/// The exit code for an error.
+/// 2 for wrong usage, 78 for an invalid configuration, 1 for all else.
 pub fn exit_code(error: &anyhow::Error) -> u8 {
     if error.is::<Misuse>() {
         USAGE

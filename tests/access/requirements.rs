@@ -27,7 +27,8 @@ fn closed(conf: &str) -> Server {
     server
 }
 
-/// mod_authz_core.html#authmerging: "And: the authorization logic of each section must be satisfied", "Or", and the default Off.
+/// mod_authz_core.html#authmerging: "And: the authorization logic of each section must be satisfied", "Or", and the
+/// default Off.
 #[test]
 fn an_inner_section_adds_to_what_is_required_or_replaces_it() {
     let server = closed(
@@ -53,7 +54,8 @@ fn requirements_of_both_sections_must_be_met_together() {
     assert_eq!(["ana", "ben"].map(|user| get_as(&server, "/in/either/a.txt", user)), [200, 401]);
 }
 
-/// mod_authz_core.html#authzsendforbiddenonfailure: "403 FORBIDDEN instead of 401 if authentication succeeds but authorization fails".
+/// mod_authz_core.html#authzsendforbiddenonfailure: "403 FORBIDDEN instead of 401 if authentication succeeds but
+/// authorization fails".
 #[test]
 fn authz_send_forbidden_on_failure_answers_403_to_users_without_access() {
     let server = closed("<Location /in/forbids>\nAuthzSendForbiddenOnFailure On\n</Location>");

@@ -1,4 +1,5 @@
-//! A tree as Debian's apache2 and libapache2-mod-perl2 make it: apache2.conf, envvars beside it, links in mods-enabled and sites-enabled.
+//! A tree as Debian's apache2 and libapache2-mod-perl2 make it: apache2.conf, envvars beside it, links in mods-enabled
+//! and sites-enabled.
 
 use std::os::unix::fs::symlink;
 

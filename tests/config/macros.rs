@@ -14,7 +14,6 @@ fn a_macro_makes_hosts() {
     }
 }
 
-/// A mistake in a macro names the line that uses it.
 #[test]
 fn mistakes_name_the_line_that_uses_the_macro() {
     for (conf, message) in [

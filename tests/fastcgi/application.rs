@@ -42,7 +42,6 @@ impl Application {
         Application { port, connections }
     }
 
-    /// The URL of the application with this path.
     pub fn url(&self, path: &str) -> String {
         format!("fcgi://127.0.0.1:{}{path}", self.port)
     }
@@ -76,7 +75,6 @@ pub fn record(kind: u8, content: &[u8]) -> Vec<u8> {
     record_of(kind, 1, content, 0)
 }
 
-/// A record.
 pub fn record_of(kind: u8, id: u16, content: &[u8], padding: u8) -> Vec<u8> {
     let mut record = vec![1, kind];
     record.extend(id.to_be_bytes());

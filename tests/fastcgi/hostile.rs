@@ -1,5 +1,5 @@
-//! Applications that are dead, slow, or lie: the client gets a status or a response that visibly breaks off, the log names
-//! the application, others are served.
+//! Applications that are dead, slow, or lie: the client gets a status or a response that visibly breaks off, the log
+//! names the application, others are served.
 
 use std::io::{Read, Write};
 

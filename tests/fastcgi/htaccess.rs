@@ -1,5 +1,5 @@
-//! Applications that `.htaccess` files name: those of the configuration alone, so that a tenant reaches no socket that is
-//! not meant for it.
+//! Applications that `.htaccess` files name: those of the configuration alone, so that a tenant reaches no socket that
+//! is not meant for it.
 
 use super::Application;
 use super::application::output;

@@ -1,5 +1,5 @@
-//! Requests that `ProxyPass`, a rule or a handler passes to an application. The variables are those that Debian's Apache
-//! sends for the same configuration.
+//! Requests that `ProxyPass`, a rule or a handler passes to an application. The variables are those that Debian's
+//! Apache sends for the same configuration.
 
 use std::process::Command;
 use std::sync::Mutex;

@@ -85,7 +85,8 @@ fn ranges_are_merged_and_bad_ones_ignored() {
     assert_eq!(ask("20-30").0, 416);
 }
 
-/// core.html#fileetag: "INode +Size -MTime", "+ or - […] allow changes to be made to the default setting inherited from a broader scope".
+/// core.html#fileetag: "INode +Size -MTime", "+ or - […] allow changes to be made to the default setting inherited from
+/// a broader scope".
 #[test]
 fn an_entity_tags_parts_are_added_and_taken_away() {
     let server = serve(
@@ -97,8 +98,8 @@ fn an_entity_tags_parts_are_added_and_taken_away() {
     assert_eq!(server.get("/page.own").header("etag"), None);
 }
 
-/// mod/mod_autoindex.html#indexoptions.showforbidden: files are "normally hidden because the subrequest returned HTTP_UNAUTHORIZED or
-/// HTTP_FORBIDDEN".
+/// mod/mod_autoindex.html#indexoptions.showforbidden: files are "normally hidden because the subrequest returned
+/// HTTP_UNAUTHORIZED or HTTP_FORBIDDEN".
 #[test]
 fn a_list_hides_what_the_client_may_not_enter() {
     let server = serve(

@@ -1,4 +1,5 @@
-//! MultiViews and type maps: mod/mod_negotiation.html, content-negotiation.html. tests/beside_httpd/negotiation has more cases.
+//! MultiViews and type maps: mod/mod_negotiation.html, content-negotiation.html. tests/beside_httpd/negotiation has
+//! more cases.
 
 use crate::support::{Request, Site, serve_echo_script as serve};
 

@@ -1,4 +1,5 @@
-//! Names that are nearly right, indexes by redirect, tracking cookies: mod/mod_speling.html, mod/mod_dir.html, mod/mod_usertrack.html.
+//! Names that are nearly right, indexes by redirect, tracking cookies: mod/mod_speling.html, mod/mod_dir.html,
+//! mod/mod_usertrack.html.
 
 use crate::support::{Request, Site, serve_echo_script as serve};
 

@@ -6,8 +6,8 @@ fn from(host: &str) -> Request {
     Request::get("/plain.txt").header("Host", host)
 }
 
-/// core.html#stricthostcheck: "400 if the requested hostname hasn't been explicitly listed by either ServerName or ServerAlias in the
-/// virtual host that best matches the details of the incoming connection".
+/// core.html#stricthostcheck: "400 if the requested hostname hasn't been explicitly listed by either ServerName or
+/// ServerAlias in the virtual host that best matches the details of the incoming connection".
 #[test]
 fn a_name_that_no_host_has_is_refused_where_that_is_wanted() {
     let server = serve(
@@ -27,7 +27,8 @@ fn a_name_that_no_host_has_is_refused_where_that_is_wanted() {
     serve("").send(from("other.example")).is(200);
 }
 
-/// core.html#httpprotocoloptions: RegisteredMethods, "any method not registered will be answered 501"; core.html#registerhttpmethod.
+/// core.html#httpprotocoloptions: RegisteredMethods, "any method not registered will be answered 501";
+/// core.html#registerhttpmethod.
 #[test]
 fn a_method_that_nobody_has_registered_is_not_implemented() {
     let script = "/cgi-bin/tell.cgi";
@@ -49,8 +50,9 @@ fn http_protocol_options_unsafe_does_not_change_the_parser() {
     server.logged("Unsafe has no effect");
 }
 
-/// RFC 9110, 2.5: "A recipient that receives a message with a major version number that it implements and a minor version number
-/// higher than what it implements SHOULD process the message as if it was in the highest minor version" of that major.
+/// RFC 9110, 2.5: "A recipient that receives a message with a major version number that it implements and a minor
+/// version number higher than what it implements SHOULD process the message as if it was in the highest minor version"
+/// of that major.
 #[test]
 fn http_1_2_is_answered_as_1_1() {
     let server = serve("");

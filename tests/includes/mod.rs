@@ -11,7 +11,6 @@ const CONF: &str = "AddType text/html .shtml\nAddOutputFilter INCLUDES .shtml\nO
 /// The default of `SSIErrorMsg`.
 const ERROR: &str = "[an error occurred while processing this directive]";
 
-/// A site with this page.
 fn page(text: &str) -> Site {
     Site::new().file("htdocs/page.shtml", text)
 }

@@ -14,7 +14,7 @@ mod cost_by_length;
 mod endless_output;
 /// The cost of `.htaccess` files for any content.
 mod htaccess_cost;
-/// Instructions per request of each kind.
+/// A request that costs 5 % more than the committed figure fails.
 mod instructions_per_request;
 /// Large request bodies, large responses, and a full disk.
 mod large_bodies;

@@ -90,7 +90,6 @@ impl Backend {
         all[0].clone()
     }
 
-    /// The URL of the backend with this path.
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }

@@ -1,5 +1,6 @@
-//! Generated requests with ambiguous framing, through the proxy to nginx and to Cameleer: both servers must see the same
-//! requests. `CAMELEER_SMUGGLING=100000 cargo test --locked --test cameleer -- proxy::smuggling` sends more of them.
+//! Generated requests with ambiguous framing, through the proxy to nginx and to Cameleer: both servers must see the
+//! same requests. `CAMELEER_SMUGGLING=100000 cargo test --locked --test cameleer -- proxy::smuggling` sends more of
+//! them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

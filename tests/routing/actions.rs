@@ -2,9 +2,9 @@
 
 use crate::support::{Request, serve_echo_script as serve};
 
-/// Directive Action: "The URL and file path of the requested document is sent to the script using the standard CGI PATH_INFO and
-/// PATH_TRANSLATED environment variables. The handler that is used for the particular request is passed using the
-/// REDIRECT_HANDLER variable."
+/// Directive Action: "The URL and file path of the requested document is sent to the script using the standard CGI
+/// PATH_INFO and PATH_TRANSLATED environment variables. The handler that is used for the particular request is passed
+/// using the REDIRECT_HANDLER variable."
 #[test]
 fn a_script_answers_for_files_of_a_handlers_name() {
     let server = serve("AddHandler own-handler .own\nAction own-handler /cgi-bin/tell.cgi");

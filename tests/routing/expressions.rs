@@ -1,5 +1,5 @@
-//! Expressions of httpd 2.4 (expr.html) in directives: questions about files and paths, and limits. More cases are beside
-//! httpd, in `tests/beside_httpd/expr`.
+//! Expressions of httpd 2.4 (expr.html) in directives: questions about files and paths, and limits. More cases are
+//! beside httpd, in `tests/beside_httpd/expr`.
 
 use crate::support::{Request, Site, eventually};
 

@@ -51,12 +51,10 @@ enum Stream {
 }
 
 impl Request {
-    /// A request with any method.
     pub fn new(method: &str, target: &str) -> Request {
         Request { method: method.into(), target: target.into(), headers: Vec::new(), body: None }
     }
 
-    /// A GET request.
     pub fn get(target: &str) -> Request {
         Request::new("GET", target)
     }
@@ -66,7 +64,6 @@ impl Request {
         Request::new("POST", target).header("Content-Type", "application/x-www-form-urlencoded").body(form)
     }
 
-    /// Adds a header.
     pub fn header(mut self, name: &str, value: &str) -> Request {
         self.headers.push((name.into(), value.into()));
         self

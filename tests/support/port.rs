@@ -11,7 +11,6 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, gets
 /// The port belongs to a socket that is bound and never listens. Connections are refused until a server listens there.
 /// The kernel does not choose the port for another socket. A server that binds it by number with SO_REUSEADDR succeeds.
 pub struct Port {
-    /// The port number.
     pub number: u16,
     _socket: OwnedFd,
 }

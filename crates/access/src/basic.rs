@@ -10,7 +10,8 @@ pub struct Credentials {
     pub password: Vec<u8>,
 }
 
-/// Parses an `Authorization` header. `None` for another scheme or invalid data. As in httpd, the first of several joined by commas counts.
+/// Parses an `Authorization` header. `None` for another scheme or invalid data. As in httpd, the first of several
+/// joined by commas counts.
 pub fn credentials(header: &[u8]) -> Option<Credentials> {
     let (scheme, encoded) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

@@ -1,5 +1,5 @@
-//! Password and group files. Each is checked for changes once a second at most, and its parsed contents are cached while it
-//! stays unchanged. File access happens on another thread: see [`FileReading`].
+//! Password and group files. Each is checked for changes once a second at most, and its parsed contents are cached
+//! while it stays unchanged. File access happens on another thread: see [`FileReading`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -32,7 +32,6 @@ pub trait Contents: Sized {
 /// Parsed contents, or an error message.
 pub type FileContents<T> = Result<Arc<T>, String>;
 
-/// Cache of files of one kind.
 pub struct FileCache<T>(RefCell<HashMap<PathBuf, CachedFile<T>>>);
 
 struct CachedFile<T> {
@@ -117,7 +116,8 @@ impl<T: Contents> FileReading<T> {
     }
 }
 
-/// The cached contents, or new ones. The stamp belongs to the bytes that were read, even if the file is replaced meanwhile.
+/// The cached contents, or new ones. The stamp belongs to the bytes that were read, even if the file is replaced
+/// meanwhile.
 fn look<T: Contents>(path: &Path, before: Option<(Stamp, Arc<T>)>) -> io::Result<(Stamp, Arc<T>)> {
     if let Some((known, contents)) = before
         && known == Stamp::of(&std::fs::metadata(path)?)

@@ -1,5 +1,5 @@
-//! Cost of password hashes by their parameters. The author of a password file chooses them, and without a limit one guess could
-//! occupy a processor for a day, or all memory. The parameters are checked before a hash is computed.
+//! Cost of password hashes by their parameters. The author of a password file chooses them, and without a limit one
+//! guess could occupy a processor for a day, or all memory. The parameters are checked before a hash is computed.
 
 use config::access::HashLimits;
 
@@ -35,7 +35,8 @@ fn rounds(hash: &str, most: u64) -> Result<(), String> {
     }
 }
 
-/// Checks `j9T$salt$`: flavour, logarithm of N, r. crypt(3) never writes further parameters, which would multiply the time.
+/// Checks `j9T$salt$`: flavour, logarithm of N, r. crypt(3) never writes further parameters, which would multiply the
+/// time.
 fn yescrypt(rest: &str, most: u64) -> Result<usize, String> {
     let mut numbers = rest.split('$').next().unwrap_or_default().chars().map(digit);
     let read = [numbers.next().flatten(), numbers.next().flatten(), numbers.next().flatten()];

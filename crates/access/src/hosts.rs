@@ -35,7 +35,8 @@ fn fits(origin: &AccessOrigin, facts: &RequestFacts<'_>) -> Option<bool> {
     }
 }
 
-/// Whether a name is in a domain: `example.com` includes the host itself, `.example.com` does not. `None`: the name is not known yet.
+/// Whether a name is in a domain: `example.com` includes the host itself, `.example.com` does not. `None`: the name is
+/// not known yet.
 pub fn is_in_domain(name: ClientName<'_>, domain: &str) -> Option<bool> {
     let name = match name {
         ClientName::NotAsked => return None,

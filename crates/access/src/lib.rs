@@ -39,7 +39,7 @@ use config::response::expr::Expr;
 
 /// Facts about a request.
 pub struct RequestFacts<'a> {
-    /// Method of the request.
+    /// The set with only its method; HEAD counts as GET.
     pub methods: Methods,
     /// Address of the client.
     pub client: IpAddr,

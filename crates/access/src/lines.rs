@@ -1,5 +1,5 @@
-//! Parser of password and group files: lines `name: value`. Comments and lines without a colon are ignored. Users are indexed,
-//! so that a lookup does not scan all lines.
+//! Parser of password and group files: lines `name: value`. Comments and lines without a colon are ignored. Users are
+//! indexed, so that a lookup does not scan all lines.
 
 use super::files::Contents;
 
@@ -106,7 +106,6 @@ impl Contents for GroupFile {
 }
 
 impl GroupFile {
-    /// Groups of a user.
     pub fn of(&self, user: &str) -> impl Iterator<Item = &str> {
         let first = self.members.partition_point(|(from, _)| word(&self.text, *from) < user);
         let members = self.members.iter().skip(first);

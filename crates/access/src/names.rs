@@ -23,7 +23,8 @@ impl Resolver for System {
     }
 }
 
-/// The host name of `address`. With `verified`, the name must resolve to the address, because the owner of an address can give it any name.
+/// The host name of `address`. With `verified`, the name must resolve to the address, because the owner of an address
+/// can give it any name.
 pub fn look_up(resolver: &dyn Resolver, address: IpAddr, verified: bool) -> Option<String> {
     let address = address.to_canonical();
     let name = resolver.name_of(address).filter(|name| is_name(name))?;

@@ -4,7 +4,7 @@ use super::hosts::is_in_domain;
 use super::{ClientName, RequestFacts};
 use config::access::{Require, Requirement};
 
-/// Result of a requirement.
+/// Three-valued as in mod_authz_core, and open while a fact is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequirementAnswer {
     /// The requirement is met.

@@ -1,7 +1,7 @@
 //! Authentication of users by AuthUserFile, with the methods Basic and Digest.
 //!
-//! [`Users::attempt`] never blocks. It returns work that takes time, reading a file or comparing a password, to its caller:
-//! the front does it on another thread, a worker directly. Then the caller tries again.
+//! [`Users::attempt`] never blocks. It returns work that takes time, reading a file or comparing a password, to its
+//! caller: the front does it on another thread, a worker directly. Then the caller tries again.
 
 use std::path::Path;
 use std::time::Instant;
@@ -25,11 +25,12 @@ pub enum AuthSubject<'a> {
     Proven(String),
 }
 
-/// Result of an attempt.
+/// Work that may block is returned to the caller, which runs it on another thread.
 pub enum AuthAttempt {
     /// The authentication has a result.
     Settled(Proof),
-    /// A password must be compared, which may take long: pass the result of [`PasswordCheck::is_right`] to [`Users::settle`].
+    /// A password must be compared, which may take long: pass the result of [`PasswordCheck::is_right`] to
+    /// [`Users::settle`].
     Slow(PasswordCheck),
     /// A file must be checked: pass the result of [`UserFileReading::take`] to [`Users::learn`].
     Unread(UserFileReading),

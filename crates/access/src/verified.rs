@@ -24,7 +24,6 @@ impl Verified {
         self.since.borrow_mut().get(&self.digest(check)).is_some_and(|since| since.elapsed() < VALIDITY)
     }
 
-    /// Records a verified password.
     pub fn remember(&self, check: &PasswordCheck) {
         self.since.borrow_mut().put(self.digest(check), Instant::now());
     }

@@ -79,7 +79,7 @@ pub(crate) fn filter_body(request: u64) -> Result<(), Stale> {
     with(request, |r| r.filters_body = true)
 }
 
-/// Whether the request has a body that is filtered.
+/// Input filters changed the body, and it is not empty.
 pub fn has_filtered_body(request: u64) -> bool {
     with(request, |r| r.filters_body && r.body_length() > 0).unwrap_or(false)
 }

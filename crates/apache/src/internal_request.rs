@@ -18,7 +18,7 @@ use crate::request_rec::{Incoming, Links, RequestRec};
 use crate::request_stack::{RequestStack, with_stack};
 use crate::tied_env;
 
-/// Kinds of internal requests.
+/// Decides how the new record is linked to that of the request it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InternalRequest {
     /// `$r->lookup_uri`, `$r->lookup_file`: the output becomes a part of the main request's response.

@@ -10,7 +10,8 @@
 //! One client's request is current at a time, with its internal requests, and none is borrowed while Perl runs.
 //! Unsafe code is in `exports` alone.
 //!
-//! Start at `request_rec`, which is `$r`; `request_stack` has the records of the current request, `response` their output.
+//! Start at `request_rec`, which is `$r`; `request_stack` has the records of the current request, `response` their
+//! output.
 
 pub use form::urlencoded::{path_encoded, percent_decoded};
 
@@ -64,7 +65,7 @@ pub use output::ResponseReceiver;
 // Decoding of chunked bodies that a PSGI application has framed itself.
 mod unchunk;
 
-// Filters of answers.
+// Response filters, which are Perl code; printed output passes them in pieces.
 mod filters;
 pub use filters::{
     end_filtered_answer, end_filtered_file, filter_answer, flush, has_filtered_body, is_filtered, output, pass_printed,

@@ -38,7 +38,6 @@ pub(crate) enum Stage {
     Script,
     /// The head is final, but not sent yet.
     Ready(Head),
-    /// The head was sent.
     Sent,
     /// The response is complete, and sent.
     Ended,
@@ -47,10 +46,8 @@ pub(crate) enum Stage {
 /// Whether output passes filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Filtering {
-    /// The response has no filters.
     #[default]
     Off,
-    /// Output is passed to the filters.
     On,
     /// The filters run, or have seen the end: output is sent unchanged.
     Passing,
@@ -95,7 +92,6 @@ pub(crate) struct Output {
     pub front_is_lost: bool,
     /// Whether the client sends no more bytes; it may have disconnected.
     pub client_hung_up: bool,
-    /// The status of the head that was sent.
     status_sent: Option<u16>,
     sent: u64,
     front_is_gone: bool,
@@ -215,7 +211,6 @@ impl Output {
         }
     }
 
-    /// Sends the gathered head and body.
     pub fn send_gathered(&mut self, id: u64, client: &mut dyn ResponseReceiver) {
         let body = std::mem::take(&mut self.body);
         self.send(id, &body, None, client);

@@ -31,7 +31,7 @@ impl<K: Eq + Hash, V, const MOST: usize> BoundedCache<K, V, MOST> {
         self.recent.get(key)
     }
 
-    /// Stores a value.
+    /// Replaces the value of a key that is already cached; may drop entries not used lately.
     pub fn put(&mut self, key: K, value: V) {
         if self.recent.len() >= MOST / 2 && !self.recent.contains_key(&key) {
             self.older = std::mem::take(&mut self.recent);

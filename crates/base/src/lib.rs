@@ -10,7 +10,7 @@ pub mod log;
 // Normalised URL paths.
 pub mod path;
 
-// The numbers of methods.
+// mod_perl's `M_GET` and so on.
 pub mod method;
 
 // Caches of bounded size.

@@ -60,7 +60,7 @@ impl LogLevel {
         LogLevel::from_number(number as u32)
     }
 
-    /// The name in the log.
+    /// The word in lines of the error log and in `LogLevel`, in lower case.
     pub fn name(self) -> &'static str {
         LogLevel::NAMES[self as usize]
     }

@@ -1,4 +1,5 @@
-//! Normalisation of a request's path: percent-decoded once, then resolved, in httpd's order, so that `%2e%2e` is `..` too.
+//! Normalisation of a request's path: percent-decoded once, then resolved, in httpd's order, so that `%2e%2e` is `..`
+//! too.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -53,8 +54,8 @@ impl From<BadPath> for StatusCode {
     }
 }
 
-/// Maximum number of segments of a path, which bounds all work per segment, here and in programs. Neither sites nor file
-/// systems need more.
+/// Maximum number of segments of a path, which bounds all work per segment, here and in programs. Neither sites nor
+/// file systems need more.
 pub const MAX_SEGMENTS: usize = 1000;
 
 /// `AllowEncodedSlashes`: meaning of `%2f` in a path.
@@ -97,8 +98,8 @@ pub fn unmerged(raw: &[u8], slashes: EncodedSlashes) -> Option<Vec<u8>> {
     (decoded.windows(2).any(|pair| pair == b"//") && !climbs()).then_some(decoded)
 }
 
-/// Whether an index name stays within its folder. `DirectoryIndex` may come from a `.htaccess` file, whose owner must not name
-/// files outside of the folder.
+/// Whether an index name stays within its folder. `DirectoryIndex` may come from a `.htaccess` file, whose owner must
+/// not name files outside of the folder.
 pub fn stays_below(name: &str) -> bool {
     Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
@@ -171,8 +172,8 @@ pub fn ways(path: &[u8], from: usize) -> impl Iterator<Item = &[u8]> {
     (from.saturating_add(1)..path.len().saturating_add(1)).filter(ends_here).filter_map(|end| path.get(..end))
 }
 
-/// The greatest number up to `most` for which `holds` is true, where it is true for all smaller ones. Each call may cost a file
-/// system lookup: doubling, then bisection, needs few calls.
+/// The greatest number up to `most` for which `holds` is true, where it is true for all smaller ones. Each call may
+/// cost a file system lookup: doubling, then bisection, needs few calls.
 pub fn longest(most: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut good, mut next) = (0, 1);
     while next <= most && holds(next) {

@@ -66,8 +66,8 @@ fn put(c: char, into: &mut String) {
     }
 }
 
-/// Whether a character is a control, or a Unicode character that changes direction, breaks lines or is invisible: the displayed
-/// text would differ from the actual text.
+/// Whether a character is a control, or a Unicode character that changes direction, breaks lines or is invisible: the
+/// displayed text would differ from the actual text.
 fn is_interpreted(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::fstat;
 
-/// State of a file: identity, size, and times of the last change of contents and metadata. Two changes within one tick of
-/// the file system's clock may have the same stamp.
+/// State of a file: identity, size, and times of the last change of contents and metadata. Two changes within one tick
+/// of the file system's clock may have the same stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp {
     file: (u64, u64),

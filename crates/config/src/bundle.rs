@@ -19,8 +19,8 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Parses a configuration. The errors include semantic errors in the readable part of the text, so that all mistakes
-    /// are reported at once.
+    /// Parses a configuration. The errors include semantic errors in the readable part of the text, so that all
+    /// mistakes are reported at once.
     pub fn read(reader: ConfigReader<'_>, facts: Facts) -> Result<Bundle, Vec<ConfigError>> {
         let (tree, mut errors) = reader.into_parts();
         let bundle = Bundle { tree, facts };
@@ -70,14 +70,14 @@ impl Bundle {
     }
 }
 
-/// The API that the text implies for the default pool. Directives of other pools are ignored, except those of hosts with
-/// `PerlOptions +Parent`, which only mod_perl 2 has.
+/// The API that the text implies for the default pool. Directives of other pools are ignored, except those of hosts
+/// with `PerlOptions +Parent`, which only mod_perl 2 has.
 pub fn speaks_of(reader: &ConfigReader<'_>) -> Option<PerlGeneration> {
     table::speaks_of(own(reader.tree())).map(|(generation, _)| generation)
 }
 
-/// Directives whose code may change the configuration while mod_perl 2 reads it (`$s->add_config`). PerlPostConfigRequire runs
-/// twice, at each reading: `Apache2::ServerUtil::restart_count`.
+/// Directives whose code may change the configuration while mod_perl 2 reads it (`$s->add_config`).
+/// PerlPostConfigRequire runs twice, at each reading: `Apache2::ServerUtil::restart_count`.
 const LOADS: &[&str] = &["PerlRequire", "PerlModule", "PerlConfigRequire", "PerlLoadModule", "PerlPostConfigRequire"];
 
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {

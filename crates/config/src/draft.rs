@@ -21,8 +21,8 @@ use crate::syntax::pattern::{Budget, Case, Pattern};
 use crate::syntax::source::below;
 use crate::syntax::tree::{At, ConfigError, Directive};
 
-/// Maximum number of unknown names for which a similar name is searched, which takes much longer than a lookup. A text with more
-/// unknown names is most likely no configuration.
+/// Maximum number of unknown names for which a similar name is searched, which takes much longer than a lookup. A text
+/// with more unknown names is most likely no configuration.
 const GUESSES: u32 = 100;
 
 /// A configuration under construction, and the current position in the tree.
@@ -72,7 +72,6 @@ pub struct Draft {
 /// The context of a directive: its settings belong to this section, host, methods and pool.
 #[derive(Clone, Copy)]
 pub struct Position {
-    /// Kind of the section.
     pub context: SectionContext,
     pub section: u16,
     /// Index of the host; 0 is the main server.
@@ -206,7 +205,8 @@ impl Draft {
         self.patterns.compile(source, Case::Exact)
     }
 
-    /// Charges a rule that every request evaluates. Its number is limited for `.htaccess` files, as the size of expressions is.
+    /// Charges a rule that every request evaluates. Its number is limited for `.htaccess` files, as the size of
+    /// expressions is.
     pub fn charge_rule(&mut self) -> Result<(), String> {
         const SIZE: usize = 256;
         self.patterns.spend(SIZE)

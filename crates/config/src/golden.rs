@@ -1,8 +1,8 @@
 //! Golden tests in tests/golden/config: a configuration, a line `----`, then the expected configuration or errors.
 //!
-//! Lines `---- name` begin further files that the first can include. A comment `#? [address] URL` adds the settings of that
-//! request to the output. The environment is HOME=/home/camel, the ServerRoot /srv, the working folder /home/camel, with `-D TEST`.
-//! Default values are omitted. CAMELEER_BLESS=1 rewrites the expected output.
+//! Lines `---- name` begin further files that the first can include. A comment `#? [address] URL` adds the settings of
+//! that request to the output. The environment is HOME=/home/camel, the ServerRoot /srv, the working folder
+//! /home/camel, with `-D TEST`. Default values are omitted. CAMELEER_BLESS=1 rewrites the expected output.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,9 +1,9 @@
 //! The configuration, in httpd's language. It is read completely before any port is bound.
 //!
-//! Modules from the bottom up: `syntax` parses text into directives; `model` defines the types of settings; [`table`] defines
-//! all directives; `build` applies them and makes a [`Config`]; `resolve` determines the settings of a request. Each uses only
-//! modules below it. Nothing here opens a socket, starts a process or reads the environment. Building is a pure function, so
-//! every process of a generation gets the same result from one tree.
+//! Modules from the bottom up: `syntax` parses text into directives; `model` defines the types of settings; [`table`]
+//! defines all directives; `build` applies them and makes a [`Config`]; `resolve` determines the settings of a request.
+//! Each uses only modules below it. Nothing here opens a socket, starts a process or reads the environment. Building is
+//! a pure function, so every process of a generation gets the same result from one tree.
 //!
 //! Start at [`table`], a row for each directive with its setter, then at [`Config`], which all rows together make.
 //! For a request, `Config::translate` finds the sections of a path and `Config::settings` merges them.

@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 
-/// Most bytes of a head.
+/// A longer head is [`HeadError::TooLong`].
 pub const MOST_BYTES: usize = 256 << 10;
 /// Most header fields of a head.
 pub const MOST_FIELDS: usize = 200;

@@ -4,7 +4,7 @@
 pub const HEADER: usize = 8;
 /// Most bytes of one record's content.
 pub const MOST_CONTENT: usize = 65535;
-/// The id of each request.
+/// Connections carry one request at a time, so the id never differs.
 pub const REQUEST_ID: u16 = 1;
 /// The protocol's version.
 pub const VERSION: u8 = 1;
@@ -13,7 +13,7 @@ pub const VERSION: u8 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RecordType {
-    /// Begins a request.
+    /// With the role and whether the connection stays open.
     BeginRequest = 1,
     /// Ends a request, with its status.
     EndRequest = 3,
@@ -43,7 +43,7 @@ pub struct RecordHeader {
 }
 
 impl RecordHeader {
-    /// Reads a header.
+    /// Accepts any values; [`super::ResponseReader`] judges them.
     pub fn decode(bytes: [u8; HEADER]) -> RecordHeader {
         let [version, kind, id_high, id_low, high, low, padding, _] = bytes;
         RecordHeader {

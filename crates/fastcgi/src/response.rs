@@ -11,7 +11,7 @@ const MOST_IDLE: u32 = 1000;
 /// `FCGI_REQUEST_COMPLETE`
 const COMPLETE: u8 = 0;
 
-/// An event of a response.
+/// What an application sends, without the framing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FastcgiEvent {
     /// A piece of the CGI response.
@@ -43,19 +43,23 @@ pub enum ProtocolError {
 
 #[derive(Debug)]
 enum State {
-    /// Awaits a header.
     Header,
-    /// Within the content of a record.
-    Content { kind: Option<RecordType>, left: usize, padding: usize },
+    Content {
+        kind: Option<RecordType>,
+        left: usize,
+        padding: usize,
+    },
     /// Awaits the content of the record that ends the request.
-    End { content: usize, padding: usize },
-    /// Within padding.
+    End {
+        content: usize,
+        padding: usize,
+    },
     Padding(usize),
     /// The request has ended; the status, if padding is still to come.
     Over,
 }
 
-/// The reader of one response.
+/// Parses the records of one request; pieces may end anywhere.
 #[derive(Debug)]
 pub struct ResponseReader {
     state: State,
@@ -71,8 +75,8 @@ impl Default for ResponseReader {
 }
 
 impl ResponseReader {
-    /// Takes the next event from the beginning of `input`. `None`: more bytes are needed. Behind [`FastcgiEvent::End`], and its
-    /// padding, nothing is taken.
+    /// Takes the next event from the beginning of `input`. `None`: more bytes are needed. Behind [`FastcgiEvent::End`],
+    /// and its padding, nothing is taken.
     ///
     /// # Errors
     /// For bytes that are no response to the request; the connection is then of no use.

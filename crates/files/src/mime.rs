@@ -17,7 +17,8 @@ pub fn describe(config: &Config, settings: &Settings, file: &Path) -> Described 
     settings.response.types.describe(&name, usual)
 }
 
-/// The parts of a file's name that determine none of its properties: see [`config::response::types::Types::unknown_parts`].
+/// The parts of a file's name that determine none of its properties: see
+/// [`config::response::types::Types::unknown_parts`].
 pub fn unknown_parts<'a>(config: &Config, settings: &Settings, name: &'a str) -> Option<Vec<&'a str>> {
     let usual = |extension: &str| config.types.get(extension).cloned().or_else(|| usual(extension));
     let rules = &settings.response;

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 /// Most names that are read from a folder.
 pub const MOST: usize = 10_000;
 
-/// The names in a folder.
+/// At most [`MOST`] names, without `.` and `..`.
 #[derive(Debug, Default)]
 pub struct FolderNames {
     /// In the order of their bytes; of each, whether it is that of a folder.

@@ -1,5 +1,5 @@
-//! One coarse timer for each front, instead of one for each request: a tick checks the timeouts of requests, reports the
-//! load to the master and flushes access logs. The timer stops while no part needs it.
+//! One coarse timer for each front, instead of one for each request: a tick checks the timeouts of requests, reports
+//! the load to the master and flushes access logs. The timer stops while no part needs it.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};

@@ -161,7 +161,8 @@ int cml_output_failed(pTHX);
 void cml_unheard_between_operators(pTHX);
 void cml_written_to_nobody(pTHX);
 
-/* See io.c: writes to the response, or to the log while a PSGI application runs. Returns whether the client has left. */
+/* See io.c: writes to the response, or to the log while a PSGI application runs. Returns whether the client has
+ * left. */
 int cml_say(const char *bytes, size_t count);
 extern int cml_stdout_logs;
 void cml_rewind_stdin(pTHX);

@@ -58,7 +58,7 @@ pub const END_BLOCKS_SOON: c_int = 4;
 pub struct Bytes {
     /// Start of the bytes; not terminated.
     pub bytes: *const c_char,
-    /// Number of bytes.
+    /// If 0, nothing may be read at `bytes`.
     pub length: usize,
 }
 

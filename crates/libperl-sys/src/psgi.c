@@ -275,8 +275,8 @@ static void wishes_body(pTHX_ void *argument)
     c->leave = commit && SvTRUE(*commit);
 }
 
-/* Whether `psgix.cleanup.handlers` and `psgix.harakiri.commit` are as the server set them: reading them then runs no Perl
-   code. */
+/* Whether `psgix.cleanup.handlers` and `psgix.harakiri.commit` are as the server set them: reading them then runs no
+   Perl code. */
 static int is_plain(pTHX_ HV *of)
 {
     SV **const handlers = SvRMAGICAL(of) ? NULL : hv_fetchs(of, "psgix.cleanup.handlers", 0);

@@ -238,7 +238,6 @@ void cml_spans_of(const void *value, const cml_spans *of)
     }
 }
 
-/* Reports all values. */
 void cml_each_value(void (*tell)(void *to, const void *value), void *to)
 {
     dTHXa(cml_perl);

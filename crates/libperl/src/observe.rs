@@ -20,7 +20,7 @@ pub trait MemoryReader {
 /// The current activity of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerlActivity {
-    /// The number of the request.
+    /// As in the frame that the front sent.
     pub request: u64,
     /// When the front had the complete head, in µs since 1970.
     pub received_us: u64,
@@ -98,7 +98,7 @@ pub struct PerlFrame {
     pub line: u32,
 }
 
-/// Kinds of code in a frame.
+/// As `caller` distinguishes them, and operators.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FrameCode {
     /// `My::Page::handler`

@@ -56,8 +56,8 @@ pub fn next_fork_speaks(speaks: bool) {
 /// the list of an earlier call.
 pub fn keep_from_children<'a>(fds: impl Iterator<Item = BorrowedFd<'a>>) {
     let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
-    // SAFETY: a pair of pointer and length; the numbers are copied. They are closed in forked children only, which have a
-    // table of their own.
+    // SAFETY: a pair of pointer and length; the numbers are copied. They are closed in forked children only, which have
+    // a table of their own.
     unsafe { sys::cml_keep_from_children(fds.as_ptr(), fds.len()) }
 }
 

@@ -54,7 +54,6 @@ impl Interpreter {
     }
 }
 
-/// A value and its name.
 struct Named {
     value: Value,
     name: String,
@@ -96,7 +95,8 @@ fn names(values: &[Value]) -> Vec<Named> {
     let mut naming = Naming::default();
     let hooks = sys::Names { to: (&raw mut naming).cast(), within, name };
     for value in values {
-        // SAFETY: `cml_each_value` passed the value and no Perl code ran since; the hooks are used only during the call.
+        // SAFETY: `cml_each_value` passed the value and no Perl code ran since; the hooks are used only during the
+        // call.
         unsafe { sys::cml_names_by(*value, &hooks) }
     }
     naming.named

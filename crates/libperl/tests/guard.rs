@@ -1,5 +1,5 @@
-//! `die` and `exit` never cross the interface to Rust, and the changes that a request makes end with it. Each test has a
-//! process of its own, because a process can have only one interpreter.
+//! `die` and `exit` never cross the interface to Rust, and the changes that a request makes end with it. Each test has
+//! a process of its own, because a process can have only one interpreter.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int};

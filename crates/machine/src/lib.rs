@@ -1,6 +1,7 @@
 //! The machine's memory and processors, their use by processes, and how many workers fit.
 //!
-//! Start at [`memory`], which reads; [`sampler`] is the process that does so for the master; [`capacity`] has the formulas.
+//! Start at [`memory`], which reads; [`sampler`] is the process that does so for the master; [`capacity`] has the
+//! formulas.
 
 #![forbid(unsafe_code)]
 

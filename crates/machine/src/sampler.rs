@@ -1,5 +1,6 @@
-//! The sampler process: measures the memory of the server's processes, one at a time, on request of the master. The kernel
-//! walks all pages of the process for it, and blocks on changes of its mappings, which would delay master or front.
+//! The sampler process: measures the memory of the server's processes, one at a time, on request of the master. The
+//! kernel walks all pages of the process for it, and blocks on changes of its mappings, which would delay master or
+//! front.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Clients that wait for the front: for its part of a status, or until it has purged its cache. A state machine without I/O and
-//! without a clock.
+//! Clients that wait for the front: for its part of a status, or until it has purged its cache. A state machine without
+//! I/O and without a clock.
 
 use std::time::{Duration, Instant};
 

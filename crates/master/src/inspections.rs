@@ -1,5 +1,5 @@
-//! Inspections under way: processes report on themselves. Each process writes into its own memfd. All of them hold the write
-//! end of a pipe; its end of file shows that all reports are complete.
+//! Inspections under way: processes report on themselves. Each process writes into its own memfd. All of them hold the
+//! write end of a pipe; its end of file shows that all reports are complete.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -48,7 +48,6 @@ pub fn pipe() -> io::Result<(OwnedFd, Fd)> {
     Ok((ours, Fd::new(theirs)))
 }
 
-/// A running inspection.
 #[derive(Debug)]
 pub struct PendingInspection {
     /// The waiting client; `None`: a reload, which needs the list of code for its molds to load.
@@ -62,7 +61,6 @@ pub struct PendingInspection {
 }
 
 impl PendingInspection {
-    /// The reports.
     pub fn told(self) -> Vec<SelfReport> {
         self.reporters.into_iter().filter_map(Reporter::told).collect()
     }
@@ -75,7 +73,6 @@ pub struct Inspections {
 }
 
 impl Inspections {
-    /// Adds an inspection.
     pub fn add(&mut self, inspection: PendingInspection) {
         self.pending.push(inspection);
     }

@@ -1,8 +1,8 @@
 //! The master: starts, watches and replaces the front, the molds and, through them, the workers; owns the listening
 //! sockets and the logs. One thread, no async runtime, no Perl: one loop over `poll` and the next deadline.
 //!
-//! `main_loop` owns the clock and does all I/O. The parts decide: each takes events and the time, and returns actions. The master
-//! trusts nothing that a worker wrote and never waits for another process.
+//! `main_loop` owns the clock and does all I/O. The parts decide: each takes events and the time, and returns actions.
+//! The master trusts nothing that a worker wrote and never waits for another process.
 //!
 //! Start at `main_loop`; `generation` is a configuration with its molds, `pool` the register of workers.
 

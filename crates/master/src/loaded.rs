@@ -11,7 +11,8 @@ use super::sockets::control_socket::SelfReport;
 const MOST: usize = 200;
 const LONGEST: usize = 48 * 1024;
 
-/// A process's report of its loaded code: names, and the files that they came from. The site's code could have forged it.
+/// A process's report of its loaded code: names, and the files that they came from. The site's code could have forged
+/// it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct LoadedCode {

@@ -1,4 +1,5 @@
-//! How much memory each worker may have: words in shared memory that only the master writes and that molds and workers read.
+//! How much memory each worker may have: words in shared memory that only the master writes and that molds and workers
+//! read.
 
 use std::io;
 

@@ -1,7 +1,7 @@
 //! `PidFile`: the master's process id while it runs.
 //!
-//! The number is valid in one pid namespace only; containers that share a folder have several. Therefore the lock on the file
-//! decides whether its server runs, and no signal is sent because of the number.
+//! The number is valid in one pid namespace only; containers that share a folder have several. Therefore the lock on
+//! the file decides whether its server runs, and no signal is sent because of the number.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -44,7 +44,8 @@ impl PidFile {
         PidFile::write(path).map(Some)
     }
 
-    /// Writes the file. Fails when its server runs, in whatever container; the stale file of a killed server is replaced.
+    /// Writes the file. Fails when its server runs, in whatever container; the stale file of a killed server is
+    /// replaced.
     pub fn write(path: &Path) -> anyhow::Result<PidFile> {
         PidFile::replace(path).with_context(|| format!("PidFile {}", path.display()))
     }

@@ -14,7 +14,6 @@ pub struct ProfilerSchedule {
 }
 
 impl ProfilerSchedule {
-    /// Notes that the profiler was started.
     pub fn started(&mut self) {
         self.is_running = true;
     }

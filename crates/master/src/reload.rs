@@ -20,14 +20,12 @@ pub enum ServerPhase {
     Starting,
     /// A generation serves.
     Serving,
-    /// The server is stopping.
     Stopping,
 }
 
 /// An action for the loop.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ReloadAction {
-    /// Start a reload.
     Begin,
     /// Refuse the client's request, for this reason.
     Refuse(ControlClient, &'static str),

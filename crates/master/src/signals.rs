@@ -60,7 +60,6 @@ impl Signals {
         Ok(Signals(SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))
     }
 
-    /// The next signal that has arrived.
     pub fn next(&self) -> Option<SignalRequest> {
         let arrived = self.0.read_signal().ok().flatten()?;
         OBEYED.iter().find(|(signal, _)| *signal as u32 == arrived.ssi_signo).map(|(_, request)| *request)

@@ -1,4 +1,5 @@
-//! The stop of the server: gracefully within GracefulShutdownTimeout, or fast. A state machine without I/O and without a clock.
+//! The stop of the server: gracefully within GracefulShutdownTimeout, or fast. A state machine without I/O and without
+//! a clock.
 //!
 //! ```text
 //!   master                         front                          molds, workers
@@ -90,7 +91,6 @@ impl ServerStop {
         self.0.as_ref().and_then(|stopping| stopping.next)
     }
 
-    /// Whether a stop is under way.
     pub fn is_under_way(&self) -> bool {
         self.0.is_some()
     }

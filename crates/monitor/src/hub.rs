@@ -77,7 +77,6 @@ impl Hub {
         Ok(if text.is_empty() { r#"{"after_ms":null,"requests":[]}"#.to_owned() } else { text })
     }
 
-    /// The ring with the history.
     pub fn ring(&self) -> Arc<HistoryRing> {
         self.ring.clone()
     }

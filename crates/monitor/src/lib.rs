@@ -1,7 +1,8 @@
-//! The monitor: a process that shows the server to its administrators (`AdminListen`) and stores its history (`HistoryFile`).
+//! The monitor: a process that shows the server to its administrators (`AdminListen`) and stores its history
+//! (`HistoryFile`).
 //!
-//! Once a second the master sends it the status, and never waits for it. When the monitor ends the master starts another, and no client of
-//! the site notices. The monitor sends no requests and can change nothing.
+//! Once a second the master sends it the status, and never waits for it. When the monitor ends the master starts
+//! another, and no client of the site notices. The monitor sends no requests and can change nothing.
 //!
 //! ```text
 //!   master ── Configure, Status a second ──▶ Hub ──▶ status.json, metrics, server-status?auto
@@ -16,16 +17,16 @@
 // The last status, and clients that listen for the next.
 mod hub;
 
-// Connections.
+// Limited in number, closed when idle; each serves HTTP/1.1.
 mod connections;
 
-// Access.
+// `AdminToken`, and protection against pages of other sites.
 mod access;
 
-// Pages.
+// The table of URLs, and the responses.
 mod pages;
 
-// The dashboard.
+// HTML, scripts and styles, compiled into the program.
 mod dashboard;
 
 use std::fs::File;
@@ -122,7 +123,6 @@ fn now() -> u32 {
     u32::try_from(since).unwrap_or(u32::MAX)
 }
 
-/// Logs a warning.
 fn warn(what: std::fmt::Arguments<'_>) {
     log::warn("monitor", what);
 }

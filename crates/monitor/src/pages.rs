@@ -30,7 +30,6 @@ const DAY: u32 = 24 * HOUR;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A response.
 type MonitorResponse = Response<MonitorPage>;
 
 /// The body of a response.
@@ -63,7 +62,6 @@ impl Body for MonitorPage {
     }
 }
 
-/// Answers a request.
 pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) -> MonitorResponse {
     let mut answer = match access.check(request.headers()) {
         Err(denied) => refuse(denied),
@@ -116,7 +114,6 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> MonitorResponse {
     }
 }
 
-/// A page from the last status.
 fn of(hub: &Hub, make: impl FnOnce(&StatusView) -> MonitorResponse) -> MonitorResponse {
     match hub.latest() {
         Some(view) => make(&view),

@@ -76,8 +76,8 @@ pub enum ToProfiler {
     },
     /// Report the last slow requests, as a list of [`SlowRecord`]. Descriptors: as for `Record`.
     Recall,
-    /// Report the current activity of a worker, as a [`ObservedWorker`], or `null` without a worker in the slot. Descriptors:
-    /// as for `Record`.
+    /// Report the current activity of a worker, as a [`ObservedWorker`], or `null` without a worker in the slot.
+    /// Descriptors: as for `Record`.
     Look {
         /// Slot of the worker, counted from 0.
         slot: Slot,

@@ -27,7 +27,7 @@ pub struct ObservedWorker {
 pub struct ObservedRequest {
     /// `GET`
     pub method: String,
-    /// The requested host.
+    /// From the request, not from `ServerName`.
     pub host: String,
     /// Path and query.
     pub target: String,

@@ -29,12 +29,12 @@ pub struct RequestProfile {
     pub stacks: Vec<PerlStack>,
 }
 
-/// A stack.
+/// Samples with the same frames are counted, not stored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerlStack {
     /// Indices of the frames, outermost first.
     pub frames: Vec<u32>,
-    /// Number of samples.
+    /// Divided by the samples of all stacks: the share of the time.
     pub samples: u64,
     /// CPU time that workers had used until these samples, in µs.
     pub cpu_us: u64,
@@ -43,7 +43,7 @@ pub struct PerlStack {
 /// A place in Perl code, as part of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StackFrame {
-    /// Kind of code.
+    /// Tells whether `name` is a sub, a file or an operator.
     pub code: StackCode,
     /// `My::Page::handler`, or the operator.
     pub name: String,

@@ -60,7 +60,8 @@ pub struct SlowRecord {
     pub worker_ended: bool,
     /// Number of samples that found it over the limit.
     pub looks: u64,
-    /// Time in each phase, rounded to 0.1 s, by the number of samples from its beginning. In the order in which requests pass them.
+    /// Time in each phase, rounded to 0.1 s, by the number of samples from its beginning. In the order in which
+    /// requests pass them.
     #[serde(default)]
     pub phases: Vec<SlowPhase>,
     /// Stacks of the request, the most frequent first.

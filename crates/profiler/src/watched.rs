@@ -40,7 +40,6 @@ impl WatchedWorker {
         Some(stack.into_iter().filter_map(StackFrame::of).collect())
     }
 
-    /// CPU time of the worker.
     pub fn processor_time(&self) -> Duration {
         let clock = clock_getcpuclockid(Pid::from_raw(self.pid));
         clock.and_then(clock_gettime).map_or(Duration::ZERO, Duration::from)

@@ -41,7 +41,7 @@ pub struct Backends {
     names: Names,
 }
 
-/// A request for a backend.
+/// Sent again only where RFC 9110, section 9.2.2, permits it.
 pub struct BackendRequest {
     /// The target and fields for the backend; Content-Length and Transfer-Encoding are made from `body`.
     pub head: Parts,
@@ -55,7 +55,7 @@ pub struct BackendRequest {
     pub upgrades: bool,
 }
 
-/// The answer of a backend.
+/// What there is when the head is complete.
 pub enum BackendAnswer {
     /// The head has arrived; the body is read later.
     Response(Response<BackendBody>),

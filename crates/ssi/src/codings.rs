@@ -89,7 +89,8 @@ fn from_base64(value: &[u8]) -> Vec<u8> {
     GeneralPurpose::new(&STANDARD, lenient).decode(value.get(..length).unwrap_or_default()).unwrap_or_default()
 }
 
-/// The value with `%XX` decoded, and `+` as a blank if `plus`. Other percent signs stay. A zero byte ends it, as in httpd.
+/// The value with `%XX` decoded, and `+` as a blank if `plus`. Other percent signs stay. A zero byte ends it, as in
+/// httpd.
 pub fn percent_decoded(value: &[u8], plus: bool) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(value.len());
     let mut rest = value;

@@ -1,8 +1,8 @@
-//! Server-side includes (httpd's mod_include) as bytes: documents become texts and elements, values are substituted, coded and
-//! formatted. No files, no requests, no clock.
+//! Server-side includes (httpd's mod_include) as bytes: documents become texts and elements, values are substituted,
+//! coded and formatted. No files, no requests, no clock.
 //!
-//! `parser` splits a document, `conditions` follows `if` to `endif`, `legacy` is the language of `SSILegacyExprParser`, and the
-//! other modules make values. A document is not trusted: [`parser::MAX_ELEMENT`], [`substitute::MAX_VALUE`] and
+//! `parser` splits a document, `conditions` follows `if` to `endif`, `legacy` is the language of `SSILegacyExprParser`,
+//! and the other modules make values. A document is not trusted: [`parser::MAX_ELEMENT`], [`substitute::MAX_VALUE`] and
 //! [`legacy::MAX_TOKENS`] limit its cost.
 
 #![forbid(unsafe_code)]

@@ -6,7 +6,7 @@ pub const MAX_VALUE: usize = 64 << 10;
 /// Replacement of a variable that is not defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undefined {
-    /// An empty text.
+    /// Nothing takes the place of the reference.
     Empty,
     /// The reference stays as written, because a shell replaces it.
     Stays,
@@ -53,8 +53,8 @@ pub fn substitute(
     if value.len() > MAX_VALUE { Err(ValueTooLong) } else { Ok(value) }
 }
 
-/// The name after a dollar sign, possibly in braces, and the text behind it. An empty name: the dollar sign stands for itself.
-/// `None`: a brace has no end.
+/// The name after a dollar sign, possibly in braces, and the text behind it. An empty name: the dollar sign stands for
+/// itself. `None`: a brace has no end.
 fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     if let Some(inner) = text.strip_prefix(b"{") {
         let (name, behind) = inner.split_at_checked(memchr::memchr(b'}', inner)?)?;

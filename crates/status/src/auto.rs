@@ -15,7 +15,7 @@ pub struct StatusFacts {
     pub name: String,
     /// Software with a version, regardless of `ServerTokens`.
     pub software: String,
-    /// Current time.
+    /// When the facts were taken, for `CurrentTime`.
     pub now: SystemTime,
     /// Start of the front.
     pub started: SystemTime,
@@ -29,7 +29,7 @@ pub struct StatusFacts {
     pub most_workers: usize,
     /// CPU time of the front and its workers.
     pub cpu: Cpu,
-    /// Status of the front.
+    /// Counters since the start of the front, and its workers.
     pub front: FrontStatus,
 }
 
@@ -58,7 +58,7 @@ impl StatusFacts {
         Some(StatusFacts::new(front, status.front_pid, status.generation, status.max_clients as usize))
     }
 
-    /// Number of workers in a state.
+    /// Workers of all generations and pools.
     pub fn count(&self, state: WorkerState) -> usize {
         self.front.workers.iter().filter(|worker| worker.state == state).count()
     }
@@ -136,7 +136,8 @@ fn built() -> String {
     BUILT.get_or_init(text).clone()
 }
 
-/// Adds a version to the software name. Monitoring agents parse it after the first slash, and httpd always shows it here.
+/// Adds a version to the software name. Monitoring agents parse it after the first slash, and httpd always shows it
+/// here.
 fn software(told: &str) -> String {
     let (name, components) =
         told.split_once(' ').map_or((told, String::new()), |(name, rest)| (name, format!(" {rest}")));

@@ -56,8 +56,8 @@ fn stat(pid: i32) -> Option<[f64; 4]> {
     times(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Parses utime, stime, cutime and cstime, the 14th to 17th field, see proc_pid_stat(5). The second field is a name in parentheses,
-/// which may contain any characters.
+/// Parses utime, stime, cutime and cstime, the 14th to 17th field, see proc_pid_stat(5). The second field is a name in
+/// parentheses, which may contain any characters.
 fn times(stat: &str) -> Option<[f64; 4]> {
     let (_, after) = stat.rsplit_once(')')?;
     let mut fields = after.split_ascii_whitespace().skip(11).map(|field| field.parse().ok());

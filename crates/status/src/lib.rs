@@ -1,5 +1,5 @@
-//! Status of a running server: one struct, which the master fills, and its formats for programs that know httpd (`?auto`) and for
-//! Prometheus. The command line, the monitor and the front's own pages use it.
+//! Status of a running server: one struct, which the master fills, and its formats for programs that know httpd
+//! (`?auto`) and for Prometheus. The command line, the monitor and the front's own pages use it.
 //!
 //! Start at [`ServerStatus`]; [`auto`], [`metrics`] and [`monitor`] format it, [`history`] stores it.
 
@@ -93,19 +93,19 @@ impl From<&Metadata> for FileId {
     }
 }
 
-/// A generation.
+/// Configuration and code of one start or reload. Old generations stay listed until they have drained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GenerationStatus {
-    /// Number of the generation.
+    /// From 1; each successful reload adds 1.
     pub generation: GenerationNumber,
-    /// State of the generation.
+    /// Only one generation serves at a time.
     pub state: GenerationState,
     /// Process id of the mold that forks; 0 after its end.
     pub mold_pid: i32,
     /// Number of workers that became the mold so far.
     #[serde(default)]
     pub refork: u32,
-    /// Number of workers of the generation.
+    /// In all of its pools, whatever their states.
     pub workers: u32,
     /// One entry per pool, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -115,7 +115,7 @@ pub struct GenerationStatus {
 /// The mold of a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoldStatus {
-    /// Name of the pool.
+    /// As in `<WorkerPool>`, `default` or `cgi`.
     pub pool: String,
     /// mod_perl's API in this pool: 1 or 2; 0 without Perl.
     pub perl_generation: u8,

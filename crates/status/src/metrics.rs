@@ -1,5 +1,5 @@
-//! Metrics as OpenMetrics, or in Prometheus' older text format, depending on `Accept`. Names follow the conventions: base units, `_total` for counters.
-//! See <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
+//! Metrics as OpenMetrics, or in Prometheus' older text format, depending on `Accept`. Names follow the conventions:
+//! base units, `_total` for counters. See <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

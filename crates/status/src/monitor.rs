@@ -8,13 +8,14 @@ use sys::privileges::Account;
 /// A message to the monitor.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToMonitor {
-    /// The first message. Its descriptors: the history file if there is one, the table of slow requests, then the listening sockets.
+    /// The first message. Its descriptors: the history file if there is one, the table of slow requests, then the
+    /// listening sockets.
     Configure(Settings),
     /// The current status, once per second.
     Status(Box<ServerStatus>),
 }
 
-/// The settings of the monitor.
+/// Sent once, before the monitor drops its privileges.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// The addresses of the listening sockets.

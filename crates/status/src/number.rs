@@ -1,7 +1,7 @@
 //! Number formats of httpd's `server-status?auto`, which monitoring programs parse.
 
-/// Formats like `%g` of APR's printf, which mod_status uses: six significant digits, no zero before the point: `.333333`,
-/// `27.1515`, `1.5e+06`.
+/// Formats like `%g` of APR's printf, which mod_status uses: six significant digits, no zero before the point:
+/// `.333333`, `27.1515`, `1.5e+06`.
 pub fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();

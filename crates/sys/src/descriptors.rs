@@ -21,8 +21,8 @@ fn passed_descriptor(fd: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Marks all inherited descriptors close-on-exec, so that programs of scripts do not get them. Kernels before 5.11 do not
-/// support this, and the descriptors stay inheritable.
+/// Marks all inherited descriptors close-on-exec, so that programs of scripts do not get them. Kernels before 5.11 do
+/// not support this, and the descriptors stay inheritable.
 pub fn keep_inherited_from_children() {
     const FIRST: libc::c_uint = 3;
     // SAFETY: the call only marks descriptors to be closed by exec; descriptors for children are passed explicitly.

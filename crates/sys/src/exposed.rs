@@ -45,7 +45,8 @@ fn is_open(folder: &Metadata) -> bool {
     (folder.mode() & OTHERS_WRITE != 0 || group) && folder.mode() & STICKY == 0
 }
 
-/// Whether `file`, in a sticky folder, may have been made by another user: it belongs to one, or has a second hard link.
+/// Whether `file`, in a sticky folder, may have been made by another user: it belongs to one, or has a second hard
+/// link.
 pub fn is_planted(file: &Metadata) -> bool {
     geteuid().is_root() && file.is_file() && (file.uid() != 0 || file.nlink() > 1)
 }

@@ -29,7 +29,8 @@ pub fn map_memory(memory: &OwnedFd) -> io::Result<Memory> {
     }
     let length = NonZeroUsize::new(LENGTH).ok_or(io::ErrorKind::InvalidInput)?;
     let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-    // SAFETY: a new mapping at an address that the kernel chooses. The file has this length, and is sealed against truncation.
+    // SAFETY: a new mapping at an address that the kernel chooses. The file has this length, and is sealed against
+    // truncation.
     let mapped = unsafe { mmap(None, length, access, MapFlags::MAP_SHARED, memory, 0) }?;
     Ok(Arc::new(Mapping(mapped.cast())))
 }
@@ -43,8 +44,8 @@ impl Drop for Mapping {
 
 impl SharedMemory for Mapping {
     fn words(&self) -> &[AtomicU64] {
-        // SAFETY: this many words are mapped, page-aligned, while `self` lives. Other processes may write atomic words at any
-        // time.
+        // SAFETY: this many words are mapped, page-aligned, while `self` lives. Other processes may write atomic words
+        // at any time.
         unsafe { slice::from_raw_parts(self.0.as_ptr(), WORDS) }
     }
 
@@ -53,8 +54,8 @@ impl SharedMemory for Mapping {
     fn write(&self, at: usize, bytes: &[u8]) {
         let Some(room) = LENGTH.checked_sub(at.saturating_mul(8)) else { return };
         let length = bytes.len().min(room);
-        // SAFETY: the length was checked. The front reads these bytes after an atomic word announced them. A front that reads
-        // others accepts any bytes.
+        // SAFETY: the length was checked. The front reads these bytes after an atomic word announced them. A front that
+        // reads others accepts any bytes.
         unsafe { self.0.as_ptr().add(at).cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), length) };
     }
 
@@ -63,9 +64,9 @@ impl SharedMemory for Mapping {
         if end > LENGTH {
             return None;
         }
-        // SAFETY: the bytes are within the mapping. The other process does not write a block that it has passed on. If it does
-        // so nevertheless, it damages its own response: the bytes are passed to the kernel, a cipher or a compressor, or copied
-        // before use, and each of these accepts any bytes and reads them once.
+        // SAFETY: the bytes are within the mapping. The other process does not write a block that it has passed on. If
+        // it does so nevertheless, it damages its own response: the bytes are passed to the kernel, a cipher or a
+        // compressor, or copied before use, and each of these accepts any bytes and reads them once.
         Some(unsafe { slice::from_raw_parts(self.0.as_ptr().cast::<u8>().add(at), length) })
     }
 }

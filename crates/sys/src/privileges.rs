@@ -1,4 +1,5 @@
-//! `User` and `Group`, by name or `#number`: the account of the front and the Perl processes when root starts the server.
+//! `User` and `Group`, by name or `#number`: the account of the front and the Perl processes when root starts the
+//! server.
 
 use std::ffi::CString;
 

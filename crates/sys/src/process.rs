@@ -29,8 +29,9 @@ pub fn is_traced(pid: i32) -> bool {
     tracer.is_some_and(|tracer| tracer.trim() != "0")
 }
 
-/// Makes this process traceable by others of the same user, which the kernel forbids after [`crate::privileges::become_user`]: a
-/// profiler needs it. Must not be used in the front, because workers of the same user could read other clients' data.
+/// Makes this process traceable by others of the same user, which the kernel forbids after
+/// [`crate::privileges::become_user`]: a profiler needs it. Must not be used in the front, because workers of the same
+/// user could read other clients' data.
 pub fn allow_profiling() -> io::Result<()> {
     Ok(prctl::set_dumpable(true)?)
 }
@@ -45,8 +46,9 @@ pub fn do_not_preempt() -> io::Result<()> {
     Ok(())
 }
 
-/// Lets the heap retain a few megabytes of freed memory. Otherwise glibc would return the pages of large response buffers to the kernel
-/// and fault them in again every few packets. Setting either value disables glibc's own adjustment.
+/// Lets the heap retain a few megabytes of freed memory. Otherwise glibc would return the pages of large response
+/// buffers to the kernel and fault them in again every few packets. Setting either value disables glibc's own
+/// adjustment.
 pub fn keep_some_freed_memory() {
     const KEPT: c_int = 4 << 20;
     // SAFETY: the calls take integers. On failure they return 0 and change nothing.

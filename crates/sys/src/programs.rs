@@ -69,9 +69,9 @@ struct Start<'a> {
     error: i32,
 }
 
-/// Starts a program in a folder, with our standard input, as leader of a process group that ends with this process, within
-/// limits. Only the kernel decides whether the file is executable, while the C library would try a shell. Returns the
-/// process id, and a descriptor that becomes readable at its end.
+/// Starts a program in a folder, with our standard input, as leader of a process group that ends with this process,
+/// within limits. Only the kernel decides whether the file is executable, while the C library would try a shell.
+/// Returns the process id, and a descriptor that becomes readable at its end.
 ///
 /// As with posix_spawn no memory is copied, so that a start does not depend on the size of this process.
 pub fn start_program(
@@ -123,8 +123,8 @@ extern "C" fn enter(start: *mut c_void) -> c_int {
     127
 }
 
-/// Prepares a fork of `parent` to act as a program: leader of a process group that ends with `parent`, with these descriptors as
-/// standard output and standard error.
+/// Prepares a fork of `parent` to act as a program: leader of a process group that ends with `parent`, with these
+/// descriptors as standard output and standard error.
 pub fn lead_group(parent: Pid, output: [RawFd; 2]) -> io::Result<()> {
     setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
     die_with(parent)?;
@@ -146,7 +146,8 @@ impl Start<'_> {
     }
 }
 
-/// Lets `command` start with no signal blocked. The server's own signals are blocked, because they are read from a descriptor.
+/// Lets `command` start with no signal blocked. The server's own signals are blocked, because they are read from a
+/// descriptor.
 pub fn with_signals_unblocked(command: &mut Command) {
     // SAFETY: one async-signal-safe system call, no allocation.
     unsafe { command.pre_exec(unblock_signals) };

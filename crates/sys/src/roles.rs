@@ -20,7 +20,8 @@ use super::signals::{FOR_THE_MASTER, dispose, handle, parent_signal, unblock_sig
 /// Descriptor of the control channel in front and mold.
 const CONTROL: RawFd = 3;
 
-/// Prepares `command` for front or mold: it ends with the master, ignores the master's signals, and has `channel` as descriptor 3.
+/// Prepares `command` for front or mold: it ends with the master, ignores the master's signals, and has `channel` as
+/// descriptor 3.
 pub fn become_role(command: &mut Command, channel: RawFd) {
     let master = getpid();
     let enter = move || {

@@ -28,8 +28,8 @@ pub fn default_child_signal() -> io::Result<()> {
     dispose(Signal::SIGCHLD, SigHandler::SigDfl)
 }
 
-/// Lets SEGV and BUS end the process. Rust's own handler for stack overflows would ignore the first such signal that another
-/// process sends.
+/// Lets SEGV and BUS end the process. Rust's own handler for stack overflows would ignore the first such signal that
+/// another process sends.
 pub fn default_faults() -> io::Result<()> {
     [Signal::SIGSEGV, Signal::SIGBUS].into_iter().try_for_each(|signal| dispose(signal, SigHandler::SigDfl))
 }
@@ -67,8 +67,8 @@ extern "C" fn on_term(_: c_int) {
 /// Guard that reaps ended children in a signal handler until it is dropped.
 pub struct Reaping(libc::sigaction);
 
-/// Reaps children that end from now on at once, even while this process waits elsewhere. Children that have already ended are not
-/// reaped. For periods in which no code waits for children.
+/// Reaps children that end from now on at once, even while this process waits elsewhere. Children that have already
+/// ended are not reaped. For periods in which no code waits for children.
 pub fn reap_at_once() -> io::Result<Reaping> {
     handle(libc::SIGCHLD, on_child, libc::SA_RESTART | libc::SA_NOCLDSTOP).map(Reaping)
 }

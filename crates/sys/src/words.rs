@@ -36,7 +36,7 @@ pub fn new_words(count: usize) -> io::Result<(Words, OwnedFd)> {
     Ok((words, memory))
 }
 
-/// Maps words for reading.
+/// Read-only: `memory` is the descriptor of [`new_words`]. Fails if it is empty.
 pub fn map_words(memory: &OwnedFd) -> io::Result<Words> {
     let count = usize::try_from(fstat(memory)?.st_size).unwrap_or(0) / 8;
     map(memory, count, ProtFlags::PROT_READ)
@@ -44,7 +44,8 @@ pub fn map_words(memory: &OwnedFd) -> io::Result<Words> {
 
 fn map(memory: &OwnedFd, count: usize, access: ProtFlags) -> io::Result<Words> {
     let length = NonZeroUsize::new(count * 8).ok_or(io::ErrorKind::InvalidInput)?;
-    // SAFETY: a new mapping at an address that the kernel chooses, of a file with this length that is sealed against truncation.
+    // SAFETY: a new mapping at an address that the kernel chooses, of a file with this length that is sealed against
+    // truncation.
     let mapped = unsafe { mmap(None, length, access, MapFlags::MAP_SHARED, memory, 0) }?;
     Ok(Words { first: mapped.cast(), count })
 }

@@ -32,8 +32,8 @@ pub struct CertificateFiles {
     pub made: Option<&'static str>,
 }
 
-/// Returns a certificate for `names` and its key in `folder`, which is created if missing. An existing certificate is reused,
-/// so that users need not trust it again, unless it cannot be used.
+/// Returns a certificate for `names` and its key in `folder`, which is created if missing. An existing certificate is
+/// reused, so that users need not trust it again, unless it cannot be used.
 pub fn write(folder: &Path, names: &[String]) -> anyhow::Result<CertificateFiles> {
     let mut files =
         CertificateFiles { certificate: folder.join("certificate.pem"), key: folder.join("key.pem"), made: None };

@@ -33,11 +33,11 @@ pub struct Servers {
     pub backends: BackendClients,
 }
 
-/// TLS settings of a host.
+/// A host may have several certificates, such as RSA and ECDSA.
 pub struct HostTls {
     config: Arc<ServerConfig>,
     keys: Vec<Key>,
-    /// Variables of each certificate.
+    /// Computed once per configuration, not per handshake.
     certificates: Vec<Arc<CertificateVariables>>,
 }
 
@@ -69,7 +69,7 @@ impl Servers {
         Ok(Servers { hosts, backends: BackendClients::new(certificates.backends) })
     }
 
-    /// Settings of a host.
+    /// `None`: the host has no certificate.
     pub fn of(&self, host: u16) -> Option<&HostTls> {
         self.hosts.get(&host)
     }

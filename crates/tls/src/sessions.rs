@@ -1,5 +1,5 @@
-//! Session resumption: tickets, and a session cache for clients without. Both survive reloads, so that no client needs a new
-//! handshake. The current configuration limits their life, whenever they were made.
+//! Session resumption: tickets, and a session cache for clients without. Both survive reloads, so that no client needs
+//! a new handshake. The current configuration limits their life, whenever they were made.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,5 @@
-//! Layout of the words by which the master limits the memory of workers. The master writes the words, workers read them.
+//! Layout of the words by which the master limits the memory of workers. The master writes the words, workers read
+//! them.
 //!
 //! A value is in bytes; 0 means that there is no limit yet.
 

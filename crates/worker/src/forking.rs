@@ -65,7 +65,6 @@ pub struct Forks {
 pub struct Birth {
     /// Its ends of the channels shared with the front.
     pub wire: Wire,
-    /// Identity of the new worker.
     pub identity: WorkerIdentity,
 }
 

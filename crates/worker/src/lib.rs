@@ -35,7 +35,7 @@ mod site;
 // Start-up steps, before the first request.
 mod start_up;
 
-// Settings of a location.
+// Merged settings, the Perl code that they name, and `.htaccess` files.
 mod location;
 
 // CGI programs, whoever starts them.
@@ -93,16 +93,16 @@ fn activity_begins(frame: &Frame) {
 /// The channel to the front, shared between the loop (which waits on it) and the request's output (which fills it).
 type Port = Rc<std::cell::RefCell<WorkerPort>>;
 
-/// Identity of a worker.
+/// Fixed by the fork; logs, the process title and Apache::Scoreboard show it.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkerIdentity {
-    /// Slot in the pool.
+    /// Place in the pool, counted from 0; a later process may get it again.
     pub slot: u32,
     /// Generation of the mold that forked the worker.
     pub generation: u32,
     /// Pid of the process that started the front; Apache::Scoreboard uses it to find the scoreboard.
     pub master: u32,
-    /// When the mold forked the worker.
+    /// Start of the fork time that the worker reports.
     pub forked: Instant,
 }
 
@@ -120,7 +120,7 @@ impl Wire {
     }
 }
 
-/// A forked worker.
+/// Answers one request at a time, until a limit or the front ends it.
 pub struct PerlWorker {
     site: Rc<Site>,
     port: Port,
@@ -137,7 +137,6 @@ pub struct PerlWorker {
     record: Record,
 }
 
-/// How a worker ends.
 enum WorkerEnd {
     Leave,
     /// The worker becomes a mold, with this channel to the master.

@@ -23,7 +23,6 @@ const HEALTHY: u64 = 10;
 /// Request counts of a worker, for promotion.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Record {
-    /// Requests answered.
     requests: u64,
     /// Requests answered since the last one in which Perl died.
     since_death: u64,
@@ -36,7 +35,6 @@ impl Record {
         self.since_death = if died { 0 } else { self.since_death + 1 };
     }
 
-    /// Requests answered.
     pub fn requests(self) -> u64 {
         self.requests
     }

@@ -4,8 +4,8 @@ use v5.36;
 
 use Apache ();
 
-# Calls the sub of an element `perl` of server-side includes: its name and arguments, separated by zero bytes. The name is
-# that of a sub, of a package with a sub `handler`, or Class->method.
+# Calls the sub of an element `perl` of server-side includes: its name and arguments, separated by zero bytes. The name
+# is that of a sub, of a package with a sub `handler`, or Class->method.
 sub execute ($element) {
     my ( $name, @arguments ) = split /\0/, $element, -1;
     my ( $class, $method ) = $name =~ /\A([\w:]+)->(\w+)\z/;

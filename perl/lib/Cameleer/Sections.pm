@@ -43,8 +43,8 @@ sub directives ($) {
     return $text;
 }
 
-# mod_perl 2 also reads Apache2::ReadConfig, the package that all sections share. It is always emptied, because otherwise
-# the next section would add its directives again.
+# mod_perl 2 also reads Apache2::ReadConfig, the package that all sections share. It is always emptied, because
+# otherwise the next section would add its directives again.
 sub directives_2 () {
     my $text = handed() . join '', map { Cameleer::Sections::Text::of( $_, \%DIRECTIVES ) } 'Apache2::ReadConfig', $PACKAGE;
     forget('Apache2::ReadConfig');

@@ -27,7 +27,6 @@ pub struct SectionLines<'a> {
     config: &'a Config,
     /// Lines of each section, by the file and line where it begins.
     sections: HashMap<(&'a str, u32), Vec<&'a Directive>>,
-    /// Lines outside all sections.
     outside: Vec<&'a Directive>,
 }
 

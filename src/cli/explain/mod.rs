@@ -33,7 +33,6 @@ pub struct Explain {
     url: String,
 }
 
-/// The request to explain.
 #[derive(Debug)]
 pub struct ExplainInput {
     pub method: String,

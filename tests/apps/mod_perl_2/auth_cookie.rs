@@ -1,5 +1,5 @@
-//! Debian's Apache2::AuthCookie, as sites of httpd 2.2 use it, and Apache2_4::AuthCookie: tests/apps/mod_perl_2/site/lib/House.pm is the
-//! site's part.
+//! Debian's Apache2::AuthCookie, as sites of httpd 2.2 use it, and Apache2_4::AuthCookie:
+//! tests/apps/mod_perl_2/site/lib/House.pm is the site's part.
 
 use super::{OURS, no_answer_is_wrong_over_reloads};
 use crate::support::{Request, Response, Server, Site};

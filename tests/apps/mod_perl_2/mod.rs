@@ -1,5 +1,5 @@
-//! Debian's packaged applications and modules of mod_perl 2, unmodified, each with the configuration that its own documentation gives:
-//! tests/apps/mod_perl_2/site/README.md.
+//! Debian's packaged applications and modules of mod_perl 2, unmodified, each with the configuration that its own
+//! documentation gives: tests/apps/mod_perl_2/site/README.md.
 
 mod auth_cookie;
 mod frameworks;

@@ -1,4 +1,5 @@
-//! Debian's LemonLDAP::NG: its handler protects the page that the package has for tests, with the package's own lines for httpd.
+//! Debian's LemonLDAP::NG: its handler protects the page that the package has for tests, with the package's own lines
+//! for httpd.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! Debian's Apache::AuthCookie, unmodified, in its branch for mod_perl 1: tests/apps/packaged/site/lib/Doors.pm is the site's part.
+//! Debian's Apache::AuthCookie, unmodified, in its branch for mod_perl 1: tests/apps/packaged/site/lib/Doors.pm is the
+//! site's part.
 
 use crate::support::{Request, Server, Site};
 

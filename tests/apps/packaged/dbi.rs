@@ -1,4 +1,5 @@
-//! Debian's Apache::DBI, unmodified: tests/apps/packaged/site/lib/Ledger.pm on each database that Debian has a driver for.
+//! Debian's Apache::DBI, unmodified: tests/apps/packaged/site/lib/Ledger.pm on each database that Debian has a driver
+//! for.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Debian's HTML::Mason, unmodified: components of tests/apps/packaged/site/mason under its mod_perl 1 handler and as a CGI program.
+//! Debian's HTML::Mason, unmodified: components of tests/apps/packaged/site/mason under its mod_perl 1 handler and as a
+//! CGI program.
 
 use std::collections::BTreeSet;
 use std::fs::rename;

@@ -33,7 +33,7 @@ impl FailureCause {
     }
 }
 
-/// A request that failed.
+/// Failures do not end a run; they are counted by cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedRequest {
     /// The cause, by which failures are counted.

@@ -13,7 +13,6 @@ pub struct BlockedSignals {
 }
 
 impl BlockedSignals {
-    /// Blocks the signals.
     pub fn new() -> io::Result<BlockedSignals> {
         Ok(BlockedSignals { before: signals().thread_swap_mask(SigmaskHow::SIG_BLOCK)? })
     }

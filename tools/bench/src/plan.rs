@@ -10,7 +10,7 @@ use super::EncodedRequest;
 /// All parameters of a run.
 #[derive(Debug, Clone)]
 pub struct RunPlan {
-    /// The distinct requests.
+    /// Each different request once, encoded before the run.
     pub requests: Arc<[EncodedRequest]>,
     /// The order: indices into `requests`, repeated from the beginning.
     pub order: Arc<[u32]>,
@@ -22,7 +22,7 @@ pub struct RunPlan {
     pub connections: usize,
     /// HTTP/2: number of concurrent requests on each connection.
     pub streams: usize,
-    /// Number of threads.
+    /// Each serves its part of the connections.
     pub threads: usize,
     /// When requests are due.
     pub pace: RequestPace,
@@ -36,7 +36,7 @@ pub struct RunPlan {
     pub warm_up: Duration,
     /// How connections are made and used.
     pub transport: ConnectionPlan,
-    /// The expected response.
+    /// Other responses are failures.
     pub expected: Expected,
     /// Timeout of a response.
     pub timeout: Duration,

@@ -7,13 +7,11 @@ use std::hash::{BuildHasher, RandomState};
 pub struct Random(u64);
 
 impl Random {
-    /// A new sequence.
     pub fn new() -> Random {
         Random(RandomState::new().hash_one(0))
     }
 
     #[cfg(test)]
-    /// The sequence of `seed`.
     pub fn seeded(seed: u64) -> Random {
         Random(seed)
     }

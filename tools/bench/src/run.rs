@@ -18,7 +18,7 @@ use super::schedule::Schedule;
 use super::tally::Tally;
 use super::user::{self, SharedRun};
 
-/// The results of a run.
+/// Measured values of one run, or the sum of several.
 #[derive(Debug)]
 pub struct RunOutcome {
     /// Counts and times.
@@ -45,7 +45,7 @@ impl RunOutcome {
         self.interrupted |= other.interrupted;
     }
 
-    /// Adds a concurrent run.
+    /// Unlike [`RunOutcome::add`], the durations overlap: the longer one counts.
     pub fn add_concurrent(&mut self, other: &RunOutcome) {
         self.tally.add_concurrent(&other.tally);
         self.elapsed = self.elapsed.max(other.elapsed);
@@ -96,7 +96,6 @@ impl RunState {
         [0, 1].map(|which| self.counts.iter().map(|counts| counts[which].load(Ordering::Relaxed)).sum())
     }
 
-    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.counts.len()
     }

@@ -6,7 +6,6 @@ use super::plan::{RequestPace, RunPlan};
 use super::random::Random;
 use super::times::nanoseconds;
 
-/// A request to be sent.
 #[derive(Debug, Clone, Copy)]
 pub struct ScheduledRequest {
     /// Number of the turn, from 0.
@@ -17,7 +16,6 @@ pub struct ScheduledRequest {
     pub counts: bool,
 }
 
-/// When the next turn is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NextTurn {
     AtOnce,

@@ -44,7 +44,6 @@ pub struct Tally {
     pub sent: u64,
     /// Bytes received; in HTTP/2 only bodies.
     pub received: u64,
-    /// Connections opened.
     pub opened: u64,
     /// Number of requests of the warm-up.
     pub warm_up: u64,
@@ -84,7 +83,6 @@ struct Running {
     keeps: bool,
 }
 
-/// A finished request.
 pub struct TimedRequest {
     /// A response with an unexpected status is a failure.
     pub result: Result<CompleteResponse, FailedRequest>,
@@ -94,9 +92,7 @@ pub struct TimedRequest {
     pub begun: Instant,
     /// Time until the connection was open.
     pub connect: Duration,
-    /// When the request finished.
     pub at: Instant,
-    /// Bytes sent.
     pub sent: u64,
 }
 

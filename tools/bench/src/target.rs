@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use http::Uri;
 
-/// The target of a request.
+/// `http:`, `https:` and `unix:` URLs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestTarget {
     /// Whether the scheme is https.

@@ -27,7 +27,6 @@ const OF_THE_SERVER: [&str; 5] = ["Apache", "Apache2", "APR", "Cameleer", "ModPe
 
 /// The site's Perl files and module folders.
 pub struct Sources {
-    /// Files to read.
     pub files: BTreeSet<PathBuf>,
     /// Whether the configuration selects mod_perl 2's API.
     pub speaks_of_2: bool,
@@ -137,7 +136,8 @@ impl Sources {
         self.files.iter().filter_map(|file| text(file)).any(uses)
     }
 
-    /// The modules that a text loads and that are nowhere, each once, with the line. Modules of the server's API are left out.
+    /// The modules that a text loads and that are nowhere, each once, with the line. Modules of the server's API are
+    /// left out.
     pub fn missing(&self, text: &str) -> Vec<(u32, String)> {
         let mut missing: Vec<(u32, String)> = Vec::new();
         for (line, module) in code_lines(text).filter_map(|(line, code)| Some((line, used_module(code)?))) {

@@ -64,7 +64,8 @@ pub fn survey(
     findings
 }
 
-/// Modules of CPAN or of the site that a site's programs load and perl does not find. `survey` judges those of the server's API.
+/// Modules of CPAN or of the site that a site's programs load and perl does not find. `survey` judges those of the
+/// server's API.
 pub fn missing_modules(tree: &[Directive], server_root: &Path) -> Vec<Finding> {
     let sources = Sources::of(&without_skipped(tree), server_root);
     let of_file = |file: &PathBuf| {
@@ -94,7 +95,6 @@ fn perl_sections(tree: &[Directive], sources: &Sources, findings: &mut Vec<Findi
 
 const SKIPPED: &str = "is skipped: it is in an <IfModule> of a missing module";
 
-/// The lines of the configuration.
 struct Lines<'a> {
     sources: &'a Sources,
     mistakes: HashMap<&'a At, &'a ConfigError>,

@@ -140,7 +140,8 @@ fn origin(main: &Path, defines: &[String]) -> anyhow::Result<ConfigOrigin> {
     Ok(ConfigOrigin { defines: defines.to_vec(), ..Conf::of(main).origin()? })
 }
 
-/// The first lines of the main file: the new folder, and the old ServerRoot, from which relative paths of documents and logs start.
+/// The first lines of the main file: the new folder, and the old ServerRoot, from which relative paths of documents and
+/// logs start.
 fn head(site: &OldSite, to: &Path) -> Vec<String> {
     let quoted = |path: &Path| naming::quoted(&path.to_string_lossy());
     let mut head = vec![
@@ -156,7 +157,8 @@ fn head(site: &OldSite, to: &Path) -> Vec<String> {
     head
 }
 
-/// Debian's `envvars` lies beside the main file. The name of a second server, `/etc/apache2-NAME`, is part of its values.
+/// Debian's `envvars` lies beside the main file. The name of a second server, `/etc/apache2-NAME`, is part of its
+/// values.
 fn write_envvars(site: &OldSite, copies: &Copies, folder: &mut NewFolder) -> anyhow::Result<()> {
     let old = site.main.with_file_name("envvars");
     let Ok((_, bytes)) = config::regular::read(&old, 64 << 10) else { return Ok(()) };

@@ -73,7 +73,6 @@ pub enum Difference {
 pub struct Sides<'a> {
     /// The old and the new server.
     pub servers: [&'a RequestTarget; 2],
-    /// Names of headers.
     pub ignored: &'a [HeaderName],
 }
 

@@ -15,7 +15,7 @@ pub struct SiteDiff {
 }
 
 impl SiteDiff {
-    /// Number of pages that differ.
+    /// 0: the two sites are alike.
     pub fn differing(&self) -> usize {
         self.pages.iter().filter(|page| !page.differences.is_empty()).count()
     }

@@ -117,7 +117,7 @@ impl Server {
         self.request(Command::Inspect { what })?.told.context("the server sent an invalid answer")
     }
 
-    /// Returns the result of a profiler command.
+    /// Fails if the profiler ended or was late.
     pub fn told_by_profiler<T: DeserializeOwned>(&mut self, command: Command) -> anyhow::Result<T> {
         let told = self.request(command)?.told.context("the server sent an invalid answer")?;
         let said = told.iter().find_map(SelfReport::read);

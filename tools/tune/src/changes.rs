@@ -13,10 +13,8 @@ const FEWEST_REQUESTS: u64 = 500;
 /// Minimum gain in the first moments for which a pool starts with all its workers.
 const WORTH_IT: f64 = 1.1;
 
-/// A changed directive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DirectiveChange {
-    /// Name of the directive.
     pub directive: &'static str,
     /// Present value.
     pub from: String,
@@ -30,7 +28,6 @@ pub struct DirectiveChange {
 
 /// Measurements from which the changes are derived.
 pub struct Findings<'f> {
-    /// The present site.
     pub site: &'f TunedSite,
     /// Number of workers found by the search.
     pub workers: u32,

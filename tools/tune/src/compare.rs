@@ -20,7 +20,6 @@ const SAME: f64 = 0.01;
 /// A directive whose present value may cost performance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostlyDirective {
-    /// Name of the directive.
     pub name: &'static str,
     /// Present value.
     pub from: String,
@@ -30,10 +29,8 @@ pub struct CostlyDirective {
     pub about: &'static str,
 }
 
-/// Result of a comparison.
 #[derive(Debug, Clone, Serialize)]
 pub struct DirectiveComparison {
-    /// Name of the directive.
     pub name: &'static str,
     /// Present value.
     pub from: String,

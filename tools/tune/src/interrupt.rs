@@ -11,7 +11,7 @@ pub struct InterruptGuard {
 }
 
 impl InterruptGuard {
-    /// Blocks the signals.
+    /// Blocks SIGINT and SIGTERM, which are then polled, until the guard is dropped.
     pub fn new() -> anyhow::Result<InterruptGuard> {
         let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
         let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;

@@ -22,7 +22,6 @@ pub struct TestLoad {
     order: Arc<[u32]>,
     /// Number of concurrent visitors.
     pub visitors: u32,
-    /// Notes for the report.
     pub notes: Vec<String>,
 }
 

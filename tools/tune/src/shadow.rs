@@ -41,7 +41,7 @@ pub struct Shadow<'i> {
     interrupt: &'i InterruptGuard,
     /// Bound sockets that reserve the ports.
     _reserved: Vec<Socket>,
-    /// Address of the site in the shadow.
+    /// A reserved port of 127.0.0.1.
     pub address: SocketAddr,
     /// Time from the start until the server serves.
     pub start: Duration,
@@ -134,7 +134,7 @@ impl<'i> Shadow<'i> {
         }
     }
 
-    /// The current status of the shadow.
+    /// Asks the control socket. Fails if the shadow has died.
     pub fn status(&mut self) -> anyhow::Result<ServerStatus> {
         self.server.request(control_socket::Command::Status)?.status.context("the second server sent an invalid answer")
     }

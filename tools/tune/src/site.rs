@@ -17,7 +17,6 @@ pub struct TunedSite {
     pub name: String,
     /// The configuration, without changes by Perl code if it needs Perl.
     pub config: Config,
-    /// Directives of the files.
     tree: Vec<Directive>,
     arguments: Vec<OsString>,
     /// Index of the listener that visitors use, in `config.listen`.

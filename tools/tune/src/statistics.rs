@@ -16,7 +16,6 @@ const T: [f64; 15] =
 const NORMAL: f64 = 1.96;
 
 impl Estimate {
-    /// The mean of these values.
     pub fn of(values: &[f64]) -> Estimate {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count.max(1.0);

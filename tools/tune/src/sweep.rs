@@ -57,7 +57,6 @@ pub struct Sweep {
 /// Result for a number of workers.
 #[derive(Debug, Clone, Copy)]
 pub struct SweepPoint {
-    /// Number of workers.
     pub workers: u32,
     /// Requests per second.
     pub rate: Estimate,

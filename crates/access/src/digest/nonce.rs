@@ -23,14 +23,12 @@ pub enum NonceAge {
     Foreign,
     /// The nonce has expired, or was made with the key of an earlier start.
     Stale,
-    /// The nonce is valid.
     Fresh {
         /// Whether the client should use another one soon.
         is_near_its_end: bool,
     },
 }
 
-/// Makes a nonce.
 pub fn made(key: &[u8; 16], now: SystemTime) -> String {
     let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs().to_be_bytes();
     STANDARD_NO_PAD.encode([&seconds[..], &proof(key, seconds)].concat())

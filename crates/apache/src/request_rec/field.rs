@@ -32,7 +32,6 @@ fields! {
 }
 
 fields! {
-    /// A field with an integer.
     Number {
         Status, MethodNumber, HeaderOnly, NoCache, SentHeader, BytesSent, RequestTime,
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,

@@ -42,7 +42,7 @@ pub struct Incoming {
     pub frame: Frame,
     /// The configuration of its location.
     pub place: Rc<PlaceConfig>,
-    /// The receiver of its response.
+    /// Where heads and bodies are sent: the front, or a test.
     pub client: Box<dyn ResponseReceiver>,
 }
 
@@ -85,7 +85,6 @@ pub(crate) struct RequestRec {
     pub filtering: Filtering,
     /// Whether the request's body passes filters.
     pub filters_body: bool,
-    /// Length of the filtered body.
     body_length: Option<u64>,
     /// The status in a script's header, until the response filters begin.
     pub status_for_filters: Option<u16>,

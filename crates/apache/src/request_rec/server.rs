@@ -4,7 +4,6 @@ use super::field::{Number, Text};
 use crate::PlaceConfig;
 use crate::log::own_level;
 
-/// A text field of a server.
 pub(crate) fn server_text(place: &PlaceConfig, field: Text) -> Option<&[u8]> {
     let value = match field {
         Text::DocumentRoot => &place.document_root,

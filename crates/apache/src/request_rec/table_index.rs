@@ -25,7 +25,6 @@ impl Index {
         self.0.get(&name.to_ascii_lowercase()).map(|namesakes| namesakes.first)
     }
 
-    /// Adds the last entry.
     pub fn add(&mut self, name: &[u8], id: u64) {
         self.0.entry(name.to_ascii_lowercase()).or_insert(Namesakes { first: id, count: 0 }).count += 1;
     }

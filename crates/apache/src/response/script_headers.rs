@@ -15,7 +15,6 @@ pub(crate) enum Scan {
     Whole { header: ScriptHeader, length: usize },
 }
 
-/// A parsed script header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ScriptHeader {
     /// The status of `Status:`, or of the status line of a nph script.

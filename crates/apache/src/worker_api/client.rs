@@ -21,7 +21,7 @@ pub fn header_in(request: u64, name: &[u8]) -> Option<Vec<u8>> {
     with(request, |r| r.table_value(Id::HeadersIn as u32, name).map(<[u8]>::to_vec)).ok().flatten()
 }
 
-/// All request headers.
+/// Repeated fields included; empty if the request has ended.
 pub fn headers_in(request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
     let all = |r: &mut crate::request_rec::RequestRec| {
         let table = r.table(Id::HeadersIn as u32)?;

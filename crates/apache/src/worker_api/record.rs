@@ -36,7 +36,7 @@ pub fn requested(request: u64) -> Requested {
     requested.unwrap_or_default()
 }
 
-/// Values set by handlers.
+/// Fields of `$r` that translation handlers may change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetByHandlers {
     /// `$r->uri`, decoded.
@@ -49,7 +49,7 @@ pub struct SetByHandlers {
     pub document_root: Option<Vec<u8>>,
 }
 
-/// The values set by handlers of a request.
+/// Defaults if the request has ended.
 pub fn set_by_handlers(request: u64) -> SetByHandlers {
     let said = with(request, |r| SetByHandlers {
         uri: r.known_text(Text::Uri).unwrap_or_default().to_vec(),

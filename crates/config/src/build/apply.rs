@@ -94,7 +94,8 @@ impl Draft {
         expanded.is_some_and(|it| if self.htaccess.is_some() { &it.defined } else { &it.own }.contains(&name))
     }
 
-    /// Records a directive of a Perl module. The module processes it at the start, or for `.htaccess` files in a request.
+    /// Records a directive of a Perl module. The module processes it at the start, or for `.htaccess` files in a
+    /// request.
     fn own(&mut self, directive: &Directive) -> Result<(), String> {
         if let Some(rules) = self.htaccess
             && let Err(message) = rules.check_own()

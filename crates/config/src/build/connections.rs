@@ -1,5 +1,5 @@
-//! Hosts whose connections are passed to workers. Such a connection names no host and may use any protocol, so the host needs
-//! exclusive addresses, without TLS.
+//! Hosts whose connections are passed to workers. Such a connection names no host and may use any protocol, so the host
+//! needs exclusive addresses, without TLS.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! `LogFormat`, `CustomLog`, `TransferLog`, `ErrorLog`. Formats are resolved last, because a nickname may follow its use.
+//! `LogFormat`, `CustomLog`, `TransferLog`, `ErrorLog`. Formats are resolved last, because a nickname may follow its
+//! use.
 
 use crate::draft::{CustomLog, Draft, LogDirectives};
 use crate::model::host::AccessLog;
@@ -12,8 +13,8 @@ const FORMATS: &[(&str, &str)] = &[
     ("json", "%{cameleer:json}x"),
 ];
 
-/// Adds all access logs to the configuration: destinations without duplicates, formats resolved. Hosts without an access log
-/// get the main server's.
+/// Adds all access logs to the configuration: destinations without duplicates, formats resolved. Hosts without an
+/// access log get the main server's.
 pub fn finish(draft: &mut Draft) {
     let logs = std::mem::take(&mut draft.logs);
     for access in &logs.access {

@@ -113,8 +113,8 @@ pub fn server_root(tree: &[Directive], facts: &Facts) -> PathBuf {
     named_root(tree).map_or_else(|| facts.server_root.clone(), |root| below(&facts.started_in, root))
 }
 
-/// Base of relative document paths. httpd 1.3 uses the working folder, httpd 2 ServerRoot. A configuration with a relative
-/// ServerRoot is for httpd 1.3.
+/// Base of relative document paths. httpd 1.3 uses the working folder, httpd 2 ServerRoot. A configuration with a
+/// relative ServerRoot is for httpd 1.3.
 fn documents_root(tree: &[Directive], facts: &Facts) -> PathBuf {
     match named_root(tree) {
         Some(root) if Path::new(root).is_relative() => facts.started_in.clone(),

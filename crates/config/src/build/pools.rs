@@ -1,5 +1,5 @@
-//! Definition of pools, and the pool of each section. Pools are found before anything else is read, because a place may name a
-//! pool that is defined further down.
+//! Definition of pools, and the pool of each section. Pools are found before anything else is read, because a place may
+//! name a pool that is defined further down.
 
 use std::collections::HashSet;
 
@@ -96,7 +96,8 @@ impl Draft {
         self.record_section(section, number);
     }
 
-    /// Records the pool of a section by the address of its contents: sections made by Perl code share one file position.
+    /// Records the pool of a section by the address of its contents: sections made by Perl code share one file
+    /// position.
     fn record_section(&mut self, section: &Directive, pool: PoolNumber) {
         let inside = section.section.as_deref().unwrap_or_default();
         if !inside.is_empty() {

@@ -17,8 +17,8 @@ const SPARE: [u32; 2] = [5, 10];
 const SPARE_IF_ANY: [u32; 2] = [0, 10];
 
 impl Draft {
-    /// Adds the pool if a place of the configuration has CGI programs, or a `.htaccess` file may name some. The queue is
-    /// as long as that of the default pool.
+    /// Adds the pool if a place of the configuration has CGI programs, or a `.htaccess` file may name some. The queue
+    /// is as long as that of the default pool.
     pub(super) fn add_program_pool(&mut self) {
         if self.config.facts.single || !(leaves_programs_to_kernel(&self.config) || may_exec(&self.config)) {
             return;

@@ -1,6 +1,6 @@
-//! Warnings about nested sections that httpd versions merge differently. mod_access_compat of httpd 2.4 merges nothing: a section with
-//! `Order`, `Allow`, `Deny` or `Satisfy` drops all four of the outer sections. Here `Satisfy` alone drops no `Deny`, which would open
-//! the place; an `Order`, `Allow` or `Deny` resets `Satisfy`.
+//! Warnings about nested sections that httpd versions merge differently. mod_access_compat of httpd 2.4 merges nothing:
+//! a section with `Order`, `Allow`, `Deny` or `Satisfy` drops all four of the outer sections. Here `Satisfy` alone
+//! drops no `Deny`, which would open the place; an `Order`, `Allow` or `Deny` resets `Satisfy`.
 
 use crate::draft::Draft;
 use crate::model::access::Satisfy;

@@ -37,7 +37,8 @@ fn replace(tree: &mut [Directive], by: &Directive) -> bool {
     found
 }
 
-/// Gives the instance its own ports, logs and socket, and removes limits per client, since all its requests have one address.
+/// Gives the instance its own ports, logs and socket, and removes limits per client, since all its requests have one
+/// address.
 pub fn separate(config: &mut Config, shadow: &ShadowChanges) {
     config.pid_file = None;
     config.control_socket = Some(shadow.folder.join("control.sock"));

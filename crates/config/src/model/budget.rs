@@ -5,7 +5,7 @@ use std::time::Duration;
 /// `MemoryBudget`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MemoryBudget {
-    /// No budget.
+    /// `off`: memory limits no worker.
     Off,
     /// Three quarters of the memory that is available at the start.
     #[default]

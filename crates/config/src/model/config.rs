@@ -48,7 +48,8 @@ pub struct Config {
     pub pool: PoolSettings,
     /// Other pools of workers.
     pub more_pools: Vec<NamedPool>,
-    /// The pool of the processes that run CGI programs, without Perl. `None`: no place has programs, or workers run them.
+    /// The pool of the processes that run CGI programs, without Perl. `None`: no place has programs, or workers run
+    /// them.
     pub program_pool: Option<Box<NamedPool>>,
     /// `CgiMaxProcesses`
     pub max_programs: u32,
@@ -74,7 +75,8 @@ pub struct Config {
     pub perl: PerlSwitches,
     /// Huge pages and page merging for mold and workers.
     pub pages: Pages,
-    /// The whole tree for Apache2::Directive, one directive per line: depth, line, file, name and arguments, separated by NUL.
+    /// The whole tree for Apache2::Directive, one directive per line: depth, line, file, name and arguments, separated
+    /// by NUL.
     pub outline: String,
     /// Start-up steps of the mold, in file order.
     pub start_up: Vec<StartUp>,
@@ -183,7 +185,8 @@ pub struct Expanded {
     pub defined: Vec<String>,
 }
 
-/// Differences of a second instance of the site, which runs on other ports to be measured. The running server is not affected.
+/// Differences of a second instance of the site, which runs on other ports to be measured. The running server is not
+/// affected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShadowChanges {
     /// Process id of the measuring process; the instance ends with it.
@@ -232,8 +235,8 @@ impl Config {
         host.tls.is_on(listens)
     }
 
-    /// Sets which lines this process writes to its error log, and in which format: `LogLevel` of `host` or else of the main
-    /// server, and `ErrorLogFormat`.
+    /// Sets which lines this process writes to its error log, and in which format: `LogLevel` of `host` or else of the
+    /// main server, and `ErrorLogFormat`.
     pub fn apply_log_levels(&self, host: Option<&Host>) {
         let (level, modules) = self.levels(host);
         log::set_levels(level, modules);
@@ -248,7 +251,7 @@ impl Config {
         (level, own.or_else(|| self.hosts.first()?.module_levels.as_deref()).unwrap_or_default())
     }
 
-    /// The log level of a host for one module.
+    /// `LogLevel module:level`, or the general level. `None` as host: the main server.
     pub fn level_of(&self, host: Option<&Host>, module: &str) -> LogLevel {
         let (level, modules) = self.levels(host);
         modules.iter().find(|(known, _)| known == module).map_or(level, |(_, level)| *level)

@@ -127,7 +127,8 @@ impl Scope {
     }
 }
 
-/// The rest of `path` after `prefix`, if `path` is below it. `/icons/` does not contain `/icons`, `/icons` does not contain `/iconsfoo`.
+/// The rest of `path` after `prefix`, if `path` is below it. `/icons/` does not contain `/icons`, `/icons` does not
+/// contain `/iconsfoo`.
 pub fn rest_below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
     path.strip_prefix(prefix).filter(|rest| ends_at_segment(prefix, rest))
 }

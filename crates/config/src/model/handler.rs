@@ -14,8 +14,8 @@ pub enum Handler {
     ModPerl,
     /// `cgi-script`: a CGI program, run according to `CgiMode`.
     CgiScript,
-    /// mod_fcgid's `fcgid-script`: a FastCGI program that this server starts. Where Perl code has a part in the request, and
-    /// with another `CgiMode` than `program`, it runs as `cgi-script`.
+    /// mod_fcgid's `fcgid-script`: a FastCGI program that this server starts. Where Perl code has a part in the
+    /// request, and with another `CgiMode` than `program`, it runs as `cgi-script`.
     FcgidScript,
     /// `psgi`: the PsgiApp.
     Psgi,
@@ -70,7 +70,7 @@ pub enum NamedBy {
 }
 
 impl Handler {
-    /// The handler with this name.
+    /// Parses the argument of `SetHandler`. Unknown names are handlers of an `Action`.
     pub fn named(name: &str) -> Handler {
         match name.to_ascii_lowercase().as_str() {
             "default-handler" | "none" => Handler::Default,

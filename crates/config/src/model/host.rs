@@ -64,7 +64,7 @@ pub struct Host {
     pub base: u16,
     /// Containers of this host in merge order: Directory, Files, Location; in each the main server's first.
     pub containers: Vec<u16>,
-    /// TLS settings.
+    /// `SSL…`, except the directives for backends.
     pub tls: Tls,
     /// `Protocols`
     pub protocols: Protocols,

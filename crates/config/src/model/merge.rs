@@ -1,5 +1,5 @@
-//! Merging of settings. Each setting is declared once, with its type and its merge rule: [`settings!`] generates the struct
-//! and its merge. The rows of the table define its contexts, syntax and default.
+//! Merging of settings. Each setting is declared once, with its type and its merge rule: [`settings!`] generates the
+//! struct and its merge. The rows of the table define its contexts, syntax and default.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -8,7 +8,8 @@ use std::fmt::Debug;
 ///
 /// - `place struct`: settings of one section and merged settings have the same type. `then` ends the merge.
 /// - `host struct`: settings of a virtual host, which inherits missing values from the main server.
-/// - `section struct … merged struct …`: `name: type in a section => merged type, rule;`, after fields of only one of them.
+/// - `section struct … merged struct …`: `name: type in a section => merged type, rule;`, after fields of only one of
+///   them.
 macro_rules! settings {
     ($(#[$meta:meta])* place struct $Name:ident $(, then $then:path)? {
         $($(#[$doc:meta])* $vis:vis $name:ident: $type:ty, $rule:path;)*

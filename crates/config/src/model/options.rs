@@ -16,7 +16,7 @@ pub enum PartialOptions {
     },
 }
 
-/// A set of options.
+/// The words of `Options`; by default none is set.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct DirectoryOptions {
     /// CGI scripts may run.

@@ -94,8 +94,8 @@ impl Overrides {
         self.has(Class::FILE_INFO)
     }
 
-    /// From httpd's bits of classes (`OR_LIMIT` 1, `OR_OPTIONS` 2, `OR_FILEINFO` 4, `OR_AUTHCFG` 8, `OR_INDEXES` 16) and of
-    /// allowed options.
+    /// From httpd's bits of classes (`OR_LIMIT` 1, `OR_OPTIONS` 2, `OR_FILEINFO` 4, `OR_AUTHCFG` 8, `OR_INDEXES` 16)
+    /// and of allowed options.
     pub fn of_numbers(classes: u32, options: u32) -> Overrides {
         let allowed = OF_HTTPD.iter().enumerate().filter(|(bit, _)| classes & 1 << bit != 0);
         let classes = allowed.fold(0, |all, (_, class)| all | class.0);
@@ -225,8 +225,8 @@ impl PerlHtaccess {
     }
 }
 
-/// Whether a handler is a name and no code: `Package`, `Package::sub`, `Class->method`, `$Object->method`, with `+` to load
-/// the package at the start, or `-` not to.
+/// Whether a handler is a name and no code: `Package`, `Package::sub`, `Class->method`, `$Object->method`, with `+` to
+/// load the package at the start, or `-` not to.
 fn is_name(handler: &str) -> bool {
     let handler = handler.strip_prefix(['+', '-']).unwrap_or(handler);
     let (handler, is_object) = handler.strip_prefix('$').map_or((handler, false), |object| (object, true));

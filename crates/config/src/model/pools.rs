@@ -52,7 +52,7 @@ impl Config {
         programs.unwrap_or(settings.pool)
     }
 
-    /// Numbers of all pools.
+    /// From 0, the default pool.
     pub fn pool_numbers(&self) -> impl Iterator<Item = PoolNumber> + use<> {
         DEFAULT..self.pool_count()
     }
@@ -67,8 +67,8 @@ impl Config {
         self.named(number).map(|named| named.at.clone())
     }
 
-    /// Whether Perl code in places of a pool may change the configuration. The only perl that runs such code has the server's API, and
-    /// the code of the default pool. mod_perl 2 permits it in a host with its own pool, too.
+    /// Whether Perl code in places of a pool may change the configuration. The only perl that runs such code has the
+    /// server's API, and the code of the default pool. mod_perl 2 permits it in a host with its own pool, too.
     pub fn may_configure(&self, number: PoolNumber) -> bool {
         self.named(number).is_none_or(|named| named.is_host && named.perl.generation == self.perl.generation)
     }
@@ -88,7 +88,7 @@ impl Config {
         programs.or_else(|| self.more_pools.get(usize::from(number).checked_sub(1)?))
     }
 
-    /// Settings of a pool.
+    /// The default pool's for a number that no other pool has.
     pub fn pool_of(&self, number: PoolNumber) -> &PoolSettings {
         self.named(number).map_or(&self.pool, |named| &named.pool)
     }
@@ -103,7 +103,7 @@ impl Config {
         if self.is_of_programs(number) { 0 } else { self.perl_of(number).generation.number() }
     }
 
-    /// Name of a pool.
+    /// As in `<WorkerPool>`; the default pool has a fixed name.
     pub fn pool_name(&self, number: PoolNumber) -> &str {
         self.named(number).map_or(DEFAULT_NAME, |named| &named.name)
     }

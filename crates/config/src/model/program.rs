@@ -17,7 +17,7 @@ pub enum CgiMode {
 }
 
 impl CgiMode {
-    /// The mode with this name.
+    /// Parses the argument of `CgiMode`, in any case.
     pub fn named(name: &str) -> Option<CgiMode> {
         match name.to_ascii_lowercase().as_str() {
             "program" => Some(CgiMode::Program),

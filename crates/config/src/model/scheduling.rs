@@ -33,12 +33,12 @@ pub struct PoolShare {
     pub size: ShareSize,
 }
 
-/// The size of a share.
+/// The argument of `PoolShare`: `20%` or `4`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ShareSize {
     /// Percentage of MaxClients.
     Percent(u32),
-    /// Number of workers.
+    /// A fixed number, at least 1.
     Workers(u32),
 }
 
@@ -47,7 +47,7 @@ pub enum ShareSize {
 pub struct SpeedLimit {
     /// Number of the directive's line; requests of one line are counted together.
     pub id: u32,
-    /// Limit of requests.
+    /// `None`: only worker time is limited.
     pub requests: Option<Rate>,
     /// Limit of worker time, in seconds.
     pub worker_seconds: Option<Rate>,

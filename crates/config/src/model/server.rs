@@ -43,7 +43,7 @@ pub struct MonitorSettings {
 /// An `AdminListen`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdminAddress {
-    /// The address.
+    /// Where the monitor listens.
     pub listen: Listen,
     /// Position of the directive.
     pub at: At,
@@ -67,11 +67,11 @@ pub enum HistorySetting {
     Auto,
     /// `off`: no history.
     Off,
-    /// Path of the history file.
+    /// Any other argument of the directive.
     File(PathBuf),
 }
 
-/// Settings of a pool.
+/// What each `<WorkerPool>` may set for itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolSettings {
     /// `StartServers`
@@ -137,7 +137,7 @@ pub struct NamedPool {
     pub base: Option<u16>,
 }
 
-/// Timeouts of the server.
+/// `Timeout`, `GracefulShutdownTimeout`, `StartTimeout`, `FrontTimeout`, `SlowLog`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Timeouts {
     /// `Timeout`: maximum wait for the client to send or accept bytes.

@@ -26,8 +26,8 @@ use crate::syntax::tree::At;
 pub struct Section {
     /// Requests to which the section applies.
     pub scope: Scope,
-    /// Index of the `<Directory>` that contains a `<Files>`, or of the section that contains an `<If>`, and must apply as
-    /// well.
+    /// Index of the `<Directory>` that contains a `<Files>`, or of the section that contains an `<If>`, and must apply
+    /// as well.
     pub inside: Option<u16>,
     /// Indices of the `<If>` sections inside of this one, within the same file, in the order of the file.
     pub branches: Vec<u16>,
@@ -55,7 +55,8 @@ settings! {
     /// Merged settings of a request: those of its sections, in order, over the defaults.
     #[derive(Clone, Default)]
     merged struct Settings {
-        /// Prefix of the `<Location>` that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing slash.
+        /// Prefix of the `<Location>` that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing
+        /// slash.
         mount: String;
         /// Argument of the innermost section, as written: mod_perl 2's `$r->location`.
         section: String;
@@ -173,8 +174,8 @@ impl Settings {
         self.handler == Handler::Default && self.named_by == NamedBy::Default && !self.perl_handlers.is_empty()
     }
 
-    /// Whether Perl code in the worker decides about users: a PerlAuthenHandler, a PerlAuthzHandler or a provider. Where users are required
-    /// and there is no AuthUserFile, a handler of an earlier phase may push such a handler.
+    /// Whether Perl code in the worker decides about users: a PerlAuthenHandler, a PerlAuthzHandler or a provider.
+    /// Where users are required and there is no AuthUserFile, a handler of an earlier phase may push such a handler.
     pub fn needs_perl_for_users(&self) -> bool {
         let has = |phase: Phase| !self.phases.of(phase).is_empty();
         let may_push = !self.access.requires.is_empty() && !self.access.has_users() && Phase::Authen.before().any(has);

@@ -1,4 +1,5 @@
-//! How strictly requests of a host are checked: `HttpProtocolOptions`, `StrictHostCheck`, `MergeSlashes`, `AllowEncodedSlashes`.
+//! How strictly requests of a host are checked: `HttpProtocolOptions`, `StrictHostCheck`, `MergeSlashes`,
+//! `AllowEncodedSlashes`.
 
 use crate::model::merge::{keep, settings};
 use base::method::NUMBERED;

@@ -1,5 +1,5 @@
-//! Lines that Perl code adds to the settings of a request (`$r->add_config`; mod_perl's manual, Apache2::RequestUtil), and
-//! sections that it merges into them (`$r->location_merge`).
+//! Lines that Perl code adds to the settings of a request (`$r->add_config`; mod_perl's manual, Apache2::RequestUtil),
+//! and sections that it merges into them (`$r->location_merge`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::syntax::tree::ConfigError;
 const NAME: &str = "$r->add_config";
 
 impl Config {
-    /// Parses the lines as a `.htaccess` file with the permissions `allowed`. Perl is always permitted, because the program could run it
-    /// itself. With a directive of mod_perl among the lines, `$r->location` becomes `path`.
+    /// Parses the lines as a `.htaccess` file with the permissions `allowed`. Perl is always permitted, because the
+    /// program could run it itself. With a directive of mod_perl among the lines, `$r->location` becomes `path`.
     pub fn added(&self, text: &str, allowed: Overrides, path: Option<&str>) -> Result<Htaccess, ConfigError> {
         let rules = HtaccessRules { allowed, perl: PerlHtaccess::On };
         let mut read = self.rules_in(Path::new("/"), Path::new(NAME), text, rules)?;

@@ -1,5 +1,5 @@
-//! `<If>` sections of a request. As in httpd they are merged after all other sections, in the order of the sections that
-//! contain them; those within an `<If>` directly after it.
+//! `<If>` sections of a request. As in httpd they are merged after all other sections, in the order of the sections
+//! that contain them; those within an `<If>` directly after it.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Config {
         applying
     }
 
-    /// Scope of a section by its number.
+    /// `None`: neither the configuration nor `files` has a section with this number.
     pub fn scope_of<'a>(&'a self, files: &'a [Arc<Htaccess>], number: u16) -> Option<&'a Scope> {
         self.section(files, number).map(|section| &section.scope)
     }

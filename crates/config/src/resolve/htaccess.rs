@@ -1,7 +1,7 @@
 //! `.htaccess` files: parsed as the main configuration, and merged between its sections.
 //!
-//! The order is, per folder from the root down: its `<Directory>` sections, then its `.htaccess`. Then follow `<DirectoryMatch>`,
-//! `<Files>` (including those in `.htaccess` files), `<Location>`.
+//! The order is, per folder from the root down: its `<Directory>` sections, then its `.htaccess`. Then follow
+//! `<DirectoryMatch>`, `<Files>` (including those in `.htaccess` files), `<Location>`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -40,7 +40,8 @@ pub struct Htaccess {
     pub folder: PathBuf,
     /// Section of the file itself, then the sections of its `<Files>`.
     sections: Vec<Section>,
-    /// Code to load (`PerlHtaccess On`), and directives of Perl modules. Section indices count from the file's own section.
+    /// Code to load (`PerlHtaccess On`), and directives of Perl modules. Section indices count from the file's own
+    /// section.
     pub start_up: Vec<StartUp>,
     /// Permissions by `AllowOverride`.
     pub allowed: Overrides,
@@ -62,12 +63,12 @@ impl Htaccess {
         self.sections.len()
     }
 
-    /// Scope of a section by its index.
+    /// `section` counts within this file: 0 is the file itself.
     pub fn scope(&self, section: u16) -> Option<&Scope> {
         self.sections.get(usize::from(section)).map(|section| &section.scope)
     }
 
-    /// Path of the file.
+    /// Absolute, for messages.
     pub fn path(&self) -> &Path {
         Path::new(self.meter.file())
     }

@@ -6,8 +6,8 @@ use crate::model::settings::Settings;
 use crate::resolve::htaccess::Applied;
 
 impl Config {
-    /// Merges sections in this order over the defaults. Below a `ScriptAlias` every file is a CGI script unless a section sets
-    /// another handler.
+    /// Merges sections in this order over the defaults. Below a `ScriptAlias` every file is a CGI script unless a
+    /// section sets another handler.
     pub fn settings(&self, sections: &[u16], script_alias: bool) -> Settings {
         self.settings_of(&Applied { sections: sections.to_vec(), files: Vec::new() }, script_alias)
     }
@@ -26,7 +26,8 @@ impl Config {
             }
         }
         settings.script_alias = script_alias;
-        // As in httpd, where ScriptAlias sets the handler at translation, a later AddHandler or SetHandler takes precedence.
+        // As in httpd, where ScriptAlias sets the handler at translation, a later AddHandler or SetHandler takes
+        // precedence.
         if script_alias && settings.named_by < NamedBy::ScriptAlias {
             settings.handler = Handler::CgiScript;
             settings.named_by = NamedBy::ScriptAlias;

@@ -20,10 +20,11 @@ pub enum AddressProtocol {
 }
 
 impl Config {
-    /// The host for a connection that arrived at `local` (`None`: a unix socket) and a `Host` header, which may be empty.
+    /// The host for a connection that arrived at `local` (`None`: a unix socket) and a `Host` header, which may be
+    /// empty.
     ///
-    /// Among the virtual hosts whose address matches best, the one with this name, or else the first. Without a matching address
-    /// the main server.
+    /// Among the virtual hosts whose address matches best, the one with this name, or else the first. Without a
+    /// matching address the main server.
     pub fn host(&self, local: Option<SocketAddr>, host_header: &str) -> u16 {
         let name = bare_name(host_header);
         let mut named = self.hosts_at(local).filter(|host| self.hosts[usize::from(*host)].is_called(name));
@@ -67,7 +68,7 @@ impl Config {
         self.hosts.get(usize::from(host))?.connections.process.as_ref().map(|_| host)
     }
 
-    /// Protocol of an address.
+    /// Decided by the hosts at the address: passed to workers, TLS or plain.
     pub fn protocol_of(&self, address: &Listen) -> AddressProtocol {
         if self.host_of_connections(address.tcp()).is_some() {
             AddressProtocol::Connections

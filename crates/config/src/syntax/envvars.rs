@@ -1,5 +1,5 @@
-//! Parser of Debian's `envvars` beside an `apache2.conf`, which defines names for `${APACHE_RUN_DIR}`. It is a shell script, but none of it
-//! is executed: other shell commands are reported and define nothing.
+//! Parser of Debian's `envvars` beside an `apache2.conf`, which defines names for `${APACHE_RUN_DIR}`. It is a shell
+//! script, but none of it is executed: other shell commands are reported and define nothing.
 
 use super::tree::{At, ConfigError};
 
@@ -29,7 +29,7 @@ impl Envvars {
         reader.found
     }
 
-    /// The value of a name.
+    /// The last assignment wins, as in a shell.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

@@ -1,5 +1,5 @@
-//! httpd's configuration language: parser of text to [`Directive`](tree::Directive)s, and parsers of values. This module does
-//! not know the directives themselves.
+//! httpd's configuration language: parser of text to [`Directive`](tree::Directive)s, and parsers of values. This
+//! module does not know the directives themselves.
 
 mod defines;
 pub mod envvars;

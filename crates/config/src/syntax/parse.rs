@@ -1,5 +1,5 @@
-//! Parser of text to [`Directive`]s. It processes variables, `Define`, `<Macro>`, `Include`, `<IfModule>` and `<IfDefine>`
-//! itself, and none of them is left in the tree. `build` processes all other directives.
+//! Parser of text to [`Directive`]s. It processes variables, `Define`, `<Macro>`, `Include`, `<IfModule>` and
+//! `<IfDefine>` itself, and none of them is left in the tree. `build` processes all other directives.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,8 +78,8 @@ impl<'a> ConfigReader<'a> {
         ConfigReader { reads_files: false, ..ConfigReader::new(source) }
     }
 
-    /// A reader for a survey, which reports the blocks of missing modules: such an `<IfModule>` is retained in the tree as
-    /// a section. `Bundle::without_skipped` removes it.
+    /// A reader for a survey, which reports the blocks of missing modules: such an `<IfModule>` is retained in the tree
+    /// as a section. `Bundle::without_skipped` removes it.
     pub fn surveying(source: &'a ParserSource<'a>) -> Self {
         ConfigReader { keeps_skipped: true, ..ConfigReader::new(source) }
     }
@@ -106,13 +106,13 @@ impl<'a> ConfigReader<'a> {
         &self.tree
     }
 
-    /// Lines processed so far that are not left in the tree: `Include`, for every directive of its kind, with the absolute pattern;
-    /// [`INCLUDED`] for each file that it has read; `IfModule` with its condition.
+    /// Lines processed so far that are not left in the tree: `Include`, for every directive of its kind, with the
+    /// absolute pattern; [`INCLUDED`] for each file that it has read; `IfModule` with its condition.
     pub fn passed(&self) -> &[Directive] {
         &self.passed
     }
 
-    /// Whether a name is defined.
+    /// By `Define` so far, or by `-D`.
     pub fn defines(&self, name: &str) -> bool {
         self.variables.is_defined(name)
     }
@@ -149,7 +149,7 @@ impl<'a> ConfigReader<'a> {
         if self.errors.is_empty() { Ok(self.tree) } else { Err(self.errors) }
     }
 
-    /// Directives and errors.
+    /// For callers that use the directives in spite of errors.
     pub fn into_parts(self) -> (Vec<Directive>, Vec<ConfigError>) {
         (self.tree, self.errors)
     }

@@ -1,4 +1,5 @@
-//! Directives that the parser processes itself: `Define`, `Include`, `<IfModule>` and similar. None of them is left in the tree.
+//! Directives that the parser processes itself: `Define`, `Include`, `<IfModule>` and similar. None of them is left in
+//! the tree.
 
 use std::io;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Reading of files whose paths come from others: only regular files, up to a maximum size. A pipe cannot block the reader,
-//! and a device cannot fill its memory.
+//! Reading of files whose paths come from others: only regular files, up to a maximum size. A pipe cannot block the
+//! reader, and a device cannot fill its memory.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, ErrorKind, Read};

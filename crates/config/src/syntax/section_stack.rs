@@ -40,8 +40,8 @@ impl<'a> SectionStack<'a> {
         SectionStack { lines: LineReader::new(text), open: Vec::new(), done: Vec::new(), ends: None }
     }
 
-    /// Whether a line `</name>` follows. The positions are cached: a search for each section would take quadratic time for
-    /// a file that opens many and closes none.
+    /// Whether a line `</name>` follows. The positions are cached: a search for each section would take quadratic time
+    /// for a file that opens many and closes none.
     pub fn is_closed_later(&mut self, name: &str) -> bool {
         let ends = self.ends.get_or_insert_with(|| self.lines.ends());
         let last = ends.get(&name.to_ascii_lowercase());

@@ -63,7 +63,7 @@ pub enum Replacing {
     UnlessInterpolated,
 }
 
-/// The kind of a file of values.
+/// What the lines of the file become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueFile {
     /// MIME types and their extensions.

@@ -69,7 +69,7 @@ impl Directive {
 }
 
 impl ConfigError {
-    /// An error at a position.
+    /// `message` begins with the directive's name and has no full stop.
     pub fn at(at: &At, message: impl Into<String>) -> Self {
         ConfigError { at: Some(at.clone()), message: message.into() }
     }

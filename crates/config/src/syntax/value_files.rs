@@ -1,5 +1,5 @@
-//! Directives that name a file of values. Their files are read by the parser, so that the meaning of a configuration depends only on its
-//! tree, and every process builds the same.
+//! Directives that name a file of values. Their files are read by the parser, so that the meaning of a configuration
+//! depends only on its tree, and every process builds the same.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ pub(super) struct ValueFiles<'a> {
 }
 
 impl ValueFiles<'_> {
-    /// Adds the contents of the file that the directive names, or replaces the directive by one for each line of the file.
+    /// Adds the contents of the file that the directive names, or replaces the directive by one for each line of the
+    /// file.
     pub fn open(&self, directive: Directive) -> Result<Vec<Directive>, String> {
         match (self.source.syntax_of)(&directive.name).and_then(|syntax| syntax.file) {
             Some(ValueFile::Types) => self.types(directive).map(|directive| vec![directive]),

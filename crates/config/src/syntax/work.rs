@@ -1,15 +1,16 @@
-//! Limit of work that the rules of a place may do for one request: `SetEnvIf`, `Header`, expressions and rewriting together. Work
-//! is counted in bytes read and written, which does not depend on the machine. Without a limit each rule could double the output of
-//! another, and block the thread for its other clients.
+//! Limit of work that the rules of a place may do for one request: `SetEnvIf`, `Header`, expressions and rewriting
+//! together. Work is counted in bytes read and written, which does not depend on the machine. Without a limit each rule
+//! could double the output of another, and block the thread for its other clients.
 //!
-//! A caller that applies rules uses [`Allowance::count`], and checks [`Allowance::is_used_up`] before it uses the result: rules that
-//! were not completed may have been access control.
+//! A caller that applies rules uses [`Allowance::count`], and checks [`Allowance::is_used_up`] before it uses the
+//! result: rules that were not completed may have been access control.
 
 use std::cell::{Cell, RefCell};
 
 /// Maximum work for a request, in bytes.
 const WORK: usize = 8 << 20;
-/// Maximum memory for a request by one kind of rule, in bytes: its variables, the request headers, or the response headers.
+/// Maximum memory for a request by one kind of rule, in bytes: its variables, the request headers, or the response
+/// headers.
 const STORED: usize = 512 << 10;
 /// Maximum length of a value that rules produce, in bytes.
 pub const LONGEST: usize = 64 << 10;
@@ -109,7 +110,8 @@ pub fn fits(length: usize) -> bool {
     spend(length + PIECE)
 }
 
-/// Appends a piece to a value that rules produce. Returns `false` if the value would be too long, or the limit is exceeded.
+/// Appends a piece to a value that rules produce. Returns `false` if the value would be too long, or the limit is
+/// exceeded.
 pub fn push(value: &mut String, piece: &str) -> bool {
     if value.len() + piece.len() > LONGEST {
         exceed();

@@ -1,5 +1,5 @@
-//! Directives of httpd's standard modules, 1.3 to 2.4, that are not supported. A directive whose absence would change the
-//! content or the access is an error. The others cause a warning, so that an old configuration can be read.
+//! Directives of httpd's standard modules, 1.3 to 2.4, that are not supported. A directive whose absence would change
+//! the content or the access is an error. The others cause a warning, so that an old configuration can be read.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,4 +1,5 @@
-//! The table of directives: one row for each. `check`, the help and the reference page are generated from the table. To add a directive, add a row to the file of its topic.
+//! The table of directives: one row for each. `check`, the help and the reference page are generated from the table. To
+//! add a directive, add a row to the file of its topic.
 
 mod access;
 mod branches;

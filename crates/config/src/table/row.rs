@@ -15,7 +15,8 @@ use crate::table::fixed;
 pub struct Row {
     /// Spelling in the reference.
     pub name: &'static str,
-    /// Source file of the module of httpd that has the directive: `mod_headers.c`, `core.c`, or `cameleer.c` where none has.
+    /// Source file of the module of httpd that has the directive: `mod_headers.c`, `core.c`, or `cameleer.c` where none
+    /// has.
     pub owner: &'static str,
     /// Other spellings with the same meaning.
     pub aliases: &'static [&'static str],
@@ -31,7 +32,8 @@ pub struct Row {
     pub effect: Effect,
     /// Whether `<Limit>` may contain the directive, which then holds for the methods listed there.
     pub per_method: bool,
-    /// Whether an argument is Perl code, or names a Perl file or module: `.htaccess` files need further permission for these.
+    /// Whether an argument is Perl code, or names a Perl file or module: `.htaccess` files need further permission for
+    /// these.
     pub is_code: bool,
     /// How the parser reads the line.
     pub line: LineSyntax,
@@ -41,8 +43,8 @@ pub struct Row {
     pub about: &'static str,
 }
 
-/// A table of rows: `rows!["mod_headers.c", word("Name", SERVER, "argument", setter).because("reason"), "Description.", …]`.
-/// The module is that of all rows that name no other one by [`Row::of`].
+/// A table of rows: `rows!["mod_headers.c", word("Name", SERVER, "argument", setter).because("reason"), "Description.",
+/// …]`. The module is that of all rows that name no other one by [`Row::of`].
 macro_rules! rows {
     ($owner:expr, $($row:expr, $about:expr),* $(,)?) => { &[$($row.described($owner, $about)),*] };
 }

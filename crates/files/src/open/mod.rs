@@ -1,8 +1,8 @@
-//! Opening of files under the rules about symbolic links, without a race: the check applies to the opened file, so that no
-//! link can be exchanged in between.
+//! Opening of files under the rules about symbolic links, without a race: the check applies to the opened file, so that
+//! no link can be exchanged in between.
 //!
-//! With `FollowSymLinks` files are opened as usual. Without it the kernel refuses every link in the path (openat2). With
-//! `SymLinksIfOwnerMatch` a path with links is walked from link to link, and the result is cached for a second.
+//! With `FollowSymLinks` files are opened as usual. Without it the kernel refuses every link in the path (openat2).
+//! With `SymLinksIfOwnerMatch` a path with links is walked from link to link, and the result is cached for a second.
 //!
 //! To find a name the kernel may have to read a folder from a disk or a network. A caller that must not wait uses
 //! [`DiskPatience::None`], and gets `EAGAIN` instead (`RESOLVE_CACHED`, Linux 5.12; older kernels wait).
@@ -33,8 +33,8 @@ use config::{Config, DirectoryOptions};
 const CHECK_VALIDITY: Duration = Duration::from_secs(1);
 /// Maximum number of cached paths, which come from clients.
 const MAX_CACHED: usize = 1024;
-/// Maximum number of links in one path where owners must match: POSIX guarantees as many (`_POSIX_SYMLOOP_MAX`). Otherwise a path
-/// could repeat a link to its own folder without limit.
+/// Maximum number of links in one path where owners must match: POSIX guarantees as many (`_POSIX_SYMLOOP_MAX`).
+/// Otherwise a path could repeat a link to its own folder without limit.
 const MAX_LINKS: usize = 8;
 /// Flags to open a folder in the path, or a link itself.
 const FOLDER: OFlag = OFlag::O_PATH.union(OFlag::O_CLOEXEC);
@@ -66,9 +66,9 @@ impl Links {
 pub struct PathWithLinks<'a> {
     /// Folder at which the rule begins.
     pub root: &'a Path,
-    /// Path to open.
+    /// Absolute; outside of `root` it is walked from `/`.
     pub path: &'a Path,
-    /// The rule for links.
+    /// Applies below `root` only.
     pub links: Links,
 }
 
@@ -86,11 +86,11 @@ pub enum DiskPatience {
 pub struct OpenedFile {
     /// Open for reading, or only a reference for a folder that must not be listed.
     pub file: Arc<File>,
-    /// Type of the file.
+    /// From the open file, not from its name.
     pub kind: FileType,
     /// Size in bytes.
     pub size: u64,
-    /// Inode number.
+    /// For `FileETag INode`.
     pub inode: u64,
     /// Time of the last change of its contents.
     pub modified: SystemTime,
@@ -123,7 +123,8 @@ struct CachedCheck<T> {
 type Identity = (u64, u64);
 
 impl Opener {
-    /// Opens for reading, without blocking on a named pipe. [`Errno::ELOOP`]: the path contains a link that must not be followed.
+    /// Opens for reading, without blocking on a named pipe. [`Errno::ELOOP`]: the path contains a link that must not be
+    /// followed.
     pub fn open(&self, way: PathWithLinks<'_>, patience: DiskPatience) -> io::Result<OpenedFile> {
         let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
         match self.open_as(way, flags, patience).and_then(opened) {
@@ -284,7 +285,8 @@ fn resolve(
     }
 }
 
-/// The longest DocumentRoot or Alias that contains the file. Links in its path belong to the administrator, not to the site.
+/// The longest DocumentRoot or Alias that contains the file. Links in its path belong to the administrator, not to the
+/// site.
 pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
     let host = &config.hosts[host as usize];
     let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);

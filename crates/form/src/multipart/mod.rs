@@ -1,5 +1,5 @@
-//! `multipart/form-data` (RFC 7578), parsed in pieces: [`Multipart::feed`] a piece, take [`MultipartEvent`]s until there
-//! are none, repeat. The parser buffers at most a piece, a delimiter and a part's header.
+//! `multipart/form-data` (RFC 7578), parsed in pieces: [`Multipart::feed`] a piece, take [`MultipartEvent`]s until
+//! there are none, repeat. The parser buffers at most a piece, a delimiter and a part's header.
 //!
 //! ```text
 //!   Preamble ──delimiter──▶ Line ──CRLF──▶ Header ──blank line──▶ Body ──delimiter──▶ Line
@@ -39,7 +39,7 @@ pub struct PartHeader {
     pub name: Vec<u8>,
     /// The file's name; `None` for a plain field.
     pub filename: Option<Vec<u8>>,
-    /// All headers of the part.
+    /// In the order received.
     pub headers: Vec<(Vec<u8>, Vec<u8>)>,
 }
 

@@ -16,9 +16,7 @@ pub const SILENCE: Duration = Duration::from_secs(1);
 /// An accepted connection that has no thread yet.
 pub struct Accepted {
     pub stream: AcceptedStream,
-    /// Address of the client.
     pub remote: Address,
-    /// Local address.
     pub local: Address,
 }
 

@@ -69,7 +69,6 @@ pub async fn serve(connection: &Connection, generation: InUse, host: u16, socket
     part(client, stream).await;
 }
 
-/// Submits the connection to the pool of its host.
 fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &AcceptedStream) -> Result<Ticket, String> {
     let (client, config) = (&connection.client, &generation.config);
     let sections = config.sections_of_host(host);

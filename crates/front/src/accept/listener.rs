@@ -24,7 +24,6 @@ use crate::base::address::Address;
 use crate::limits::connections::EVICTED_AT_ONCE;
 use base::log;
 
-/// Flags of new connections.
 const NEW: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
 /// Pause after `accept` fails, for example because the descriptors are used up.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -39,7 +39,6 @@ pub struct Acceptor {
 
 /// A thread that serves connections.
 struct Thread {
-    /// Number of connections of the thread.
     connections: Arc<AtomicUsize>,
     /// Channel to the thread; `None` for the current thread.
     way: Option<UnboundedSender<Handover>>,
@@ -82,7 +81,6 @@ impl Acceptor {
         self.threads.borrow().len()
     }
 
-    /// Adds a thread that serves connections.
     pub fn add_thread(&self, way: UnboundedSender<Handover>) {
         self.threads.borrow_mut().push(Thread { connections: Arc::default(), way: Some(way) });
     }

@@ -24,7 +24,6 @@ impl ChangedHeaders {
         change.and_then(|(_, value)| value.as_ref()).into_iter().chain(as_sent.into_iter().flatten())
     }
 
-    /// All headers after the changes.
     pub fn all<'a>(&'a self, sent: &'a HeaderMap) -> impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)> {
         let as_sent = sent.iter().filter(|(name, _)| self.change(name.as_str()).is_none());
         as_sent.chain(self.0.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))))

@@ -16,7 +16,6 @@ const LONGEST_US: u64 = 3_600_000_000;
 /// Number of totals; with more threads than this, some share.
 const STRIPES: usize = 16;
 
-/// A finished request.
 #[derive(Debug, Clone, Copy)]
 pub struct Finished {
     /// Status of the response; 499 if the client left before it.

@@ -12,7 +12,6 @@ const SOON: u32 = 2;
 /// A request that is answered with an error page.
 #[derive(Debug)]
 pub struct Refusal {
-    /// Status of the response.
     pub status: StatusCode,
     /// `Allow`, `Retry-After`, `Content-Range` or `WWW-Authenticate`.
     pub header: Option<(HeaderName, HeaderValue)>,

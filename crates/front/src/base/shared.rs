@@ -23,7 +23,6 @@ const SPARE_FRAME_SIZE: usize = 128 * 1024;
 pub struct Shared {
     /// When this process began to serve.
     pub started: SystemTime,
-    /// The channel to the master.
     pub master: Master,
     /// The clock for timeouts, which stops when nothing needs it.
     pub clock: Clock,
@@ -31,7 +30,6 @@ pub struct Shared {
     pub counters: Counters,
     /// Durations and statuses of responses.
     pub measures: Measures,
-    /// The slowest requests.
     pub slowest: Slowest,
     /// Count of requests refused for want of a worker.
     pub refusals: Refusals,
@@ -49,7 +47,6 @@ pub struct Shared {
 struct ReportedLoad {
     /// The generation that gets new requests.
     serving: Option<GenerationNumber>,
-    /// The last reported load of each pool.
     last: BTreeMap<PoolNumber, Load>,
 }
 
@@ -176,7 +173,6 @@ impl Shared {
         }
     }
 
-    /// Notes that the front stops.
     pub fn stop(&self) {
         self.stopping.get_or_init(Instant::now);
     }

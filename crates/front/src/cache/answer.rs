@@ -30,7 +30,6 @@ pub struct CachedResponse {
 /// Whether a cached response may answer a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usable {
-    /// The response is fresh.
     Fresh,
     /// The response is stale, and the request's `max-stale` allows that.
     Stale,

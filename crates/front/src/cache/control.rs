@@ -85,8 +85,8 @@ impl AnswerControl {
     }
 }
 
-/// Passes each directive to `take`, with its name in lower case and its value without quotation marks. A field that is not
-/// text, or a quoted string without its closing quotation mark, is a `no-store`.
+/// Passes each directive to `take`, with its name in lower case and its value without quotation marks. A field that is
+/// not text, or a quoted string without its closing quotation mark, is a `no-store`.
 fn read(headers: &HeaderMap, mut take: impl FnMut(&str, Option<&str>)) {
     // Old programs and mod_perl's `no_cache` send Pragma instead of Cache-Control.
     if !headers.contains_key(CACHE_CONTROL) && has_pragma(headers) {

@@ -18,7 +18,6 @@ pub enum FlightOutcome {
     Look,
     /// The response cannot be shared; each waiting request asks a worker itself.
     Alone,
-    /// The program failed.
     Failed,
 }
 

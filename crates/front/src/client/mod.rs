@@ -56,7 +56,6 @@ pub trait Pending {
 pub struct ConnectionTerms {
     /// The configuration in force when the connection was accepted.
     pub config: Arc<Config>,
-    /// Error logs, for mistakes of clients.
     pub error_logs: Arc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of all hosts.
     pub shortest_keep_alive: Duration,
@@ -67,13 +66,10 @@ pub struct Client {
     pub shared: Arc<Shared>,
     /// The configuration at the time of the connection.
     pub config: Arc<Config>,
-    /// Error logs, for mistakes of the client.
     error_logs: Arc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of all hosts.
     shortest_keep_alive: Duration,
-    /// Address of the client.
     pub remote: Address,
-    /// Local address.
     pub local: Address,
     /// Number of answered requests.
     pub served: Cell<u32>,

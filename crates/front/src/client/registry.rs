@@ -37,7 +37,6 @@ pub struct ConnectionEntry {
     kept_since: AtomicU64,
     /// The connection is to be closed as soon as it is idle, to make room for another.
     evicted: AtomicBool,
-    /// Waker of the connection's task.
     task: OnceLock<Waker>,
 }
 
@@ -48,7 +47,6 @@ pub struct Registration<'a> {
 }
 
 impl ConnectionEntry {
-    /// Creates the entry of a new connection.
     pub fn new(remote: Address) -> ConnectionEntry {
         ConnectionEntry {
             remote,
@@ -91,7 +89,6 @@ impl ConnectionEntry {
         self.task.get_or_init(|| task.clone());
     }
 
-    /// Wakes the connection's task.
     pub fn wake(&self) {
         self.task.get().inspect(|task| task.wake_by_ref());
     }
@@ -104,7 +101,6 @@ impl ConnectionEntry {
 }
 
 impl Connections {
-    /// Registers a connection.
     pub fn enter(&self, entry: &Arc<ConnectionEntry>) -> Registration<'_> {
         LazyLock::force(&BEGINNING);
         let number = self.next.fetch_add(1, Relaxed);
@@ -141,7 +137,6 @@ impl Connections {
         idle.len()
     }
 
-    /// Wakes the tasks of all connections.
     pub fn wake_all(&self) {
         lock(&self.entries).values().for_each(|entry| entry.wake());
     }

@@ -13,7 +13,6 @@ use tokio::net::{TcpStream, UnixStream};
 /// Most bytes in one read of an unregistered socket.
 const FIRST: usize = 4096;
 
-/// An accepted socket.
 #[derive(Debug)]
 pub enum Socket {
     /// TCP (`Listen 80`), not registered with the runtime.

@@ -31,7 +31,6 @@ impl Security {
         self.lost.set(true);
     }
 
-    /// Notes the end of the handshake.
     pub fn agree(&self, session: Session) {
         self.handshake.set(None);
         // A connection has one handshake, so the cell is empty.
@@ -54,7 +53,6 @@ impl Security {
     }
 }
 
-/// Parameters of a TLS session.
 #[derive(Debug)]
 pub struct Session {
     /// Host name of the client's SNI, in lower case.
@@ -93,7 +91,6 @@ impl Session {
         ours.chain(self.certificate().iter().map(|(name, value)| (name.as_str(), value.clone())))
     }
 
-    /// The value of one variable.
     pub fn variable(&self, name: &str) -> Option<String> {
         Some(match name {
             "SSL_PROTOCOL" => self.protocol.to_owned(),

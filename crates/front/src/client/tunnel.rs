@@ -7,7 +7,6 @@ use proxy::Upgraded;
 
 /// The backend's end of a connection that has switched protocols.
 pub struct Tunnel {
-    /// The connection to the backend.
     pub backend: Box<Upgraded>,
     /// Longest time without a byte in either direction: `ProxyTimeout`.
     pub idle: Duration,

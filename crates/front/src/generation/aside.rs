@@ -21,7 +21,6 @@ use base::stamp::Stamp;
 use files::names::FolderNames;
 use files::open::{DiskPatience, Links, OpenedFile, Opener, PathWithLinks, is_there, leads_through_no_link};
 
-/// The kind of a file operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileOperation {
     /// Wraps an unregistered, non-blocking stream.
@@ -107,7 +106,6 @@ impl LookupAttempt {
         }
     }
 
-    /// The fetched names of a folder.
     pub fn names(&mut self, way: PathWithLinks<'_>) -> io::Result<(Stamp, Arc<FolderNames>)> {
         match self.fetched(FileOperation::Names, way) {
             Some(Fetched::Names(result)) => result.clone().map_err(io::Error::from),
@@ -115,7 +113,6 @@ impl LookupAttempt {
         }
     }
 
-    /// The fetched contents of a short file.
     pub fn contents(&mut self, way: PathWithLinks<'_>) -> io::Result<(Stamp, ShortFile)> {
         match self.fetched(FileOperation::Contents, way) {
             Some(Fetched::Contents(result)) => result.clone().map_err(io::Error::from),

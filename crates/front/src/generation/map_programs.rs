@@ -34,7 +34,6 @@ const LONGEST: usize = 64 << 10;
 #[derive(Default)]
 pub struct MapPrograms(RefCell<HashMap<String, Rc<Mutex<Program>>>>);
 
-/// A program, running or not.
 #[derive(Default)]
 struct Program {
     running: Option<Running>,

@@ -148,7 +148,6 @@ impl Generation {
         self.pools.iter().all(|pool| pool.is_quiet())
     }
 
-    /// The workers of all pools.
     pub fn workers(&self) -> Vec<Arc<Worker>> {
         self.pools.iter().flat_map(|pool| pool.all()).collect()
     }

@@ -50,7 +50,6 @@ pub struct OpenFiles {
     opener: Opener,
     most: usize,
     known: Rc<KnownPaths>,
-    /// The lookup that is running.
     attempt: RefCell<LookupAttempt>,
     /// Names in folders, with the state of the folder that they describe.
     folders: RefCell<BoundedCache<OsString, (Stamp, Arc<FolderNames>), MOST_FOLDERS>>,

@@ -58,7 +58,6 @@ impl View {
 pub struct InUse(Rc<View>);
 
 impl InUse {
-    /// Registers a use of the view.
     pub fn new(view: Rc<View>) -> InUse {
         view.users.fetch_add(1, SeqCst);
         InUse(view)
@@ -101,7 +100,6 @@ impl Views {
         self.thread
     }
 
-    /// The generations behind the views.
     pub fn all(&self) -> &Generations {
         &self.all
     }

@@ -1,5 +1,5 @@
-//! Flow control for response bodies. hyper by itself takes up to 16 pieces of a body before it writes the first; for a slow client
-//! these pieces stay in memory that no limit counts.
+//! Flow control for response bodies. hyper by itself takes up to 16 pieces of a body before it writes the first; for a
+//! slow client these pieces stay in memory that no limit counts.
 
 use std::cell::Cell;
 use std::io;
@@ -27,7 +27,6 @@ impl Unwritten {
         self.bytes.update(|bytes| bytes.saturating_sub(n));
     }
 
-    /// Counts all bytes as written.
     pub fn all_written(&self) {
         self.bytes.set(0);
         self.waiting.take().into_iter().for_each(Waker::wake);

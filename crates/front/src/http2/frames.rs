@@ -29,7 +29,6 @@ pub struct Http2Frame {
     start: [u8; START],
 }
 
-/// A piece of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     pub frame: Http2Frame,

@@ -25,7 +25,6 @@ impl Interim {
         self.0.borrow_mut().push(response);
     }
 
-    /// Sends the queued responses.
     pub fn flush(&self, respond: &mut SendResponse<Bytes>) {
         for response in self.0.borrow_mut().drain(..) {
             // Fails for a stream that was reset, which the stream's task detects itself.

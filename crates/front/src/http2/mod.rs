@@ -69,7 +69,6 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     }
 }
 
-/// How a connection ended.
 enum ConnectionEnd {
     /// Ended by h2 or the client, with a GOAWAY or a close.
     Closed,

@@ -20,7 +20,6 @@ use crate::request::body::source::Source;
 use crate::request::repeated;
 use crate::request::services::Connection;
 
-/// The stream of a request.
 pub struct Http2Stream {
     /// Interim responses to send before the response.
     interim: Rc<Interim>,

@@ -194,7 +194,6 @@ impl Permit {
         self.network = network;
     }
 
-    /// Counts the connection for a thread.
     pub fn is_of(&mut self, thread: &Arc<AtomicUsize>) {
         thread.fetch_add(1, SeqCst);
         self.thread = Some(thread.clone());

@@ -55,7 +55,6 @@ impl Default for ResponseTally {
 pub struct Unreadable(pub Vec<u8>);
 
 pub struct Entry<'a> {
-    /// The virtual host.
     pub host: &'a Host,
     /// The request's head.
     pub head: &'a Parts,
@@ -69,7 +68,6 @@ pub struct Entry<'a> {
     pub user: Option<&'a str>,
     /// Remote address of the connection.
     pub peer: &'a Address,
-    /// Local address of the connection.
     pub local: &'a Address,
     /// Number of earlier requests on the connection.
     pub earlier: u32,
@@ -81,7 +79,6 @@ pub struct Entry<'a> {
     pub variables: &'a Variables,
     /// Result of the routing, once known.
     pub place: Option<RoutedPath<'a>>,
-    /// Figures of the response.
     pub tally: ResponseTally,
     /// Headers of the response; stored only if a format uses one.
     pub answer: Option<&'a HeaderMap>,
@@ -102,7 +99,6 @@ pub struct RoutedPath<'a> {
     pub path: &'a [u8],
     /// Absolute path of the file to which the path leads.
     pub file: &'a Path,
-    /// Requested host.
     pub host_asked: &'a str,
 }
 

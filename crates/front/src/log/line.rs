@@ -114,6 +114,7 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
         }
     }
 }
+
 /// Appends the client's address. A handler may have set another, as mod_perl documents for clients behind a proxy.
 fn remote_address(out: &mut Vec<u8>, entry: &Entry<'_>) {
     match entry.told(LogKind::RemoteIp) {

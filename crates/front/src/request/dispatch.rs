@@ -157,7 +157,6 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
     Ok(Resolved::Continue((head, route)))
 }
 
-/// Answers by a backend.
 async fn at_backend(
     context: &RequestContext,
     head: &Parts,
@@ -345,7 +344,8 @@ pub async fn run(
     }
 }
 
-/// Whether the path is that of a folder of programs, whose index answers. As in mod_dir, the index gets the method and the body.
+/// Whether the path is that of a folder of programs, whose index answers. As in mod_dir, the index gets the method and
+/// the body.
 async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> Result<bool, Refusal> {
     let leads_on = || Ok(files::leads_to_an_index(&context.generation, route));
     Ok(route.settings.handler.is_cgi() && context.generation.wait_for(leads_on).await?)

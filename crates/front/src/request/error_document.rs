@@ -20,7 +20,6 @@ use config::response::expr::ExprText;
 const ABOUT_THE_PAGE: [http::HeaderName; 6] =
     [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE];
 
-/// The response to a refused request.
 pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<BodySource> {
     let route = context.route().clone();
     let document = route.as_ref().and_then(|route| route.settings.response.error_document(refusal.status.as_u16()));

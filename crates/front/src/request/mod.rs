@@ -1,7 +1,7 @@
 //! Processes one request, from its head to its response.
 //!
-//! A connection holds the future of its request, also while it is idle, and each layer moves it. Steps that few requests
-//! take are therefore boxed (`Box::pin`): they cost an allocation where they are taken, and otherwise nothing.
+//! A connection holds the future of its request, also while it is idle, and each layer moves it. Steps that few
+//! requests take are therefore boxed (`Box::pin`): they cost an allocation where they are taken, and otherwise nothing.
 
 pub mod access;
 mod actions;

@@ -16,7 +16,6 @@ use crate::routing::{NotYet, Route, RouteKey, Routes, once_read};
 use base::path::{BadPath, MAX_SEGMENTS, PATH, Text};
 use config::Config;
 
-/// Finds the route of a request.
 pub async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refusal> {
     find_by(context, head, Routes::find).await
 }

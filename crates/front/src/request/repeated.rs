@@ -53,7 +53,8 @@ pub fn cookies(head: &Parts) -> Option<&[HeaderValue]> {
     is_same.then_some(fields)
 }
 
-/// Adds fields in front of those of a response. Fields of one name are joined, but for Set-Cookie (RFC 9110, section 5.3).
+/// Adds fields in front of those of a response. Fields of one name are joined, but for Set-Cookie (RFC 9110, section
+/// 5.3).
 pub fn prepend(headers: &mut HeaderMap, fields: &HeaderMap) {
     for name in fields.keys() {
         let own: Vec<HeaderValue> = headers.get_all(name).iter().cloned().collect();

@@ -28,9 +28,7 @@ const SHOWN_CLIENTS: usize = 100;
 pub struct Common {
     /// State shared by all parts of the front.
     pub shared: Arc<Shared>,
-    /// The open connections.
     pub connections: Arc<Connections>,
-    /// All generations.
     pub generations: Arc<Generations>,
     /// The state of members of balancers.
     pub balancers: Arc<Balancers>,
@@ -40,11 +38,9 @@ pub struct Common {
 pub struct Services {
     /// State shared by all parts of the front.
     pub shared: Arc<Shared>,
-    /// The open connections.
     pub connections: Arc<Connections>,
     /// This thread's views of the generations.
     pub generations: Views,
-    /// Password verification.
     pub passwords: Passwords,
     /// Reverse DNS of clients.
     pub names: ReverseDns,
@@ -56,9 +52,7 @@ pub struct Services {
     pub balancers: Arc<Balancers>,
 }
 
-/// The connection of a request.
 pub struct Connection {
-    /// The connection's client.
     pub client: Rc<Client>,
     /// The generation that served when the connection was made.
     pub generation: Rc<View>,
@@ -138,7 +132,6 @@ impl Services {
 }
 
 impl Services {
-    /// The status of each member of a balancer.
     fn members_of(&self, serving: &Generation) -> Vec<MemberStatusReport> {
         let of = |balancer: &Balancer| {
             let states = self.balancers.states(balancer);

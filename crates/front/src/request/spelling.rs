@@ -92,7 +92,6 @@ pub async fn correct(context: &RequestContext, head: &Parts, route: &Rc<Route>) 
     }
 }
 
-/// The similar names in the folder of the missing one.
 fn similar(generation: &View, route: &Route, missing: &MissingName<'_>) -> Result<Vec<Similar>, NotYet> {
     let rules = &route.settings.response.spelling;
     let root = root(&generation.config, route.host, missing.folder);

@@ -97,8 +97,8 @@ impl Routes {
     }
 }
 
-/// Applies rules that decide where a route leads. The second value: whether a rule has no result, so that the request must be
-/// refused.
+/// Applies rules that decide where a route leads. The second value: whether a rule has no result, so that the request
+/// must be refused.
 pub(super) fn applied<T>(rules: impl FnOnce() -> T) -> (T, bool) {
     let allowance = work::Allowance::default();
     let done = allowance.count(rules);

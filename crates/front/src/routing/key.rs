@@ -3,10 +3,8 @@
 use crate::base::address::Address;
 use config::without_port;
 
-/// Key of a route.
 #[derive(Debug, Clone, Copy)]
 pub struct RouteKey<'a> {
-    /// Local address of the connection.
     pub local: &'a Address,
     /// `Host` header, or host of an absolute target.
     pub host: &'a str,

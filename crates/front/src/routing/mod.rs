@@ -69,7 +69,6 @@ impl Routes {
         }
     }
 
-    /// Finds or computes a route.
     pub fn find(&self, config: &Config, asked: RouteKey<'_>) -> Result<Rc<Route>, NotYet> {
         let mut key = self.key.borrow_mut();
         key.clear();

@@ -54,7 +54,7 @@ pub struct Route {
     pub resolved: bool,
     /// Folders and texts of the `.htaccess` files, encoded for a worker.
     pub overrides: Rc<[u8]>,
-    /// The `.htaccess` files that apply.
+    /// The `.htaccess` files that apply, outermost folder first.
     pub files: Rc<[Arc<Htaccess>]>,
     /// Status of a refusal: a `.htaccess` file is invalid, or was requested itself.
     pub refusal: Option<StatusCode>,
@@ -67,7 +67,6 @@ pub struct Route {
     pub memo: Memo,
 }
 
-/// Header fields.
 pub type Fields = Vec<(HeaderName, HeaderValue)>;
 
 /// Facts about a route's file, valid as long as the route.

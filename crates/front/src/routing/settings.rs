@@ -43,7 +43,6 @@ pub(super) struct PlaceOfSettings<'a> {
     pub script_alias: bool,
     /// Texts of the `.htaccess` files.
     pub overrides: &'a Rc<[u8]>,
-    /// The file, or a path without one.
     pub file: &'a Path,
 }
 

@@ -80,8 +80,8 @@ impl ReplyPort {
         self.held.take()
     }
 
-    /// Reads packets and passes each to `receive`. Ready with `Ok` when the worker has ended or was closed; an error is an
-    /// invalid packet.
+    /// Reads packets and passes each to `receive`. Ready with `Ok` when the worker has ended or was closed; an error is
+    /// an invalid packet.
     pub fn poll_listen(
         &self,
         cx: &mut Context<'_>,

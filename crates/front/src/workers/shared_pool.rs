@@ -82,7 +82,6 @@ impl SharedPool {
         }
     }
 
-    /// Number of workers.
     pub fn count(&self) -> usize {
         lock(&self.state).workers.len()
     }
@@ -187,7 +186,6 @@ impl SharedPool {
         drop(worker.take_back(&mut lock(&self.state).buffer));
     }
 
-    /// All workers.
     pub fn all(&self) -> Vec<Arc<Worker>> {
         self.look(|state| state.workers.values().cloned().collect())
     }

@@ -21,7 +21,6 @@ impl SharedPool {
         self.look(|state| state.pool.is_at_rest())
     }
 
-    /// Whether the pool drains.
     pub fn is_draining(&self) -> bool {
         self.look(|state| state.pool.is_draining())
     }

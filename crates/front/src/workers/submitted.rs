@@ -53,7 +53,6 @@ pub struct Submitted {
 pub struct RequestStart {
     /// Time in the queue.
     pub waited: Duration,
-    /// Time of the start.
     pub since: Instant,
     /// The worker that serves or served the request.
     pub worker: WorkerId,
@@ -65,9 +64,7 @@ pub struct RequestStart {
 pub struct Label {
     /// Index of the request's host in the configuration.
     pub host: u16,
-    /// Request method.
     pub method: Method,
-    /// Request target.
     pub target: Box<[u8]>,
 }
 

@@ -90,12 +90,10 @@ impl Worker {
         self.heard.fetch_or(READY, SeqCst) & KNOWN != 0
     }
 
-    /// The socket to the worker.
     pub fn socket(&self) -> &SocketFront {
         &self.socket
     }
 
-    /// The memory shared with the worker.
     pub fn memory(&self) -> &FrontMemory {
         self.socket.memory()
     }

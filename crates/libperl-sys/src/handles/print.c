@@ -40,8 +40,8 @@ static int copy_of_output(pTHX_ int is_named)
     return fd == 1 || cml_is_output(fd) ? fd : -1;
 }
 
-/* Output through a copy of STDOUT joins the response immediately: otherwise an endless program would fill the memory, and
- * never notice that its client has disconnected. */
+/* Output through a copy of STDOUT joins the response immediately: otherwise an endless program would fill the memory,
+ * and never notice that its client has disconnected. */
 static OP *printed(pTHX_ OP *next, int copy)
 {
     if (copy >= 0) {

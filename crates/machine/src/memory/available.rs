@@ -50,8 +50,8 @@ pub(super) fn of_groups(root: &Path, cgroup: &str) -> Option<Available> {
     rooms.min().map(|bytes| Available { bytes, bound: MemoryBound::ControlGroup })
 }
 
-/// Number of processes that the kernel killed for lack of memory in the groups of `/proc/PID/cgroup`. `None` if the kernel does not
-/// report it.
+/// Number of processes that the kernel killed for lack of memory in the groups of `/proc/PID/cgroup`. `None` if the
+/// kernel does not report it.
 pub(super) fn killed_in_groups(root: &Path, cgroup: &str) -> Option<u64> {
     let mut groups = cgroup.lines().filter_map(|line| hierarchy(root, line));
     groups.find_map(|(mount, path, files)| {
@@ -64,7 +64,8 @@ pub(super) fn killed_in_groups(root: &Path, cgroup: &str) -> Option<u64> {
 struct Files {
     limits: &'static [&'static str],
     usage: &'static str,
-    /// Field of `memory.stat`, including child groups: cached files that were not used lately, which are reclaimed first.
+    /// Field of `memory.stat`, including child groups: cached files that were not used lately, which are reclaimed
+    /// first.
     unused_files: &'static str,
     /// File with the number of killed processes.
     events: &'static str,

@@ -71,8 +71,8 @@ impl MemorySizes {
         self.private + self.kernel()
     }
 
-    /// The part of `private` that is certainly private. A page shared with the mold that was swapped out, and read back only by the
-    /// worker, counts as private until the mold reads it, too.
+    /// The part of `private` that is certainly private. A page shared with the mold that was swapped out, and read back
+    /// only by the worker, counts as private until the mold reads it, too.
     pub fn certainly_private(&self, mold: &MemorySizes) -> u64 {
         self.private.saturating_sub(mold.swap)
     }

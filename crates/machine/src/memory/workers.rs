@@ -12,12 +12,12 @@ pub struct Measured {
     pub mold: i32,
     /// Number of requests since its fork.
     pub requests: u64,
-    /// Current memory.
+    /// Of the last sample.
     pub sizes: MemorySizes,
 }
 
-/// Expected cost of one more worker: the median of the own memory of workers that have served requests, or of all workers if none
-/// has. New workers have not loaded most of their data, and a median ignores a leaking one.
+/// Expected cost of one more worker: the median of the own memory of workers that have served requests, or of all
+/// workers if none has. New workers have not loaded most of their data, and a median ignores a leaking one.
 pub fn one_more(workers: &[Measured]) -> Option<u64> {
     let served: Vec<&Measured> = workers.iter().filter(|worker| worker.requests > 0).collect();
     let those = if served.is_empty() { workers.iter().collect() } else { served };

@@ -17,10 +17,8 @@ const ASKED_FOR_LIMITS: Duration = Duration::from_secs(1);
 /// next one costs.
 const ASKED_FOR_BUDGET: Duration = Duration::from_secs(5);
 
-/// A worker that has reached a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reached {
-    /// The worker that has reached a limit.
     pub worker: WorkerId,
     /// The directive that sets the limit.
     pub directive: &'static str,

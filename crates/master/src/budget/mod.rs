@@ -1,5 +1,5 @@
-//! `MemoryBudget`: decides from measured memory how many workers may be forked, by how much each may grow, and which one leaves. A
-//! state machine without I/O and without a clock.
+//! `MemoryBudget`: decides from measured memory how many workers may be forked, by how much each may grow, and which
+//! one leaves. A state machine without I/O and without a clock.
 //!
 //! ```text
 //!   sampler ── Sampled ──▶ Plan ──▶ targets(): how many workers fit, how many may be forked
@@ -183,8 +183,8 @@ impl WorkerBudget {
         !is_known
     }
 
-    /// A process that the master did not kill was killed. `killed`: how many of the control group the kernel has killed by now.
-    /// Returns whether the kernel did this one.
+    /// A process that the master did not kill was killed. `killed`: how many of the control group the kernel has killed
+    /// by now. Returns whether the kernel did this one.
     pub fn was_killed_by_kernel(&mut self, killed: u64) -> bool {
         std::mem::replace(&mut self.killed_by_kernel, killed) < killed
     }

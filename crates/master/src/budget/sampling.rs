@@ -16,7 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// An action for the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SamplerAction {
-    /// Start the sampler.
     Start,
     /// Have the sampler measure this process.
     Measure(i32),
@@ -75,7 +74,8 @@ impl Sampling {
         (self.asked, self.next) = (None, now + PATIENCE);
     }
 
-    /// The sampler has answered, after `took`. `has_new`: one of the `count` processes was not measured yet, and comes first.
+    /// The sampler has answered, after `took`. `has_new`: one of the `count` processes was not measured yet, and comes
+    /// first.
     pub fn answered(&mut self, took: Duration, count: usize, has_new: bool, now: Instant) {
         let round = if has_new { PAUSE } else { ROUND / u32::try_from(count).unwrap_or(u32::MAX).max(1) };
         (self.asked, self.next) = (None, now + (took * SHARE).max(round));

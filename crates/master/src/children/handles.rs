@@ -46,7 +46,6 @@ impl WorkerSocket {
 }
 
 impl Handles {
-    /// Holds the socket of a worker.
     pub fn hold(&mut self, slot: Slot, socket: WorkerSocket) {
         self.by_slot.entry(slot).or_default().socket = Some(socket);
     }
@@ -63,7 +62,8 @@ impl Handles {
         }
     }
 
-    /// A mold reports the process of a worker. `is_its_child`, which gets the parent of that process, decides whether to believe it.
+    /// A mold reports the process of a worker. `is_its_child`, which gets the parent of that process, decides whether
+    /// to believe it.
     pub fn forked(&mut self, slot: Slot, pid: Pid, is_its_child: impl FnOnce(Pid) -> bool) -> Result<(), NotForked> {
         match self.by_slot.get_mut(&slot) {
             Some(Handle { process: Some(_), .. }) => Err(NotForked::Foreign),

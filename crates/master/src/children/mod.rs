@@ -96,7 +96,6 @@ pub type Monitor = ChildProcess<ToMonitor, ()>;
 /// The process that runs the Perl code of a configuration.
 pub type Expander = ChildProcess<ToExpander, FromExpander>;
 
-/// The children that run.
 #[derive(Debug, Default)]
 pub struct Children {
     /// `None` between the end of a front and the start of the next one.
@@ -115,17 +114,14 @@ pub struct Children {
 }
 
 impl Children {
-    /// Adds a mold.
     pub fn add_mold(&mut self, id: MoldId, mold: Mold) {
         self.molds.push((id, mold));
     }
 
-    /// Removes a mold that has ended.
     pub fn remove_mold(&mut self, id: MoldId) {
         self.molds.retain(|(known, _)| *known != id);
     }
 
-    /// Finds a running mold.
     pub fn mold(&mut self, id: MoldId) -> Option<&mut Mold> {
         self.molds.iter_mut().find(|(known, _)| *known == id).map(|(_, mold)| mold)
     }
@@ -135,7 +131,6 @@ impl Children {
         self.molds.iter().find(|(_, mold)| mold.pid == pid).map(|(id, _)| *id)
     }
 
-    /// All molds.
     pub fn molds(&self) -> impl Iterator<Item = (MoldId, &Mold)> {
         self.molds.iter().map(|(id, mold)| (*id, mold))
     }
@@ -157,7 +152,6 @@ impl Children {
     }
 }
 
-/// Starts the front.
 pub fn start_front(error_log: &OwnedFd) -> io::Result<Front> {
     let (pid, ours) = start(Role::Front, error_log, &[])?;
     Ok(ChildProcess { pid, peer: Peer::new(ours)? })
@@ -175,13 +169,11 @@ pub fn start_expander(error_log: &OwnedFd, env: &[(String, String)]) -> io::Resu
     Ok(ChildProcess { pid, peer: Peer::new(ours)? })
 }
 
-/// Starts the sampler.
 pub fn start_sampler(error_log: &OwnedFd) -> io::Result<Sampler> {
     let (pid, ours) = start(Role::Sampler, error_log, &[])?;
     Ok(ChildProcess { pid, peer: Peer::new(ours)? })
 }
 
-/// Starts the profiler.
 pub fn start_profiler(error_log: &OwnedFd) -> io::Result<Profiler> {
     let (pid, ours) = start(Role::Profiler, error_log, &[])?;
     Ok(ChildProcess { pid, peer: Peer::new(ours)? })
@@ -212,7 +204,6 @@ fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Resul
 }
 
 impl<Out, In> ChildProcess<Out, In> {
-    /// Kills the process.
     pub fn kill(&self) {
         self.signal(Signal::SIGKILL);
     }

@@ -1,5 +1,6 @@
-//! A control channel that never makes the master wait: messages that the other side does not read yet stay in an outbox. If a message
-//! can never be sent, the other side must end ([`Peer::take_failure`]), because it would go on without that message.
+//! A control channel that never makes the master wait: messages that the other side does not read yet stay in an
+//! outbox. If a message can never be sent, the other side must end ([`Peer::take_failure`]), because it would go on
+//! without that message.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

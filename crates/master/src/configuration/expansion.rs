@@ -1,7 +1,7 @@
 //! Perl code in a configuration: an expander runs the code within StartTimeout and answers with plain directives.
 //!
-//! At the start [`read`] waits for the answer. During a reload the old generation is served, and the master's loop receives the
-//! answer of the [`Expansion`].
+//! At the start [`read`] waits for the answer. During a reload the old generation is served, and the master's loop
+//! receives the answer of the [`Expansion`].
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -43,7 +43,7 @@ pub fn read(origin: &ConfigOrigin) -> anyhow::Result<CheckedConfig> {
 }
 
 impl Expansion {
-    /// Starts an expander.
+    /// Forks the expander, which must finish within `StartTimeout`. Fails for an unknown `User`.
     pub fn start(reading: ConfigReading, error_log: &OwnedFd, origin: &ConfigOrigin) -> anyhow::Result<Expansion> {
         let known = reading.sketch();
         privileges::account(known.user.as_deref(), known.group.as_deref())?;

@@ -247,7 +247,8 @@ impl CheckedConfig {
         Ok(Fd::new(in_memory("certificates", &serde_json::to_vec(&*self.identities.borrow())?)?.into()))
     }
 
-    /// Reads certificates and keys again. Returns whether they have changed; unusable ones are an error and change nothing.
+    /// Reads certificates and keys again. Returns whether they have changed; unusable ones are an error and change
+    /// nothing.
     pub fn renew_identities(&self) -> Result<bool, Mistakes> {
         let (identities, odd) = tls::read(&self.config).map_err(Mistakes)?;
         let changed = *self.identities.borrow() != identities;

@@ -15,7 +15,6 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// An action for the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontAction {
-    /// Start the front.
     Start,
     /// Send a `Ping` to the front.
     Ask,
@@ -40,7 +39,6 @@ impl Default for Supervision {
 }
 
 impl Supervision {
-    /// Notes that a front was started.
     pub fn started(&mut self, now: Instant) {
         (self.watchdog, self.verdict) = (Some(Watchdog::new(now)), None);
     }
@@ -61,7 +59,6 @@ impl Supervision {
         self.verdict
     }
 
-    /// Notes that the front has answered.
     pub fn answered(&mut self) {
         self.watchdog.iter_mut().for_each(Watchdog::answered);
     }
@@ -84,7 +81,8 @@ impl Supervision {
         self.watchdog.iter_mut().for_each(|watchdog| watchdog.waited(wait, timeout));
     }
 
-    /// The action that is due. `wanted` is whether there is to be a front; `process` is called only when its result is needed.
+    /// The action that is due. `wanted` is whether there is to be a front; `process` is called only when its result is
+    /// needed.
     pub fn tick(
         &mut self,
         wanted: bool,

@@ -1,13 +1,15 @@
-//! The watchdog finds out whether the front still answers. A front that does not is replaced: no other process can serve its clients.
+//! The watchdog finds out whether the front still answers. A front that does not is replaced: no other process can
+//! serve its clients.
 //!
 //! ```text
 //!   Ping ──▶ Alive: asked again after half of FrontTimeout
 //!      └──── no Alive although the master waited for FrontTimeout: killed; the next front takes the workers over
 //! ```
 //!
-//! Only the master's own waiting in `poll` counts. While the master works, is stopped, or the machine sleeps, the answer may
-//! lie unread, and the front may have been stopped too. Time also does not count while the front waits for a processor, builds
-//! a configuration, or is held by a debugger. All times are of the monotonic clock, which a change of the date does not touch.
+//! Only the master's own waiting in `poll` counts. While the master works, is stopped, or the machine sleeps, the
+//! answer may lie unread, and the front may have been stopped too. Time also does not count while the front waits for a
+//! processor, builds a configuration, or is held by a debugger. All times are of the monotonic clock, which a change of
+//! the date does not touch.
 
 use std::time::{Duration, Instant};
 
@@ -99,7 +101,8 @@ impl Watchdog {
     /// Notes that the master has waited and has read all messages that arrived meanwhile.
     pub fn waited(&mut self, wait: Wait, timeout: Duration) {
         let Some(question) = &mut self.question else { return };
-        // A wait that took longer than planned: the master was stopped, or the machine slept, and perhaps the front too.
+        // A wait that took longer than planned: the master was stopped, or the machine slept, and perhaps the front
+        // too.
         let overslept = wait.actual.saturating_sub(wait.planned);
         if overslept > timeout / 4 {
             question.waited = Duration::ZERO;

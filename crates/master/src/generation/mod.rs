@@ -1,4 +1,5 @@
-//! Generations: each is one configuration, with the molds of its pools. A state machine without I/O and without a clock.
+//! Generations: each is one configuration, with the molds of its pools. A state machine without I/O and without a
+//! clock.
 //!
 //! ```text
 //!   Loading ──molds ready──▶ Starting ──workers ready──▶ Serving ──a newer one serves──▶ Draining ──▶ Gone
@@ -29,7 +30,6 @@ pub struct GenerationRegister<C> {
     last: GenerationNumber,
 }
 
-/// A generation.
 #[derive(Debug)]
 pub struct GenerationEntry<C> {
     /// Number of the generation, counted from 1.
@@ -56,7 +56,6 @@ pub struct GenerationTimes {
     pub graceful: Duration,
 }
 
-/// A pool of a generation.
 #[derive(Debug, Default)]
 pub struct MoldPool {
     /// Empty while the first mold is being started again, or when all have ended.
@@ -113,7 +112,6 @@ impl<C> GenerationEntry<C> {
         self.pools().filter(move |(_, pool)| serves && pool.molds.forking().is_none())
     }
 
-    /// All pools of all generations.
     pub fn pools(&self) -> impl Iterator<Item = (PoolId, &MoldPool)> {
         (0..).zip(&self.pools).map(|(pool, it)| (PoolId { generation: self.number, pool }, it))
     }
@@ -155,7 +153,6 @@ impl<C> GenerationEntry<C> {
 }
 
 impl<C> GenerationRegister<C> {
-    /// The number of the next generation.
     pub fn next_number(&self) -> GenerationNumber {
         self.last + 1
     }
@@ -210,7 +207,6 @@ impl<C> GenerationRegister<C> {
         }
     }
 
-    /// A mold has ended.
     pub fn mold_ended(&mut self, id: MoldId, exit: Exit, now: Instant) -> MoldEnd {
         let state = self.get(id.pool.generation).map(|generation| generation.state);
         let Some(pool) = self.pool_mut(id.pool) else { return MoldEnd::Nothing };

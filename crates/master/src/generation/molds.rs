@@ -3,7 +3,6 @@
 
 use crate::children::ReforkNumber;
 
-/// A mold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// Number of the mold within its pool.
@@ -39,7 +38,6 @@ impl Molds {
         self.members.iter_mut().filter(|older| older.refork > 0).filter_map(Member::retire).collect()
     }
 
-    /// Marks the first mold as loaded.
     pub fn loaded(&mut self) -> Option<&Member> {
         let first = self.members.iter_mut().find(|member| member.refork == 0)?;
         first.is_loaded = true;
@@ -56,12 +54,10 @@ impl Molds {
         self.forking().is_some_and(|member| member.is_loaded)
     }
 
-    /// Removes a mold that has ended.
     pub fn remove(&mut self, refork: ReforkNumber) {
         self.members.retain(|member| member.refork != refork);
     }
 
-    /// All molds.
     pub fn iter(&self) -> impl Iterator<Item = &Member> {
         self.members.iter()
     }

@@ -7,12 +7,10 @@ use super::{GenerationEntry, GenerationRegister, MoldPool};
 use crate::children::MoldId;
 
 impl<C> GenerationRegister<C> {
-    /// The number of the generation that serves.
     pub fn serving(&self) -> Option<GenerationNumber> {
         self.list.iter().find(|it| it.state == GenerationState::Serving).map(|it| it.number)
     }
 
-    /// The pools of the generation that serves.
     pub fn serving_pools(&self) -> Vec<PoolId> {
         self.serving().map(|number| self.pools_of(number)).unwrap_or_default()
     }
@@ -22,7 +20,6 @@ impl<C> GenerationRegister<C> {
         self.serving().map(|generation| PoolId { generation, pool: 0 })
     }
 
-    /// The pools of a generation.
     pub fn pools_of(&self, number: GenerationNumber) -> Vec<PoolId> {
         self.get(number).into_iter().flat_map(GenerationEntry::pools).map(|(id, _)| id).collect()
     }
@@ -63,7 +60,6 @@ impl<C> GenerationRegister<C> {
         self.list.iter()
     }
 
-    /// All molds of all generations.
     pub fn molds(&self) -> impl Iterator<Item = (MoldId, &Member)> {
         self.list.iter().flat_map(GenerationEntry::molds)
     }

@@ -1,4 +1,5 @@
-//! Inspections: processes of the default pool are asked to report on themselves, and the reports are answers to clients.
+//! Inspections: processes of the default pool are asked to report on themselves, and the reports are answers to
+//! clients.
 
 use std::cmp::Reverse;
 use std::fs::File;

@@ -9,11 +9,9 @@ use crate::sockets::listeners::BoundSocket;
 /// Sockets and logs of a generation that does not serve yet.
 #[derive(Debug)]
 pub(super) struct Attempt {
-    /// Number of the new generation.
     pub generation: GenerationNumber,
     /// The listening sockets, including those that are already bound.
     pub listeners: Vec<BoundSocket>,
-    /// The opened logs.
     pub opened: OpenedLogs,
 }
 
@@ -40,7 +38,6 @@ impl NextConfig {
         if let NextConfig::Expanding(expansion) = self { Some(expansion) } else { None }
     }
 
-    /// Takes the expander.
     pub fn take_expansion(&mut self) -> Option<Expansion> {
         match std::mem::take(self) {
             NextConfig::Expanding(expansion) => Some(expansion),
@@ -56,7 +53,6 @@ impl NextConfig {
         if let NextConfig::Starting(attempt) = self { Some(attempt) } else { None }
     }
 
-    /// Takes the attempt of this generation.
     pub fn take_attempt(&mut self, number: GenerationNumber) -> Option<Attempt> {
         match std::mem::take(self) {
             NextConfig::Starting(attempt) if attempt.generation == number => Some(attempt),

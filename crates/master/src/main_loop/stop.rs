@@ -68,7 +68,8 @@ impl Master {
         self.children.monitor.iter().for_each(|monitor| monitor.kill());
         self.monitor_files.close();
         self.children.resume();
-        // The front answers clients that the kernel has let in. While the master holds the sockets too, it would let in more.
+        // The front answers clients that the kernel has let in. While the master holds the sockets too, it would let in
+        // more.
         self.listeners.close();
         if let NextConfig::Starting(attempt) = next {
             self.listeners.abandon(attempt.listeners);

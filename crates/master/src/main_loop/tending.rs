@@ -28,7 +28,6 @@ impl Master {
         self.sizing.state(id, &self.checked.config, alive, processes)
     }
 
-    /// Load of one pool.
     pub(super) fn load_of(&self, id: PoolId) -> PoolLoad {
         self.pool_state(id).load
     }

@@ -19,7 +19,6 @@ pub(super) const A_TURN: usize = 64;
 /// process may hold the socket and continue to send.
 pub(super) const ALL_LEFT: usize = 8192;
 
-/// A source of events.
 #[derive(Debug, Clone, Copy)]
 enum Source {
     Signals,

@@ -184,7 +184,6 @@ impl Master {
         }
     }
 
-    /// Kills a running worker.
     pub(super) fn kill_worker(&mut self, slot: Slot, reason: &str, exit: ExitReason) {
         if self.children.workers.kill(slot) {
             self.workers.note_killed(slot, reason, exit);

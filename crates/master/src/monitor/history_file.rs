@@ -41,7 +41,6 @@ impl HistoryFile {
         }
     }
 
-    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,7 +1,7 @@
 //! The monitor's listeners, secret and history file, and the times of its messages ([`MonitorSchedule`]).
 //!
-//! The monitor is started when an administrator is to see the server or its history is to be recorded. The master never waits for
-//! it: a status that it does not read in time is not sent, and in the end it is replaced.
+//! The monitor is started when an administrator is to see the server or its history is to be recorded. The master never
+//! waits for it: a status that it does not read in time is not sent, and in the end it is replaced.
 
 mod history_file;
 mod schedule;
@@ -48,7 +48,6 @@ impl MonitorFiles {
         !self.listen.is_empty() || self.history.is_some()
     }
 
-    /// Path of the history file.
     pub fn history_path(&self) -> Option<&Path> {
         self.history.as_ref().map(|file| file.path())
     }

@@ -10,7 +10,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// An action for the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MonitorAction {
-    /// Start the monitor.
     Start,
     /// Request the front's status for the monitor.
     AskFront,
@@ -56,7 +55,8 @@ impl MonitorSchedule {
         self.backoff.failed(now)
     }
 
-    /// The actions that are due. A front that has not answered since the last time hangs: that is worth to be seen, too.
+    /// The actions that are due. A front that has not answered since the last time hangs: that is worth to be seen,
+    /// too.
     pub fn tick(&mut self, has_front: bool, into_second: Duration, now: Instant) -> Vec<MonitorAction> {
         if self.wakes() > now {
             return Vec::new();

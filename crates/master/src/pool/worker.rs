@@ -7,12 +7,10 @@ use wire::control::{ExitReason, WorkerState};
 use crate::children::MoldId;
 use machine::memory::MemorySizes;
 
-/// A worker.
 #[derive(Debug)]
 pub struct WorkerEntry {
     /// Distinguishes this worker from others that had or will have its slot.
     pub(super) serial: u64,
-    /// The mold that forks the worker.
     pub mold: MoldId,
     /// The worker was asked to leave, and serves until it is idle.
     pub is_dismissed: bool,
@@ -72,7 +70,6 @@ impl WorkerEntry {
         }
     }
 
-    /// Serial number of the worker.
     pub fn serial(&self) -> u64 {
         self.serial
     }

@@ -17,14 +17,12 @@ pub struct WorkerRegister {
     added: u64,
 }
 
-/// A worker that serves.
 #[derive(Debug, Clone, Copy)]
 pub struct ServingWorker {
     /// The worker that has reached a limit.
     pub id: WorkerId,
     /// Process id of the worker.
     pub pid: i32,
-    /// The mold that forked the worker.
     pub mold: MoldId,
     /// Private memory in bytes, as measured last.
     pub private: u64,
@@ -56,7 +54,6 @@ impl WorkerRegister {
         self.by_slot.get_mut(&id.slot).filter(|worker| worker.serial == id.serial)
     }
 
-    /// The worker at `slot`.
     pub fn get(&self, slot: Slot) -> Option<&WorkerEntry> {
         self.by_slot.get(&slot)
     }
@@ -66,7 +63,6 @@ impl WorkerRegister {
         self.by_slot.get_mut(&slot)
     }
 
-    /// Frees a slot.
     pub fn remove(&mut self, slot: Slot) -> Option<WorkerEntry> {
         self.by_slot.remove(&slot)
     }
@@ -81,17 +77,14 @@ impl WorkerRegister {
         self.by_slot.get(&slot).is_some_and(|worker| worker.mold == mold)
     }
 
-    /// All workers, by slot.
     pub fn iter(&self) -> impl Iterator<Item = (Slot, &WorkerEntry)> {
         self.by_slot.iter().map(|(slot, worker)| (*slot, worker))
     }
 
-    /// The workers of one generation.
     pub fn of_generation(&self, generation: GenerationNumber) -> impl Iterator<Item = (Slot, &WorkerEntry)> {
         self.iter().filter(move |(_, worker)| worker.mold.pool.generation == generation)
     }
 
-    /// The workers of one pool of a generation.
     pub fn of(&self, pool: PoolId) -> impl Iterator<Item = (Slot, &WorkerEntry)> {
         self.iter().filter(move |(_, worker)| worker.mold.pool == pool)
     }
@@ -140,7 +133,6 @@ impl WorkerRegister {
         self.by_slot.values().any(|worker| worker.sizes.is_none())
     }
 
-    /// The workers of one pool that serve.
     pub fn serving(&self, pool: PoolId) -> Vec<ServingWorker> {
         let idle = self.of(pool).filter(|(_, worker)| worker.state == WorkerState::Idle);
         let known = |(slot, worker): (Slot, &WorkerEntry)| {
@@ -171,7 +163,8 @@ impl WorkerRegister {
         }
     }
 
-    /// The worker at `slot`, if it serves and may be asked to leave, or why not. `serving` is the generation that serves.
+    /// The worker at `slot`, if it serves and may be asked to leave, or why not. `serving` is the generation that
+    /// serves.
     pub fn recyclable(
         &self,
         slot: Slot,

@@ -11,7 +11,6 @@ use config::budget::ReforkWhen;
 /// A pool of the serving generation.
 #[derive(Debug, Clone, Copy)]
 pub struct ReforkView<'a> {
-    /// Id of the pool.
     pub pool: PoolId,
     /// Number of its workers that became molds.
     pub reforks: ReforkNumber,
@@ -32,8 +31,8 @@ impl ReforkView<'_> {
 }
 
 impl Reforking {
-    /// Whether `Refork` is due for a pool: a worker has answered enough, or the workers of the mold that forks have enough private
-    /// memory.
+    /// Whether `Refork` is due for a pool: a worker has answered enough, or the workers of the mold that forks have
+    /// enough private memory.
     pub fn is_due(&mut self, when: &ReforkWhen, view: &ReforkView<'_>) -> Judgement {
         match when {
             ReforkWhen::Off => Judgement::default(),

@@ -1,5 +1,5 @@
-//! Refork: a worker that has served becomes the mold, and the pool is renewed from it, so that all workers share the code that its
-//! requests have loaded. A state machine without I/O and without a clock.
+//! Refork: a worker that has served becomes the mold, and the pool is renewed from it, so that all workers share the
+//! code that its requests have loaded. A state machine without I/O and without a clock.
 //!
 //! ```text
 //!   asked ─▶ Choosing ─▶ Promoting ─▶ promoted: it forks ─▶ Renewing: older workers leave, a tenth at a time ─▶ done
@@ -65,9 +65,7 @@ enum ReforkPhase {
 /// A worker that is to become a mold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoldCandidate {
-    /// The worker that is promoted.
     pub worker: WorkerId,
-    /// Pool of the worker.
     pub pool: PoolId,
     /// Deadline for the promotion.
     by: Instant,

@@ -7,9 +7,9 @@
 //!       └──────── the tries are over and requests wait ──────────▶ Trying fewer ── it answers less ──▶ back
 //! ```
 //!
-//! The processors are the upper bound: [`TimeShare::workers`]. Below that, a resource behind the workers may be exhausted, such as a
-//! database; then each further worker only makes all requests slower. A try is judged by the answered requests while others wait all
-//! the time. Without waiting requests nothing can be learnt.
+//! The processors are the upper bound: [`TimeShare::workers`]. Below that, a resource behind the workers may be
+//! exhausted, such as a database; then each further worker only makes all requests slower. A try is judged by the
+//! answered requests while others wait all the time. Without waiting requests nothing can be learnt.
 
 use std::time::{Duration, Instant};
 
@@ -261,8 +261,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever requests need and wherever the search begins: after five minutes of a full queue nearly as many requests are
-        /// answered as possible, with not many more workers than that takes.
+        /// Whatever requests need and wherever the search begins: after five minutes of a full queue nearly as many
+        /// requests are answered as possible, with not many more workers than that takes.
         #[test]
         fn the_number_settles_near_the_knee(
             cores in 1u32..16, cpu in 0.0005..0.05f64, wait in 0.0..0.2f64, places in 1u32..100, start in 1u32..200, seed: u64,

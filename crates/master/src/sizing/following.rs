@@ -47,8 +47,8 @@ impl Following {
         self.size.workers()
     }
 
-    /// The front has reported. `most` workers fit, and the machine has `cores` processors. Returns whether the sample was long
-    /// enough, and then the number before it.
+    /// The front has reported. `most` workers fit, and the machine has `cores` processors. Returns whether the sample
+    /// was long enough, and then the number before it.
     pub fn note(&mut self, sample: LoadSample, cores: f64, most: u32) -> Option<u32> {
         let (now, before) = (sample.at, self.workers());
         let seen = self.since_last(sample)?;

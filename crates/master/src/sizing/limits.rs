@@ -5,7 +5,6 @@ use config::PoolSettings;
 /// The directives of a pool as they are in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolLimits {
-    /// `StartServers`
     pub start: u32,
     /// `MinSpareServers`
     pub min_spare: u32,
@@ -16,8 +15,8 @@ pub struct PoolLimits {
 }
 
 impl PoolLimits {
-    /// The configuration's limits, `shift` higher (TTIN) or lower (TTOU), and never below 1; but a pool that has a process
-    /// only when a request needs it stays so.
+    /// The configuration's limits, `shift` higher (TTIN) or lower (TTOU), and never below 1; but a pool that has a
+    /// process only when a request needs it stays so.
     pub fn of(pool: &PoolSettings, shift: i32) -> PoolLimits {
         let shifted = |n: u32| if n == 0 { 0 } else { n.saturating_add_signed(shift).max(1) };
         PoolLimits {

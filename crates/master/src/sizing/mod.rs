@@ -7,8 +7,8 @@
 //!   memory budget (Plan) ──────┘
 //! ```
 //!
-//! [`targets`] alone decides the number. [`PoolPace`] decides how fast a pool comes to it. [`Sizing`] remembers what both need from one
-//! moment to the next. None of them has a clock or does I/O.
+//! [`targets`] alone decides the number. [`PoolPace`] decides how fast a pool comes to it. [`Sizing`] remembers what
+//! both need from one moment to the next. None of them has a clock or does I/O.
 
 mod auto;
 mod following;

@@ -13,7 +13,6 @@ const FASTEST: u32 = 32;
 /// One step of a pool towards its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
-    /// No change.
     Rest,
     /// Fork this number of workers.
     Fork(u32),
@@ -21,7 +20,6 @@ pub enum Move {
     Retire(u32),
 }
 
-/// The pace of one pool.
 #[derive(Debug)]
 pub struct PoolPace {
     /// Number of workers that the next step forks.
@@ -43,7 +41,8 @@ impl PoolPace {
     pub fn step(&mut self, target: &PoolTarget, now: Instant) -> Move {
         let (alive, floor) = (target.load.alive, target.limits.min_spare);
         if alive < floor {
-            // Replacing workers that ended is no growth: a site must not run a second on fewer workers than MinSpareServers.
+            // Replacing workers that ended is no growth: a site must not run a second on fewer workers than
+            // MinSpareServers.
             return Move::Fork(floor - alive);
         }
         if alive == target.workers {

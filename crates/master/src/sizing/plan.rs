@@ -14,9 +14,7 @@ const FIRST_GUESS: u64 = 2 << 20;
 /// Workers with work of a pool, and spare ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim {
-    /// Number of the pool.
     pub pool: PoolNumber,
-    /// Number of workers.
     pub workers: u32,
 }
 
@@ -25,7 +23,8 @@ pub struct Claim {
 pub struct MemoryPlan {
     /// `MemoryBudget`
     pub budget: u64,
-    /// Memory that does not depend on the number of workers: molds, with the pages that workers share, the front and others.
+    /// Memory that does not depend on the number of workers: molds, with the pages that workers share, the front and
+    /// others.
     pub base: u64,
     /// Private memory of each worker in bytes, including leaving workers.
     pub workers: Vec<u64>,
@@ -39,7 +38,8 @@ impl MemoryPlan {
         self.base + self.workers.iter().sum::<u64>()
     }
 
-    /// The plan where a control group has only `available` bytes left: other programs may be in it, and its limits may change.
+    /// The plan where a control group has only `available` bytes left: other programs may be in it, and its limits may
+    /// change.
     pub fn within(self, available: Option<u64>) -> MemoryPlan {
         let most = available.map_or(u64::MAX, |available| self.total().saturating_add(available));
         MemoryPlan { budget: self.budget.min(most), ..self }

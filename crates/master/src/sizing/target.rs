@@ -24,11 +24,9 @@ pub enum LimitRule {
 /// A pool of the serving generation at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolState {
-    /// Id of the pool.
     pub id: PoolId,
     /// Limits from the pool's directives and from TTIN and TTOU.
     pub limits: PoolLimits,
-    /// Rule for the pool's limits.
     pub rule: LimitRule,
     /// Workers and requests of the pool.
     pub load: PoolLoad,
@@ -37,13 +35,11 @@ pub struct PoolState {
 /// Number of workers wanted for a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolTarget {
-    /// Id of the pool.
     pub id: PoolId,
     /// Workers and requests of the pool.
     pub load: PoolLoad,
     /// Limits in force: by the rule, restricted by the budget.
     pub limits: PoolLimits,
-    /// The number of workers that it is to have.
     pub workers: u32,
     /// Number of processes that may be forked now. A leaving worker uses memory until it has ended.
     pub room: u32,

@@ -21,8 +21,8 @@ use crate::configuration::{CheckedConfig, address_name};
 use base::log;
 use config::Listen;
 
-/// A filter for the kernel that drops segments with SYN and without ACK, the first of each connection. Byte 13 of a TCP header holds
-/// the flags. Handshakes under way are finished.
+/// A filter for the kernel that drops segments with SYN and without ACK, the first of each connection. Byte 13 of a TCP
+/// header holds the flags. Handshakes under way are finished.
 const NO_NEW_CONNECTION: [SockFilter; 5] = {
     const LOAD_BYTE: u16 = 0x30;
     const AND: u16 = 0x54;
@@ -42,12 +42,12 @@ const NO_NEW_CONNECTION: [SockFilter; 5] = {
 /// Backlog of the monitor's sockets.
 const PRIVATE_BACKLOG: i32 = 128;
 
-/// A bound listening socket.
+/// Survives reloads that still name its address.
 #[derive(Debug, Clone)]
 pub struct BoundSocket {
-    /// Address of the socket.
+    /// As in `Listen`, or as systemd bound it.
     pub address: Listen,
-    /// Descriptor of the socket.
+    /// Passed to each new front.
     pub fd: Fd,
     /// Passed by systemd, which also makes and removes its file.
     passed: bool,
@@ -73,7 +73,7 @@ impl Listeners {
         self.bound.iter().map(|bound| &bound.address)
     }
 
-    /// The sockets.
+    /// In the order of [`Listeners::addresses`].
     pub fn all(&self) -> &[BoundSocket] {
         &self.bound
     }
@@ -124,8 +124,8 @@ impl Listeners {
         self.bound.drain(..).for_each(|bound| bound.remove_file());
     }
 
-    /// Makes the kernel complete no further connection to `these`; clients that try are refused when the sockets close. Closing alone
-    /// would reset connections that the kernel has completed and no process has accepted.
+    /// Makes the kernel complete no further connection to `these`; clients that try are refused when the sockets close.
+    /// Closing alone would reset connections that the kernel has completed and no process has accepted.
     pub fn let_nobody_in(&self, these: impl Fn(&BoundSocket) -> bool) {
         // systemd continues to listen, for the next start.
         for bound in self.bound.iter().filter(|bound| !bound.passed && these(bound)) {

@@ -33,7 +33,6 @@ const FILES: [(&str, &str, &str); 19] = [
     script!("sections/codes.js"),
 ];
 
-/// The file with this path.
 pub fn file(path: &str) -> Option<(&'static str, &'static str)> {
     FILES.iter().find(|(known, ..)| *known == path).map(|(_, media_type, text)| (*media_type, *text))
 }

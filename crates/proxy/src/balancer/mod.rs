@@ -19,7 +19,7 @@ const USUAL_RETRY: Duration = Duration::from_secs(60);
 #[derive(Default)]
 pub struct Balancers(Mutex<HashMap<(String, String), MemberState>>);
 
-/// The state of a member.
+/// Shared by all threads of the front; survives a reload, not a restart.
 #[derive(Debug, Clone, Default)]
 pub struct MemberState {
     /// When the member was put in error. How long that lasts, the current configuration says.
@@ -98,7 +98,7 @@ impl Balancers {
         chosen
     }
 
-    /// Changes the state of a member.
+    /// Runs `change` under the lock, so it must not block.
     pub fn change(&self, balancer: &Balancer, member: &BalancerMember, change: impl FnOnce(&mut MemberState)) {
         change(self.lock().entry(key(balancer, member)).or_insert_with(|| initial(member)));
     }

@@ -47,11 +47,11 @@ struct IdleSocket {
     until: Instant,
 }
 
-/// A request for an application.
+/// One request in the role of a responder.
 pub struct FastcgiRequest {
     /// The method, which tells whether the request may be sent twice, and whether its response has a body.
     pub method: Method,
-    /// All variables.
+    /// Sent as FCGI_PARAMS, in this order.
     pub variables: Vec<(Vec<u8>, Vec<u8>)>,
     /// Sent as FCGI_STDIN; `None`: the request has none.
     pub body: Option<BodyStream>,

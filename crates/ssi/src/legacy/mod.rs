@@ -7,8 +7,8 @@
 //!   string     = word { word }
 //! ```
 //!
-//! As in httpd 2.4, an operator takes all that follows as its right side, whatever its manual says of priorities, and what is not
-//! evaluated may be incomplete.
+//! As in httpd 2.4, an operator takes all that follows as its right side, whatever its manual says of priorities, and
+//! what is not evaluated may be incomplete.
 
 mod parse;
 mod tokens;
@@ -70,7 +70,7 @@ pub trait LegacySource {
 }
 
 impl LegacyExpr {
-    /// Parses an expression.
+    /// The syntax of httpd before 2.4 (`SSILegacyExprParser`).
     pub fn parse(text: &[u8]) -> Result<LegacyExpr, Invalid> {
         parse::parse(text)
     }

@@ -70,7 +70,6 @@ pub struct Argument {
 enum State {
     Text,
     Name,
-    /// Between arguments.
     Between,
     ArgumentName,
     /// After an argument's name, before `=`.

@@ -36,8 +36,8 @@ impl StartTag {
         self.tag.get(..length).unwrap_or_default()
     }
 
-    /// Reads up to the end of the tag, or to the end of the input. `matched` is the number of bytes of the tag before the
-    /// input, then at the position that was reached. Returns text that does not belong to the tag.
+    /// Reads up to the end of the tag, or to the end of the input. `matched` is the number of bytes of the tag before
+    /// the input, then at the position that was reached. Returns text that does not belong to the tag.
     pub fn find<'a>(&self, matched: &mut usize, input: &mut &'a [u8]) -> Option<Cow<'a, [u8]>> {
         while *matched > 0 && *matched < self.len() {
             let (byte, rest) = input.split_first()?;

@@ -41,8 +41,8 @@ fn sum(sum: &mut u32, value: u32, _: u32) {
 }
 
 point! {
-    /// An interval of `step` seconds that starts at `time`. Rates are per second. Durations and queue lengths are those of the worst
-    /// second, because a mean would hide it. All other states are means.
+    /// An interval of `step` seconds that starts at `time`. Rates are per second. Durations and queue lengths are those
+    /// of the worst second, because a mean would hide it. All other states are means.
     #[derive(Debug, Clone, Default, PartialEq, Serialize)]
     struct HistoryPoint;
 
@@ -88,9 +88,9 @@ point! {
     sum faults: u32,
     /// Successful reloads.
     sum reloads: u32,
-    /// Failed reloads.
+    /// Reloads after which the old configuration stayed in service.
     sum failed_reloads: u32,
-    /// Reforks.
+    /// Workers that became molds.
     sum reforks: u32,
     /// Seconds in which the front did not answer.
     sum front_is_missing: u32,

@@ -15,8 +15,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// The record of the time since the previous status. The first status, and the first one of a new front, yield only the current
-    /// state: their counters also count earlier events.
+    /// The record of the time since the previous status. The first status, and the first one of a new front, yield only
+    /// the current state: their counters also count earlier events.
     pub fn second(&mut self, time: u32, status: &ServerStatus) -> Second {
         let mut second = Second { time, ..Second::default() };
         memory(&mut second, status);

@@ -1,6 +1,6 @@
-//! The history file: a header page, then a fixed number of slots, one per second. The time of a second determines its slot, so records are
-//! never searched or moved. A record that a crash or a full disk left incomplete fails its checksum and is skipped. Later records are not
-//! affected.
+//! The history file: a header page, then a fixed number of slots, one per second. The time of a second determines its
+//! slot, so records are never searched or moved. A record that a crash or a full disk left incomplete fails its
+//! checksum and is skipped. Later records are not affected.
 
 use std::fs::File;
 use std::io;

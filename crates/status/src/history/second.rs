@@ -1,5 +1,5 @@
-//! The record of one second: 80 bytes, a checksum and then little-endian numbers. A number that does not fit is stored as the largest
-//! one that does.
+//! The record of one second: 80 bytes, a checksum and then little-endian numbers. A number that does not fit is stored
+//! as the largest one that does.
 
 use flate2::Crc;
 use serde::Serialize;

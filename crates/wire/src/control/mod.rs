@@ -37,7 +37,7 @@ pub type PoolNumber = u16;
 /// Identifies a pool: a mold and its workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct PoolId {
-    /// Generation of the pool.
+    /// Molds of different generations never share a pool, so the number is part of the identity.
     pub generation: GenerationNumber,
     /// The number of the pool in that generation.
     pub pool: PoolNumber,
@@ -176,7 +176,7 @@ pub enum FromFront {
 /// The load of a pool of the serving generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Load {
-    /// Id of the pool.
+    /// Always a pool of the serving generation.
     pub id: PoolId,
     /// Workers that wait for a request.
     pub idle: u32,
@@ -216,7 +216,8 @@ pub enum ToMold {
     },
     /// For the mold of CGI programs, before its first `Spawn`: what the code of another pool has set.
     ProgramFacts { pool: PoolNumber, facts: ProgramFacts },
-    /// Fork a worker. Descriptors: the worker's end of its socket, and the memory that it shares with the front, if any.
+    /// Fork a worker. Descriptors: the worker's end of its socket, and the memory that it shares with the front, if
+    /// any.
     Spawn { slot: Slot },
     /// The error log was reopened. Descriptor: the error log.
     Logs,
@@ -348,9 +349,9 @@ pub enum FromExpander {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
-    /// Exit code.
+    /// By `exit`: its argument modulo 256.
     Code(i32),
-    /// Signal number.
+    /// By a signal: its number, as in signal(7).
     Signal(i32),
 }
 

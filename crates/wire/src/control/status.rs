@@ -283,7 +283,7 @@ pub struct WorkerStatus {
     pub pool: String,
     /// The process id; 0 while the mold forks the worker.
     pub pid: i32,
-    /// State of the worker.
+    /// The front derives it from the messages of the worker.
     pub state: WorkerState,
     /// Activity in the terms of httpd's scoreboard.
     #[serde(default)]
@@ -314,7 +314,7 @@ pub enum WorkerActivity {
     #[default]
     #[serde(rename = ".")]
     Gone,
-    /// The worker starts.
+    /// Forked, but `Ready` has not arrived.
     #[serde(rename = "S")]
     Starting,
     /// The worker waits for a request.

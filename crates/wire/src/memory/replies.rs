@@ -160,7 +160,7 @@ impl RingReader {
         reader
     }
 
-    /// Whether the ring is empty.
+    /// May be outdated at once, since the worker writes meanwhile.
     pub fn is_empty(&self) -> bool {
         self.ring.word(TAIL).load(Acquire) == self.head
     }

@@ -4,8 +4,10 @@
 //!   kind u8 · flags u8 · zero u16 · length u32 · id u64, then `length` bytes
 //! ```
 //!
-//! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete] End`, or `[Moved] [Head] Elsewhere [Complete]
-//! End`, or `Refused End`; `id` is that of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
+//! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete]
+//! End`, or `[Moved] [Head] Elsewhere [Complete] End`, or `Refused End`; `id` is that of the request. `Ready` comes
+//! once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front.
+//! `Extend` may come anywhere before `End`.
 
 mod coding;
 #[cfg(test)]

@@ -87,7 +87,7 @@ pub enum WorkerOrder<'a> {
     },
     /// Inspect the worker's own process.
     Inspect {
-        /// The kind of inspection.
+        /// Selects the report.
         what: Inspection,
         /// A memfd for the result.
         into: BorrowedFd<'a>,
@@ -140,7 +140,7 @@ pub enum Inbound {
     Promote(OwnedFd),
     /// As [`WorkerOrder::Inspect`].
     Inspect {
-        /// The kind of inspection.
+        /// Selects the report.
         what: Inspection,
         /// A memfd for the result.
         into: OwnedFd,

@@ -20,7 +20,6 @@ const MOST: usize = 512;
 pub struct ProgramLocation {
     pub settings: Rc<Settings>,
     pub place: Rc<apache::PlaceConfig>,
-    /// The pool that has the location.
     pub view: Rc<PoolView>,
 }
 

@@ -14,7 +14,6 @@ use super::lease::{Lease, wait_of};
 
 const PIECE: usize = 32 * 1024;
 
-/// How an exchange ended.
 #[derive(Debug)]
 pub enum ExchangeEnd {
     /// The response is complete.
@@ -35,7 +34,6 @@ pub enum ExchangeEnd {
     Lost(io::Error),
 }
 
-/// Timeouts of an exchange.
 #[derive(Debug, Clone, Copy)]
 pub struct ExchangeLimits {
     /// End of the whole request.

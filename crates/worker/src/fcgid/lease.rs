@@ -29,7 +29,6 @@ pub enum NoLease {
     NotStarted(String),
     /// All processes are busy for too long.
     Busy,
-    /// The client has left.
     ClientLeft,
     /// The manager has ended, or a process ended at once.
     Lost(io::Error),

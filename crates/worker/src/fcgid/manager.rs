@@ -1,5 +1,5 @@
-//! The parent of all FastCGI programs of a generation: `cameleer: fcgid`. It starts programs for leases, and ends those that
-//! are idle, old or outdated. It ends when nobody can ask any more.
+//! The parent of all FastCGI programs of a generation: `cameleer: fcgid`. It starts programs for leases, and ends those
+//! that are idle, old or outdated. It ends when nobody can ask any more.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -46,7 +46,6 @@ struct Lease {
     is_fresh: bool,
 }
 
-/// Descriptors that are ready.
 #[derive(Default)]
 struct Ready {
     asks: bool,
@@ -105,8 +104,8 @@ impl Manager {
         Ok(Ready { asks, leases, processes })
     }
 
-    /// Accepts leases. False when nobody can ask any more. A lack of descriptors or memory passes: the worker whose lease
-    /// is lost gets an error.
+    /// Accepts leases. False when nobody can ask any more. A lack of descriptors or memory passes: the worker whose
+    /// lease is lost gets an error.
     fn accept(&mut self) -> bool {
         loop {
             let (mut fds, mut mark) = (Vec::new(), [0; 1]);
@@ -163,7 +162,8 @@ impl Manager {
         }
     }
 
-    /// Ends idle processes that are idle for too long, too old, or whose file has changed, and kills those that do not end.
+    /// Ends idle processes that are idle for too long, too old, or whose file has changed, and kills those that do not
+    /// end.
     fn end_some(&mut self) {
         let now = Instant::now();
         let mut remaining: Vec<Rc<ProgramSpec>> = Vec::new();
@@ -250,7 +250,6 @@ impl Manager {
         }
     }
 
-    /// Ends all processes.
     fn stop_all(&mut self) {
         self.leases.clear();
         let now = Instant::now();

@@ -13,7 +13,6 @@ pub struct ProcessState {
     pub is_ending: bool,
     /// Whether its program is the wanted one, in its current version.
     pub is_of_class: bool,
-    /// Start of the process.
     pub born: Instant,
     /// End of its last request, or its start.
     pub idle_since: Instant,
@@ -21,12 +20,10 @@ pub struct ProcessState {
     pub requests: u64,
 }
 
-/// The process for a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProcessChoice {
     /// This idle process.
     Use(usize),
-    /// A new one.
     Start,
     /// A new one, once this idle process has ended.
     Replace(usize),

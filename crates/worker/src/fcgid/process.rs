@@ -32,7 +32,6 @@ pub struct FcgidProcess {
     born: Instant,
     idle_since: Instant,
     pub requests: u64,
-    /// The lease that has the process.
     pub lease: Option<u64>,
     /// When the process gets SIGKILL; set when SIGTERM is sent.
     killed_at: Option<Instant>,

@@ -57,7 +57,6 @@ enum Owner<'a> {
 
 type Shares<'a> = BTreeMap<Owner<'a>, Share>;
 
-/// A private page.
 struct Page<'a> {
     at: usize,
     /// Spans on this page, by address.

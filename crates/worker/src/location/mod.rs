@@ -70,7 +70,6 @@ pub(super) struct ResolvedLocation {
 }
 
 impl ResolvedLocation {
-    /// The names of a phase's handlers.
     pub fn names(&self, phase: Phase) -> &[String] {
         match phase {
             Phase::Handler => &self.settings.perl_handlers,

@@ -25,7 +25,8 @@ pub fn refused(settings: &Settings, request: u64, file: &Path) -> Option<i32> {
     Some(status)
 }
 
-/// As [`refused`], for a script that a wrapper of mod_fcgid runs: it need not be executable, nor exist if it is `is_virtual`.
+/// As [`refused`], for a script that a wrapper of mod_fcgid runs: it need not be executable, nor exist if it is
+/// `is_virtual`.
 pub fn refused_wrapped(settings: &Settings, request: u64, file: &Path, is_virtual: bool) -> Option<i32> {
     let (status, reason) = refusal::of_wrapped(settings, request, file, is_virtual)?;
     apache::log_line(apache::Level::Error, &format!("access to {} failed, reason: {reason}", file.display()));

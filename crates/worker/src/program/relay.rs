@@ -14,7 +14,6 @@ const PIECE: usize = 32 * 1024;
 /// Interval of checks whether the client is still connected, in ms.
 const LOOK: u16 = 1000;
 
-/// End of a transfer.
 pub enum TransferEnd {
     /// All output was transferred.
     Whole,

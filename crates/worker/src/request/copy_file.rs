@@ -50,7 +50,6 @@ fn copy_filtered(request: u64, file: &File) -> i32 {
     }
 }
 
-/// Outputs a file.
 fn copy(request: u64, mut file: &File) -> i32 {
     apache::begin_body(request);
     let mut piece = vec![0; PIECE];

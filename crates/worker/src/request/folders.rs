@@ -18,7 +18,6 @@ pub(super) enum FolderAnswer {
     Index(Vec<u8>),
     /// The URI lacks the trailing slash; redirect the client to this URI.
     Moved(Vec<u8>),
-    /// The folder has no index.
     Bare,
 }
 

@@ -21,7 +21,6 @@ use config::Phase;
 pub enum RequestKind {
     /// The client's own request.
     Whole,
-    /// An internal redirect.
     Redirect,
     /// A subrequest for a URI: the header phases are skipped.
     Sub,

@@ -58,8 +58,8 @@ pub(super) fn moved(
     Ok(location)
 }
 
-/// Adds the `<If>` sections whose conditions are true. The front has chosen those of the client's own request. A condition
-/// that has no value in a worker refuses the request, because its section might restrict access.
+/// Adds the `<If>` sections whose conditions are true. The front has chosen those of the client's own request. A
+/// condition that has no value in a worker refuses the request, because its section might restrict access.
 fn with_conditions(site: &Site, request: u64, mut key: LocationKey) -> Result<LocationKey, PhaseEnd> {
     let config = &site.config;
     if !config.uses_branches && key.overrides.is_empty() {

@@ -25,7 +25,6 @@ pub(super) fn translate(site: &Site, request: u64, path: &[u8], filename: Option
     RequestPath { path, filename, key: logged(request, key) }
 }
 
-/// Logs a refusal.
 pub(super) fn logged(request: u64, key: Result<LocationKey, Refused>) -> Result<LocationKey, PhaseEnd> {
     key.map_err(|(status, why)| {
         log_error(request, &why);

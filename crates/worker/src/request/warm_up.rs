@@ -27,7 +27,6 @@ const MAX_REDIRECTS: usize = 10;
 /// Environment variable that marks the request for programs.
 const MARK: &[u8] = b"CAMELEER_WARMUP=1\0";
 
-/// A GET request of a warm-up.
 pub struct WarmUpRequest<'a> {
     /// The host, port and scheme that the request uses.
     pub site: &'a WarmUpSite,

@@ -41,7 +41,6 @@ pub struct Site {
     /// Maps paths to files and keys of locations.
     pub(super) paths: PathTranslation,
     pub(super) calls: HandlerCalls,
-    /// The locations of the requests under way.
     pub(super) under_way: RequestLocations,
     pub(super) psgi: PsgiState,
     pub(super) restoration: Restoration,

@@ -12,7 +12,6 @@ pub struct PsgiState {
 }
 
 impl PsgiState {
-    /// An application has run.
     pub fn note(&self, run: &PsgiRun) {
         self.cleanup.set(self.cleanup.get() || run.needs_cleanup);
         self.leave.set(self.leave.get() || run.leave);

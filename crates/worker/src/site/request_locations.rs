@@ -61,7 +61,6 @@ impl RequestLocations {
         self.subrequests.borrow_mut().push((sub, location));
     }
 
-    /// The location of a subrequest.
     pub fn subrequest(&self, sub: u64) -> Option<Rc<ResolvedLocation>> {
         self.subrequests.borrow().iter().find(|(number, _)| *number == sub).map(|(_, location)| location.clone())
     }

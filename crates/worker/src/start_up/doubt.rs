@@ -1,5 +1,5 @@
-//! Which scripts may end the process that compiles them: by their own BEGIN blocks, or by a file that they load. The text
-//! is searched, so a name that is computed is not found, and a word in a comment is.
+//! Which scripts may end the process that compiles them: by their own BEGIN blocks, or by a file that they load. The
+//! text is searched, so a name that is computed is not found, and a word in a comment is.
 
 use std::collections::HashSet;
 use std::fs;

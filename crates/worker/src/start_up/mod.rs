@@ -233,7 +233,6 @@ fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
     config.handlers.iter().filter_map(missing).collect()
 }
 
-/// Runs one start-up step.
 pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
     match &step.step {
         StartUpStep::Own { section, host, .. } => own(perl, step, &ModulePosition::of(config, *section, *host)),

@@ -24,7 +24,6 @@ struct Script {
     file: PathBuf,
 }
 
-/// Results of preloading.
 #[derive(Default)]
 pub struct Preloaded {
     /// Errors of the scripts that are not compiled, each with its line.

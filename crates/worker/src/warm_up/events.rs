@@ -21,8 +21,10 @@ const ELSEWHERE: u64 = 7;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchEvent {
     /// A request begins. Its time limit and the grace period after it follow from its location; zero: no limit.
-    Begins { number: u64, limit: Option<(Duration, Duration)> },
-    /// The request ended.
+    Begins {
+        number: u64,
+        limit: Option<(Duration, Duration)>,
+    },
     Ends(WarmUpAnswer),
     /// The request is skipped, because its directive has enough requests.
     Skipped,

@@ -57,7 +57,6 @@ struct Candidate<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RehearsalResult {
     Answered(WarmUpAnswer),
-    /// The request ended its process.
     Ended(ProcessExit),
     /// The process had to be killed.
     Late,

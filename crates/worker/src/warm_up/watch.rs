@@ -41,7 +41,6 @@ pub fn pipe() -> io::Result<(File, File)> {
     Ok((read.into(), write.into()))
 }
 
-/// Watches one process.
 pub struct Watch {
     process: OwnedFd,
     events: Option<File>,
@@ -49,7 +48,6 @@ pub struct Watch {
     current: Option<Current>,
 }
 
-/// The current request.
 struct Current {
     number: u64,
     /// Time of the next step: the interrupt, or the kill after an interrupt.

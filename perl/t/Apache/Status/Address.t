@@ -1,4 +1,5 @@
-# The addresses of Apache::Status 2.04 (mod_perl 1.31, lib/Apache/Status.pm): bookmarks and other modules' links use them.
+# The addresses of Apache::Status 2.04 (mod_perl 1.31, lib/Apache/Status.pm): bookmarks and other modules' links
+# use them.
 
 use v5.36;
 use lib __FILE__ =~ s{(?:[^/]+/){2}[^/]+\z}{lib}r;

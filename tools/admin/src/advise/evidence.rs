@@ -23,7 +23,6 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Data that the rules evaluate.
 pub struct AdviceEvidence {
-    /// The first status.
     pub first: ServerStatus,
     /// CPU times of workers at the first status.
     pub first_usages: Usages,
@@ -77,7 +76,6 @@ impl AdviceEvidence {
         })
     }
 
-    /// The front's last status.
     pub fn front(&self) -> Option<&FrontStatus> {
         self.last.front.as_ref()
     }

@@ -11,10 +11,8 @@ use compat::programs::CgiProgram;
 use config::program::CgiMode;
 use toolkit::units::size;
 
-/// Advice given by a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Advice {
-    /// Name of the rule.
     pub rule: &'static str,
     /// The problem and the remedy, as a sentence.
     pub says: String,

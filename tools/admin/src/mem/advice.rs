@@ -134,7 +134,6 @@ fn twice(mold: &LoadedCode, workers: &[LoadedCode]) -> Vec<Twice> {
     twice.collect()
 }
 
-/// Formats a table.
 pub fn table(advice: &PreloadAdvice) -> String {
     let mut text = String::new();
     if advice.late.is_empty() {

@@ -35,7 +35,6 @@ struct Owner {
     /// `My::Cache %CACHE`, `My::Page sub handler`, `My::Page::handler my $text`; `(no variable) …` for memory without
     /// an owner.
     name: String,
-    /// Number of workers.
     workers: u64,
     private: u64,
     /// The mold has no page there.
@@ -76,7 +75,6 @@ fn owner(name: &str, workers: u64, [new, written, counted, restored]: [u64; 4]) 
     Owner { name: name.to_owned(), workers, private, new, written, counted, restored }
 }
 
-/// Formats a table.
 pub fn table(blame: &Blame) -> String {
     let Blame { asked, silent, private, owners } = blame;
     let mut text = format!("{asked} idle workers have {} of unshared memory\n", size(*private));

@@ -82,7 +82,6 @@ fn is_plain(class: &str) -> bool {
     matches!(class, "SCALAR" | "ARRAY" | "HASH" | "CODE" | "GLOB" | "IO" | "FORMAT" | "REGEXP")
 }
 
-/// Formats a table.
 pub fn table(leaks: &Leaks) -> String {
     let Leaks { asked, requests, classes } = leaks;
     let mut text = format!("{asked} idle workers, {requests} requests since their forks\n\n");

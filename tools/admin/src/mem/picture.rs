@@ -22,7 +22,6 @@ svg{--paper:#fff;--ink:#1f2933;--dim:#5b6875;--rule:#d5dbe1;--own:#c2410c;--mold
 text{font:12px system-ui,sans-serif;fill:var(--ink)}.title{font-size:16px;font-weight:600}.dim{fill:var(--dim)}.right{text-anchor:end}
 .own{fill:var(--own)}.mold{fill:var(--mold)}.still{fill:var(--still)}.files{fill:var(--files)}.gone{fill:var(--gone)}";
 
-/// Meaning of a part of a bar.
 #[derive(Clone, Copy)]
 enum BarPart {
     /// Private memory.
@@ -56,7 +55,6 @@ struct Bar {
     said: String,
 }
 
-/// Draws the SVG.
 pub fn draw(report: &MemorySnapshot) -> String {
     let (workers, left_out) = workers(report);
     let pool: Vec<Bar> =

@@ -17,9 +17,7 @@ const MOLD_TITLE: &str = "cameleer: mold";
 /// The memory of a server at one moment.
 #[derive(Debug, Serialize)]
 pub struct MemorySnapshot {
-    /// Version of the server.
     pub version: String,
-    /// Pid of the master.
     pub pid: i32,
     /// The configuration's file, or `command line`.
     pub origin: String,
@@ -45,12 +43,10 @@ pub struct MemorySnapshot {
     pub available: Option<Available>,
 }
 
-/// A process and its memory.
 #[derive(Debug, Serialize)]
 pub struct Process {
     /// Master, front, mold, worker, or a child of one of them.
     pub role: ProcessRole,
-    /// Process ID.
     pub pid: i32,
     /// Generation of a mold or a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +54,6 @@ pub struct Process {
     /// Pid of the mold that forked a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mold: Option<i32>,
-    /// Slot of a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot: Option<u32>,
     /// Requests answered by a worker.
@@ -77,7 +72,6 @@ pub struct Process {
     pub growth_per_1000: Option<i64>,
 }
 
-/// Role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProcessRole {

@@ -60,7 +60,6 @@ fn paths(workers: &[GrowthByPath]) -> Vec<Path> {
     paths
 }
 
-/// Formats a table.
 pub fn table(urls: &Urls) -> String {
     let Urls { asked, paths } = urls;
     let mut text = format!("{asked} idle workers; one request every few milliseconds was measured\n\n");

@@ -14,7 +14,7 @@ mod tables;
 // The Perl stack of a worker.
 mod stack;
 
-// Drawing.
+// Layout and colours.
 mod screen;
 
 use std::io::{IsTerminal, stdin, stdout};

@@ -33,7 +33,6 @@ const HELP: &str = "\
 /// Selects the value of a second for a sparkline.
 type Drawn = fn(&Second) -> u64;
 
-/// Draws the screen.
 pub fn draw(frame: &mut Frame, watched: &mut Watched) {
     let [head, lines, table, foot] =
         Layout::vertical([Constraint::Length(5), Constraint::Length(3), Constraint::Min(3), Constraint::Length(1)])

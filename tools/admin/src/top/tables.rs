@@ -9,20 +9,15 @@ use base::printable;
 use status::{ServerStatus, Usage, Usages};
 use toolkit::units::{duration, size};
 
-/// Selects a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TableName {
-    /// The activity of each worker.
     #[default]
     Workers,
-    /// Slow requests.
     Slow,
 }
 
-/// A column.
 #[derive(Debug)]
 pub struct TableColumn {
-    /// Heading.
     pub name: &'static str,
     /// Width in characters; 0 for the remaining width.
     pub width: u16,
@@ -30,7 +25,6 @@ pub struct TableColumn {
     pub has_words: bool,
 }
 
-/// A line of a table.
 #[derive(Debug)]
 pub struct TableLine {
     /// Cells in the order of the columns.
@@ -88,7 +82,6 @@ const SLOW: [TableColumn; 6] = [
 ];
 
 impl TableName {
-    /// Columns of the table.
     pub fn columns(self) -> &'static [TableColumn] {
         match self {
             TableName::Workers => &WORKERS,
@@ -96,7 +89,6 @@ impl TableName {
         }
     }
 
-    /// Title of the table.
     pub fn title(self) -> &'static str {
         match self {
             TableName::Workers => "workers",
@@ -112,7 +104,6 @@ impl TableName {
         }
     }
 
-    /// Lines of the table.
     pub fn lines(self, status: &ServerStatus, usages: &Usages) -> Vec<TableLine> {
         match (self, &status.front) {
             (_, None) => Vec::new(),

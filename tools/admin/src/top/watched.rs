@@ -16,13 +16,11 @@ const REMEMBERED: usize = 240;
 /// State of `top`.
 #[derive(Debug, Default)]
 pub struct Watched {
-    /// The last status.
     pub status: ServerStatus,
     /// CPU and memory of its workers, from the kernel.
     pub usages: Usages,
     /// History of the last seconds.
     pub seconds: VecDeque<Second>,
-    /// The table that is shown.
     pub table: TableName,
     /// Index of the column that the table is sorted by.
     pub sort: usize,
@@ -48,9 +46,7 @@ pub enum KeyMode {
     /// Select and sort.
     #[default]
     Look,
-    /// Edit the filter.
     Filter,
-    /// Show the keys.
     Help,
     /// Ask whether to recycle this worker.
     Confirm(u32),
@@ -83,7 +79,6 @@ impl Watched {
         }
     }
 
-    /// Shows a message in the footer.
     pub fn show_message(&mut self, what: String) {
         self.said = what;
     }
@@ -103,7 +98,6 @@ impl Watched {
         lines
     }
 
-    /// Handles a key.
     pub fn press(&mut self, key: KeyEvent) -> Option<Wish> {
         if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd')) {
             return Some(Wish::Quit);

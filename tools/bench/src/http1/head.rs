@@ -6,14 +6,12 @@ use super::super::failure::{FailedRequest, FailureCause};
 
 const MOST_HEADERS: usize = 128;
 
-/// A parsed response head.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ResponseHead {
     /// 200
     pub status: u16,
     /// Size of the head in bytes.
     pub size: usize,
-    /// Framing of the body.
     pub framing: BodyEnd,
     /// Whether the connection may be reused.
     pub keeps_alive: bool,

@@ -40,7 +40,7 @@ pub struct Report {
     pub connections: usize,
     /// HTTP/2: concurrent requests on each connection.
     pub streams: usize,
-    /// Number of threads.
+    /// Threads of this program, not of the server.
     pub threads: usize,
     /// Whether each connection had only one request.
     pub close: bool,
@@ -48,9 +48,9 @@ pub struct Report {
     pub requests: u64,
     /// Requests answered as expected.
     pub completed: u64,
-    /// Failed requests.
+    /// No response, or not the expected one.
     pub failed: u64,
-    /// Failures by cause.
+    /// One entry per cause.
     pub failures: Vec<FailureCount>,
     /// Number of responses of each status.
     pub statuses: BTreeMap<u16, u64>,
@@ -62,13 +62,13 @@ pub struct Report {
     pub latency: Latency,
     /// Parts of the response times, as in ab's report.
     pub connection_times: ConnectionTimes,
-    /// Bytes received.
+    /// In HTTP/2 only bodies.
     pub received_bytes: u64,
-    /// Bytes sent.
+    /// Counted as `received_bytes` are.
     pub sent_bytes: u64,
-    /// Number of connections opened.
+    /// More than `connections` if the server closed some.
     pub connections_opened: u64,
-    /// Number of requests in the warm-up.
+    /// In no other number of the report.
     pub warm_up_requests: u64,
     /// Open loop: requests that had to wait for a free connection, `unsent` ones included.
     pub waited: u64,
@@ -80,7 +80,7 @@ pub struct Report {
     pub cpu: f64,
     /// Whether the run was interrupted.
     pub interrupted: bool,
-    /// Notes for the reader.
+    /// Sentences about doubtful results, and from the plan.
     pub notes: Vec<String>,
     /// Latencies by the number of nines of their quantile: (2, …) is the 99 % quantile.
     #[serde(skip)]
@@ -89,12 +89,12 @@ pub struct Report {
     pub intervals: Vec<Interval>,
 }
 
-/// Failures of one cause.
+/// A line of the report's list of failures.
 #[derive(Debug, Clone, Serialize)]
 pub struct FailureCount {
     /// Name of the cause in the report, such as `connect`.
     pub cause: &'static str,
-    /// Number of failures.
+    /// At least 1.
     pub count: u64,
     /// Details of the first failure.
     pub first: String,
@@ -196,7 +196,7 @@ impl Report {
         report
     }
 
-    /// The report as JSON.
+    /// Pretty-printed, with a newline at the end.
     pub fn json(&self) -> serde_json::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }

@@ -12,7 +12,6 @@ const OF_MEDIAN: f64 = 0.1;
 /// A lateness below this, in seconds, is ignored.
 const LATE: f64 = 0.001;
 
-/// The notes that apply to the report.
 pub fn notes(report: &Report) -> Vec<String> {
     let notes = [
         interrupted(report),

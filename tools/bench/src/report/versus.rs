@@ -10,7 +10,7 @@ use super::Report;
 use super::text::how;
 use super::units::{three, time};
 
-/// The result of a comparison.
+/// Two servers, measured in turns so that noise of the machine hits both.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     /// The first server.
@@ -19,14 +19,14 @@ pub struct Comparison {
     pub b: Report,
     /// Number of rounds with each server.
     pub rounds: usize,
-    /// The compared numbers.
+    /// In the order of the report.
     pub ratios: Vec<Compared>,
 }
 
 /// A number of both servers.
 #[derive(Debug, Serialize)]
 pub struct Compared {
-    /// Name of the number.
+    /// With its unit, as printed.
     pub of: &'static str,
     /// The second server's number divided by the first's; `None`: the number is missing.
     pub ratio: Option<f64>,
@@ -66,7 +66,7 @@ impl Comparison {
         self.a.failed + self.b.failed
     }
 
-    /// The comparison as JSON.
+    /// Pretty-printed, with a newline at the end.
     pub fn json(&self) -> serde_json::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-/// Longest line, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
 /// Passes each line of a file to `take` until it returns `Enough::Yes`. The file may be a pipe; too long a line

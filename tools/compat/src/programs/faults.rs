@@ -8,8 +8,8 @@ use std::path::Path;
 use super::is_named_as_script;
 use base::shebang;
 
-/// The reason and the way out; `executes`: the kernel is to start it, and not a worker that has it compiled. A file that is neither
-/// executable nor looks like a script is no program but lies beside some.
+/// The reason and the way out; `executes`: the kernel is to start it, and not a worker that has it compiled. A file
+/// that is neither executable nor looks like a script is no program but lies beside some.
 pub fn of(file: &Path, head: &[u8], executes: bool) -> Option<String> {
     let line = shebang::line(head);
     if !may_be_executed(file) {
@@ -33,7 +33,6 @@ pub fn of(file: &Path, head: &[u8], executes: bool) -> Option<String> {
     (!is_there).then(|| format!("the #! line names the missing interpreter \"{shown}\"; install that or name another"))
 }
 
-/// Whether the file has an execute permission.
 pub fn may_be_executed(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|about| about.permissions().mode() & 0o111 != 0)
 }

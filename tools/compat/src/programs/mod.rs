@@ -28,7 +28,7 @@ pub struct Programs {
 /// A file that a place of `cgi-script` leads to.
 #[derive(Debug)]
 pub struct CgiProgram {
-    /// Path of the program.
+    /// As its location maps the URL.
     pub file: PathBuf,
     /// `CgiMode` of the program's location.
     pub mode: CgiMode,
@@ -99,7 +99,6 @@ impl CgiProgram {
     }
 }
 
-/// Whether the file name is that of a script.
 fn is_named_as_script(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     matches!(extension.to_ascii_lowercase().as_str(), "cgi" | "pl" | "fcgi" | "py" | "rb" | "sh")

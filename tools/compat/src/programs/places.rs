@@ -16,8 +16,8 @@ const MOST_NAMES: usize = 20_000;
 const MOST_DEEP: usize = 8;
 /// Time limit of the search: a folder may be on another machine.
 const MOST_TIME: Duration = Duration::from_secs(3);
-/// A `<Directory>` with at most this many path components, such as `/` or `/usr/share`, is not searched: most of its files
-/// belong to other services.
+/// A `<Directory>` with at most this many path components, such as `/` or `/usr/share`, is not searched: most of its
+/// files belong to other services.
 const LEAST_PARTS: usize = 3;
 
 /// A folder or a file, and its URL path if known.

@@ -50,7 +50,8 @@ pub fn restricts(name: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)) && !HARMLESS.contains(&name.as_str())
 }
 
-/// The lines instead of one that cannot stay; `None` if its absence opens nothing. `around` are the sections, in lower case.
+/// The lines instead of one that cannot stay; `None` if its absence opens nothing. `around` are the sections, in lower
+/// case.
 pub fn instead_of(name: &str, args: &[String], around: &[String]) -> Option<Vec<String>> {
     let name = name.to_ascii_lowercase();
     if name == "require" {
@@ -64,8 +65,8 @@ pub fn instead_of(name: &str, args: &[String], around: &[String]) -> Option<Vec<
     (closes && !around.iter().any(|section| OF_REQUIRE.contains(&section.as_str()))).then(|| vec![CLOSED.to_owned()])
 }
 
-/// The sections around a line that applies at several places, and whether the places disagree about what a line of access
-/// means there. Without a place, the line counts as one of a location.
+/// The sections around a line that applies at several places, and whether the places disagree about what a line of
+/// access means there. Without a place, the line counts as one of a location.
 pub fn united(places: &[Vec<String>]) -> (Vec<String>, bool) {
     let has = |around: &Vec<String>, name: &str| around.iter().any(|section| section == name);
     let meaning = |around| (has(around, OF_REQUIRE[2]), OF_REQUIRE.iter().any(|name| has(around, name)));
@@ -83,7 +84,8 @@ pub fn united(places: &[Vec<String>]) -> (Vec<String>, bool) {
     (all, is_disputed)
 }
 
-/// Refuses files by the endings of their names. Without endings, and within `<Files>`, all files of the place are refused.
+/// Refuses files by the endings of their names. Without endings, and within `<Files>`, all files of the place are
+/// refused.
 pub fn without_files(endings: &[String], around: &[String]) -> Vec<String> {
     if endings.is_empty() || around.iter().any(|section| section.starts_with("files")) {
         return vec![CLOSED.to_owned()];

@@ -1,4 +1,5 @@
-//! Lines that give paths to a program. Where one cannot stay, its paths are refused: files there may be the program's sources.
+//! Lines that give paths to a program. Where one cannot stay, its paths are refused: files there may be the program's
+//! sources.
 
 use std::collections::HashSet;
 
@@ -16,7 +17,8 @@ const CLOSED: &str = "RedirectMatch 403 ^";
 pub struct ProgramLines(HashSet<At>);
 
 impl ProgramLines {
-    /// Finds the lines. A message may begin with the name of a directive that is elsewhere, for instance at a `Use` line.
+    /// Finds the lines. A message may begin with the name of a directive that is elsewhere, for instance at a `Use`
+    /// line.
     pub fn of(copies: &Copies) -> ProgramLines {
         ProgramLines(copies.all.iter().flat_map(of_file).collect())
     }
@@ -49,7 +51,8 @@ pub fn outcome(edit: &LineEdit) -> &'static str {
     }
 }
 
-/// What becomes of a line that gives paths to a program; `None` for other lines. `around` are the sections, in lower case.
+/// What becomes of a line that gives paths to a program; `None` for other lines. `around` are the sections, in lower
+/// case.
 pub fn edit(name: &str, args: &[String], around: &[String]) -> Option<LineEdit> {
     let (name, args) = (name.to_ascii_lowercase(), words(args));
     let first = args.first().map_or("", String::as_str);

@@ -25,7 +25,8 @@ const MOST_MESSAGES: usize = 20;
 /// `<Directory />` and `<Directory /usr/share>` are no folders of the site.
 const LEAST_PARTS: usize = 3;
 
-/// Adds what a request for the folders would report. Returns lines that close folders whose restrictions do not apply anymore.
+/// Adds what a request for the folders would report. Returns lines that close folders whose restrictions do not apply
+/// anymore.
 pub fn judge(config: &Config, modules: &OldModules, ledger: &mut Ledger) -> Vec<String> {
     let (seen, closed) = (BTreeSet::new(), Vec::new());
     let mut search = Search { config, modules, ledger, seen, closed, names: 0, since: Instant::now() };

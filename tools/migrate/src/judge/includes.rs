@@ -1,5 +1,5 @@
-//! `Include` lines: each reads the copies of its files. Where that is not possible, the check fails until somebody decides:
-//! the files may protect something.
+//! `Include` lines: each reads the copies of its files. Where that is not possible, the check fails until somebody
+//! decides: the files may protect something.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};

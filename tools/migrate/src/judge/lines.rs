@@ -14,7 +14,6 @@ use super::modules;
 use crate::read::{OldSite, is_ours};
 use crate::write::{Copies, Layout, LineEdit};
 
-/// Judges the old configuration.
 pub fn before(site: &OldSite, layout: &Layout, copies: &Copies, ledger: &mut Ledger) {
     converted(site, ledger);
     includes::judge(site, layout, copies, ledger);

@@ -17,16 +17,15 @@ pub struct PlacedLine {
     pub directive: Directive,
     /// Lower-case names of the sections; for a line of a macro, those at all uses of the macro.
     pub around: Vec<String>,
-    /// Whether the line applies at several places that give a line of access different meanings, or at an unknown place.
+    /// Whether the line applies at several places that give a line of access different meanings, or at an unknown
+    /// place.
     pub is_disputed: bool,
 }
 
-/// A line of a macro.
 struct MacroLine {
     placed: PlacedLine,
     /// Lower-case name of the macro.
     of: String,
-    /// The line as it is written.
     text: String,
     /// Whether the line contains a parameter or a variable.
     varies: bool,
@@ -42,8 +41,8 @@ pub fn is_use(at: &At, copies: &Copies) -> bool {
     used(at, copies).is_some()
 }
 
-/// The `<IfModule>` lines in macros, whose condition is the only argument. The ledger gets the lines that only a person can
-/// judge: a condition with a parameter, and files that are included.
+/// The `<IfModule>` lines in macros, whose condition is the only argument. The ledger gets the lines that only a person
+/// can judge: a condition with a parameter, and files that are included.
 pub fn conditions(copies: &Copies, ledger: &mut Ledger) -> Vec<Directive> {
     let mut found = Vec::new();
     for copy in &copies.all {
@@ -69,7 +68,6 @@ pub fn conditions(copies: &Copies, ledger: &mut Ledger) -> Vec<Directive> {
     found
 }
 
-/// The lines of all macros.
 pub struct MacroLines {
     lines: Vec<MacroLine>,
     uses: UsedMacros,
@@ -100,8 +98,8 @@ impl MacroLines {
         self.lines.iter().map(|line| &line.placed)
     }
 
-    /// The lines that a message is about: those of the macros that the `Use` line reads, with the name in the message and the
-    /// words that it quotes. If no line has the words, all lines of the name.
+    /// The lines that a message is about: those of the macros that the `Use` line reads, with the name in the message
+    /// and the words that it quotes. If no line has the words, all lines of the name.
     pub fn lines_of(&self, used: &str, name: &str, message: &str) -> Vec<PlacedLine> {
         if name.eq_ignore_ascii_case("Use") {
             return Vec::new();
@@ -127,7 +125,8 @@ impl MacroLine {
         letters(&self.placed.directive.args.concat())
     }
 
-    /// Unites the sections around the directives of the line's name that the tree has, or of those with the line's words.
+    /// Unites the sections around the directives of the line's name that the tree has, or of those with the line's
+    /// words.
     fn applies_at(&mut self, all: &[&(String, Vec<String>)]) {
         let own = self.words();
         let has_words = |words: &String| self.varies || *words == own;

@@ -110,8 +110,8 @@ fn of_error(message: &str, place: &PlacedLine, copies: &Copies) -> LineVerdict {
     LineVerdict::open(at, without_help(message), Some(edit))
 }
 
-/// Whether a message is about the line at its position alone, so that nothing else vanishes with the line: a line with words
-/// that cannot be read may be any restriction, and a line that reads a file or a macro may read one.
+/// Whether a message is about the line at its position alone, so that nothing else vanishes with the line: a line with
+/// words that cannot be read may be any restriction, and a line that reads a file or a macro may read one.
 fn is_about_line(message: &str, at: &At, copies: &Copies) -> bool {
     let Some(outline) = copies.find(&at.file).map(|copy| &copy.outline) else { return false };
     let name = name_in(message).trim_matches(OF_SECTION);

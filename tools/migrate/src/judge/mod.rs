@@ -1,7 +1,7 @@
 //! What becomes of each line of the old configuration, with a sentence that says why.
 //!
-//! `lines` judges by the old configuration alone; `messages` by what the parser reports about the copies; `programs` and
-//! `htaccess` judge files that are not copied.
+//! `lines` judges by the old configuration alone; `messages` by what the parser reports about the copies; `programs`
+//! and `htaccess` judge files that are not copied.
 
 mod access;
 mod applications;
@@ -29,7 +29,8 @@ use master::configuration::Survey;
 use crate::read::OldModules;
 use crate::write::Copies;
 
-/// Judges what is not part of the configuration's files: programs, and `.htaccess` files. Returns lines that close folders.
+/// Judges what is not part of the configuration's files: programs, and `.htaccess` files. Returns lines that close
+/// folders.
 pub fn beside(survey: &Survey, copies: &Copies, modules: &OldModules, ledger: &mut Ledger) -> Vec<String> {
     programs::judge(survey, copies, ledger);
     htaccess::judge(&survey.config, modules, ledger)

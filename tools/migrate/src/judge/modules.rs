@@ -36,7 +36,8 @@ pub fn loaded(directive: &Directive, decided: &mut Vec<&'static str>) -> Option<
     })
 }
 
-/// The source file of a module that has another identifier than in httpd 1.3: `config_log_module libexec/mod_log_config.so`.
+/// The source file of a module that has another identifier than in httpd 1.3: `config_log_module
+/// libexec/mod_log_config.so`.
 fn other_name(directive: &Directive) -> Option<String> {
     let name = directive.args.get(1)?.rsplit('/').next()?.strip_suffix(".so")?;
     is_embodied(&format!("{name}.c")).then(|| name.to_owned())

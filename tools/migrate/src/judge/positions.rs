@@ -17,7 +17,6 @@ struct Node<'a> {
 }
 
 impl<'a> Positions<'a> {
-    /// Indexes a tree.
     pub fn of(tree: &'a [Directive]) -> Positions<'a> {
         let mut positions = Positions { nodes: Vec::new(), by_at: HashMap::new() };
         positions.add(tree, None);
@@ -33,8 +32,8 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The arguments of the first directive at a position, and for each directive there the lower-case names of the sections
-    /// around it.
+    /// The arguments of the first directive at a position, and for each directive there the lower-case names of the
+    /// sections around it.
     pub fn find(&self, at: &At) -> Option<(&'a [String], Vec<Vec<String>>)> {
         let found = self.by_at.get(at)?;
         let arguments = &self.nodes[*found.first()?].directive.args;

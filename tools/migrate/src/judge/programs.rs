@@ -1,5 +1,5 @@
-//! Programs of the site, by the survey of `cameleer check --compat`: modules that are missing, calls that do not work, files
-//! that cannot be executed.
+//! Programs of the site, by the survey of `cameleer check --compat`: modules that are missing, calls that do not work,
+//! files that cannot be executed.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,8 @@ use master::configuration::Survey;
 use super::ledger::{Ledger, LineVerdict, ReportPart};
 use crate::write::Copies;
 
-/// Beginnings of notes that are no news: a module of CPAN that works most likely, a block that had no effect before either.
+/// Beginnings of notes that are no news: a module of CPAN that works most likely, a block that had no effect before
+/// either.
 const WITHOUT_ROW: [&str; 3] = ["is installed", "is skipped", "its module is missing"];
 
 /// Adds the findings that are not green.

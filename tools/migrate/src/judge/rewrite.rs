@@ -11,7 +11,6 @@ use crate::write::{Copies, FileCopy, LineEdit};
 /// Lines whose absence would turn rules off, or move them.
 const OF_ALL_RULES: &[&str] = &["rewriteengine", "rewriteoptions", "rewritebase"];
 
-/// A rule and its conditions.
 #[derive(Debug, PartialEq, Eq)]
 struct RuleLines {
     rule: At,
@@ -54,7 +53,8 @@ impl RewriteLines {
 }
 
 impl RuleLines {
-    /// Without one of its conditions a rule may match less, because of a flag OR: then it refuses all that its pattern matches.
+    /// Without one of its conditions a rule may match less, because of a flag OR: then it refuses all that its pattern
+    /// matches.
     fn refused(&self, message: &str, wrong: &At, ledger: &Ledger) -> Option<Vec<LineVerdict>> {
         let edit = LineEdit::Replace(vec![self.instead.clone()?]);
         if *wrong == self.rule {

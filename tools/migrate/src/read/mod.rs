@@ -20,7 +20,6 @@ use disk::Disk;
 
 /// The configuration of the old server.
 pub struct OldSite {
-    /// The main file.
     pub main: PathBuf,
     /// The folder that the copy represents: ServerRoot if the main file is below it, else the main file's folder.
     pub base: PathBuf,
@@ -28,7 +27,6 @@ pub struct OldSite {
     pub server_root: PathBuf,
     /// The main file, then the included ones in reading order.
     pub files: Vec<OldFile>,
-    /// The directives that applied.
     pub tree: Vec<Directive>,
     /// `Include` and `<IfModule>` lines, from [`ConfigReader::passed`].
     pub passed: Vec<Directive>,
@@ -42,12 +40,10 @@ pub struct OldSite {
     pub modules: OldModules,
 }
 
-/// A file of the old configuration.
 #[derive(Clone)]
 pub struct OldFile {
     /// Path by which the configuration names it.
     pub path: PathBuf,
-    /// Contents.
     pub text: String,
     /// Whether the file was not UTF-8 and has been converted.
     pub is_converted: bool,

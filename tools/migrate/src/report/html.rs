@@ -9,7 +9,6 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:70em;marg
     h2{margin-top:2em}td{padding:.3em 1em .3em 0;vertical-align:top;border-bottom:1px solid #ddd}\
     td:first-child{font-family:monospace;white-space:nowrap}pre{background:#f4f4f4;padding:1em;white-space:pre-wrap}";
 
-/// The report as a page.
 pub fn html(report: &MigrateReport) -> String {
     let (old, new) = (escape(&name(&report.old)), escape(&name(&report.new)));
     let mut page = format!(

@@ -7,12 +7,10 @@ use base::printable;
 
 use super::{MigrateReport, parts};
 
-/// A path on one line.
 pub fn name(path: &Path) -> String {
     printable::line(&path.to_string_lossy())
 }
 
-/// The report as text.
 pub fn text(report: &MigrateReport) -> String {
     let mut text = format!("cameleer migrate: {} is now {}\n", name(&report.old), name(&report.new));
     for (heading, rows) in parts(report) {

@@ -25,7 +25,6 @@ pub struct FileCopy {
     real: PathBuf,
     /// Links of the new folder that lead to the copy.
     links: Vec<PathBuf>,
-    /// The old text.
     pub text: String,
     /// Its sections.
     pub outline: Outline,

@@ -12,7 +12,6 @@ use super::outline::Outline;
 pub enum LineEdit {
     /// The line stays, below a comment.
     Note,
-    /// The line becomes a comment.
     Comment,
     /// The section that begins here becomes a comment.
     CommentSection,
@@ -24,7 +23,6 @@ pub enum LineEdit {
 
 /// A changed file.
 pub struct Edited {
-    /// The new text.
     pub text: String,
     /// The old line number of each new line; 0 for the lines at the beginning.
     pub origins: Vec<u32>,

@@ -45,7 +45,8 @@ impl Layout {
     }
 }
 
-/// The path without `.` and `..`, so that no copy leaves the new folder. `..` behind a link leads to the target's parent.
+/// The path without `.` and `..`, so that no copy leaves the new folder. `..` behind a link leads to the target's
+/// parent.
 fn without_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {

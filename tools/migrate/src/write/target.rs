@@ -67,7 +67,6 @@ fn create(to: &Path) -> Result<(), Misuse> {
 }
 
 impl NewFolder {
-    /// Absolute path.
     pub fn path(&self) -> &Path {
         &self.to
     }

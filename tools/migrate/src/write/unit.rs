@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use config::{Config, LogTarget};
 
-/// The unit of the package.
 const PACKAGED: &str = include_str!("../../../../pkg/systemd/cameleer.service");
 /// Folders that systemd makes read-only for the unit.
 const PROTECTED: [&str; 5] = ["/usr", "/etc", "/boot", "/home", "/root"];
@@ -87,7 +86,8 @@ fn path(path: &Path) -> String {
     word(&path.to_string_lossy())
 }
 
-/// An argument of a command: there `$` begins a variable. In a program's path and in other lines `$` is a plain character.
+/// An argument of a command: there `$` begins a variable. In a program's path and in other lines `$` is a plain
+/// character.
 fn argument(text: &str) -> String {
     word(text).replace('$', "$$")
 }

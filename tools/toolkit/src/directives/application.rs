@@ -1,6 +1,6 @@
 //! Distinguishes PSGI applications from CGI scripts. plackup would run the file, but running a CGI script has
-//! effects. The text decides instead: the value of the last statement is the value of the file. A CGI script does not end
-//! with an application.
+//! effects. The text decides instead: the value of the last statement is the value of the file. A CGI script does not
+//! end with an application.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

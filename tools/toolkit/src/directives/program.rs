@@ -10,7 +10,6 @@ use super::folders;
 use super::text::DirectiveText;
 use config::program::CgiMode;
 
-/// Kind of program.
 enum ProgramKind {
     Psgi(PathBuf),
     Code(String),

@@ -15,7 +15,6 @@ impl DirectiveText {
         self
     }
 
-    /// Adds a directive.
     pub fn line(&mut self, name: &str, args: &[&str]) {
         let mut line = name.to_owned();
         for arg in args {
@@ -25,7 +24,6 @@ impl DirectiveText {
         self.add(&line);
     }
 
-    /// Adds a section.
     pub fn section(&mut self, name: &str, arg: &str, inside: &[(&str, &str)]) {
         self.add(&format!("<{name} {}>", quote(arg)));
         for (name, value) in inside {

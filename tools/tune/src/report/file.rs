@@ -29,7 +29,6 @@ pub fn may_be_written(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the file atomically.
 pub fn write(path: &Path, report: &TuneReport) -> anyhow::Result<()> {
     may_be_written(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

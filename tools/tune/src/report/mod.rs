@@ -50,7 +50,6 @@ pub struct TuneReport {
     pub burst: Option<Burst>,
     /// Results for other values of directives.
     pub compared: Vec<DirectiveComparison>,
-    /// Proposed changes.
     pub changes: Vec<DirectiveChange>,
     /// Notes for the reader.
     pub notes: Vec<String>,
@@ -75,7 +74,6 @@ impl From<Alone> for SingleMeasurement {
 /// Result for a number of workers.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct PointReport {
-    /// Number of workers.
     pub workers: u32,
     /// Completed requests, per second of the measurement.
     pub requests_per_second: f64,
@@ -85,14 +83,12 @@ pub struct PointReport {
     pub slices: usize,
     /// Mean response time including the queue: visitors / rate.
     pub latency: f64,
-    /// Time of a request in its worker.
     pub per_request: TimeShare,
 }
 
 /// Measurement of all visitors over some seconds.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct LoadMeasurement {
-    /// Number of workers.
     pub workers: u32,
     /// Completed requests, per second of the measurement.
     pub requests_per_second: f64,
@@ -114,7 +110,6 @@ impl LoadMeasurement {
 pub struct MemoryReport {
     /// Memory independent of the number of workers.
     pub base: u64,
-    /// Memory of one more worker.
     pub one_more: u64,
     /// Memory limit of the server.
     pub allowed: u64,

@@ -6,7 +6,6 @@ use super::{LoadMeasurement, PointReport, TuneReport};
 use bench::report::units::{three, time};
 use toolkit::units::size;
 
-/// Formats the whole report.
 pub fn text(report: &TuneReport) -> String {
     let mut text = String::new();
     heading(report, &mut text);

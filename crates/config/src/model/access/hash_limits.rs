@@ -2,7 +2,8 @@
 
 use crate::syntax::value;
 
-/// `LimitPasswordHash`. The author of a password file chooses the cost of its hashes, and each guess of a client computes one.
+/// `LimitPasswordHash`. The author of a password file chooses the cost of its hashes, and each guess of a client
+/// computes one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashLimits {
     /// Maximum cost of bcrypt. Each step doubles the time.

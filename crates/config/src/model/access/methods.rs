@@ -21,7 +21,7 @@ const OTHER: u16 = 1 << INVALID;
 impl Methods {
     /// Every method.
     pub const ALL: Methods = Methods(u16::MAX);
-    /// No method.
+    /// The empty set, the start of unions.
     pub const NONE: Methods = Methods(0);
 
     /// The set of one method of a request. HEAD counts as GET.

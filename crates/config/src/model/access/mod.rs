@@ -1,7 +1,7 @@
 //! Settings of access control: Order, Allow, Deny, Satisfy, Auth…, Require, HostnameLookups and MaxConcurrentReqs.
 //!
-//! [`PartialAccess`] holds the settings of one section, [`AccessRules`] the merged settings of a request. Module `access`
-//! evaluates them.
+//! [`PartialAccess`] holds the settings of one section, [`AccessRules`] the merged settings of a request. Module
+//! `access` evaluates them.
 
 use crate::model::merge::{keep, replace, settings};
 pub mod hash_limits;
@@ -29,8 +29,8 @@ settings! {
 
     /// `Order`, `Allow`, `Deny`: any of them replaces all three of the outer section.
     hosts: Option<HostRules> => HostRules, replace;
-    /// `Satisfy`; `Some(None)`: the section has an `Order`, `Allow` or `Deny` and no `Satisfy`, which as in httpd 2.4 resets
-    /// the value of the outer section.
+    /// `Satisfy`; `Some(None)`: the section has an `Order`, `Allow` or `Deny` and no `Satisfy`, which as in httpd 2.4
+    /// resets the value of the outer section.
     satisfy: Option<Option<Satisfy>> => Option<Satisfy>, replace;
     /// `AuthType`
     auth_type: Option<String> => Option<String>, keep;
@@ -168,7 +168,8 @@ impl AccessRules {
         AccessRules { requires: self.requires.clone(), ..AccessRules::default() }
     }
 
-    /// Whether the files are checked before Perl code, which handles users missing in the files (`AuthAuthoritative Off`).
+    /// Whether the files are checked before Perl code, which handles users missing in the files (`AuthAuthoritative
+    /// Off`).
     pub fn come_first(&self) -> bool {
         self.authoritative == Some(false)
     }

@@ -8,8 +8,8 @@ settings! {
     /// Settings of FastCGI applications. `None` and empty: not set, the outer value applies.
     #[derive(Clone, Default)]
     place struct FcgiRules {
-        /// Origins of applications, sockets, balancers and backends with TLS that the configuration itself names here, in
-        /// `SetHandler`, `ProxyPass` or `<Proxy>`. A `.htaccess` file may name these alone.
+        /// Origins of applications, sockets, balancers and backends with TLS that the configuration itself names here,
+        /// in `SetHandler`, `ProxyPass` or `<Proxy>`. A `.htaccess` file may name these alone.
         pub named: Vec<String>, append;
         /// `ProxyFCGIBackendType`; default FPM.
         pub backend_type: Option<FcgiBackendType>, keep;
@@ -40,8 +40,8 @@ impl FcgiRules {
     }
 }
 
-/// Whether a `.htaccess` file may use this backend only if the configuration names it: an application runs files, a socket
-/// may be another tenant's, and a balancer and a client certificate are the operator's.
+/// Whether a `.htaccess` file may use this backend only if the configuration names it: an application runs files, a
+/// socket may be another tenant's, and a balancer and a client certificate are the operator's.
 pub(crate) fn is_reserved(url: &BackendUrl) -> bool {
     let is_plain = matches!(url.scheme, BackendScheme::Http | BackendScheme::Ws);
     !is_plain || !matches!(url.address, BackendAddress::Tcp(..))

@@ -41,7 +41,7 @@ pub fn check(format: &str) -> Result<(), String> {
 }
 
 impl LogFormat {
-    /// Compiles a `LogFormat`.
+    /// The format with a newline at its end. The error names the invalid item.
     pub fn compile(format: &str) -> Result<LogFormat, String> {
         let mut pieces = Vec::new();
         let mut text = Vec::new();

@@ -32,7 +32,8 @@ pub struct PerlOptions {
     off: u32,
 }
 
-/// Names of the flags; an index is a bit number. The first ones are mod_perl 2's flags of places, the others those of servers.
+/// Names of the flags; an index is a bit number. The first ones are mod_perl 2's flags of places, the others those of
+/// servers.
 pub static FLAGS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let flags = "SendHeader SetupEnv MergeHandlers GlobalRequest ParseHeaders Parent Enable Clone \
         InheritSwitches Autoload OpenLogs PostConfig ChildInit ChildExit PreConnection ProcessConnection \
@@ -74,7 +75,8 @@ impl PerlOptions {
     }
 }
 
-/// Names of the Perl filters of request bodies and responses in a worker. An inner section's list replaces the outer list.
+/// Names of the Perl filters of request bodies and responses in a worker. An inner section's list replaces the outer
+/// list.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct PerlFilters {
     /// `PerlInputFilterHandler`, of request bodies: the first passes its bytes to the program.

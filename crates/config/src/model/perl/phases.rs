@@ -57,7 +57,7 @@ impl Phase {
         self as u16 + 1
     }
 
-    /// The phase with this number.
+    /// The inverse of [`Phase::number`]; `None` for 0 and for numbers that no phase has.
     pub fn numbered(number: u16) -> Option<Phase> {
         Phase::ALL.get(usize::from(number.checked_sub(1)?)).copied()
     }
@@ -94,12 +94,12 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// Handlers of a phase.
+    /// Names as written, in the order of the calls; empty if there are none.
     pub fn of(&self, phase: Phase) -> &[String] {
         self.lists.get(&phase).map_or(&[], Vec::as_slice)
     }
 
-    /// Appends handlers to a phase.
+    /// Calls `handlers` after those of earlier lines.
     pub fn add(&mut self, phase: Phase, handlers: &[String]) {
         self.lists.entry(phase).or_default().extend_from_slice(handlers);
     }
@@ -109,7 +109,7 @@ impl Phases {
         self.lists.is_empty() && self.dispatch.is_none()
     }
 
-    /// Phases that have handlers.
+    /// Only phases with a list, in the order of [`Phase`].
     pub fn configured(&self) -> impl Iterator<Item = (Phase, &[String])> {
         self.lists.iter().map(|(phase, handlers)| (*phase, handlers.as_slice()))
     }

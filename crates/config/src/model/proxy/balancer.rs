@@ -53,7 +53,7 @@ pub struct BalancerSettings {
 /// `lbmethod`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LbMethod {
-    /// By the number of requests.
+    /// `byrequests`, the default: in proportion to `loadfactor`.
     #[default]
     ByRequests,
     /// By the number of bytes, in both directions.
@@ -65,7 +65,7 @@ pub enum LbMethod {
 /// `stickysession=cookie|parameter`: where a client names the route of its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StickySession {
-    /// Name of the cookie.
+    /// The cookie whose value ends with the member's route.
     pub cookie: String,
     /// Name of the parameter in the path or query.
     pub parameter: String,

@@ -129,8 +129,8 @@ impl ProxyPass {
     }
 }
 
-/// The path with the groups of a match. `None`, and the request is refused, if it would be too long: it must not lead to
-/// another line.
+/// The path with the groups of a match. `None`, and the request is refused, if it would be too long: it must not lead
+/// to another line.
 fn expanded(groups: Groups<'_>, path: &str, escape: &dyn Fn(&str) -> String) -> Option<String> {
     let expanded = groups.expand(path, escape, LONGEST);
     expanded

@@ -27,7 +27,7 @@ pub enum BackendAddress {
     Tcp(String, u16),
     /// A socket in the file system.
     Unix(PathBuf),
-    /// The balancer of this name.
+    /// `balancer://name`
     Balancer(String),
 }
 
@@ -45,7 +45,7 @@ pub struct BackendUrl {
 }
 
 impl BackendScheme {
-    /// The name in URLs.
+    /// In lower case, without `://`.
     pub fn name(self) -> &'static str {
         match self {
             BackendScheme::Http => "http",

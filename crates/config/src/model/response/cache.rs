@@ -64,8 +64,8 @@ impl PartialCaching {
 }
 
 impl Caching {
-    /// Whether responses for `path` may be cached. As in httpd, `CacheDisable /path` takes precedence. In doubt nothing is
-    /// cached: `CacheDisable` matches any prefix, `CacheEnable` only whole segments.
+    /// Whether responses for `path` may be cached. As in httpd, `CacheDisable /path` takes precedence. In doubt nothing
+    /// is cached: `CacheDisable` matches any prefix, `CacheEnable` only whole segments.
     pub fn is_on(&self, path: &[u8]) -> bool {
         let is_disabled = || self.disabled.iter().any(|prefix| path.starts_with(prefix.as_bytes()));
         let is_enabled = || self.enabled.iter().any(|prefix| is_below(path, prefix.as_bytes()));

@@ -11,7 +11,7 @@ use crate::syntax::work;
 /// A line of `Header` or `RequestHeader`.
 #[derive(Debug, Clone)]
 pub struct HeaderRule {
-    /// The change of the header.
+    /// First argument of the line.
     pub action: HeaderChange,
     /// Header name in lower case.
     pub name: String,
@@ -23,7 +23,7 @@ pub struct HeaderRule {
     pub condition: Option<EnvCondition>,
 }
 
-/// A change of a header.
+/// The first argument of `Header` and its values.
 #[derive(Debug, Clone)]
 pub enum HeaderChange {
     /// Replaces the header.

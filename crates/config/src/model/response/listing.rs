@@ -4,7 +4,7 @@ use crate::model::merge::{append, keep, settings};
 use crate::syntax::pattern::Pattern;
 
 settings! {
-    /// Format of a listing.
+    /// Directives of mod_autoindex.
     #[derive(Clone, Default)]
     place struct Listing {
         /// Patterns of omitted names.

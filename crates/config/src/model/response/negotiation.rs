@@ -3,7 +3,7 @@
 use crate::model::merge::{keep, settings};
 
 settings! {
-    /// Settings of negotiation.
+    /// `ForceLanguagePriority`, `LanguagePriority`, `MultiviewsMatch`.
     #[derive(Clone, Default)]
     place struct Negotiation {
         /// `LanguagePriority`: languages in lower case, the preferred one first.
@@ -46,7 +46,8 @@ impl ForcePriority {
     }
 }
 
-/// `MultiviewsMatch`: extensions that a file found by MultiViews may have beside those of a type, language, charset or encoding.
+/// `MultiviewsMatch`: extensions that a file found by MultiViews may have beside those of a type, language, charset or
+/// encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MultiviewsMatch {
     /// Extensions that name a handler.

@@ -1,5 +1,5 @@
-//! `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`: limits of byte ranges in one request. A request that exceeds one
-//! gets the whole file.
+//! `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`: limits of byte ranges in one request. A request that exceeds
+//! one gets the whole file.
 
 use crate::model::merge::{keep, settings};
 settings! {

@@ -1,4 +1,5 @@
-//! Variables of a request: `SetEnv`, `PassEnv`, `UnsetEnv`, and `SetEnvIf` and `BrowserMatch`, which depend on the request.
+//! Variables of a request: `SetEnv`, `PassEnv`, `UnsetEnv`, and `SetEnvIf` and `BrowserMatch`, which depend on the
+//! request.
 
 use std::borrow::Cow;
 
@@ -44,9 +45,9 @@ pub enum EnvCondition {
 }
 
 impl Variables {
-    /// Applies rules to a request whose attributes `look` returns. `found` evaluates an expression with the variables so
-    /// far, and returns its groups if it is true. The result is meaningless once the request's [`work::Allowance`] is
-    /// used up.
+    /// Applies rules to a request whose attributes `look` returns. `found` evaluates an expression with the variables
+    /// so far, and returns its groups if it is true. The result is meaningless once the request's [`work::Allowance`]
+    /// is used up.
     pub fn apply<'a>(
         &mut self,
         rules: &[SetEnvIf],

@@ -38,7 +38,7 @@ pub enum CookieStyle {
 }
 
 impl CookieStyle {
-    /// The style with this name.
+    /// Parses the argument of `CookieStyle`, in any case.
     pub fn named(name: &str) -> Option<CookieStyle> {
         Some(match name.to_ascii_lowercase().as_str() {
             "netscape" => CookieStyle::Netscape,

@@ -1,5 +1,5 @@
-//! Types, handlers, encodings, languages and charsets by file extension: `AddType`, `AddHandler`, `RemoveType` and so on.
-//! As in mod_mime, every extension of a name counts, and the last one of each kind wins.
+//! Types, handlers, encodings, languages and charsets by file extension: `AddType`, `AddHandler`, `RemoveType` and so
+//! on. As in mod_mime, every extension of a name counts, and the last one of each kind wins.
 
 use crate::model::merge::{by_key, keep, settings};
 use std::collections::BTreeMap;

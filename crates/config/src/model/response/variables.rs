@@ -43,12 +43,12 @@ impl Attribute {
 pub struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// The value of a variable.
+    /// `None`: unset, which differs from empty.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Sets a variable, or unsets it.
+    /// `None` unsets the variable.
     pub fn set(&mut self, name: &str, value: Option<String>) {
         match value {
             Some(value) => drop(self.0.insert(name.to_owned(), value)),
@@ -61,12 +61,12 @@ impl Variables {
         said.iter().filter(|(_, value)| value.is_some()).for_each(|(name, value)| self.set(name, value.clone()));
     }
 
-    /// All names and values.
+    /// Sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Whether there are no variables.
+    /// Unset variables are not stored.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

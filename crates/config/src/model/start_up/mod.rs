@@ -105,7 +105,8 @@ impl StartUpStep {
     }
 }
 
-/// Sorts steps as mod_perl 2 does: steps before the first one that starts perl are run as variables, switches, files, modules.
+/// Sorts steps as mod_perl 2 does: steps before the first one that starts perl are run as variables, switches, files,
+/// modules.
 pub fn in_order_of_mod_perl_2(steps: &mut [StartUp]) {
     let first = steps.iter().position(|it| it.step.starts_perl()).unwrap_or(steps.len());
     steps[..first].sort_by_key(|it| it.step.turn());

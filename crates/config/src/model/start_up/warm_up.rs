@@ -30,7 +30,7 @@ pub enum WarmUpSource {
     },
 }
 
-/// A URL of a warm-up.
+/// `/path?query` or `https://host/path`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarmUpUrl {
     /// Scheme and host with port, for a URL that is more than a path.

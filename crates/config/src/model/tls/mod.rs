@@ -16,7 +16,8 @@ settings! {
         pub engine: Option<(At, bool)>, keep;
         /// `SSLCertificateFile`, one for each key type.
         pub certificates: Vec<NamedFile>, apart;
-        /// `SSLCertificateKeyFile`, in the order of the certificates. The file of a missing one contains certificate and key.
+        /// `SSLCertificateKeyFile`, in the order of the certificates. The file of a missing one contains certificate
+        /// and key.
         pub keys: Vec<NamedFile>, apart;
         /// `SSLCertificateChainFile`
         pub chain: Option<NamedFile>, keep;
@@ -48,7 +49,7 @@ pub struct NamedFile {
     pub path: PathBuf,
     /// Position of the directive.
     pub at: At,
-    /// Name of the directive.
+    /// For messages about the file.
     pub directive: &'static str,
 }
 

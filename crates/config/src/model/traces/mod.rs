@@ -4,7 +4,7 @@ mod collector;
 
 pub use collector::TraceCollector;
 
-/// Settings of traces.
+/// Distributed traces as in W3C Trace Context; off by default.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traces {
     /// `TraceContext`: requests have a trace context, which is passed to programs.

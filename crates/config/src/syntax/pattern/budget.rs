@@ -87,7 +87,7 @@ impl Budget {
         }
     }
 
-    /// Compiles a pattern.
+    /// Charges the pattern to the limit. The error quotes at most 200 characters of it.
     pub fn compile(&mut self, source: &str, case: Case) -> Result<Pattern, String> {
         let engine = match self.left {
             None => PatternEngine::trusted(source, case).map_err(|reason| invalid(source, &reason)),

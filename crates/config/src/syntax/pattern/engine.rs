@@ -1,9 +1,10 @@
 //! Searches with PCRE2, bounded in steps, time and memory.
 //!
-//! PCRE2 backtracks, and counts its steps anew at each position of the text. Patterns of the main configuration have that limit
-//! alone: their author is trusted, and the limit stops a client whose text makes a pattern explode. The author of a `.htaccess`
-//! file is not trusted. Its patterns are searched position by position ([`PatternEngine::walk`]), so that the time is checked in
-//! between, except where the number of steps bounds the time ([`Shape::is_countable`]).
+//! PCRE2 backtracks, and counts its steps anew at each position of the text. Patterns of the main configuration have
+//! that limit alone: their author is trusted, and the limit stops a client whose text makes a pattern explode. The
+//! author of a `.htaccess` file is not trusted. Its patterns are searched position by position
+//! ([`PatternEngine::walk`]), so that the time is checked in between, except where the number of steps bounds the time
+//! ([`Shape::is_countable`]).
 
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -51,7 +52,8 @@ pub struct PatternEngine {
     shape: Shape,
     /// The text, if the pattern is plain text; nothing is compiled then.
     literal: Option<Literal>,
-    /// Searches from the position to the end of the text. `None` for patterns of `.htaccess` files that must be watched.
+    /// Searches from the position to the end of the text. `None` for patterns of `.htaccess` files that must be
+    /// watched.
     whole: Option<Code>,
     /// Matches at one position only. `None` for patterns of the main configuration.
     stepwise: Option<OnceLock<Option<Code>>>,
@@ -110,12 +112,10 @@ impl PatternEngine {
         PatternEngine { source: source.to_owned(), case, shape, literal, whole: None, stepwise: None }
     }
 
-    /// Source of the pattern.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Number of groups.
     pub fn group_count(&self) -> usize {
         self.compiled().map_or(0, |regex| regex.captures_len().saturating_sub(1))
     }
@@ -225,8 +225,8 @@ fn spans(places: &CaptureLocations) -> GroupSpans {
     std::array::from_fn(|group| places.get(group))
 }
 
-/// Compiles for bytes, as httpd does, with its defaults DOTALL and DOLLAR_ENDONLY. A path contains no zero byte, so with zero as
-/// the line end `$` does not match before a newline at the end: `/private%0a` must not evade `^/private$`.
+/// Compiles for bytes, as httpd does, with its defaults DOTALL and DOLLAR_ENDONLY. A path contains no zero byte, so
+/// with zero as the line end `$` does not match before a newline at the end: `/private%0a` must not evade `^/private$`.
 fn build(source: &str, case: Case, is_compiled: bool) -> Result<Regex, String> {
     let mut builder = RegexBuilder::new();
     builder.dotall(true).caseless(case == Case::Either).jit_if_available(is_compiled);

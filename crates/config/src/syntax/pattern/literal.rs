@@ -1,5 +1,5 @@
-//! Patterns that are plain text tied to the begin or the end of a text, like those of `<Files name>` and `^/path`. They need no
-//! compiled pattern.
+//! Patterns that are plain text tied to the begin or the end of a text, like those of `<Files name>` and `^/path`. They
+//! need no compiled pattern.
 
 use super::Case;
 

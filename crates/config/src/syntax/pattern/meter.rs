@@ -1,12 +1,13 @@
-//! Time limit for regular expressions of `.htaccess` files. Neither the author of such a file nor the client whose request is
-//! matched may block the event thread for other clients.
+//! Time limit for regular expressions of `.htaccess` files. Neither the author of such a file nor the client whose
+//! request is matched may block the event thread for other clients.
 //!
-//! A thread that others wait for uses [`stretch`]. Files have a `Reserve` of CPU time, which is refilled a little in each
-//! stretch. Files that exceed their reserve are disabled for a while. The limit is on the CPU time of the thread, so machine load
-//! does not count. CPU time is read only if the elapsed time, which is never less, exceeds the allowance.
+//! A thread that others wait for uses [`stretch`]. Files have a `Reserve` of CPU time, which is refilled a little in
+//! each stretch. Files that exceed their reserve are disabled for a while. The limit is on the CPU time of the thread,
+//! so machine load does not count. CPU time is read only if the elapsed time, which is never less, exceeds the
+//! allowance.
 //!
-//! A file in a folder of root has a reserve of its own. All files of another owner share the reserve of the topmost folder of that
-//! owner, so a tenant gains no time by more folders.
+//! A file in a folder of root has a reserve of its own. All files of another owner share the reserve of the topmost
+//! folder of that owner, so a tenant gains no time by more folders.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -118,7 +119,7 @@ impl Meter {
         !is_over
     }
 
-    /// The name of the file.
+    /// Absolute path, for messages.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -239,8 +240,8 @@ impl Stretch {
         self.spenders.iter().map(|spender| spender.took).sum()
     }
 
-    /// Charges the total time to each reserve that spent at least its share of it, so that several slow files cannot divide the
-    /// time among them.
+    /// Charges the total time to each reserve that spent at least its share of it, so that several slow files cannot
+    /// divide the time among them.
     fn charge(&mut self) {
         let took = self.took();
         let cost = match self.begun {

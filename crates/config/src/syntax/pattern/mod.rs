@@ -1,4 +1,5 @@
-//! Regular expressions of the configuration: PCRE2, as in httpd. They match bytes, and `\w` and similar classes are ASCII.
+//! Regular expressions of the configuration: PCRE2, as in httpd. They match bytes, and `\w` and similar classes are
+//! ASCII.
 //!
 //! Size and time of each are limited, strictly for `.htaccess` files: see `engine`, `budget` and [`meter`].
 
@@ -68,7 +69,7 @@ impl Pattern {
         self.search(&text, 0).map(|spans| Groups { text, spans })
     }
 
-    /// Whether the expression has groups.
+    /// Only capturing groups count.
     pub fn has_groups(&self) -> bool {
         self.0.engine.group_count() > 0
     }
@@ -166,7 +167,7 @@ impl fmt::Display for Pattern {
 
 /// The parts of a text around a match.
 pub struct MatchedText {
-    /// The text before the match.
+    /// From the beginning of the text up to the match.
     pub before: String,
     /// Groups 0 to 9.
     pub groups: Vec<String>,
@@ -197,8 +198,8 @@ impl Groups<'_> {
         (0..10).map(|number| self.get(number).into_owned()).collect()
     }
 
-    /// Replaces `$0` to `$9` in `template` by groups, each passed through `escape`; `\$` is a dollar sign. If the result
-    /// would be longer than `longest` bytes, the error is its beginning.
+    /// Replaces `$0` to `$9` in `template` by groups, each passed through `escape`; `\$` is a dollar sign. If the
+    /// result would be longer than `longest` bytes, the error is its beginning.
     pub fn expand(&self, template: &str, escape: &dyn Fn(&str) -> String, longest: usize) -> Result<String, String> {
         let mut out = String::with_capacity(template.len());
         let mut rest = template.chars().peekable();

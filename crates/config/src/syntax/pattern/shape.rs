@@ -4,8 +4,8 @@
 /// Facts about a pattern that its text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Approximate size of the compiled pattern in bytes, without machine code. A repeated group is compiled as often as it may
-    /// be repeated.
+    /// Approximate size of the compiled pattern in bytes, without machine code. A repeated group is compiled as often
+    /// as it may be repeated.
     pub size: usize,
     /// Approximate number of characters that a search compares in one step.
     pub reach: usize,

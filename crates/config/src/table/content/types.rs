@@ -62,8 +62,8 @@ pub static ROWS: &[Row] = rows![
     "Charset added to responses of type text/html and text/plain without one; On is iso-8859-1.",
 ];
 
-/// A handler by its name in `SetHandler` or `AddHandler`. An `Action` may define an unknown name; otherwise requests for it
-/// fail.
+/// A handler by its name in `SetHandler` or `AddHandler`. An `Action` may define an unknown name; otherwise requests
+/// for it fail.
 pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
     let handler = Handler::named(name);
     if draft.htaccess.is_some() && handler.is_page() {

@@ -122,7 +122,8 @@ fn browser_match(draft: &mut Draft, args: &[String], case: Case) -> Result<(), S
     set_env_if(draft, &named, case)
 }
 
-/// A change of a variable. `HTTP_PROXY` must not come from a request: many programs send their own requests to it (httpoxy).
+/// A change of a variable. `HTTP_PROXY` must not come from a request: many programs send their own requests to it
+/// (httpoxy).
 fn checked_change(text: &str) -> Result<(String, Option<String>), String> {
     let (name, value) = parse_change(text);
     if name.eq_ignore_ascii_case("HTTP_PROXY") && value.as_ref().is_some_and(|value| value.contains('$')) {

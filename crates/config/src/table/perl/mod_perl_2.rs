@@ -1,5 +1,5 @@
-//! Directives of mod_perl 2. A configuration that uses one of them gets mod_perl 2's API, unless PerlGeneration decides: see
-//! [`speaks_of`].
+//! Directives of mod_perl 2. A configuration that uses one of them gets mod_perl 2's API, unless PerlGeneration
+//! decides: see [`speaks_of`].
 
 use crate::draft::Draft;
 use crate::model::handler::Handler;

@@ -18,7 +18,6 @@ const LONGEST_BODY: u64 = i64::MAX as u64;
 pub enum Framing {
     /// A body with a Content-Length, in bytes; 0 without a body.
     Fixed(u64),
-    /// A chunked body.
     Chunked,
 }
 

@@ -48,7 +48,7 @@ pub struct HeadLimits {
 /// A violation of the grammar or of a limit, and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation {
-    /// Status of the response.
+    /// 400, 414, 431, 501 or 505.
     pub status: StatusCode,
     /// Reason, for the error log.
     pub why: &'static str,

@@ -21,10 +21,8 @@ pub enum Version {
     Current,
 }
 
-/// A valid request line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestLine {
-    /// HTTP version.
     pub version: Version,
     /// Range of the target, if hyper would refuse a byte of it.
     pub odd: Option<Range<usize>>,

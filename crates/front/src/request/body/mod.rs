@@ -51,7 +51,6 @@ pub enum Body {
 }
 
 impl Body {
-    /// The length in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Body::Memory(bytes) => bytes.len() as u64,
@@ -144,8 +143,8 @@ impl RequestBody {
         self.source.take().filter(|source| !source.is_end_stream())
     }
 
-    /// Receives the whole body, by the limits of `route`. Afterwards there is nothing more to receive, unless the path is
-    /// that of a folder: its index may answer in place of a program that has seen the body.
+    /// Receives the whole body, by the limits of `route`. Afterwards there is nothing more to receive, unless the path
+    /// is that of a folder: its index may answer in place of a program that has seen the body.
     pub async fn receive(&mut self, context: &RequestContext, route: &Route) -> Result<Body, Refusal> {
         let (limit, rules) = (limit(route), &context.generation.config.spooling);
         let body = match (self.received.take(), self.take()) {
@@ -254,7 +253,6 @@ impl Store {
         self.memory.len() as u64 + self.file.as_ref().map_or(0, |(_, length)| *length)
     }
 
-    /// Appends `piece`.
     pub fn add(&mut self, piece: &[u8]) {
         self.memory.extend_from_slice(piece);
     }

@@ -28,7 +28,6 @@ pub fn wants_a_part(head: &Parts) -> bool {
     head.headers.contains_key(RANGE)
 }
 
-/// The cache key of the request.
 pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key> {
     let (rules, asked) = (&route.settings.caching, &context.head.uri);
     let mut key = Vec::new();

@@ -28,7 +28,6 @@ pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> 
     Ok(gone as u64)
 }
 
-/// The addresses that a purge removes.
 struct PurgedAddresses {
     /// The host name. `None`: all hosts.
     name: Option<String>,

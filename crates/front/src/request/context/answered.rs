@@ -16,7 +16,6 @@ pub struct Answered {
 }
 
 impl RequestContext {
-    /// Sets the status for the log.
     pub fn set_status(&self, status: u16) {
         self.answered.tally.borrow_mut().status = status;
     }
@@ -28,7 +27,6 @@ impl RequestContext {
         }
     }
 
-    /// Counts bytes of the body as sent.
     pub fn count_sent(&self, bytes: usize) {
         self.answered.tally.borrow_mut().body_bytes += bytes as u64;
     }

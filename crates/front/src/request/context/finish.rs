@@ -124,7 +124,6 @@ impl RequestContext {
         variables::holds(self, condition, Some(response))
     }
 
-    /// Offers a sampled request to the exporter.
     fn export(&self, entry: &Entry<'_>) {
         if let (Some(exporter), Some(trace)) = (&self.generation.exporter, self.trace.filter(|trace| trace.is_sampled))
         {

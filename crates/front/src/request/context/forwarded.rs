@@ -13,7 +13,7 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// The entries of a header with this value.
+    /// `value` is that of one field; an empty one has no entries.
     pub fn of(name: &HeaderName, value: &'a [u8]) -> Entries<'a> {
         Entries { rest: Some(value).filter(|value| !value.is_empty()), quotes: name == FORWARDED }
     }

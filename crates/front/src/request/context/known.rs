@@ -9,7 +9,6 @@ use crate::routing::{Route, bytes, server_name};
 use base::path::Text;
 use config::response::rewrite::RuleVariable;
 
-/// The value of a variable for the request with this head at this route.
 pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: RuleVariable) -> String {
     let host = context.generation.config.hosts.get(usize::from(route.host));
     match known {

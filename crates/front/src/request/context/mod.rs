@@ -61,9 +61,7 @@ pub struct RequestContext {
     pub client: Rc<Client>,
     /// The services that all requests use.
     pub services: Rc<Services>,
-    /// The generation that answers.
     pub generation: Rc<View>,
-    /// The request's head.
     pub head: Parts,
     /// The request's stream, on a multiplexed connection.
     pub stream: Option<Rc<dyn Stream>>,
@@ -89,7 +87,6 @@ pub struct RequestContext {
     rules: RuleState,
     /// What the expressions of the configuration have found out.
     expressions: Expressions,
-    /// The worker's part in the request.
     worker: RefCell<WorkerPart>,
     /// Figures and headers of the response.
     answered: Answered,
@@ -197,7 +194,6 @@ impl RequestGuard {
 }
 
 impl RequestGuard {
-    /// The request's context.
     pub fn record(&self) -> &Rc<RequestContext> {
         &self.0
     }

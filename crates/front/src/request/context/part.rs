@@ -1,4 +1,5 @@
-//! A request of a page to its own site: a subrequest of server-side includes. Its response becomes a part of the page's.
+//! A request of a page to its own site: a subrequest of server-side includes. Its response becomes a part of the
+//! page's.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -32,8 +33,8 @@ pub enum Task {
 }
 
 impl RequestContext {
-    /// A context for a request whose response becomes a part of this one's: a GET without conditions, with its own route,
-    /// variables and user, and the client of this one. It is not logged, and shares the limit of rules.
+    /// A context for a request whose response becomes a part of this one's: a GET without conditions, with its own
+    /// route, variables and user, and the client of this one. It is not logged, and shares the limit of rules.
     pub fn part(&self) -> Rc<RequestContext> {
         let mut head = self.head.clone();
         internal_redirect::unconditional(&mut head);

@@ -32,12 +32,10 @@ pub struct Environment {
 }
 
 impl RequestContext {
-    /// The variables at the current route.
     pub fn variables(&self) -> Ref<'_, Variables> {
         Ref::map(self.environment.borrow(), |environment| &environment.current)
     }
 
-    /// Whether a variable is set.
     pub fn has_variable(&self, name: &str) -> bool {
         self.environment.borrow().current.get(name).is_some()
     }

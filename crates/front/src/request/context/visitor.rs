@@ -26,7 +26,6 @@ impl Visitor {
         self.name.as_ref()
     }
 
-    /// The authenticated user.
     pub fn user(&self) -> Option<&User> {
         self.user.as_ref()
     }

@@ -18,7 +18,6 @@ pub struct WorkerPart {
     carried: HeaderMap,
     /// The status of the error whose page is being made.
     error: Option<StatusCode>,
-    /// Whether a worker was asked for that page.
     is_asked_for_page: bool,
     /// The client's hang-up may have reached the program, which may then have cut its response short.
     told_hung_up: bool,
@@ -35,7 +34,6 @@ impl RequestContext {
         worker.is_asked_for_page = worker.error.is_some();
     }
 
-    /// Begins to make the page of an error.
     pub fn begin_error_page(&self, status: StatusCode) {
         self.worker.borrow_mut().error = Some(status);
     }

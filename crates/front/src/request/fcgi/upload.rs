@@ -1,5 +1,5 @@
-//! The body of a request on its way to an application, which finds its length in `CONTENT_LENGTH`. A body of unknown length
-//! is received whole first, as in httpd.
+//! The body of a request on its way to an application, which finds its length in `CONTENT_LENGTH`. A body of unknown
+//! length is received whole first, as in httpd.
 
 use std::fs::File;
 use std::io;
@@ -50,7 +50,6 @@ fn stored(file: io::Result<File>, length: u64) -> Result<FileBody, Refusal> {
     Ok(FileBody::new(Arc::new(file), [Segment::Range { from: 0, to: length }]))
 }
 
-/// A body that was stored in a file.
 struct StoredUpload(FileBody);
 
 impl HttpBody for StoredUpload {

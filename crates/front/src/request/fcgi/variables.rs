@@ -135,8 +135,8 @@ fn of_script(context: &RequestContext, head: &Parts, (route, script): (&Route, &
     }
 }
 
-/// The fields of the client as `HTTP_…`. `Proxy` would become `HTTP_PROXY`, which HTTP clients obey (httpoxy), and httpd
-/// hides credentials. A name with `_` could pose as another field.
+/// The fields of the client as `HTTP_…`. `Proxy` would become `HTTP_PROXY`, which HTTP clients obey (httpoxy), and
+/// httpd hides credentials. A name with `_` could pose as another field.
 fn of_fields(context: &RequestContext, head: &Parts, pairs: &mut Pairs) {
     let is_passed = |name: &&HeaderName| {
         let is_variable = name.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

@@ -33,7 +33,6 @@ use config::Spooling;
 use config::response::listing::{Listing, ListingColumn};
 use files::open::OpenedFile;
 
-/// An entry of the index.
 struct Entry {
     /// The name as bytes: file names need not be UTF-8.
     name: Vec<u8>,

@@ -20,7 +20,6 @@ pub struct Validators {
 /// The result of a request's conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConditionOutcome {
-    /// Send the file.
     Send,
     /// 304: the client has the current version.
     NotModified,
@@ -51,7 +50,8 @@ impl Validators {
         self
     }
 
-    /// The validators of a file that was chosen among variants: its tag changes with their list (RFC 2295, section 9.2).
+    /// The validators of a file that was chosen among variants: its tag changes with their list (RFC 2295, section
+    /// 9.2).
     pub fn among(mut self, variants: Option<u64>) -> Validators {
         if let Some(variants) = variants
             && self.etag.pop().is_some()

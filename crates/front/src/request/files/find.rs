@@ -22,7 +22,6 @@ use files::open::{Links, OpenedFile};
 
 /// The result of a path's lookup.
 pub enum LookupResult {
-    /// A file to send.
     File(Rc<Route>, OpenedFile),
     /// A file with a PATH_INFO that its handler does not accept; answered with a 404.
     Beyond(Rc<Route>),
@@ -37,7 +36,6 @@ pub enum LookupResult {
 }
 
 impl LookupResult {
-    /// The route of the file, if one was found.
     pub fn file(&self) -> Option<&Rc<Route>> {
         match self {
             LookupResult::File(route, _) | LookupResult::Beyond(route) | LookupResult::Handled(route) => Some(route),

@@ -40,7 +40,6 @@ pub struct FilePlace {
     pub path: Vec<u8>,
     /// Length in bytes of the PATH_INFO at the end of `path`.
     pub extra: usize,
-    /// The open file.
     pub opened: OpenedFile,
 }
 

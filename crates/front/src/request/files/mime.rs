@@ -1,4 +1,5 @@
-//! Content-Type, Content-Encoding and Content-Language of a file, from the extensions of its name (httpd manual, mod_mime).
+//! Content-Type, Content-Encoding and Content-Language of a file, from the extensions of its name (httpd manual,
+//! mod_mime).
 
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderValue};
 

@@ -76,7 +76,8 @@ pub async fn send(
     Ok(response)
 }
 
-/// The response with a file of server-side includes. Its time counts only if `XBitHack full` says so, and it has no ranges.
+/// The response with a file of server-side includes. Its time counts only if `XBitHack full` says so, and it has no
+/// ranges.
 fn page(
     route: &Route,
     opened: OpenedFile,

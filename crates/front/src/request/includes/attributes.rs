@@ -11,7 +11,6 @@ pub fn with_values(arguments: &[Argument]) -> impl Iterator<Item = (&[u8], &[u8]
     arguments.iter().map_while(|argument| Some((&*argument.name, argument.value.as_deref()?)))
 }
 
-/// A value with its entities decoded.
 pub fn decoded(value: &[u8]) -> Cow<'_, [u8]> {
     if value.contains(&b'&') { entities::decode(value).into() } else { value.into() }
 }

@@ -8,13 +8,11 @@ use super::facts::PageFile;
 use crate::request::context::RequestContext;
 use crate::routing::{Route, bytes};
 
-/// A document that is parsed.
 pub struct Document {
     /// Context of the request, or of the subrequest that includes the document.
     pub context: Rc<RequestContext>,
     /// The head after internal redirects.
     pub head: Parts,
-    /// The document's route.
     pub route: Rc<Route>,
     /// Facts about the document's file.
     pub file: PageFile,

@@ -16,7 +16,6 @@ use files::open::OpenedFile;
 const USER_EXECUTE: u32 = 0o100;
 const GROUP_EXECUTE: u32 = 0o010;
 
-/// Facts about the file of a page.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PageFile {
     /// Time of its last change.
@@ -77,7 +76,6 @@ pub fn type_of(headers: &HeaderMap) -> &str {
     mime(headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default())
 }
 
-/// The name of the file of a route.
 pub fn file_name(route: &Route) -> String {
     route.filename.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -34,7 +34,6 @@ impl Queue {
 }
 
 impl Output {
-    /// Adds a text.
     pub async fn write(&self, text: &[u8]) {
         {
             let mut queue = self.0.borrow_mut();

@@ -39,7 +39,6 @@ pub struct SharedPageState {
     pub document: Document,
     pub output: Rc<Output>,
     pub variables: RefCell<PageVariables>,
-    /// Time of the request.
     pub now: SystemTime,
     includes: Cell<u32>,
     included: Cell<u64>,
@@ -93,7 +92,6 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page of a document that a client has requested.
     pub fn of_client(document: Document, output: Rc<Output>) -> Page {
         let variables = environment::of(&document).into();
         let now = document.context.received;
@@ -110,7 +108,6 @@ impl Page {
         Page::new(Rc::new(whole), None, 0)
     }
 
-    /// The page of a document that this one includes.
     pub fn of_included(&self, document: Document) -> Page {
         Page::new(self.whole.clone(), Some(document), self.depth + 1)
     }
@@ -136,7 +133,6 @@ impl Page {
         page
     }
 
-    /// The document of this page.
     pub fn document(&self) -> &Document {
         self.included.as_ref().unwrap_or(&self.whole.document)
     }

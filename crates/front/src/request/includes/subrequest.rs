@@ -1,4 +1,5 @@
-//! `include`, and the files that `fsize` and `flastmod` look up: requests of a page to its own site, with its access rules.
+//! `include`, and the files that `fsize` and `flastmod` look up: requests of a page to its own site, with its access
+//! rules.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -137,7 +138,6 @@ impl Page {
         Ok(())
     }
 
-    /// Sends the output of a command.
     pub async fn deliver_plain(&self, source: BodySource) {
         if let Err(error) = self.pass_on(source).await {
             self.note(format_args!("exec: the page lacks the end of the output of the command: {error}"));

@@ -83,7 +83,6 @@ impl Page {
         }
     }
 
-    /// Computes all variables.
     pub fn compute_all(&self) {
         let names: Vec<Vec<u8>> = self.whole.variables.borrow().iter().map(|(name, _)| name.to_vec()).collect();
         for name in names {

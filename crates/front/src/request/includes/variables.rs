@@ -1,4 +1,5 @@
-//! Variables of a page: those of the request, those of includes, and those that `set` makes. Names have no case, as in httpd.
+//! Variables of a page: those of the request, those of includes, and those that `set` makes. Names have no case, as in
+//! httpd.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,6 @@ struct PageVariable {
     value: PageValue,
 }
 
-/// The value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageValue {
     /// Bytes as the request or `<!--#set` has them, unescaped.
@@ -41,12 +41,10 @@ pub enum PageValue {
 pub struct TooMany;
 
 impl PageVariables {
-    /// The value of a variable.
     pub fn get(&self, name: &[u8]) -> Option<&PageValue> {
         self.known.get(&key(name)).map(|variable| &variable.value)
     }
 
-    /// Sets a variable.
     pub fn set(&mut self, name: &[u8], value: PageValue) -> Result<(), TooMany> {
         let key = key(name);
         let freed = self.known.get(&key).map_or(0, PageVariable::memory);

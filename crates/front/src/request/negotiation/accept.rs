@@ -7,7 +7,6 @@ use http::header::{ACCEPT, ACCEPT_CHARSET, ACCEPT_ENCODING, ACCEPT_LANGUAGE, Hea
 /// Most items of a header that count: each is compared with each variant.
 const MOST: usize = 200;
 
-/// An item of a header.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcceptItem {
     /// In lower case.
@@ -101,7 +100,8 @@ impl AcceptItem {
     }
 }
 
-/// The text up to a comma or semicolon outside of quotes, or up to white space unless `spaces` belong to it; and the rest.
+/// The text up to a comma or semicolon outside of quotes, or up to white space unless `spaces` belong to it; and the
+/// rest.
 fn token(line: &str, spaces: bool) -> (&str, &str) {
     let line = line.trim_ascii_start();
     let mut quoted = false;

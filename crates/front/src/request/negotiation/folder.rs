@@ -18,7 +18,6 @@ use files::open::{Links, PathWithLinks, root};
 /// A missing name, and the names in its folder that may stand for it.
 pub struct Candidates {
     folder: PathBuf,
-    /// The missing name.
     pub name: String,
     /// The path up to the folder's slash.
     folder_path: Vec<u8>,
@@ -31,7 +30,6 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// The file that a candidate names.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

@@ -25,7 +25,6 @@ pub struct Qualities {
     pub is_definite: bool,
 }
 
-/// The rules of a negotiation.
 pub struct Rules<'a> {
     /// The client's headers.
     pub accepts: &'a Accepts,
@@ -38,7 +37,6 @@ pub struct Rules<'a> {
     pub is_remote: bool,
     pub force: ForcePriority,
     pub priority: &'a [String],
-    /// Quality of variants without a language.
     pub without_language: f32,
 }
 

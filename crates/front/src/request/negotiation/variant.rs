@@ -39,7 +39,6 @@ impl Variant {
             (item.name, item.charset, item.level, item.quality);
     }
 
-    /// Adds the languages of a list with commas.
     pub fn add_languages(&mut self, list: &str) {
         let languages = list.split([',', ';']).map(|language| language.trim().to_ascii_lowercase());
         self.languages.extend(languages.filter(|language| !language.is_empty()));

@@ -9,7 +9,6 @@ use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 use status::metrics::{MetricsFormat, write};
 
-/// The metrics page.
 pub fn page(context: &RequestContext, _: &Route, _: &str) -> Response<BodySource> {
     let accepted = context.head.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let format = MetricsFormat::accepted(accepted);

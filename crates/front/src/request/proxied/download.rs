@@ -57,7 +57,6 @@ impl Download {
         }
     }
 
-    /// The next bytes.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         let piece = ready!(match &mut self.body {
             DownloadBody::Http(body) => body.poll(cx),

@@ -44,7 +44,8 @@ pub struct UploadState {
 }
 
 impl ProxiedUpload {
-    /// Takes the body of a request, if there is one. `state` gets the refusal if the client breaks the limits of `route`.
+    /// Takes the body of a request, if there is one. `state` gets the refusal if the client breaks the limits of
+    /// `route`.
     pub fn of(
         context: &RequestContext,
         route: &Route,

@@ -109,7 +109,8 @@ pub async fn answer_questions(context: &RequestContext, response: &Response<Body
     of.answer_questions(all, response.headers()).await;
 }
 
-/// Completes the headers of a response with this status and length of body; `refused`: the page is the front's own. An error if the rules take too long.
+/// Completes the headers of a response with this status and length of body; `refused`: the page is the front's own. An
+/// error if the rules take too long.
 pub fn complete(
     context: &RequestContext,
     (status, length): (StatusCode, Option<u64>),

@@ -95,7 +95,6 @@ async fn of_file(context: &RequestContext, head: &Parts, route: &Route, name: &s
     judged(context, head, there).await
 }
 
-/// Checks the access to a route.
 async fn judged(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<LookedUp, Refusal> {
     let is_perls = |phase: Phase| !route.settings.phases.of(phase).is_empty();
     if route.settings.needs_perl_for_users() || is_perls(Phase::Access) {

@@ -16,7 +16,6 @@ use files::open::{Links, PathWithLinks};
 
 /// A request while rewrite rules process it.
 pub struct AskedOf<'a> {
-    /// Context of the request.
     pub context: &'a RequestContext,
     /// The request's current head.
     pub head: &'a Parts,

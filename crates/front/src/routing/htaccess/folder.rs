@@ -63,7 +63,6 @@ impl Folder {
         }
     }
 
-    /// Whether the folder exists.
     pub fn exists(&self) -> bool {
         self.sight != Sight::Missing
     }
@@ -272,7 +271,6 @@ pub struct FolderHtaccess {
 }
 
 impl FolderHtaccess {
-    /// The text as read.
     pub fn text(&self) -> &Rc<str> {
         &self.text
     }

@@ -91,8 +91,8 @@ impl HtaccessStore {
         })
     }
 
-    /// A counter of changes of stored folders and files. Routes made from [`HtaccessStore::chain`] at another value must be
-    /// made anew.
+    /// A counter of changes of stored folders and files. Routes made from [`HtaccessStore::chain`] at another value
+    /// must be made anew.
     pub fn changes(&self) -> u64 {
         self.changes.get()
     }
@@ -147,8 +147,8 @@ impl HtaccessStore {
         }
     }
 
-    /// Waits for the folder's turn to read. Ask [`HtaccessStore::chain`] again afterwards, because another request may have
-    /// read the same files.
+    /// Waits for the folder's turn to read. Ask [`HtaccessStore::chain`] again afterwards, because another request may
+    /// have read the same files.
     pub async fn turn(&self, unread: &Unread) -> Option<FairTurn> {
         READING.turn(Claimant::new(unread.folder(), None), 0).await
     }
@@ -226,7 +226,6 @@ impl HtaccessStore {
         self.changes.update(|n| n.wrapping_add(1));
     }
 
-    /// Handles an inotify event.
     fn happened(&self, event: &InotifyEvent) {
         if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
             return self.forget(Path::new("/"));

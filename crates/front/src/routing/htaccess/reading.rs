@@ -36,8 +36,8 @@ pub(super) struct FolderToRead {
     pub allowed: Overrides,
 }
 
-/// Version of a folder's state. A `FolderReading` has the version at the time of its request, and is dropped if the folder's
-/// version differs on arrival.
+/// Version of a folder's state. A `FolderReading` has the version at the time of its request, and is dropped if the
+/// folder's version differs on arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FolderVersion {
     /// Identifies the folder; a folder that was dropped and found again has another number.

@@ -92,12 +92,10 @@ impl Watcher {
         if is_link(path) || is_remote(path) { Sight::Unwatched } else { Sight::Watched }
     }
 
-    /// The paths of a watch.
     pub fn paths(&self, descriptor: WatchDescriptor) -> Vec<PathBuf> {
         self.paths.borrow().get(&descriptor).cloned().unwrap_or_default()
     }
 
-    /// Ends the watch of a path.
     pub fn leave(&self, path: &Path) {
         self.paths.borrow_mut().retain(|descriptor, paths| {
             paths.retain(|known| known != path);

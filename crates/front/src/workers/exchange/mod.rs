@@ -46,7 +46,6 @@ pub type OnEnd = Box<dyn FnOnce(&Exchange)>;
 pub struct Exchange {
     /// Identifies the request in the worker's replies.
     pub id: RequestId,
-    /// State of the exchange.
     pub stage: Stage,
     /// Port on which the response arrives; resumed when the spool has room again.
     port: Option<Rc<ReplyPort>>,

@@ -347,7 +347,6 @@ impl Pool {
         self.busy == 0 && self.queued == 0 && self.ending == 0
     }
 
-    /// Whether the pool drains.
     pub fn is_draining(&self) -> bool {
         self.draining
     }
@@ -357,7 +356,6 @@ impl Pool {
         self.workers.get(&worker).is_some_and(|worker| worker.adopted && worker.state != WorkerState::Gone)
     }
 
-    /// The request that `worker` runs.
     pub fn current(&self, worker: WorkerId) -> Option<RequestId> {
         self.workers.get(&worker)?.current
     }

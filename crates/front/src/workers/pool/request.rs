@@ -39,7 +39,6 @@ impl RequestTimeouts {
 /// Stage of a request. A request that is over is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The request is in the queue.
     Queued,
     /// The request was sent ahead to a busy worker, which may not have begun it.
     Ahead(WorkerId),
@@ -89,7 +88,6 @@ pub struct NewRequest {
 /// Work that a worker may still do after the end of a request, such as destructors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Remains {
-    /// The request that has ended.
     pub request: RequestId,
     pub timeouts: RequestTimeouts,
     pub timed: TimedStretch,

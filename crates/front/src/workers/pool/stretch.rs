@@ -24,10 +24,8 @@ impl Stretch {
     }
 }
 
-/// A stretch in progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimedStretch {
-    /// Kind of the stretch.
     pub stretch: Stretch,
     /// Begin of the stretch, plus the time that a slow client held it up.
     pub since: Instant,

@@ -18,13 +18,11 @@ use crate::base::failure::Failure;
 
 #[derive(Debug)]
 pub struct PoolWorker {
-    /// State of the worker.
     pub state: WorkerState,
     /// When the state began.
     pub since: Instant,
     /// Number of requests that have ended.
     pub requests: u64,
-    /// The current request.
     pub current: Option<RequestId>,
     /// Earlier requests whose end has not been read yet.
     pub(super) ending: VecDeque<RequestId>,

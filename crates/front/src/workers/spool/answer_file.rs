@@ -105,12 +105,10 @@ impl Batch {
         Batch { file: Arc::downgrade(file), at, pieces: Vec::new() }
     }
 
-    /// Appends `bytes`.
     pub fn add(&mut self, bytes: Bytes) {
         self.pieces.push(bytes);
     }
 
-    /// Length in bytes.
     pub fn len(&self) -> usize {
         self.pieces.iter().map(Bytes::len).sum()
     }

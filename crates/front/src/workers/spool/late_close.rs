@@ -5,8 +5,8 @@ use std::io;
 
 use crate::base::blocking;
 
-/// A request body in an unlinked file, or a socket. The close of the last descriptor of a large file takes time, because it frees the
-/// blocks, so another thread closes it.
+/// A request body in an unlinked file, or a socket. The close of the last descriptor of a large file takes time,
+/// because it frees the blocks, so another thread closes it.
 #[derive(Debug)]
 pub struct LateClose(Option<File>);
 

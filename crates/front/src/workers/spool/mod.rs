@@ -290,7 +290,6 @@ impl Spool {
         self.spills && self.is_full()
     }
 
-    /// Whether the spool is empty.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
@@ -304,7 +303,6 @@ impl Spool {
         }
     }
 
-    /// Length in bytes.
     pub fn len(&self) -> u64 {
         let length = |piece: &Piece| match piece {
             Piece::Memory(bytes) | Piece::Unwritten(bytes) | Piece::Writing(bytes, _) => bytes.len() as u64,

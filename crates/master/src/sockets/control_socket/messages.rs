@@ -18,7 +18,7 @@ pub enum Command {
     Reload,
     /// Have the mold and the workers report on themselves.
     Inspect {
-        /// Kind of inspection.
+        /// Which facts they report.
         what: Inspection,
     },
     /// Sample the stacks of workers; answered at the end.
@@ -52,7 +52,7 @@ pub enum Command {
     Reopen,
     /// Fix the number of workers, and of busy ones, until the next reload: for measurements.
     Size {
-        /// Number of workers.
+        /// Exact: neither spare servers nor the load change it.
         workers: u32,
         /// Number of workers that may have a request at one time.
         busy: u32,

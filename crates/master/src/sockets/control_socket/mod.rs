@@ -56,8 +56,8 @@ impl ControlSocket {
         ControlSocket::bind(path).with_context(|| format!("ControlSocket {}", path.display()))
     }
 
-    /// Opens the socket in the default folder. The process id in its name is for people: where another container has the same one, the
-    /// name contains the pid namespace too.
+    /// Opens the socket in the default folder. The process id in its name is for people: where another container has
+    /// the same one, the name contains the pid namespace too.
     pub fn open_default() -> anyhow::Result<ControlSocket> {
         let folder = our_folder()?;
         let _lock = lock(&folder);
@@ -95,7 +95,8 @@ impl ControlSocket {
         }
     }
 
-    /// Reads and writes, and returns the complete commands. A connection that was closed or sent an invalid command is dropped.
+    /// Reads and writes, and returns the complete commands. A connection that was closed or sent an invalid command is
+    /// dropped.
     pub fn serve(&mut self, client: ControlClient) -> Vec<Command> {
         let Some(connection) = self.clients.get_mut(&client) else { return Vec::new() };
         match connection.read().and_then(|commands| connection.write().map(|()| commands)) {

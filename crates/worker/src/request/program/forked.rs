@@ -57,7 +57,6 @@ impl Site {
         }
     }
 
-    /// Forks a child that runs the script.
     pub(super) fn fork_script(&self, request: u64, file: &Path) -> io::Result<Child> {
         let words = words(request, file);
         let (stdout, its_stdout) = io::pipe()?;

@@ -25,7 +25,7 @@ svg{width:100%;height:auto;margin:.8em 0}text{font:12px system-ui,sans-serif;fil
 .below{text-anchor:middle;fill:var(--dim)}.beside{text-anchor:end;fill:var(--dim)}.rule{stroke:var(--rule);fill:none}\
 .line{fill:none;stroke-width:1.8;stroke-linejoin:round}.one{stroke:var(--one)}.two{stroke:var(--two)}.three{stroke:var(--three)}.four{stroke:var(--four)}";
 
-/// The page for one run.
+/// Self-contained: diagrams are inline SVG, and no script is needed.
 pub fn page(report: &Report) -> String {
     let mut body = format!("<h1>{}</h1><p class=\"dim\">{}</p>", escape(&report.url), escape(&how(report)));
     body += &table(&[("", report)]);
@@ -34,7 +34,7 @@ pub fn page(report: &Report) -> String {
     whole(&report.url, &body)
 }
 
-/// The page for a comparison of two servers.
+/// As [`page`], with both servers in each diagram.
 pub fn page_of_two(comparison: &Comparison) -> String {
     let Comparison { a, b, rounds, .. } = comparison;
     let title = format!("{} and {}", a.url, b.url);
@@ -56,7 +56,6 @@ pub fn page_of_two(comparison: &Comparison) -> String {
     whole(&title, &body)
 }
 
-/// Escapes text for HTML.
 fn escape(text: &str) -> String {
     let text = base::printable::lines(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

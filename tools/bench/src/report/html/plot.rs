@@ -13,13 +13,13 @@ const BOTTOM: f64 = 246.0;
 /// CSS classes of the lines' colours.
 const CLASSES: [&str; 4] = ["one", "two", "three", "four"];
 
-/// A diagram.
+/// Up to four lines in one pair of axes, drawn as SVG without scripts.
 pub struct Plot {
     /// Text above the diagram; escaped when it is drawn.
     pub title: String,
-    /// The horizontal axis.
+    /// From left to right.
     pub x: Axis,
-    /// The vertical axis.
+    /// From the bottom upwards.
     pub y: Axis,
     /// Names and points of at most four lines.
     pub lines: Vec<(String, Vec<(f64, f64)>)>,

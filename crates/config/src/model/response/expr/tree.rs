@@ -114,7 +114,6 @@ pub struct Substitution {
     pub all: bool,
 }
 
-/// A list of texts.
 #[derive(Debug, Clone)]
 pub enum List {
     Words(Vec<Word>),

@@ -33,8 +33,8 @@ impl UserDir {
         Some(format!("^/~{refused}({user})((?:/.*)?)$"))
     }
 
-    /// The path or URL with `$1` for the user and `$2` for the rest; `None` for a URL that does not name the user, which
-    /// has no effect in httpd.
+    /// The path or URL with `$1` for the user and `$2` for the rest; `None` for a URL that does not name the user,
+    /// which has no effect in httpd.
     pub fn target(&self) -> Option<String> {
         let to = self.to.as_deref()?;
         match (to.split_once('*'), to.contains("://")) {

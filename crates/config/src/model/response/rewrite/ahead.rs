@@ -10,7 +10,7 @@ use super::map::MapProgram;
 use super::variable::RuleVariable;
 use crate::model::response::expr::LookAhead;
 
-/// A question of a run.
+/// A fact that rules need and only the caller can find.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     /// `-U`, `-F`, `%{LA-U:…}`, `%{LA-F:…}`: the result of this request.

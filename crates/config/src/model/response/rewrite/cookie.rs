@@ -1,4 +1,5 @@
-//! The flag `CO`: `name:value:domain[:minutes[:path[:secure[:httponly[:samesite]]]]]`. A leading `;` makes `;` the separator.
+//! The flag `CO`: `name:value:domain[:minutes[:path[:secure[:httponly[:samesite]]]]]`. A leading `;` makes `;` the
+//! separator.
 
 use std::time::{Duration, SystemTime};
 

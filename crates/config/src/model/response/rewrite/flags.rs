@@ -6,7 +6,7 @@ use super::template::Template;
 use crate::syntax::pattern::Case;
 use base::path::Text;
 
-/// Flags of a rule.
+/// The third argument of `RewriteRule`; by default no flag is set.
 #[derive(Debug, Clone, Default)]
 pub struct RuleFlags {
     /// `C`: if the rule does not match, the rules chained to it are skipped.

@@ -24,7 +24,7 @@ pub enum Map {
     Program(Arc<MapProgram>),
 }
 
-/// A program of a map.
+/// `RewriteMap prg:`; started once, and asked by all requests.
 #[derive(Debug, PartialEq, Eq)]
 pub struct MapProgram {
     /// The program and its arguments, separated by spaces.
@@ -42,7 +42,7 @@ pub enum Function {
 }
 
 impl Maps {
-    /// The map with this name.
+    /// Case matters in names.
     pub fn get(&self, name: &str) -> Option<Map> {
         self.0.get(name).cloned()
     }
@@ -53,7 +53,7 @@ impl Maps {
         self
     }
 
-    /// Adds a map.
+    /// Replaces a map of the same name.
     pub fn with(mut self, name: &str, map: Map) -> Maps {
         self.0.insert(name.to_owned(), map);
         self

@@ -1,7 +1,7 @@
 //! httpd's mod_rewrite (its manual, and "RewriteRule Flags").
 //!
-//! Rules of a host see the path of a request before it is mapped to a file. Rules of folders and `.htaccess` files see the part
-//! of the file name after their folder; their result is processed as a new path. This module does no I/O.
+//! Rules of a host see the path of a request before it is mapped to a file. Rules of folders and `.htaccess` files see
+//! the part of the file name after their folder; their result is processed as a new path. This module does no I/O.
 
 mod ahead;
 mod condition;
@@ -52,7 +52,8 @@ pub struct Rewrite {
     pub options: Option<RewriteOptions>,
     /// Conditions since the last rule, for the next one.
     pub pending: Vec<Condition>,
-    /// Whether the place has any rewrite directive besides `RewriteOptions` of a host, so that outer rules do not apply.
+    /// Whether the place has any rewrite directive besides `RewriteOptions` of a host, so that outer rules do not
+    /// apply.
     pub said: bool,
 }
 

@@ -1,7 +1,7 @@
 //! `RewriteOptions`
 
-/// `RewriteOptions` of a place. As in httpd, a place with the directive has none of the outer place's options, and a place
-/// without it has all of them.
+/// `RewriteOptions` of a place. As in httpd, a place with the directive has none of the outer place's options, and a
+/// place without it has all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RewriteOptions {
     /// `Inherit`, `InheritBefore`: this place takes the outer rules.
@@ -31,7 +31,7 @@ pub enum Inherit {
 }
 
 impl RewriteOptions {
-    /// Sets an option by its name.
+    /// Applies a word of `RewriteOptions`. The error lists all words.
     pub fn set(&mut self, name: &str) -> Result<(), String> {
         match name.to_ascii_lowercase().as_str() {
             "inherit" => self.inherit = Some(Inherit::Behind),

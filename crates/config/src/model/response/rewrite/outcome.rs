@@ -6,7 +6,7 @@ use super::ahead::Question;
 use super::forced::ForcedByRule;
 use super::trace::TraceLine;
 
-/// Input of the rules.
+/// Facts before the first rule.
 #[derive(Debug, Clone, Default)]
 pub struct RuleInput {
     /// Path of the request; for rules of a folder the file name.
@@ -40,8 +40,8 @@ pub struct Rewritten {
     pub cookies: Vec<String>,
     /// `PT`
     pub pass_through: bool,
-    /// Whether the path may be a file system path: it begins with a folder written in the configuration, or the rule has the flag
-    /// UnsafePrefixStat.
+    /// Whether the path may be a file system path: it begins with a folder written in the configuration, or the rule
+    /// has the flag UnsafePrefixStat.
     pub names_folder: bool,
     /// `END`
     pub end: bool,

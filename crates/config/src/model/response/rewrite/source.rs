@@ -7,7 +7,6 @@ use crate::model::response::expr::Expr;
 /// Work for one rule or condition, in bytes.
 pub const STEP: usize = 100;
 
-/// A test of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "what they say")]
 pub enum FileTest {
@@ -41,7 +40,6 @@ pub trait RuleSource {
     fn trace_level(&self) -> u8;
 }
 
-/// Values for a template.
 pub trait TemplateSource {
     /// `%{NAME}`
     fn known(&self, known: RuleVariable) -> String;

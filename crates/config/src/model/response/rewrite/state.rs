@@ -255,8 +255,8 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
         );
     }
 
-    /// Whether no further rule is applied: the work is used up, since a `.htaccess` file must not block the thread for its other
-    /// clients, or a question has no answer yet.
+    /// Whether no further rule is applied: the work is used up, since a `.htaccess` file must not block the thread for
+    /// its other clients, or a question has no answer yet.
     pub fn is_stopped(&mut self) -> bool {
         if self.work.get() == 0 {
             self.out.too_much = true;

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::fmt::Display;
 
-/// A line of the trace.
+/// One step of a run, as mod_rewrite logs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceLine {
     /// Level, from 1 (results) to 8 (everything).

@@ -132,7 +132,6 @@ impl Compressed {
         Poll::Ready(Some(Ok(self.rest.split_to(self.rest.len().min(PIECE)))))
     }
 
-    /// The uncompressed body.
     pub fn inner(&self) -> &BodySource {
         &self.inner
     }

@@ -84,7 +84,6 @@ impl FileBody {
         Poll::Ready(self.next_with(|_, _, _| read).transpose())
     }
 
-    /// Reads the whole body.
     pub async fn whole(mut self) -> io::Result<Bytes> {
         let mut whole = Vec::with_capacity(self.left as usize);
         while let Some(piece) = poll_fn(|cx| self.poll(cx)).await {

@@ -30,7 +30,6 @@ use crate::workers::{Promised, Ticket};
 /// The source of a response's bytes.
 pub enum BodySource {
     Empty,
-    /// A complete body.
     Whole(Bytes),
     /// A worker's output, sent as it arrives, and its length if known.
     Stream(Ticket, Option<u64>),
@@ -90,7 +89,6 @@ impl BodySource {
         }
     }
 
-    /// The next bytes.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         match self {
             BodySource::Empty => Poll::Ready(None),

@@ -115,7 +115,6 @@ impl Teed {
         self.left.unwrap_or(0) == 0 && pipe.pieces.is_empty() && pipe.end == Some(true)
     }
 
-    /// The next bytes.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         let mut pipe = self.pipe.borrow_mut();
         if let Some(bytes) = pipe.pieces.pop_front() {

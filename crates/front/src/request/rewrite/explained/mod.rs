@@ -28,20 +28,20 @@ use source::ExplainedSource;
 /// Level of the lines that are shown.
 const TRACE_LEVEL: u8 = 5;
 
-/// A request to explain.
+/// What `cameleer explain` knows without a client: no headers but `Host`.
 #[derive(Debug, Clone, Copy)]
 pub struct ExplainedRequest<'a> {
-    /// Address of the server.
+    /// Decides which virtual hosts are searched.
     pub local: &'a Address,
     /// Whether the request is one over TLS.
     pub is_secure: bool,
-    /// Method of the request.
+    /// `GET`
     pub method: &'a str,
     /// Host of the request, with the port if given.
     pub host: &'a str,
-    /// Path of the request.
+    /// Encoded, as in a request line.
     pub path: &'a str,
-    /// Query of the request.
+    /// Without the question mark.
     pub query: Option<&'a str>,
 }
 
@@ -53,7 +53,6 @@ struct ExplainedPlace<'a> {
     query: Option<&'a str>,
 }
 
-/// Result of the rules of a path.
 enum RulesResult {
     /// The path is answered, or the client is redirected.
     Over,

@@ -55,7 +55,6 @@ impl<T> Lane<T> {
         self.most.saturating_sub(self.busy)
     }
 
-    /// Whether the lane is overloaded.
     pub fn is_overloaded(&self) -> bool {
         self.overload.is_on()
     }

@@ -63,18 +63,14 @@ struct Window {
 pub struct LaneQueue {
     /// Waiting time of the oldest request.
     pub oldest: Option<Duration>,
-    /// Queue length.
     pub waiting: usize,
     /// Whether the pool may still start workers for this lane.
     pub may_grow: bool,
 }
 
-/// A change of the overload state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// The overload begins.
     Begins,
-    /// The overload ends.
     Ends {
         /// Requests that were shed.
         shed: u64,

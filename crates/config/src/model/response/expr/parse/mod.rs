@@ -24,7 +24,6 @@ pub struct Parsed<T> {
     pub wants_user: bool,
 }
 
-/// Parses a whole condition.
 pub fn condition(source: &str, budget: &mut Budget, rights: ExprRights) -> Result<Parsed<Node>, String> {
     let mut parser = ExprParser::of(source, budget, rights);
     let root = parser.condition()?;

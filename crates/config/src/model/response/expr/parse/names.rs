@@ -28,7 +28,6 @@ pub fn binary(name: &str) -> Option<&'static str> {
     all.into_iter().find(|known| *known == name)
 }
 
-/// The comparison by this operator.
 pub fn comparison(operator: &str) -> Option<WordComparison> {
     let is: fn(std::cmp::Ordering) -> bool = match operator {
         "==" | "=" | "eq" => |order| order.is_eq(),

@@ -1,4 +1,5 @@
-//! The words of comments: a comment that says only the name of its item tells a reader nothing.
+//! The words of comments: a comment that says only the name of its item tells a reader nothing. Lines of comments have
+//! at most 120 columns, as rustfmt's lines of code.
 
 use std::path::Path;
 
@@ -50,17 +51,111 @@ fn letters(words: &str) -> String {
     all.to_ascii_lowercase().trim_end_matches(['e', 's']).to_owned()
 }
 
-#[test]
-fn no_comment_repeats_only_the_name_of_its_item() {
+/// Words that add nothing to the name of an item.
+const FILLERS: &str = "a all an and are as at be by each for from has have in is it its kind name number of on one or \
+                       that the this to value was were when whether which with";
+
+/// The comments of one line, without names in backticks, figures or lists, whose words are all in the item's first line
+/// or in that of the item around it, as `line number: comment`.
+fn restatements(text: &str) -> Vec<String> {
+    let comment = pattern(r"^\s*///? ([A-Z][A-Za-z' -]*)\.$");
+    let lines: Vec<&str> = text.lines().collect();
+    let is_comment = |line: &&str| line.trim_start().starts_with("//");
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let fillers: Vec<String> = stems(FILLERS);
+    let restates = |number: usize| {
+        let said = comment.captures(lines[number])?;
+        let is_longer = number > 0 && is_comment(&lines[number - 1]) || lines.get(number + 1).is_some_and(is_comment);
+        let item = lines[number + 1..].iter().find(|line| !line.trim_start().starts_with("#["))?;
+        let around = |line: &&&str| !line.trim().is_empty() && depth(line) < depth(lines[number]);
+        let outer = lines[..number].iter().rev().find(around).copied().unwrap_or_default();
+        let known: Vec<String> = fillers.iter().cloned().chain(stems(item)).chain(stems(outer)).collect();
+        let adds = stems(&said[1]).iter().any(|word| !known.contains(word));
+        (!is_longer && !adds).then(|| format!("{}: {}", number + 1, lines[number].trim()))
+    };
+    (0..lines.len()).filter_map(restates).collect()
+}
+
+/// The words of a text or identifier in lower case, without their endings.
+fn stems(text: &str) -> Vec<String> {
+    let apart = pattern("([a-z0-9])([A-Z])").replace_all(text, "$1 $2").to_ascii_lowercase();
+    let words = apart.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let stem = |word: &str| {
+        let endings = ["ing", "ied", "ies", "ed", "es", "s", "e", "y"].into_iter();
+        let stem = endings.filter_map(|ending| word.strip_suffix(ending)).find(|stem| stem.len() >= 2);
+        stem.unwrap_or(word).to_owned()
+    };
+    words.map(stem).collect()
+}
+
+/// Numbers of the lines of comments with more than 120 columns, outside of tables and drawings.
+fn wide_comments(text: &str) -> Vec<String> {
+    let mut is_drawing = false;
+    let mut found = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+        let comment = comment.trim_start_matches(['/', '!']).trim_start();
+        is_drawing ^= comment.starts_with("```");
+        if line.chars().count() > 120 && !is_drawing && !comment.starts_with('|') {
+            found.push(number.to_string());
+        }
+    }
+    found
+}
+
+/// What `rule` finds in all sources, with the names of their files.
+fn found_in_sources(rule: fn(&str) -> Vec<String>) -> String {
     let folders = ["crates", "src", "tools", "fuzz", "tests"].into_iter();
     let sources = folders.flat_map(|folder| files(Path::new(folder), "rs")).filter(|file| !file.ends_with("words.rs"));
-    let found: Vec<String> = sources
-        .flat_map(|file| {
-            let found = repeated_names(&text(&file));
-            found.into_iter().map(move |at| format!("{}:{at}", file.display()))
-        })
-        .collect();
-    assert!(found.is_empty(), "write a unit, a shape or a reason, or no comment:\n{}", found.join("\n"));
+    let found = sources.flat_map(|file| {
+        let found = rule(&text(&file));
+        found.into_iter().map(move |at| format!("{}:{at}", file.display()))
+    });
+    found.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn no_comment_repeats_only_the_name_of_its_item() {
+    for rule in [repeated_names, restatements] {
+        let found = found_in_sources(rule);
+        assert!(found.is_empty(), "write a unit, a shape or a reason, or no comment:\n{found}");
+    }
+}
+
+#[test]
+fn comments_have_at_most_120_columns() {
+    let found = found_in_sources(wide_comments);
+    assert!(found.is_empty(), "break these lines:\n{found}");
+}
+
+#[test]
+fn a_comment_whose_words_are_all_in_the_code_is_a_restatement() {
+    for text in [
+        "/// Adds a mold.\npub fn add_mold(&mut self, id: MoldId, mold: Mold) {",
+        "/// Number of threads.\npub threads: usize,",
+        "/// Settings of a pool.\n#[derive(Debug)]\npub struct PoolSettings {",
+        "pub enum Exit {\n    /// The code of the exit.\n    Code(i32),",
+        "// A line of a macro.\nstruct MacroLine {",
+    ] {
+        assert_eq!(restatements(text).len(), 1, "{text}");
+    }
+    for text in [
+        "/// Adds a mold that is loaded.\npub fn add_mold(&mut self, id: MoldId, mold: Mold) {",
+        "/// Number of threads, from 1.\npub threads: usize,",
+        "/// Settings of a pool.\n/// All are numbers.\npub struct PoolSettings {",
+        "/// `Timeout`\npub timeout: Duration,",
+        "/// Bytes of the body.\npub body: usize,",
+    ] {
+        assert!(restatements(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn tables_and_drawings_may_be_wide() {
+    let wide = "x ".repeat(70);
+    assert_eq!(wide_comments(&format!("/// {wide}\nfn f() {{}}\n    // {wide}")), ["1", "3"]);
+    let drawing = format!("//! ```text\n//! {wide}\n//! ```\n//! | {wide} |\n{wide}");
+    assert!(wide_comments(&drawing).is_empty());
 }
 
 #[test]

@@ -167,7 +167,7 @@ sub load ( $name, $method ) {
         return 1 if eval { require $file };
         die $@ unless $@ =~ /\ACan't locate \Q$file\E in \@INC \(/;
     }
-    die "Can't find $name->$method: no module $name in \@INC (@INC)\n";
+    die "Can't find $name->$method: no module $name in \@INC\n";
 }
 
 1;

@@ -55,11 +55,11 @@ fn an_account_that_does_not_exist_is_named_with_its_line() {
         return; // another user keeps its account, whatever User says
     }
     check(Site::new(), "\nUser nosuch\nGroup nosuch\n")
-        .failed(78, "site.conf:2: User nosuch: no such user")
-        .failed(78, "site.conf:3: Group nosuch: no such group");
+        .failed(78, "site.conf:2: User: no such user \"nosuch\"")
+        .failed(78, "site.conf:3: Group: no such group \"nosuch\"");
     let site = Site::new();
     site.configure("\nUser nosuch\n");
-    site.cameleer(["serve", "-f", "site.conf"]).failed(78, "site.conf:2: User nosuch: no such user");
+    site.cameleer(["serve", "-f", "site.conf"]).failed(78, "site.conf:2: User: no such user \"nosuch\"");
 }
 
 #[test]

@@ -94,6 +94,6 @@ fn a_server_without_rights_to_its_keys_is_told_so() {
         assert!(copy.lines().any(|found| found == line), "{line}\n{copy}");
     }
     let report = site.read("new/report.txt");
-    assert!(report.contains("httpd.conf:4: User nobody-of-this-name: no such user"), "{report}");
+    assert!(report.contains("httpd.conf:4: User: no such user \"nobody-of-this-name\""), "{report}");
     assert!(report.contains("httpd.conf:6: SSLCertificateFile"), "{report}");
 }

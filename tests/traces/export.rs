@@ -137,7 +137,7 @@ fn a_missing_collector_delays_no_request() {
     for _ in 0..20 {
         server.get("/app/x").is(200);
     }
-    until("it is said what is lost", || server.log().contains("TraceExport 127.0.0.1:1: spans of "));
+    until("it is said what is lost", || server.log().contains("TraceExport: 127.0.0.1:1: spans of "));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::model::response::setenv::EnvCondition;
 use crate::model::server::{LogTarget, PerlSwitches, PoolSettings};
 use crate::model::settings::{PartialSettings, Section};
 use crate::model::start_up::warm_up::{WarmUp, WarmUpSource};
-use crate::model::start_up::{StartUp, StartUpStep};
+use crate::model::start_up::{NamedHandler, StartUp, StartUpStep};
 use crate::syntax::pattern::{Budget, Case, Pattern};
 use crate::syntax::source::below;
 use crate::syntax::tree::{At, ConfigError, Directive};
@@ -214,7 +214,8 @@ impl Draft {
 
     /// Registers a handler for `check`.
     pub fn handler(&mut self, name: &str) {
-        self.config.handlers.push((self.position.pool, self.at.clone(), name.to_owned()));
+        let (at, directive) = (self.at.clone(), self.name.clone());
+        self.config.handlers.push(NamedHandler { at, pool: self.position.pool, directive, name: name.to_owned() });
     }
 
     pub fn start_up(&mut self, step: StartUpStep) {

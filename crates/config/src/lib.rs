@@ -47,7 +47,7 @@ pub use model::server::{
 };
 pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
-pub use model::start_up::{PsgiApp, StartUp, StartUpStep, in_order_of_mod_perl_2};
+pub use model::start_up::{NamedHandler, PsgiApp, StartUp, StartUpStep, in_order_of_mod_perl_2};
 pub use model::traces::{TraceCollector, Traces};
 pub use model::{
     access, budget, log_format, program, protocols, proxy, remote_ip, response, scheduling, strictness, tls,

@@ -38,7 +38,7 @@ impl PidFile {
         let Some(path) = config.pid_file.as_deref() else { return Ok(None) };
         if let Some(why) = exposed::because(path) {
             let advice = "name a file in a folder that only root may write to";
-            log::error("master", format_args!("PidFile {}: not written: {why}; {advice}", path.display()));
+            log::error("master", format_args!("PidFile: {}: not written: {why}; {advice}", path.display()));
             return Ok(None);
         }
         PidFile::write(path).map(Some)
@@ -47,7 +47,7 @@ impl PidFile {
     /// Writes the file. Fails when its server runs, in whatever container; the stale file of a killed server is
     /// replaced.
     pub fn write(path: &Path) -> anyhow::Result<PidFile> {
-        PidFile::replace(path).with_context(|| format!("PidFile {}", path.display()))
+        PidFile::replace(path).with_context(|| format!("PidFile: {}", path.display()))
     }
 
     fn replace(path: &Path) -> anyhow::Result<PidFile> {

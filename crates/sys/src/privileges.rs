@@ -55,8 +55,8 @@ fn find_user(name: &str) -> anyhow::Result<User> {
         None => User::from_name(name),
     };
     found
-        .with_context(|| format!("User {name}: cannot read the user database"))?
-        .ok_or_else(|| anyhow!("User {name}: no such user; see getent passwd"))
+        .with_context(|| format!("User: cannot look up \"{name}\" in the user database"))?
+        .ok_or_else(|| anyhow!("User: no such user \"{name}\"; `getent passwd` lists all users"))
 }
 
 fn find_group(name: &str) -> anyhow::Result<Gid> {
@@ -64,9 +64,9 @@ fn find_group(name: &str) -> anyhow::Result<Gid> {
         return Ok(Gid::from_raw(id));
     }
     Group::from_name(name)
-        .with_context(|| format!("Group {name}: cannot read the group database"))?
+        .with_context(|| format!("Group: cannot look up \"{name}\" in the group database"))?
         .map(|group| group.gid)
-        .ok_or_else(|| anyhow!("Group {name}: no such group; see getent group"))
+        .ok_or_else(|| anyhow!("Group: no such group \"{name}\"; `getent group` lists all groups"))
 }
 
 fn number(name: &str) -> Option<u32> {
@@ -87,6 +87,6 @@ mod tests {
     #[test]
     fn an_unknown_user_is_named_in_the_error() {
         let error = find_user("nobody-here").expect_err("no such user").to_string();
-        assert!(error.contains("User nobody-here: no such user"), "{error}");
+        assert!(error.contains("User: no such user \"nobody-here\""), "{error}");
     }
 }

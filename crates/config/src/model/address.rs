@@ -17,7 +17,9 @@ pub fn listen(text: &str) -> Result<Listen, String> {
     };
     match (ip_or_all(ip)?, port.parse()) {
         (ip, Ok(port)) => Ok(Listen::Tcp(SocketAddr::new(ip.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), port))),
-        (_, Err(_)) => Err(format!("expected a port, address:port or the path of a unix socket, got \"{text}\"")),
+        (_, Err(_)) => {
+            Err(format!("expected a port from 1 to 65535, address:port or the path of a unix socket, got \"{text}\""))
+        }
     }
 }
 
@@ -41,7 +43,9 @@ pub fn server_name(text: &str) -> Result<(String, Option<u16>), String> {
         Some((name, port)) if !name.ends_with(':') && !port.ends_with(']') => (name, Some(port)),
         _ => (name, None),
     };
-    let port = port.map(|port| port.parse().map_err(|_| format!("expected a port after the colon, got \"{port}\"")));
+    let port = port.map(|port| {
+        port.parse().map_err(|_| format!("expected a port from 1 to 65535 after the colon, got \"{port}\""))
+    });
     if name.is_empty() || name.contains(['/', '*', '?']) {
         return Err(format!(
             "expected a host name, optionally with :port, got \"{text}\": patterns belong in ServerAlias"

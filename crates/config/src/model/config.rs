@@ -19,8 +19,8 @@ use crate::model::server::{
     Listen, LogTarget, MonitorSettings, NamedPool, Pages, PerlSwitches, PoolSettings, RequestLimits, Timeouts,
 };
 use crate::model::settings::Section;
-use crate::model::start_up::StartUp;
 use crate::model::start_up::warm_up::WarmUp;
+use crate::model::start_up::{NamedHandler, StartUp};
 use crate::model::traces::Traces;
 use crate::syntax::tree::{At, ConfigError, Directive};
 use base::log::{self, LogLevel};
@@ -82,8 +82,8 @@ pub struct Config {
     pub start_up: Vec<StartUp>,
     /// Warm-up requests of the mold, in file order.
     pub warm_up: Vec<WarmUp>,
-    /// All Perl handlers: pool, position, name as written.
-    pub handlers: Vec<(PoolNumber, At, String)>,
+    /// All Perl handlers, for `check`.
+    pub handlers: Vec<NamedHandler>,
     /// `ErrorLog` of the main server.
     pub error_log: LogTarget,
     /// `LogLevel`

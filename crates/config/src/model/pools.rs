@@ -126,7 +126,7 @@ impl Config {
         self.pool = self.pool_of(number).clone();
         self.perl = *self.perl_of(number);
         self.start_up.retain(|it| it.pool == number);
-        self.handlers.retain(|(pool, ..)| *pool == number);
+        self.handlers.retain(|it| it.pool == number);
         self.facts = self.facts.speaking(self.perl.generation);
         self
     }

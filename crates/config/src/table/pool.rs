@@ -126,7 +126,7 @@ fn max_requests(draft: &mut Draft, text: &str) -> Result<(), String> {
 fn wire_memory(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let blocks = usize::try_from(value::size(&args[0])?).unwrap_or(usize::MAX) / blocks::SIZE;
     if !(1..=blocks::MOST).contains(&blocks) {
-        return Err("expected a size from 16K to 1M".to_owned());
+        return Err(format!("expected a size from 16K to 1M, got \"{}\"", args[0]));
     }
     draft.pool().blocks = blocks;
     Ok(())

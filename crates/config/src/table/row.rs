@@ -289,8 +289,7 @@ impl Row {
             false if args.len() > *self.takes.count().end() => ": put values with spaces in quotation marks",
             false => "",
         };
-        format!("expected `{}`, got {} arguments{advice}", self.syntax(), args.len())
-            .replace(" 1 arguments", " 1 argument")
+        format!("expected `{}`, got {}{advice}", self.syntax(), arguments(args.len()))
     }
 
     /// Checks that a section is written as a section, and a line as a line.
@@ -325,6 +324,11 @@ impl Row {
             _ => Ok(()),
         }
     }
+}
+
+/// `1 argument`, `3 arguments`
+pub fn arguments(count: usize) -> String {
+    format!("{count} argument{}", if count == 1 { "" } else { "s" })
 }
 
 impl Contexts {

@@ -82,7 +82,7 @@ impl Sender {
         let dropped = self.dropped.swap(0, Relaxed);
         let why = error.map_or("the collector is too slow".to_owned(), |error| format!("{error:#}"));
         let to = &self.collector.authority;
-        log::warn("front", format_args!("TraceExport {to}: spans of {dropped} requests are lost: {why}"));
+        log::warn("front", format_args!("TraceExport: {to}: spans of {dropped} requests are lost: {why}"));
     }
 }
 

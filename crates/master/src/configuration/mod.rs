@@ -287,7 +287,7 @@ fn wrong_log_formats(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
     let wrong = |format: &String, said: Option<&Directive>| {
         let reason = log_format::check(format).err()?;
         let name = said.map_or("CustomLog", |directive| &directive.name);
-        let message = format!("{name} \"{format}\": {reason}");
+        let message = format!("{name}: \"{format}\": {reason}");
         Some(ConfigError { at: said.map(|directive| directive.at.clone()), message })
     };
     let defines = |directive: &&Directive| directive.name.eq_ignore_ascii_case("LogFormat");

@@ -35,7 +35,7 @@ impl HistoryFile {
         match HistoryFile::open(&path) {
             Ok(file) => Some(file),
             Err(error) => {
-                log::error("master", format_args!("HistoryFile {}: no history is recorded: {error}", path.display()));
+                log::error("master", format_args!("HistoryFile: {}: no history is recorded: {error}", path.display()));
                 None
             }
         }

@@ -5,6 +5,7 @@ mod mistakes;
 mod scripts;
 mod trial;
 
+use mistakes::without_folders;
 pub use mistakes::{CodeMistakes, mistake};
 
 use std::collections::HashMap;
@@ -14,14 +15,14 @@ use std::rc::Rc;
 
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
-use wire::control::{PoolNumber, ProgramFacts};
+use wire::control::ProgramFacts;
 
 use super::place::server;
 use base::log;
 use config::program::CgiMode;
 use config::{
-    At, Config, ConfigError, Facts, Handler, PerlGeneration, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, pools,
-    regular, split_words, table,
+    At, Config, ConfigError, Facts, Handler, NamedHandler, PerlGeneration, PerlHtaccess, PsgiApp, Scope, StartUp,
+    StartUpStep, pools, regular, split_words, table,
 };
 
 /// Boots Perl for a configuration, which may still be incomplete.
@@ -213,21 +214,26 @@ pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Load
         }
     }
     if check {
-        mistakes.extend(missing_handlers(perl, config));
+        let missing = missing_handlers(perl, config, &mistakes);
+        mistakes.extend(missing);
     }
     if mistakes.is_empty() { Ok(Loaded { apps, fatal }) } else { Err(CodeMistakes(mistakes)) }
 }
 
 /// Reports every configured handler that Perl does not find. With a PerlDispatchHandler no handler is checked, since a
-/// dispatcher may interpret names in its own way.
-fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
+/// dispatcher may interpret names in its own way. A `+Name` whose line is in `known` failed to load.
+fn missing_handlers(perl: &Interpreter, config: &Config, known: &[ConfigError]) -> Vec<ConfigError> {
     let mut ours = config.sections.iter().filter(|section| section.pool == config.own_pool);
     if ours.any(|section| section.said.phases.dispatch.is_some()) {
         return Vec::new();
     }
-    let missing = |(_, at, name): &(PoolNumber, At, String)| {
-        let error = perl.resolve_handler(name).err()?;
-        let message = format!("{name}: {error}: correct the name, or add its folder with PerlLib");
+    let missing = |handler: &NamedHandler| {
+        let NamedHandler { at, directive, name, .. } = handler;
+        if name.starts_with('+') && known.iter().any(|mistake| mistake.at.as_ref() == Some(at)) {
+            return None;
+        }
+        let error = without_folders(&perl.resolve_handler(name).err()?.to_string());
+        let message = format!("{directive}: {}: correct the name, or add its folder with PerlLib", error.trim_end());
         Some(ConfigError { at: Some(at.clone()), message })
     };
     config.handlers.iter().filter_map(missing).collect()
@@ -249,9 +255,8 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
 /// Runs one step that may define names for the configuration after it.
 pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
-        StartUpStep::Module(name) | StartUpStep::HandlerModule(name) | StartUpStep::LoadModule(name) => {
-            perl.require_module(name)
-        }
+        StartUpStep::Module(name) | StartUpStep::LoadModule(name) => perl.require_module(name),
+        StartUpStep::HandlerModule { module, .. } => perl.require_module(module),
         StartUpStep::Require(file) | StartUpStep::ConfigRequire(file) | StartUpStep::PostConfigRequire(file) => {
             check_kind(file)?;
             perl.require(&file.to_string_lossy())

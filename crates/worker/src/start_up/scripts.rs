@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use libperl::Interpreter;
 
 use super::doubt::may_end_the_process;
-use super::mistakes::blamed;
+use super::mistakes::{blamed, without_folders};
 use super::trial;
 use crate::program::kind::is_program;
 use config::{At, ConfigError};
@@ -88,7 +88,7 @@ fn begin(file: &Path) -> At {
 fn compile(perl: &Interpreter, Script { uri, file }: &Script) -> Option<ConfigError> {
     let (name, begin) = (file.to_string_lossy(), begin(file));
     let said = perl.call_for_text(c"Cameleer::StartUp::preload_script", &format!("{uri}\0{name}"));
-    let message = said.unwrap_or_else(|error| error.to_string());
+    let message = without_folders(&said.unwrap_or_else(|error| error.to_string()));
     (!message.is_empty()).then(|| ConfigError { at: Some(blamed(&begin, &message)), message })
 }
 

@@ -19,13 +19,31 @@ pub struct StartUp {
     pub step: StartUpStep,
 }
 
+/// A Perl handler that a directive names, for `check`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedHandler {
+    /// Position of the directive.
+    pub at: At,
+    /// The pool whose workers call the handler.
+    pub pool: PoolNumber,
+    /// Name of the directive, for messages.
+    pub directive: String,
+    /// Name as written.
+    pub name: String,
+}
+
 /// Code that a mold runs, or a variable that it sets, before it forks workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartUpStep {
     /// `PerlModule Name`
     Module(String),
     /// The module of a handler `+Name`.
-    HandlerModule(String),
+    HandlerModule {
+        /// Name without `+` and method.
+        module: String,
+        /// Name of the directive, for messages.
+        directive: String,
+    },
     /// `PerlRequire file`, relative to ServerRoot.
     Require(PathBuf),
     /// `PerlLoadModule Name`: the following lines may use its directives.
@@ -80,7 +98,7 @@ impl StartUpStep {
     /// Whether the step runs code that may define directives.
     pub fn may_define(&self) -> bool {
         use StartUpStep::{Eval, HandlerModule, Module, Require};
-        matches!(self, Module(_) | HandlerModule(_) | Require(_) | Eval(_)) || self.starts_perl()
+        matches!(self, Module(_) | HandlerModule { .. } | Require(_) | Eval(_)) || self.starts_perl()
     }
 
     /// Whether mod_perl 2 executes the step immediately, and starts perl for it.

@@ -104,7 +104,8 @@ impl Budget {
         let shape = Shape::of(source);
         if shape.size > LARGEST || source.len() > LARGEST {
             return Err(format!(
-                "regular expression `{}` is too large: it needs more than {} KB, the limit of .htaccess files",
+                "regular expression `{}` is too large: it needs more than {} KB, the limit of .htaccess files; write a simpler one, \
+                 or write it in the main configuration",
                 shortened(source),
                 LARGEST >> 10
             ));
@@ -116,9 +117,14 @@ impl Budget {
 
 fn invalid(source: &str, reason: &str) -> String {
     if reason.contains("too large") {
-        return format!("regular expression `{}` is too large: compiled it needs more than 64 KB", shortened(source));
+        return format!(
+            "regular expression `{}` is too large: compiled it needs more than 64 KB; split it into several directives",
+            shortened(source)
+        );
     }
-    format!("invalid regular expression `{}`: {reason}", shortened(source))
+    // Reasons of PCRE2 have no semicolon; ours have their advice behind one.
+    let advice = if reason.contains(';') { "" } else { "; write \\ before a character that stands for itself" };
+    format!("invalid regular expression `{}`: {reason}{advice}", shortened(source))
 }
 
 /// At most 200 characters of the source, for messages.

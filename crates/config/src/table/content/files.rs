@@ -9,7 +9,8 @@ use crate::model::response::PlaceAlias;
 use crate::model::response::expr::ExprText;
 use crate::table::content::types::handler;
 use crate::table::row::{
-    ANYWHERE, Contexts, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, flag, places, rows, word, words,
+    ANYWHERE, Contexts, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, arguments, flag, places, rows, word,
+    words,
 };
 
 const ALIASED: Contexts = places(HOSTS.places | SectionContext::Location as u8);
@@ -148,7 +149,9 @@ fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String>
         }
         ([from, to], false) => [from.clone(), to.clone()],
         (_, true) => return Err("expected only a path: in <Location>, the section has the URL path".to_owned()),
-        (_, false) => return Err(format!("expected `{} /url-path path`", draft.name)),
+        (_, false) => {
+            return Err(format!("expected `{} /url-path path`, got {}", draft.name, arguments(args.len())));
+        }
     };
     if !from.starts_with('/') {
         return Err(format!("expected a path that begins with /, got \"{from}\""));

@@ -5,7 +5,7 @@ use crate::model::response::expires::ExpirySpan;
 use crate::model::response::headers::{HeaderChange, HeaderRule, HeaderValue};
 use crate::model::response::setenv::EnvCondition;
 use crate::syntax::pattern::Case;
-use crate::table::row::{FILE_INFO, INDEXES, Row, flag, rows, word, words};
+use crate::table::row::{FILE_INFO, INDEXES, Row, arguments, flag, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_expires.c",
@@ -78,7 +78,7 @@ fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String> {
     let [action, name, rest @ ..] = args else {
-        return Err("expected an action and the name of a header".to_owned());
+        return Err(format!("expected an action and the name of a header, got {}", arguments(args.len())));
     };
     let values = match action.to_ascii_lowercase().as_str() {
         "unset" | "echo" => 0,
@@ -87,7 +87,8 @@ fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String>
         _ => return Err(unknown_action(action)),
     };
     let Some((given, rest)) = rest.split_at_checked(values) else {
-        return Err(format!("{action}: expected {values} more words after {name}"));
+        let values = if values == 1 { "a value" } else { "a regular expression and its replacement" };
+        return Err(format!("{action}: expected {values} after {name}"));
     };
     let (early, condition) = match rest {
         [] => (false, None),

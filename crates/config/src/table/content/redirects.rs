@@ -6,7 +6,7 @@ use crate::model::response::ErrorDocument;
 use crate::model::response::expr::ExprText;
 use crate::model::response::redirect::{Redirect, RedirectFrom};
 use crate::syntax::source::Splitting;
-use crate::table::row::{FILE_INFO, HOSTS, Row, rows, words};
+use crate::table::row::{FILE_INFO, HOSTS, Row, arguments, rows, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_alias.c",
@@ -110,7 +110,7 @@ fn add(
         [] if !goes_away && draft.is_in_container() => (RedirectFrom::Everything, None),
         [path, to] if goes_away => (from(draft, path)?, Some(to)),
         [path] if !goes_away => (from(draft, path)?, None),
-        _ if goes_away => return Err("expected a path and a URL".to_owned()),
+        _ if goes_away => return Err(format!("expected a path and a URL, got {}", arguments(rest.len()))),
         _ => return Err(format!("expected a path and no URL: status {status} is no redirection")),
     };
     if let Some(to) = to.filter(|to| !to.starts_with('/') && !to.starts_with('$') && !to.contains(':')) {

@@ -21,7 +21,9 @@ fn user_dir(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     match (first.to_ascii_lowercase().as_str(), names) {
         ("disabled", []) => draft.host().user_dir.disabled = Some(true),
         ("disabled", names) => draft.host().user_dir.refused.get_or_insert_default().extend_from_slice(names),
-        ("enabled", []) => return Err("expected names of users behind enabled".to_owned()),
+        ("enabled", []) => {
+            return Err("expected names of users after enabled, as in `UserDir enabled alice bob`".to_owned());
+        }
         ("enabled", names) => draft.host().user_dir.enabled.get_or_insert_default().extend_from_slice(names),
         (_, []) if first.contains('$') || first.matches('*').count() > 1 => {
             return Err(format!("expected a path with at most one * and without $, got \"{first}\""));

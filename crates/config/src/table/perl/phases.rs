@@ -115,7 +115,8 @@ pub fn register(draft: &mut Draft, handlers: &[String]) -> Result<(), String> {
             if class.is_empty() {
                 return Err(format!("expected the name of a module after +, got \"{handler}\""));
             }
-            draft.start_up(StartUpStep::HandlerModule(class.to_owned()));
+            let directive = draft.name.clone();
+            draft.start_up(StartUpStep::HandlerModule { module: class.to_owned(), directive });
         }
         draft.handler(handler);
     }

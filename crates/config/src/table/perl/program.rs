@@ -64,7 +64,7 @@ fn limit(words: &[String]) -> Result<Limit, String> {
     let soft = number(words.first().ok_or("expected a number or max")?)?;
     let hard = words.get(1).map(number).transpose()?.unwrap_or(soft);
     if soft > hard {
-        Err("the soft limit (first number) must not exceed the hard limit (second number)".to_owned())
+        Err("the soft limit (first number) must not exceed the hard limit (second number); swap the two".to_owned())
     } else {
         Ok((soft, hard))
     }

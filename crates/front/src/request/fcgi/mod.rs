@@ -52,7 +52,7 @@ pub async fn handle(
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     if !route.settings.fcgi.names(&handler.url) {
-        context.log_error(route, &format_args!("SetHandler {}: {}", handler.name, fcgi::unnamed(&handler.url)));
+        context.log_error(route, &format_args!("SetHandler: {}: {}", handler.name, fcgi::unnamed(&handler.url)));
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     // As in httpd, an application that only a handler names is tried each time.

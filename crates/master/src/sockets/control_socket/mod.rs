@@ -50,10 +50,10 @@ impl ControlSocket {
     /// Opens the socket at `path`, for this user alone.
     pub fn open(path: &Path) -> anyhow::Result<ControlSocket> {
         if let Some(why) = exposed::because(path) {
-            bail!("ControlSocket {}: {why}; name one in a folder that only root may write to", path.display());
+            bail!("ControlSocket: {}: {why}; name one in a folder that only root may write to", path.display());
         }
         let _lock = path.parent().map(lock);
-        ControlSocket::bind(path).with_context(|| format!("ControlSocket {}", path.display()))
+        ControlSocket::bind(path).with_context(|| format!("ControlSocket: {}", path.display()))
     }
 
     /// Opens the socket in the default folder. The process id in its name is for people: where another container has

@@ -105,7 +105,7 @@ fn member(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [url, words @ ..] = args else { return Err("expected the URL of a backend".to_owned()) };
     let url = BackendUrl::parse(url)?;
     if url.scheme == BackendScheme::Balancer {
-        return Err("a balancer cannot be a member of another".to_owned());
+        return Err("a balancer cannot be a member of another: list the members of both in one".to_owned());
     }
     if url.scheme == BackendScheme::Fcgi {
         return Err("FastCGI applications cannot be members: let ProxyPass lead to one, and the application start more processes".to_owned());
@@ -138,7 +138,9 @@ fn member(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     member.parameters = Arc::new(backend);
     let Some(balancer) = draft.balancer(&name) else { return Ok(()) };
     if balancer.members.len() >= MOST_MEMBERS {
-        return Err(format!("balancer://{name} has more than {MOST_MEMBERS} members"));
+        return Err(format!(
+            "balancer://{name} has more than {MOST_MEMBERS} members: remove some, or divide them between two balancers"
+        ));
     }
     balancer.members.push(member);
     Ok(())

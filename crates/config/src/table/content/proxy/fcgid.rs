@@ -86,7 +86,7 @@ fn wrapper(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [command, options @ ..] = args else { return Ok(()) };
     let command = split(command)?;
     if !command.first().is_some_and(|program| program.starts_with('/')) {
-        return Err("expected the absolute path of a program".to_owned());
+        return Err(format!("expected the absolute path of a program, got \"{}\"", args[0]));
     }
     let (mut suffix, mut is_virtual) = (None, false);
     for option in options {

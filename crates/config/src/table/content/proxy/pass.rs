@@ -13,7 +13,7 @@ use crate::syntax::source::Replacing;
 use crate::syntax::tree::Directive;
 use crate::syntax::value;
 use crate::syntax::wildcard::{self, Slash};
-use crate::table::row::{self, ANYWHERE, HOSTS, MANY, Row, flag, rows, section, word, words};
+use crate::table::row::{self, ANYWHERE, HOSTS, MANY, Row, arguments, flag, rows, section, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_proxy.c",
@@ -88,7 +88,9 @@ pub static ROWS: &[Row] = rows![
     word("ProxyRequests", HOSTS, "off", |_, word| match word.eq_ignore_ascii_case("off") {
         true => Ok(()),
         false => {
-            Err("a forward proxy is not supported: strangers would send requests to every server through it".to_owned())
+            Err("a forward proxy is not supported: strangers would send requests to every server through it; \
+                 write off, or name the backends with ProxyPass"
+                .to_owned())
         }
     })
     .default("off", "strangers abuse an open proxy"),
@@ -119,7 +121,7 @@ fn pass(draft: &mut Draft, args: &[String], kind: Kind) -> Result<(), String> {
             Kind::Prefix if from.starts_with('/') => (PassFrom::Prefix(from.clone()), rest),
             Kind::Prefix => return Err(format!("expected a path that begins with /, got \"{from}\"")),
         },
-        _ => return Err("expected a path and a URL".to_owned()),
+        _ => return Err(format!("expected a path and a URL, got {}", arguments(args.len()))),
     };
     let [to, parameters @ ..] = rest else { return Err("expected a URL or !".to_owned()) };
     let to = if to == "!" { None } else { Some(BackendUrl::parse(to)?) };
@@ -185,7 +187,7 @@ fn reverse(draft: &mut Draft, args: &[String]) -> Result<(), String> {
             }
         },
         [here, there] => (here.clone(), there.clone()),
-        _ => return Err("expected a path and a URL".to_owned()),
+        _ => return Err(format!("expected a path and a URL, got {}", arguments(args.len()))),
     };
     // A socket is no part of the URLs that a backend names.
     let there = there.split_once('|').map_or(there.clone(), |(_, url)| url.to_owned());
@@ -218,7 +220,7 @@ fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
         [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
         [url] if wildcard::is_pattern(url) => draft.pattern(&wildcard::to_anchored_regex(url, Slash::Ordinary))?,
         [url] => draft.pattern(&format!("^{}", wildcard::to_regex(url, Slash::Ordinary)))?,
-        _ => return Err("expected one URL".to_owned()),
+        _ => return Err(format!("expected one URL, got {}", arguments(args.len()))),
     };
     let opened = draft.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND);
     if let (Ok(Some(position)), [url]) = (&opened, args)

@@ -26,3 +26,5 @@ mod rewrite_table;
 mod sections;
 /// `SetHandler`, and names without a handler.
 mod set_handler;
+/// `VirtualDocumentRoot` and `VirtualScriptAlias`.
+mod virtual_folders;

@@ -65,6 +65,8 @@ with_defaults! {
     pub struct PlaceConfig {
         /// `DocumentRoot`
         pub document_root: String,
+        /// How many bytes of a file's name are the document root, where `VirtualDocumentRoot` names one for each host.
+        pub document_root_in: FactOf<usize>,
         /// `ServerRoot`
         pub server_root: String,
         /// `ServerName`, without port.

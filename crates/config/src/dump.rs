@@ -71,6 +71,10 @@ fn host_lines(index: usize, host: &Host) -> String {
         line(format!("name {name} port {:?} aliases {:?}", host.server_port, host.server_aliases));
     }
     line(format!("root {:?} admin {:?}", host.document_root, host.server_admin));
+    let folders = [("documents", &host.virtual_folders.documents), ("scripts", &host.virtual_folders.scripts)];
+    for (of, folder) in folders {
+        folder.iter().for_each(|folder| line(format!("virtual {of} {folder:?}")));
+    }
     let keep = host.keep_alive;
     line(format!("keep_alive {} within {:?} most {}", keep.is_on(), keep.within(), keep.most.unwrap_or_default()));
     for alias in &host.aliases {

@@ -140,7 +140,7 @@ fn request(config: &Config, question: &str) -> String {
     let (name, path) = url.trim_start_matches("http://").split_once('/').unwrap_or((url, ""));
     let path = format!("/{path}");
     let host = config.host(local.parse().ok(), name);
-    let mapping = config.translate(host, &path);
+    let mapping = config.translate(host, &path, None);
     let sections = config.sections(host, &path, &mapping.filename);
     let settings = super::dump::settings(&config.settings(&sections, mapping.script_alias));
     let usual = super::dump::settings(&config.settings(&[], false));

@@ -42,6 +42,7 @@ pub use model::overrides::{Overrides, PerlHtaccess};
 pub use model::perl::api::{self as perl_api, PerlFilters, PerlGeneration, PerlOptions};
 pub use model::perl::phases::{self, Phase, Phases};
 pub use model::pools;
+pub use model::response::lookup::virtual_folders::ServedName;
 pub use model::server::{
     AdminAddress, HistorySetting, Listen, LogTarget, Pages, PerlSwitches, PoolSettings, RequestLimits, Timeouts,
 };

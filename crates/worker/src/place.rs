@@ -70,6 +70,18 @@ pub(super) fn types_of(config: Rc<Config>, settings: Rc<Settings>) -> apache::Fa
     })
 }
 
+/// The document roots of a host whose folders are named after hosts.
+pub(super) fn document_roots_of(config: Rc<Config>, host: u16) -> apache::FactOf<usize> {
+    if !config.has_virtual_folders(host) {
+        return apache::FactOf::default();
+    }
+    apache::FactOf::new(move |file| {
+        let root = config.hosts.get(usize::from(host))?.virtual_folders.root_of(Path::new(OsStr::from_bytes(file)))?;
+        Some(root.as_os_str().len())
+    })
+}
+
+/// The aliases of a host.
 pub(super) fn aliases_of(config: Rc<Config>, host: u16) -> apache::FactOf<apache::PassedAlias> {
     apache::FactOf::new(move |path| {
         let (alias, file) = config.alias_of(host, &Text::new(path).0)?;

@@ -254,8 +254,12 @@ impl RequestRec {
                 Api::Two => Some(place.section.as_bytes()).filter(|section| !section.is_empty()),
             },
             Text::VirtualHost => Some(if place.is_virtual { place.server_name.as_bytes() } else { b"" }),
+            Text::DocumentRoot => {
+                let file = frame.field(Field::Filename);
+                let virtual_root = place.document_root_in.find(file).and_then(|length| file.get(..length));
+                virtual_root.or_else(|| server_text(place, field))
+            }
             Text::ErrorFname
-            | Text::DocumentRoot
             | Text::ServerRoot
             | Text::ServerHostname
             | Text::ServerAdmin

@@ -16,8 +16,8 @@ pub use client::{
 };
 pub use phases::{enter_phase, running_phase, stack};
 pub use record::{
-    Requested, SetByHandlers, element, filename, handler, has_file, is_https, is_internal, is_unheard,
-    keep_content_type, method, path_info, place_is, requested, server_name, set_by_handlers, set_location, set_note,
-    set_status, status,
+    AskedServer, Requested, SetByHandlers, asked_server, element, filename, handler, has_file, is_https, is_internal,
+    is_unheard, keep_content_type, method, path_info, place_is, requested, server_name, set_by_handlers, set_location,
+    set_note, set_status, status,
 };
 pub use translation::{begin_translation, end_translation, retarget, without_file};

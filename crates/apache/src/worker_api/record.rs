@@ -36,7 +36,29 @@ pub fn requested(request: u64) -> Requested {
     requested.unwrap_or_default()
 }
 
-/// Fields of `$r` that translation handlers may change.
+/// The server as a client has asked for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AskedServer {
+    /// The `Host` header.
+    pub host_header: String,
+    /// The address that the client connected to.
+    pub address: String,
+    /// Whether the client came over TLS.
+    pub is_secure: bool,
+}
+
+/// The server that a request asked for.
+pub fn asked_server(request: u64) -> AskedServer {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let asked = with(request, |r| AskedServer {
+        host_header: text(r.frame.header(b"host").unwrap_or_default()),
+        address: text(r.frame.field(Field::LocalAddr)),
+        is_secure: r.frame.flags().has(Flags::HTTPS),
+    });
+    asked.unwrap_or_default()
+}
+
+/// Values set by handlers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetByHandlers {
     /// `$r->uri`, decoded.

@@ -68,6 +68,7 @@ impl Draft {
             host.strictness.inherit(&main.strictness);
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
+            host.virtual_folders.inherit(&main.virtual_folders);
             host.user_dir.inherit(&main.user_dir);
             host.rewrite.inherit(&main.rewrite);
             host.tls.inherit(&main.tls);

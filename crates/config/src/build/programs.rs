@@ -76,7 +76,8 @@ fn may_exec(config: &Config) -> bool {
 /// Whether a section or an alias makes files CGI scripts.
 fn names_programs(config: &Config) -> bool {
     let has_alias = config.hosts.iter().flat_map(|host| &host.aliases).any(|alias| alias.script);
-    has_alias || handlers(config).any(Handler::is_cgi)
+    let has_folder = config.hosts.iter().any(|host| host.virtual_folders.have_scripts());
+    has_alias || has_folder || handlers(config).any(Handler::is_cgi)
 }
 
 /// Whether a `.htaccess` file may make files CGI scripts: by a handler, where it may set ExecCGI or a section does.

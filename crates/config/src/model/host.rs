@@ -8,6 +8,7 @@ use crate::model::protocols::Protocols;
 use crate::model::remote_ip::RemoteIp;
 use crate::model::response;
 use crate::model::response::lookup::user_dir::UserDir;
+use crate::model::response::lookup::virtual_folders::VirtualFolders;
 use crate::model::server::Listen;
 use crate::model::strictness::Strictness;
 use crate::model::tls::Tls;
@@ -30,6 +31,8 @@ pub struct Host {
     pub server_admin: Option<String>,
     /// `DocumentRoot`
     pub document_root: PathBuf,
+    /// `VirtualDocumentRoot`, `VirtualScriptAlias`
+    pub virtual_folders: VirtualFolders,
     /// `Alias` and `ScriptAlias`, in the order in which they are tried.
     pub aliases: Vec<Alias>,
     /// `UserDir`

@@ -5,8 +5,11 @@ use std::path::{Component, Path, PathBuf};
 use crate::model::config::Config;
 use crate::model::context::{Scope, ends_at_segment, rest_below};
 use crate::model::host::{Alias, AliasFrom};
+use crate::model::identity::CanonicalName;
 use crate::model::response::PlaceAlias;
+use crate::model::response::lookup::virtual_folders::ServedName;
 use crate::model::settings::Section;
+use crate::resolve::virtual_host::without_port;
 
 /// Result of mapping a URL path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,20 +21,70 @@ pub struct Mapping {
 }
 
 impl Config {
-    /// Maps a normalised path: decoded, without `.`, `..` and empty segments.
-    pub fn translate(&self, host: u16, path: &str) -> Mapping {
-        self.translate_below(host, path, &self.hosts[usize::from(host)].document_root)
+    /// Maps a normalised path: decoded, without `.`, `..` and empty segments. `served` is needed only where
+    /// [`Config::has_virtual_folders`].
+    pub fn translate(&self, host: u16, path: &str, served: Option<&ServedName>) -> Mapping {
+        if let Some(alias) = self.aliased(host, path) {
+            return alias;
+        }
+        let it = &self.hosts[usize::from(host)];
+        if it.virtual_folders.are_on() {
+            let usual = self.served_name(host, "", 80, "127.0.0.1");
+            if let Some((filename, script_alias)) = it.virtual_folders.file(path, served.unwrap_or(&usual)) {
+                return Mapping { filename, script_alias };
+            }
+        }
+        Mapping { filename: join(&it.document_root, path), script_alias: false }
     }
 
     /// As [`Config::translate`], with a document root that a program has set for the request.
     pub fn translate_below(&self, host: u16, path: &str, document_root: &Path) -> Mapping {
-        if let Some(alias) = self.alias_of_place(host, path) {
-            return alias;
-        }
-        match self.alias_of(host, path) {
-            Some((alias, filename)) => Mapping { filename, script_alias: alias.script },
-            None => Mapping { filename: join(document_root, path), script_alias: false },
-        }
+        let usual = || Mapping { filename: join(document_root, path), script_alias: false };
+        self.aliased(host, path).unwrap_or_else(usual)
+    }
+
+    /// Whether folders of this host are named after the name or address of a request.
+    pub fn has_virtual_folders(&self, host: u16) -> bool {
+        self.hosts.get(usize::from(host)).is_some_and(|host| host.virtual_folders.are_on())
+    }
+
+    /// The name and port of a request with this `Host` header, by the host's `UseCanonicalName`; `usual_port` is that of
+    /// the scheme.
+    pub fn served_name(&self, host: u16, host_header: &str, usual_port: u16, address: &str) -> ServedName {
+        let canonical = self.canonical_name(host);
+        let server = self.hosts.get(usize::from(host));
+        let known = server.and_then(|host| host.server_name.clone());
+        let asked = without_port(host_header);
+        let port = host_header.strip_prefix(asked).and_then(|rest| rest.strip_prefix(':')?.parse().ok());
+        let asked = Some(asked.to_owned()).filter(|name| !name.is_empty());
+        let (name, port) = match canonical {
+            CanonicalName::Off => (asked.or(known), port),
+            CanonicalName::On => (known.or(asked), None),
+            CanonicalName::Dns => (known.or(asked), port),
+        };
+        let port = port.or_else(|| server?.server_port).unwrap_or(usual_port);
+        ServedName { name: name.unwrap_or_else(|| address.to_owned()), port, address: address.to_owned() }
+    }
+
+    /// The folder of a host that contains the file, where folders are named after hosts; or else its `DocumentRoot`.
+    pub fn document_root_of<'a>(&'a self, host: u16, file: &'a Path) -> &'a Path {
+        let Some(host) = self.hosts.get(usize::from(host)) else { return Path::new("/") };
+        host.virtual_folders.root_of(file).unwrap_or(&host.document_root)
+    }
+
+    /// `UseCanonicalName` outside of containers.
+    fn canonical_name(&self, host: u16) -> CanonicalName {
+        let mut bases = self.sections_of_host(host).into_iter().rev();
+        let said = bases.find_map(|base| self.sections.get(usize::from(base))?.said.response.canonical_name);
+        said.unwrap_or_default()
+    }
+
+    fn aliased(&self, host: u16, path: &str) -> Option<Mapping> {
+        let of_host = || {
+            let (alias, filename) = self.alias_of(host, path)?;
+            Some(Mapping { filename, script_alias: alias.script })
+        };
+        self.alias_of_place(host, path).or_else(of_host)
     }
 
     /// The `Alias` of the innermost `<Location>` for a path that has one.

@@ -139,8 +139,8 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "write a <VirtualHost> for each, or AliasMatch with $1 in its path",
-        names: "VirtualDocumentRoot VirtualDocumentRootIP VirtualScriptAlias VirtualScriptAliasIP ServerPath",
+        advice: "write a ServerName or ServerAlias for each name",
+        names: "ServerPath",
     },
     Group {
         fate: Refused,

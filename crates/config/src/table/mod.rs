@@ -99,6 +99,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::negotiation::ROWS,
         content::tracking::ROWS,
         content::user_dirs::ROWS,
+        content::virtual_folders::ROWS,
         content::actions::ROWS,
         content::folders::ROWS,
         content::redirects::ROWS,

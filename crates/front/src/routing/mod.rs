@@ -120,7 +120,11 @@ impl Routes {
         let path = normalise_with(asked.path.as_bytes(), slashes);
         let path = path.map_err(|bad| if is_for_psgi { BadPath::Impossible } else { bad })?;
         let text = Text::new(&path);
-        let (mapping, is_unmapped) = applied(|| config.translate(host, &text.0));
+        let served = config.has_virtual_folders(host).then(|| {
+            let usual = if config.speaks_tls(asked.local.socket) { 443 } else { 80 };
+            Rc::new(config.served_name(host, asked.host, usual, &asked.local.ip))
+        });
+        let (mapping, is_unmapped) = applied(|| config.translate(host, &text.0, served.as_deref()));
         let filename = Text::bytes_of(mapping.filename);
         let (sent, script_alias) = (sent(config, host, asked.path, slashes), mapping.script_alias);
         let place = PathOnDisk { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
@@ -148,6 +152,7 @@ impl Routes {
             host,
             server_name,
             server_port,
+            served,
             filename,
             path,
             sent,

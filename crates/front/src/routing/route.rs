@@ -15,7 +15,7 @@ use base::stamp::Stamp;
 use config::proxy::Passed;
 use config::response::redirect::RedirectResponse;
 use config::response::rewrite::ForcedByRule;
-use config::{Handler, Htaccess, Settings};
+use config::{Handler, Htaccess, ServedName, Settings};
 
 /// The result of routing a request.
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub struct Route {
     pub server_name: Rc<str>,
     /// Port of the server in links to itself.
     pub server_port: u16,
+    /// The name after which the host's folders are named: see `VirtualDocumentRoot`.
+    pub served: Option<Rc<ServedName>>,
     /// Decoded and normalised path.
     pub path: Vec<u8>,
     /// The path with its repeated slashes, where they count: see `MergeSlashes`.

@@ -9,7 +9,7 @@ use wire::frame::{Field, Frame};
 
 use super::pool_view::PoolView;
 use crate::location::{LocationKey, handler_of_file, htaccess};
-use crate::place::{aliases_of, place, types_of};
+use crate::place::{aliases_of, document_roots_of, place, types_of};
 use base::cache::BoundedCache;
 use config::{Applied, Config, Settings};
 
@@ -78,6 +78,7 @@ impl ProgramLocations {
             logged: view.logged.get(usize::from(key.host)).cloned().unwrap_or_default(),
             types: types_of(view.config.clone(), settings.clone()),
             aliases: aliases_of(view.config.clone(), key.host),
+            document_root_in: document_roots_of(view.config.clone(), key.host),
             server_software: view.software.clone(),
             ..place(&view.config, key.host, &settings)
         };

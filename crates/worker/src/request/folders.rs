@@ -8,6 +8,7 @@ use std::path::Path;
 use percent_encoding::percent_encode;
 
 use super::at::LocatedRequest;
+use super::translate::host;
 use crate::location::ResolvedLocation;
 use crate::site::Site;
 use base::path::{PATH, normalise, stays_below};
@@ -53,7 +54,8 @@ pub(super) fn is_the_servers(site: &Site, request: u64, location: &ResolvedLocat
 /// The first name of `DirectoryIndex` that exists as a file. The last name may be a path of the site without a file.
 fn index_of(site: &Site, request: u64, location: &ResolvedLocation, folder: &Path, uri: &[u8]) -> Option<Vec<u8>> {
     let names = &location.settings.directory_index;
-    let file_of = |path: &[u8]| site.paths.file_of(apache::requested(request).host, path);
+    let host = host(site, request);
+    let file_of = |path: &[u8]| site.paths.file_of(path, &host);
     // An alias may map the name in the folder elsewhere, unless a handler named the folder.
     let is_plain = file_of(uri) == folder;
     let is_in_folder = |name: &str| match is_plain {

@@ -82,7 +82,7 @@ impl WarmUpPlace {
 
     fn of_path(site: &Site, host: u16, path: Vec<u8>, query: &str) -> Result<WarmUpPlace, WarmUpAnswer> {
         let text = Text::new(&path);
-        let mapping = site.config.translate(host, &text.0);
+        let mapping = site.config.translate(host, &text.0, None);
         let filename = Text::bytes_of(mapping.filename);
         let key = site.paths.key(host, mapping.script_alias, &text, &filename);
         let key = key.map_err(|(status, _)| WarmUpAnswer::Status(status as u16))?;

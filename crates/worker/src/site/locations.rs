@@ -11,7 +11,7 @@ use wire::control::PoolNumber;
 
 use super::htaccess_directives::ModuleSections;
 use crate::location::{LocationKey, ResolvedLocation, handler_of_file, htaccess};
-use crate::place::{aliases_of, logged, place, types_of};
+use crate::place::{aliases_of, document_roots_of, logged, place, types_of};
 use crate::start_up;
 use config::{Applied, Config, Handler, Htaccess, Overrides, Phase, PsgiApp, Settings, StartUpStep};
 
@@ -91,6 +91,7 @@ impl Locations {
             sections,
             types: types_of(self.config.clone(), settings.clone()),
             aliases: aliases_of(self.config.clone(), key.host),
+            document_root_in: document_roots_of(self.config.clone(), key.host),
             ..place(&self.config, key.host, &settings)
         };
         let mut location =

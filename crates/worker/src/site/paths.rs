@@ -10,7 +10,7 @@ use crate::location::LocationKey;
 use crate::location::htaccess;
 use crate::location::htaccess_cache::HtaccessCache;
 use base::path::{Text, ways};
-use config::{Config, Htaccess, Mapping, work};
+use config::{Config, Htaccess, Mapping, ServedName, work};
 
 /// Status, and reason for the log.
 pub type Refused = (i32, String);
@@ -23,6 +23,16 @@ pub struct TranslatedPath {
     pub filename: Vec<u8>,
     /// The location's key, or a refusal.
     pub key: Result<LocationKey, Refused>,
+}
+
+/// The host of a request.
+pub struct RequestedHost<'a> {
+    /// Index of the virtual host.
+    pub host: u16,
+    /// The name after which its folders are named: see `VirtualDocumentRoot`.
+    pub served: Option<ServedName>,
+    /// The document root that a handler has set.
+    pub document_root: Option<&'a [u8]>,
 }
 
 /// Translates paths as the front does.
@@ -38,12 +48,13 @@ impl PathTranslation {
     }
 
     /// The file and the location of a path. A handler may have set the file, or the document root.
-    pub fn translate(&self, host: u16, path: &[u8], filename: Option<Vec<u8>>, root: Option<&[u8]>) -> TranslatedPath {
+    pub fn translate(&self, path: &[u8], filename: Option<Vec<u8>>, of: &RequestedHost<'_>) -> TranslatedPath {
         let path = plain(path);
         let text = Text::new(&path);
-        let mapping = applied(|| match root {
+        let host = of.host;
+        let mapping = applied(|| match of.document_root {
             Some(root) => Ok(self.config.translate_below(host, &text.0, Path::new(&Text::new(root).0))),
-            None => Ok(self.config.translate(host, &text.0)),
+            None => Ok(self.config.translate(host, &text.0, of.served.as_ref())),
         });
         let (mapped, script, refused) = match mapping {
             Ok(Mapping { filename: mapped, script_alias }) => (mapped, script_alias && filename.is_none(), None),
@@ -59,8 +70,8 @@ impl PathTranslation {
     }
 
     /// The file of a path after aliases.
-    pub fn file_of(&self, host: u16, path: &[u8]) -> PathBuf {
-        Text::bytes_of(self.config.translate(host, &Text::new(path).0).filename)
+    pub fn file_of(&self, path: &[u8], of: &RequestedHost<'_>) -> PathBuf {
+        Text::bytes_of(self.config.translate(of.host, &Text::new(path).0, of.served.as_ref()).filename)
     }
 
     /// The location's key of a path without a file.

@@ -21,8 +21,8 @@ use super::place::server;
 use base::log;
 use config::program::CgiMode;
 use config::{
-    At, Config, ConfigError, Facts, Handler, NamedHandler, PerlGeneration, PerlHtaccess, PsgiApp, Scope, StartUp,
-    StartUpStep, pools, regular, split_words, table,
+    At, Config, ConfigError, Facts, Handler, Host, PerlGeneration, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep,
+    pools, regular, split_words, table,
 };
 
 /// Boots Perl for a configuration, which may still be incomplete.
@@ -159,7 +159,8 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let modes = said().filter_map(|s| s.said.program.mode);
     let keeps_scripts =
         modes.into_iter().any(|mode| mode != CgiMode::Program) || config.start_up.iter().any(|it| it.step.is_code());
-    let scripts = keeps_scripts && config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
+    let has_scripts = |host: &Host| host.virtual_folders.have_scripts() || host.aliases.iter().any(|a| a.script);
+    let scripts = keeps_scripts && config.hosts.iter().any(has_scripts);
     let is_ours = |handler: &Handler| match handler {
         Handler::PerlScript | Handler::ModPerl => true,
         Handler::CgiScript | Handler::FcgidScript => keeps_scripts,

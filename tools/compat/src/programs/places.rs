@@ -143,6 +143,6 @@ impl Search<'_> {
             (false, true) => format!("{prefix}{}", inside.display()),
             (false, false) => format!("{prefix}/{}", inside.display()),
         };
-        (self.config.translate(root.host, &url).filename.components().eq(file.components())).then_some(url)
+        (self.config.translate(root.host, &url, None).filename.components().eq(file.components())).then_some(url)
     }
 }

@@ -141,13 +141,6 @@ const ROWS: &[Counterpart] = &[
     ),
     row("mod_ldap", "ldap", "LDAP", IfUsed, BY_PERL),
     row("mod_authnz_ldap", "authnz_ldap auth_ldap", "AuthLDAP", IfUsed, BY_PERL),
-    row(
-        "mod_vhost_alias",
-        "vhost_alias",
-        "VirtualDocumentRoot VirtualScriptAlias",
-        IfUsed,
-        "write a <VirtualHost> for each, or AliasMatch with $1 in its path",
-    ),
     row("mod_md", "md", "MD", Nothing, "certificates are read from files: let certbot renew them, and reload"),
     row(
         "the MPM",
@@ -167,7 +160,7 @@ const OF_HTTPD: &str = "authn_anon authn_dbd authn_dbm authn_socache authn_defau
     lbmethod_heartbeat log_agent log_debug log_forensic log_referer lua mem_cache mime_magic mmap_static privileges proxy_connect \
     proxy_express proxy_fdpass proxy_ftp proxy_html proxy_http2 proxy_scgi proxy_uwsgi ratelimit reflector sed session \
     session_cookie session_crypto session_dbd slotmem_plain socache_dbm socache_memcache socache_redis socache_dc substitute \
-    unique_id xml2enc";
+    xml2enc";
 
 /// The counterpart of a module, from its identifier in LoadModule.
 pub fn of_module(identifier: &str) -> Option<&'static Counterpart> {

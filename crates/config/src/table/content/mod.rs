@@ -15,3 +15,4 @@ pub(super) mod tracking;
 pub(super) mod types;
 pub(crate) mod user_dirs;
 pub(super) mod variables;
+pub(super) mod virtual_folders;

@@ -72,7 +72,12 @@ impl PurgedAddresses {
 /// The resource on a host, with the ignored parameters of its location removed.
 fn resource(config: &Config, host: u16, target: &Uri) -> Option<Box<[u8]>> {
     let path = Text::new(&normalise(target.path().as_bytes()).ok()?).0;
-    let mapping = config.translate(host, &path);
+    let served = || {
+        let usual = if target.scheme_str() == Some("https") { 443 } else { 80 };
+        config.served_name(host, target.authority().map_or("", |named| named.as_str()), usual, "127.0.0.1")
+    };
+    let served = config.has_virtual_folders(host).then(served);
+    let mapping = config.translate(host, &path, served.as_ref());
     let sections = config.sections(host, &path, &mapping.filename);
     let settings = config.settings(&sections, mapping.script_alias);
     resource_at(host, &settings.caching, target)

@@ -12,7 +12,10 @@ use config::response::rewrite::RuleVariable;
 pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: RuleVariable) -> String {
     let host = context.generation.config.hosts.get(usize::from(route.host));
     match known {
-        RuleVariable::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
+        RuleVariable::DocumentRoot => {
+            let root = context.generation.config.document_root_of(route.host, &route.filename);
+            Text::new(bytes(root)).0
+        }
         RuleVariable::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
         RuleVariable::IsSubreq => context.is_subrequest().to_string(),
         RuleVariable::RemoteAddr => context.remote().ip.clone(),

@@ -219,14 +219,15 @@ fn has_rules(generation: &View, route: &Route) -> bool {
 
 /// Whether the server's aliases map `path` to `file`.
 fn leads_to(generation: &View, route: &Route, path: &[u8], file: &Path) -> bool {
-    let mapping = generation.config.translate(route.host, &Text::new(path).0);
+    let mapping = generation.config.translate(route.host, &Text::new(path).0, route.served.as_deref());
     mapping.script_alias == route.script_alias && Text::bytes_of(mapping.filename) == file
 }
 
 fn leads_to_a_file(generation: &View, route: &Route, path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     let Ok(path) = normalise(path.as_bytes()) else { return false };
-    let file = Text::bytes_of(generation.config.translate(route.host, &Text::new(&path).0).filename);
+    let mapping = generation.config.translate(route.host, &Text::new(&path).0, route.served.as_deref());
+    let file = Text::bytes_of(mapping.filename);
     let root = root(&generation.config, route.host, &file);
     let opened = generation.opener.open(PathWithLinks { root, path: &file, links: Links::of(route.settings.options) });
     opened.is_ok_and(|opened| opened.kind.is_file())

@@ -47,10 +47,9 @@ pub fn tidy(path: &str) -> String {
     format!("/{}{end}", names.join("/"))
 }
 
-/// The document root of the route's host.
-pub fn document_root<'a>(context: &'a RequestContext, route: &Route) -> &'a Path {
-    let host = context.generation.config.hosts.get(usize::from(route.host));
-    host.map_or(Path::new("/"), |host| &host.document_root)
+/// The document root of the route.
+pub fn document_root<'a>(context: &'a RequestContext, route: &'a Route) -> &'a Path {
+    context.generation.config.document_root_of(route.host, &route.filename)
 }
 
 /// Splits the filename into script and PATH_INFO: after the existing file, or else after the first missing name.

@@ -107,13 +107,13 @@ fn at_path(
         query = made.query.clone();
         if made.changed {
             let to = tidy(&made.path);
-            let root = config.hosts.get(usize::from(route.host)).map(|host| host.document_root.as_path());
+            let root = config.document_root_of(route.host, &route.filename);
             let first = to.split('/').nth(1).unwrap_or_default();
             if !made.pass_through && made.names_folder && Path::new("/").join(first).exists() && !first.is_empty() {
                 lines.push(format!("the file is {to}"));
                 return Ok(RulesResult::Over);
             }
-            let file = root.unwrap_or(Path::new("/")).join(to.trim_start_matches('/'));
+            let file = root.join(to.trim_start_matches('/'));
             lines.push(match made.pass_through {
                 true => format!("the path is {to}"),
                 false => format!("the file is {}", file.display()),
@@ -192,7 +192,9 @@ impl RuleSource for ExplainedPlace<'_> {
         let host = self.config.hosts.get(usize::from(self.route.host));
         let request = &self.request;
         match known {
-            RuleVariable::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
+            RuleVariable::DocumentRoot => {
+                Text::new(bytes(self.config.document_root_of(self.route.host, &self.route.filename))).0
+            }
             RuleVariable::Https => (if request.is_secure { "on" } else { "off" }).to_owned(),
             RuleVariable::RequestScheme => (if request.is_secure { "https" } else { "http" }).to_owned(),
             RuleVariable::RemoteAddr | RuleVariable::RemoteHost => "127.0.0.1".to_owned(),

@@ -8,3 +8,5 @@ mod escaping;
 mod json;
 /// Access logs byte for byte; error log; piped logs.
 mod log_files;
+/// `UNIQUE_ID`.
+mod unique_id;

@@ -6,6 +6,6 @@ mod otlp;
 mod send;
 mod span;
 
-pub use context::TraceContext;
+pub use context::{TraceContext, random};
 pub use exporter::Exporter;
 pub use span::{RequestSpan, WorkerSpan};

@@ -11,6 +11,7 @@ use crate::base::target;
 use crate::cache::answer::CachedResponse;
 use crate::cache::key::{Key, add, add_forwarded, add_header, names_the_resource};
 use crate::request::context::RequestContext;
+use crate::request::context::unique_id::is_unique_id;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 use base::path::normalise;
@@ -57,9 +58,9 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
     names.into_iter().for_each(|name| add_header(&mut key, name, &head.headers));
     add_forwarded(&mut key, &head.headers);
     // Programs see variables, which SetEnvIf may derive from any header. TLS session variables are left out: they
-    // differ for each client.
+    // differ for each client, and so is the identity of the request.
     let variables = context.variables();
-    let is_session = |name: &str| name.starts_with("SSL_") && name != "SSL_TLS_SNI";
+    let is_session = |name: &str| name.starts_with("SSL_") && name != "SSL_TLS_SNI" || is_unique_id(name);
     for (name, value) in variables.iter().filter(|(name, _)| !is_session(name) && *name != "HTTP2") {
         add(&mut key, name.as_bytes());
         add(&mut key, value.as_bytes());

@@ -13,6 +13,7 @@ mod part;
 pub mod remote_ip;
 mod rules;
 mod span;
+pub mod unique_id;
 pub mod variables;
 mod visitor;
 mod worker_part;

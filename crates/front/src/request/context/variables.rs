@@ -11,6 +11,7 @@ use http::request::Parts;
 
 use super::RequestContext;
 use super::expressions::{ExprOf, SeenResponse};
+use super::unique_id::UNIQUE_ID;
 use crate::base::protocol::protocol;
 use crate::base::refusal::Refusal;
 use crate::routing::{Route, bytes};
@@ -123,6 +124,14 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     name_groups(context, route, &mut variables);
     if rules.has_variables() {
         apply(context, head, route, &rules.set_env_if, &mut variables);
+    }
+    // As in httpd, SetEnv and UnsetEnv may change the identity that programs see, and SetEnvIf does not know it.
+    if rules.env.iter().rev().find(|(name, _)| name == UNIQUE_ID).is_none_or(|(_, value)| value.is_some()) {
+        variables.set(UNIQUE_ID, Some(context.unique_id()));
+    } else {
+        variables.set(UNIQUE_ID, None);
+    }
+    if rules.has_variables() {
         variables.set_all(&rules.env);
     }
     if let Some(trace) = &context.trace {

@@ -54,6 +54,9 @@ impl ExprParser<'_, '_> {
 
     /// The function with this name. An unknown name is an error, because a condition must not change its meaning.
     pub(super) fn function(&mut self, name: &str, start: &ExprScanner<'_>) -> Result<ExprFunction, String> {
+        // As in mod_include, pages have a short name for their variables.
+        let is_of_page = self.rights == ExprRights::OfPage && name.eq_ignore_ascii_case("v");
+        let name = if is_of_page { "reqenv" } else { name };
         let function =
             names::function(name).ok_or_else(|| start.wrong(&format!("the function {name} does not exist")))?;
         if let ExprFunction::Disk(fact) = &function {

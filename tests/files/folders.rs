@@ -14,15 +14,15 @@ fn a_folder_without_an_index_is_listed_where_options_allow_it() {
     }
     server.site.write("htdocs/closed/a", "x");
     let page = server.get("/list/").is(200);
-    assert_eq!(page.header("content-type").as_deref(), Some("text/html; charset=utf-8"));
+    assert_eq!(page.header("content-type").as_deref(), Some("text/html;charset=ISO-8859-1"));
     let text = page.text();
     for link in [
-        "<a href=\"a.txt\">a.txt</a>",
-        "<a href=\"b%20%3C%26%3E%22.txt\">b &lt;&amp;&gt;&quot;.txt</a>",
-        "<a href=\"c%3Ad\">c:d</a>",
-        "<a href=\"100%25\">100%</a>",
-        "<a href=\"sub/\">sub/</a>",
-        "<a href=\"../\">Parent Directory</a>",
+        "<a href=\"a.txt\"> a.txt</a>",
+        "<a href=\"b%20%3c&amp;%3e%22.txt\"> b &lt;&amp;&gt;&quot;.txt</a>",
+        "<a href=\"./c:d\"> c:d</a>",
+        "<a href=\"100%25\"> 100%</a>",
+        "<a href=\"sub/\"> sub/</a>",
+        "<a href=\"/\"> Parent Directory</a>",
     ] {
         assert!(text.contains(link), "{link}: {text}");
     }
@@ -49,7 +49,7 @@ fn a_fancy_list_has_dates_and_sizes_and_can_be_sorted() {
     };
     assert_eq!((order("").as_str(), order("?C=N;O=D").as_str(), order("?C=S;O=A").as_str()), ("zab", "zba", "zba"));
     let text = server.text("/list/");
-    assert!(text.contains("<td>2.9K</td>") && text.contains("?C=S;O=A"), "{text}");
+    assert!(text.contains("  2.9K  ") && text.contains("?C=S;O=A"), "{text}");
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod aside;
 mod folders;
 /// Index files, PATH_INFO, asis files, ranges and entity tags as httpd's manual describes them.
 mod index_and_ranges;
+/// Icons, descriptions and texts of listings; what they hide.
+mod listings;
 /// MultiViews and type maps.
 mod negotiation;
 /// `OpenFileCache`: files that stay open between requests.

@@ -66,6 +66,11 @@ fn listed(name: &str, value: &str, n: usize) -> String {
     format!("{name} {value}{}\n", words(n, |i| format!(".e{i}"))).repeat(10)
 }
 
+/// Icons or texts of listings for many patterns.
+fn pictures(directive: &str, n: usize, pattern: &str) -> String {
+    format!("IndexOptions FancyIndexing\n{directive}{}\n", words(n, |i| format!("{pattern}{i}")))
+}
+
 /// Every directive of the table that `AllowOverride` can allow. A test compares the names with the table.
 pub const DIRECTIVES: &[(&str, Grown)] = &[
     ("ServerSignature", Line("EMail")),
@@ -123,7 +128,20 @@ pub const DIRECTIVES: &[(&str, Grown)] = &[
     ("FallbackResource", By(|n| lines(n, |i| format!("FallbackResource /x{i}")))),
     ("IndexOptions", By(|n| format!("IndexOptions{}\n", words(n, |_| "+FancyIndexing".into())))),
     ("IndexIgnore", By(|n| format!("IndexIgnore{}\n", words(n, |i| format!("*{i}*{}*", i % 7))))),
+    ("IndexIgnoreReset", Line("On")),
     ("IndexOrderDefault", Line("Ascending Name")),
+    ("AddIcon", By(|n| pictures("AddIcon (A,/i.png)", n, "*a*"))),
+    ("AddIconByType", By(|n| pictures("AddIconByType (A,/i.png)", n, "text/*"))),
+    ("AddIconByEncoding", By(|n| pictures("AddIconByEncoding (A,/i.png)", n, "x-*"))),
+    ("AddAlt", By(|n| pictures("AddAlt a", n, "*a*"))),
+    ("AddAltByType", By(|n| pictures("AddAltByType a", n, "text/*"))),
+    ("AddAltByEncoding", By(|n| pictures("AddAltByEncoding a", n, "x-*"))),
+    ("AddDescription", By(|n| pictures("AddDescription \"a text\"", n, "*a*"))),
+    ("DefaultIcon", By(|n| format!("DefaultIcon /{}\n", "a".repeat(n)))),
+    ("HeaderName", By(|n| format!("HeaderName /{}\n", "a".repeat(n)))),
+    ("ReadmeName", By(|n| format!("ReadmeName /{}\n", "a".repeat(n)))),
+    ("IndexHeadInsert", By(|n| format!("IndexHeadInsert {}\n", "a".repeat(n)))),
+    ("IndexStyleSheet", By(|n| format!("IndexStyleSheet /{}\n", "a".repeat(n)))),
     ("AcceptPathInfo", Line("On")),
     ("FileETag", Line("+Size +MTime")),
     ("Redirect", By(|n| lines(n, |i| format!("Redirect /r{i}/{} http://localhost/", "a".repeat(40))))),

@@ -137,11 +137,7 @@ const GROUPS: &[Group] = &[
             LuaHookMapToStorage LuaHookPreTranslate LuaHookTranslateName LuaHookTypeChecker LuaInputFilter LuaMapHandler \
             LuaOutputFilter LuaQuickHandler",
     },
-    Group {
-        fate: Refused,
-        advice: "write a ServerName or ServerAlias for each name",
-        names: "ServerPath",
-    },
+    Group { fate: Refused, advice: "write a ServerName or ServerAlias for each name", names: "ServerPath" },
     Group {
         fate: Refused,
         advice: "everything runs as User and Group: use another instance for another user",
@@ -161,12 +157,6 @@ const GROUPS: &[Group] = &[
         fate: Ignored,
         advice: "the Perl program negotiates content; the file name determines the type",
         names: "MimeMagicFile ModMimeUsePathInfo ContentDigest",
-    },
-    Group {
-        fate: Ignored,
-        advice: "folder listings are plain",
-        names: "AddAlt AddAltByEncoding AddAltByType AddDescription AddIcon AddIconByEncoding AddIconByType DefaultIcon \
-            HeaderName ReadmeName IndexHeadInsert IndexIgnoreReset IndexStyleSheet",
     },
     Group {
         fate: Ignored,

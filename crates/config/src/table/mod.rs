@@ -102,6 +102,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::virtual_folders::ROWS,
         content::actions::ROWS,
         content::folders::ROWS,
+        content::listings::ROWS,
         content::redirects::ROWS,
         content::rewriting::ROWS,
         content::proxy::pass::ROWS,

@@ -1,6 +1,7 @@
 //! Directives of Apache 1.3 that have little or no effect, accepted so that old configurations can be read.
 
 use crate::draft::Draft;
+use crate::model::response::listing::ListingOption;
 use crate::table::content::headers::header;
 use crate::table::row::{Effect, FILE_INFO, Form, HOSTS, INDEXES, Row, SERVER, flag, reading, rows, word, words};
 
@@ -28,9 +29,11 @@ pub(super) static ROWS: &[Row] = rows![
     .of("mod_headers.c")
     .because("see Header"),
     "As `Header always`: applies to error responses too.",
-    flag("FancyIndexing", INDEXES, |d, on| d.settings().response.listing.fancy = Some(on))
-        .of("mod_autoindex.c")
-        .because("see IndexOptions"),
+    flag("FancyIndexing", INDEXES, |d, on| {
+        d.settings().response.listing.options.set(ListingOption::FancyIndexing, on);
+    })
+    .of("mod_autoindex.c")
+    .because("see IndexOptions"),
     "As `IndexOptions FancyIndexing`, for folder listings.",
 ];
 

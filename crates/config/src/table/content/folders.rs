@@ -1,39 +1,25 @@
-//! Folders: trailing slash, listings, path info, ETag.
+//! Folders: trailing slash, index, path info, ETag.
 
 use crate::draft::Draft;
-use crate::model::response::listing::ListingColumn;
 use crate::model::response::{FileEtag, PathInfo};
-use crate::syntax::wildcard::{self, Slash};
-use crate::table::row::{FILE_INFO, INDEXES, MANY, Row, flag, rows, word, words};
+use crate::table::row::{FILE_INFO, INDEXES, Row, flag, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
-    "mod_autoindex.c",
+    "mod_dir.c",
     flag("DirectorySlash", INDEXES, |d, on| d.settings().response.directory_slash = Some(on))
-        .of("mod_dir.c")
         .because("On: otherwise relative links in the page would be wrong"),
     "Whether a request for a folder without a trailing slash is redirected to the path with it; Off answers 404.",
     word("DirectoryIndexRedirect", INDEXES, "On|Off|permanent|temp|seeother|status", index_redirect)
-        .of("mod_dir.c")
         .default("Off", "httpd's default: clients need not know the name of the index"),
     "Whether a request for a folder is redirected to its index, in place of a response with it. On and temp: status \
      302, permanent: 301, seeother: 303, or a status from 300 to 399.",
     flag("DirectoryCheckHandler", INDEXES, |d, on| d.settings().response.directory_check_handler = Some(on))
-        .of("mod_dir.c")
         .default("Off", "httpd 2.4's default"),
     "On: a folder with a handler by SetHandler has no index. Off: the index comes first.",
     word("FallbackResource", INDEXES, "disabled|/url-path", fallback_resource)
-        .of("mod_dir.c")
         .because("missing files are answered 404"),
     "URL path of this server that handles requests for missing files and for folders without an index, with the \
      request's method, query and body. Perl handlers decide for themselves which paths exist.",
-    words("IndexOptions", INDEXES, "[+|-]option…", 1..=MANY, index_options).because("a plain list of names"),
-    "Format of folder listings, which Options Indexes allows: FancyIndexing (with dates and sizes), FoldersFirst, \
-     IgnoreCase, None. Other options are accepted and have no effect.",
-    words("IndexIgnore", INDEXES, "name…", 1..=MANY, index_ignore).because("everything except .ht* is listed"),
-    "Names, with `*` and `?`, that are omitted from folder listings.",
-    words("IndexOrderDefault", INDEXES, "Ascending|Descending Name|Date|Size", 2..=2, index_order)
-        .because("sorted by name"),
-    "Initial order of folder listings.",
     word("AcceptPathInfo", FILE_INFO, "On|Off|Default", accept_path_info)
         .of("core.c")
         .because("Default: a file has one path, a script has many"),
@@ -105,53 +91,5 @@ fn accept_path_info(draft: &mut Draft, word: &str) -> Result<(), String> {
         "default" => PathInfo::Default,
         _ => return Err(format!("expected On, Off or Default, got \"{word}\"")),
     });
-    Ok(())
-}
-
-/// `IndexIgnore name…`
-fn index_ignore(draft: &mut Draft, names: &[String]) -> Result<(), String> {
-    for name in names {
-        let pattern = draft.pattern(&wildcard::to_anchored_regex(name, Slash::Ordinary))?;
-        draft.settings().response.listing.ignored.push(pattern);
-    }
-    Ok(())
-}
-
-/// `IndexOptions [+|-]option…`
-fn index_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let mut unused = Vec::new();
-    for arg in args {
-        let on = !arg.starts_with('-');
-        let name = arg.trim_start_matches(['+', '-']).to_ascii_lowercase();
-        let listing = &mut draft.settings().response.listing;
-        match name.as_str() {
-            "fancyindexing" => listing.fancy = Some(on),
-            "none" => listing.fancy = Some(false),
-            "foldersfirst" => listing.folders_first = Some(on),
-            "ignorecase" => listing.ignore_case = Some(on),
-            _ => unused.push(arg.clone()),
-        }
-    }
-    if !unused.is_empty() {
-        draft.warn(&format!("ignored, because without effect here: {}", unused.join(" ")));
-    }
-    Ok(())
-}
-
-/// `IndexOrderDefault Ascending|Descending Name|Date|Size`
-fn index_order(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let [direction, column] = args else { return Ok(()) };
-    let backwards = match direction.to_ascii_lowercase().as_str() {
-        "ascending" => false,
-        "descending" => true,
-        _ => return Err(format!("expected Ascending or Descending first, got \"{direction}\"")),
-    };
-    let column = match column.to_ascii_lowercase().as_str() {
-        "name" | "description" => ListingColumn::Name,
-        "date" => ListingColumn::Date,
-        "size" => ListingColumn::Size,
-        _ => return Err(format!("expected Name, Date or Size second, got \"{column}\"")),
-    };
-    draft.settings().response.listing.order = Some((column, backwards));
     Ok(())
 }

@@ -7,6 +7,7 @@ pub(super) mod filters;
 pub(super) mod folders;
 pub(super) mod headers;
 pub(super) mod includes;
+pub(super) mod listings;
 pub(super) mod negotiation;
 pub(super) mod proxy;
 pub(super) mod redirects;

@@ -121,7 +121,7 @@ fn validator_fields(route: &Route, stamp: Stamp, validators: &Validators) -> Fie
     }
 }
 
-fn fields_of(validators: &Validators) -> Fields {
+pub(super) fn fields_of(validators: &Validators) -> Fields {
     let modified = httpdate::fmt_http_date(validators.modified);
     let fields = [(LAST_MODIFIED, modified), (ETAG, validators.etag.clone())];
     let fields = fields.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::try_from(value).ok()?)));

@@ -45,7 +45,8 @@ fn roots(config: &Config) -> Vec<(u16, PathBuf)> {
     let hosts = (0..).zip(&config.hosts);
     let of_hosts = hosts.flat_map(|(number, host)| {
         let aliases = host.aliases.iter().map(|alias| alias.to.clone());
-        aliases.chain([host.document_root.clone()]).map(move |folder| (number, folder))
+        let roots = host.virtual_folders.outer_folders().chain([host.document_root.clone()]);
+        aliases.chain(roots).map(move |folder| (number, folder))
     });
     let of_sections = config.sections.iter().filter_map(|section| match &section.scope {
         Scope::Directory(folder) if folder.components().count() > LEAST_PARTS => Some((0, folder.clone())),

@@ -65,7 +65,8 @@ fn log_folders(config: &Config) -> impl Iterator<Item = PathBuf> {
 fn documents(config: &Config) -> impl Iterator<Item = PathBuf> {
     config.hosts.iter().flat_map(|host| {
         let aliases = host.aliases.iter().map(|alias| alias.to.clone());
-        aliases.chain([host.document_root.clone()]).filter(|folder| folder.is_dir())
+        let roots = host.virtual_folders.outer_folders().chain([host.document_root.clone()]);
+        aliases.chain(roots).filter(|folder| folder.is_dir())
     })
 }
 

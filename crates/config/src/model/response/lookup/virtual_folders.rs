@@ -104,6 +104,11 @@ impl VirtualFolders {
         self.patterns().find_map(|pattern| pattern.root_of(file))
     }
 
+    /// The folders that contain those of all hosts.
+    pub fn outer_folders(&self) -> impl Iterator<Item = PathBuf> {
+        self.patterns().map(FolderPattern::outer_folder)
+    }
+
     fn patterns(&self) -> impl Iterator<Item = &FolderPattern> {
         [&self.documents, &self.scripts].into_iter().filter_map(|folder| match folder {
             Some(VirtualFolder::Named(pattern)) => Some(pattern),
@@ -136,6 +141,15 @@ impl FolderPattern {
             folder.push(if is_name || pieces.iter().all(Piece::is_text) { &component } else { MISSING });
         }
         folder
+    }
+
+    /// The part of the path that is the same for all names.
+    fn outer_folder(&self) -> PathBuf {
+        let fixed = self.components.iter().map_while(|pieces| match &pieces[..] {
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        });
+        PathBuf::from("/").join(fixed.collect::<PathBuf>())
     }
 
     /// The first components of `file`, if the pattern may have made them.
@@ -310,5 +324,6 @@ mod tests {
         assert_eq!(root("/v/a/b/cgi/x"), None);
         assert_eq!(root("/v/a/b"), None);
         assert_eq!(root("/w/a/b/docs/x"), None);
+        assert_eq!(pattern.outer_folder(), Path::new("/v"));
     }
 }

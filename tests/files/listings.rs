@@ -31,7 +31,7 @@ fn a_table_has_icons_and_descriptions_of_its_entries() {
     }
     assert!(!text.contains("c.bak"), "{text}");
     let text = server.text("/list/all/");
-    assert!(text.contains("d.bak") && text.contains("<td>The <i>title</td>"), "{text}");
+    assert!(text.contains("d.bak") && text.contains("<td>The &lt;i&gt;title</td>"), "{text}");
 }
 
 /// A list must not name what its client may not open, nor show the title of such a file.

@@ -108,13 +108,23 @@ impl IndexInput {
     }
 }
 
-/// The text between `<title>` and `</title>`, on one line.
+/// The text between `<title>` and `</title>`, on one line and as HTML. Entities remain; a tag, which a title cannot have,
+/// becomes text.
 fn title_in(html: &[u8]) -> Option<Vec<u8>> {
     let find = |text: &[u8], tag: &[u8]| text.windows(tag.len()).position(|at| at.eq_ignore_ascii_case(tag));
     let (begin, end) = (b"<title>", b"</title>");
     let text = html.get(find(html, begin)? + begin.len()..)?;
     let text = text.get(..find(text, end)?)?;
-    Some(text.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect())
+    let mut title = Vec::with_capacity(text.len());
+    for byte in text {
+        match byte {
+            b'\n' | b'\r' => title.push(b' '),
+            b'<' => title.extend(b"&lt;"),
+            b'>' => title.extend(b"&gt;"),
+            byte => title.push(*byte),
+        }
+    }
+    Some(title)
 }
 
 #[cfg(test)]
@@ -125,6 +135,7 @@ mod tests {
     fn a_title_is_one_line() {
         let title = |html: &str| title_in(html.as_bytes()).map(|title| String::from_utf8(title).unwrap());
         assert_eq!(title("<html><TITLE>a\nb</Title>").as_deref(), Some("a b"));
+        assert_eq!(title("<title>a<script>&amp;</title>").as_deref(), Some("a&lt;script&gt;&amp;"));
         assert_eq!(title("<title>a"), None);
         assert_eq!(title("a"), None);
     }

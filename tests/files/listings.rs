@@ -40,7 +40,7 @@ fn a_list_hides_what_the_client_may_not_open() {
     let server = serve(
         "Options +Indexes\nIndexOptions FancyIndexing ScanHTMLTitles DescriptionWidth=*\n\
          <Files \"closed*\">\nRequire all denied\n</Files>\n<Directory @DIR@/htdocs/list/inner>\nRequire all denied\n</Directory>\n\
-         <Location /forbidden>\nIndexOptions +ShowForbidden\n</Location>\n<Location /links>\nOptions -FollowSymLinks\n</Location>",
+         <Location /forbidden>\nIndexOptions +ShowForbidden\n</Location>\n<Directory @DIR@/htdocs/links>\nOptions -FollowSymLinks\n</Directory>",
     );
     for folder in ["list", "forbidden"] {
         server.site.write(&format!("htdocs/{folder}/closed.html"), "<title>secret title</title>");

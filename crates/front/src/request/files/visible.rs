@@ -48,6 +48,11 @@ impl<'a> FolderView<'a> {
         let (routes, config) = (&context.generation.routes, &context.generation.config);
         let entry = FoundFile { path: &path, filename: Path::new(&file), script_length: path.len() };
         let found = routes.refine(config, self.route, entry)?;
+        Ok(self.may_open(&found))
+    }
+
+    /// Whether the client may open a file, without any question to a worker, a file of passwords or DNS.
+    pub fn may_open(&self, found: &Route) -> bool {
         let has_more_perl = PHASES.iter().any(|phase| {
             let handlers = found.settings.phases.of(*phase);
             !handlers.is_empty() && handlers != self.route.settings.phases.of(*phase)
@@ -55,8 +60,8 @@ impl<'a> FolderView<'a> {
         let (inner, outer) = (&found.settings.access, &self.route.settings.access);
         let has_more_perl = has_more_perl
             || inner.needs_providers() && (&inner.requires, &inner.passwords) != (&outer.requires, &outer.passwords);
-        let needs_tls = found.settings.response.ssl.required == Some(true) && !context.is_secure();
-        Ok(found.refusal.is_none() && !has_more_perl && !needs_tls && self.may_enter(&found))
+        let needs_tls = found.settings.response.ssl.required == Some(true) && !self.context.is_secure();
+        found.refusal.is_none() && !has_more_perl && !needs_tls && self.may_enter(found)
     }
 
     fn may_enter(&self, route: &Route) -> bool {

@@ -47,7 +47,7 @@ pub fn tidy(path: &str) -> String {
     format!("/{}{end}", names.join("/"))
 }
 
-/// The document root of the route.
+/// `DocumentRoot`, or the folder by `VirtualDocumentRoot` that contains the file.
 pub fn document_root<'a>(context: &'a RequestContext, route: &'a Route) -> &'a Path {
     context.generation.config.document_root_of(route.host, &route.filename)
 }

@@ -175,7 +175,7 @@ fn is_harmless(name: &str) -> bool {
     !is_split && name.len() <= LONGEST_NAME
 }
 
-/// The pieces of a component.
+/// Parses a component of a path: text, `%%`, `%p`, `%N` and `%N.M`.
 fn pieces(component: &str) -> Result<Vec<Piece>, String> {
     let expected = || format!("expected %%, %p, %N or %N.M in \"{component}\", where N and M are 3, -3, 3+ or -3+");
     let mut pieces = Vec::new();

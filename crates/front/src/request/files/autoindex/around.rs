@@ -1,20 +1,20 @@
 //! The texts above and below an index: `HeaderName` and `ReadmeName`.
 
 use std::os::unix::fs::FileExt;
+use std::rc::Rc;
 
-use http::Uri;
 use http::header::{CONTENT_TYPE, HOST};
 use http::request::Parts;
-use percent_encoding::percent_encode;
 
 use crate::base::blocking;
-use crate::request;
 use crate::request::context::RequestContext;
-use crate::request::files::{LookupResult, content_headers};
-use crate::request::internal_redirect::UNSENT;
-use crate::routing::Route;
+use crate::request::files::visible::FolderView;
+use crate::request::files::{LookupResult, content_headers, find};
+use crate::routing::{Route, RouteKey};
 use base::path::PATH;
-use config::{Handler, Phase};
+use config::Handler;
+use files::open::OpenedFile;
+use percent_encoding::percent_encode;
 
 /// Most bytes of a text.
 const LONGEST: usize = 256 << 10;
@@ -32,28 +32,15 @@ pub struct TextAround {
 /// program or a filter would make is left out, because its source may be secret.
 pub async fn text(context: &RequestContext, route: &Route, head: &Parts, url: Option<&str>) -> Option<TextAround> {
     let url = url.filter(|url| !url.is_empty())?;
-    let sent = percent_encode(url.as_bytes(), UNSENT).to_string();
-    let target = if url.starts_with('/') { sent } else { format!("{}{sent}", percent_encode(&route.path, PATH)) };
-    let context = context.part();
-    let mut part = context.head.clone();
-    part.uri = Uri::builder().path_and_query(target).build().ok()?;
-    if let (None, Some(host)) = (part.headers.get(HOST), head.headers.get(HOST)) {
-        part.headers.insert(HOST, host.clone());
-    }
-    let Ok(LookupResult::File(file, opened)) = Box::pin(request::look_up(&context, &part)).await else { return None };
+    let (file, opened) = open(context, route, head, url).await?;
     let settings = &file.settings;
-    if settings.needs_perl_for_users() || !settings.phases.of(Phase::Access).is_empty() {
-        return None;
-    }
-    let is_plain = settings.handler == Handler::Default;
-    let fields = content_headers(&context.generation.config, &file, &part);
+    let fields = content_headers(&context.generation.config, &file, head);
     let kind = fields.get(CONTENT_TYPE)?.to_str().ok()?.split(';').next()?.trim().to_ascii_lowercase();
     let is_html = matches!(kind.as_str(), "text/html" | "application/xhtml+xml");
-    if !is_plain || !is_html && !kind.starts_with("text/") {
+    if settings.handler != Handler::Default || !is_html && !kind.starts_with("text/") {
         return None;
     }
-    let size = usize::try_from(opened.size).ok().filter(|size| *size <= LONGEST);
-    let Some(size) = size else {
+    let Some(size) = usize::try_from(opened.size).ok().filter(|size| *size <= LONGEST) else {
         let why = format!("{url} is not shown with the index: it has more than {} KB", LONGEST >> 10);
         context.client.log_error(&why);
         return None;
@@ -65,4 +52,27 @@ pub async fn text(context: &RequestContext, route: &Route, head: &Parts, url: Op
     let text = blocking::run("read a text of an index", read).await.ok()?.ok()?;
     let is_parsed = settings.response.includes.are_on() && text.windows(ELEMENT.len()).any(|at| at == ELEMENT);
     (!is_parsed).then_some(TextAround { is_html, text })
+}
+
+/// The opened file, if it is one without a redirect, a backend or a condition, and the client may open it.
+async fn open(context: &RequestContext, folder: &Route, head: &Parts, url: &str) -> Option<(Rc<Route>, OpenedFile)> {
+    let path =
+        if url.starts_with('/') { url.to_owned() } else { format!("{}{url}", percent_encode(&folder.path, PATH)) };
+    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let generation = &context.generation;
+    let asked = RouteKey { local: &context.client.local, host, path: &path };
+    let route = generation.wait_for(|| generation.routes.find(&generation.config, asked)).await.ok()?;
+    // A rule of mod_rewrite may guard a file elsewhere on the site, and is not run for this one.
+    let is_outside = url.starts_with('/') || url.contains("..");
+    let has_rules = generation.config.hosts.get(usize::from(folder.host)).is_none_or(|host| host.rewrite.is_on());
+    if is_outside && has_rules {
+        return None;
+    }
+    let is_elsewhere = route.host != folder.host || route.redirect.is_some() || route.backend.is_some();
+    let found = generation.wait_for(|| find(generation, &route, head)).await.ok()?;
+    let LookupResult::File(file, opened) = found else { return None };
+    // Conditions of `<If>` are those of another request, and may restrict access.
+    let is_conditional = generation.config.have_branches(file.plain_sections(), &file.files);
+    let may_open = !is_elsewhere && !is_conditional && FolderView::of(context, folder).may_open(&file);
+    may_open.then_some((file, opened))
 }

@@ -71,7 +71,8 @@ fn check_names_every_handler_that_is_not_there() {
         let said = check(lines).failed(78, "site.conf:5: ");
         assert!(said.err.contains("Away"), "{said:?}");
     }
-    check("PerlFixupHandler Here::nothing").failed(78, "site.conf:5: PerlFixupHandler: Here::nothing has no sub handler: ");
+    check("PerlFixupHandler Here::nothing")
+        .failed(78, "site.conf:5: PerlFixupHandler: Here::nothing has no sub handler: ");
 }
 
 #[test]

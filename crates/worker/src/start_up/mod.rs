@@ -21,8 +21,8 @@ use super::place::server;
 use base::log;
 use config::program::CgiMode;
 use config::{
-    At, Config, ConfigError, Facts, Handler, Host, PerlGeneration, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep,
-    pools, regular, split_words, table,
+    At, Config, ConfigError, Facts, Handler, Host, NamedHandler, PerlGeneration, PerlHtaccess, PsgiApp, Scope, StartUp,
+    StartUpStep, pools, regular, split_words, table,
 };
 
 /// Boots Perl for a configuration, which may still be incomplete.

@@ -64,8 +64,8 @@ fn a_list_hides_what_the_client_may_not_open() {
     assert!(text.contains("a title") && !text.contains("link.html") && !text.contains("secret title"), "{text}");
 }
 
-/// mod_autoindex.html#headername, #readmename: text/html as it is, other text "in a <pre> block". The source of a program,
-/// and a file that the client may not open, are never shown.
+/// mod_autoindex.html#headername, #readmename: text/html as it is, other text "in a <pre> block". The source of a
+/// program, and a file that the client may not open, are never shown.
 #[test]
 fn texts_stand_above_and_below_a_list() {
     let server = serve(

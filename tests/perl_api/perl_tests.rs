@@ -48,8 +48,8 @@ fn the_documentation_of_every_module_is_in_order_and_its_synopsis_compiles() {
     prove(&["pod.t"], &[]);
 }
 
-/// Ways to reach the code, as TestServer.pm defines them. Only root can switch to another user. A test run without root covers
-/// an unprivileged server anyway.
+/// Ways to reach the code, as TestServer.pm defines them. Only root can switch to another user. A test run without root
+/// covers an unprivileged server anyway.
 fn doors() -> Vec<String> {
     let folder = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/perl/t/lib");
     let names =

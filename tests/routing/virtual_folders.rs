@@ -1,5 +1,5 @@
-//! `VirtualDocumentRoot`, `VirtualScriptAlias`: mod/mod_vhost_alias.html. tests/beside_httpd/mod_vhost_alias.txt has more
-//! cases.
+//! `VirtualDocumentRoot`, `VirtualScriptAlias`: mod/mod_vhost_alias.html. tests/beside_httpd/mod_vhost_alias.txt has
+//! more cases.
 
 use crate::support::{Request, Response, Server, Site};
 

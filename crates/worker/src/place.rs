@@ -81,7 +81,6 @@ pub(super) fn document_roots_of(config: Rc<Config>, host: u16) -> apache::FactOf
     })
 }
 
-/// The aliases of a host.
 pub(super) fn aliases_of(config: Rc<Config>, host: u16) -> apache::FactOf<apache::PassedAlias> {
     apache::FactOf::new(move |path| {
         let (alias, file) = config.alias_of(host, &Text::new(path).0)?;

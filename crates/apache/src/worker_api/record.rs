@@ -47,7 +47,7 @@ pub struct AskedServer {
     pub is_secure: bool,
 }
 
-/// The server that a request asked for.
+/// Empty texts if the request has ended.
 pub fn asked_server(request: u64) -> AskedServer {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let asked = with(request, |r| AskedServer {
@@ -58,7 +58,7 @@ pub fn asked_server(request: u64) -> AskedServer {
     asked.unwrap_or_default()
 }
 
-/// Values set by handlers.
+/// Fields of `$r` that translation handlers may change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetByHandlers {
     /// `$r->uri`, decoded.

@@ -48,8 +48,8 @@ impl Config {
         self.hosts.get(usize::from(host)).is_some_and(|host| host.virtual_folders.are_on())
     }
 
-    /// The name and port of a request with this `Host` header, by the host's `UseCanonicalName`; `usual_port` is that of
-    /// the scheme.
+    /// The name and port of a request with this `Host` header, by the host's `UseCanonicalName`; `usual_port` is that
+    /// of the scheme.
     pub fn served_name(&self, host: u16, host_header: &str, usual_port: u16, address: &str) -> ServedName {
         let canonical = self.canonical_name(host);
         let server = self.hosts.get(usize::from(host));

@@ -36,8 +36,8 @@ pub fn to_anchored_regex(pattern: &str, slash: Slash) -> String {
     format!("^{}$", to_regex(pattern, slash))
 }
 
-/// Whether a text matches a pattern of `*` and `?`, which match slashes. Backtracking is limited to the last `*`. Each step
-/// takes one from `left`; without steps left, nothing matches.
+/// Whether a text matches a pattern of `*` and `?`, which match slashes. Backtracking is limited to the last `*`. Each
+/// step takes one from `left`; without steps left, nothing matches.
 pub fn is_match(pattern: &[u8], text: &[u8], left: &mut usize) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;

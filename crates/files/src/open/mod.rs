@@ -285,7 +285,8 @@ fn resolve(
     }
 }
 
-/// The longest DocumentRoot or Alias that contains the file. Links in its path belong to the administrator, not to the site.
+/// The longest DocumentRoot or Alias that contains the file. Links in its path belong to the administrator, not to the
+/// site.
 pub fn root<'a>(config: &'a Config, host: u16, filename: &'a Path) -> &'a Path {
     let host = &config.hosts[host as usize];
     let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);

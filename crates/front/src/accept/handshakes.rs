@@ -1,5 +1,5 @@
-//! Unfinished handshakes with a port. The kernel is asked by NETLINK_SOCK_DIAG (sock_diag(7)) for sockets of that port in
-//! state SYN_RECV only. `/proc/net/tcp`, the fallback, prints every connection of the machine.
+//! Unfinished handshakes with a port. The kernel is asked by NETLINK_SOCK_DIAG (sock_diag(7)) for sockets of that port
+//! in state SYN_RECV only. `/proc/net/tcp`, the fallback, prints every connection of the machine.
 
 use std::fs;
 use std::io;

@@ -151,7 +151,7 @@ impl ListingOptions {
         *self = ListingOptions { whole: Some(0), more: 0, less: 0 };
     }
 
-    /// Whether the option is on.
+    /// The set without the options with `-`, and with those with `+`.
     pub fn has(self, option: ListingOption) -> bool {
         (self.whole.unwrap_or_default() & !self.less | self.more) & option as u32 != 0
     }
@@ -193,7 +193,7 @@ impl IgnoredNames {
 }
 
 impl Listing {
-    /// Whether an option is on.
+    /// With the options of all sections that apply.
     pub fn has(&self, option: ListingOption) -> bool {
         self.options.has(option)
     }

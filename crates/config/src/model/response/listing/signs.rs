@@ -7,7 +7,7 @@ use crate::syntax::wildcard;
 /// An icon or a text for some entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntrySign {
-    /// The entries that have it.
+    /// By path, media type or encoding.
     pub of: SignOf,
     /// URL of the icon, or the text.
     pub value: String,
@@ -77,7 +77,8 @@ pub const BLANK: &str = "^^BLANKICON^^";
 #[derive(Debug)]
 pub struct MatchAllowance(Cell<usize>);
 
-/// Steps for all names of a listing together, less than a second; 10 000 names with a hundred patterns need half of them.
+/// Steps for all names of a listing together, less than a second; 10 000 names with a hundred patterns need half of
+/// them.
 const STEPS: usize = 100_000_000;
 /// Bytes that are compared in one step where a text is searched for.
 const AT_ONCE: usize = 16;
@@ -94,7 +95,7 @@ impl MatchAllowance {
         self.0.get() == 0
     }
 
-    /// Whether a text matches a pattern.
+    /// `*` and `?` are wildcards. `false` also when the allowance is used up.
     pub fn matches(&self, pattern: &str, text: &[u8]) -> bool {
         let mut left = self.0.get().saturating_sub(1);
         let is_match = wildcard::is_match(pattern.as_bytes(), text, &mut left);

@@ -1,5 +1,5 @@
-//! Where files are looked for besides their own name: a name spelled almost alike, the home of a user, a folder named after
-//! the host.
+//! Where files are looked for besides their own name: a name spelled almost alike, the home of a user, a folder named
+//! after the host.
 
 pub mod spelling;
 pub mod user_dir;

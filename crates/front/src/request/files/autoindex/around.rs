@@ -23,7 +23,6 @@ const ELEMENT: &[u8] = b"<!--#";
 
 /// A text above or below an index.
 pub struct TextAround {
-    /// Whether the text is HTML.
     pub is_html: bool,
     pub text: Vec<u8>,
 }

@@ -15,7 +15,6 @@ use files::open::Links;
 /// Most bytes of a file in which its title is looked for.
 const TITLE_WITHIN: u64 = 8 << 10;
 
-/// An entry of the index.
 pub struct IndexEntry {
     /// The name as bytes: file names need not be UTF-8.
     pub name: Vec<u8>,
@@ -108,8 +107,8 @@ impl IndexInput {
     }
 }
 
-/// The text between `<title>` and `</title>`, on one line and as HTML. Entities remain; a tag, which a title cannot have,
-/// becomes text.
+/// The text between `<title>` and `</title>`, on one line and as HTML. Entities remain; a tag, which a title cannot
+/// have, becomes text.
 fn title_in(html: &[u8]) -> Option<Vec<u8>> {
     let find = |text: &[u8], tag: &[u8]| text.windows(tag.len()).position(|at| at.eq_ignore_ascii_case(tag));
     let (begin, end) = (b"<title>", b"</title>");

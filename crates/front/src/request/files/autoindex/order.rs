@@ -22,8 +22,8 @@ pub struct IndexQuery {
 }
 
 impl IndexQuery {
-    /// Reads `C=column;O=order;F=format;V=version sort;P=pattern`, and changes the format. As in httpd, everything behind
-    /// an unknown part is ignored.
+    /// Reads `C=column;O=order;F=format;V=version sort;P=pattern`, and changes the format. As in httpd, everything
+    /// behind an unknown part is ignored.
     pub fn of(listing: &mut Listing, query: &str) -> IndexQuery {
         let (column, backwards) = listing.order.unwrap_or((ListingColumn::Name, false));
         let mut order = IndexQuery { column, backwards, pattern: None, arguments: Vec::new() };
@@ -107,8 +107,8 @@ impl IndexQuery {
     }
 }
 
-/// Compares texts in which runs of digits are numbers. A run that begins with 0 is compared as the digits behind a decimal
-/// point, as in httpd.
+/// Compares texts in which runs of digits are numbers. A run that begins with 0 is compared as the digits behind a
+/// decimal point, as in httpd.
 fn natural(a: &[u8], b: &[u8]) -> Ordering {
     let (mut a, mut b) = (a, b);
     loop {
@@ -135,8 +135,8 @@ fn digits(text: &[u8]) -> &[u8] {
     &text[..length]
 }
 
-/// Whether a name matches a pattern of a client, with `*`, `?` and sets: `[a-z]`, `[!a]`. Backtracking is limited to the
-/// last `*`.
+/// Whether a name matches a pattern of a client, with `*`, `?` and sets: `[a-z]`, `[!a]`. Backtracking is limited to
+/// the last `*`.
 fn is_match(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;

@@ -84,7 +84,6 @@ impl IndexWriter<'_> {
         self.html.extend_from_slice(html);
     }
 
-    /// Whether an option is on.
     pub fn has(&self, option: Opt) -> bool {
         self.wanted.listing.has(option)
     }

@@ -82,8 +82,8 @@ pub fn cut_name(name: &[u8], width: usize) -> Vec<u8> {
     [&name[..end], &b"..>"[..]].concat()
 }
 
-/// The beginning of an HTML text with `width` visible characters; `>` stands for the rest. Tags have no width, an entity
-/// has that of a character.
+/// The beginning of an HTML text with `width` visible characters; `>` stands for the rest. Tags have no width, an
+/// entity has that of a character.
 pub fn cut_description(html: &[u8], width: usize) -> Vec<u8> {
     let (mut at, mut left) = (0, width);
     while at < html.len() && (left > 0 || html[at] == b'<') {

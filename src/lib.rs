@@ -33,6 +33,8 @@
 //!   status        the state of a running server, and its formats
 //!   tls           certificates, keys, the TLS of each host
 //!   ────────────
+//!   databases     databases of users and rewrite maps: DBM files, SQLite, PostgreSQL
+//!   ────────────
 //!   apache        the Rust half of the `Apache::` API: the request record
 //!   config        httpd's language: the table of directives, and the settings of each request
 //!   machine       memory and processors, as the kernel reports them

@@ -16,6 +16,7 @@ const ORDER: &[&[&str]] = &[
     &["bench", "compat", "front", "master", "monitor"],
     &["profiler", "worker"],
     &["access", "apr", "files", "proxy", "status", "tls"],
+    &["databases"],
     &["apache", "config", "machine"],
     &["form", "libperl", "ssi", "sys"],
     &["base", "fastcgi", "libperl-sys", "wire"],
@@ -36,8 +37,21 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
 const RUNTIME: &[&str] = &["tokio", "hyper", "hyper-util", "http-body", "http-body-util", "tokio-rustls", "h2"];
 
 /// The crates that have an async runtime, even indirectly: the front with its proxy, the monitor, tools that send
-/// requests, and the command line above them.
-const WITH_RUNTIME: &[&str] = &["bench", "cameleer", "front", "monitor", "perlcost", "proxy", "sitediff", "tune"];
+/// requests, and the command line above them; and PostgreSQL's client, which runs it on the calling thread until its
+/// answer is there, so that the crates above it stay without tasks and threads.
+const WITH_RUNTIME: &[&str] = &[
+    "access",
+    "bench",
+    "cameleer",
+    "databases",
+    "front",
+    "monitor",
+    "perlcost",
+    "proxy",
+    "sitediff",
+    "tune",
+    "worker",
+];
 
 /// Each crate of the workspace: its name, its folder, and its dependencies.
 fn manifests() -> BTreeMap<String, (String, Vec<String>)> {

@@ -8,6 +8,7 @@ pub mod hash_limits;
 mod hosts;
 mod methods;
 mod require;
+mod sql;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +18,7 @@ pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order};
 pub use methods::{Limited, Methods};
 pub use require::{AuthzProvider, Require, Requirement, Vocabulary};
+pub use sql::{Database, SqlDriver, SqlQuery};
 
 settings! {
     /// Settings of one section. `None`: not set, the outer value applies.

@@ -1,0 +1,15 @@
+//! Databases of users, groups and rewrite maps: DBM files, SQLite, PostgreSQL. All functions block: the front calls
+//! them on threads for blocking work, a worker directly.
+//!
+//! Start at [`DbmFile`] for files, at [`ask`] for SQL.
+
+#![forbid(unsafe_code)]
+
+// DBM files, parsed from bytes.
+mod dbm;
+
+// Queries, and their results.
+mod sql;
+
+pub use dbm::{DbmFile, LONGEST_DBM};
+pub use sql::{SqlQuestion, SqlRows, ask};

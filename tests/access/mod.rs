@@ -1,6 +1,7 @@
 //! Places with access rules, for static files and for Perl handlers alike.
 
 mod authoritative;
+mod databases;
 mod digest;
 mod files;
 mod hash_cost;

@@ -20,7 +20,7 @@ fn site(folders: &[&str], lines: &str) -> Site {
 fn a_rule_that_cannot_stay_takes_its_conditions_along_and_refuses_what_it_matched() {
     let site = site(
         &["adm", "x", "or", "plain"],
-        "RewriteEngine On\nRewriteMap m dbm:/x\nRewriteCond %{HTTP_HOST} ^old\nRewriteRule ^/x/(.*) ${m:$1} [L]\nRewriteRule ^/adm - [F]\n\
+        "RewriteEngine On\nRewriteMap m dbm=ndbm:/x\nRewriteCond %{HTTP_HOST} ^old\nRewriteRule ^/x/(.*) ${m:$1} [L]\nRewriteRule ^/adm - [F]\n\
          RewriteCond %{HTTP_USER_AGENT} camel [OR]\nRewriteCond %{NO_SUCH_VARIABLE} x\nRewriteRule ^/OR - [F,NC]\n",
     );
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();

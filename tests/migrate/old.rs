@@ -43,11 +43,11 @@ fn the_report_names_each_line_that_was_changed_or_is_to_be_decided() {
         "To be decided",
         &[
             "@DIR@/apache/conf/httpd.conf:30: LoadModule throttle_module: mod_throttle is not part of Cameleer: MaxConcurrentReqs limits a place, SpeedLimit a client",
-            "@DIR@/apache/conf/access.conf:12: AuthDBMUserFile: is not supported: check users with AuthUserFile, or in a Perl handler",
+            "@DIR@/apache/conf/access.conf:12: AuthDBUserFile: is not supported: check users with AuthUserFile, or in a Perl handler",
         ],
     );
     let main = site.read("new/conf/httpd.conf");
     assert!(main.contains("## FÜR DIE KÖPFE: Änderungen bitte an den Webmaster."), "{main}");
     assert!(main.contains("    Require all denied\n    </FilesMatch>\n"), "{main}");
-    assert!(site.read("new/conf/access.conf").contains("    # AuthDBMUserFile conf/staff\n    RedirectMatch 403 ^\n"));
+    assert!(site.read("new/conf/access.conf").contains("    # AuthDBUserFile conf/staff\n    RedirectMatch 403 ^\n"));
 }

@@ -145,8 +145,11 @@ fn code_knows_passwords_beside_the_file_or_alone() {
 fn a_provider_of_passwords_must_have_been_named() {
     let site = site_of_passwords();
     for (providers, said) in [
-        ("nobody", "expected file or the name of a PerlAddAuthnProvider above this line, got \"nobody\""),
-        ("code file code", "expected file as the first or the last name"),
+        (
+            "nobody",
+            "expected file, dbm, dbd, socache, or the name of a PerlAddAuthnProvider or AuthnProviderAlias above this line, got \"nobody\"",
+        ),
+        ("code file code", "expected the names of Perl providers before all others or behind them"),
     ] {
         site.configure(&format!(
             "PerlAddAuthnProvider code My::knows\n<Location /a>\nAuthBasicProvider {providers}\n</Location>\n"

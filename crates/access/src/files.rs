@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use base::stamp::Stamp;
 use config::regular;
+use databases::{DbmFile, LONGEST_DBM};
 
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum number of cached files; `.htaccess` files can name any number.
@@ -23,7 +24,7 @@ pub trait Contents: Sized {
     /// Maximum size of a file in bytes.
     const LONGEST: u64;
 
-    fn parse(text: String) -> Result<Self, String>;
+    fn of_bytes(bytes: Vec<u8>) -> Result<Self, String>;
 
     /// Memory of the contents in bytes.
     fn size(&self) -> usize;
@@ -32,6 +33,7 @@ pub trait Contents: Sized {
 /// Parsed contents, or an error message.
 pub type FileContents<T> = Result<Arc<T>, String>;
 
+/// Parsed contents by path, of which the least recently checked are dropped.
 pub struct FileCache<T>(RefCell<HashMap<PathBuf, CachedFile<T>>>);
 
 struct CachedFile<T> {
@@ -51,6 +53,18 @@ pub struct FileLook<T> {
     path: PathBuf,
     stamp: Option<Stamp>,
     held: FileContents<T>,
+}
+
+impl Contents for DbmFile {
+    const LONGEST: u64 = LONGEST_DBM;
+
+    fn of_bytes(bytes: Vec<u8>) -> Result<DbmFile, String> {
+        DbmFile::parse(bytes)
+    }
+
+    fn size(&self) -> usize {
+        self.size()
+    }
 }
 
 impl<T> Default for FileCache<T> {
@@ -125,13 +139,12 @@ fn look<T: Contents>(path: &Path, before: Option<(Stamp, Arc<T>)>) -> io::Result
         return Ok((known, contents));
     }
     let (it, bytes) = regular::read(path, T::LONGEST)?;
-    let contents =
-        text(bytes, T::LONGEST).and_then(T::parse).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+    let contents = T::of_bytes(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
     Ok((Stamp::of(&it), Arc::new(contents)))
 }
 
 /// Decodes text. Replacing invalid UTF-8 may triple its length, which is limited, too.
-fn text(bytes: Vec<u8>, longest: u64) -> Result<String, String> {
+pub fn text(bytes: Vec<u8>, longest: u64) -> Result<String, String> {
     let replaced = |chunk: Utf8Chunk<'_>| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty());
     String::from_utf8(bytes).or_else(|error| {
         let length: usize = error.as_bytes().utf8_chunks().map(replaced).sum();
@@ -151,8 +164,8 @@ mod tests {
     impl Contents for Text {
         const LONGEST: u64 = 32 << 20;
 
-        fn parse(text: String) -> Result<Text, String> {
-            Ok(Text(text))
+        fn of_bytes(bytes: Vec<u8>) -> Result<Text, String> {
+            text(bytes, Self::LONGEST).map(Text)
         }
 
         fn size(&self) -> usize {

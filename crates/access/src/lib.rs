@@ -13,9 +13,12 @@
 
 #![forbid(unsafe_code)]
 
+mod answers;
 mod basic;
+mod cached;
 mod digest;
 mod files;
+mod groups;
 mod hash_cost;
 mod hosts;
 mod lines;
@@ -23,18 +26,24 @@ pub mod names;
 mod password;
 mod proof;
 mod requires;
+mod sources;
+mod user_files;
 mod users;
 mod verified;
 
 use std::collections::HashSet;
 use std::net::IpAddr;
 
+pub use answers::SqlAnswers;
+pub use cached::forget as forget_cached_hashes;
+pub use files::{FileCache, FileLook, FileReading};
 pub use password::PasswordCheck;
-pub use proof::{AuthRequest, Proof};
+pub use proof::{AuthRequest, CacheScope, Proof};
 pub use requires::{RequirementAnswer, is_about_users};
-pub use users::{AuthAttempt, AuthSubject, UserFileLook, UserFileReading, Users};
+pub use user_files::{UserFileLook, UserFileReading};
+pub use users::{AuthAttempt, AuthSubject, Users};
 
-use config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
+use config::access::{AccessRules, AuthzProvider, GroupLookup, GroupRequirement, Methods, Satisfy};
 use config::response::expr::Expr;
 
 /// Facts about a request.
@@ -53,6 +62,8 @@ pub struct RequestFacts<'a> {
     pub env: &'a dyn Fn(&str) -> bool,
     /// Whether an expression is true for the request.
     pub expr: &'a dyn Fn(&Expr) -> bool,
+    /// Names of groups of which one is needed; `None`: they cannot be determined, so nobody is in one.
+    pub groups: &'a dyn Fn(&GroupRequirement) -> Option<Vec<String>>,
     /// Result of a PerlAddAuthzProvider.
     pub provider: &'a dyn Fn(&AuthzProvider) -> RequirementAnswer,
 }
@@ -75,16 +86,38 @@ pub struct User {
     pub name: String,
     /// Groups of the AuthGroupFile.
     pub groups: HashSet<String>,
+    /// Results of databases.
+    pub records: Box<UserRecords>,
     /// How the user was authenticated.
     pub method: AuthMethod,
     /// Value of the response's `Authentication-Info` header.
     pub info: Option<String>,
 }
 
+/// Results of databases about a user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UserRecords {
+    /// Groups by the place where they were found.
+    pub groups: Vec<(GroupLookup, HashSet<String>)>,
+    /// Names and values of further columns of the row with the password.
+    pub columns: Vec<(String, String)>,
+}
+
 impl User {
+    /// Whether a database has the user in one of these groups.
+    fn is_in_one_of(&self, lookup: &GroupLookup, names: &[String]) -> bool {
+        let found = self.records.groups.iter().find(|(known, _)| known == lookup);
+        found.is_some_and(|(_, groups)| names.iter().any(|name| groups.contains(name)))
+    }
+
     /// A user without groups.
     pub fn of(name: String) -> User {
         User { name, ..User::default() }
+    }
+
+    /// A user without groups, with columns of a database.
+    fn with_columns(name: String, columns: Vec<(String, String)>) -> User {
+        User { records: Box::new(UserRecords { columns, ..UserRecords::default() }), ..User::of(name) }
     }
 }
 

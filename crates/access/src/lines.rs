@@ -1,7 +1,7 @@
 //! Parser of password and group files: lines `name: value`. Comments and lines without a colon are ignored. Users are
 //! indexed, so that a lookup does not scan all lines.
 
-use super::files::Contents;
+use super::files::{Contents, text};
 
 /// A `.htpasswd` file: users and their password hashes.
 #[derive(Debug)]
@@ -44,11 +44,8 @@ pub struct GroupFile {
 impl Contents for PasswordFile {
     const LONGEST: u64 = 16 << 20;
 
-    fn parse(text: String) -> Result<PasswordFile, String> {
-        let mut lines = Vec::with_capacity(few(pairs(&text).count(), "lines")?);
-        lines.extend(pairs(&text).map(|pair| UserLine { from: pair.from, number: pair.number }));
-        lines.sort_unstable_by_key(|line| (line.name(&text), line.from));
-        Ok(PasswordFile { lines, text })
+    fn of_bytes(bytes: Vec<u8>) -> Result<PasswordFile, String> {
+        text(bytes, Self::LONGEST).and_then(PasswordFile::parse)
     }
 
     fn size(&self) -> usize {
@@ -57,6 +54,13 @@ impl Contents for PasswordFile {
 }
 
 impl PasswordFile {
+    pub fn parse(text: String) -> Result<PasswordFile, String> {
+        let mut lines = Vec::with_capacity(few(pairs(&text).count(), "lines")?);
+        lines.extend(pairs(&text).map(|pair| UserLine { from: pair.from, number: pair.number }));
+        lines.sort_unstable_by_key(|line| (line.name(&text), line.from));
+        Ok(PasswordFile { lines, text })
+    }
+
     /// The hash of a user: the text up to the next colon of the user's first line.
     pub fn hash_of(&self, user: &str) -> Option<UserHash<'_>> {
         let first = self.lines.partition_point(|line| line.name(&self.text) < user);
@@ -82,7 +86,17 @@ fn few(count: usize, what: &str) -> Result<usize, String> {
 impl Contents for GroupFile {
     const LONGEST: u64 = 4 << 20;
 
-    fn parse(text: String) -> Result<GroupFile, String> {
+    fn of_bytes(bytes: Vec<u8>) -> Result<GroupFile, String> {
+        text(bytes, Self::LONGEST).and_then(GroupFile::parse)
+    }
+
+    fn size(&self) -> usize {
+        self.text.capacity() + (self.groups.capacity() + self.members.capacity()) * size_of::<(u32, u32)>()
+    }
+}
+
+impl GroupFile {
+    pub fn parse(text: String) -> Result<GroupFile, String> {
         let mut groups = Vec::with_capacity(few(pairs(&text).count(), "lines")?);
         groups.extend(pairs(&text).map(|pair| (pair.from, pair.colon)));
         let names = |colon: u32| {
@@ -100,12 +114,6 @@ impl Contents for GroupFile {
         Ok(GroupFile { groups, members, text })
     }
 
-    fn size(&self) -> usize {
-        self.text.capacity() + (self.groups.capacity() + self.members.capacity()) * size_of::<(u32, u32)>()
-    }
-}
-
-impl GroupFile {
     pub fn of(&self, user: &str) -> impl Iterator<Item = &str> {
         let first = self.members.partition_point(|(from, _)| word(&self.text, *from) < user);
         let members = self.members.iter().skip(first);

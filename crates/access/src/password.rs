@@ -6,6 +6,8 @@ use md5::{Digest, Md5};
 use sha1::Sha1;
 use subtle::ConstantTimeEq;
 
+use super::User;
+
 /// A password and a hash whose cost is within the limits. The comparison may take about a second.
 #[derive(Clone)]
 pub struct PasswordCheck {
@@ -14,9 +16,16 @@ pub struct PasswordCheck {
     pub(super) hash: String,
     /// Memory of the computation in bytes; see [`super::hash_cost`].
     pub(super) memory: usize,
+    /// Names and values of further columns of the user's row in a database.
+    pub(super) columns: Vec<(String, String)>,
 }
 
 impl PasswordCheck {
+    /// The user, if the password is right.
+    pub(super) fn into_user(self) -> User {
+        User::with_columns(self.user, self.columns)
+    }
+
     /// The user name that the client sent.
     pub fn user(&self) -> &str {
         &self.user

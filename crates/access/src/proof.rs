@@ -1,5 +1,7 @@
 //! The question that an authentication answers, and its answers.
 
+use std::path::Path;
+
 use super::User;
 use config::access::HashLimits;
 
@@ -16,6 +18,19 @@ pub struct AuthRequest<'a> {
     pub target: &'a [u8],
     /// The key of the server's nonces.
     pub key: &'a [u8; 16],
+    /// The request's place among those that share cached passwords; `None`: nothing is cached.
+    pub scope: Option<CacheScope<'a>>,
+}
+
+/// The place of a request, for passwords that several places share.
+#[derive(Clone, Copy)]
+pub struct CacheScope<'a> {
+    /// Number of the virtual host.
+    pub host: u16,
+    /// Path of the request.
+    pub path: &'a [u8],
+    /// Folder of the innermost `.htaccess` file, whose author may name any file of users.
+    pub folder: Option<&'a Path>,
 }
 
 /// Result of an authentication.

@@ -28,7 +28,8 @@ pub fn answer(lines: &[Requirement], facts: &RequestFacts<'_>) -> Option<Require
 /// Whether the requirement, or a part of it, needs a user.
 pub fn is_about_users(what: &Require) -> bool {
     match what {
-        Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Provider(_) | Require::Other => true,
+        Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Provider(_) => true,
+        Require::Database(_) | Require::Other => true,
         Require::Expr(expr) => expr.wants_user(),
         Require::Lines(lines) => lines.iter().any(|line| is_about_users(&line.what)),
         what => what.parts().iter().any(is_about_users),
@@ -63,6 +64,9 @@ fn evaluate(what: &Require, facts: &RequestFacts<'_>) -> RequirementAnswer {
         Require::ValidUser => user(facts, |_| true),
         Require::User(names) => user(facts, |user| names.contains(&user.name)),
         Require::Group(groups) => user(facts, |user| groups.iter().any(|group| user.groups.contains(group))),
+        Require::Database(it) => {
+            user(facts, |user| (facts.groups)(it).is_some_and(|names| user.is_in_one_of(&it.lookup, &names)))
+        }
         Require::Provider(provider) => (facts.provider)(provider),
         Require::Other => user(facts, |_| false),
         Require::Not(part) => match evaluate(part, facts) {

@@ -39,6 +39,7 @@ impl Asking<'_> {
             env: &|name| name == "SET",
             // The only variable of these tests is the client's address.
             expr: &|expr| expr.as_str().contains(self.client),
+            groups: &|_| None,
             provider: &|_| RequirementAnswer::Denied,
         };
         judge(rules, &facts)

@@ -44,6 +44,7 @@ mod tests {
             password: password.to_owned(),
             hash: hash.to_owned(),
             memory: 0,
+            columns: Vec::new(),
         };
         let verified = Verified::default();
         verified.remember(&check(b"secret", "h"));

@@ -2,6 +2,8 @@
 //! server.
 
 use std::ffi::CString;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use nix::sys::prctl;
@@ -47,6 +49,12 @@ pub fn become_account(account: &Account) -> anyhow::Result<()> {
     // The kernel resets the signal when the user changes, but this process must not outlive the master.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     Ok(())
+}
+
+/// Name of the group of a file, which may block on the network. `None`: there is no such file or group.
+pub fn group_of_file(path: &Path) -> Option<String> {
+    let group = std::fs::metadata(path).ok()?.gid();
+    Some(Group::from_gid(Gid::from_raw(group)).ok()??.name)
 }
 
 fn find_user(name: &str) -> anyhow::Result<User> {

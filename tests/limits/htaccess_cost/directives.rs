@@ -206,6 +206,22 @@ pub const DIRECTIVES: &[(&str, Grown)] = &[
     ("AuthUserFile", By(|n| format!("AuthUserFile {}users\n{LOGIN}", "./".repeat(n)))),
     ("AuthGroupFile", By(|n| format!("AuthUserFile users\nAuthGroupFile {}groups\n{LOGIN}", "./".repeat(n)))),
     ("AuthAuthoritative", Line("Off")),
+    ("AuthDBMUserFile", By(|n| format!("AuthBasicProvider dbm\nAuthDBMUserFile {}users\n{LOGIN}", "./".repeat(n)))),
+    (
+        "AuthDBMGroupFile",
+        By(|n| {
+            format!(
+                "AuthUserFile users\nAuthDBMGroupFile {}groups\nRequire dbm-group{}\n{LOGIN}",
+                "./".repeat(n),
+                words(n, |_| "a".into())
+            )
+        }),
+    ),
+    ("AuthDBMType", Line("default")),
+    ("AuthzDBMType", Line("default")),
+    ("AuthnCacheContext", Line("directory")),
+    ("AuthnCacheTimeout", Line("300")),
+    ("AuthnCacheProvideFor", By(|n| format!("AuthnCacheProvideFor{}\n", words(n, |_| "file".into())))),
     ("AuthDigestAlgorithm", Line("MD5")),
     ("AuthDigestDomain", By(|n| format!("AuthDigestDomain{}\n", words(n, |number| format!("/{number}"))))),
     ("AuthDigestNonceLifetime", Line("300")),

@@ -50,27 +50,43 @@ pub fn challenge(rules: &AccessRules, realm: &str, key: &[u8; 16], stale: bool) 
 
 /// Checks the answer to a challenge. The nonce is checked last, so that only a client who knows the password learns
 /// that its nonce is old.
-pub fn check(asked: &AuthRequest<'_>, rules: &AccessRules, file: &DigestFile) -> Result<DigestProof, Proof> {
-    let Some(fields) = asked.authorization.and_then(fields::parse) else { return Err(Proof::Nobody) };
-    let answer = DigestAnswer::of(&fields, rules).map_err(|why| Proof::Refused(format!("digest: {why}")))?;
+/// `find` returns the hash of a user and realm; its error ends the check.
+pub fn check<E>(
+    asked: &AuthRequest<'_>,
+    rules: &AccessRules,
+    find: impl FnOnce(&str, &str) -> Result<Option<String>, E>,
+) -> Result<Result<DigestProof, Proof>, E> {
+    let Some(fields) = asked.authorization.and_then(fields::parse) else { return Ok(Err(Proof::Nobody)) };
+    let answer = match DigestAnswer::of(&fields, rules) {
+        Ok(answer) => answer,
+        Err(why) => return Ok(Err(Proof::Refused(format!("digest: {why}")))),
+    };
     if !target::are_same(answer.uri, asked.target) {
         let uri = answer.uri.escape_debug();
-        return Err(Proof::Invalid(format!("digest: the uri \"{uri}\" is not the request's")));
+        return Ok(Err(Proof::Invalid(format!("digest: the uri \"{uri}\" is not the request's"))));
     }
-    let user = answer.user.escape_debug();
-    let Some(secret) = file.hash_of(answer.user, answer.realm) else {
-        return Err(Proof::Unknown(format!("user {user} in realm {} not found", answer.realm)));
+    let Some(secret) = find(answer.user, answer.realm)? else {
+        let user = answer.user.escape_debug();
+        return Ok(Err(Proof::Unknown(format!("user {user} in realm {} not found", answer.realm))));
     };
-    let right = answer.response(secret, asked.method);
-    if !bool::from(right.as_bytes().ct_eq(answer.response.as_bytes())) {
-        return Err(Proof::Refused(format!("user {user}: password mismatch")));
-    }
-    match nonce::age(asked.key, answer.nonce, rules.nonce_lifetime, SystemTime::now()) {
-        NonceAge::Foreign => Err(Proof::Refused(format!("user {user}: the nonce is not this server's"))),
-        NonceAge::Stale => Err(Proof::Stale),
-        NonceAge::Fresh { is_near_its_end } => {
-            let next = is_near_its_end.then(|| nonce::made(asked.key, SystemTime::now()));
-            Ok(DigestProof { user: answer.user.to_owned(), info: answer.info(secret, next.as_deref()) })
+    Ok(answer.proof(asked, rules, &secret))
+}
+
+impl DigestAnswer<'_> {
+    /// Checks the answer with the hash of user, realm and password.
+    fn proof(&self, asked: &AuthRequest<'_>, rules: &AccessRules, secret: &str) -> Result<DigestProof, Proof> {
+        let (answer, user) = (self, self.user.escape_debug());
+        let right = answer.response(secret, asked.method);
+        if !bool::from(right.as_bytes().ct_eq(answer.response.as_bytes())) {
+            return Err(Proof::Refused(format!("user {user}: password mismatch")));
+        }
+        match nonce::age(asked.key, answer.nonce, rules.nonce_lifetime, SystemTime::now()) {
+            NonceAge::Foreign => Err(Proof::Refused(format!("user {user}: the nonce is not this server's"))),
+            NonceAge::Stale => Err(Proof::Stale),
+            NonceAge::Fresh { is_near_its_end } => {
+                let next = is_near_its_end.then(|| nonce::made(asked.key, SystemTime::now()));
+                Ok(DigestProof { user: answer.user.to_owned(), info: answer.info(secret, next.as_deref()) })
+            }
         }
     }
 }

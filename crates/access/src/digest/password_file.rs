@@ -1,6 +1,6 @@
 //! Files of htdigest: lines `user:realm:hash`, where the hash is MD5 of `user:realm:password`.
 
-use crate::files::Contents;
+use crate::files::{Contents, text};
 
 /// Maximum number of lines.
 const MOST_LINES: usize = 1 << 19;
@@ -18,7 +18,17 @@ pub struct DigestFile {
 impl Contents for DigestFile {
     const LONGEST: u64 = 16 << 20;
 
-    fn parse(text: String) -> Result<DigestFile, String> {
+    fn of_bytes(bytes: Vec<u8>) -> Result<DigestFile, String> {
+        text(bytes, Self::LONGEST).and_then(DigestFile::parse)
+    }
+
+    fn size(&self) -> usize {
+        self.text.capacity() + self.lines.capacity() * size_of::<u32>()
+    }
+}
+
+impl DigestFile {
+    pub fn parse(text: String) -> Result<DigestFile, String> {
         let start = |line: &str| (line.as_ptr().addr() - text.as_ptr().addr()) as u32;
         let usable = || text.lines().filter(|line| !line.starts_with('#') && entry(line).is_some());
         let count = usable().count();
@@ -31,12 +41,6 @@ impl Contents for DigestFile {
         Ok(DigestFile { lines, text })
     }
 
-    fn size(&self) -> usize {
-        self.text.capacity() + self.lines.capacity() * size_of::<u32>()
-    }
-}
-
-impl DigestFile {
     /// The hash of a user in a realm: that of the first line.
     pub fn hash_of(&self, user: &str, realm: &str) -> Option<&str> {
         let key = Some((user, realm));

@@ -1,5 +1,4 @@
 use super::*;
-use crate::files::Contents;
 use config::access::HashLimits;
 
 /// The example of RFC 2617, section 3.5.
@@ -17,7 +16,9 @@ fn checked(header: &str, target: &str) -> Result<DigestProof, Proof> {
     let file = DigestFile::parse(format!("Mufasa:testrealm@host.com:{hash}\n")).unwrap();
     let (authorization, target) = (Some(header.as_bytes()), target.as_bytes());
     let limits = HashLimits::default();
-    check(&AuthRequest { authorization, limits, method: "GET", target, key: &KEY }, &rules(), &file)
+    let asked = AuthRequest { authorization, limits, method: "GET", target, key: &KEY, scope: None };
+    let find = |user: &str, realm: &str| Ok::<_, ()>(file.hash_of(user, realm).map(str::to_owned));
+    check(&asked, &rules(), find).expect("the file is there")
 }
 
 /// An answer with a nonce of the server's own.

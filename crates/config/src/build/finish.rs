@@ -22,6 +22,7 @@ impl Draft {
         }
         logs::finish(self);
         self.inherit();
+        self.settle_aliases();
         user_dirs::finish(self);
         check_remote_ip(self);
         satisfy::check(self);
@@ -50,6 +51,16 @@ impl Draft {
             self.errors.push(ConfigError { at: None, message });
         }
         (self.config, self.errors)
+    }
+
+    /// Gives aliases of providers their settings, for `.htaccess` files.
+    fn settle_aliases(&mut self) {
+        let config = &mut self.config;
+        let mut aliases = [std::mem::take(&mut config.authn_aliases), std::mem::take(&mut config.authz_aliases)];
+        for alias in aliases.iter_mut().flat_map(|aliases| aliases.values_mut()) {
+            alias.rules = config.rules_of_alias(alias);
+        }
+        [config.authn_aliases, config.authz_aliases] = aliases;
     }
 
     /// Virtual hosts inherit missing values from the main server.

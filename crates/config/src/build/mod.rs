@@ -95,6 +95,8 @@ impl Draft {
         draft.config.perl_access = config.perl_access || has_perl_access(tree);
         draft.config.authz_providers.clone_from(&config.authz_providers);
         draft.config.authn_providers.clone_from(&config.authn_providers);
+        draft.config.authn_aliases.clone_from(&config.authn_aliases);
+        draft.config.authz_aliases.clone_from(&config.authz_aliases);
         draft.htaccess = Some(rules);
         if let (Some(main), Some(known)) = (draft.config.hosts.first_mut(), config.hosts.first()) {
             main.maps.clone_from(&known.maps);

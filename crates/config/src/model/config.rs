@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use wire::control::PoolNumber;
 
-use crate::model::access::HashLimits;
+use crate::model::access::{AccessRules, HashLimits, ProviderAlias};
 use crate::model::clients::{Clients, Spooling};
 use crate::model::host::Host;
 use crate::model::identity::Tokens;
@@ -125,10 +126,26 @@ pub struct Config {
     pub authz_providers: BTreeMap<String, String>,
     /// `PerlAddAuthnProvider`: names for `AuthBasicProvider`, with their handlers.
     pub authn_providers: BTreeMap<String, String>,
+    /// `<AuthnProviderAlias>`: names in lower case for `AuthBasicProvider` and `AuthDigestProvider`.
+    pub authn_aliases: BTreeMap<String, ProviderAlias>,
+    /// `<AuthzProviderAlias>`: names in lower case for `Require`.
+    pub authz_aliases: BTreeMap<String, ProviderAlias>,
     /// Inputs of this configuration; `.htaccess` files are read with the same.
     pub facts: Facts,
     /// Whether any section is an `<If>`.
     pub uses_branches: bool,
+}
+
+impl Config {
+    /// The settings of an alias's section, and of the main server outside of sections.
+    pub fn rules_of_alias(&self, alias: &ProviderAlias) -> Option<Arc<AccessRules>> {
+        let mut rules = AccessRules::default();
+        let main = self.hosts.first().map(|main| main.base);
+        for section in [Some(0), main, Some(alias.section)].into_iter().flatten() {
+            rules.merge(&self.sections.get(usize::from(section))?.said.access);
+        }
+        Some(Arc::new(rules))
+    }
 }
 
 /// Inputs of a configuration besides its text.

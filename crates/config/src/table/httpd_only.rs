@@ -91,10 +91,8 @@ const GROUPS: &[Group] = &[
             AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \
             AuthFormMimetype AuthFormPassword AuthFormProvider AuthFormSitePassphrase AuthFormSize AuthFormUsername Anonymous \
             Anonymous_Authoritative Anonymous_LogEmail Anonymous_MustGiveEmail Anonymous_NoUserID Anonymous_VerifyEmail \
-            AuthnProviderAlias AuthzProviderAlias AuthDBDUserPWQuery \
-            AuthDBDUserRealmQuery AuthzDBDLoginToReferer AuthzDBDQuery AuthzDBDRedirectQuery AuthDBMType AuthDBMUserFile \
-            AuthDBMGroupFile AuthDBMAuthoritative AuthzDBMType AuthDBUserFile AuthDBGroupFile AuthDBAuthoritative \
-            AuthnCacheContext AuthnCacheEnable AuthnCacheProvideFor AuthnCacheSOCache AuthnCacheTimeout \
+            AuthzDBDLoginToReferer AuthzDBDRedirectQuery \
+            AuthDBMAuthoritative AuthDBUserFile AuthDBGroupFile AuthDBAuthoritative \
             AuthnzFcgiCheckAuthnProvider AuthnzFcgiDefineProvider AuthLDAPAuthorizePrefix AuthLDAPBindAuthoritative \
             AuthLDAPBindDN AuthLDAPBindPassword AuthLDAPCharsetConfig AuthLDAPCompareAsUser AuthLDAPCompareDNOnServer \
             AuthLDAPDereferenceAliases AuthLDAPGroupAttribute AuthLDAPGroupAttributeIsDN AuthLDAPInitialBindAsUser \
@@ -128,7 +126,7 @@ const GROUPS: &[Group] = &[
             SessionCookieName SessionCookieName2 SessionCookieRemove SessionCryptoCipher SessionCryptoDriver \
             SessionCryptoPassphrase SessionCryptoPassphraseFile SessionDBDCookieName SessionDBDCookieName2 \
             SessionDBDCookieRemove SessionDBDDeleteLabel SessionDBDInsertLabel SessionDBDPerUser SessionDBDSelectLabel \
-            SessionDBDUpdateLabel DBDriver DBDParams DBDInitSQL DBDPrepareSQL",
+            SessionDBDUpdateLabel DBDPrepareSQL",
     },
     Group {
         fate: Refused,

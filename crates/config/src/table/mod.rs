@@ -114,6 +114,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::filters::ROWS,
         content::includes::ROWS,
         content::caching::ROWS,
+        access::databases::ROWS,
         access::hosts::ROWS,
         access::users::ROWS,
         content::variables::ROWS,

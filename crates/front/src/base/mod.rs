@@ -3,6 +3,7 @@
 pub mod address;
 pub mod blocking;
 pub mod changed_headers;
+pub mod databases;
 pub mod failure;
 pub mod fair;
 pub mod lock;

@@ -87,6 +87,7 @@ impl Generation {
         let text = wire::transport::read_configuration(bundle).context("configuration")?;
         let bundle: Bundle = serde_json::from_slice(&text).context("configuration")?;
         let config = Arc::new(Config::build(&bundle.tree, &bundle.facts).map_err(first)?);
+        access::forget_cached_hashes();
         Ok(Generation {
             number,
             tree: bundle.tree,

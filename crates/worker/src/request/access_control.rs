@@ -2,8 +2,10 @@
 //! where Perl code decides about users. The rules are the front's, in [`access`].
 
 use std::cell::Cell;
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::at::LocatedRequest;
 use super::phases::{DECLINED, Going, OK, PhaseEnd, all, first, has_handlers};
@@ -13,7 +15,7 @@ use access::{
     AccessVerdict, AuthRequest, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge,
     judge, names,
 };
-use config::access::{AccessRules, AuthzProvider, FileTurn, Methods, Satisfy};
+use config::access::{AccessRules, AuthzProvider, GroupRequirement, Methods, Satisfy, SourcesTurn};
 use config::{Phase, work};
 
 /// Judges a request at its location.
@@ -90,7 +92,7 @@ impl<'a> AccessCheck<'a> {
         if first(self.at, Phase::Authz)? == OK {
             return Ok(OK);
         }
-        let known = apache::user(self.at.request).map(|name| self.look_up(AuthSubject::Proven(name)));
+        let known = apache::user(self.at.request).map(|name| self.look_up(AuthSubject::Proven(User::of(name))));
         let user = known.map(|proof| self.proven(proof)).transpose()?;
         self.decide(&self.rules.of_users(), user.as_ref())?;
         Ok(OK)
@@ -112,15 +114,19 @@ impl<'a> AccessCheck<'a> {
         }
     }
 
-    /// Identifies the user by PerlAuthenHandler or AuthUserFile; `AuthAuthoritative` sets the order.
+    /// Identifies the user by PerlAuthenHandler or a built-in provider; `AuthAuthoritative` and AuthBasicProvider set
+    /// the order.
     fn identify(&self) -> Result<User, PhaseEnd> {
         let rules = self.rules;
-        let is_file_first = rules.come_first() || rules.passwords.file == FileTurn::First;
-        let ours = (is_file_first && rules.has_users()).then(|| self.compare());
+        let are_first = rules.come_first() || rules.passwords.turn == SourcesTurn::First;
+        let ours = (are_first && rules.has_users()).then(|| self.compare());
         let proof = match ours {
             Some(proof @ (Proof::Is(_) | Proof::Refused(_) | Proof::Misconfigured(_))) => proof,
             unknown => match self.perl_knows()? {
-                OK => self.look_up(AuthSubject::Proven(apache::user(self.at.request).unwrap_or_default())),
+                OK => {
+                    let user = User::of(apache::user(self.at.request).unwrap_or_default());
+                    self.look_up(AuthSubject::Proven(user))
+                }
                 _ if self.is_left_to_perl() => {
                     Proof::Unknown("no PerlAuthenHandler identifies the user, and there is no AuthUserFile".to_owned())
                 }
@@ -159,7 +165,7 @@ impl<'a> AccessCheck<'a> {
     fn is_left_to_perl(&self) -> bool {
         let rules = self.rules;
         let has_code = !rules.passwords.handlers.is_empty() || has_handlers(self.at, Phase::Authen);
-        rules.is_basic() && rules.file_of_users().is_none() && has_code
+        rules.is_basic() && !rules.has_users() && has_code
     }
 
     fn compare(&self) -> Proof {
@@ -172,6 +178,8 @@ impl<'a> AccessCheck<'a> {
             method: &self.method,
             target: &target,
             key: &config.facts.nonce_key,
+            // The cache is the front's.
+            scope: None,
         }));
         if let Proof::Is(user) = &proof {
             apache::user_is(&user.name, user.method.name());
@@ -206,6 +214,14 @@ impl<'a> AccessCheck<'a> {
                 user,
                 env: &|name| apache::has_variable(request, name),
                 expr: &|expr| variables::is_true(request, user.map(|user| &*user.name), expr, &allowance),
+                groups: &|wanted| {
+                    let names = self.groups(wanted);
+                    // An expression without a value must not open a place by `not`.
+                    if names.is_none() && wanted.groups.is_some() {
+                        failed.set(Some(PhaseEnd(500)));
+                    }
+                    names
+                },
                 provider: &|provider| {
                     self.answer_of(provider).unwrap_or_else(|stop| {
                         failed.set(Some(stop));
@@ -226,6 +242,19 @@ impl<'a> AccessCheck<'a> {
                 AccessVerdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
                 settled => return Ok(settled),
             }
+        }
+    }
+
+    /// The names of groups of which one is needed.
+    fn groups(&self, wanted: &GroupRequirement) -> Option<Vec<String>> {
+        let request = self.at.request;
+        match &wanted.groups {
+            Some(text) => {
+                let names = variables::value_of(request, text)?;
+                Some(names.split_whitespace().map(str::to_owned).collect())
+            }
+            None => sys::privileges::group_of_file(Path::new(OsStr::from_bytes(&apache::filename(request))))
+                .map(|name| vec![name]),
         }
     }
 

@@ -8,9 +8,10 @@ pub mod hash_limits;
 mod hosts;
 mod methods;
 mod require;
+mod sources;
 mod sql;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::response::expr::ExprText;
@@ -18,6 +19,10 @@ pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order};
 pub use methods::{Limited, Methods};
 pub use require::{AuthzProvider, Require, Requirement, Vocabulary};
+pub use sources::{
+    AliasedSource, CacheContext, CacheTimeout, DbmType, GroupLookup, GroupRequirement, GroupSource, PasswordSource,
+    ProviderAlias,
+};
 pub use sql::{Database, SqlDriver, SqlQuery};
 
 settings! {
@@ -44,6 +49,34 @@ settings! {
     user_file: Option<PathBuf> => Option<PathBuf>, keep;
     /// `AuthBasicProvider`
     passwords: Option<PasswordProviders> => PasswordProviders, replace;
+    /// `AuthDigestProvider`; empty: `file`.
+    digest_sources: Option<Vec<PasswordSource>> => Vec<PasswordSource>, replace;
+    /// `AuthDBMUserFile`
+    dbm_users: Option<PathBuf> => Option<PathBuf>, keep;
+    /// `AuthDBMType`
+    dbm_users_type: Option<DbmType> => DbmType, replace;
+    /// `AuthDBMGroupFile`
+    dbm_groups: Option<PathBuf> => Option<PathBuf>, keep;
+    /// `AuthzDBMType`
+    dbm_groups_type: Option<DbmType> => DbmType, replace;
+    /// `DBDriver`
+    database_driver: Option<SqlDriver> => Option<SqlDriver>, keep;
+    /// `DBDParams`
+    database_params: Option<String> => Option<String>, keep;
+    /// `DBDInitSQL`
+    database_set_up: Option<Vec<String>> => Vec<String>, replace;
+    /// `AuthDBDUserPWQuery`
+    password_query: Option<SqlQuery> => Option<SqlQuery>, keep;
+    /// `AuthDBDUserRealmQuery`
+    realm_query: Option<SqlQuery> => Option<SqlQuery>, keep;
+    /// `AuthzDBDQuery`
+    group_query: Option<SqlQuery> => Option<SqlQuery>, keep;
+    /// `AuthnCacheProvideFor`: names of providers.
+    cached_sources: Option<Vec<String>> => Vec<String>, replace;
+    /// `AuthnCacheContext`
+    cache_context: Option<CacheContext> => CacheContext, replace;
+    /// `AuthnCacheTimeout`
+    cache_timeout: Option<CacheTimeout> => CacheTimeout, replace;
     /// `AuthDigestDomain`: the addresses, separated by spaces.
     digest_domain: Option<String> => Option<String>, keep;
     /// `AuthDigestQop auth|none`
@@ -83,19 +116,21 @@ pub enum Merging {
 pub struct PasswordProviders {
     /// Perl handlers, in the order of `AuthBasicProvider`.
     pub handlers: Vec<String>,
-    /// Position of the AuthUserFile among the Perl providers.
-    pub file: FileTurn,
+    /// Built-in providers, in their order; empty: `file`, unless they have no turn.
+    pub sources: Vec<PasswordSource>,
+    /// Position of the built-in providers among the Perl providers.
+    pub turn: SourcesTurn,
 }
 
-/// Position of the AuthUserFile among the password providers.
+/// Position of the built-in providers among the password providers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FileTurn {
-    /// The file is searched before the Perl handlers run.
+pub enum SourcesTurn {
+    /// They are asked before the Perl handlers run.
     First,
-    /// The file is searched after the Perl handlers have run.
+    /// They are asked after the Perl handlers have run.
     #[default]
     Last,
-    /// The file is not used.
+    /// There are none.
     Never,
 }
 
@@ -176,14 +211,37 @@ impl AccessRules {
         self.authoritative == Some(false)
     }
 
-    /// Whether passwords are checked against an AuthUserFile.
-    pub fn has_users(&self) -> bool {
-        self.file_of_users().is_some() && self.is_basic() || self.user_file.is_some() && self.is_digest()
+    /// The built-in providers of passwords, in the order in which they are asked.
+    pub fn sources(&self) -> &[PasswordSource] {
+        const FILE: &[PasswordSource] = &[PasswordSource::File];
+        let named = if self.is_digest() { &self.digest_sources } else { &self.passwords.sources };
+        match named.as_slice() {
+            [] if self.is_digest() || self.passwords.turn != SourcesTurn::Never => FILE,
+            named => named,
+        }
     }
 
-    /// The AuthUserFile, if AuthBasicProvider includes it.
-    pub fn file_of_users(&self) -> Option<&Path> {
-        self.user_file.as_deref().filter(|_| self.passwords.file != FileTurn::Never)
+    /// Whether a built-in provider of passwords can be asked.
+    pub fn has_users(&self) -> bool {
+        let is_there = |source: &PasswordSource| *source != PasswordSource::File || self.user_file.is_some();
+        (self.is_basic() || self.is_digest()) && self.sources().iter().any(is_there)
+    }
+
+    /// The SQL database, or the message that there is none.
+    pub fn database(&self) -> Result<Database, String> {
+        match (self.database_driver, &self.database_params) {
+            (Some(driver), Some(params)) => {
+                Ok(Database { driver, params: params.clone(), set_up: self.database_set_up.clone() })
+            }
+            _ => Err("the database needs DBDriver and DBDParams".to_owned()),
+        }
+    }
+
+    /// The databases of groups that `Require` needs, each once.
+    pub fn group_lookups(&self) -> Vec<&GroupLookup> {
+        let mut found = Vec::new();
+        self.requires.iter().for_each(|line| line.what.add_lookups(&mut found));
+        found
     }
 
     /// `AuthType Basic`

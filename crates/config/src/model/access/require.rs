@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::hosts::host_name;
 use super::methods::Methods;
-use crate::model::response::expr::Expr;
+use super::{GroupLookup, GroupRequirement, GroupSource, ProviderAlias};
+use crate::model::response::expr::{Expr, ExprText};
 use crate::syntax::pattern::Budget;
 use crate::syntax::value::network::Network;
 
@@ -42,6 +43,8 @@ pub enum Require {
     User(Vec<String>),
     /// `group staff`
     Group(Vec<String>),
+    /// `dbm-group staff`, `dbm-file-group`, `dbd-group staff`
+    Database(GroupRequirement),
     /// A name defined by PerlAddAuthzProvider.
     Provider(AuthzProvider),
     /// Words that a Perl handler interprets.
@@ -71,6 +74,8 @@ pub struct AuthzProvider {
 pub struct Vocabulary<'a> {
     /// Names defined by PerlAddAuthzProvider, with their handlers.
     pub providers: &'a BTreeMap<String, String>,
+    /// Names of `<AuthzProviderAlias>`, with their settings.
+    pub aliases: &'a BTreeMap<String, ProviderAlias>,
     /// Whether any other word is accepted, because a Perl handler may define it.
     pub any_text: bool,
     /// Limit for patterns in expressions.
@@ -84,6 +89,9 @@ impl Require {
         if let Some(handler) = vocabulary.providers.get(kind) {
             return Ok(Require::Provider(AuthzProvider { handler: handler.clone(), words: words.join(" ") }));
         }
+        if let Some(alias) = vocabulary.aliases.get(&kind.to_ascii_lowercase()) {
+            return Require::of_alias(alias, words, vocabulary);
+        }
         let listed = |what: fn(Vec<String>) -> Require| match words {
             [] => Err(format!("expected names after {kind}")),
             words => Ok(what(words.to_vec())),
@@ -92,6 +100,10 @@ impl Require {
             "valid-user" => Ok(Require::ValidUser),
             "user" => listed(Require::User),
             "group" => listed(Require::Group),
+            "dbm-group" | "dbd-group" if words.is_empty() => Err(format!("expected names after {kind}")),
+            "dbm-group" => Require::of_database(GroupSource::Dbm, Some(words), vocabulary),
+            "dbm-file-group" => Require::of_database(GroupSource::Dbm, None, vocabulary),
+            "dbd-group" => Require::of_database(GroupSource::Dbd, Some(words), vocabulary),
             "env" => listed(Require::Env),
             "local" => Ok(Require::Local),
             "not" => Ok(Require::Not(Box::new(Require::parse(words, vocabulary)?))),
@@ -113,6 +125,57 @@ impl Require {
 }
 
 impl Require {
+    fn of_database(
+        source: GroupSource,
+        words: Option<&[String]>,
+        vocabulary: &mut Vocabulary<'_>,
+    ) -> Result<Require, String> {
+        let groups = words.map(|words| ExprText::parse(&words.join(" "), vocabulary.patterns)).transpose()?;
+        let lookup = GroupLookup { source, rules: None };
+        Ok(Require::Database(GroupRequirement { lookup, groups }))
+    }
+
+    /// The requirement that a name of `<AuthzProviderAlias>` stands for.
+    fn of_alias(alias: &ProviderAlias, words: &[String], vocabulary: &mut Vocabulary<'_>) -> Result<Require, String> {
+        if !words.is_empty() {
+            return Err(format!("expected nothing after this name, which stands for {}", alias.base));
+        }
+        let all: Vec<String> = [alias.base.clone()].into_iter().chain(alias.words.iter().cloned()).collect();
+        let none = BTreeMap::new();
+        let Vocabulary { providers, any_text: _, patterns, .. } = vocabulary;
+        let meant = Require::parse(&all, &mut Vocabulary { providers, aliases: &none, any_text: false, patterns })?;
+        let rules = alias.rules.clone();
+        Ok(match meant {
+            Require::Database(GroupRequirement { lookup, groups }) => {
+                Require::Database(GroupRequirement { lookup: GroupLookup { rules, ..lookup }, groups })
+            }
+            Require::Group(names) if rules.as_ref().is_some_and(|rules| rules.group_file.is_some()) => {
+                let groups = Some(ExprText::parse(&names.join(" "), vocabulary.patterns)?);
+                let lookup = GroupLookup { source: GroupSource::File, rules };
+                Require::Database(GroupRequirement { lookup, groups })
+            }
+            meant => meant,
+        })
+    }
+
+    /// Whether the requirement, or a part of it, is about the group of the requested file.
+    pub fn is_about_files(&self) -> bool {
+        match self {
+            Require::Database(it) => it.groups.is_none(),
+            Require::Lines(lines) => lines.iter().any(|line| line.what.is_about_files()),
+            what => what.parts().iter().any(Require::is_about_files),
+        }
+    }
+
+    /// Adds the databases of groups that the requirement needs.
+    pub(super) fn add_lookups<'a>(&'a self, found: &mut Vec<&'a GroupLookup>) {
+        match self {
+            Require::Database(it) if !found.contains(&&it.lookup) => found.push(&it.lookup),
+            Require::Lines(lines) => lines.iter().for_each(|line| line.what.add_lookups(found)),
+            what => what.parts().iter().for_each(|part| part.add_lookups(found)),
+        }
+    }
+
     /// Requirements that this one combines.
     pub fn parts(&self) -> &[Require] {
         match self {
@@ -141,7 +204,8 @@ fn networks(words: &[String]) -> Result<Vec<Network>, String> {
 
 fn expected(text: &str) -> String {
     format!(
-        "expected user, group, valid-user, all granted, all denied, ip, host, local, env, expr or method, got \"{text}\": \
+        "expected user, group, valid-user, all granted, all denied, ip, host, local, env, expr, method, dbm-group, \
+         dbm-file-group or dbd-group, got \"{text}\": \
          other words need a PerlAuthzHandler in this configuration, or a PerlAddAuthzProvider above this line"
     )
 }

@@ -1,4 +1,5 @@
 //! Access control.
 
+pub(super) mod databases;
 pub(super) mod hosts;
 pub(super) mod users;

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use super::databases::{alias_of, authz_aliases};
 use crate::draft::{Draft, OpenedSection};
 use crate::model::access::{
-    FileTurn, HashLimits, Merging, NonceLifetime, PasswordProviders, Require, Requirement, Satisfy, Vocabulary,
+    HashLimits, Merging, NonceLifetime, PasswordProviders, PasswordSource, Require, Requirement, Satisfy, SourcesTurn,
+    Vocabulary,
 };
 use crate::model::response::expr::ExprText;
 use crate::model::response::headers::{HeaderChange, HeaderRule, HeaderValue};
@@ -68,16 +70,18 @@ pub static ROWS: &[Row] = rows![
     "The maximum cost of password hashes in an AuthUserFile: cost of bcrypt, rounds of the SHA crypts ($5$, $6$), \
      memory of scrypt and yescrypt. A user whose hash costs more gets a 500, with file, line and limit in the error \
      log. A limit that is not named has its default.",
-    words("AuthBasicProvider", AUTH_CONFIG, "file|name …", 1..=MANY, basic_provider)
+    words("AuthBasicProvider", AUTH_CONFIG, "file|dbm|dbd|socache|name …", 1..=MANY, basic_provider)
         .of("mod_auth_basic.c")
-        .default("file", "the only built-in provider"),
-    "Password providers, in order: `file` (AuthUserFile), and names of PerlAddAuthnProvider. `file` must be first or \
-     last. Without `file`, AuthUserFile is not used.",
-    word("AuthDigestProvider", AUTH_CONFIG, "file", digest_provider)
+        .default("file", "passwords in a file are the most common"),
+    "Password providers, in order: `file` (AuthUserFile), `dbm` (AuthDBMUserFile), `dbd` (AuthDBDUserPWQuery), `socache` \
+     (passwords of AuthnCacheProvideFor), names of AuthnProviderAlias and of PerlAddAuthnProvider. The first that knows the \
+     user decides. Perl providers must stand before all others or behind them. Without `file`, AuthUserFile is not used.",
+    words("AuthDigestProvider", AUTH_CONFIG, "file|dbm|dbd|socache|name …", 1..=MANY, digest_provider)
         .of("mod_auth_digest.c")
-        .default("file", "the only provider"),
-    "Source of the hashes for AuthType Digest: `file` (AuthUserFile with lines of `user:realm:hash`, as htdigest writes \
-     them).",
+        .default("file", "hashes in a file are the most common"),
+    "Sources of the hashes for AuthType Digest, in order: `file` (AuthUserFile with lines of `user:realm:hash`, as htdigest \
+     writes them), `dbm` (AuthDBMUserFile with the key `user:realm`), `dbd` (AuthDBDUserRealmQuery), `socache`, names of \
+     AuthnProviderAlias.",
     words("AuthDigestDomain", AUTH_CONFIG, "URI …", 1..=MANY, |d, addresses| {
         d.settings().access.digest_domain = Some(addresses.join(" "));
         Ok(())
@@ -113,13 +117,20 @@ pub static ROWS: &[Row] = rows![
         .because("Off, as in httpd: the person may have another account"),
     "On: a user with the right password whom Require does not permit is answered 403 instead of another password \
      dialog (401).",
-    words("Require", AUTH_CONFIG, "user|group|valid-user|all|ip|host|local|env|expr|method|not …", 1..=MANY, require)
-        .split(Splitting::Expression)
-        .per_method()
-        .because("every client has access"),
+    words(
+        "Require",
+        AUTH_CONFIG,
+        "user|group|valid-user|all|ip|host|local|env|expr|method|dbm-group|dbm-file-group|dbd-group|not …",
+        1..=MANY,
+        require
+    )
+    .split(Splitting::Expression)
+    .per_method()
+    .because("every client has access"),
     "One of a section's Require lines must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all \
      granted`, `all denied`, `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an \
-     expression as in SetEnvIfExpr. A PerlAuthzHandler may define other words.",
+     expression as in SetEnvIfExpr; `dbm-group staff` and `dbm-file-group` with AuthDBMGroupFile, `dbd-group staff` with \
+     AuthzDBDQuery; names of AuthzProviderAlias. A PerlAuthzHandler may define other words.",
     section("RequireAll", AUTH_CONFIG, "", 0..=0, require_all).per_method().because("see Require"),
     "All lines in this section must be met. Allowed are Require, `Require not`, RequireAny and RequireNone.",
     section("RequireAny", AUTH_CONFIG, "", 0..=0, require_any).per_method().because("see Require"),
@@ -150,32 +161,44 @@ fn auth_type(draft: &mut Draft, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `AuthBasicProvider file|name…`. The names are defined by PerlAddAuthnProvider.
+/// `AuthBasicProvider file|name…`. Names are defined by AuthnProviderAlias and PerlAddAuthnProvider.
 fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
-    let is_file = |name: &String| name.eq_ignore_ascii_case("file");
-    let handler = |name: &String| {
+    let (mut handlers, mut sources, mut is_source) = (Vec::new(), Vec::new(), Vec::new());
+    for name in names {
         let handler = draft.config.authn_providers.get(name).cloned();
-        handler.ok_or_else(|| {
-            format!("expected file or the name of a PerlAddAuthnProvider above this line, got \"{name}\"")
-        })
+        is_source.push(handler.is_none());
+        match handler {
+            Some(handler) => handlers.push(handler),
+            None => sources.push(source(draft, name, "a PerlAddAuthnProvider or AuthnProviderAlias")?),
+        }
+    }
+    let turn = match is_source.as_slice() {
+        _ if sources.is_empty() => SourcesTurn::Never,
+        is_source if is_source.is_sorted() => SourcesTurn::Last,
+        is_source if is_source.is_sorted_by(|a, b| a >= b) => SourcesTurn::First,
+        _ => return Err("expected the names of Perl providers before all others or behind them".to_owned()),
     };
-    let handlers = names.iter().filter(|name| !is_file(name)).map(handler).collect::<Result<_, String>>()?;
-    let file = match names.iter().position(is_file) {
-        None => FileTurn::Never,
-        Some(last) if last + 1 == names.len() => FileTurn::Last,
-        Some(0) => FileTurn::First,
-        Some(_) => return Err("expected file as the first or the last name".to_owned()),
-    };
-    draft.settings().access.passwords = Some(PasswordProviders { handlers, file });
+    draft.settings().access.passwords = Some(PasswordProviders { handlers, sources: besides_file(sources), turn });
     Ok(())
 }
 
-/// `AuthDigestProvider file`
-fn digest_provider(_: &mut Draft, name: &str) -> Result<(), String> {
-    match name.eq_ignore_ascii_case("file") {
-        true => Ok(()),
-        false => Err(format!("expected file, got \"{name}\": AuthType Digest has no other source of hashes")),
-    }
+/// `AuthDigestProvider file|name…`
+fn digest_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
+    let sources = names.iter().map(|name| source(draft, name, "an AuthnProviderAlias")).collect::<Result<_, _>>()?;
+    draft.settings().access.digest_sources = Some(besides_file(sources));
+    Ok(())
+}
+
+/// No sources where `file` is the only one, as without the directive.
+fn besides_file(sources: Vec<PasswordSource>) -> Vec<PasswordSource> {
+    if sources == [PasswordSource::File] { Vec::new() } else { sources }
+}
+
+/// The built-in provider or the alias with this name. `others` are the directives that define further names.
+fn source(draft: &Draft, name: &str, others: &str) -> Result<PasswordSource, String> {
+    PasswordSource::named(name).or_else(|| alias_of(draft, name)).ok_or_else(|| {
+        format!("expected {}, or the name of {others} above this line, got \"{name}\"", PasswordSource::names())
+    })
 }
 
 /// `AuthDigestQop auth|none`
@@ -221,7 +244,7 @@ fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
 
 /// `Require requirement…`
 fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let what = Require::parse(args, &mut vocabulary(draft))?;
+    let what = parsed(draft, args)?;
     if matches!(what, Require::Not(_)) {
         return Err("`not` alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned());
     }
@@ -244,9 +267,11 @@ fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> OpenedSection {
     Err("alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned())
 }
 
-fn vocabulary(draft: &mut Draft) -> Vocabulary<'_> {
+fn parsed(draft: &mut Draft, args: &[String]) -> Result<Require, String> {
+    let aliases = authz_aliases(draft);
     let Draft { config, patterns, .. } = draft;
-    Vocabulary { providers: &config.authz_providers, any_text: config.perl_access, patterns }
+    let (providers, any_text) = (&config.authz_providers, config.perl_access);
+    Require::parse(args, &mut Vocabulary { providers, aliases: &aliases, any_text, patterns })
 }
 
 fn requirements(
@@ -287,7 +312,7 @@ fn parts(draft: &mut Draft, inside: &[Directive]) -> Vec<Require> {
 
 fn part(draft: &mut Draft, directive: &Directive) -> Result<Require, String> {
     match (directive.name.to_ascii_lowercase().as_str(), &directive.section) {
-        ("require", None) => Require::parse(&directive.args, &mut vocabulary(draft)),
+        ("require", None) => parsed(draft, &directive.args),
         ("requireall", Some(inside)) => Ok(Require::Every(parts(draft, inside))),
         ("requireany", Some(inside)) => Ok(Require::Any(parts(draft, inside))),
         ("requirenone", Some(inside)) => Ok(Require::None(parts(draft, inside))),

@@ -14,16 +14,17 @@ use http::uri::PathAndQuery;
 
 use super::context::expressions::ExprOf;
 use super::context::{RequestContext, variables};
-use crate::base::blocking::NoThread;
+use crate::base::blocking::{self, NoThread};
 use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
 use crate::base::shared::count;
 use crate::base::target;
 use crate::routing::Route;
 use access::{
-    AccessVerdict, AuthRequest, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge, judge,
+    AccessVerdict, AuthRequest, AuthSubject, CacheScope, ClientName, Proof, RequestFacts, RequirementAnswer, User,
+    challenge, judge,
 };
-use config::access::{Lookups, Methods};
+use config::access::{AccessRules, Lookups, Methods};
 use config::pools;
 use config::response::expr::ExprFailure;
 use files::open::root;
@@ -59,6 +60,7 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
     let (mut name, mut user) = (None, None);
     let failed = Cell::new(false);
+    let file_group = group_of_file(rules, route).await?;
     loop {
         let of = ExprOf { user: user.as_ref().map(|user: &User| &*user.name), ..ExprOf::request(context, head, route) };
         let facts = RequestFacts {
@@ -74,6 +76,16 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
                     failed.set(matches!(failure, ExprFailure::Failed(_)) || failed.get());
                     false
                 }
+            },
+            groups: &|wanted| match &wanted.groups {
+                None => file_group.clone().map(|name| vec![name]),
+                Some(text) => match context.apply_rules(|| context.evaluated_text(&of, text)) {
+                    Ok(names) => Some(names.split_whitespace().map(str::to_owned).collect()),
+                    Err(failure) => {
+                        failed.set(matches!(failure, ExprFailure::Failed(_)) || failed.get());
+                        None
+                    }
+                },
             },
             // Rules of Perl providers are evaluated by a worker, not here.
             provider: &|_| RequirementAnswer::Denied,
@@ -97,7 +109,17 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
         context.add_field(AUTHENTICATION_INFO, value);
     }
     context.visitor_mut().identify(name.flatten(), user);
+    variables::name_user(context);
     Ok(())
+}
+
+/// The group of the requested file, if a rule is about it.
+async fn group_of_file(rules: &AccessRules, route: &Route) -> Result<Option<String>, NoThread> {
+    if !rules.requires.iter().any(|line| line.what.is_about_files()) {
+        return Ok(None);
+    }
+    let path = route.filename.to_path_buf();
+    blocking::run("look up the group of a file", move || sys::privileges::group_of_file(&path)).await
 }
 
 fn known(name: &Option<Option<Rc<str>>>) -> ClientName<'_> {
@@ -122,6 +144,11 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
         method: head.method.as_str(),
         target: target_as_sent(context),
         key: &config.facts.nonce_key,
+        scope: Some(CacheScope {
+            host: route.host,
+            path: &route.path,
+            folder: route.files.last().map(|file| file.folder.as_path()),
+        }),
     };
     let claimant = Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()));
     match passwords.find_out(rules, AuthSubject::Request(request), &claimant).await? {
@@ -163,7 +190,11 @@ fn denied(context: &RequestContext, route: &Route) -> Refusal {
 async fn not_among(context: &RequestContext, head: &Parts, route: &Route, user: Option<&User>) -> Refusal {
     let rules = &route.settings.access;
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
-    let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
+    let hint = if rules.group_file.is_none() && rules.group_lookups().is_empty() {
+        " (there is no AuthGroupFile)"
+    } else {
+        ""
+    };
     context.log_error(route, &format_args!("user {name} is not among the required users and groups{hint}"));
     if rules.forbids == Some(true) {
         return Refusal::new(StatusCode::FORBIDDEN);

@@ -1,10 +1,11 @@
-//! Authentication by password files and hashes. Slow steps run on other threads, a few at once.
+//! Authentication by password files, databases and hashes. Slow steps run on other threads, a few at once.
 
 use std::time::Instant;
 
 use crate::base::blocking::{self, NoThread};
+use crate::base::databases;
 use crate::base::fair::{Claimant, FairQueue};
-use access::{AuthAttempt, AuthSubject, PasswordCheck, Proof, UserFileLook, UserFileReading, Users};
+use access::{AuthAttempt, AuthSubject, PasswordCheck, Proof, SqlAnswers, UserFileLook, UserFileReading, Users};
 use config::access::AccessRules;
 use config::access::hash_limits::DEFAULT;
 
@@ -27,14 +28,18 @@ impl Passwords {
         asked: AuthSubject<'_>,
         claimant: &Claimant,
     ) -> Result<Proof, NoThread> {
-        let (mut asked, since) = (asked, Instant::now());
+        let (mut asked, since, mut answers) = (asked, Instant::now(), SqlAnswers::default());
         loop {
-            match self.users.attempt(rules, &asked, since) {
+            match self.users.attempt(rules, &asked, since, &answers) {
                 AuthAttempt::Settled(proof) => return Ok(proof),
                 AuthAttempt::Unread(reading) => match glance(reading).await? {
                     Ok(look) => self.users.learn(look),
-                    Err(_) => self.read(rules, &asked, since, claimant).await?,
+                    Err(_) => self.read(rules, &asked, (since, &answers), claimant).await?,
                 },
+                AuthAttempt::Unasked(question) => {
+                    let answer = databases::ask(question.clone(), claimant).await?;
+                    answers.add(question, answer);
+                }
                 AuthAttempt::Slow(check) => {
                     let is_right = compare(check.clone(), claimant).await?;
                     match self.users.settle(check, is_right) {
@@ -51,11 +56,11 @@ impl Passwords {
         &self,
         rules: &AccessRules,
         asked: &AuthSubject<'_>,
-        since: Instant,
+        (since, answers): (Instant, &SqlAnswers),
         claimant: &Claimant,
     ) -> Result<(), NoThread> {
         let turn = READING.turn(claimant.clone(), 0).await;
-        if let AuthAttempt::Unread(reading) = self.users.attempt(rules, asked, since) {
+        if let AuthAttempt::Unread(reading) = self.users.attempt(rules, asked, since, answers) {
             let read = move || (reading.take(), turn);
             let (look, _turn) = blocking::run("read a password file", read).await?;
             self.users.learn(look);

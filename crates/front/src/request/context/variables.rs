@@ -138,7 +138,22 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
         variables.set("TRACE_ID", Some(trace.trace_id()));
     }
     secure(context, route, &mut variables);
+    add_user(context, &mut variables);
     context.environment.borrow_mut().current = variables;
+}
+
+/// Sets the variables about the user who was authenticated: `AUTHENTICATE_` and the name of a column, as in httpd.
+pub fn name_user(context: &RequestContext) {
+    let mut environment = context.environment.borrow_mut();
+    add_user(context, &mut environment.current);
+}
+
+fn add_user(context: &RequestContext, variables: &mut Variables) {
+    let visitor = context.visitor();
+    for (column, value) in visitor.user().iter().flat_map(|user| &user.records.columns) {
+        let name: String = column.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        variables.set(&format!("AUTHENTICATE_{}", name.to_ascii_uppercase()), Some(value.clone()));
+    }
 }
 
 /// Sets `MATCH_NAME` for the named groups of `<LocationMatch>`, `<DirectoryMatch>` and `<FilesMatch>`.

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use http::Method;
 
+use crate::request::context::expressions::ExprOf;
 use crate::request::context::{RequestContext, variables};
 use crate::routing::{FoundFile, NotYet, Route};
 use access::{AccessVerdict, ClientName, RequestFacts, RequirementAnswer, judge};
@@ -79,6 +80,13 @@ impl<'a> FolderView<'a> {
             user: visitor.user(),
             env: &|name| self.context.has_variable(name),
             expr: &|expr| variables::is_true(self.context, &self.context.head, route, expr),
+            // The groups that were looked up are those of the folder's rules.
+            groups: &|wanted| {
+                let text = wanted.groups.as_ref().filter(|_| *rules == self.route.settings.access)?;
+                let of = ExprOf::request(self.context, &self.context.head, route);
+                let names = self.context.text_of(&of, text);
+                Some(names.split_whitespace().map(str::to_owned).collect())
+            },
             // The providers already granted access to the folder, and entries with other providers are hidden.
             provider: &|_| RequirementAnswer::Granted,
         };

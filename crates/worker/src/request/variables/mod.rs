@@ -49,11 +49,14 @@ pub fn is_true(request: u64, user: Option<&str>, expr: &Expr, allowance: &work::
 
 /// The text of an expression, or an empty text if it has no value in a worker.
 pub fn text_of(request: u64, text: &ExprText) -> String {
+    value_of(request, text).unwrap_or_default()
+}
+
+/// The text of an expression; `None`: it has no value in a worker.
+pub fn value_of(request: u64, text: &ExprText) -> Option<String> {
     match text.constant() {
-        Some(constant) => constant.to_owned(),
-        None => work::Allowance::default()
-            .count(|| text.evaluate(&WorkerSource::of(request, &all(request))))
-            .unwrap_or_default(),
+        Some(constant) => Some(constant.to_owned()),
+        None => work::Allowance::default().count(|| text.evaluate(&WorkerSource::of(request, &all(request)))).ok(),
     }
 }
 

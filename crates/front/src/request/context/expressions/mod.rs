@@ -89,8 +89,13 @@ impl RequestContext {
     pub fn text_of(&self, of: &ExprOf<'_>, text: &ExprText) -> String {
         match text.constant() {
             Some(constant) => constant.to_owned(),
-            None => self.apply_rules(|| self.noted(of, text.as_str(), text.evaluate(of))).unwrap_or_default(),
+            None => self.apply_rules(|| self.evaluated_text(of, text)).unwrap_or_default(),
         }
+    }
+
+    /// Evaluates a text. An error that is no question is logged once for each request.
+    pub fn evaluated_text(&self, of: &ExprOf<'_>, text: &ExprText) -> Result<String, ExprFailure> {
+        self.noted(of, text.as_str(), text.evaluate(of))
     }
 
     fn noted<T>(&self, of: &ExprOf<'_>, source: &str, result: Result<T, ExprFailure>) -> Result<T, ExprFailure> {

@@ -11,6 +11,7 @@ mod expressions;
 /// `.htaccess` files.
 mod htaccess;
 /// Programs of `RewriteMap`.
+mod map_databases;
 mod map_programs;
 /// Repeated slashes in a path.
 mod merge_slashes;

@@ -4,6 +4,7 @@
 
 mod all;
 mod aside;
+mod map_databases;
 mod map_programs;
 mod open_files;
 mod view;

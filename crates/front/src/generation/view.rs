@@ -10,6 +10,7 @@ use wire::control::GenerationNumber;
 use wire::reply::MAX_PACKET;
 
 use super::aside::{Fetched, LookupAttempt};
+use super::map_databases::MapDatabases;
 use super::map_programs::MapPrograms;
 use super::open_files::OpenFiles;
 use super::{Generation, Generations};
@@ -31,6 +32,8 @@ pub struct View {
     pub opener: OpenFiles,
     /// This thread's programs of `RewriteMap`.
     pub map_programs: MapPrograms,
+    /// This thread's databases of `RewriteMap`.
+    pub map_databases: MapDatabases,
 }
 
 impl View {
@@ -157,6 +160,7 @@ impl Views {
             routes: Routes::new(&generation.config),
             opener: OpenFiles::new(&generation.config),
             map_programs: MapPrograms::default(),
+            map_databases: MapDatabases::default(),
             generation,
         }
     }

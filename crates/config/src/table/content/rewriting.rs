@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::draft::Draft;
 use crate::model::context::{Scope, SectionContext};
 use crate::model::overrides::Class;
-use crate::model::response::rewrite::{Condition, Map, Maps, Rewrite, Rule};
+use crate::model::response::rewrite::{Condition, Map, MapSource, Maps, Rewrite, Rule};
 use crate::syntax::source::{Splitting, ValueFile};
 use crate::table::row::{ANYWHERE, CONTAINERS, HOSTS, MANY, Row, flag, rows, word, words};
 use base::path::Text;
@@ -58,7 +58,7 @@ pub static ROWS: &[Row] = rows![
     words(
         "RewriteMap",
         HOSTS,
-        "name txt:file|rnd:file|int:tolower|int:toupper|int:escape|int:unescape|prg:program",
+        "name txt:file|rnd:file|dbm:file|int:tolower|int:toupper|int:escape|int:unescape|prg:program|dbd:query|fastdbd:query",
         2..=MANY,
         map
     )
@@ -68,7 +68,9 @@ pub static ROWS: &[Row] = rows![
             this host use it as ${name:key|default}; maps of the main server are available in .htaccess files and other hosts, too. The file is read with the \
             configuration: changes take effect at a reload. The program is started by each thread of the front when a rule first needs it; it reads a key per \
             line, and answers a line, NULL for no value, within two seconds. Without an answer the rule gets no value, an error is logged, and the program is \
-            started again, at most once in ten seconds. Maps of the types dbm and dbd are not supported.",
+            started again, at most once in ten seconds. `dbm:` and `dbm=SDBM:` name a DBM file as of AuthDBMUserFile. `dbd:` asks the database of DBDriver and \
+            DBDParams, as in `dbd:SELECT to FROM moved WHERE old = %s`; of several rows one is taken at random. `fastdbd:` does so once for each key until \
+            the next reload.",
 ];
 
 /// Rewrite settings of the current place; marks them as set.
@@ -148,8 +150,11 @@ fn options(draft: &mut Draft, words: &[String]) -> Result<(), String> {
 /// `RewriteMap name source`, followed by the lines of its file, which `parse` appends.
 fn map(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [name, source, lines @ ..] = args else { return Ok(()) };
-    let map = Map::parse(source, |_| Ok(lines.join("\n")))?;
-    if matches!((&map, lines), (Map::Program(_), [_, ..])) {
+    let map = match Map::parse(source, |_| Ok(lines.join("\n")))? {
+        Map::Asked(MapSource::Dbm(file)) => Map::Asked(MapSource::Dbm(Arc::new(draft.path(&file.to_string_lossy())))),
+        map => map,
+    };
+    if matches!((&map, lines), (Map::Asked(MapSource::Program(_)), [_, ..])) {
         draft.warn("ignores the account after a program: the program runs as the server's User");
     }
     let host = draft.host();

@@ -1,4 +1,4 @@
-//! Answers to the questions of rewrite rules: results of look-aheads, and values of programs.
+//! Answers to the questions of rewrite rules: results of look-aheads, and values of programs and databases.
 //!
 //! As in httpd, a look-ahead passes the rules of its host and the access check, and is not answered. Perl handlers do
 //! not run: a place where one of them decides about access counts as refused.
@@ -15,15 +15,16 @@ use percent_encoding::percent_decode_str;
 
 use super::places::{parted, tidy};
 use super::{of_host, onward};
+use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
-use crate::request::access::admit;
+use crate::request::access::{admit, folder_of};
 use crate::request::context::RequestContext;
 use crate::request::place::{find, settle_all};
 use crate::routing::{Route, bytes};
 use base::path::Text;
 use config::Phase;
 use config::response::expr::LookAhead;
-use config::response::rewrite::{LookedUp, Question, RuleAnswer};
+use config::response::rewrite::{LookedUp, MapSource, Question, RuleAnswer};
 
 /// The answer to a question about the request.
 pub fn answer<'a>(
@@ -35,9 +36,8 @@ pub fn answer<'a>(
     // Boxed, since the rules of the other path may look ahead in turn.
     Box::pin(async move {
         match question {
-            Question::Value(program, key) => {
-                let value = context.generation.map_programs.value(&program.command, key).await;
-                RuleAnswer::Value(value.unwrap_or_else(|why| {
+            Question::Value(source, key) => {
+                RuleAnswer::Value(value(context, route, source, key).await.unwrap_or_else(|why| {
                     context.log_error(route, &format_args!("RewriteMap: {why}"));
                     None
                 }))
@@ -45,6 +45,24 @@ pub fn answer<'a>(
             Question::LookAhead(ahead) => RuleAnswer::LookedUp(Box::new(look_ahead(context, head, route, ahead).await)),
         }
     })
+}
+
+/// The value that a map has for a key. The error is a line for the log.
+async fn value(
+    context: &RequestContext,
+    route: &Route,
+    source: &MapSource,
+    key: &str,
+) -> Result<Option<String>, String> {
+    let claimant = || Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()));
+    match source {
+        MapSource::Program(program) => context.generation.map_programs.value(&program.command, key).await,
+        MapSource::Dbm(file) => context.generation.map_databases.of_file(file, key).await,
+        MapSource::Sql(query) => {
+            let database = route.settings.access.database()?;
+            context.generation.map_databases.of_query(database, query, key, &claimant()).await
+        }
+    }
 }
 
 /// Processes a look-ahead, and restores the state of this request.

@@ -1,12 +1,10 @@
-//! Look-aheads of rules, and values of programs.
+//! Look-aheads of rules, and values of programs and databases.
 //!
-//! Both take too long for a run: requests that would follow (`-U`, `-F`, `%{LA-U:…}`), and programs of maps. A run that
-//! lacks an answer stops and returns its [`Question`]. The caller finds the answer, and runs the rules again from the
-//! start.
+//! Both take too long for a run: requests that would follow (`-U`, `-F`, `%{LA-U:…}`), and maps that are asked. A run
+//! that lacks an answer stops and returns its [`Question`]. The caller finds the answer, and runs the rules again from
+//! the start.
 
-use std::sync::Arc;
-
-use super::map::MapProgram;
+use super::map::MapSource;
 use super::variable::RuleVariable;
 use crate::model::response::expr::LookAhead;
 
@@ -15,8 +13,8 @@ use crate::model::response::expr::LookAhead;
 pub enum Question {
     /// `-U`, `-F`, `%{LA-U:…}`, `%{LA-F:…}`: the result of this request.
     LookAhead(LookAhead),
-    /// `prg:`: the value that a program has for a key.
-    Value(Arc<MapProgram>, String),
+    /// The value that a program or database has for a key.
+    Value(MapSource, String),
 }
 
 /// The answer to a [`Question`].
@@ -24,7 +22,7 @@ pub enum Question {
 pub enum RuleAnswer {
     /// Answer to `LookAhead`.
     LookedUp(Box<LookedUp>),
-    /// Answer to `Value`; `None`: the program has no value for the key.
+    /// Answer to `Value`; `None`: there is no value for the key.
     Value(Option<String>),
 }
 

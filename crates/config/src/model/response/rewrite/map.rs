@@ -1,10 +1,12 @@
 //! `RewriteMap`: lookup tables and functions for rules.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use percent_encoding::{percent_decode_str, percent_encode};
 
+use crate::model::access::{DbmType, SqlQuery};
 use base::path::PATH;
 
 /// Maps of a host by name.
@@ -20,8 +22,28 @@ pub enum Map {
     Random(Arc<HashMap<String, String>>),
     /// `int:…`
     Function(Function),
+    /// A source that takes time to ask.
+    Asked(MapSource),
+}
+
+/// A source of values that is asked for each key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MapSource {
     /// `prg:…`: a program that answers one line for each line.
     Program(Arc<MapProgram>),
+    /// `dbm:…`: the file that has the data.
+    Dbm(Arc<PathBuf>),
+    /// `dbd:…`, `fastdbd:…`
+    Sql(Arc<MapQuery>),
+}
+
+/// `dbd:`, `fastdbd:`
+#[derive(Debug, PartialEq, Eq)]
+pub struct MapQuery {
+    /// The query, with a place for the key.
+    pub query: SqlQuery,
+    /// `fastdbd:`: values are stored until the next reload.
+    pub is_stored: bool,
 }
 
 /// `RewriteMap prg:`; started once, and asked by all requests.
@@ -61,7 +83,7 @@ impl Maps {
 }
 
 impl Map {
-    /// Parses `txt:file`, `rnd:file`, `int:function`. `read` returns the text of a file.
+    /// Parses a source. `read` returns the text of a file.
     pub fn parse(source: &str, read: impl FnOnce(&str) -> Result<String, String>) -> Result<Map, String> {
         let (kind, what) = source.split_once(':').unwrap_or(("txt", source));
         match (kind, what) {
@@ -72,14 +94,35 @@ impl Map {
             ("int", "escape") => Ok(Map::Function(Function::Escape)),
             ("int", "unescape") => Ok(Map::Function(Function::Unescape)),
             ("prg", command) if command.starts_with('/') => {
-                Ok(Map::Program(Arc::new(MapProgram { command: command.to_owned() })))
+                Ok(Map::Asked(MapSource::Program(Arc::new(MapProgram { command: command.to_owned() }))))
             }
             ("prg", command) => Err(format!("expected the full path of a program after prg:, got \"{command}\"")),
+            ("dbm", path) => Ok(Map::of_dbm("default", path)?),
+            ("dbd" | "fastdbd", query) => {
+                let query = SqlQuery::parse(query, 1)?;
+                Ok(Map::Asked(MapSource::Sql(Arc::new(MapQuery { query, is_stored: kind == "fastdbd" }))))
+            }
             ("int", other) => Err(format!("expected tolower, toupper, escape or unescape, got \"{other}\"")),
-            _ => Err(format!(
-                "maps of type {kind} are not supported; use txt:file, rnd:file, int:function or prg:program"
-            )),
+            _ => match kind.strip_prefix("dbm=") {
+                Some(format) => Map::of_dbm(format, what),
+                None => Err(format!(
+                    "expected txt:file, rnd:file, dbm:file, int:function, prg:program, dbd:query or fastdbd:query, got \"{kind}:\""
+                )),
+            },
         }
+    }
+
+    fn of_dbm(format: &str, path: &str) -> Result<Map, String> {
+        if path.is_empty() {
+            return Err("expected the path of a file after dbm:".to_owned());
+        }
+        let file = DbmType::parse(format)?.file(Path::new(path));
+        Ok(Map::Asked(MapSource::Dbm(Arc::new(file))))
+    }
+
+    /// One of several values of a key, at random.
+    pub fn one_of<T>(values: &[T]) -> Option<&T> {
+        values.get(any(values.len()))
     }
 
     /// Whether the value is derived from the key itself.
@@ -87,15 +130,15 @@ impl Map {
         matches!(self, Map::Function(_))
     }
 
-    /// The value of a key. `None`: the map has no such key, or is a program, which the front queries (see `ahead`).
+    /// The value of a key. `None`: the map has no such key, or the front asks it (see `ahead`).
     pub fn look(&self, key: &str) -> Option<String> {
         match self {
             Map::Text(entries) => entries.get(key).cloned(),
             Map::Random(entries) => {
                 let values: Vec<&str> = entries.get(key)?.split('|').collect();
-                values.get(any(values.len())).map(|value| (*value).to_owned())
+                Map::one_of(&values).map(|value| (*value).to_owned())
             }
-            Map::Program(_) => None,
+            Map::Asked(_) => None,
             Map::Function(Function::ToLower) => Some(key.to_ascii_lowercase()),
             Map::Function(Function::ToUpper) => Some(key.to_ascii_uppercase()),
             Map::Function(Function::Escape) => Some(percent_encode(key.as_bytes(), PATH).to_string()),
@@ -142,7 +185,7 @@ mod tests {
         let map = Map::parse("rnd:x", |_| Ok("a one|two|three\nb\n".to_owned())).unwrap();
         let all: std::collections::BTreeSet<String> = (0..200).filter_map(|_| map.look("a")).collect();
         assert_eq!((all.len(), map.look("b")), (3, None));
-        for wrong in ["int:other", "prg:bin/x", "dbm:x", "dbd:SELECT 1"] {
+        for wrong in ["int:other", "prg:bin/x", "dbm=other:x", "dbm:", "dbd:SELECT 1", "ldap:x"] {
             assert!(Map::parse(wrong, |_| Ok(String::new())).is_err(), "{wrong}");
         }
     }

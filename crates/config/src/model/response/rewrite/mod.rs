@@ -28,7 +28,7 @@ pub use ahead::{LookedUp, Question, RuleAnswer};
 pub use condition::Condition;
 pub use flags::RuleFlags;
 pub use forced::ForcedByRule;
-pub use map::{Map, MapProgram, Maps};
+pub use map::{Map, MapProgram, MapQuery, MapSource, Maps};
 pub use options::{Inherit, RewriteOptions};
 pub use outcome::{Rewritten, RuleInput, RuleResponse};
 pub use rule::Rule;

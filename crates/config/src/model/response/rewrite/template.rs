@@ -191,8 +191,8 @@ impl Piece {
 }
 
 fn look(map: &Map, key: &str, fill: &dyn TemplateSource) -> Option<String> {
-    let Map::Program(program) = map else { return map.look(key) };
-    match fill.answer(Question::Value(program.clone(), key.to_owned()))? {
+    let Map::Asked(source) = map else { return map.look(key) };
+    match fill.answer(Question::Value(source.clone(), key.to_owned()))? {
         RuleAnswer::Value(value) => value,
         RuleAnswer::LookedUp(_) => None,
     }
@@ -295,6 +295,7 @@ fn unknown(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::response::rewrite::MapSource;
 
     struct Names;
 
@@ -315,7 +316,9 @@ mod tests {
         fn note(&self, _: u8, _: std::fmt::Arguments<'_>) {}
         fn answer(&self, question: Question) -> Option<RuleAnswer> {
             match question {
-                Question::Value(program, key) => Some(RuleAnswer::Value(Some(format!("{}:{key}", program.command)))),
+                Question::Value(MapSource::Program(program), key) => {
+                    Some(RuleAnswer::Value(Some(format!("{}:{key}", program.command))))
+                }
                 _ => None,
             }
         }

@@ -59,8 +59,24 @@ fn a_file_may_bring_its_own_headers() {
     server.site.write("htdocs/moved.asis", "Status: 301 Moved\nLocation: http://elsewhere.example/\n\n");
     let moved = server.get("/moved.asis").is(301);
     assert_eq!(moved.header("location").as_deref(), Some("http://elsewhere.example/"));
+    server.site.write("htdocs/empty.asis", "Status: 204 Nothing\n");
+    server.get("/empty.asis").is(204);
+    server.site.write("htdocs/local.asis", "Location: /page.html?x\n\n");
+    assert_eq!(server.text("/local.asis"), server.text("/page.html"));
+    assert_eq!(server.get("/a.asis/trailing").is(404).header("x-own").as_deref(), Some("yes"));
+    server.site.write("htdocs/loop.asis", "Location: /loop.asis\n\n");
+    server.get("/loop.asis").is(500);
     server.site.write("htdocs/broken.asis", "no head at all\n");
     assert!(!server.get("/broken.asis").is(500).text().contains("no head"));
+}
+
+/// mod_asis.html: the type activates the handler as its name does.
+#[test]
+fn a_type_may_say_that_a_file_brings_its_own_headers() {
+    let server = serve("AddType httpd/send-as-is .own");
+    server.site.write("htdocs/a.own", "Content-Type: text/plain\n\nbody\n");
+    let page = server.get("/a.own").is(200);
+    assert_eq!((page.header("content-type").as_deref(), page.text().as_str()), (Some("text/plain"), "body\n"));
 }
 
 /// RFC 9110, 14.2 and 14.1.2, as httpd 2.4 reads them: overlapping or adjacent ranges are merged. With an invalid range

@@ -245,7 +245,7 @@ async fn on_disk(
             take_turn(context, head, &route)?;
             includes::keep_body(context, head, &route, body).await?;
             let head = headers::edited(context, head, &route).await?;
-            Dispatched::Response(files::send(context, &route, opened, &head).await?)
+            files::send(context, &route, opened, &head).await?.into()
         }
         LookupResult::Handled(route) => {
             settle_all(context, head, &route).await?;

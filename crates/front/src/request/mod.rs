@@ -124,6 +124,16 @@ enum Dispatched {
     Index(Box<Parts>),
 }
 
+impl From<Response<BodySource>> for Dispatched {
+    /// The response, or the path of the site that answers in its place.
+    fn from(mut response: Response<BodySource>) -> Dispatched {
+        match response.extensions_mut().remove() {
+            Some(files::LocalRedirect(path)) => Dispatched::InternalRedirect(path),
+            None => Dispatched::Response(response),
+        }
+    }
+}
+
 /// Answers the request, if its head is valid.
 async fn follow_if_valid(
     context: &RequestContext,

@@ -25,11 +25,15 @@ struct Head {
     length: u64,
 }
 
+/// A path of the site that answers in place of the file, as a program's `Location` does.
+#[derive(Debug, Clone)]
+pub struct LocalRedirect(pub Vec<u8>);
+
 /// The response that the file describes: its status and headers, and the rest of the file as body.
 pub async fn send(file: Arc<File>, size: u64) -> Result<Response<BodySource>, Refusal> {
     let beginning_of = file.clone();
     let start = blocking::run("read a file", move || beginning(&beginning_of, size)).await?.map_err(refusal)?;
-    let Some(head) = read(&start) else {
+    let Some(head) = read(&start, size <= LONGEST) else {
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
             .because("This file does not begin with headers and an empty line."));
     };
@@ -41,8 +45,13 @@ pub async fn send(file: Arc<File>, size: u64) -> Result<Response<BodySource>, Re
     for (name, value) in head.fields {
         response.headers_mut().append(name, value);
     }
-    if head.status == StatusCode::OK && response.headers().contains_key(LOCATION) {
+    if response.status() == StatusCode::OK
+        && let Some(location) = response.headers().get(LOCATION).cloned()
+    {
         *response.status_mut() = StatusCode::FOUND;
+        if location.as_bytes().starts_with(b"/") {
+            response.extensions_mut().insert(LocalRedirect(location.as_bytes().to_vec()));
+        }
     }
     Ok(response)
 }
@@ -60,8 +69,9 @@ fn beginning(file: &File, size: u64) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Parses a head; `None` if it is incomplete or invalid for a response.
-fn read(start: &[u8]) -> Option<Head> {
+/// Parses a head; `None` if it is incomplete or invalid for a response. `is_whole`: the bytes are the whole file, which may
+/// end with its head.
+fn read(start: &[u8], is_whole: bool) -> Option<Head> {
     let mut head = Head { status: StatusCode::OK, fields: Vec::new(), length: 0 };
     for line in start.split_inclusive(|byte| *byte == b'\n') {
         head.length += line.len() as u64;
@@ -82,7 +92,7 @@ fn read(start: &[u8]) -> Option<Head> {
             head.fields.push((name, HeaderValue::from_bytes(value).ok()?));
         }
     }
-    None
+    (is_whole && head.length > 0).then_some(head)
 }
 
 #[cfg(test)]
@@ -91,12 +101,15 @@ mod tests {
 
     #[test]
     fn a_head_ends_with_an_empty_line() {
-        let head = read(b"Status: 404 Gone fishing\r\nX-A: b\nContent-Length: 9\n\nbody\n\n").expect("a head");
+        let text = b"Status: 404 Gone fishing\r\nX-A: b\nContent-Length: 9\n\nbody\n\n";
+        let head = read(text, true).expect("a head");
         assert_eq!((head.status.as_u16(), head.length, head.fields.len()), (404, 52, 1));
         for none in
             [&b""[..], b"a: b\n", b"no colon\n\n", b"Status: 99\n\n", b"Status: 100\n\n", b"a b: c\n\n", b"a: \x01\n\n"]
         {
-            assert!(read(none).is_none(), "{none:?}");
+            assert!(read(none, false).is_none(), "{none:?}");
         }
+        assert!(read(b"Status: 204\n", true).is_some_and(|head| head.status == 204 && head.length == 12));
+        assert!(read(b"", true).is_none());
     }
 }

@@ -104,14 +104,12 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
     found.refused()?;
     match found.settings.handler {
         _ if found.settings.has_perl_phases() => Ok(LookupResult::Handled(found)),
-        Handler::CgiScript | Handler::FcgidScript
+        Handler::AsIs | Handler::CgiScript | Handler::FcgidScript
             if spot.extra > 0 && found.settings.response.path_info == Some(PathInfo::Off) =>
         {
             Ok(LookupResult::Beyond(found))
         }
-        Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::Named(_)
-            if spot.extra > 0 && !takes_path_info(&found) =>
-        {
+        Handler::Default | Handler::ServerParsed | Handler::Named(_) if spot.extra > 0 && !takes_path_info(&found) => {
             Ok(LookupResult::Beyond(found))
         }
         Handler::Default | Handler::AsIs | Handler::ServerParsed | Handler::TypeMap | Handler::Named(_) => {

@@ -18,6 +18,8 @@ const TYPE_MAP: &str = "application/x-type-map";
 /// The headers that describe the file of `route` by its name.
 pub fn content_headers(config: &Config, route: &Route, head: &Parts) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(USUAL);
+/// httpd's type of files that begin with their own headers.
+const AS_IS: &str = "httpd/send-as-is";
     headers.extend(described(config, route).iter().cloned());
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
         && let Some(known) = encoding_of_client(&head.headers, encoding)
@@ -35,6 +37,12 @@ pub fn is_type_map(config: &Config, route: &Route) -> bool {
 
 fn described<'a>(config: &Config, route: &'a Route) -> &'a Fields {
     route.memo.described.get_or_init(|| fields(config, route))
+}
+
+/// Whether the file begins with its own headers, by its handler or by its type, which `described` has.
+pub fn is_as_is(route: &Route, described: &HeaderMap) -> bool {
+    let by_type = || described.get(CONTENT_TYPE).is_some_and(|value| value == AS_IS);
+    route.settings.handler == Handler::AsIs || route.settings.handler == Handler::Default && by_type()
 }
 
 /// `Content-Encoding` as the client writes it: some clients know `gzip`, some `x-gzip`.

@@ -18,6 +18,7 @@ pub mod visible;
 
 use http::header::HeaderValue;
 
+pub use as_is::LocalRedirect;
 pub use find::{LookupResult, behind, find, find_declined, leads_to_an_index};
 pub use mime::{content_headers, is_type_map};
 pub use send::send;

@@ -46,7 +46,7 @@ pub async fn send(
     if !opened.kind.is_file() {
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
-    if route.settings.handler == Handler::AsIs {
+    if mime::is_as_is(route, &described) {
         return as_is::send(opened.file, opened.size).await;
     }
     let FileVariant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;

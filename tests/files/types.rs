@@ -25,6 +25,18 @@ fn every_extension_of_a_name_counts() {
     }
 }
 
+/// mod_mime.html#modmimeusepathinfo
+#[test]
+fn the_end_of_path_info_may_give_the_type() {
+    let server = serve("AcceptPathInfo On\n<Location /data>\nModMimeUsePathInfo On\n</Location>");
+    for folder in ["data", "other"] {
+        server.site.write(&format!("htdocs/{folder}/a"), "x");
+    }
+    let kind = |path: &str| server.get(path).is(200).header("content-type");
+    assert_eq!(kind("/data/a/b.d/page.html").as_deref(), Some("text/html"));
+    assert_eq!((kind("/data/a"), kind("/other/a/page.html")), (None, None));
+}
+
 #[test]
 fn types_can_come_from_a_file() {
     let site = Site::new()

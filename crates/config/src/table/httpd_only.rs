@@ -154,7 +154,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
         advice: "the Perl program negotiates content; the file name determines the type",
-        names: "MimeMagicFile ModMimeUsePathInfo ContentDigest",
+        names: "MimeMagicFile ContentDigest",
     },
     Group {
         fate: Ignored,

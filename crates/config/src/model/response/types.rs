@@ -18,6 +18,8 @@ settings! {
         pub force: Option<Option<String>>, keep;
         /// `AddDefaultCharset`; `Some(None)` is `Off`.
         pub default_charset: Option<Option<String>>, keep;
+        /// `ModMimeUsePathInfo`: whether the name at the end of PATH_INFO replaces that of the file; default off.
+        pub use_path_info: Option<bool>, keep;
         /// `DefaultLanguage`
         pub default_language: Option<String>, keep;
     }

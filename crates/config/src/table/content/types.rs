@@ -5,7 +5,7 @@ use crate::draft::Draft;
 use crate::model::handler::Handler;
 use crate::model::response::types::FileAspect;
 use crate::syntax::source::ValueFile;
-use crate::table::row::{FILE_INFO, MANY, Row, SERVER, rows, word, words};
+use crate::table::row::{CONTAINERS, FILE_INFO, MANY, Row, SERVER, flag, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_mime.c",
@@ -13,6 +13,10 @@ pub static ROWS: &[Row] = rows![
     "The MIME type of files with these extensions.",
     word("ForceType", FILE_INFO, "type|None", force).of("core.c").because("extensions determine the type"),
     "The MIME type of all files, regardless of their extensions; `None` cancels it.",
+    flag("ModMimeUsePathInfo", CONTAINERS, |d, on| d.settings().response.types.use_path_info = Some(on))
+        .because("the name of the file determines its type"),
+    "Whether the extensions of the last name in PATH_INFO, if there is one, determine type, encoding, language and charset. \
+     The handler depends on the file alone.",
     words("TypesConfig", SERVER, "file", 1..=MANY, types_config)
         .file_of_values(ValueFile::Types)
         .because("the common extensions are built in"),

@@ -1,6 +1,10 @@
 //! Content-Type, Content-Encoding and Content-Language of a file, from the extensions of its name (httpd manual,
 //! mod_mime).
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use http::request::Parts;
@@ -14,12 +18,12 @@ use files::mime::describe;
 const USUAL: usize = 12;
 /// httpd's type of type maps.
 const TYPE_MAP: &str = "application/x-type-map";
+/// httpd's type of files that begin with their own headers.
+const AS_IS: &str = "httpd/send-as-is";
 
 /// The headers that describe the file of `route` by its name.
 pub fn content_headers(config: &Config, route: &Route, head: &Parts) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(USUAL);
-/// httpd's type of files that begin with their own headers.
-const AS_IS: &str = "httpd/send-as-is";
     headers.extend(described(config, route).iter().cloned());
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
         && let Some(known) = encoding_of_client(&head.headers, encoding)
@@ -35,14 +39,14 @@ pub fn is_type_map(config: &Config, route: &Route) -> bool {
     route.settings.handler == Handler::TypeMap || route.settings.handler == Handler::Default && by_type()
 }
 
-fn described<'a>(config: &Config, route: &'a Route) -> &'a Fields {
-    route.memo.described.get_or_init(|| fields(config, route))
-}
-
 /// Whether the file begins with its own headers, by its handler or by its type, which `described` has.
 pub fn is_as_is(route: &Route, described: &HeaderMap) -> bool {
     let by_type = || described.get(CONTENT_TYPE).is_some_and(|value| value == AS_IS);
     route.settings.handler == Handler::AsIs || route.settings.handler == Handler::Default && by_type()
+}
+
+fn described<'a>(config: &Config, route: &'a Route) -> &'a Fields {
+    route.memo.described.get_or_init(|| fields(config, route))
 }
 
 /// `Content-Encoding` as the client writes it: some clients know `gzip`, some `x-gzip`.
@@ -58,7 +62,11 @@ fn encoding_of_client(headers: &HeaderMap, encoding: &HeaderValue) -> Option<Hea
 }
 
 fn fields(config: &Config, route: &Route) -> Fields {
-    let Described { mime, encoding, language, charset } = describe(config, &route.settings, &route.filename);
+    let path_info = route.script_length.and_then(|length| route.path.get(length as usize..));
+    let path_info = path_info.filter(|_| route.settings.response.types.use_path_info == Some(true));
+    let named = path_info.filter(|info| !info.is_empty()).map(|info| Path::new(OsStr::from_bytes(info)));
+    let file = named.unwrap_or(&route.filename);
+    let Described { mime, encoding, language, charset } = describe(config, &route.settings, file);
     let kind = mime.or_else(|| route.settings.default_type.clone()).map(|kind| match charset {
         Some(charset) if !kind.contains("charset=") => format!("{kind}; charset={charset}"),
         _ => kind,

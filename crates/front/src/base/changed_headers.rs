@@ -4,13 +4,20 @@
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 /// Names and new values. `None`: the header was removed.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangedHeaders(Vec<(HeaderName, Option<HeaderValue>)>);
 
 impl ChangedHeaders {
     /// Creates a set of changes; a value of `None` removes the header.
     pub fn new(changes: impl IntoIterator<Item = (HeaderName, Option<HeaderValue>)>) -> ChangedHeaders {
         ChangedHeaders(changes.into_iter().collect())
+    }
+
+    /// The changes that make `after` of `before`. Several fields of a changed header become one.
+    pub fn between(before: &HeaderMap, after: &HeaderMap) -> ChangedHeaders {
+        let names = after.keys().chain(before.keys().filter(|name| !after.contains_key(*name)));
+        let changed = names.filter(|name| !before.get_all(*name).iter().eq(after.get_all(*name)));
+        ChangedHeaders::new(changed.map(|name| (name.clone(), joined(after, name))))
     }
 
     fn change(&self, name: &str) -> Option<&(HeaderName, Option<HeaderValue>)> {
@@ -40,9 +47,24 @@ impl ChangedHeaders {
     }
 }
 
+fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<HeaderValue> {
+    let values: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
+    if values.is_empty() { None } else { HeaderValue::from_bytes(&values.join(&b", "[..])).ok() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_changes_between_two_heads_make_one_of_the_other() {
+        let header = |name: &str, value: &str| (name.parse().expect("a name"), value.parse().expect("a value"));
+        let before: HeaderMap = [header("a", "1"), header("b", "2"), header("c", "3")].into_iter().collect();
+        let after: HeaderMap = [header("a", "1"), header("c", "4"), header("d", "5")].into_iter().collect();
+        let mut made = before.clone();
+        ChangedHeaders::between(&before, &after).apply(&mut made);
+        assert_eq!(made, after);
+    }
 
     #[test]
     fn every_reader_finds_the_same_headers() {

@@ -124,6 +124,7 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
     let mut route = find(context, head).await?;
     context.take_forced();
     variables::invalidate(context);
+    headers::settle_early(context, head, &route)?;
     remote_ip::settle(context, head, &route);
     settle_all(context, head, &route).await?;
     if route.backend.is_some() && context.has_variable("no-proxy") {

@@ -27,6 +27,7 @@ use http::request::Parts;
 use wire::reply::Head;
 
 use super::services::{Connection, Services};
+use crate::base::changed_headers::ChangedHeaders;
 use crate::base::shared::count;
 use crate::client::{Client, Pending};
 use crate::generation::View;
@@ -78,6 +79,8 @@ pub struct RequestContext {
     number: OnceCell<u64>,
     /// Address of the client, according to trusted proxies.
     proxies: ProxyReport,
+    /// Headers that early rules have changed; see [`RequestContext::changed_headers`].
+    early_headers: OnceCell<ChangedHeaders>,
     /// User and host name of the client, as the access check found them, and the client's permits.
     visitor: RefCell<Visitor>,
     /// The current route, once known.
@@ -179,6 +182,7 @@ impl RequestGuard {
             started,
             number: OnceCell::new(),
             proxies: ProxyReport::default(),
+            early_headers: OnceCell::new(),
             visitor: RefCell::default(),
             route: RefCell::default(),
             environment: RefCell::default(),

@@ -55,6 +55,7 @@ impl RequestContext {
             started: self.started,
             number: OnceCell::from(self.number()),
             proxies: self.proxies.clone(),
+            early_headers: self.early_headers.clone(),
             visitor: RefCell::default(),
             route: RefCell::default(),
             environment: RefCell::default(),

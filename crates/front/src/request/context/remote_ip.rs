@@ -98,9 +98,22 @@ impl RequestContext {
         self.proxies.is_secure.get().copied()
     }
 
-    /// The headers that are changed for everything behind the front, if a trusted proxy names the client.
+    /// The headers that are changed for everything behind the front: by early rules, or because a trusted proxy names the
+    /// client.
     pub fn changed_headers(&self) -> Option<&ChangedHeaders> {
-        self.proxies.client.get().map(|client| &client.headers)
+        let forwarded = || self.proxies.client.get().map(|client| &client.headers);
+        self.early_headers.get().or_else(forwarded)
+    }
+
+    /// Whether the early rules have been applied.
+    pub fn has_early_headers(&self) -> bool {
+        self.early_headers.get().is_some()
+    }
+
+    /// Stores the changes by early rules, which contain those by proxies.
+    pub fn set_early_headers(&self, changed: ChangedHeaders) {
+        // Cannot fail: the rules are applied once.
+        let _ = self.early_headers.set(changed);
     }
 
     /// A header of `head` as rules see it, without the addresses that trusted proxies added.

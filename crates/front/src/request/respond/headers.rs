@@ -9,6 +9,7 @@ use http::{Response, StatusCode};
 
 use super::body::BodySource;
 use super::tracking;
+use crate::base::changed_headers::ChangedHeaders;
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
 use crate::request::context::expressions::{ExprOf, SeenResponse};
@@ -34,17 +35,38 @@ pub async fn edited<'a>(context: &RequestContext, head: &'a Parts, route: &Route
         forwarded.apply(&mut changed.headers);
     }
     let of = RuleOf { context, route, status: None, length: None };
-    of.answer_questions(asking(rules.iter()), &head.headers).await;
-    let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
+    let late = || rules.iter().filter(|rule| !rule.early);
+    of.answer_questions(asking(late()), &head.headers).await;
     context.apply_rules(|| {
         let mut store = work::WorkStore::default();
-        early.into_iter().chain(others).for_each(|rule| apply(rule, of, &mut changed.headers, &mut store));
+        late().for_each(|rule| apply(rule, of, &mut changed.headers, &mut store));
     });
     context.within_limits(route)?;
     if !rules.is_empty() && route.settings.response.headers.iter().any(HeaderRule::has_expressions) {
         context.ask_with(&changed.headers);
     }
     Ok(Cow::Owned(changed))
+}
+
+/// Applies `RequestHeader … early`, once per request: everything after it reads the changed headers, `SetEnvIf` and access
+/// rules too. An error if the rules take too long.
+pub fn settle_early(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    let rules = || route.settings.response.request_headers.iter().filter(|rule| rule.early);
+    if rules().next().is_none() || context.has_early_headers() {
+        return Ok(());
+    }
+    let mut changed = head.headers.clone();
+    if let Some(forwarded) = context.changed_headers() {
+        forwarded.apply(&mut changed);
+    }
+    let of = RuleOf { context, route, status: None, length: None };
+    context.apply_rules(|| {
+        let mut store = work::WorkStore::default();
+        rules().for_each(|rule| apply(rule, of, &mut changed, &mut store));
+    });
+    context.within_limits(route)?;
+    context.set_early_headers(ChangedHeaders::between(&head.headers, &changed));
+    Ok(())
 }
 
 /// Whether a header belongs to the protocol by which programs name a file for the server to send, and proxies allow

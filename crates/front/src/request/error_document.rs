@@ -20,14 +20,16 @@ use config::response::expr::ExprText;
 const ABOUT_THE_PAGE: [http::HeaderName; 6] =
     [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE];
 
-pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<BodySource> {
+/// The response to a refused request, and whether the page is the front's own. As in httpd, the page of a place of the
+/// site is an ordinary response there: `Header` without `always` applies.
+pub async fn answer(context: &RequestContext, refusal: Refusal) -> (Response<BodySource>, bool) {
     let route = context.route().clone();
     let document = route.as_ref().and_then(|route| route.settings.response.error_document(refusal.status.as_u16()));
     let foot = route
         .as_ref()
         .map(|route| server_name::foot(&context.generation.config, &context.generation.software, route))
         .unwrap_or_default();
-    match document {
+    let own = match document {
         None | Some(ErrorDocument::Default) => refusal.response(&foot),
         Some(ErrorDocument::Text(text)) => {
             let text = filled(context, &refusal, text).await;
@@ -39,9 +41,16 @@ pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<Body
         },
         Some(ErrorDocument::Local(target)) => {
             let target = filled(context, &refusal, target).await;
-            local(context, refusal, &target, &foot).await
+            match local(context, &refusal, &target).await {
+                Some(mut response) => {
+                    response.headers_mut().extend(refusal.header);
+                    return (response, false);
+                }
+                None => refusal.response(&foot),
+            }
         }
-    }
+    };
+    (own, true)
 }
 
 /// The text of a document with its expressions.
@@ -54,27 +63,19 @@ async fn filled(context: &RequestContext, refusal: &Refusal, text: &ExprText) ->
     context.text(&ExprOf { response, ..ExprOf::request(context, &context.head, &route) }, text).await
 }
 
-/// The response of a local path; if that fails too, the plain error page.
-async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &str) -> Response<BodySource> {
-    explain(context, &refusal);
+/// The response of a local path; `None` if that fails too.
+async fn local(context: &RequestContext, refusal: &Refusal, target: &str) -> Option<Response<BodySource>> {
+    explain(context, refusal);
     context.begin_error_page(refusal.status);
-    let mut head = match request::redirected(&context.head, target.as_bytes()) {
-        Ok(head) => head,
-        Err(_) => return refusal.response(foot),
-    };
+    let mut head = request::redirected(&context.head, target.as_bytes()).ok()?;
     for name in ABOUT_THE_PAGE {
         head.headers.remove(name);
     }
-    match request::follow(context, &head, &mut RequestBody::none()).await {
-        Ok(mut response) => {
-            if response.status() == StatusCode::OK && !context.page_has_status() {
-                *response.status_mut() = refusal.status;
-            }
-            response.headers_mut().extend(refusal.header);
-            response
-        }
-        Err(_) => refusal.response(foot),
+    let mut response = request::follow(context, &head, &mut RequestBody::none()).await.ok()?;
+    if response.status() == StatusCode::OK && !context.page_has_status() {
+        *response.status_mut() = refusal.status;
     }
+    Some(response)
 }
 
 /// Sets the `REDIRECT_…` variables about the error, for the program that makes the page.

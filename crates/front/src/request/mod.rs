@@ -89,9 +89,8 @@ pub async fn answer(
             }
         }
     }
-    let refused = answer.is_err();
-    let mut response = match answer {
-        Ok(response) => response,
+    let (mut response, refused) = match answer {
+        Ok(response) => (response, false),
         Err(refusal) => {
             hold_back(&context, &refusal).await;
             Box::pin(error_document::answer(&context, refusal)).await

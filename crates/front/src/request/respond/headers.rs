@@ -151,7 +151,8 @@ pub fn complete(
     if let Some(Some(charset)) = &rules.types.default_charset {
         add_charset(headers, charset);
     }
-    if !refused && rules.expires.active == Some(true) {
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error && rules.expires.active == Some(true) {
         expire(headers, rules, route);
     }
     if !rules.headers.is_empty() {

@@ -33,6 +33,52 @@ fn errors_have_only_headers_of_always() {
     assert_eq!((header(&bad, "x-good"), header(&bad, "x-always")), ("(none)".into(), "yes".into()));
 }
 
+/// mod_headers.html: the document of a place of the site is a response of that place.
+#[test]
+fn the_document_of_an_error_has_the_headers_of_its_place() {
+    let server = serve(
+        "ErrorDocument 410 /page.html\nRedirect gone /gone\nExpiresActive On\nExpiresDefault A60\nRedirect /moved http://else.example/\n\
+         <Location /page.html>\nHeader set X-Good yes\n</Location>\n<Location /gone>\nHeader always set X-Old yes\n</Location>",
+    );
+    let gone = server.get("/gone").is(410);
+    assert_eq!((header(&gone, "x-good"), header(&gone, "x-old")), ("yes".into(), "(none)".into()));
+    // mod_expires adds nothing to errors, and its fields to redirects.
+    assert_eq!(header(&gone, "expires"), "(none)");
+    assert_eq!(header(&server.get("/moved").is(302), "cache-control"), "max-age=60");
+}
+
+/// mod_headers.html#early: before the headers are read by anything else.
+#[test]
+fn access_rules_read_the_headers_that_early_rules_have_changed() {
+    let server = serve(
+        "RequestHeader unset X-Trusted early\nRequestHeader set X-Made here early\nSetEnvIf X-Trusted yes trusted\n\
+         SetEnvIf X-Made here made\nHeader set X-Seen %{made}e\n<Location /plain.txt>\nRequire env trusted\n</Location>\n\
+         RequestHeader append X-Once a early",
+    );
+    server.send(Request::get("/plain.txt").header("X-Trusted", "yes")).is(403);
+    let perl = server.send(Request::get("/perl").header("X-Trusted", "yes").header("X-Once", "b")).is(200);
+    assert_eq!(header(&perl, "x-seen"), "1");
+    let text = perl.text();
+    assert!(text.contains("HTTP_X_MADE=here") && text.contains("HTTP_X_ONCE=b, a\n"), "{text}");
+    assert!(!text.contains("HTTP_X_TRUSTED"), "{text}");
+}
+
+#[test]
+fn a_note_of_a_header_is_for_expressions_and_logs() {
+    let server = serve(
+        "Header set X-Page camel\nHeader note X-Page page\nHeader set X-Said \"expr=%{note:page}\"\nHeader unset X-Page\n\
+         CustomLog notes.log \"%U %{page}n\"\nHeader set X-Load \"%l %i %b\"",
+    );
+    let answer = server.get("/page.html").is(200);
+    assert_eq!((header(&answer, "x-said"), header(&answer, "x-page")), ("camel".into(), "(none)".into()));
+    let load = header(&answer, "x-load");
+    let figures: Vec<&str> = load.split(' ').collect();
+    let [averages, idle, busy] = figures.as_slice() else { panic!("{load}") };
+    assert!(averages.starts_with("l=") && averages.split('/').count() == 3, "{load}");
+    assert!(idle.starts_with("i=") && busy.starts_with("b="), "{load}");
+    crate::support::until("the note is logged", || server.site.read("notes.log") == "/page.html camel\n");
+}
+
 #[test]
 fn a_header_can_depend_on_a_variable_and_show_it() {
     let server = serve(

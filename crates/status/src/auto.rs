@@ -33,10 +33,15 @@ pub struct StatusFacts {
     pub front: FrontStatus,
 }
 
+/// Load averages of the machine over one, five and fifteen minutes. The kernel has them ready: reading does not wait.
+pub fn load_averages() -> Vec<String> {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split(' ').take(3).map(str::to_owned).collect()
+}
+
 impl StatusFacts {
     /// Data for a status of the front with this process id.
     pub fn new(front: FrontStatus, front_pid: i32, generation: GenerationNumber, most_workers: usize) -> StatusFacts {
-        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let started = UNIX_EPOCH + Duration::from_secs(front.started_s);
         StatusFacts {
             name: front.name.clone(),
@@ -45,7 +50,7 @@ impl StatusFacts {
             started,
             uptime: started.elapsed().map_or(0, |up| up.as_secs()),
             generation,
-            load: load.split(' ').take(3).map(str::to_owned).collect(),
+            load: load_averages(),
             most_workers,
             cpu: Cpu::of(front_pid, front.workers.iter().map(|worker| worker.pid)),
             front,

@@ -1,5 +1,6 @@
 //! A request as the access logs see it, after the last byte of its response.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -77,6 +78,8 @@ pub struct Entry<'a> {
     pub tls: &'a dyn Fn(&str) -> Option<String>,
     /// Variables set by the configuration and the cache.
     pub variables: &'a Variables,
+    /// Notes of `Header note`.
+    pub notes: &'a BTreeMap<String, String>,
     /// Result of the routing, once known.
     pub place: Option<RoutedPath<'a>>,
     pub tally: ResponseTally,

@@ -59,7 +59,11 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
         LogItem::FromWorker(kind, name) => {
             let told = entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
             // Variables that no worker received, such as the cache's, are known only to the front.
-            let ours = || entry.variables.get(name).filter(|_| *kind == LogKind::Env).map(str::as_bytes);
+            let ours = || match kind {
+                LogKind::Env => entry.variables.get(name).map(str::as_bytes),
+                LogKind::Note => entry.notes.get(name).map(String::as_bytes),
+                _ => None,
+            };
             escape_or_dash(out, told.map(|(_, _, value)| &value[..]).or_else(ours));
         }
         LogItem::User => match entry.told(LogKind::User).or(entry.user.map(str::as_bytes)) {

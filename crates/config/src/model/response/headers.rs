@@ -38,6 +38,8 @@ pub enum HeaderChange {
     Add(HeaderValue),
     /// Removes the header.
     Unset,
+    /// Copies the header to a note of this name.
+    Note(String),
     /// Copies matching headers of the request.
     Echo(Pattern),
     /// Replaces the first match in the value, or all.
@@ -66,8 +68,21 @@ enum Piece {
     Variable(String),
     /// `%{SSL_name}s`
     Tls(String),
+    /// `%l`, `%i`, `%b`
+    Load(LoadFigure),
     /// `expr=…`: the whole value.
     Expr(ExprText),
+}
+
+/// A figure about the load of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadFigure {
+    /// Load averages of the machine over one, five and fifteen minutes.
+    Averages,
+    /// Percentage of workers that wait for a request.
+    Idle,
+    /// Percentage of workers that answer one.
+    Busy,
 }
 
 /// Values of a request's variables.
@@ -81,6 +96,8 @@ pub struct Moment<'a> {
     pub variables: &'a Variables,
     /// mod_ssl's variables, for requests over TLS.
     pub tls: &'a dyn Fn(&str) -> Option<String>,
+    /// The load of the server, as text.
+    pub load: &'a dyn Fn(LoadFigure) -> String,
     /// The value of the expression of `expr=`.
     pub expr: &'a str,
 }
@@ -95,6 +112,12 @@ impl HeaderValue {
             Piece::Took => format!("D={}", moment.took).into(),
             Piece::Variable(name) => moment.variables.get(name).unwrap_or("(null)").into(),
             Piece::Tls(name) => (moment.tls)(name).map_or("(null)".into(), Cow::Owned),
+            Piece::Load(figure) => match figure {
+                LoadFigure::Averages => format!("l={}", (moment.load)(*figure)),
+                LoadFigure::Idle => format!("i={}", (moment.load)(*figure)),
+                LoadFigure::Busy => format!("b={}", (moment.load)(*figure)),
+            }
+            .into(),
             Piece::Expr(_) => moment.expr.into(),
         });
         pieces.take_while(|piece| work::push(&mut out, piece)).for_each(drop);
@@ -142,7 +165,7 @@ impl HeaderChange {
             | HeaderChange::Merge(value)
             | HeaderChange::Add(value)
             | HeaderChange::Edit { by: value, .. } => Some(value),
-            HeaderChange::Unset | HeaderChange::Echo(_) => None,
+            HeaderChange::Unset | HeaderChange::Note(_) | HeaderChange::Echo(_) => None,
         }
     }
 
@@ -178,8 +201,11 @@ fn piece(after: &str) -> Result<(Piece, &str), String> {
     let piece = match left.next() {
         Some('t') => Piece::Received,
         Some('D') => Piece::Took,
+        Some('l') => Piece::Load(LoadFigure::Averages),
+        Some('i') => Piece::Load(LoadFigure::Idle),
+        Some('b') => Piece::Load(LoadFigure::Busy),
         Some('%') => Piece::Text("%".to_owned()),
-        _ => return Err(format!("expected %t, %D, %{{name}}e, %{{SSL_name}}s or %%, got \"%{after}\"")),
+        _ => return Err(format!("expected %t, %D, %l, %i, %b, %{{name}}e, %{{SSL_name}}s or %%, got \"%{after}\"")),
     };
     Ok((piece, left.as_str()))
 }
@@ -193,12 +219,14 @@ mod tests {
         let mut variables = Variables::default();
         variables.set("USER", Some("camel".into()));
         let tls = |name: &str| (name == "SSL_PROTOCOL").then(|| "TLSv1.3".to_owned());
-        let moment = Moment { received: 12, took: 34, variables: &variables, tls: &tls, expr: "found" };
+        let load = |figure| if figure == LoadFigure::Averages { "1/2/3".to_owned() } else { "50".to_owned() };
+        let moment = Moment { received: 12, took: 34, variables: &variables, tls: &tls, load: &load, expr: "found" };
         let parsed = |value: &str| HeaderValue::parse(value, &mut Budget::of_htaccess());
         for (value, expected) in [
             ("plain", "plain"),
             ("%t %D", "t=12 D=34"),
             ("a%{USER}e%%b", "acamel%b"),
+            ("%l %i %b", "l=1/2/3 i=50 b=50"),
             ("%{NONE}e", "(null)"),
             ("%{SSL_PROTOCOL}s%{SSL_X}s", "TLSv1.3(null)"),
             ("expr=a%{ENV:x}", "found"),

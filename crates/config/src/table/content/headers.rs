@@ -12,14 +12,15 @@ pub static ROWS: &[Row] = rows![
     words(
         "Header",
         FILE_INFO,
-        "[always] set|append|merge|add|unset|echo|edit name [value] [early|env=[!]name|expr=expression]",
+        "[always] set|append|merge|add|unset|echo|edit|note name [value] [early|env=[!]name|expr=expression]",
         2..=6,
         header
     )
     .of("mod_headers.c")
     .because("responses have the necessary headers"),
-    "Changes a header of responses; with `always` also of errors. `%t` is the time of the request, `%D` its duration, \
-     `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl; a value that begins with `expr=` is a text of expressions.",
+    "Changes a header of responses; with `always` also of errors. `note` copies it to a note, for `%{name}n` of a LogFormat and \
+     for expressions. `%t` is the time of the request, `%D` its duration, \
+     `%l` the load averages, `%i` and `%b` the percentage of idle and busy workers, `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl; a value that begins with `expr=` is a text of expressions.",
     words(
         "RequestHeader",
         FILE_INFO,
@@ -69,8 +70,8 @@ pub fn header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 /// `RequestHeader action name [value [replacement]] [early|env=…]`
 fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let rule = header_rule(draft, args)?;
-    if matches!(rule.action, HeaderChange::Echo(_)) {
-        return Err("echo applies to responses: write Header echo".to_owned());
+    if matches!(rule.action, HeaderChange::Echo(_) | HeaderChange::Note(_)) {
+        return Err(format!("{} applies to responses: write Header {0}", args.first().map_or("", String::as_str)));
     }
     draft.settings().response.request_headers.push(rule);
     Ok(())
@@ -82,7 +83,7 @@ fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String>
     };
     let values = match action.to_ascii_lowercase().as_str() {
         "unset" | "echo" => 0,
-        "set" | "setifempty" | "append" | "merge" | "add" => 1,
+        "set" | "setifempty" | "append" | "merge" | "add" | "note" => 1,
         "edit" | "edit*" => 2,
         _ => return Err(unknown_action(action)),
     };
@@ -107,7 +108,7 @@ fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String>
 }
 
 fn unknown_action(word: &str) -> String {
-    format!("expected set, setifempty, append, merge, add, unset, echo, edit or edit*, got \"{word}\"")
+    format!("expected set, setifempty, append, merge, add, unset, echo, note, edit or edit*, got \"{word}\"")
 }
 
 fn header_action(draft: &mut Draft, word: &str, name: &str, given: &[String]) -> Result<HeaderChange, String> {
@@ -119,6 +120,7 @@ fn header_action(draft: &mut Draft, word: &str, name: &str, given: &[String]) ->
         ("merge", [value]) => HeaderChange::Merge(HeaderValue::parse(value, &mut draft.patterns)?),
         ("add", [value]) => HeaderChange::Add(HeaderValue::parse(value, &mut draft.patterns)?),
         ("unset", []) => HeaderChange::Unset,
+        ("note", [note]) => HeaderChange::Note(note.clone()),
         ("echo", []) => HeaderChange::Echo(draft.patterns.compile(name, Case::Either)?),
         ("edit" | "edit*", [pattern, by]) => {
             let pattern = draft.pattern(pattern)?;

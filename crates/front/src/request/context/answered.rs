@@ -1,6 +1,7 @@
 //! How a request was answered: the figures and headers of its response, for logs and statistics.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 
 use http::HeaderMap;
 
@@ -13,9 +14,20 @@ pub struct Answered {
     pub(super) tally: RefCell<ResponseTally>,
     /// The response's headers, stored only if a log format uses one.
     pub(super) headers: OnceCell<HeaderMap>,
+    /// Notes of `Header note`.
+    pub(super) notes: RefCell<BTreeMap<String, String>>,
 }
 
 impl RequestContext {
+    pub fn set_note(&self, name: &str, value: String) {
+        self.answered.notes.borrow_mut().insert(name.to_owned(), value);
+    }
+
+    /// The value of a note that `Header note` has set.
+    pub fn note(&self, name: &str) -> Option<String> {
+        self.answered.notes.borrow().get(name).cloned()
+    }
+
     pub fn set_status(&self, status: u16) {
         self.answered.tally.borrow_mut().status = status;
     }

@@ -93,6 +93,7 @@ impl RequestContext {
             is_secure: self.is_secure(),
             tls: &|name| self.client.session().and_then(|session| session.variable(name)),
             variables: &self.variables(),
+            notes: &self.answered.notes.borrow(),
             place: route.as_ref().map(|route| RoutedPath {
                 path: &route.path,
                 file: &route.filename,

@@ -16,7 +16,7 @@ use crate::request::context::expressions::{ExprOf, SeenResponse};
 use crate::routing::Route;
 use config::response::ResponseRules;
 use config::response::expr::{Expr, ExprText};
-use config::response::headers::{HeaderChange, HeaderRule, Moment};
+use config::response::headers::{HeaderChange, HeaderRule, LoadFigure, Moment};
 use config::response::setenv::EnvCondition;
 use config::work;
 
@@ -217,6 +217,7 @@ fn apply(rule: &HeaderRule, of: RuleOf<'_>, headers: &mut HeaderMap, store: &mut
         took: context.started.elapsed().as_micros() as u64,
         variables: &variables,
         tls: &|name| context.tls_variable(name),
+        load: &|figure| load(context, figure),
         expr: expression.as_deref().unwrap_or_default(),
     };
     if let HeaderChange::Echo(pattern) = &rule.action {
@@ -256,7 +257,26 @@ fn apply(rule: &HeaderRule, of: RuleOf<'_>, headers: &mut HeaderMap, store: &mut
                 }
             }
         }
+        HeaderChange::Note(note) => {
+            let values: Vec<_> =
+                headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+            let value = values.join(", ");
+            if !values.is_empty() && store.has_room(note.len() + value.len()) {
+                context.set_note(note, value);
+            }
+        }
         HeaderChange::Echo(_) => {}
+    }
+}
+
+fn load(context: &RequestContext, figure: LoadFigure) -> String {
+    let load = || context.generation.pools.iter().map(|pool| pool.load());
+    let (idle, busy) = load().fold((0, 0), |(idle, busy), load| (idle + load.idle as usize, busy + load.busy as usize));
+    let percent = |part: usize| (100 * part / (idle + busy).max(1)).to_string();
+    match figure {
+        LoadFigure::Averages => status::auto::load_averages().join("/"),
+        LoadFigure::Idle => percent(idle),
+        LoadFigure::Busy => percent(busy),
     }
 }
 

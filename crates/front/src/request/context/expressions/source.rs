@@ -204,9 +204,9 @@ impl ExprSource for ExprOf<'_> {
         }
     }
 
-    /// The front has no notes: those of programs stay in their workers.
-    fn note(&self, _: &str) -> Option<String> {
-        None
+    /// The front has only its own notes: those of programs stay in their workers.
+    fn note(&self, name: &str) -> Option<String> {
+        self.context.note(name)
     }
 
     fn os_env(&self, name: &str) -> Option<String> {

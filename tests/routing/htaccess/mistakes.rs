@@ -34,12 +34,19 @@ fn directives_of_the_main_configuration_are_refused() {
         ("DocumentRoot /", "DocumentRoot: is not allowed in .htaccess files"),
         ("PerlHtaccess On", "PerlHtaccess: is not allowed in .htaccess files"),
         ("<Files x>\nListen 80\n</Files>", "Listen: is not allowed in .htaccess files"),
-        ("PerlSetVar A ${HOME}", "${HOME} has no value"),
+        ("Require user ${HOME}", "${HOME} has no value"),
     ] {
         let server = serve(Site::new().file("htdocs/.htaccess", line), "");
         server.get("/page").is(500);
         server.logged(message);
     }
+}
+
+/// The environment of the server is not for the authors of .htaccess files.
+#[test]
+fn a_name_of_the_environment_stays_as_it_is() {
+    let server = serve(Site::new().file("htdocs/.htaccess", "Header set X ${HOME}"), "");
+    assert_eq!(server.get("/page").header("x").as_deref(), Some("${HOME}"));
 }
 
 #[test]

@@ -6,8 +6,9 @@ use crate::model::context::SectionContext;
 use crate::model::overrides::HtaccessRules;
 use crate::model::pools::{CODE_ELSEWHERE, DEFAULT};
 use crate::model::start_up::StartUpStep;
+use crate::syntax::source::Replacing;
 use crate::syntax::tree::{ConfigError, Directive};
-use crate::syntax::{value, words};
+use crate::syntax::{defines, value, words};
 use crate::table::httpd_only::{self, Unsupported};
 use crate::table::row::{Row, Takes};
 use crate::table::{self, unknown};
@@ -50,6 +51,7 @@ impl Draft {
             None => return self.foreign(directive),
         };
         row.check_form(directive)?;
+        self.warn_of_names(row, &directive.args);
         if !self.may_use_either_api
             && let Some(message) = table::contradiction(directive, self.config.perl_of(self.position.pool).generation)
         {
@@ -70,6 +72,15 @@ impl Draft {
             self.positions.insert(row.name, directive.at.clone());
         }
         self.call(row, &directive.args, directive.section.as_deref())
+    }
+
+    /// Warns about `${NAME}` without a value, which stays as in httpd. The parser refuses it where it would be a mistake.
+    fn warn_of_names(&mut self, row: &Row, args: &[String]) {
+        if row.keeps_names()
+            && let Some(name) = unknown_name(row, args)
+        {
+            self.warn(&format!("{}; as in httpd, it stays as it is", defines::without_value(name)));
+        }
     }
 
     /// Names the pool in the message, unless it is the default pool.
@@ -162,4 +173,17 @@ impl Draft {
         }
         Ok(())
     }
+}
+
+/// The first name of the arguments that has no value, if the parser replaces names in this line.
+fn unknown_name<'a>(row: &Row, args: &'a [String]) -> Option<&'a str> {
+    let is_of_request = match row.line.variables {
+        Replacing::Always => false,
+        Replacing::Code | Replacing::UnlessSub => true,
+        Replacing::UnlessInterpolated => args.iter().any(|word| word.eq_ignore_ascii_case("interpolate")),
+    };
+    // Behind the two arguments of a file of values are the lines of that file.
+    let written = if row.line.file.is_some() { 2 } else { args.len() };
+    let written = if is_of_request { 0 } else { written };
+    args.iter().take(written).find_map(|arg| defines::unknown_name(arg))
 }

@@ -37,28 +37,43 @@ impl<'a> Defines<'a> {
         self.defined.contains_key(name)
     }
 
-    /// Replaces every `${NAME}` of a line. The error is the first name without a value.
-    ///
-    /// As in httpd, a name with a colon is left unchanged: RewriteMap's `${map:key}`.
-    pub fn replace(&self, line: &str) -> Result<String, String> {
+    /// Replaces every `${NAME}` of a line. As in httpd, one without a value stays as it is.
+    pub fn replace(&self, line: &str) -> String {
         let mut out = String::with_capacity(line.len());
         let mut rest = line;
         while let Some((before, name, after)) = next_variable(rest) {
             out.push_str(before);
             match self.value(name) {
                 Some(value) => out.push_str(&value),
-                None if name.contains(':') => out.push_str(&format!("${{{name}}}")),
-                None => return Err(name.to_owned()),
+                None => out.push_str(&format!("${{{name}}}")),
             }
             rest = after;
         }
         out.push_str(rest);
-        Ok(out)
+        out
     }
 
     fn value(&self, name: &str) -> Option<String> {
         self.defined.get(name).cloned().flatten().or_else(|| (self.env)(name))
     }
+}
+
+/// The first name in `${NAME}`. `${map:key}` is a lookup of RewriteMap, and `${1}` no name.
+pub fn unknown_name(text: &str) -> Option<&str> {
+    let mut rest = text;
+    while let Some((_, name, after)) = next_variable(rest) {
+        let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if begins && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            return Some(name);
+        }
+        rest = after;
+    }
+    None
+}
+
+/// Message about a name without a value.
+pub fn without_value(name: &str) -> String {
+    format!("${{{name}}} has no value: write `Define {name} value` above this line, or set it in the environment")
 }
 
 fn next_variable(text: &str) -> Option<(&str, &str, &str)> {

@@ -1,7 +1,7 @@
 //! httpd's configuration language: parser of text to [`Directive`](tree::Directive)s, and parsers of values. This
 //! module does not know the directives themselves.
 
-mod defines;
+pub mod defines;
 pub mod envvars;
 mod include;
 pub mod lines;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::syntax::defines::Defines;
+use crate::syntax::defines::{self, Defines};
 use crate::syntax::macros::Macros;
 use crate::syntax::section_stack::{OpenSection, SectionFate, SectionStack};
 use crate::syntax::source::{LineSyntax, Replacing, Splitting};
@@ -250,7 +250,7 @@ impl<'a> ConfigReader<'a> {
 
     /// A directive with an unknown name and an unparsed line: a Perl module may define it, including its syntax.
     fn unknown(&self, line: &str, at: &At) -> Option<Directive> {
-        let line = self.variables.replace(line).unwrap_or_else(|_| line.to_owned());
+        let line = self.variables.replace(line);
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
         let plain = name.starts_with(|c: char| c.is_alphabetic());
         (plain && (self.source.syntax_of)(name).is_none()).then(|| Directive {
@@ -277,14 +277,11 @@ impl<'a> ConfigReader<'a> {
         if self.made_at.is_some() || is_code {
             return words::split(line);
         }
-        let may_stay = syntax.variables == Replacing::UnlessInterpolated && is_interpolated(rest);
-        let replaced =
-            self.variables.replace(line).or_else(|name| if may_stay { Ok(line.to_owned()) } else { Err(name) });
-        let replaced = replaced.map_err(|name| {
-            format!(
-                "${{{name}}} has no value: write `Define {name} value` above this line, or set it in the environment"
-            )
-        })?;
+        let replaced = self.variables.replace(line);
+        let may_stay = syntax.keeps_names || syntax.variables == Replacing::UnlessInterpolated && is_interpolated(rest);
+        if !may_stay && let Some(name) = defines::unknown_name(&replaced) {
+            return Err(defines::without_value(name));
+        }
         match syntax.words {
             Splitting::Quoted => words::split(&replaced),
             Splitting::UnclosedText => Ok(words::split_old(&replaced)),

@@ -32,6 +32,10 @@ impl ConfigReader<'_> {
             }
             "iffile" => condition(&name, &args, |path| (self.source.exists)(&self.server_root.join(path)))?,
             "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
+            "ifsection" => {
+                let is_section = |name: &str| (self.source.syntax_of)(name).is_some_and(|syntax| syntax.is_section);
+                condition(&name, &args, |name| is_section(name.trim_start_matches('<')))?
+            }
             "ifdirective" => condition(&name, &args, |name| (self.source.syntax_of)(name).is_some())?,
             "ifversion" => version::condition(&args)?,
             _ => SectionFate::Kept,

@@ -30,12 +30,22 @@ pub struct ParserSource<'a> {
 pub struct LineSyntax {
     pub words: Splitting,
     pub variables: Replacing,
+    /// Whether the directive is a section.
+    pub is_section: bool,
+    /// Whether `${NAME}` without a value stays in the line; otherwise it is an error.
+    pub keeps_names: bool,
     /// The kind of the file that an argument names, if the parser reads that file.
     pub file: Option<ValueFile>,
 }
 
 impl LineSyntax {
-    pub const PLAIN: LineSyntax = LineSyntax { words: Splitting::Quoted, variables: Replacing::Always, file: None };
+    pub const PLAIN: LineSyntax = LineSyntax {
+        words: Splitting::Quoted,
+        variables: Replacing::Always,
+        is_section: false,
+        keeps_names: true,
+        file: None,
+    };
 }
 
 /// How a line is split into words.

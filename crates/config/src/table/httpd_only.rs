@@ -142,7 +142,11 @@ const GROUPS: &[Group] = &[
         names: "SuexecUserGroup AssignUserID Suexec ChrootDir VHostUser VHostGroup VHostCGIMode VHostCGIPrivs VHostPrivs VHostSecure \
             PrivilegesMode DTracePrivileges",
     },
-    Group { fate: Refused, advice: "write the lines out, use <IfDefine>, or <Perl>", names: "IfSection Error " },
+    Group {
+        fate: Refused,
+        advice: "remove the line, or put it into the <IfDefine> whose case it reports",
+        names: "Error",
+    },
     Group {
         fate: Ignored,
         advice: "responses are cached in memory, up to CacheSize, and never those that the program forbids to store",

@@ -50,7 +50,11 @@ pub fn is_known(name: &str) -> bool {
 
 /// How the parser reads the line of a directive of the table.
 pub(super) fn syntax_of(name: &str) -> Option<LineSyntax> {
-    find(name).map(|row| row.line)
+    find(name).map(|row| LineSyntax {
+        is_section: row.takes.form() == Form::Section,
+        keeps_names: row.keeps_names(),
+        ..row.line
+    })
 }
 
 /// Whether the directive may differ between virtual hosts or places. Directives defined by Perl modules may.

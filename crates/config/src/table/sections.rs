@@ -63,6 +63,10 @@ pub(super) static ROWS: &[Row] = rows![
         .effect(Effect::Start)
         .because("the directives inside have their own defaults"),
     "Reads the contents only if Cameleer has this directive; with `!` only if it does not.",
+    reading("IfSection", ANYWHERE, "[!]section", Form::Section)
+        .effect(Effect::Start)
+        .because("the directives inside have their own defaults"),
+    "Reads the contents only if Cameleer has this section, such as VirtualHost; with `!` only if it does not.",
     reading("IfVersion", ANYWHERE, "[[!]operator] version", Form::Section)
         .of("mod_version.c")
         .effect(Effect::Start)

@@ -221,7 +221,15 @@ fn the_same_file_is_answered_with_the_new_query_and_a_folder_gets_its_slash() {
     assert!(server.text("/wiki/foo").contains("QUERY_STRING=q=index.pl&q=foo"));
     assert!(server.text("/wiki/index.pl").ends_with("QUERY_STRING=q=index.pl"));
     let answer = server.get("/wiki").is(301);
-    assert!(answer.header("Location").is_some_and(|to| to.starts_with("/wiki/")), "{answer:?}");
+    assert!(answer.header("Location").is_some_and(|to| to.starts_with("http://localhost/wiki/")), "{answer:?}");
+}
+
+/// httpd reads the first three arguments only; the flags of the fourth have no effect there either.
+#[test]
+fn flags_in_a_second_pair_of_brackets_are_ignored_with_a_warning() {
+    let server = serve("RewriteRule ^/a$ /index.pl?p=a [PT] [F]");
+    assert!(server.text("/a").ends_with("QUERY_STRING=p=a"));
+    server.logged("ignores \"[F]\", as httpd does: write all flags in one pair of brackets");
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub static ROWS: &[Row] = rows![
     flag("RewriteEngine", ANYWHERE.and_htaccess(Class::FILE_INFO), |d, on| rewrite(d).engine = Some(on))
         .default("Off", "as in httpd: rules have no effect until they are turned on"),
     "Whether the RewriteRules of this place apply. A virtual host inherits this setting from the main server, but none of its rules.",
-    words("RewriteRule", ANYWHERE.and_htaccess(Class::FILE_INFO), "[!]regex path|URL|- [flags]", 2..=3, rule)
+    words("RewriteRule", ANYWHERE.and_htaccess(Class::FILE_INFO), "[!]regex path|URL|- [flags]", 2..=MANY, rule)
         .split(Splitting::Rule)
         .because("paths are not rewritten by default"),
     "Replaces paths that match the regular expression anywhere: `$1` is the text of its first group, `%1` that of the last \
@@ -107,6 +107,12 @@ fn maps(draft: &mut Draft) -> Maps {
 fn rule(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     draft.charge_rule()?;
     let [pattern, to, flags @ ..] = args else { return Ok(()) };
+    if flags.len() > 1 {
+        let ignored = flags.get(1..).unwrap_or_default().join(" ");
+        draft.warn(&format!(
+            "ignores \"{ignored}\", as httpd does: write all flags in one pair of brackets, as in [PT,L]"
+        ));
+    }
     let maps = maps(draft);
     let conditions = std::mem::take(&mut rewrite(draft).pending);
     let flags = flags.first().map_or("", String::as_str);

@@ -26,6 +26,16 @@ fn perl_warn_is_perls_minus_w() {
     assert!(!quiet.log().contains("uninitialized"));
 }
 
+/// mod_perl 1 allows both in virtual hosts, where they hold for the whole process.
+#[test]
+fn a_virtual_host_may_turn_a_switch_of_perl_on() {
+    let handler = "SetHandler perl-script\nPerlHandler 'sub { $_[0]->print($^W); 0 }'\n";
+    let on = "<VirtualHost *>\nPerlWarn On\nPerlTaintCheck Off\n</VirtualHost>";
+    let server = serve(&format!("{handler}{on}"));
+    assert_eq!(server.text("/"), "1");
+    server.logged("PerlTaintCheck: has no effect, because hosts share one perl");
+}
+
 #[test]
 fn switches_of_mod_perl_1_without_effect_are_accepted_and_opmask_is_explained() {
     check("PerlFreshRestart On\nPerlScript @DIR@/lib/Who.pm").succeeded();

@@ -2,15 +2,22 @@
 
 use crate::draft::Draft;
 use crate::model::context::SectionContext;
+use crate::model::pools::DEFAULT;
+use crate::model::server::PerlSwitches;
 use crate::model::start_up::StartUpStep;
-use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, flag, rows, words};
+use crate::table::row::{ANYWHERE, Contexts, Effect, HOSTS, Row, SERVER, flag, rows, words};
+
+/// As in mod_perl 1, virtual hosts may have the switches.
+const PLACES: Contexts = HOSTS.and_pools();
 
 pub static ROWS: &[Row] = rows![
     "mod_perl.c",
-    flag("PerlTaintCheck", POOLS, |d, on| d.perl().taint_check = on).effect(Effect::Generation).default("Off", "perl's default"),
-    "Perl's -T: data from clients must be matched before it may reach a shell, a file name or the %ENV of programs.",
-    flag("PerlWarn", POOLS, |d, on| d.perl().warn = on).effect(Effect::Generation).default("Off", "perl's default"),
-    "Perl's -w: warnings in all code that does not disable them, in the error log.",
+    flag("PerlTaintCheck", PLACES, |d, on| switch(d, on, |perl, on| perl.taint_check = on)).effect(Effect::Generation).default("Off", "perl's default"),
+    "Perl's -T: data from clients must be matched before it may reach a shell, a file name or the %ENV of programs. On in \
+     a virtual host holds for all hosts with the same workers.",
+    flag("PerlWarn", PLACES, |d, on| switch(d, on, |perl, on| perl.warn = on)).effect(Effect::Generation).default("Off", "perl's default"),
+    "Perl's -w: warnings in all code that does not disable them, in the error log. On in a virtual host holds for \
+     all hosts with the same workers.",
     flag("PerlFreshRestart", SERVER, |_, _| {}).effect(Effect::Start).default("On", "a reload always starts a new perl"),
     "Accepted and ignored: every reload loads all code again, in new processes.",
     words("PerlOpmask", ANYWHERE, "file", 1..=1, |_, _| {
@@ -20,6 +27,18 @@ pub static ROWS: &[Row] = rows![
         }).of("cameleer.c").effect(Effect::Start).because("not supported"),
     "Refused with an explanation: perl's operator masks do not confine hostile code.",
 ];
+
+/// Sets a switch of perl. Hosts without workers of their own share one perl, and can only turn it on.
+fn switch(draft: &mut Draft, on: bool, set: fn(&mut PerlSwitches, bool)) {
+    let is_shared = draft.position.context == SectionContext::VirtualHost && draft.position.pool == DEFAULT;
+    if is_shared {
+        let effect = if on { "holds for all hosts with the same workers" } else { "has no effect" };
+        draft.warn(&format!("{effect}, because hosts share one perl: write it outside of <VirtualHost>"));
+    }
+    if on || !is_shared {
+        set(draft.perl(), on);
+    }
+}
 
 /// `PerlSwitches -wT -Ilib -MName=words`. The main server's switches also apply to pools of hosts with
 /// `PerlOptions +InheritSwitches`.

@@ -54,7 +54,7 @@ fn an_index_may_be_a_redirect_and_a_handler_may_take_the_folder() {
          <Location /there>\nAlias \"@DIR@/htdocs/plain.txt\"\n</Location>",
     );
     server.site.write("htdocs/moved/index.html", "index");
-    assert_eq!(server.get("/moved/").is(301).header("location").as_deref(), Some("/moved/index.html"));
+    assert_eq!(server.get("/moved/").is(301).header("location").as_deref(), Some("http://localhost/moved/index.html"));
     assert_eq!(server.text("/moved/index.html"), "index");
     assert_eq!((server.text("/there"), server.text("/there/any")), ("plain\n".to_owned(), "plain\n".to_owned()));
 }

@@ -16,9 +16,9 @@ fn a_redirect_takes_the_rest_of_the_path_and_the_query_along() {
     );
     leads(&server, "/old", 302, "http://example.org/new");
     leads(&server, "/old/a%20b/c?q=1", 302, "http://example.org/new/a%20b/c?q=1");
-    leads(&server, "/for-ever", 301, "/page.html");
+    leads(&server, "/for-ever", 301, "http://localhost/page.html");
     leads(&server, "/see?q", 303, "http://example.org/?fixed");
-    leads(&server, "/kept", 307, "/k");
+    leads(&server, "/kept", 307, "http://localhost/k");
     leads(&server, "/temp", 302, "http://t.example/");
     leads(&server, "/perm", 301, "http://p.example/");
     server.get("/older").is(404);
@@ -32,6 +32,44 @@ fn a_redirect_with_gone_has_no_target() {
         let response = server.get(path).is(status);
         assert_eq!(response.header("location"), None, "{path}");
     }
+}
+
+/// mod_alias.html#redirect: "a URL-path … the scheme and hostname of the current server will be added".
+#[test]
+fn a_path_of_this_server_gets_scheme_and_name() {
+    let server = serve(
+        "ServerName www.example\nRedirect /old /new\n<Location /canonical>\nUseCanonicalName On\nRedirect /new\n</Location>\n\
+         <Location /relative>\nRedirectRelative On\nRedirect /new\n</Location>",
+    );
+    std::fs::create_dir_all(server.site.path("htdocs/folder/a b")).expect("a folder");
+    let location = |path: &str, host: &str| {
+        let answer = server.send(Request::get(path).header("Host", host));
+        answer.header("location").unwrap_or_default()
+    };
+    assert_eq!(location("/old/x?y", "localhost"), "http://localhost/new/x?y");
+    assert_eq!(location("/old", "other.example:8080"), "http://other.example:8080/new");
+    assert_eq!(location("/canonical", "other.example"), "http://www.example/new");
+    assert_eq!(location("/relative", "localhost"), "/new");
+    assert_eq!(location("/folder/a%20b?c", "localhost"), "http://localhost/folder/a%20b/?c");
+    assert_eq!(location("//folder", "localhost"), "http://localhost/folder/");
+}
+
+/// As in httpd, where the redirect of a `<Location>` is known before those of the host are compared.
+#[test]
+fn the_redirect_of_a_location_precedes_those_of_the_host() {
+    let server = serve(
+        "Redirect /one http://host.example/\n<Location /one/inside>\nRedirect http://inside.example/\n</Location>",
+    );
+    leads(&server, "/one/inside", 302, "http://inside.example/");
+    leads(&server, "/one/x", 302, "http://host.example//x");
+}
+
+/// mod_alias.html: httpd compares "any number of slashes", in the directive as in the request.
+#[test]
+fn the_path_of_a_redirect_and_of_an_alias_may_repeat_slashes() {
+    let server = serve("Redirect /a//b http://else.example/\nAlias /c//d \"@DIR@/htdocs\"");
+    leads(&server, "/a/b", 302, "http://else.example/");
+    server.get("///c/d/plain.txt").is(200);
 }
 
 #[test]

@@ -133,6 +133,17 @@ pub fn rest_below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
     path.strip_prefix(prefix).filter(|rest| ends_at_segment(prefix, rest))
 }
 
+/// A URL path of the configuration as it is compared with the paths of requests, whose repeated slashes are merged.
+pub fn with_merged_slashes(path: &str) -> String {
+    let mut merged = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c != '/' || !merged.ends_with('/') {
+            merged.push(c);
+        }
+    }
+    merged
+}
+
 /// Whether a path of `prefix` followed by `rest` is below `prefix`.
 pub fn ends_at_segment(prefix: &str, rest: &str) -> bool {
     prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/')

@@ -218,7 +218,7 @@ const GROUPS: &[Group] = &[
             LockFile LuaCodeCache LuaInherit LuaPackageCPath LuaPackagePath LuaRoot LuaScope MaxMemFree MaxSpareThreads \
             MaxThreads MaxThreadsPerChild MergeTrailers MinSpareThreads ModemStandard Mutex NumServers \
             Protocol ProtocolReqCheck QualifyRedirectURL ReadBufferSize ReceiveBufferSize \
-            RedirectRelative ScoreBoardFile ScriptInterpreterSource ScriptSock SeeRequestTail SendBufferSize \
+            ScoreBoardFile ScriptInterpreterSource ScriptSock SeeRequestTail SendBufferSize \
             ServerLimit ShmemUIDisUser StartThreads ThreadLimit ThreadsPerChild \
             ThreadStackSize UNCList UseCanonicalPhysicalPort WatchdogInterval",
     },

@@ -47,8 +47,8 @@ pub fn script(
 
 fn place<'a>(asked: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Option<ScriptRoute<'a>> {
     let place = match found {
-        Ok(LookupResult::Response(response)) if response.status().is_redirection() => return None,
-        Ok(LookupResult::Response(_) | LookupResult::Folder(_)) => (asked, false),
+        Ok(LookupResult::Moved(..)) => return None,
+        Ok(LookupResult::Folder(_)) => (asked, false),
         Ok(found) => (&**found.file()?, true),
         Err(refusal) if matches!(refusal.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) => {
             (asked, false)

@@ -13,22 +13,21 @@ use super::access::reverse_dns::named_by_dns;
 use super::access::{admit, take_turn};
 use super::body::RequestBody;
 use super::cached::{self, Lookup};
-use super::context::expressions::ExprOf;
-use super::context::{RequestContext, known, remote_ip, variables};
+use super::context::{RequestContext, remote_ip, variables};
 use super::files::{self, LookupResult, autoindex, lookup};
 use super::includes::{self, facts};
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
 use super::negotiation::{self, MapAnswer};
 use super::place::{aliased, choose, find, find_by, settle, settle_all};
+use super::redirects::{moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
 use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, proxied, spelling};
 use crate::base::refusal::Refusal;
-use crate::routing::{self, Route, Routes};
+use crate::routing::{Route, Routes};
 use config::Handler;
 use config::proxy::{BackendScheme, Passed};
-use config::response::redirect::RedirectResponse;
 
 /// Answers a request with this head, which may be that of an internal redirect.
 pub async fn follow(
@@ -124,8 +123,8 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
     let mut route = find(context, head).await?;
     context.take_forced();
     variables::invalidate(context);
-    headers::settle_early(context, head, &route)?;
     remote_ip::settle(context, head, &route);
+    headers::settle_early(context, head, &route)?;
     settle_all(context, head, &route).await?;
     if route.backend.is_some() && context.has_variable("no-proxy") {
         route = find_by(context, head, Routes::without_backend).await?;
@@ -226,7 +225,7 @@ async fn on_disk(
         return Ok(OnDisk::Answer(Dispatched::Forward(Box::new(onward))));
     }
     let answer = match found? {
-        LookupResult::Response(response) => Dispatched::Response(response),
+        LookupResult::Moved(status, path) => return Err(moved(context, head, &route, (status, path))),
         LookupResult::Index(path) => Dispatched::Index(Box::new(index(head, &path)?)),
         LookupResult::Folder(folder) => {
             Dispatched::Response(Box::pin(autoindex::answer(context, &route, folder, head)).await?)
@@ -350,24 +349,6 @@ pub async fn run(
 async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> Result<bool, Refusal> {
     let leads_on = || Ok(files::leads_to_an_index(&context.generation, route));
     Ok(route.settings.handler.is_cgi() && context.generation.wait_for(leads_on).await?)
-}
-
-/// Applies `Redirect` of the host or of a location.
-async fn redirect(
-    context: &RequestContext,
-    route: &Route,
-    head: &Parts,
-    is_due: fn(&RedirectResponse) -> bool,
-) -> Result<(), Refusal> {
-    let Some(answer) = route.redirect.as_ref().filter(|answer| is_due(answer)) else { return Ok(()) };
-    route.refused()?;
-    if let Some(expr) = &answer.expr {
-        let url = context.text(&ExprOf::request(context, head, route), expr).await;
-        let url = if url.starts_with('/') { known::origin(context, head, route) + &url } else { url };
-        let answer = RedirectResponse { location: Some(url), ..answer.clone() };
-        return Err(routing::redirect::refusal(&answer, head.uri.query()));
-    }
-    Err(routing::redirect::refusal(answer, head.uri.query()))
 }
 
 /// Looks up the file of `route`. A 404 is sent only after the access check, so that strangers cannot probe names.

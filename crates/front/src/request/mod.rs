@@ -23,6 +23,7 @@ pub mod negotiation;
 mod pages;
 mod place;
 pub mod proxied;
+mod redirects;
 pub mod repeated;
 pub mod respond;
 pub mod rewrite;

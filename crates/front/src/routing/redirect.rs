@@ -6,23 +6,26 @@ use percent_encoding::percent_encode;
 
 use crate::base::refusal::Refusal;
 use base::path::{PATH, Text};
-use config::response::redirect::{Redirect, RedirectResponse};
+use config::response::redirect::{Redirect, RedirectFrom, RedirectResponse};
 use config::{Host, Settings};
 
-/// The redirection of a decoded path. Those of the host take precedence over those of containers.
+/// The redirection of a decoded path. Those of the host take precedence over those of containers, except over a whole
+/// `<Location>`.
 pub fn find(host: &Host, settings: &Settings, path: &str) -> Option<RedirectResponse> {
-    let of_host = first(&host.redirects, path).map(|answer| RedirectResponse { of_host: true, ..answer });
-    of_host.or_else(|| of_place(settings, path))
+    let is_whole = |redirect: &&Redirect| matches!(redirect.from, RedirectFrom::Location);
+    let of_location = first(settings.response.redirects.iter().filter(is_whole), path);
+    let early = of_location.or_else(|| first(host.redirects.iter(), path));
+    early.map(|answer| RedirectResponse { of_host: true, ..answer }).or_else(|| of_place(settings, path))
 }
 
 /// The redirection of a decoded path by containers.
 pub fn of_place(settings: &Settings, path: &str) -> Option<RedirectResponse> {
-    first(&settings.response.redirects, path)
+    first(settings.response.redirects.iter(), path)
 }
 
-fn first(redirects: &[Redirect], path: &str) -> Option<RedirectResponse> {
+fn first<'a>(mut redirects: impl Iterator<Item = &'a Redirect>, path: &str) -> Option<RedirectResponse> {
     let escape = |part: &str| percent_encode(&Text::bytes_in(part), PATH).to_string();
-    redirects.iter().find_map(|redirect| redirect.answer(path, &escape))
+    redirects.find_map(|redirect| redirect.answer(path, &escape))
 }
 
 /// The response to a redirected request. The request's query is appended, unless the new URL has one.

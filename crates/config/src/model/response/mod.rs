@@ -56,6 +56,8 @@ settings! {
     place struct ResponseRules, then ResponseRules::change_etag {
         /// `Redirect` in containers, the innermost first. Redirects of a host are in `Host`.
         pub redirects: Vec<Redirect>, prepend;
+        /// `RedirectRelative`: whether redirects to paths of this server have no scheme and name; default off.
+        pub redirect_relative: Option<bool>, keep;
         /// `Alias` in a `<Location>`: the file of every path in it.
         pub alias: Option<ExprText>, keep;
         /// Rewrite settings in containers. Those of a host are in `Host`.

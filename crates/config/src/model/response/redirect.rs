@@ -25,6 +25,8 @@ pub struct Redirect {
 pub enum RedirectFrom {
     /// Everything in the container, for a directive without a path.
     Everything,
+    /// Everything in the `<Location>`, which takes precedence over redirects of the host.
+    Location,
     /// A prefix of the path that ends at the end of a segment.
     Prefix(String),
     /// Paths that match the pattern.
@@ -49,7 +51,7 @@ impl Redirect {
     pub fn answer(&self, path: &str, escape: &dyn Fn(&str) -> String) -> Option<RedirectResponse> {
         let to = self.to.as_deref().unwrap_or_default();
         let location = match &self.from {
-            RedirectFrom::Everything => to.to_owned(),
+            RedirectFrom::Everything | RedirectFrom::Location => to.to_owned(),
             RedirectFrom::Prefix(prefix) => format!("{to}{}", escape(rest_below(prefix, path)?)),
             RedirectFrom::Match(regex) => match regex.find(path)?.expand(to, escape, LONGEST) {
                 Ok(location) => location,

@@ -1,7 +1,7 @@
 //! Mapping of URL paths to files, and their handlers.
 
 use crate::draft::Draft;
-use crate::model::context::SectionContext;
+use crate::model::context::{SectionContext, with_merged_slashes};
 use crate::model::host::{Alias, AliasFrom};
 use crate::model::options;
 use crate::model::overrides::{Class, Overrides};
@@ -162,7 +162,7 @@ fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String>
             "\"{from}\" ends with a slash and \"{target}\" does not: \"{from}x\" is the file \"{target}x\", as in httpd; end both with one, or neither"
         ));
     }
-    draft.host().aliases.push(Alias { from: AliasFrom::Prefix(from), to, script });
+    draft.host().aliases.push(Alias { from: AliasFrom::Prefix(with_merged_slashes(&from)), to, script });
     Ok(())
 }
 

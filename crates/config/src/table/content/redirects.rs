@@ -1,12 +1,13 @@
 //! Aliases by regular expression, redirects, and error documents.
 
 use crate::draft::Draft;
+use crate::model::context::{SectionContext, with_merged_slashes};
 use crate::model::host::{Alias, AliasFrom};
 use crate::model::response::ErrorDocument;
 use crate::model::response::expr::ExprText;
 use crate::model::response::redirect::{Redirect, RedirectFrom};
 use crate::syntax::source::Splitting;
-use crate::table::row::{FILE_INFO, HOSTS, Row, arguments, rows, words};
+use crate::table::row::{FILE_INFO, HOSTS, Row, arguments, flag, rows, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_alias.c",
@@ -23,6 +24,10 @@ pub static ROWS: &[Row] = rows![
     words("RedirectMatch", FILE_INFO, "[status] regex [URL]", 1..=3, redirect_match).because("see Redirect"),
     "As Redirect, for paths that match the regular expression anywhere; `$1` in the URL is the text of its first \
      group.",
+    flag("RedirectRelative", FILE_INFO, |d, on| d.settings().response.redirect_relative = Some(on))
+        .because("proxies before this server map whole URLs"),
+    "Whether Redirect and RedirectMatch send a path of this server as it stands. Otherwise it gets scheme, name and port, \
+     which UseCanonicalName chooses.",
     words("RedirectTemp", FILE_INFO, "/url-path URL", 2..=2, |d, args| with_status(d, 302, args))
         .because("see Redirect"),
     "As Redirect temp: status 302.",
@@ -64,7 +69,7 @@ fn error_document(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn redirect(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (status, rest) = leading_status(args)?;
     add(draft, status, rest, |_, path| match path.starts_with('/') {
-        true => Ok(RedirectFrom::Prefix(path.to_owned())),
+        true => Ok(RedirectFrom::Prefix(with_merged_slashes(path))),
         false => Err(format!("expected a path that begins with /, got \"{path}\"")),
     })
 }
@@ -105,9 +110,13 @@ fn add(
     from: impl Fn(&mut Draft, &str) -> Result<RedirectFrom, String>,
 ) -> Result<(), String> {
     let goes_away = (300..400).contains(&status);
+    let everything = match draft.position.context {
+        SectionContext::Location => RedirectFrom::Location,
+        _ => RedirectFrom::Everything,
+    };
     let (from, to) = match rest {
-        [to] if goes_away && draft.is_in_container() => (RedirectFrom::Everything, Some(to)),
-        [] if !goes_away && draft.is_in_container() => (RedirectFrom::Everything, None),
+        [to] if goes_away && draft.is_in_container() => (everything, Some(to)),
+        [] if !goes_away && draft.is_in_container() => (everything, None),
         [path, to] if goes_away => (from(draft, path)?, Some(to)),
         [path] if !goes_away => (from(draft, path)?, None),
         _ if goes_away => return Err(format!("expected a path and a URL, got {}", arguments(rest.len()))),
@@ -117,7 +126,9 @@ fn add(
         return Err(format!("expected a URL like http://host/path or a path that begins with /, got \"{to}\""));
     }
     let expr = match (&from, to) {
-        (RedirectFrom::Everything, Some(to)) if to.contains("%{") => Some(ExprText::parse(to, &mut draft.patterns)?),
+        (RedirectFrom::Everything | RedirectFrom::Location, Some(to)) if to.contains("%{") => {
+            Some(ExprText::parse(to, &mut draft.patterns)?)
+        }
         _ => None,
     };
     let redirect = Redirect { from, to: to.cloned(), expr, status };

@@ -5,16 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 
-use http::header::{HeaderValue, LOCATION};
+use http::StatusCode;
 use http::request::Parts;
-use http::{Response, StatusCode};
 use percent_encoding::percent_encode;
 
 use super::lookup::{Spot, is_folder, locate, reopen};
 use crate::base::refusal::Refusal;
 use crate::generation::View;
-use crate::request::respond::body::BodySource;
-use crate::routing::{FoundFile, NotYet, Route, server_name};
+use crate::routing::{FoundFile, NotYet, Route};
 use base::path::PATH;
 use config::Handler;
 use config::response::PathInfo;
@@ -29,8 +27,8 @@ pub enum LookupResult {
     Handled(Rc<Route>),
     /// A folder whose contents may be listed.
     Folder(OpenedFile),
-    /// A redirect to the folder's path with a trailing slash.
-    Response(Response<BodySource>),
+    /// A redirect to this path of the site: a folder's path with its slash, or its index.
+    Moved(StatusCode, String),
     /// An internal redirect to this path on the site: a folder's index or a fallback resource.
     Index(String),
 }
@@ -39,7 +37,7 @@ impl LookupResult {
     pub fn file(&self) -> Option<&Rc<Route>> {
         match self {
             LookupResult::File(route, _) | LookupResult::Beyond(route) | LookupResult::Handled(route) => Some(route),
-            LookupResult::Response(_) | LookupResult::Folder(_) | LookupResult::Index(_) => None,
+            LookupResult::Moved(..) | LookupResult::Folder(_) | LookupResult::Index(_) => None,
         }
     }
 
@@ -47,7 +45,7 @@ impl LookupResult {
     pub fn file_mut(&mut self) -> Option<&mut Rc<Route>> {
         match self {
             LookupResult::File(route, _) | LookupResult::Beyond(route) | LookupResult::Handled(route) => Some(route),
-            LookupResult::Response(_) | LookupResult::Folder(_) | LookupResult::Index(_) => None,
+            LookupResult::Moved(..) | LookupResult::Folder(_) | LookupResult::Index(_) => None,
         }
     }
 
@@ -89,10 +87,10 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
     }
     let spot = match locate(generation, route, &route.filename) {
         Ok(Spot::File(spot)) => spot,
-        Ok(Spot::NoSlash) => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
+        Ok(Spot::NoSlash) => return Ok(with_slash(route, head.uri.query())),
         Ok(Spot::Folder(folder)) => return Ok(LookupResult::Folder(folder)),
         Ok(Spot::Elsewhere(path)) => return Ok(LookupResult::Index(path)),
-        Ok(Spot::Moved(status, path)) => return Ok(LookupResult::Response(moved(generation, route, (status, path)))),
+        Ok(Spot::Moved(status, path)) => return Ok(moved(status, path)),
         Err(refusal) => match route.settings.response.fallback(&route.path) {
             Some(fallback) if refusal.status == StatusCode::NOT_FOUND => {
                 return Ok(LookupResult::Index(fallback.to_owned()));
@@ -132,10 +130,10 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
             return Err(Refusal::new(StatusCode::NOT_FOUND).into());
         }
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
+        Spot::NoSlash => return Ok(with_slash(route, head.uri.query())),
         Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
         Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
-        Spot::Moved(status, path) => return Ok(LookupResult::Response(moved(generation, route, (status, path)))),
+        Spot::Moved(status, path) => return Ok(moved(status, path)),
     };
     let whole = FoundFile { script_length: spot.path.len(), ..spot.found() };
     let found = generation.routes.refine(&generation.config, route, whole)?;
@@ -169,24 +167,11 @@ fn of_its_own(generation: &View, route: &Route, found: &Route, opened: OpenedFil
 }
 
 /// A redirect to the folder's path with a trailing slash.
-/// The location is a percent-encoded path without a host, so that `//elsewhere.example` does not redirect to another
-/// site.
-fn redirect(generation: &View, route: &Route, query: Option<&str>) -> Response<BodySource> {
-    let mut location = percent_encode(&route.path, PATH).to_string();
-    location.push('/');
-    if let Some(query) = query {
-        location.push('?');
-        location.push_str(query);
-    }
-    moved(generation, route, (StatusCode::MOVED_PERMANENTLY.as_u16(), location))
+fn with_slash(route: &Route, query: Option<&str>) -> LookupResult {
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    LookupResult::Moved(StatusCode::MOVED_PERMANENTLY, format!("{}/{query}", percent_encode(&route.path, PATH)))
 }
 
-fn moved(generation: &View, route: &Route, (status, location): (u16, String)) -> Response<BodySource> {
-    let foot = server_name::foot(&generation.config, &generation.software, route);
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::FOUND);
-    let mut response = Refusal::new(status).response(&foot);
-    if let Ok(location) = HeaderValue::from_str(&location) {
-        response.headers_mut().insert(LOCATION, location);
-    }
-    response
+fn moved(status: u16, path: String) -> LookupResult {
+    LookupResult::Moved(StatusCode::from_u16(status).unwrap_or(StatusCode::FOUND), path)
 }

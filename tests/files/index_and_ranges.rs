@@ -130,7 +130,7 @@ fn a_list_hides_what_the_client_may_not_enter() {
     server.site.write("htdocs/list/own/.htaccess", "Deny from all\n");
     let shown = |page: &str| {
         let names = ["open.txt", "secret.txt", "shut/", "users/", "mine/", "own/", "free/"];
-        names.into_iter().filter(|name| page.contains(&format!(">{name}<"))).collect::<Vec<_>>()
+        names.into_iter().filter(|name| page.contains(&format!("> {name}<"))).collect::<Vec<_>>()
     };
     assert_eq!(shown(&server.text("/list/")), ["open.txt", "free/"]);
     let page = server.send_as("127.0.0.2", Request::get("/list/")).is(200);

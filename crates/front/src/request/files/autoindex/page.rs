@@ -4,7 +4,7 @@ use chrono::{DateTime, Local};
 
 use super::IndexInput;
 use super::entries::FolderContents;
-use super::rows::IndexRow;
+use super::rows::{IndexForm, IndexRow};
 use super::text::{cut_description, cut_name, escaped, quoted, size};
 use config::response::listing::{BLANK, ColumnWidth, ListedAs, ListingColumn, ListingOption as Opt};
 
@@ -27,14 +27,6 @@ pub struct IndexPage {
     pub html: Vec<u8>,
     /// The number of names that were read from a folder with more names.
     pub cut: Option<usize>,
-}
-
-/// Forms of a list.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum IndexForm {
-    Plain,
-    Fancy,
-    Table,
 }
 
 /// Writes a page.
@@ -61,15 +53,6 @@ impl IndexInput {
         }
         page.tail();
         IndexPage { html: page.html, cut }
-    }
-
-    /// The form of the list.
-    pub fn form(&self) -> IndexForm {
-        match (self.listing.has(Opt::HtmlTable), self.listing.has(Opt::FancyIndexing)) {
-            (true, _) => IndexForm::Table,
-            (false, true) => IndexForm::Fancy,
-            (false, false) => IndexForm::Plain,
-        }
     }
 }
 

@@ -4,9 +4,8 @@ use std::time::SystemTime;
 
 use super::IndexInput;
 use super::entries::{FolderContents, IndexEntry};
-use super::page::IndexForm;
 use super::text::{escaped, link, path_encoded};
-use config::response::listing::{FOLDER, ListedAs};
+use config::response::listing::{FOLDER, ListedAs, ListingOption as Opt};
 
 /// A row of the list.
 pub struct IndexRow {
@@ -26,7 +25,24 @@ pub struct IndexRow {
     parent: Option<Vec<u8>>,
 }
 
+/// Forms of a list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum IndexForm {
+    Plain,
+    Fancy,
+    Table,
+}
+
 impl IndexInput {
+    /// The form of the list.
+    pub fn form(&self) -> IndexForm {
+        match (self.listing.has(Opt::HtmlTable), self.listing.has(Opt::FancyIndexing)) {
+            (true, _) => IndexForm::Table,
+            (false, true) => IndexForm::Fancy,
+            (false, false) => IndexForm::Plain,
+        }
+    }
+
     /// The rows in their order, the parent folder first.
     pub fn rows(&self, contents: &FolderContents) -> Vec<IndexRow> {
         let rows = contents.entries.iter().map(|entry| self.row(entry));

@@ -226,3 +226,38 @@ fn access_rules_come_before_the_application() {
     assert_eq!(server.get("/p/closed/x").status, 403);
     assert_eq!(server.get("/p/open").status, 200);
 }
+
+/// Handlers that set a user and variables; `gate` refuses all others.
+const HANDLERS: &str = "package Mine; use Apache::Constants qw(:common);\n\
+    sub authen { my $r = shift; my ($rc, $password) = $r->get_basic_auth_pw; return $rc if $rc;\n\
+      $r->subprocess_env(GROUP => 'staff'); $r->header_in('X-Set', 'set');\n\
+      return OK if $password eq 'right'; $r->note_basic_auth_failure; AUTH_REQUIRED }\n\
+    sub gate { FORBIDDEN } 1;";
+
+#[test]
+fn perl_handlers_run_before_an_application_and_set_its_variables() {
+    let conf = format!(
+        "PerlModule Mine\n<FilesMatch \"\\.php$\">\nSetHandler \"proxy:{BACKEND}\"\n</FilesMatch>\nProxyPass /x/ \"{BACKEND}/\"\n\
+         <LocationMatch ^/(x|sub)/>\nAuthType Basic\nAuthName inside\nPerlAuthenHandler Mine::authen\nRequire valid-user\nPerlSetEnv PLACE here\n\
+         </LocationMatch>\n<Location /x.php>\nPerlAccessHandler Mine::gate\n</Location>\n"
+    );
+    let site = Site::new().file("dump.pl", DUMP).file("htdocs/x.php", "secret").file("htdocs/sub/y.php", "secret");
+    let site = site.file("lib/Mine.pm", HANDLERS);
+    let socket = site.path("dump.sock");
+    let _program = Program::start(Command::new("perl").arg(site.path("dump.pl")).arg(&socket));
+    listening(&socket);
+    let server = site.serve(&format!("PerlLib lib\n{conf}"));
+    assert_eq!(server.get("/x.php").status, 403);
+    for target in ["/x/a.pl?q=1", "/sub/y.php/info?q=1"] {
+        assert_eq!(server.get(target).status, 401, "{target}");
+        let answer = server
+            .send(Request::new("POST", target).header("Authorization", "Basic YW5uOnJpZ2h0").body("12345"))
+            .is(200)
+            .text();
+        let of = |name: &str| variable(&answer, name).to_owned();
+        assert_eq!([of("REMOTE_USER"), of("AUTH_TYPE")], ["ann", "Basic"], "{answer}");
+        assert_eq!([of("GROUP"), of("HTTP_X_SET"), of("PLACE")], ["staff", "set", "here"], "{answer}");
+        assert_eq!([of("QUERY_STRING"), of("body"), of("CONTENT_LENGTH")], ["q=1", "5", "5"], "{answer}");
+        assert_eq!([of("MOD_PERL"), of("PATH")], ["-", "-"], "{answer}");
+    }
+}

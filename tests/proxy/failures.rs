@@ -134,16 +134,16 @@ fn proxy_error_override_replaces_error_pages_of_backends() {
 }
 
 #[test]
-fn perl_handlers_of_phases_before_a_backend_are_an_error_and_not_skipped() {
+fn perl_filters_at_a_backend_are_an_error_and_not_skipped() {
     let backend = Backend::new(|_| ok("secret"));
     let server = Site::new()
-        .file("lib/Gate.pm", "package Gate; use Apache::Constants ':common'; sub handler { FORBIDDEN } 1;")
+        .file("lib/Blank.pm", "package Blank; use Apache2::Const -compile => 'OK'; sub handler { Apache2::Const::OK } 1;")
         .serve(&format!(
-            "PerlLib lib\nPerlModule Gate\n<Location /gate>\nProxyPass {}\nPerlAccessHandler Gate\n</Location>\n",
+            "PerlSwitches -Ilib\nPerlModule Blank\n<Location /blank>\nProxyPass {}\nPerlOutputFilterHandler Blank\n</Location>\n",
             backend.url("/")
         ));
-    assert_eq!(server.get("/gate/x").status, 500);
-    server.logged("where its Perl handlers and filters would not run");
+    assert_eq!(server.get("/blank/x").status, 500);
+    server.logged("its Perl filters would not run");
     assert!(backend.received().is_empty());
 }
 

@@ -5,6 +5,7 @@ mod balancers;
 mod bodies;
 mod failures;
 mod passes;
+mod phases;
 mod secure;
 mod smuggling;
 mod websockets;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use wire::reply::{Head, Outgoing, Reply, RequestEnd};
+use wire::reply::{Head, OnwardRequest, Outgoing, Reply, RequestEnd};
 use wire::transport::Presence;
 
 use crate::unchunk::Unchunk;
@@ -68,6 +68,8 @@ pub(crate) struct Output {
     pub elsewhere: Option<Vec<u8>>,
     /// File that the front must send as the response.
     pub file: Option<Vec<u8>>,
+    /// The backend that answers gets the request with this.
+    pub onward: Option<OnwardRequest>,
     /// The front is to answer with its page or ErrorDocument for this status.
     pub refused: Option<u16>,
     /// The path of the site that the request was redirected to, until the front has got it.
@@ -108,7 +110,7 @@ impl Output {
         self.info = None;
         self.failed = None;
         self.elsewhere = None;
-        (self.file, self.moved, self.refused) = (None, None, None);
+        (self.file, self.moved, self.refused, self.onward) = (None, None, None, None);
         self.truncated = false;
         (self.client_is_gone, self.client_hung_up, self.front_is_lost) = (false, false, false);
         self.owes_end = None;

@@ -18,6 +18,9 @@ pub(crate) struct Split {
 /// Splits by the front's length, else by the location or the disk.
 pub(crate) fn split(frame: &Frame, location: &str) -> Split {
     let (path, file) = (frame.field(Field::Path), frame.field(Field::Filename));
+    if file.starts_with(OF_A_BACKEND) {
+        return Split { script: path.len(), file: file.len() };
+    }
     if let Some(script) = frame.script_length() {
         let rest = if frame.flags().has(Flags::RESOLVED) { &[][..] } else { &path[script..] };
         return Split { script, file: without(file, rest) };
@@ -28,6 +31,9 @@ pub(crate) fn split(frame: &Frame, location: &str) -> Split {
     let kept = remembered(file, frame.received(), || existing(file, look));
     Split { script: without(path, &file[kept..]), file: kept }
 }
+
+/// Begins the name in place of a file, as in httpd, where a backend answers; names of files are absolute paths.
+const OF_A_BACKEND: &[u8] = b"proxy:";
 
 thread_local!(static KNOWN: RefCell<HashMap<Vec<u8>, (usize, u64)>> = RefCell::default());
 

@@ -26,6 +26,15 @@ impl RequestRec {
             return self.refer(self.file_head(), &path, Reply::File);
         }
         let plain = Head { status: 200, ..Head::default() };
+        if let Some(onward) = self.output.onward.take() {
+            let head = Head { headers: self.file_head().headers, ..plain };
+            if !fits(&head.headers) {
+                self.fail_long_head();
+                self.send_page(500, ErrorPage::Ours(""));
+                return self.leave(false);
+            }
+            return self.send_reference(head, &Reply::Onward(onward));
+        }
         if let Some(target) = self.output.elsewhere.take() {
             let head = Head { headers: self.headers_of_errors(), ..plain };
             return self.refer(head, &target, Reply::Elsewhere);

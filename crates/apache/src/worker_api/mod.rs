@@ -2,6 +2,7 @@
 
 mod answer;
 mod client;
+mod onward;
 mod phases;
 mod record;
 mod translation;
@@ -14,6 +15,7 @@ pub use client::{
     addresses, change_variables, has_variable, header_in, headers_in, protocol, remote_host, set_authentication_info,
     set_challenge, target_as_sent, user, user_is, variables,
 };
+pub use onward::pass_on;
 pub use phases::{enter_phase, running_phase, stack};
 pub use record::{
     AskedServer, Requested, SetByHandlers, asked_server, element, filename, handler, has_file, is_https, is_internal,

@@ -130,7 +130,8 @@ impl Settings {
         !self.perl_filters.output.is_empty() || self.has_perl_handlers()
     }
 
-    fn has_perl_handlers(&self) -> bool {
+    /// Whether Perl code has phases of the request, of which the response is none.
+    pub fn has_perl_handlers(&self) -> bool {
         self.phases.configured().any(|(phase, handlers)| phase.needs_worker() && !handlers.is_empty())
             || self.access.needs_providers()
     }

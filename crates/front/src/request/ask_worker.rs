@@ -7,6 +7,8 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
+use wire::control::PoolNumber;
+use wire::reply::OnwardRequest;
 
 use super::access::{admit, keep_pace};
 use super::body::{Body, RequestBody, inflate};
@@ -32,6 +34,9 @@ pub enum WorkerReply {
     File(Vec<u8>, Option<wire::reply::Head>),
     /// An internal redirect to a path of this server, and headers for its response.
     Elsewhere(Vec<u8>, Option<wire::reply::Head>),
+    /// No response yet: the front passes the request to its backend, with what the phases have set, and adds the headers
+    /// to the response.
+    Onward(OnwardRequest, Option<wire::reply::Head>),
     /// No response: the front answers with its page for the status. The variables are for an ErrorDocument.
     Refused(StatusCode, Vec<u8>),
 }
@@ -48,12 +53,29 @@ pub async fn request(
     let (head, body) = inflate::unpacked(context, head, route, body).await?;
     let pool = frame::pool(context, route).ok_or_else(|| no_program_pool(context, route))?;
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
+    reply_to(context, &head, route, (pool, ticket)).await
+}
+
+/// Lets a worker run the phases of a request that a backend answers. The body is left for the backend.
+pub async fn run_phases(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<WorkerReply, Refusal> {
+    keep_pace(context, route)?;
+    let pool = route.settings.pool;
+    let ticket = context.generation.workers.of(pool).submit(frame::job_of_phases(context, head, route))?;
+    reply_to(context, head, route, (pool, ticket)).await
+}
+
+async fn reply_to(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    (pool, ticket): (PoolNumber, Ticket),
+) -> Result<WorkerReply, Refusal> {
     let exchange = ticket.exchange().clone();
     context.sent_to(pool, exchange.clone());
     let said = receive(ticket, |head| inform(context, head)).await?.map_err(|bad| log_error(context, route, &bad))?;
     let moved = exchange.borrow_mut().moved.take();
     if let Some(path) = moved {
-        settle_at(context, &head, &path).await;
+        settle_at(context, head, &path).await;
     }
     match said {
         WorkerReply::Refused(status, variables) => {
@@ -111,6 +133,10 @@ async fn receive(
     let file = ticket.exchange().borrow_mut().file.take();
     let elsewhere = ticket.exchange().borrow_mut().elsewhere.take();
     let refused = ticket.exchange().borrow_mut().refused.take();
+    let onward = ticket.exchange().borrow_mut().onward.take();
+    if let Some(onward) = onward {
+        return Ok(Ok(WorkerReply::Onward(onward, said)));
+    }
     if let Some((status, variables)) = refused {
         let status =
             StatusCode::from_u16(status).ok().filter(|status| status.is_client_error() || status.is_server_error());
@@ -143,6 +169,10 @@ pub async fn deliver(
             Ok(Dispatched::InternalRedirect(target))
         }
         WorkerReply::Refused(status, _) => Err(Refusal::new(status)),
+        WorkerReply::Onward(..) => {
+            context.log_error(route, &"a worker has passed a request on that no backend answers");
+            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+        }
     }
 }
 

@@ -23,11 +23,10 @@ use super::redirects::{moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
-use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, proxied, spelling};
+use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, passed, spelling};
 use crate::base::refusal::Refusal;
 use crate::routing::{Route, Routes};
 use config::Handler;
-use config::proxy::{BackendScheme, Passed};
 
 /// Answers a request with this head, which may be that of an internal redirect.
 pub async fn follow(
@@ -105,7 +104,7 @@ async fn step(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     match resolve(context, head).await? {
         Resolved::Break(onward) => Ok(Dispatched::Forward(onward)),
         Resolved::Continue((head, route)) => match route.backend.clone() {
-            Some(to) => Box::pin(at_backend(context, &head, &route, &to, body)).await,
+            Some(to) => Box::pin(passed::answer(context, &head, &route, &to, body)).await,
             None if cached::purge::is_one(&head, &route) => {
                 admit(context, &head, &route).await?;
                 cached::purge::answer(context, &head, &route).map(Dispatched::Response)
@@ -155,25 +154,6 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
         settle(context, &head, &route)?;
     }
     Ok(Resolved::Continue((head, route)))
-}
-
-async fn at_backend(
-    context: &RequestContext,
-    head: &Parts,
-    route: &Rc<Route>,
-    to: &Passed,
-    body: &mut RequestBody,
-) -> Result<Dispatched, Refusal> {
-    admit(context, head, route).await?;
-    take_turn(context, head, route)?;
-    // Fields that the client's Connection lists are removed before rules add fields of the same names.
-    let mut own = head.clone();
-    proxy::fields::end_to_end(&mut own.headers);
-    let head = headers::edited(context, &own, route).await?;
-    if to.url.scheme == BackendScheme::Fcgi {
-        return fcgi::pass(context, &head, route, to, body).await;
-    }
-    proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response)
 }
 
 /// Answers by the place itself: a file, a page of the server, or a program.

@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
+use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, COOKIE, TRANSFER_ENCODING};
 use http::request::Parts;
 use wire::control::PoolNumber;
@@ -20,10 +21,24 @@ const TRACEPARENT: &str = "traceparent";
 
 /// The job of a request: the frame for the worker, the body that does not fit into it, and the request's limits.
 pub fn job<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: Body) -> Job<'a> {
+    job_with(context, head, route, body, flags(context, route))
+}
+
+/// The job of the phases of a request that a backend answers.
+pub fn job_of_phases<'a>(context: &RequestContext, head: &Parts, route: &'a Route) -> Job<'a> {
+    let mut flags = flags(context, route);
+    flags |= Flags::ONWARD;
+    job_with(context, head, route, Body::Memory(Bytes::new()), flags)
+}
+
+fn job_with<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: Body, mut flags: Flags) -> Job<'a> {
     let id = context.services.shared.next_id();
+    if matches!(body, Body::File(..)) {
+        flags |= Flags::BODY_IN_FD;
+    }
     Job {
         id,
-        frame: encode(context, head, route, &body, id),
+        frame: encode(context, head, route, &body, (id, flags)),
         body: if let Body::File(file, _) = body { Some(file) } else { None },
         label: Label { host: route.host, method: head.method.clone(), target: route.path.as_slice().into() },
         timeouts: RequestTimeouts::of(&route.settings),
@@ -41,7 +56,7 @@ pub fn pool(context: &RequestContext, route: &Route) -> Option<PoolNumber> {
     }
 }
 
-fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id: u64) -> Vec<u8> {
+fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, (id, flags): (u64, Flags)) -> Vec<u8> {
     let client = &context.client;
     let mut request = frame::Request {
         id,
@@ -55,7 +70,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
         error_status: context.error_status(),
         script_length: route.script_length,
         sections: &route.sections,
-        flags: flags(context, route, body),
+        flags,
         body: match body {
             Body::Memory(bytes) => bytes,
             Body::File(..) => &[],
@@ -90,21 +105,21 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     }
     if let Some(user) = visitor.user() {
         set(Field::User, user.name.as_bytes());
-        set(Field::AuthType, user.method.name().as_bytes());
+        set(Field::AuthType, visitor.auth_type().as_bytes());
     }
     let length = body.len().to_string();
     let traceparent = context.trace.map(|trace| trace.header());
-    let headers = headers(head, &length, traceparent.as_deref());
+    let length = Some(&*length).filter(|_| !flags.has(Flags::ONWARD));
+    let headers = headers(head, length, traceparent.as_deref());
     request.headers = &headers;
     let mut frame = context.services.shared.take_frame();
     request.encode(&mut frame);
     frame
 }
 
-fn flags(context: &RequestContext, route: &Route, body: &Body) -> Flags {
+fn flags(context: &RequestContext, route: &Route) -> Flags {
     let is_traced = context.trace.is_some_and(|trace| trace.is_sampled) && context.generation.exporter.is_some();
     let all = [
-        (Flags::BODY_IN_FD, matches!(body, Body::File(..))),
         (Flags::HTTPS, context.is_secure()),
         (Flags::RESOLVED, route.resolved),
         (Flags::PHASES, route.settings.has_perl_phases()),
@@ -118,10 +133,11 @@ fn flags(context: &RequestContext, route: &Route, body: &Body) -> Flags {
     flags
 }
 
-/// The headers for the worker. A chunked body gets its Content-Length; in a trace, the front's own span replaces
+/// The headers for the worker. A chunked body that was received has the `length`; in a trace, the front's own span replaces
 /// traceparent.
-fn headers<'a>(head: &'a Parts, length: &'a str, traceparent: Option<&'a str>) -> Vec<(&'a [u8], &'a [u8])> {
-    let chunked = head.headers.contains_key(TRANSFER_ENCODING);
+fn headers<'a>(head: &'a Parts, length: Option<&'a str>, traceparent: Option<&'a str>) -> Vec<(&'a [u8], &'a [u8])> {
+    let length = length.filter(|_| head.headers.contains_key(TRANSFER_ENCODING));
+    let chunked = length.is_some();
     let cookies = repeated::cookies(head);
     let mut headers = Vec::with_capacity(head.headers.len() + 1);
     for (name, value) in &head.headers {
@@ -132,9 +148,7 @@ fn headers<'a>(head: &'a Parts, length: &'a str, traceparent: Option<&'a str>) -
             headers.push((name.as_str().as_bytes(), value.as_bytes()));
         }
     }
-    if chunked {
-        headers.push((CONTENT_LENGTH.as_str().as_bytes(), length.as_bytes()));
-    }
+    headers.extend(length.map(|length| (CONTENT_LENGTH.as_str().as_bytes(), length.as_bytes())));
     headers.extend(cookies.into_iter().flatten().map(|cookie| (COOKIE.as_str().as_bytes(), cookie.as_bytes())));
     headers.extend(traceparent.map(|ours| (TRACEPARENT.as_bytes(), ours.as_bytes())));
     headers

@@ -21,6 +21,8 @@ mod includes;
 mod internal_redirect;
 pub mod negotiation;
 mod pages;
+mod passed;
+mod phases;
 mod place;
 pub mod proxied;
 mod redirects;

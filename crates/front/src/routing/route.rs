@@ -111,6 +111,11 @@ impl Route {
         Route { server_name, ..self.clone() }
     }
 
+    /// The same route, with the name that Perl handlers see in place of a file: the URL of a backend.
+    pub fn with_filename(&self, filename: String) -> Route {
+        Route { filename: filename.into(), ..self.clone() }
+    }
+
     /// The route with a handler and a media type by rewrite rules.
     pub fn forced(&self, by: ForcedByRule) -> Route {
         let settings = Rc::new(self.settings.forced(&by));

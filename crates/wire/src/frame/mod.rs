@@ -125,6 +125,9 @@ impl Flags {
     /// handler returns.
     pub const CONNECTION: Flags = Flags(64);
 
+    /// A backend answers after the phases: no handler responds, and the body does not come with the frame.
+    pub const ONWARD: Flags = Flags(128);
+
     /// Whether every bit of `other` is set.
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0

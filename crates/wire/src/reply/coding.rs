@@ -1,6 +1,6 @@
 //! Messages as bytes: writing them to a packet, and reading a packet.
 
-use super::{HEADER, Head, LeaveReason, LogKind, MAX_PAYLOAD, Reply, RequestEnd};
+use super::{HEADER, Head, LeaveReason, LogKind, MAX_PAYLOAD, OnwardRequest, Reply, RequestEnd};
 use crate::{Cursor, Malformed, put_string};
 
 const READY: u8 = 1;
@@ -16,6 +16,7 @@ const GREETED: u8 = 10;
 const LENT: u8 = 11;
 const MOVED: u8 = 12;
 const REFUSED: u8 = 13;
+const ONWARD: u8 = 14;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 /// Position of the leave reason, three bits, in the flags.
@@ -110,6 +111,10 @@ impl Reply<'_> {
             Reply::Moved(path) => text(out, path, MOVED),
             Reply::File(path) => text(out, path, FILE),
             Reply::Elsewhere(target) => text(out, target, ELSEWHERE),
+            Reply::Onward(onward) => {
+                onward.put(out);
+                ONWARD
+            }
             Reply::Refused { status, variables } => {
                 out.extend_from_slice(&status.to_le_bytes());
                 text(out, variables, REFUSED)
@@ -161,6 +166,7 @@ impl<'a> PacketMessages<'a> {
             EXTEND => Reply::Extend(Cursor(payload).u32()?),
             COMPLETE => Reply::Complete,
             ELSEWHERE => Reply::Elsewhere(payload),
+            ONWARD => Reply::Onward(OnwardRequest::read(Cursor(payload))?),
             REFUSED => {
                 let mut from = Cursor(payload);
                 Reply::Refused { status: from.u16()?, variables: from.0 }

@@ -5,15 +5,17 @@
 //! ```
 //!
 //! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete]
-//! End`, or `[Moved] [Head] Elsewhere [Complete] End`, or `Refused End`; `id` is that of the request. `Ready` comes
-//! once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front.
+//! End`, or `[Moved] [Head] Elsewhere [Complete] End`, or `[Head] Onward [Complete] End`, or `Refused End`; `id` is that
+//! of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front.
 //! `Extend` may come anywhere before `End`.
 
 mod coding;
+mod onward;
 #[cfg(test)]
 mod tests;
 
 pub use coding::PacketMessages;
+pub use onward::{MAX_ONWARD, OnwardRequest};
 
 use serde::{Deserialize, Serialize};
 use strum::FromRepr;
@@ -60,6 +62,9 @@ pub enum Reply<'a> {
     /// The script redirected to a path of this server (CGI's local redirect, RFC 3875 6.2.2): the front answers
     /// with that path. A `Head` before it in the same packet has headers for that response.
     Elsewhere(&'a [u8]),
+    /// The phases of the request have let it pass to its backend, which the front asks. A `Head` before it in the same
+    /// packet has headers for the response.
+    Onward(OnwardRequest),
     /// A program gave no response: the front answers with its page or ErrorDocument for `status`.
     Refused {
         /// The status of the response.

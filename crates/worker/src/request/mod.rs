@@ -10,6 +10,8 @@ mod copy_file;
 mod engine;
 mod filters;
 mod folders;
+mod onward;
+mod pass_on;
 mod phases;
 mod prepare;
 mod program;
@@ -33,6 +35,7 @@ use wire::transport::{Presence, in_memory};
 use self::at::LocatedRequest;
 use self::clean_up::clean_up;
 use self::conclude::conclude;
+use self::pass_on::pass_on;
 use self::phases::PhaseEnd;
 use self::prepare::{RequestKind, prepare, set_language};
 use self::respond::respond;
@@ -94,7 +97,10 @@ pub(super) fn answer(
     let is_connection = frame.flags().has(Flags::CONNECTION);
     let (body, socket) = if is_connection { (None, body) } else { (body, None) };
     open_body(&site.perl, &frame, body)?;
-    let has_phases = frame.flags().has(Flags::PHASES);
+    let phases = match frame.flags() {
+        flags if flags.has(Flags::ONWARD) => Some(RequestKind::Onward),
+        flags => flags.has(Flags::PHASES).then_some(RequestKind::Whole),
+    };
     let context = LogContext::of(&frame);
     context.becomes_current();
     let config = site.config.clone();
@@ -114,7 +120,7 @@ pub(super) fn answer(
             connection::converse(LocatedRequest::new(site, request, &location), socket);
             None
         }
-        Ok(location) => Some(answer_as_client(site, request, location, has_phases)),
+        Ok(location) => Some(answer_as_client(site, request, location, phases)),
         Err(error) => {
             report(&error.to_string());
             apache::send_page(request, 500, apache::ErrorPage::Ours(""));
@@ -167,10 +173,10 @@ fn answer_as_client(
     site: &Site,
     request: u64,
     location: Rc<ResolvedLocation>,
-    has_phases: bool,
+    phases: Option<RequestKind>,
 ) -> Rc<ResolvedLocation> {
     site.perl.env_begin();
-    let location = process(site, request, location, has_phases.then_some(RequestKind::Whole));
+    let location = process(site, request, location, phases);
     let waits = |phase| !location.names(phase).is_empty();
     if waits(Phase::Cleanup) || waits(Phase::Log) {
         apache::want_cleanup();
@@ -186,6 +192,7 @@ fn process(
     start: Rc<ResolvedLocation>,
     phases: Option<RequestKind>,
 ) -> Rc<ResolvedLocation> {
+    let file = apache::requested(request).filename;
     let prepared = match phases {
         Some(kind) => prepare(site, request, start.clone(), kind),
         None => {
@@ -194,6 +201,10 @@ fn process(
         }
     };
     let (location, said) = match prepared {
+        Ok(location) if phases == Some(RequestKind::Onward) => {
+            pass_on(LocatedRequest::new(site, request, &location), &file);
+            return location;
+        }
         Ok(location) => {
             if phases.is_some() {
                 site.perl.env_refresh();

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::access_control::AccessCheck;
 use super::at::LocatedRequest;
+use super::onward;
 use super::phases::{OK, PhaseEnd, all, first};
 use super::resolve::{moved, resolve_target};
 use super::set_env;
@@ -21,6 +22,8 @@ use config::Phase;
 pub enum RequestKind {
     /// The client's own request.
     Whole,
+    /// The client's own request, which a backend answers after the phases.
+    Onward,
     Redirect,
     /// A subrequest for a URI: the header phases are skipped.
     Sub,
@@ -35,7 +38,8 @@ pub(super) fn prepare(
     start: Rc<ResolvedLocation>,
     kind: RequestKind,
 ) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
-    let is_whole = matches!(kind, RequestKind::Whole | RequestKind::Redirect);
+    let is_whole = matches!(kind, RequestKind::Whole | RequestKind::Onward | RequestKind::Redirect);
+    let is_of_client = matches!(kind, RequestKind::Whole | RequestKind::Onward);
     if kind != RequestKind::File {
         apache::begin_translation(request);
     }
@@ -45,17 +49,22 @@ pub(super) fn prepare(
         all(at, Phase::ServerInit)?;
         all(at, Phase::PostReadRequest)?;
     }
-    let (location, has_moved) =
-        if kind == RequestKind::File { (start, true) } else { translated(site, request, start)? };
+    let (location, has_moved) = match kind {
+        RequestKind::File => (start, true),
+        RequestKind::Onward => (onward::translated(site, request, start)?, false),
+        _ => translated(site, request, start)?,
+    };
     let mut location = after(site, request, location, Phase::MapToStorage)?;
     if is_whole {
         location = after(site, request, location, Phase::Init)?;
         location = after(site, request, location, Phase::HeaderParser)?;
     }
-    AccessCheck::of(LocatedRequest::new(site, request, &location)).admit(kind == RequestKind::Whole && !has_moved)?;
+    AccessCheck::of(LocatedRequest::new(site, request, &location)).admit(is_of_client && !has_moved)?;
     location = site.under_way.renewed(request, location);
     location = after(site, request, location, Phase::Type)?;
-    set_language(LocatedRequest::new(site, request, &location));
+    if kind != RequestKind::Onward {
+        set_language(LocatedRequest::new(site, request, &location));
+    }
     set_env::make_up(request, &location);
     after(site, request, location, Phase::Fixup)
 }

@@ -33,9 +33,7 @@ pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: RuleV
         RuleVariable::ServerName => route.server_name.to_string(),
         RuleVariable::ServerPort => port(context, head, route).to_string(),
         RuleVariable::ServerSoftware => context.generation.software.to_string(),
-        RuleVariable::AuthType => {
-            context.visitor().user().map(|user| user.method.name().to_owned()).unwrap_or_default()
-        }
+        RuleVariable::AuthType => context.visitor().auth_type().to_owned(),
         RuleVariable::Time(format) => chrono::Local::now().format(format).to_string(),
         RuleVariable::ServerProtocol => protocol(head.version).to_owned(),
         RuleVariable::TheRequest => {

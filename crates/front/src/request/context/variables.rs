@@ -46,6 +46,13 @@ impl RequestContext {
         self.environment.borrow_mut().current.set(name, Some(value.to_owned()));
     }
 
+    /// Sets or removes a variable, also when the variables are computed again.
+    pub fn change_variable(&self, name: &str, value: Option<String>) {
+        let mut environment = self.environment.borrow_mut();
+        environment.inherited.set(name, value.clone());
+        environment.current.set(name, value);
+    }
+
     /// Whether the request inherits variables, as an error document does.
     pub fn inherits_variables(&self) -> bool {
         !self.environment.borrow().inherited.is_empty()

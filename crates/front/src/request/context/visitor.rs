@@ -14,6 +14,8 @@ use access::User;
 pub struct Visitor {
     name: Option<Rc<str>>,
     user: Option<User>,
+    /// The authentication scheme that Perl code has named in place of the user's.
+    scheme: Option<Rc<str>>,
     /// The request's places in `MaxConcurrentReqs`, held until it is answered and its worker has ended.
     turns: Vec<ConcurrencyTurn>,
     /// The client for `SpeedLimit` in the last pool, or the seconds after which a client that was too fast may retry.
@@ -28,6 +30,20 @@ impl Visitor {
 
     pub fn user(&self) -> Option<&User> {
         self.user.as_ref()
+    }
+
+    /// The scheme by which the user was authenticated, as in `AUTH_TYPE`; empty without a user.
+    pub fn auth_type(&self) -> &str {
+        self.scheme.as_deref().or(self.user.as_ref().map(|user| user.method.name())).unwrap_or_default()
+    }
+
+    /// Replaces user and scheme by those that the phases in a worker have set. An unchanged user keeps its groups.
+    pub fn be(&mut self, name: Option<String>, scheme: &str) {
+        if self.user.as_ref().map(|user| &user.name) != name.as_ref() {
+            self.user = name.map(User::of);
+        }
+        let own = self.user.as_ref().map(|user| user.method.name());
+        self.scheme = own.filter(|own| !scheme.is_empty() && *own != scheme).map(|_| scheme.into());
     }
 
     /// Replaces the name by the result of a lookup.

@@ -22,6 +22,7 @@ use http::request::Parts;
 use super::Dispatched;
 use super::body::RequestBody;
 use super::context::RequestContext;
+use super::phases::{self, PhasesResult};
 use super::proxied::shared::waits;
 use super::proxied::upload::UploadState;
 use crate::base::refusal::Refusal;
@@ -59,7 +60,10 @@ pub async fn handle(
     let parameters = BackendParameters { retry: Some(Duration::ZERO), ..BackendParameters::default() };
     let to = Passed { url: handler.url.clone(), parameters: Arc::new(parameters), at: At::default() };
     let script = context.generation.wait_for(|| Ok(Script::of_file(context, route, &to))).await?;
-    ask(context, head, route, (&to, &script), body).await
+    match phases::run(context, head, route, body, None).await? {
+        PhasesResult::Onward(head) => ask(context, &head, route, (&to, &script), body).await,
+        PhasesResult::Answered(answered) => Ok(answered),
+    }
 }
 
 async fn ask(
@@ -69,10 +73,6 @@ async fn ask(
     (to, script): (&Passed, &Script),
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
-    if route.settings.has_perl_phases() {
-        context.log_error(route, &"is passed to a FastCGI application, and has Perl handlers of phases or filters, which would not run: remove one of them");
-        return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
-    }
     let state = Rc::<UploadState>::default();
     let (upload, length) = upload::of(context, head, route, body, state.clone()).await?;
     let request = FastcgiRequest {

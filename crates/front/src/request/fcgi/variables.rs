@@ -105,7 +105,7 @@ fn of_client(context: &RequestContext, pairs: &mut Pairs) {
     }
     if let Some(user) = visitor.user() {
         put(pairs, "REMOTE_USER", user.name.as_bytes());
-        put(pairs, "AUTH_TYPE", user.method.name());
+        put(pairs, "AUTH_TYPE", visitor.auth_type());
     }
 }
 

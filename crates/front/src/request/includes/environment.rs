@@ -95,7 +95,7 @@ fn of_client(document: &Document, set: Set<'_>) {
     }
     if let Some(user) = visitor.user() {
         set("REMOTE_USER", user.name.as_bytes());
-        set("AUTH_TYPE", user.method.name().as_bytes());
+        set("AUTH_TYPE", visitor.auth_type().as_bytes());
     }
 }
 

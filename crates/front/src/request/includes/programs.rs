@@ -85,7 +85,7 @@ impl Page {
                 self.deliver_plain(response.into_body()).await;
                 Ok(())
             }
-            WorkerReply::File(..) | WorkerReply::Elsewhere(..) | WorkerReply::Refused(..) => {
+            WorkerReply::File(..) | WorkerReply::Elsewhere(..) | WorkerReply::Onward(..) | WorkerReply::Refused(..) => {
                 Err(fault("the program printed no text"))
             }
         }

@@ -70,10 +70,6 @@ pub async fn answer(
     to: &Passed,
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
-    if route.settings.has_perl_phases() {
-        context.log_error(route, &"ProxyPass passes this path to a backend, where its Perl handlers and filters would not run: remove the handlers, or exclude the path from ProxyPass");
-        return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
-    }
     if body.was_received() {
         context.log_error(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));

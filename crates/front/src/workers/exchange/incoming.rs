@@ -14,7 +14,7 @@ const MAX_IDLE: u32 = 1_000_000;
 
 impl Exchange {
     /// Handles a message of the worker. Messages arrive in the order `Info* [Moved] Head Body* [Complete] End` or
-    /// `[Moved] [Head] (File|Elsewhere) [Complete] End` or `Refused End`.
+    /// `[Moved] [Head] (File|Elsewhere|Onward) [Complete] End` or `Refused End`.
     pub fn receive(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
         if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
             return Err(Malformed("a message after the end"));
@@ -37,6 +37,10 @@ impl Exchange {
             Reply::Elsewhere(target) if self.takes_file() => {
                 self.said_head = true;
                 self.elsewhere = Some(target.to_vec());
+            }
+            Reply::Onward(onward) if self.takes_file() && self.moved.is_none() => {
+                self.said_head = true;
+                self.onward = Some(onward);
             }
             Reply::Refused { status, variables } if !self.said_head && self.moved.is_none() => {
                 self.said_head = true;
@@ -78,14 +82,13 @@ impl Exchange {
     }
 
     fn takes_body(&self) -> bool {
-        self.said_head && self.file.is_none() && self.elsewhere.is_none() && self.refused.is_none()
+        let is_replaced = self.file.is_some() || self.elsewhere.is_some() || self.refused.is_some();
+        self.said_head && !is_replaced && self.onward.is_none()
     }
 
     /// A file or another path may replace the body only while the client has neither the head nor any of the body.
     fn takes_file(&self) -> bool {
-        let untouched =
-            self.elsewhere.is_none() && self.refused.is_none() && self.file.is_none() && self.spool.is_empty();
-        !self.said_head || (self.head.is_some() && untouched)
+        !self.said_head || (self.head.is_some() && self.takes_body() && self.spool.is_empty())
     }
 
     fn keep(&mut self, length: usize, bytes: impl FnOnce() -> Bytes) {

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
 
-use wire::reply::{Head, RequestEnd};
+use wire::reply::{Head, OnwardRequest, RequestEnd};
 
 use super::content_length::ContentLength;
 use super::pool::RequestId;
@@ -63,6 +63,8 @@ pub struct Exchange {
     pub elsewhere: Option<Vec<u8>>,
     /// Status of an error that the front answers, with variables for its ErrorDocument.
     pub refused: Option<(u16, Vec<u8>)>,
+    /// What the phases have set of a request that a backend answers.
+    pub onward: Option<OnwardRequest>,
     /// File to send as the body; `head`, if present, has its headers.
     pub file: Option<Vec<u8>>,
     /// Body bytes that the client has not read yet.
@@ -102,6 +104,7 @@ impl Exchange {
             moved: None,
             elsewhere: None,
             refused: None,
+            onward: None,
             file: None,
             spool: Spool::new(store),
             length: ContentLength::default(),
@@ -152,7 +155,7 @@ impl Exchange {
         self.outcome = Some(Err(failure));
         // The error's head replaces a head that the client has not received.
         if !self.whole {
-            (self.head, self.file) = (None, None);
+            (self.head, self.file, self.onward) = (None, None, None);
         }
         self.over(begun);
         self.wake();

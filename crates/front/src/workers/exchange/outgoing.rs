@@ -53,7 +53,8 @@ impl Exchange {
 
     /// Ready with a head, a file, a redirect or a refusal, or with the failure.
     pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
-        if self.head.is_some() || self.file.is_some() || self.elsewhere.is_some() || self.refused.is_some() {
+        let is_replaced = self.file.is_some() || self.elsewhere.is_some() || self.refused.is_some();
+        if self.head.is_some() || is_replaced || self.onward.is_some() {
             return Poll::Ready(Ok(()));
         }
         if let Some(Err(failure)) = self.outcome {

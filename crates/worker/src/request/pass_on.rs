@@ -1,0 +1,25 @@
+//! A request that a backend answers has passed its phases: the front gets what they have set.
+
+use super::at::LocatedRequest;
+use super::conclude::conclude;
+use super::onward::moved;
+use super::phases::PhaseEnd;
+use super::request_error::log_error;
+
+/// Status of a request whose handlers have done something that has no effect before a backend.
+const FAILED: u16 = 500;
+
+/// Passes the request to its backend, or answers with an error. `file`: its file name before the phases.
+pub(super) fn pass_on(at: LocatedRequest<'_>, file: &[u8]) {
+    at.site.perl.drain_output();
+    apache::keep_env(at.request);
+    if apache::set_by_handlers(at.request).filename.is_some_and(|now| now != file) {
+        let PhaseEnd(status) = moved(at.request);
+        return conclude(at, status);
+    }
+    if let Err(why) = apache::pass_on(at.request) {
+        log_error(at.request, why);
+        apache::fail(at.request, FAILED);
+        conclude(at, FAILED.into());
+    }
+}

@@ -284,3 +284,17 @@ fn variables_change_version_and_connection_of_a_request() {
     let connections: Vec<usize> = backend.received().iter().map(|request| request.connection).collect();
     assert_eq!(connections, [0, 1, 2]);
 }
+
+#[test]
+fn a_question_about_the_server_is_no_question_to_a_backend() {
+    let backend = echo();
+    let server = Site::new().serve(&format!("ProxyPass / {}\n", backend.url("/")));
+    let answer = server.send(Request::new("OPTIONS", "*"));
+    assert_eq!(
+        (answer.status, answer.header("content-length").as_deref(), answer.text().as_str()),
+        (200, Some("0"), "")
+    );
+    assert_eq!(server.send(Request::get("*")).status, 400);
+    assert!(backend.received().is_empty());
+    assert_eq!(server.send(Request::new("OPTIONS", "/x")).text(), "OPTIONS /x HTTP/1.1");
+}

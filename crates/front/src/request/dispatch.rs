@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
-use http::{Response, StatusCode};
+use http::{Method, Response, StatusCode};
 
 use super::access::reverse_dns::named_by_dns;
 use super::access::{admit, take_turn};
@@ -101,6 +101,9 @@ async fn go_on<'a>(
 
 /// One round: finds the place of a request, and what answers it there or which request follows.
 async fn step(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
+    if head.method == Method::OPTIONS && head.uri.path() == "*" {
+        return passed::of_server(context, head).await;
+    }
     match resolve(context, head).await? {
         Resolved::Break(onward) => Ok(Dispatched::Forward(onward)),
         Resolved::Continue((head, route)) => match route.backend.clone() {

@@ -1,13 +1,16 @@
-//! Requests for a backend.
+//! Requests that are not about a place of this server: those for a backend, and `OPTIONS *`.
 
 use std::rc::Rc;
 
+use http::Response;
 use http::request::Parts;
 
 use super::access::{admit, take_turn};
 use super::body::RequestBody;
 use super::context::RequestContext;
 use super::phases::{self, PhasesResult};
+use super::place::{find, settle_all};
+use super::respond::body::BodySource;
 use super::respond::headers;
 use super::{Dispatched, fcgi, proxied};
 use crate::base::refusal::Refusal;
@@ -36,4 +39,12 @@ pub async fn answer(
         return fcgi::pass(context, &head, route, to, body).await;
     }
     proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response)
+}
+
+/// The answer to `OPTIONS *`, which is about the server and none of its resources (RFC 9110, section 9.3.7). As in httpd, it
+/// is empty, and neither a backend nor access rules have a part in it.
+pub async fn of_server(context: &RequestContext, head: &Parts) -> Result<Dispatched, Refusal> {
+    let route = find(context, head).await?;
+    settle_all(context, head, &route).await?;
+    Ok(Dispatched::Response(Response::new(BodySource::Empty)))
 }

@@ -114,3 +114,45 @@ fn a_body_beyond_the_limit_is_refused_before_the_backend_is_contacted() {
     assert!(backend.received().is_empty());
     assert_eq!(server.send(Request::new("POST", "/").body("1234")).text(), "taken");
 }
+
+/// Reads a request's head.
+fn head(stream: &mut TcpStream) -> String {
+    let mut got = Vec::new();
+    while !got.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).expect("a head");
+        got.push(byte[0]);
+    }
+    String::from_utf8_lossy(&got).into_owned()
+}
+
+#[test]
+fn a_client_that_waits_is_asked_for_the_body_when_the_backend_wants_it() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("our own socket").port();
+    let server = Site::new().serve(&format!("FrontThreads 1\nProxyPass / http://127.0.0.1:{port}/\n"));
+    let ask = || {
+        let mut client = server.connect();
+        client.raw("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+        let (mut backend, _) = listener.accept().expect("a connection");
+        let head = head(&mut backend);
+        assert!(head.contains("\r\nExpect: 100-continue\r\n"), "{head}");
+        (client, backend)
+    };
+    let (mut client, mut backend) = ask();
+    backend.write_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n").expect("it reads");
+    assert_eq!(client.head().status, 413, "and no 100 before");
+    let mut rest = Vec::new();
+    let _ = backend.read_to_end(&mut rest);
+    assert_eq!(rest, b"", "the body was not sent, and the connection is closed");
+    let (mut client, mut backend) = ask();
+    backend.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").expect("it reads");
+    assert_eq!(client.head().status, 100);
+    client.raw("body");
+    let mut body = [0; 4];
+    backend.read_exact(&mut body).expect("the body");
+    backend.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok").expect("it reads");
+    assert_eq!((&body, client.response().text().as_str()), (b"body", "ok"));
+    let (mut client, _silent) = ask();
+    assert_eq!(client.head().status, 100, "a backend that says nothing may not know the field");
+}

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use config::proxy::{BackendParameters, Passed};
-use http::header::{CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, EXPECT, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use http_body::{Body as _, SizeHint};
@@ -20,6 +20,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::body::{BackendBody, BodyStream, ProxiedBody};
 use crate::connect::connect;
+use crate::expectation::Expectation;
 use crate::failure::BackendFailure;
 use crate::idle::{Idle, Link};
 use crate::key::{BackendHandshake, Key};
@@ -53,6 +54,8 @@ pub struct BackendRequest {
     pub once: bool,
     /// Whether the client asks for another protocol, which `head` names, and may have it.
     pub upgrades: bool,
+    /// Whether the client sends the body only when it is wanted: `Expect: 100-continue`.
+    pub expects: bool,
 }
 
 /// What there is when the head is complete.
@@ -99,16 +102,26 @@ impl Backends {
         let (mut link, mut was_idle) = self.link(to, &key, waits).await?;
         let mut head = outgoing.head.clone();
         frame(&mut head, outgoing.body.as_ref().map(|body| body.size_hint()));
+        let expects = outgoing.expects && outgoing.body.is_some();
+        if expects {
+            head.headers.insert(EXPECT, HeaderValue::from_static("100-continue"));
+        }
         let may_repeat = outgoing.body.is_none() && head.method.is_idempotent();
         let mut body = ProxiedBody::new(outgoing.body.take(), progress.clone());
         loop {
-            let request = Request::from_parts(head.clone(), body);
+            let mut request = Request::from_parts(head.clone(), body);
+            let expected = expects.then(|| {
+                let (expectation, expected) = Expectation::of(&mut request, waits.piece);
+                request.body_mut().wait_for(expectation);
+                expected
+            });
             let unsent = match attempt(&mut link, was_idle, waits, &progress, request).await {
                 Ok(response) if outgoing.upgrades && response.status() == StatusCode::SWITCHING_PROTOCOLS => {
                     return switched(response, link, waits.piece).await;
                 }
                 Ok(response) => {
-                    let reuse = !outgoing.once && !to.parameters.disable_reuse;
+                    let is_unsent = expected.is_some_and(|expected| expected.is_answered());
+                    let reuse = !outgoing.once && !to.parameters.disable_reuse && !is_unsent;
                     let (idle, ttl) = (self.idle.clone(), to.parameters.ttl);
                     let at_end = Box::new(move || {
                         if reuse {
@@ -302,7 +315,8 @@ mod tests {
             drop(listener);
             let (head, ()) = Request::post("/").body(()).expect("a request").into_parts();
             let body: BodyStream = Box::pin(Upload);
-            let mut outgoing = BackendRequest { head, body: Some(body), tls: None, once: false, upgrades: false };
+            let mut outgoing =
+                BackendRequest { head, body: Some(body), tls: None, once: false, upgrades: false, expects: false };
             let failure = backends.send(&to, waits, &mut outgoing).await.err().expect("no connection");
             assert!(failure.is_before_the_request() && outgoing.body.is_some(), "{failure}");
         });

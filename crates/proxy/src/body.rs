@@ -11,6 +11,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
 
+use crate::expectation::Expectation;
 use crate::waits::Progress;
 
 /// The source of a request's body.
@@ -20,6 +21,8 @@ pub type BodyStream = Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>;
 pub struct ProxiedBody {
     source: Option<BodyStream>,
     progress: Progress,
+    /// Delays the body until the backend wants it.
+    expectation: Option<Expectation>,
 }
 
 /// The body of a backend's response. At its end the connection becomes idle; if the body is dropped before, the
@@ -36,7 +39,12 @@ pub struct BackendBody {
 
 impl ProxiedBody {
     pub(crate) fn new(source: Option<BodyStream>, progress: Progress) -> ProxiedBody {
-        ProxiedBody { source, progress }
+        ProxiedBody { source, progress, expectation: None }
+    }
+
+    /// Delays the body.
+    pub(crate) fn wait_for(&mut self, expectation: Expectation) {
+        self.expectation = Some(expectation);
     }
 
     /// The source, for another backend.
@@ -52,6 +60,10 @@ impl Body for ProxiedBody {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         // hyper polls for a piece when the backend has taken the last one.
         self.progress.note();
+        if let Some(expectation) = &mut self.expectation {
+            ready!(expectation.poll(cx));
+            self.expectation = None;
+        }
         let frame = match &mut self.source {
             Some(source) => source.as_mut().poll_frame(cx),
             None => Poll::Ready(None),

@@ -27,7 +27,7 @@ pub fn end_to_end(headers: &mut HeaderMap) {
 }
 
 /// Removes the fields of a request that belong to its client's connection. Its length is that of the body which is
-/// sent, and `Expect` was fulfilled here.
+/// sent, and `Expect` is for a body that this server has yet to ask the client for.
 pub fn of_request(headers: &mut HeaderMap) {
     end_to_end(headers);
     headers.remove(CONTENT_LENGTH);

@@ -15,6 +15,7 @@ mod backends;
 pub mod balancer;
 mod body;
 mod connect;
+mod expectation;
 mod failure;
 mod fcgi;
 pub mod fields;

@@ -58,7 +58,7 @@ async fn ask(
     let host = HeaderValue::from_str(&to.url.authority).unwrap_or(HeaderValue::from_static("localhost"));
     head.headers.insert(HOST, host);
     head.headers.insert(USER_AGENT, HeaderValue::from_static("Cameleer (health check)"));
-    let mut outgoing = BackendRequest { head, body: None, tls, once: false, upgrades: false };
+    let mut outgoing = BackendRequest { head, body: None, tls, once: false, upgrades: false, expects: false };
     let answer = backends.send(to, waits, &mut outgoing).await.map_err(|failure| failure.to_string())?;
     let BackendAnswer::Response(response) = answer else { return Err("the response switches protocols".to_owned()) };
     let status = response.status().as_u16();

@@ -18,7 +18,7 @@ pub mod upload;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, VIA};
+use http::header::{EXPECT, FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, VIA};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri, Version};
 use http_body::Body as _;
@@ -82,7 +82,9 @@ pub async fn answer(
         return Err(Refusal::closing(StatusCode::LENGTH_REQUIRED));
     }
     let sending = Sending { context, head, route, upload, has_body: source.is_some() };
-    let mut outgoing = BackendRequest { head: head.clone(), body: source, tls: None, once: false, upgrades: false };
+    let expects = source.is_some() && expects(context);
+    let (head_again, tls) = (head.clone(), None);
+    let mut outgoing = BackendRequest { head: head_again, body: source, tls, once: false, upgrades: false, expects };
     let to = &*interpolated(context, route, to);
     if let BackendAddress::Balancer(name) = &to.url.address {
         return balanced::answer(&sending, to, name, &mut outgoing).await;
@@ -91,6 +93,13 @@ pub async fn answer(
         Attempt::Answered(answer) => deliver(&sending, to, answer, None),
         Attempt::Failed(failure) => Err(log_error(&sending, to, &failure)),
     }
+}
+
+/// Whether the client waits for 100 before it sends the body. HTTP/1.0 has no such response.
+fn expects(context: &RequestContext) -> bool {
+    let said = context.head.headers.get(EXPECT);
+    let is_asked = said.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+    is_asked && context.head.version >= Version::HTTP_11 && !context.has_variable("force-proxy-request-1.0")
 }
 
 impl Sending<'_> {

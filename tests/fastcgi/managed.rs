@@ -1,7 +1,11 @@
 //! FastCGI programs that the server starts: mod_fcgid.
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+
 use super::variable;
-use crate::support::{Load, Request, Server, Site, alive, until};
+use crate::support::{Address, Connection, Load, Request, Server, Site, alive, eventually, free_port, until};
 
 /// A program that answers with its pid, the number of its request, and its variables. Its query tells it to misbehave.
 const COUNTER: &str = "#!/usr/bin/perl\nuse FCGI; my %env; my $n = 0;\n\
@@ -218,4 +222,55 @@ fn the_process_list_shows_the_programs() {
         std::fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default()
     };
     until("the manager shows its program", || title().starts_with("cameleer: fcgid (1 programs, 0 busy)"));
+}
+
+#[test]
+fn the_status_has_each_program_with_its_processes() {
+    let port = free_port();
+    let server = serve(&format!("AdminListen 127.0.0.1:{port}\nServerName www.example\n"));
+    assert!(server.status()["programs"].is_null(), "nothing has run");
+    let first = pid(&server, "/a.fcgi");
+    assert_eq!(pid(&server, "/a.fcgi"), first);
+    let program = |name: &str| {
+        let all = server.status()["programs"].as_array().cloned().unwrap_or_default();
+        all.into_iter().find(|program| program["file"].as_str().is_some_and(|file| file.ends_with(name)))
+    };
+    let settled = |name: &'static str, requests: u64, processes: usize| {
+        eventually(&format!("{name} is in the status"), || {
+            let program = program(name)?;
+            let has = program["processes"].as_array().map_or(0, Vec::len);
+            (program["requests"] == requests && has == processes).then_some(program)
+        })
+    };
+    let a = settled("/a.fcgi", 2, 1);
+    assert_eq!(
+        (&a["host_name"], &a["started"], &a["failed"], &a["waiting"]),
+        (&json!("www.example"), &json!(1), &json!(0), &json!(0))
+    );
+    let process = &a["processes"][0];
+    assert_eq!((&process["pid"], &process["state"], &process["requests"]), (&json!(first), &json!("idle"), &json!(2)));
+    assert!(process["memory"].as_u64().is_some_and(|bytes| bytes > 1 << 20), "{process}");
+    let table = server.control(["status"]).succeeded().out;
+    let line = table
+        .lines()
+        .find(|line| line.starts_with("fastcgi") && line.contains("/a.fcgi"))
+        .unwrap_or_else(|| panic!("{table}"));
+    assert!(line.ends_with("1 processes, 0 busy, 0 queued  2 requests  1 started, 0 ended by themselves"), "{line}");
+    assert!(table.contains(&format!("  pid {first:>7}  idle  ")), "{table}");
+    until("the metrics have the program", || {
+        let mut connection = Connection::open(&Address::Tcp(port)).expect("the monitor listens");
+        let text =
+            connection.try_ask(&Request::get("/metrics").header("Connection", "close")).expect("an answer").text();
+        let labels = format!("{{host=\"www.example\",program=\"{}\"", server.site.filled("@DIR@/htdocs/a.fcgi"));
+        text.contains(&format!("cameleer_fastcgi_processes{labels},state=\"idle\"}} 1"))
+            && text.contains(&format!("cameleer_fastcgi_requests_total{labels}}} 2"))
+    });
+    kill(Pid::from_raw(first), Signal::SIGKILL).expect("it runs");
+    let a = settled("/a.fcgi", 2, 0);
+    assert_eq!((&a["started"], &a["failed"]), (&json!(1), &json!(1)));
+    let mut client = server.connect();
+    client.raw("GET /a.fcgi?hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    until("a process is busy", || {
+        program("/a.fcgi").is_some_and(|it| it["processes"][0]["state"] == "busy" && it["started"] == 2)
+    });
 }

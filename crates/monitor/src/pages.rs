@@ -123,7 +123,7 @@ fn of(hub: &Hub, make: impl FnOnce(&StatusView) -> MonitorResponse) -> MonitorRe
 
 fn metrics(format: MetricsFormat, view: &StatusView) -> MonitorResponse {
     match &view.status.front {
-        Some(front) => whole(format.media_type(), write(format, front, &view.status.counts, Some(&view.status.memory))),
+        Some(front) => whole(format.media_type(), write(format, front, &view.status.counts, Some(&view.status))),
         None => text_response(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
     }
 }

@@ -20,6 +20,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use wire::control::{FrontStatus, GenerationNumber, GenerationState, ServerCounts, WorkerStatus};
+use wire::fcgid::ProgramStatus;
 
 pub use cpu::Cpu;
 pub use number::{short, span};
@@ -69,6 +70,9 @@ pub struct ServerStatus {
     /// Worker exits by reason, reloads, reforks.
     #[serde(default)]
     pub counts: ServerCounts,
+    /// FastCGI programs that the server has started.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub programs: Vec<FastcgiProgram>,
     /// `None` when the front did not answer within a second.
     pub front: Option<FrontStatus>,
 }
@@ -125,6 +129,18 @@ pub struct MoldStatus {
     pub refork: u32,
     /// Number of workers of the pool.
     pub workers: u32,
+}
+
+/// A FastCGI program of a generation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FastcgiProgram {
+    /// The generation whose manager has started it.
+    pub generation: GenerationNumber,
+    /// `ServerName` of its virtual host; empty without one.
+    pub host_name: String,
+    /// Its processes and counters.
+    #[serde(flatten)]
+    pub program: ProgramStatus,
 }
 
 /// Memory as measured by the server; empty if no directive needs measurements.

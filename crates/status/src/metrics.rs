@@ -1,14 +1,15 @@
 //! Metrics as OpenMetrics, or in Prometheus' older text format, depending on `Accept`. Names follow the conventions:
 //! base units, `_total` for counters. See <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use wire::control::{ExitReason, FrontStatus, ServerCounts, ShareStatus, Spread, Spreads, WorkerState, WorkerStatus};
 
-use super::MemoryStatus;
+use super::{FastcgiProgram, MemoryStatus, ServerStatus};
 use machine::memory::MemorySizes;
 use strum::VariantArray;
+use wire::fcgid::{ProgramProcessState, ProgramStatus};
 
 /// Upper bounds of histogram buckets, in microseconds, and as text in seconds.
 const BOUNDS: [(u64, &str); 16] = [
@@ -57,19 +58,20 @@ impl MetricsFormat {
     }
 }
 
-/// Formats the counters of front and master, and the memory if it was measured.
+/// Formats the counters of front and master; of a whole status also memory and FastCGI programs.
 pub fn write(
     format: MetricsFormat,
     front: &FrontStatus,
     counts: &ServerCounts,
-    memory: Option<&MemoryStatus>,
+    server: Option<&ServerStatus>,
 ) -> String {
     let mut families = Families { text: String::new(), format };
     families.requests(front);
     families.state(front);
     families.counts(counts);
-    if let Some(memory) = memory {
-        families.memory(front, memory);
+    if let Some(server) = server {
+        families.memory(front, &server.memory);
+        families.programs(&server.programs);
     }
     match format {
         MetricsFormat::OpenMetrics => families.text + "# EOF\n",
@@ -200,6 +202,50 @@ impl Families {
         if let Some(budget) = memory.budget {
             self.gauge("cameleer_memory_budget_bytes", "MemoryBudget in force.", &bare(budget as f64));
         }
+    }
+
+    /// Metrics of FastCGI programs, if there are any. Process ids change, so that processes have no series of their own.
+    fn programs(&mut self, programs: &[FastcgiProgram]) {
+        if programs.is_empty() {
+            return;
+        }
+        // The same program may run in several generations.
+        let mut all: BTreeMap<(&str, &str), ProgramStatus> = BTreeMap::new();
+        for FastcgiProgram { host_name, program, .. } in programs {
+            let sum = all.entry((host_name, &program.file)).or_default();
+            sum.waiting += program.waiting;
+            sum.requests += program.requests;
+            sum.started += program.started;
+            sum.failed += program.failed;
+            sum.processes.extend(program.processes.iter().cloned());
+        }
+        let labels = |(host, file): &(&str, &str)| format!("host=\"{}\",program=\"{}\"", escape(host), escape(file));
+        let states = [ProgramProcessState::Idle, ProgramProcessState::Busy, ProgramProcessState::Ending];
+        let processes = all.iter().flat_map(|(key, program)| {
+            states.map(|state| (format!("{},state=\"{}\"", labels(key), state.name()), program.count(state) as f64))
+        });
+        let processes: Vec<_> = processes.collect();
+        self.gauge("cameleer_fastcgi_processes", "Processes of FastCGI programs by state.", &processes);
+        let gauge = |value: fn(&ProgramStatus) -> f64| -> Vec<_> {
+            all.iter().map(|(key, program)| (labels(key), value(program))).collect()
+        };
+        let waiting = gauge(|program| f64::from(program.waiting));
+        self.gauge("cameleer_fastcgi_queue_depth", "Requests that wait for a process of a FastCGI program.", &waiting);
+        let memory = gauge(|program| program.processes.iter().map(|process| process.memory).sum::<u64>() as f64);
+        self.gauge("cameleer_fastcgi_resident_bytes", "Resident memory of the processes of FastCGI programs.", &memory);
+        let counter = |value: fn(&ProgramStatus) -> u64| -> Vec<_> {
+            all.iter().map(|(key, program)| (labels(key), value(program))).collect()
+        };
+        let requests = counter(|program| program.requests);
+        self.counter("cameleer_fastcgi_requests", "Requests answered by FastCGI programs.", &requests);
+        let started = counter(|program| program.started);
+        self.counter("cameleer_fastcgi_started", "Processes of FastCGI programs that were started.", &started);
+        let failed = counter(|program| program.failed);
+        self.counter(
+            "cameleer_fastcgi_failed",
+            "Processes of FastCGI programs that have ended by themselves.",
+            &failed,
+        );
     }
 
     fn head(&mut self, name: &str, kind: &str, help: &str) {

@@ -39,6 +39,77 @@ pub struct ProgramSpec {
     pub most_requests: u64,
 }
 
+/// The programs of a manager, which it shows on a [`board`](crate::board) for the master.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramsBoard {
+    /// Programs with processes, or that had some.
+    pub programs: Vec<ProgramStatus>,
+}
+
+/// A FastCGI program.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramStatus {
+    /// Index of the virtual host.
+    pub host: u16,
+    /// File that is executed.
+    pub file: String,
+    /// Requests that wait for a process.
+    pub waiting: u32,
+    /// Requests that its processes have answered.
+    pub requests: u64,
+    /// Processes started so far.
+    pub started: u64,
+    /// Processes that have ended by themselves.
+    pub failed: u64,
+    /// The processes that run.
+    pub processes: Vec<ProgramProcess>,
+}
+
+/// A process of a FastCGI program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramProcess {
+    /// Process id.
+    pub pid: i32,
+    /// What it does.
+    pub state: ProgramProcessState,
+    /// Requests that it has answered.
+    pub requests: u64,
+    /// Seconds since its start.
+    pub age_s: u64,
+    /// Resident memory in bytes, shared pages included.
+    pub memory: u64,
+}
+
+/// What a process of a FastCGI program does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProgramProcessState {
+    /// It waits for a request.
+    Idle,
+    /// It answers a request.
+    Busy,
+    /// It was asked to end.
+    Ending,
+}
+
+impl ProgramProcessState {
+    /// The state in status and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProgramProcessState::Idle => "idle",
+            ProgramProcessState::Busy => "busy",
+            ProgramProcessState::Ending => "ending",
+        }
+    }
+}
+
+impl ProgramStatus {
+    /// Number of processes in a state.
+    pub fn count(&self, state: ProgramProcessState) -> usize {
+        self.processes.iter().filter(|process| process.state == state).count()
+    }
+}
+
 /// A message to the manager.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToManager {

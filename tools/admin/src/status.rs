@@ -6,12 +6,13 @@ use clap::Args;
 use wire::control::{
     FrontStatus, MemberStatusReport, ResponseTimes, ServerCounts, ShareStatus, WorkerState, WorkerStatus,
 };
+use wire::fcgid::{ProgramProcess, ProgramProcessState, ProgramStatus};
 
 use base::printable;
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
 use status::auto::StatusFacts;
-use status::{MoldStatus, Usages};
+use status::{FastcgiProgram, MoldStatus, Usages};
 use toolkit::client::{Server, ServerChoice};
 use toolkit::units::{duration, size};
 
@@ -83,6 +84,7 @@ fn table(status: &status::ServerStatus, usages: &Usages) -> String {
     if let (Some(budget), Some(used)) = (status.memory.budget, status.memory.used) {
         let _ = writeln!(text, "memory {} of a budget of {}", size(used), size(budget));
     }
+    status.programs.iter().for_each(|program| programs(program, &mut text));
     match &status.front {
         None => text.push_str("the front does not answer\n"),
         Some(front) => {
@@ -171,6 +173,24 @@ fn members(front: &FrontStatus, text: &mut String) {
         let bytes = format!("{to_member} bytes sent, {from_member} received");
         let _ =
             writeln!(text, "balancer {balancer}  {url}  {state}{route}  {elected} requests, {busy} running  {bytes}");
+    }
+}
+
+/// A FastCGI program, with a line for each of its processes.
+fn programs(FastcgiProgram { generation, host_name, program }: &FastcgiProgram, text: &mut String) {
+    let ProgramStatus { file, waiting, requests, started, failed, processes, .. } = program;
+    let host = if host_name.is_empty() { String::new() } else { format!("  of {}", printable::line(host_name)) };
+    let busy = program.count(ProgramProcessState::Busy);
+    let _ = writeln!(
+        text,
+        "fastcgi {}{host}  generation {generation}  {} processes, {busy} busy, {waiting} queued  {requests} requests  \
+         {started} started, {failed} ended by themselves",
+        printable::line(file),
+        processes.len(),
+    );
+    for ProgramProcess { pid, state, requests, age_s, memory } in processes {
+        let (state, age, memory) = (state.name(), duration(age_s.saturating_mul(1000)), size(*memory));
+        let _ = writeln!(text, "  pid {pid:>7}  {state:<6}  {requests:>8} requests  up {age:>6}  {memory:>7} resident");
     }
 }
 

@@ -4,6 +4,7 @@ pub mod handles;
 pub mod peer;
 pub mod process;
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
@@ -111,6 +112,8 @@ pub struct Children {
     /// The workers, which are children of their molds.
     pub workers: Handles,
     molds: Vec<(MoldId, Mold)>,
+    /// Boards with the FastCGI programs of molds.
+    boards: Vec<(MoldId, File)>,
 }
 
 impl Children {
@@ -120,6 +123,17 @@ impl Children {
 
     pub fn remove_mold(&mut self, id: MoldId) {
         self.molds.retain(|(known, _)| *known != id);
+        self.boards.retain(|(known, _)| *known != id);
+    }
+
+    /// Adds the board on which the FastCGI programs of a mold are shown.
+    pub fn add_board(&mut self, id: MoldId, board: File) {
+        self.boards.push((id, board));
+    }
+
+    /// The boards with FastCGI programs.
+    pub fn boards(&self) -> impl Iterator<Item = (MoldId, &File)> {
+        self.boards.iter().map(|(id, board)| (*id, board))
     }
 
     pub fn mold(&mut self, id: MoldId) -> Option<&mut Mold> {

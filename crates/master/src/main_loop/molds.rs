@@ -1,5 +1,6 @@
 //! Molds: started, read, retired, and started again when they end.
 
+use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use nix::unistd::Pid;
@@ -36,19 +37,20 @@ impl Master {
         for _ in 0..most {
             let Some(mold) = self.children.mold(id) else { return };
             mold.peer.flush();
-            match mold.peer.receive() {
-                Ok(Some(message)) => self.mold_reports(id, message),
+            match mold.peer.receive_with_fds() {
+                Ok(Some((message, fds))) => self.mold_reports(id, message, fds),
                 Ok(None) => return,
                 Err(error) => return self.end_mold(id, &format!("sent an invalid control message ({error})")),
             }
         }
     }
 
-    fn mold_reports(&mut self, id: MoldId, message: FromMold) {
+    fn mold_reports(&mut self, id: MoldId, message: FromMold, fds: Vec<OwnedFd>) {
         let name = self.name_of(id.pool);
         match message {
             FromMold::Ready { load_ms, software, activity, facts } => {
                 self.send_program_facts(id.pool, facts);
+                fds.into_iter().take(1).for_each(|board| self.children.add_board(id, board.into()));
                 self.mold_ready(id, load_ms, software, activity);
             }
             FromMold::Promoted { .. } => {

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
+use wire::board;
 use wire::control::{FrontStatus, PoolId, ServerCounts, ToFront};
+use wire::fcgid::ProgramsBoard;
 
 use super::Master;
 use crate::configuration::address_name;
@@ -10,7 +12,7 @@ use crate::front_requests::Detail;
 use crate::generation::GenerationEntry;
 use crate::sockets::control_socket::{ControlClient, ControlReply};
 use config::pools;
-use status::{FileId, GenerationStatus, MoldStatus, ServerStatus};
+use status::{FastcgiProgram, FileId, GenerationStatus, MoldStatus, ServerStatus};
 
 impl Master {
     /// Answers the clients that wait for the status. `front` is `None` if the front did not answer in time.
@@ -52,6 +54,7 @@ impl Master {
             memory: self.memory_status(),
             counts: self.counts(),
             history_file: self.monitor_files.history_path().map(|path| path.display().to_string()),
+            programs: self.programs(),
             monitor_pid: self.children.monitor.as_ref().map(|monitor| monitor.pid.as_raw()),
             front,
         }
@@ -84,6 +87,21 @@ impl Master {
             }
         };
         generation.pools().map(|(id, _)| status(id)).collect()
+    }
+
+    /// The FastCGI programs of all generations. A board that cannot be read is left out: its manager writes it again.
+    fn programs(&self) -> Vec<FastcgiProgram> {
+        let mut all = Vec::new();
+        for (id, board) in self.children.boards() {
+            let read = board::read(board).ok().and_then(|text| serde_json::from_str::<ProgramsBoard>(&text).ok());
+            let config = self.generations.get(id.pool.generation).map(|generation| &generation.config.config);
+            for program in read.unwrap_or_default().programs {
+                let host = config.and_then(|config| config.hosts.get(usize::from(program.host)));
+                let host = host.and_then(|host| host.server_name.clone()).unwrap_or_default();
+                all.push(FastcgiProgram { generation: id.pool.generation, host_name: host, program });
+            }
+        }
+        all
     }
 
     /// The front's own pages show the counts, too.

@@ -234,7 +234,8 @@ pub enum ToMold {
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum FromMold {
-    /// The Perl of the configuration is loaded.
+    /// The Perl of the configuration is loaded. Descriptor, from the mold of CGI programs with FastCGI programs: the
+    /// [`board`](crate::board) with a [`ProgramsBoard`](crate::fcgid::ProgramsBoard).
     Ready {
         /// Time to load the code, in milliseconds.
         load_ms: u64,

@@ -15,12 +15,13 @@ mod worker;
 
 use std::cell::RefCell;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Instant;
 
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getpid};
+use wire::board;
 use wire::channel::pair;
 use wire::control::{FromMold, GenerationNumber, ToMold};
 use wire::transport::packet_buffer;
@@ -56,13 +57,14 @@ pub fn run(
     sys::allow_profiling()?;
     config.apply_log_levels(None);
     let config = Rc::new(config);
-    let Some((master, Managed { manager, process })) = start_manager(&config, master)? else { return Ok(()) };
+    let Some((master, Managed { manager, process, board })) = start_manager(&config, master)? else { return Ok(()) };
     let error_logs = StderrLogs::new(logs)?.into();
     let programs = Programs { locations: ProgramLocations::new(config.clone()), config, error_logs, manager };
     let load_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let activity = libperl::activity_address();
     let ready = FromMold::Ready { load_ms, software: String::new(), activity, facts: Default::default() };
-    master.send(&ready, &[])?;
+    master.send(&ready, &board.iter().map(AsRawFd::as_raw_fd).collect::<Vec<_>>())?;
+    drop(board);
     sys::outlive_master()?;
     sys::default_child_signal()?;
     let packet = packet_buffer();
@@ -88,6 +90,8 @@ pub fn run(
 struct Managed {
     manager: Option<OwnedFd>,
     process: Option<Pid>,
+    /// Where the manager shows its programs: the readers' end.
+    board: Option<OwnedFd>,
 }
 
 /// Forks the manager of FastCGI programs if the configuration has such programs. `None` in the manager, at its end.
@@ -96,15 +100,17 @@ fn start_manager(config: &Config, master: MasterChannel) -> io::Result<Option<(M
         return Ok(Some((master, Managed::default())));
     }
     let (ours, its) = pair()?;
+    let (writer, reader) = board::create("FastCGI programs")?;
     let parent = getpid();
     if let Some(process) = sys::fork()? {
-        return Ok(Some((master, Managed { manager: Some(ours), process: Some(process) })));
+        let managed = Managed { manager: Some(ours), process: Some(process), board: Some(reader) };
+        return Ok(Some((master, managed)));
     }
     // A copy of the channel here would hide the end of its owner from the master.
-    drop((ours, master));
+    drop((ours, master, reader));
     sys::die_with(parent)?;
     let folder = config.spooling.folder.clone().unwrap_or_else(|| "/tmp".into());
-    if let Err(error) = manager::run(its, &folder) {
+    if let Err(error) = manager::run(its, &folder, writer) {
         log::error("fcgid", format_args!("the manager of FastCGI programs ends: {error}"));
     }
     Ok(None)

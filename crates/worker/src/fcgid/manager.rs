@@ -18,6 +18,7 @@ use wire::fcgid::{FromManager, ProgramSpec, ToManager};
 
 use super::policy::{ProcessChoice, choose, is_idle_too_long, is_worn};
 use super::process::{FcgidProcess, stamp};
+use super::show::Shown;
 use crate::program::kind::cannot_execute;
 use base::log;
 
@@ -36,6 +37,7 @@ struct Manager {
     /// Numbers leases and sockets.
     next: u64,
     title: String,
+    shown: Shown,
 }
 
 struct Lease {
@@ -53,17 +55,19 @@ struct Ready {
     processes: Vec<usize>,
 }
 
-/// Manages programs until all other ends of `asks` are closed. Sockets are in a private folder within `above`.
+/// Manages programs until all other ends of `asks` are closed. Sockets are in a private folder within `above`; the state
+/// is written to `board`.
 ///
 /// # Errors
 /// If the folder cannot be made, or descriptors cannot be watched.
-pub fn run(asks: OwnedFd, above: &Path) -> io::Result<()> {
+pub fn run(asks: OwnedFd, above: &Path, board: OwnedFd) -> io::Result<()> {
     libperl::set_title("cameleer: fcgid");
     let folder = mkdtemp(&above.join("cameleer-fcgid-XXXXXX"))?;
     let no_input = File::open("/dev/null")?;
     sys::replace(std::os::fd::AsRawFd::as_raw_fd(&no_input), 0)?;
     let (leases, processes) = (BTreeMap::new(), Vec::new());
-    let mut manager = Manager { asks, folder, no_input, leases, processes, next: 0, title: String::new() };
+    let (title, shown) = (String::new(), Shown::on(board));
+    let mut manager = Manager { asks, folder, no_input, leases, processes, next: 0, title, shown };
     let ended = manager.serve();
     manager.stop_all();
     let _ = std::fs::remove_dir_all(&manager.folder);
@@ -144,6 +148,9 @@ impl Manager {
         let now = Instant::now();
         let Some(process) = self.processes.iter_mut().find(|it| it.lease == Some(number)) else { return };
         process.is_free(now);
+        if reusable {
+            self.shown.answered(&process.spec);
+        }
         let (spec, current) = (process.spec.clone(), stamp(&process.spec));
         let state = process.state(&spec, current);
         if !reusable || !state.is_of_class || is_worn(&state, &spec, now) {
@@ -158,7 +165,10 @@ impl Manager {
         let message = format_args!("{file}: FastCGI program with pid {pid} {how} after {} requests", process.requests);
         match process.is_ending() {
             true => log::info("fcgid", message),
-            false => log::warn("fcgid", message),
+            false => {
+                log::warn("fcgid", message);
+                self.shown.failed(&process.spec);
+            }
         }
     }
 
@@ -211,6 +221,7 @@ impl Manager {
                     "fcgid",
                     format_args!("{}: FastCGI program started with pid {}", spec.file.display(), process.pid),
                 );
+                self.shown.started(spec);
                 self.processes.push(process);
                 self.grant(number, self.processes.len() - 1);
             }
@@ -240,8 +251,10 @@ impl Manager {
         }
     }
 
-    /// Shows the number of processes in the process list.
+    /// Shows the number of processes in the process list, and all of them on the board.
     fn show(&mut self) {
+        let waiting = self.leases.values().filter_map(|lease| lease.wanted.as_deref());
+        self.shown.show(&self.processes, waiting, Instant::now());
         let busy = self.processes.iter().filter(|process| process.lease.is_some()).count();
         let title = format!("cameleer: fcgid ({} programs, {busy} busy)", self.processes.len());
         if title != self.title {

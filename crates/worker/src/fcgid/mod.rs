@@ -14,4 +14,5 @@ pub mod lease;
 pub mod manager;
 mod policy;
 mod process;
+mod show;
 pub mod spec;

@@ -87,6 +87,11 @@ impl FcgidProcess {
         self.stamp != stamp(&self.spec)
     }
 
+    /// Time since the start.
+    pub fn age(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.born)
+    }
+
     /// Ends the lease after a complete response.
     pub fn is_free(&mut self, now: Instant) {
         (self.lease, self.idle_since) = (None, now);

@@ -8,6 +8,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Borders, Cell, Clear, Paragraph, Row, Sparkline, Table};
 use wire::control::ServerCounts;
+use wire::fcgid::ProgramProcessState;
 
 use super::stack;
 use super::tables::{TableColumn, took};
@@ -100,7 +101,17 @@ fn pools(status: &ServerStatus) -> String {
     all.map(|pool| {
         format!("   {} {} of {} busy, {} queued", printable::line(&pool.name), pool.busy, pool.most, pool.queued)
     })
+    .chain(programs(status))
     .collect()
+}
+
+/// The processes of FastCGI programs, if there are any.
+fn programs(status: &ServerStatus) -> Option<String> {
+    let all = || status.programs.iter().map(|it| &it.program);
+    let count: usize = all().map(|program| program.processes.len()).sum();
+    let busy: usize = all().map(|program| program.count(ProgramProcessState::Busy)).sum();
+    let waiting: u32 = all().map(|program| program.waiting).sum();
+    all().next().map(|_| format!("   FastCGI {busy} of {count} processes busy, {waiting} queued"))
 }
 
 fn ended(counts: &ServerCounts) -> Line<'static> {

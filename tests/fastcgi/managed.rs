@@ -274,3 +274,15 @@ fn the_status_has_each_program_with_its_processes() {
         program("/a.fcgi").is_some_and(|it| it["processes"][0]["state"] == "busy" && it["started"] == 2)
     });
 }
+
+#[test]
+fn a_htaccess_file_may_make_files_programs_that_stay() {
+    let server = Site::new()
+        .script("htdocs/own/a.fcgi", COUNTER)
+        .file("htdocs/own/.htaccess", "AddHandler fcgid-script .fcgi\n")
+        .serve("FrontThreads 1\n<Directory @DIR@/htdocs>\nOptions +ExecCGI\nAllowOverride FileInfo\n</Directory>\n");
+    let first = server.text("/own/a.fcgi");
+    let second = server.text("/own/a.fcgi");
+    assert_eq!((variable(&first, "n"), variable(&second, "n")), ("1", "2"), "{second}");
+    assert_eq!(variable(&first, "pid"), variable(&second, "pid"));
+}

@@ -204,7 +204,8 @@ impl Families {
         }
     }
 
-    /// Metrics of FastCGI programs, if there are any. Process ids change, so that processes have no series of their own.
+    /// Metrics of FastCGI programs, if there are any. Process ids change, so that processes have no series of their
+    /// own.
     fn programs(&mut self, programs: &[FastcgiProgram]) {
         if programs.is_empty() {
             return;

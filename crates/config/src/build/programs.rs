@@ -49,8 +49,8 @@ impl Draft {
 }
 
 impl Config {
-    /// Whether a place of the configuration has FastCGI programs that this server starts, or a `.htaccess` file may name
-    /// some.
+    /// Whether a place of the configuration has FastCGI programs that this server starts, or a `.htaccess` file may
+    /// name some.
     pub fn has_fcgid_programs(&self) -> bool {
         handlers(self).any(|handler| *handler == Handler::FcgidScript) || lets_htaccess_name_programs(self)
     }

@@ -34,8 +34,8 @@ pub enum WorkerReply {
     File(Vec<u8>, Option<wire::reply::Head>),
     /// An internal redirect to a path of this server, and headers for its response.
     Elsewhere(Vec<u8>, Option<wire::reply::Head>),
-    /// No response yet: the front passes the request to its backend, with what the phases have set, and adds the headers
-    /// to the response.
+    /// No response yet: the front passes the request to its backend, with what the phases have set, and adds the
+    /// headers to the response.
     Onward(OnwardRequest, Option<wire::reply::Head>),
     /// No response: the front answers with its page for the status. The variables are for an ErrorDocument.
     Refused(StatusCode, Vec<u8>),

@@ -133,8 +133,8 @@ fn flags(context: &RequestContext, route: &Route) -> Flags {
     flags
 }
 
-/// The headers for the worker. A chunked body that was received has the `length`; in a trace, the front's own span replaces
-/// traceparent.
+/// The headers for the worker. A chunked body that was received has the `length`; in a trace, the front's own span
+/// replaces traceparent.
 fn headers<'a>(head: &'a Parts, length: Option<&'a str>, traceparent: Option<&'a str>) -> Vec<(&'a [u8], &'a [u8])> {
     let length = length.filter(|_| head.headers.contains_key(TRANSFER_ENCODING));
     let chunked = length.is_some();

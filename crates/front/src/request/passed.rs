@@ -41,8 +41,8 @@ pub async fn answer(
     proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response)
 }
 
-/// The answer to `OPTIONS *`, which is about the server and none of its resources (RFC 9110, section 9.3.7). As in httpd, it
-/// is empty, and neither a backend nor access rules have a part in it.
+/// The answer to `OPTIONS *`, which is about the server and none of its resources (RFC 9110, section 9.3.7). As in
+/// httpd, it is empty, and neither a backend nor access rules have a part in it.
 pub async fn of_server(context: &RequestContext, head: &Parts) -> Result<Dispatched, Refusal> {
     let route = find(context, head).await?;
     settle_all(context, head, &route).await?;

@@ -1,5 +1,5 @@
-//! Perl handlers of the phases of a request that a backend answers. A worker runs them, as httpd with mod_perl does before
-//! mod_proxy, and reports what they have set.
+//! Perl handlers of the phases of a request that a backend answers. A worker runs them, as httpd with mod_perl does
+//! before mod_proxy, and reports what they have set.
 //!
 //! ```text
 //!   phases::run ── frame without the body ──▶ worker: Trans … Access, Authen, Authz … Fixup
@@ -29,16 +29,16 @@ use config::proxy::Passed;
 /// Fields about the connection and the framing of the body, which handlers do not change.
 const OF_THE_FRONT: [HeaderName; 7] = [CONNECTION, CONTENT_LENGTH, EXPECT, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
 
-/// The result of the phases.
+/// What becomes of a request whose phases have run.
 pub enum PhasesResult<'a> {
     /// The backend gets the request with this head.
     Onward(Cow<'a, Parts>),
-    /// A phase has answered.
+    /// No backend is asked: a handler has refused, or has given a response.
     Answered(Dispatched),
 }
 
-/// Lets a worker run the phases of a request on its way to a backend, if Perl code has some. `to`: the URL that handlers
-/// see as `$r->filename`, where the request has no file.
+/// Lets a worker run the phases of a request on its way to a backend, if Perl code has some. `to`: the URL that
+/// handlers see as `$r->filename`, where the request has no file.
 pub async fn run<'a>(
     context: &RequestContext,
     head: &'a Parts,

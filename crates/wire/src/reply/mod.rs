@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete]
-//! End`, or `[Moved] [Head] Elsewhere [Complete] End`, or `[Head] Onward [Complete] End`, or `Refused End`; `id` is that
-//! of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front.
-//! `Extend` may come anywhere before `End`.
+//! End`, or `[Moved] [Head] Elsewhere [Complete] End`, or `[Head] Onward [Complete] End`, or `Refused End`; `id` is
+//! that of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with
+//! id 0 too, to each further front. `Extend` may come anywhere before `End`.
 
 mod coding;
 mod onward;

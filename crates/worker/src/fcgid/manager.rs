@@ -55,8 +55,8 @@ struct Ready {
     processes: Vec<usize>,
 }
 
-/// Manages programs until all other ends of `asks` are closed. Sockets are in a private folder within `above`; the state
-/// is written to `board`.
+/// Manages programs until all other ends of `asks` are closed. Sockets are in a private folder within `above`; the
+/// state is written to `board`.
 ///
 /// # Errors
 /// If the folder cannot be made, or descriptors cannot be watched.

@@ -60,7 +60,8 @@ impl Answer {
                 | Reply::Extend(_)
                 | Reply::Lent { .. }
                 | Reply::Refused { .. }
-                | Reply::Moved(_) => {}
+                | Reply::Moved(_)
+                | Reply::Onward(_) => {}
             }
         }
     }

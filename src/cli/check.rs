@@ -2,12 +2,13 @@
 
 use clap::Args;
 
+use super::htaccess_files::{self, CheckedHtaccess};
 use super::{built_in, cgi_programs, compat};
 use ::compat::programs::Programs;
 use base::printable;
-use config::reference;
-use master::configuration::trial;
-use master::configuration::{ConfigInput, ConfigOrigin, Survey};
+use config::{Config, reference};
+use master::configuration::trial::{self, CompiledSite};
+use master::configuration::{ConfigInput, ConfigOrigin, Mistakes};
 use toolkit::conf::Conf;
 use toolkit::options::Program;
 use toolkit::origin::origin;
@@ -26,6 +27,9 @@ pub struct Check {
     /// List the mod_perl 1 features of the site, and whether each is supported
     #[arg(long)]
     compat: bool,
+    /// Leave out the .htaccess files of the site
+    #[arg(long)]
+    no_htaccess: bool,
 }
 
 impl Check {
@@ -33,7 +37,7 @@ impl Check {
         match self.directives.as_deref() {
             None if self.conf.dumps_modules() => print(&built_in::modules()),
             None if self.compat => compat::report(&self.origin()?),
-            None => compile(&self.origin()?),
+            None => check(&self.origin()?, !self.no_htaccess),
             Some("") => print(&reference::summary()),
             Some(name) => print(&reference::entry(name).map_err(|error| Misuse(format!("{name}: {error}")))?),
         }
@@ -51,12 +55,38 @@ impl Check {
     }
 }
 
-/// Compiles the configuration. Prints warnings and the result.
+/// Compiles the configuration, and reads the `.htaccess` files below its folders. Prints warnings and the result.
+fn check(origin: &ConfigOrigin, reads_htaccess: bool) -> anyhow::Result<()> {
+    let config = warned(origin)?;
+    let htaccess = if reads_htaccess { htaccess_files::check(&config) } else { CheckedHtaccess::default() };
+    htaccess.notes.iter().for_each(|note| print_error(&printable::lines(note)));
+    if !htaccess.errors.is_empty() {
+        return Err(Mistakes(htaccess.errors).into());
+    }
+    done(origin)?;
+    match htaccess.count {
+        0 => Ok(()),
+        1 => print("1 .htaccess file: Syntax OK\n"),
+        count => print(&format!("{count} .htaccess files: Syntax OK\n")),
+    }
+}
+
+/// Compiles the configuration, as before a start. Prints warnings and the result.
 pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<()> {
-    let warnings = trial::compile(origin)?;
+    warned(origin)?;
+    done(origin)
+}
+
+/// The compiled configuration, after its warnings have been printed.
+fn warned(origin: &ConfigOrigin) -> anyhow::Result<Config> {
+    let CompiledSite { warnings, config } = trial::compile(origin)?;
     warnings.iter().for_each(|warning| print_error(&printable::lines(&warning.to_string())));
-    let programs = Programs::of(&Survey::of(origin).config);
+    let programs = Programs::of(&config);
     cgi_programs::report(&programs).iter().for_each(|line| print_error(&printable::lines(line)));
+    Ok(config)
+}
+
+fn done(origin: &ConfigOrigin) -> anyhow::Result<()> {
     match &origin.from {
         ConfigInput::File(path) => print(&format!("{}: Syntax OK\n", printable::line(&path.display().to_string()))),
         ConfigInput::Options(_) => print("Syntax OK\n"),

@@ -8,6 +8,7 @@ mod compat;
 mod completions;
 mod daemon;
 mod explain;
+mod htaccess_files;
 mod man;
 mod ready;
 mod run;

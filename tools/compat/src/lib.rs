@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod htaccess;
 pub mod programs;
 pub mod rows;
 

@@ -175,8 +175,8 @@ struct Checked {
 
 fn check(origin: &ConfigOrigin, copies: &Copies, ledger: &mut Ledger) -> Checked {
     match trial::compile(origin) {
-        Ok(warnings) => {
-            let lines = warnings.iter().map(|warning| printable::lines(&warning.to_string()));
+        Ok(compiled) => {
+            let lines = compiled.warnings.iter().map(|warning| printable::lines(&warning.to_string()));
             let done = format!("{}: Syntax OK", printable::line(&origin.name()));
             Checked { passes: true, lines: lines.chain([done]).collect() }
         }

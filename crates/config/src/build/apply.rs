@@ -38,7 +38,7 @@ impl Draft {
                 self.errors.push(ConfigError::at(&directive.at, format!("{name}: {message}")));
             }
             // The first error in a .htaccess file disables its folder, so the remaining directives need no time.
-            if self.htaccess.is_some() && !self.errors.is_empty() {
+            if self.htaccess.is_some_and(|rules| rules.ends_at_first_error) && !self.errors.is_empty() {
                 return;
             }
         }

@@ -245,6 +245,8 @@ pub struct HtaccessRules {
     pub allowed: Overrides,
     /// `PerlHtaccess`
     pub perl: PerlHtaccess,
+    /// Whether reading ends at the first error, which disables the folder. Tools read on to report all errors.
+    pub ends_at_first_error: bool,
 }
 
 impl HtaccessRules {

@@ -17,7 +17,7 @@ impl Config {
     /// Parses the lines as a `.htaccess` file with the permissions `allowed`. Perl is always permitted, because the
     /// program could run it itself. With a directive of mod_perl among the lines, `$r->location` becomes `path`.
     pub fn added(&self, text: &str, allowed: Overrides, path: Option<&str>) -> Result<Htaccess, ConfigError> {
-        let rules = HtaccessRules { allowed, perl: PerlHtaccess::On };
+        let rules = HtaccessRules { allowed, perl: PerlHtaccess::On, ends_at_first_error: true };
         let mut read = self.rules_in(Path::new("/"), Path::new(NAME), text, rules)?;
         let path = path.filter(|_| text.lines().any(is_about_perl));
         read.set_scope(path.map_or(Scope::Host, |path| Scope::Directory(path.into())));

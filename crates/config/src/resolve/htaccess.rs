@@ -155,7 +155,20 @@ impl Config {
         text: &str,
         allowed: Overrides,
     ) -> Result<Htaccess, ConfigError> {
-        self.rules_in(folder, file, text, HtaccessRules { allowed, perl: self.perl_htaccess })
+        self.rules_in(folder, file, text, HtaccessRules { allowed, perl: self.perl_htaccess, ends_at_first_error: true })
+    }
+
+    /// As [`Config::htaccess`], but returns all errors of the file.
+    pub fn htaccess_or_all_errors(
+        &self,
+        folder: &Path,
+        file: &Path,
+        text: &str,
+        allowed: Overrides,
+    ) -> Result<Htaccess, Vec<ConfigError>> {
+        let rules = HtaccessRules { allowed, perl: self.perl_htaccess, ends_at_first_error: false };
+        let (file, errors) = self.parsed(folder, file, text, rules);
+        if errors.is_empty() { Ok(file) } else { Err(errors) }
     }
 
     /// Parses a `.htaccess` text with other restrictions.
@@ -166,6 +179,12 @@ impl Config {
         text: &str,
         rules: HtaccessRules,
     ) -> Result<Htaccess, ConfigError> {
+        let (file, errors) = self.parsed(folder, file, text, rules);
+        errors.into_iter().next().map_or(Ok(file), Err)
+    }
+
+    /// The parsed form without lines that have errors, and the errors.
+    fn parsed(&self, folder: &Path, file: &Path, text: &str, rules: HtaccessRules) -> (Htaccess, Vec<ConfigError>) {
         let nothing = |_: &str| None;
         let source = ParserSource::disk(&self.server_root, &nothing);
         let mut reader = ConfigReader::without_files(&source);
@@ -174,22 +193,20 @@ impl Config {
         let meter = Meter::new(folder, file.to_string_lossy().into_owned(), text);
         let patterns = Budget::of_htaccess().measured_by(meter.clone());
         let draft = Draft::of_htaccess(self, folder, rules, patterns, &tree);
-        match errors.into_iter().chain(draft.errors).next() {
-            Some(error) => Err(error),
-            None => Ok(Htaccess {
-                folder: folder.to_owned(),
-                allowed: rules.allowed,
-                weight: draft.patterns.spent(),
-                length: text.len(),
-                memory: draft.patterns.memory()
-                    + text.len() * MEMORY_OF_BYTE
-                    + draft.config.sections.len() * size_of::<Section>(),
-                sections: draft.config.sections,
-                start_up: draft.config.start_up,
-                meter,
-                warnings: draft.config.warnings,
-            }),
-        }
+        let file = Htaccess {
+            folder: folder.to_owned(),
+            allowed: rules.allowed,
+            weight: draft.patterns.spent(),
+            length: text.len(),
+            memory: draft.patterns.memory()
+                + text.len() * MEMORY_OF_BYTE
+                + draft.config.sections.len() * size_of::<Section>(),
+            sections: draft.config.sections,
+            start_up: draft.config.start_up,
+            meter,
+            warnings: draft.config.warnings,
+        };
+        (file, errors.into_iter().chain(draft.errors).collect())
     }
 
     /// Merges `files`, the outermost first, between the sections of the main configuration.

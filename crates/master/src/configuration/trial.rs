@@ -9,18 +9,28 @@ use wire::control::{FromMold, LateCode, PoolId, PoolNumber, ToMold};
 
 use super::{CheckedConfig, CodeError, ConfigOrigin, expansion, machine};
 use crate::children::{Mold, start_mold};
-use config::ConfigError;
+use config::{Config, ConfigError};
 use sys::new_words;
 use wire::memory_words;
 
-/// Reads `origin` and compiles its Perl; returns the warnings.
-pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
+/// A configuration whose Perl has been compiled.
+#[derive(Debug)]
+pub struct CompiledSite {
+    /// The warnings that a start would log, and those about folders that are missing.
+    pub warnings: Vec<ConfigError>,
+    /// The parsed meaning of the directives.
+    pub config: Config,
+}
+
+/// Reads `origin` and compiles its Perl.
+pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<CompiledSite> {
     let mut origin = origin.clone();
     origin.facts.check = true;
     let checked = expansion::read(&origin)?;
     checked.config.perl_pool_numbers().try_for_each(|pool| compile_pool(&origin, &checked, pool))?;
     let missing = machine::warnings(&checked.config, &checked.bundle);
-    Ok(checked.config.warnings.into_iter().chain(missing).collect())
+    let warnings = checked.config.warnings.iter().cloned().chain(missing).collect();
+    Ok(CompiledSite { warnings, config: checked.config })
 }
 
 fn compile_pool(origin: &ConfigOrigin, checked: &CheckedConfig, pool: PoolNumber) -> anyhow::Result<()> {

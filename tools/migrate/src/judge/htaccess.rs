@@ -1,11 +1,10 @@
 //! `.htaccess` files below the document roots. They belong to the documents and are not copied.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
+use compat::htaccess::{FoundHtaccess, search};
 use config::parse::{ConfigReader, ParserSource};
-use config::{At, Config, Directive, LONGEST_HTACCESS, LineReader, Scope, depth, regular};
+use config::{At, Config, Directive, LineReader};
 
 use super::access;
 use super::includes::UNDECIDED;
@@ -14,106 +13,51 @@ use super::lines::sends_php;
 use crate::naming::{can_be_named, quoted};
 use crate::read::{OldModules, is_ours};
 
-/// Maximum number of names in folders that are looked at.
-const MOST_NAMES: usize = 200_000;
-/// Maximum depth below a document root.
-const DEEPEST: usize = 16;
-/// Time limit of the search: a folder may be on another machine.
-const MOST_TIME: Duration = Duration::from_secs(10);
 /// Maximum number of messages about one file.
 const MOST_MESSAGES: usize = 20;
-/// `<Directory />` and `<Directory /usr/share>` are no folders of the site.
-const LEAST_PARTS: usize = 3;
 
 /// Adds what a request for the folders would report. Returns lines that close folders whose restrictions do not apply
 /// anymore.
 pub fn judge(config: &Config, modules: &OldModules, ledger: &mut Ledger) -> Vec<String> {
-    let (seen, closed) = (BTreeSet::new(), Vec::new());
-    let mut search = Search { config, modules, ledger, seen, closed, names: 0, since: Instant::now() };
-    for (host, folder) in roots(config) {
-        search.enter(host, &folder, DEEPEST);
-    }
-    if search.is_at_its_end() {
+    let mut judge = HtaccessJudge { config, modules, ledger, closed: Vec::new() };
+    let left_out = search(config, &mut |found| judge.read(&found));
+    if left_out.limit.is_some() {
         let sentence = "the document roots are large: not all .htaccess files were checked";
-        search.ledger.add(LineVerdict::of_site(sentence));
+        judge.ledger.add(LineVerdict::of_site(sentence));
     }
-    search.closed
+    judge.closed
 }
 
-/// Document roots, folders of aliases and of `<Directory>` sections, with the number of their host.
-fn roots(config: &Config) -> Vec<(u16, PathBuf)> {
-    let hosts = (0..).zip(&config.hosts);
-    let of_hosts = hosts.flat_map(|(number, host)| {
-        let aliases = host.aliases.iter().map(|alias| alias.to.clone());
-        let roots = host.virtual_folders.outer_folders().chain([host.document_root.clone()]);
-        aliases.chain(roots).map(move |folder| (number, folder))
-    });
-    let of_sections = config.sections.iter().filter_map(|section| match &section.scope {
-        Scope::Directory(folder) if folder.components().count() > LEAST_PARTS => Some((0, folder.clone())),
-        _ => None,
-    });
-    of_hosts.chain(of_sections).collect()
-}
-
-struct Search<'a> {
+struct HtaccessJudge<'a> {
     config: &'a Config,
     modules: &'a OldModules,
     ledger: &'a mut Ledger,
-    seen: BTreeSet<PathBuf>,
     /// Lines that close folders.
     closed: Vec<String>,
-    names: usize,
-    since: Instant,
 }
 
-impl Search<'_> {
-    fn is_at_its_end(&self) -> bool {
-        self.names >= MOST_NAMES || self.since.elapsed() >= MOST_TIME
-    }
-
-    fn enter(&mut self, host: u16, folder: &Path, depth: usize) {
-        if self.is_at_its_end() || !self.seen.insert(folder.to_owned()) {
-            return;
-        }
-        let Ok(entries) = std::fs::read_dir(folder) else { return };
-        let mut entries: Vec<_> = entries.flatten().take(MOST_NAMES).collect();
-        entries.sort_by_key(std::fs::DirEntry::file_name);
-        self.names += entries.len();
-        if let Some(name) = self.config.access_file_names(host).iter().find(|name| folder.join(name).exists()) {
-            self.read(host, folder, &folder.join(name));
-        }
-        for entry in entries {
-            // Symbolic links are not followed, because they may form a cycle.
-            if depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                self.enter(host, &entry.path(), depth - 1);
-            }
-        }
-    }
-
-    fn read(&mut self, host: u16, folder: &Path, file: &Path) {
-        let allowed = self.config.overrides(&self.config.sections(host, "", &folder.join("x")), depth(folder));
-        if allowed.is_none() {
-            return;
-        }
+impl HtaccessJudge<'_> {
+    fn read(&mut self, found: &FoundHtaccess) {
+        let FoundHtaccess { folder, file, allowed, .. } = *found;
         let at = |line: u32| At { file: file.to_string_lossy().into(), line };
-        let mut text = match regular::read(file, LONGEST_HTACCESS) {
-            Ok((_, bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
+        let text = match &found.text {
+            Ok(text) => text,
             Err(error) => {
                 self.ledger.add(LineVerdict::open(&at(0), format!("requests below are answered 500: {error}"), None));
                 return;
             }
         };
-        for (line, name) in handlers_of_php(&text) {
+        for (line, name) in handlers_of_php(text) {
             let sentence = format!(
                 "{name}: PHP is not part of Cameleer, so requests for these files are answered 500 unless an Action handles them"
             );
             self.ledger.add(LineVerdict::open(&at(line), sentence, None));
         }
-        for line in types_of_php(&text) {
+        for line in types_of_php(text) {
             let sentence = "AddType: PHP is not part of Cameleer, so the sources of these files would be sent: remove the files or this line";
             self.ledger.add(LineVerdict::open(&at(line), sentence, None));
         }
-        if let Some((line, condition)) = lost_restriction(&text, self.modules) {
+        if let Some((line, condition)) = lost_restriction(text, self.modules) {
             let close = closing(folder);
             let sentence = format!(
                 "<IfModule {condition}>: applied to the old server and does not apply here, so its restrictions are gone: \
@@ -123,13 +67,12 @@ impl Search<'_> {
             self.ledger.add(LineVerdict::open(&at(line), sentence, None));
             self.closed.extend(close.unwrap_or_else(|| vec![UNDECIDED.to_owned()]));
         }
-        for _ in 0..MOST_MESSAGES {
-            let Err(error) = self.config.htaccess(folder, file, &text, allowed) else { break };
-            let Some(place) = &error.at else { break };
+        let errors = self.config.htaccess_or_all_errors(folder, file, text, allowed).err().unwrap_or_default();
+        for error in errors.iter().take(MOST_MESSAGES) {
+            let Some(place) = &error.at else { continue };
             let sentence =
                 format!("{}; requests below are answered 500 until it is changed", without_help(&error.message));
             self.ledger.add(LineVerdict::open(&at(place.line), sentence, None));
-            text = without_line(&text, place.line);
         }
     }
 }
@@ -201,11 +144,4 @@ fn lines_of(tree: &[Directive], is_wanted: fn(&Directive) -> bool) -> Vec<(u32, 
     let own = |directive: &Directive| is_wanted(directive).then(|| (directive.at.line, directive.name.clone()));
     let inside = |directive: &Directive| lines_of(directive.section.as_deref().unwrap_or_default(), is_wanted);
     tree.iter().flat_map(|directive| own(directive).into_iter().chain(inside(directive))).collect()
-}
-
-/// The text with an empty line instead of this one and its continuations, so that the next error is found.
-fn without_line(text: &str, number: u32) -> String {
-    let next = LineReader::new(text).map(|line| line.number).find(|other| *other > number).unwrap_or(u32::MAX);
-    let lines = (1..).zip(text.lines());
-    lines.map(|(at, line)| if (number..next).contains(&at) { "\n".to_owned() } else { format!("{line}\n") }).collect()
 }

@@ -134,3 +134,21 @@ fn a_program_of_another_pool_finds_what_the_code_of_that_pool_has_set() {
     assert!(of(&alone, "/old/test").contains(&"PATH=/other:/usr/bin:/bin".to_owned()));
     assert_eq!(of(&alone, "/old/test"), of(&with_perl, "/old/test"));
 }
+
+/// `CGIPassAuth` gives programs the client's password, which they do not get without it, and never that for a proxy.
+#[test]
+fn programs_get_the_password_of_the_client_where_cgi_pass_auth_allows() {
+    let server = Site::new().script("scripts/test", ALL).script("open/test", ALL).file("lib/Mark.pm", START_UP).serve(
+        "PerlLib lib\nPerlModule Mark\nScriptAlias /cgi/ @DIR@/scripts/\nScriptAlias /open/ @DIR@/open/\n\
+         <Directory @DIR@/open>\nCGIPassAuth On\n</Directory>\n<Location /open/test/perl>\nPerlFixupHandler Mark::ok\n</Location>\n\
+         <Location /open/test/closed>\nCGIPassAuth Off\n</Location>\n",
+    );
+    let password = |path: &str| {
+        let request = Request::get(path).header("Authorization", "Basic YTpi").header("Proxy-Authorization", "Basic YzpkZQ==");
+        let text = server.send(request).text();
+        assert!(text.contains("REQUEST_METHOD=GET") && !text.contains("PROXY_AUTHORIZATION"), "{text}");
+        text.contains("HTTP_AUTHORIZATION=Basic YTpi\n")
+    };
+    assert!(!password("/cgi/test") && !password("/open/test/closed"));
+    assert!(password("/open/test") && password("/open/test/perl"));
+}

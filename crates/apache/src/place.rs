@@ -111,6 +111,8 @@ with_defaults! {
         pub path: String,
         /// `PerlSendHeader`: a script's output begins with its header.
         pub send_header: bool,
+        /// `CGIPassAuth`: programs receive the client's password as `HTTP_AUTHORIZATION`.
+        pub pass_auth: bool,
         /// `PerlSetupEnv`
         pub setup_env: bool = true,
         /// `Options`, with the numbers of `Apache::Constants`.

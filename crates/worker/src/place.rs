@@ -32,6 +32,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         set_vars: settings.set_vars.clone(),
         set_env: settings.set_env.clone(),
         send_header: settings.parses_headers() || settings.handler.is_cgi(),
+        pass_auth: settings.program.pass_auth,
         setup_env: settings.sets_up_env(config.perl.generation),
         options: i64::from(settings.options.bits()) | if settings.may_exec_cgi() { apache::OPT_EXECCGI } else { 0 },
         timeout: config.timeouts.client.as_secs() as u32,

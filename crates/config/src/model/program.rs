@@ -39,6 +39,8 @@ settings! {
 
     /// `CgiMode`
     mode: Option<CgiMode> => CgiMode, replace;
+    /// `CGIPassAuth`
+    pass_auth: Option<bool> => bool, replace;
     /// `RLimitCPU` in seconds.
     cpu: Option<Limit> => Option<Limit>, keep;
     /// `RLimitMEM` in bytes.

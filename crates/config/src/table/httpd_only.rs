@@ -63,9 +63,10 @@ const GROUPS: &[Group] = &[
         fate: Refused,
         advice: "certificates are read from files and never fetched: name the files with SSLCertificateFile",
         names: "SSLFIPS SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLVHostSNIPolicy SSLProxyCARevocationCheck SSLProxyCARevocationFile SSLProxyCARevocationPath \
-            SSLProxyMachineCertificateChainFile SSLProxyMachineCertificatePath SSLLog SSLLogLevel SecureListen NWSSLTrustedCerts \
+            SSLProxyMachineCertificateChainFile SSLProxyMachineCertificatePath SecureListen NWSSLTrustedCerts \
             NWSSLUpgradeable MDomain MDomainSet MDMember MDMembers MDRequireHttps MDCertificateFile MDCertificateKeyFile",
     },
+    Group { fate: Ignored, advice: "ErrorLog and LogLevel receive the messages about TLS", names: "SSLLog SSLLogLevel" },
     Group {
         fate: Ignored,
         advice: "TLS works without this setting; remove the line",
@@ -108,7 +109,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "use SetHandler or AddHandler with a Perl handler",
-        names: "CGIMapExtension CGIPassAuth=off CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
+        names: "CGIMapExtension CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
             DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \
             CharsetDefault CharsetOptions CharsetSourceEnc",
     },

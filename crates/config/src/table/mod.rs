@@ -8,6 +8,7 @@ mod client;
 mod content;
 mod fixed;
 pub(crate) use content::user_dirs;
+pub mod foreign_modules;
 pub(super) mod httpd_only;
 mod identity;
 mod logs;

@@ -1,9 +1,12 @@
 //! Error messages for names that are not in the table.
 
-use crate::table;
+use crate::table::{self, foreign_modules};
 
 /// Error message for an unknown name. It suggests a similar name while `guesses`, which bounds the cost, is above 0.
 pub fn message(name: &str, guesses: &mut u32) -> String {
+    if let Some(module) = foreign_modules::of_directive(name) {
+        return format!("is not supported: {} is not part of Cameleer: {}", module.name, module.advice);
+    }
     let may_guess = *guesses > 0;
     *guesses = guesses.saturating_sub(1);
     let meant = if may_guess { nearest(name) } else { None };
@@ -51,6 +54,13 @@ mod tests {
         assert_eq!(nearest("DocumentRot"), Some("DocumentRoot"));
         assert_eq!(nearest("perlsetvat"), Some("PerlSetVar"));
         assert_eq!(nearest("MaxWorkers"), None);
+    }
+
+    #[test]
+    fn a_directive_of_a_module_in_c_names_the_module_and_what_to_use() {
+        let said = message("DOSPageCount", &mut 1);
+        assert!(said.starts_with("is not supported: mod_evasive is not part of Cameleer: SpeedLimit "), "{said}");
+        assert!(message("WSGIScriptAlias", &mut 1).contains("mod_wsgi"));
     }
 
     /// CPU time of this thread to parse 5,000 copies of `line`. The minimum of three runs excludes most disturbance.

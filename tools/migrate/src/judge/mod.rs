@@ -5,7 +5,6 @@
 
 mod access;
 mod applications;
-mod counterparts;
 mod definitions;
 mod forwarded;
 mod htaccess;

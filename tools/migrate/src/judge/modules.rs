@@ -1,10 +1,10 @@
 //! Modules in C, and the directives that they define.
 
+use config::foreign_modules::{self, Counterpart, Need};
 use config::{Directive, is_embodied, reference, table};
 
 use super::access;
 use super::applications;
-use super::counterparts::{self, Counterpart, Need};
 use super::ledger::{LineVerdict, ReportPart};
 use crate::write::LineEdit;
 
@@ -18,11 +18,11 @@ pub fn loaded(directive: &Directive, decided: &mut Vec<&'static str>) -> Option<
         let sentence = format!("LoadModule {identifier}: {file} is built in");
         return Some(LineVerdict::changed(&directive.at, sentence, LineEdit::Comment));
     }
-    if let Some(row) = counterparts::of_module(identifier) {
+    if let Some(row) = foreign_modules::of_module(identifier) {
         return Some(of_row(row, directive, &format!("LoadModule {identifier}"), decided));
     }
     let what = format!("LoadModule {identifier}: is not part of Cameleer");
-    Some(match counterparts::is_of_httpd(identifier) {
+    Some(match foreign_modules::is_of_httpd(identifier) {
         true => LineVerdict::changed(
             &directive.at,
             format!("{what}; its directives, if any, have their own entries"),
@@ -49,7 +49,7 @@ pub fn own_directive(directive: &Directive, around: &[String], decided: &mut Vec
     if is_harmless || directive.section.is_some() || table::is_known(&directive.name) {
         return None;
     }
-    let row = counterparts::of_directive(&directive.name).filter(|row| row.need != Need::Nothing)?;
+    let row = foreign_modules::of_directive(&directive.name).filter(|row| row.need != Need::Nothing)?;
     let mut verdict = decision(row, directive, &directive.name, decided);
     if is_off(directive) {
         return Some(verdict);

@@ -6,8 +6,9 @@ use super::EnvSink;
 
 /// The request's headers, as earlier phases have changed them.
 pub(super) fn headers_in(r: &RequestRec, each: EnvSink<'_>) {
+    let hidden: fn(&[u8]) -> bool = if r.place.pass_auth { hides_from_trusted } else { httpd_hides };
     if !r.tables.is_filled(Id::HeadersIn) {
-        return headers(r.frame.headers(), httpd_hides, each);
+        return headers(r.frame.headers(), hidden, each);
     }
     // The table joins several cookies by commas, as httpd does; the environment joins them by semicolons.
     let cookies: Vec<&[u8]> = r.frame.headers().filter(|(name, _)| *name == b"cookie").map(|(_, it)| it).collect();
@@ -20,7 +21,7 @@ pub(super) fn headers_in(r: &RequestRec, each: EnvSink<'_>) {
             false => changed.push((name, value)),
         }
     }
-    headers(changed.iter().map(|(name, value)| (name.as_slice(), *value)), httpd_hides, each);
+    headers(changed.iter().map(|(name, value)| (name.as_slice(), *value)), hidden, each);
 }
 
 pub(super) fn headers<'a>(
@@ -53,6 +54,11 @@ fn joined(name: &[u8], same: &[(&[u8], &[u8])]) -> Vec<u8> {
 /// httpd hides credentials from CGI programs: other users of the machine could read them in the process table.
 fn httpd_hides(name: &[u8]) -> bool {
     matches!(name, b"authorization" | b"proxy-authorization")
+}
+
+/// `CGIPassAuth On` shows the client's password, and never that for a proxy.
+fn hides_from_trusted(name: &[u8]) -> bool {
+    name == b"proxy-authorization"
 }
 
 pub(super) fn nothing_hidden(_: &[u8]) -> bool {

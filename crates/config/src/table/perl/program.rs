@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::model::program::{CgiMode, Limit};
-use crate::table::row::{ANYWHERE, Row, SERVER, number, rows, word, words};
+use crate::table::row::{ANYWHERE, AUTH_CONFIG, Row, SERVER, flag, number, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
     "core.c",
@@ -23,6 +23,10 @@ pub static ROWS: &[Row] = rows![
     "Maximum number of CGI programs at the same time where `CgiMode` is `program`. Each has a small process without Perl \
      that starts and watches it. Further requests wait, up to QueueLength and QueueTimeout. Programs of places with Perl \
      handlers or filters are not counted: a worker starts them, and MaxClients limits it.",
+    flag("CGIPassAuth", AUTH_CONFIG, |d, on| d.settings().program.pass_auth = Some(on))
+        .default("off", "other users of the machine can read the environment of a program"),
+    "On: CGI and FastCGI programs receive the client's Authorization header as HTTP_AUTHORIZATION, and check passwords \
+     themselves, as httpd 2.4 does. Handlers, Registry scripts and PSGI applications can read the header without it.",
     words("RLimitCPU", ANYWHERE, "seconds|max [seconds|max]", 1..=2, cpu)
         .because("the server's own limit applies; RequestTimeout ends long requests"),
     "Maximum CPU time of a program of a cgi-script place, and of each of its children: the soft limit, and the hard \

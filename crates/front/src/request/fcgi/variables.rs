@@ -28,7 +28,7 @@ pub fn of(
 ) -> Result<Pairs, Refusal> {
     let mut pairs: Pairs = Vec::with_capacity(64);
     pairs.extend(context.variables().iter().map(|(name, value)| (name.into(), value.into())));
-    of_fields(context, head, &mut pairs);
+    of_fields(context, head, route, &mut pairs);
     of_server(context, head, route, &mut pairs);
     of_client(context, &mut pairs);
     of_request(context, head, &mut pairs);
@@ -137,11 +137,13 @@ fn of_script(context: &RequestContext, head: &Parts, (route, script): (&Route, &
 
 /// The fields of the client as `HTTP_…`. `Proxy` would become `HTTP_PROXY`, which HTTP clients obey (httpoxy), and
 /// httpd hides credentials. A name with `_` could pose as another field.
-fn of_fields(context: &RequestContext, head: &Parts, pairs: &mut Pairs) {
+fn of_fields(context: &RequestContext, head: &Parts, route: &Route, pairs: &mut Pairs) {
+    let hides_password = !route.settings.program.pass_auth;
     let is_passed = |name: &&HeaderName| {
         let is_variable = name.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         is_variable
-            && ![AUTHORIZATION, PROXY_AUTHORIZATION, CONTENT_TYPE, CONTENT_LENGTH].contains(name)
+            && ![PROXY_AUTHORIZATION, CONTENT_TYPE, CONTENT_LENGTH].contains(name)
+            && (*name != AUTHORIZATION || !hides_password)
             && name.as_str() != "proxy"
     };
     for name in head.headers.keys().filter(is_passed) {

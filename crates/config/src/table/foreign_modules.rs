@@ -104,6 +104,13 @@ const ROWS: &[Counterpart] = &[
     row("mod_jk", "jk", "Jk", Decide, "write ProxyPass to the HTTP connector of Tomcat; ajp:// is not there"),
     row("mod_proxy_ajp", "proxy_ajp", "ProxyAJP", IfUsed, "write ProxyPass to the HTTP connector of Tomcat"),
     row("mod_wsgi", "wsgi", "WSGI", Decide, OWN_SERVER),
+    row(
+        "OpenSRF",
+        "xmlent osrf_json_gateway osrf_http_translator osrf_websocket_translator",
+        "OSRF XMLEnt",
+        Decide,
+        "leave these paths to httpd, and write ProxyPass to it",
+    ),
     row("mod_python", "python", "Python", Decide, OWN_SERVER),
     row("Passenger", "passenger mod_passenger rails", "Passenger Rails", Decide, OWN_SERVER),
     row(
@@ -195,9 +202,8 @@ impl Counterpart {
 
 #[cfg(test)]
 mod tests {
-    use config::reference;
-
     use super::*;
+    use crate::table;
 
     /// Words of the advice that look like directives are directives.
     #[test]
@@ -206,7 +212,7 @@ mod tests {
             AllowMethods PerlAccessHandler SetEnvIfExpr Require SetHandler FilesMatch ProxyPass User Group Listen RemoteIPHeader \
             RemoteIPInternalProxy AuthUserFile PerlAuthenHandler Alias";
         for name in names.split_whitespace() {
-            assert!(reference::entry(name).is_ok(), "{name}");
+            assert!(table::is_known(name), "{name}");
             assert!(ROWS.iter().any(|row| row.advice.contains(name)), "{name}");
         }
     }

@@ -144,7 +144,8 @@ fn programs_get_the_password_of_the_client_where_cgi_pass_auth_allows() {
          <Location /open/test/closed>\nCGIPassAuth Off\n</Location>\n",
     );
     let password = |path: &str| {
-        let request = Request::get(path).header("Authorization", "Basic YTpi").header("Proxy-Authorization", "Basic YzpkZQ==");
+        let request =
+            Request::get(path).header("Authorization", "Basic YTpi").header("Proxy-Authorization", "Basic YzpkZQ==");
         let text = server.send(request).text();
         assert!(text.contains("REQUEST_METHOD=GET") && !text.contains("PROXY_AUTHORIZATION"), "{text}");
         text.contains("HTTP_AUTHORIZATION=Basic YTpi\n")

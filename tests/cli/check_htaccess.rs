@@ -38,9 +38,13 @@ fn all_errors_of_htaccess_files_are_named_with_file_and_line() {
 
 #[test]
 fn a_line_that_allow_override_forbids_is_an_error_with_the_class_that_it_needs() {
-    let site = site().file("htdocs/auth/.htaccess", "AuthName Staff\nRequire valid-user\nOptions +ExecCGI\nTimeout 3\n");
+    let site =
+        site().file("htdocs/auth/.htaccess", "AuthName Staff\nRequire valid-user\nOptions +ExecCGI\nTimeout 3\n");
     check(&site)
-        .failed(78, "htdocs/auth/.htaccess:3: Options: is not allowed here: its <Directory> needs AllowOverride Options")
+        .failed(
+            78,
+            "htdocs/auth/.htaccess:3: Options: is not allowed here: its <Directory> needs AllowOverride Options",
+        )
         .failed(78, "htdocs/auth/.htaccess:4: Timeout: is not allowed in .htaccess files");
 }
 

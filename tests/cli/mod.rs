@@ -8,10 +8,10 @@ mod bloat;
 mod cgi_programs;
 /// `cameleer check`.
 mod check;
-/// `.htaccess` files in `check`.
-mod check_htaccess;
 /// `cameleer check --compat`: which parts of mod_perl 1 a site uses, and which of them exist.
 mod check_compat;
+/// `.htaccess` files in `check`.
+mod check_htaccess;
 /// Subcommands, options, environment, help.
 mod commands;
 /// Debian's /etc/apache2.

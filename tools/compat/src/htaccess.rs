@@ -52,7 +52,8 @@ pub struct LeftOut {
 /// Visits each file once, a folder's before those below it.
 pub fn search(config: &Config, visit: &mut dyn FnMut(FoundHtaccess)) -> LeftOut {
     let left_out = LeftOut::default();
-    let mut search = Search { config, visit, seen: BTreeSet::new(), names: 0, files: 0, since: Instant::now(), left_out };
+    let mut search =
+        Search { config, visit, seen: BTreeSet::new(), names: 0, files: 0, since: Instant::now(), left_out };
     for (host, root) in roots(config) {
         let above: Vec<_> = root.ancestors().skip(1).collect();
         above.iter().rev().for_each(|folder| search.look(host, folder));

@@ -155,7 +155,12 @@ impl Config {
         text: &str,
         allowed: Overrides,
     ) -> Result<Htaccess, ConfigError> {
-        self.rules_in(folder, file, text, HtaccessRules { allowed, perl: self.perl_htaccess, ends_at_first_error: true })
+        self.rules_in(
+            folder,
+            file,
+            text,
+            HtaccessRules { allowed, perl: self.perl_htaccess, ends_at_first_error: true },
+        )
     }
 
     /// As [`Config::htaccess`], but returns all errors of the file.

@@ -9,6 +9,7 @@ pub enum Need {
     Decide,
     /// A directive of it.
     IfUsed,
+    /// Neither.
     Nothing,
 }
 
@@ -21,6 +22,7 @@ pub struct Counterpart {
     modules: &'static str,
     /// Beginnings of its directives.
     prefixes: &'static str,
+    /// What migrate does with its LoadModule line.
     pub need: Need,
     /// Text after "is not part of Cameleer: ".
     pub advice: &'static str,

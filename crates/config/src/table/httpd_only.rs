@@ -66,7 +66,11 @@ const GROUPS: &[Group] = &[
             SSLProxyMachineCertificateChainFile SSLProxyMachineCertificatePath SecureListen NWSSLTrustedCerts \
             NWSSLUpgradeable MDomain MDomainSet MDMember MDMembers MDRequireHttps MDCertificateFile MDCertificateKeyFile",
     },
-    Group { fate: Ignored, advice: "ErrorLog and LogLevel receive the messages about TLS", names: "SSLLog SSLLogLevel" },
+    Group {
+        fate: Ignored,
+        advice: "ErrorLog and LogLevel receive the messages about TLS",
+        names: "SSLLog SSLLogLevel",
+    },
     Group {
         fate: Ignored,
         advice: "TLS works without this setting; remove the line",

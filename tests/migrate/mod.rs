@@ -16,6 +16,8 @@ mod modules_in_c;
 mod old;
 /// What single lines become.
 mod single_lines;
+/// A whole site of 2003: Registry, DBI, Mason, ASP, rewrite rules, TLS, `.htaccess`.
+mod site_of_2003;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

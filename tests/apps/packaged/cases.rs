@@ -43,6 +43,11 @@ impl Case {
         }
     }
 
+    /// The path, with `{M}` for the mount, of a GET.
+    pub fn path_of_get(&self) -> Option<String> {
+        (self.method == "GET").then(|| self.path.clone())
+    }
+
     /// Sends the request, and returns the differences from the expected response.
     pub fn ask(&self, server: &Server, mount: &str, round: u32) -> Vec<String> {
         let fill = |text: &str| {

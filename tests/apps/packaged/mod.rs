@@ -3,6 +3,7 @@
 mod asp;
 mod auth_cookie;
 mod auth_dbi;
+mod beside_apache;
 mod browser;
 mod cases;
 mod dbi;

@@ -22,6 +22,8 @@ pub struct ComparedPage {
     pub differences: Vec<Difference>,
     /// Whether the old server's own pages differ so much that the body was not compared.
     pub varies: bool,
+    /// Whether each server sent its own page for this status, with another text: the bodies were not compared.
+    pub own_pages: bool,
 }
 
 /// A difference between the servers.
@@ -84,8 +86,19 @@ impl Sides<'_> {
         if first.status != new.status {
             differences.push(Difference::Status { old: first.status, new: new.status });
         }
-        let headers = |answer: &ServerAnswer, side: usize| compared(&answer.headers, self.ignored, self.servers[side]);
+        let own_pages =
+            first.status == new.status && first.body != new.body && is_of_server(first) && is_of_server(new);
+        let headers = |answer: &ServerAnswer, side: usize| {
+            let mut headers = compared(&answer.headers, self.ignored, self.servers[side]);
+            if own_pages {
+                headers.remove("content-type");
+            }
+            headers
+        };
         differences.extend(of_headers(&headers(first, 0), &headers(again, 0), &headers(new, 1)));
+        if own_pages {
+            return ComparedPage { path: path.to_owned(), differences, varies: false, own_pages };
+        }
         let bodies = (body(first, self.servers[0]), body(again, self.servers[0]), body(new, self.servers[1]));
         let varies = match bodies {
             (NormalizedBody::Text(first), NormalizedBody::Text(again), NormalizedBody::Text(new)) => {
@@ -105,8 +118,19 @@ impl Sides<'_> {
                 false
             }
         };
-        ComparedPage { path: path.to_owned(), differences, varies }
+        ComparedPage { path: path.to_owned(), differences, varies, own_pages }
     }
+}
+
+/// Whether the body is the page that httpd or Cameleer sends for a status without one: its title is the status.
+fn is_of_server(answer: &ServerAnswer) -> bool {
+    let text = String::from_utf8_lossy(&answer.body);
+    let [first, second, third] = [0, 1, 2].map(|at| text.lines().nth(at).unwrap_or_default());
+    let title = format!("<title>{} ", answer.status);
+    let is_httpd = first.starts_with("<!DOCTYPE HTML PUBLIC ") && second == "<html><head>" && third.starts_with(&title);
+    let is_ours =
+        first == "<!DOCTYPE html>" && second.starts_with("<html lang=\"en\"><head>") && second.contains(&title);
+    answer.status >= 300 && (is_httpd || is_ours)
 }
 
 fn new_length(body: &NormalizedBody) -> usize {
@@ -166,6 +190,20 @@ mod tests {
         let cut = compared([&first, &again], &answer(200, "a"));
         assert_eq!(cut.differences.len(), 1, "a line that varies must be there");
         assert!(compared([&first, &answer(200, "a\nb")], &first).varies);
+    }
+
+    #[test]
+    fn the_servers_own_pages_for_a_status_are_alike() {
+        let httpd = "<!DOCTYPE HTML PUBLIC \"-//IETF//DTD HTML 2.0//EN\">\n<html><head>\n<title>404 Not Found</title>\n</head><body>\n";
+        let ours =
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>404 Not Found</title></head>\n";
+        let old = answer(404, httpd);
+        let page = compared([&old, &old], &answer(404, ours));
+        assert!(page.own_pages && page.differences.is_empty(), "{page:?}");
+        let page = compared([&old, &old], &answer(404, "<!DOCTYPE html>\n<html>\n<title>404 of the site</title>"));
+        assert!(!page.own_pages && page.differences.len() == 1, "{page:?}");
+        let other = compared([&old, &old], &answer(403, &ours.replace("404", "403")));
+        assert_eq!(other.differences[0], Difference::Status { old: 404, new: 403 });
     }
 
     #[test]

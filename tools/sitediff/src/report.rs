@@ -34,11 +34,15 @@ impl SiteDiff {
             let _ =
                 write!(out, "; the bodies of {varying} were not compared, because the old server's own answers differ");
         }
+        let own = self.pages.iter().filter(|page| page.own_pages).count();
+        if own > 0 {
+            let _ = write!(out, "; {own} have the servers' own texts for an error or a redirect");
+        }
         out.push('\n');
         out
     }
 
-    /// An object with `pages`; each has `path`, `differences` and `varies`.
+    /// An object with `pages`; each has `path`, `differences`, `varies` and `own_pages`.
     pub fn json(&self) -> serde_json::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
@@ -67,7 +71,12 @@ mod tests {
 
     #[test]
     fn the_report_shows_the_pages_that_differ() {
-        let page = |path: &str, differences, varies| ComparedPage { path: path.to_owned(), differences, varies };
+        let page = |path: &str, differences, varies| ComparedPage {
+            path: path.to_owned(),
+            differences,
+            varies,
+            own_pages: false,
+        };
         let lines = |text: &str| vec![text.to_owned()];
         let diff = SiteDiff {
             pages: vec![

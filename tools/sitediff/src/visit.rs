@@ -84,6 +84,7 @@ impl Visitor<'_> {
             path: path.to_owned(),
             differences: vec![Difference::Failure { server, reason }],
             varies: false,
+            own_pages: false,
         };
         let first = self.old.get(path).await;
         let again = self.old.get(path).await;

@@ -1,5 +1,5 @@
-//! One configuration served by Debian's Apache with mod_perl 2 and by Cameleer: `diff-sites` over pages of five packaged
-//! programs, each as ModPerl::PerlRun and as a CGI program.
+//! One configuration served by Debian's Apache with mod_perl 2 and by Cameleer: `diff-sites` over pages of five
+//! packaged programs, each as ModPerl::PerlRun and as a CGI program.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::support::{Address, Finished, Server, Site, free_port, signal, until};
 
 const MODULES: &str = "mpm_prefork authn_core authz_core authz_host alias dir mime env cgi perl";
 
-/// Programs whose pages are the same at each request. awstats orders rows, and cvsweb form fields, by perl's hashes: both
-/// servers have PERL_HASH_SEED=0.
+/// Programs whose pages are the same at each request. awstats orders rows, and cvsweb form fields, by perl's hashes:
+/// both servers have PERL_HASH_SEED=0.
 const CONF: &str = "ServerRoot \"@DIR@\"\nServerName localhost\nDocumentRoot \"@DIR@/htdocs\"\nTypesConfig /etc/mime.types\n\
     <Directory />\nRequire all granted\n</Directory>\n\
     Alias /gitweb-static/ /usr/share/gitweb/static/\nAlias /cvsweb/css/ /usr/share/cvsweb/css/\n\
@@ -32,8 +32,8 @@ const VARIABLES: &[(&str, &str)] = &[
     ("USEMOD_DATADIR", "wiki"),
 ];
 
-/// Pages with a difference that is httpd's: mod_perl 2 sends the status 200 and two pages where a program under PerlRun has
-/// printed `Status: 404`, and no header at all for blosxom, which prints none there.
+/// Pages with a difference that is httpd's: mod_perl 2 sends the status 200 and two pages where a program under PerlRun
+/// has printed `Status: 404`, and no header at all for blosxom, which prints none there.
 const EXPLAINED: &[&str] = &["/perl/gitweb.cgi?p=nope.git", "/perl/gitweb.cgi?p=demo.git;a=nosuch", "/perl/blosxom"];
 
 /// Apache in the foreground, stopped on drop.

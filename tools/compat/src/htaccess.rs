@@ -1,5 +1,5 @@
-//! The `.htaccess` files of a site, as requests would find them: below the document roots, the folders of aliases and of
-//! `<Directory>` sections, and in the folders above these.
+//! The `.htaccess` files of a site, as requests would find them: below the document roots, the folders of aliases and
+//! of `<Directory>` sections, and in the folders above these.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
@@ -17,8 +17,8 @@ const MOST_FILES: usize = 10_000;
 const DEEPEST: usize = 16;
 /// Time limit of the search: a folder may be on another machine.
 const MOST_TIME: Duration = Duration::from_secs(10);
-/// A `<Directory>` with at most this many path components, such as `/` or `/usr/share`, is not searched: most of its files
-/// belong to other services.
+/// A `<Directory>` with at most this many path components, such as `/` or `/usr/share`, is not searched: most of its
+/// files belong to other services.
 const LEAST_PARTS: usize = 3;
 
 /// A `.htaccess` file that requests would read.
@@ -62,7 +62,8 @@ pub fn search(config: &Config, visit: &mut dyn FnMut(FoundHtaccess)) -> LeftOut 
     search.left_out
 }
 
-/// Document roots, outer folders of VirtualDocumentRoot, folders of aliases and of `<Directory>` sections, with the number of their host.
+/// Document roots, outer folders of VirtualDocumentRoot, folders of aliases and of `<Directory>` sections, with the
+/// number of their host.
 fn roots(config: &Config) -> Vec<(u16, PathBuf)> {
     let of_hosts = (0..).zip(&config.hosts).flat_map(|(number, host)| {
         let prefixes = host.aliases.iter().filter(|alias| matches!(alias.from, AliasFrom::Prefix(_)));

@@ -1,8 +1,8 @@
 //! Support for the parts of a mod_perl 1.x site: `cameleer check --compat`, and the compatibility page.
 //!
 //! [`rows`] is the table of supported features, each with its test. `survey` reads a site without running its code:
-//! directives from the parsed configuration, calls from the text of its Perl. `programs` and `htaccess` search the folders of a
-//! site for CGI programs and `.htaccess` files.
+//! directives from the parsed configuration, calls from the text of its Perl. `programs` and `htaccess` search the
+//! folders of a site for CGI programs and `.htaccess` files.
 
 #![forbid(unsafe_code)]
 

@@ -11,7 +11,7 @@ use nix::unistd::geteuid;
 use super::cases;
 use crate::support::{Address, Finished, Server, Site, free_port, signal, until};
 
-const MODULES: &str = "mpm_prefork authn_core authz_core authz_host alias dir mime env cgi perl";
+const MODULES: &str = "mpm_prefork authn_core authz_core authz_host alias autoindex dir mime env cgi perl";
 
 /// Programs whose pages are the same at each request. awstats orders rows, and cvsweb form fields, by perl's hashes:
 /// both servers have PERL_HASH_SEED=0.

@@ -28,7 +28,7 @@ pub struct FoundHtaccess<'a> {
     pub host: u16,
     /// The folder of the file.
     pub folder: &'a Path,
-    /// The path of the file.
+    /// Its first existing name of `AccessFileName`.
     pub file: &'a Path,
     /// `AllowOverride` of the folder.
     pub allowed: Overrides,

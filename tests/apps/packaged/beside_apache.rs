@@ -82,7 +82,7 @@ fn paths() -> Vec<String> {
     let programs = cases::of(include_str!("site/cases.tsv"));
     let gets = programs.iter().filter(|case| case.mounts.contains('r')).filter_map(cases::Case::path_of_get);
     let mounted = gets.flat_map(|path| ["/perl", "/cgi"].map(|mount| path.replace("{M}", mount)));
-    let own = ["/plain.txt", "/gitweb-static/gitweb.css", "/none", "/perl/", "/cgi/none", "/gitweb-static/", "/cgi"];
+    let own = ["/plain.txt", "/gitweb-static/gitweb.css", "/none", "/cgi/none", "/gitweb-static/", "/cgi"];
     mounted.chain(own.map(str::to_owned)).collect()
 }
 

@@ -46,6 +46,7 @@
 //!   ────────────
 //!   base          paths of URLs, bounded caches, the error log
 //!   fastcgi       the FastCGI protocol, as bytes and events
+//!   ldap          the LDAP protocol, its filters and URLs, as bytes
 //!   libperl-sys   the C shim over libperl, and its declarations
 //!   wire          every message between the processes, and how it travels
 //! ```

@@ -8,6 +8,7 @@ mod hash_cost;
 mod hosts;
 mod htaccess;
 mod inside_worker;
+mod ldap;
 mod methods;
 mod perl;
 mod places;

@@ -1,9 +1,11 @@
 //! Access rules: mod/mod_authz_core.html, mod/mod_allowmethods.html, mod/mod_authn_file.html
 
+use std::process::Command;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::support::{Request, Server, Site, serve_echo_script as serve};
+use crate::support::{Finished, Request, Server, Site, serve_echo_script as serve, until};
 
 fn get_as(server: &Server, target: &str, user: &str) -> u16 {
     let value = format!("Basic {}", STANDARD.encode(format!("{user}:secret")));
@@ -158,4 +160,52 @@ fn an_expression_of_an_htaccess_file_counts_and_its_errors_close_the_folder() {
     assert_eq!((server.get("/a/in?x").status, server.get("/a/in?y").status), (200, 403));
     server.get("/b/in").is(500);
     server.logged(".htaccess:1: Require: ");
+}
+
+/// mod_authz_host.html, `Require forward-dns`: the client has an address of the name. mod_authz_owner.html: the user owns the file, or is
+/// in its group. mod_authz_core.html#require: names may be expressions.
+#[test]
+fn names_of_clients_files_and_expressions_are_required() {
+    let place = |name: &str, rules: &str| format!("<Location /in/{name}>\n{rules}\n</Location>\n");
+    let conf = [
+        place("forward", "Require forward-dns nothing.invalid localhost"),
+        place("elsewhere", "Require forward-dns nothing.invalid"),
+        place("owner", "Require file-owner"),
+        place("group", "Require file-group"),
+        place("computed", "Require user nobody %{req:X-User}"),
+        place("groups", "Require group %{req:X-Group}"),
+        place("unread", "AuthGroupFile nothing\nRequire group staff\nRequire user ana"),
+        place(
+            "never",
+            "AuthGroupFile nothing\n<RequireAll>\nRequire valid-user\nRequire not group staff\n</RequireAll>",
+        ),
+    ];
+    let server = closed(&conf.concat());
+    let owner = Finished::of(Command::new("id").arg("-un")).succeeded().out.trim().to_owned();
+    let group = Finished::of(Command::new("id").arg("-gn")).succeeded().out.trim().to_owned();
+    let hash = "{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=";
+    server.site.write("users", &format!("ana:{hash}\nben:{hash}\ncarl:{hash}\n{owner}:{hash}\n"));
+    server.site.write("groups", &format!("staff: ana ben\n{group}: ben\n"));
+    for name in ["forward", "elsewhere", "owner", "group", "computed", "groups", "unread", "never"] {
+        server.site.write(&format!("htdocs/in/{name}/a.txt"), "inside");
+    }
+    assert_eq!(server.get("/in/forward/a.txt").status, 200);
+    assert_eq!(server.send_as("127.0.0.2", Request::get("/in/forward/a.txt")).status, 403);
+    assert_eq!(server.get("/in/elsewhere/a.txt").status, 403);
+    assert_eq!(server.get("/in/owner/a.txt").status, 401);
+    until("the new users are known", || get_as(&server, "/in/owner/a.txt", &owner) == 200);
+    assert_eq!(get_as(&server, "/in/owner/a.txt", "ben"), 401);
+    assert_eq!(get_as(&server, "/in/owner/none.txt", &owner), 401);
+    until("the new groups are known", || get_as(&server, "/in/group/a.txt", "ben") == 200);
+    assert_eq!(get_as(&server, "/in/group/a.txt", "carl"), 401);
+    let named = |place: &str, field: &str, value: &str| {
+        let credentials = format!("Basic {}", STANDARD.encode("ana:secret"));
+        let request = Request::get(&format!("/in/{place}/a.txt")).header("Authorization", &credentials);
+        server.send(request.header(field, value)).status
+    };
+    assert_eq!(["ana", "ben", "ben ana", ""].map(|name| named("computed", "X-User", name)), [200, 401, 200, 401]);
+    assert_eq!(["staff", "none", ""].map(|name| named("groups", "X-Group", name)), [200, 401, 401]);
+    assert_eq!(["ana", "ben"].map(|user| get_as(&server, "/in/unread/a.txt", user)), [200, 401]);
+    server.logged("is not among the required users and groups (AuthGroupFile: ");
+    assert_eq!(["ana", "carl"].map(|user| get_as(&server, "/in/never/a.txt", user)), [401, 401]);
 }

@@ -40,7 +40,7 @@ fn a_macro_closes_the_places_that_use_it() {
     let site = site(
         "LoadModule shib_module mod_shib.so\n\
          <Macro OpenId>\nAuthOpenIDEnabled On\n</Macro>\n<Location /a>\nUse OpenId\n</Location>\n\
-         <Macro Bob>\nRequire ldap-user bob\n</Macro>\n<Location /b>\n<RequireAll>\nRequire all granted\n<RequireNone>\nUse Bob\n\
+         <Macro Bob>\nRequire external-user bob\n</Macro>\n<Location /b>\n<RequireAll>\nRequire all granted\n<RequireNone>\nUse Bob\n\
          </RequireNone>\n</RequireAll>\n</Location>\n\
          <Macro Shib>\n<IfModule mod_shib.c>\nAuthType shibboleth\nRequire shib-session\n</IfModule>\n</Macro>\n\
          <Location /c>\nUse Shib\n</Location>\n\
@@ -53,7 +53,7 @@ fn a_macro_closes_the_places_that_use_it() {
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
     let copy = site.read("new/httpd.conf");
     assert!(copy.contains("\n# AuthOpenIDEnabled On\nRedirectMatch 403 ^\n"), "{copy}");
-    assert!(copy.contains("\n# Require ldap-user bob\nRequire all granted\n"), "{copy}");
+    assert!(copy.contains("\n# Require external-user bob\nRequire all granted\n"), "{copy}");
     assert!(copy.contains("<Macro Local>\nRequire local\n</Macro>\n"), "{copy}");
     let server = serve(site, "new/httpd.conf");
     for (place, status) in [("a", 403), ("b", 403), ("c", 403), ("d", 200), ("e", 403), ("f", 200)] {
@@ -64,9 +64,9 @@ fn a_macro_closes_the_places_that_use_it() {
 #[test]
 fn a_requirement_of_a_macro_with_opposite_uses_stays_and_fails_the_check() {
     stays(
-        "<Macro Bob>\nRequire ldap-user bob\n</Macro>\n<Location /a>\nUse Bob\n</Location>\n\
+        "<Macro Bob>\nRequire external-user bob\n</Macro>\n<Location /a>\nUse Bob\n</Location>\n\
          <Location /b>\n<RequireAll>\nRequire all granted\n<RequireNone>\nUse Bob\n</RequireNone>\n</RequireAll>\n</Location>\n",
-        "Require ldap-user bob",
+        "Require external-user bob",
     );
 }
 

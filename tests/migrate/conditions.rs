@@ -43,16 +43,16 @@ fn a_block_that_needs_a_definition_of_the_command_line_is_a_decision() {
 
 #[test]
 fn a_folder_whose_htaccess_file_restricts_by_a_missing_module_is_closed() {
-    let site = site("LoadModule authnz_ldap_module x.so\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n")
-        .file("htdocs/open/.htaccess", "<IfModule mod_authnz_ldap.c>\nHeader set X y\n</IfModule>\n")
+    let site = site("LoadModule authnz_fcgi_module x.so\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n")
+        .file("htdocs/open/.htaccess", "<IfModule mod_authnz_fcgi.c>\nHeader set X y\n</IfModule>\n")
         .file("htdocs/open/a.txt", "open\n")
         .file("htdocs/secret/a.txt", "secret\n")
         .file(
             "htdocs/secret/.htaccess",
-            "<IfModule mod_authnz_ldap.c>\nAuthType Basic\nAuthName x\nAuthBasicProvider ldap\nRequire ldap-group x\n</IfModule>\n",
+            "<IfModule mod_authnz_fcgi.c>\nAuthType Basic\nAuthName x\nAuthBasicProvider fcgi\nRequire external-group x\n</IfModule>\n",
         );
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
-    let row = "@DIR@/htdocs/secret/.htaccess:1: <IfModule mod_authnz_ldap.c>: applied to the old server and does not apply \
+    let row = "@DIR@/htdocs/secret/.htaccess:1: <IfModule mod_authnz_fcgi.c>: applied to the old server and does not apply \
                here, so its restrictions are gone: the folder is closed now by a <Directory> section of the main file";
     has_rows(&site, "new/report.txt", "To be decided", &[row]);
     let server = serve(site, "new/httpd.conf");

@@ -22,13 +22,13 @@ fn a_line_that_only_tunes_httpd_becomes_a_comment_with_all_its_continuations() {
 #[test]
 fn a_requirement_that_cannot_stay_never_opens_its_place() {
     let copy = migrated(
-        "<Location /a>\n<RequireAny>\nRequire ldap-group a\nRequire ip 192.0.2.1\n</RequireAny>\n</Location>\n\
-         <Location /b>\n<RequireAll>\nRequire all granted\n<RequireNone>\nRequire ldap-group b\n</RequireNone>\n</RequireAll>\n</Location>\n\
-         <Location /c>\nAuthLDAPURL ldap://x\nAuthType Basic\nAuthName c\nRequire valid-user\n</Location>\n",
+        "<Location /a>\n<RequireAny>\nRequire external-group a\nRequire ip 192.0.2.1\n</RequireAny>\n</Location>\n\
+         <Location /b>\n<RequireAll>\nRequire all granted\n<RequireNone>\nRequire external-group b\n</RequireNone>\n</RequireAll>\n</Location>\n\
+         <Location /c>\nAuthFormProvider file\nAuthType Basic\nAuthName c\nRequire valid-user\n</Location>\n",
     );
-    assert!(copy.contains("# Require ldap-group a\nRequire all denied\nRequire ip 192.0.2.1\n"), "{copy}");
-    assert!(copy.contains("# Require ldap-group b\nRequire all granted\n</RequireNone>"), "{copy}");
-    assert!(copy.contains("# AuthLDAPURL ldap://x\nRedirectMatch 403 ^\n"), "{copy}");
+    assert!(copy.contains("# Require external-group a\nRequire all denied\nRequire ip 192.0.2.1\n"), "{copy}");
+    assert!(copy.contains("# Require external-group b\nRequire all granted\n</RequireNone>"), "{copy}");
+    assert!(copy.contains("# AuthFormProvider file\nRedirectMatch 403 ^\n"), "{copy}");
 }
 
 #[test]
@@ -61,10 +61,10 @@ fn types_of_php_are_refused_unless_an_action_handles_them() {
 #[test]
 fn a_line_of_a_macro_is_mended_in_the_macro() {
     let copy = migrated(
-        "<Macro Members $at>\n    <Location $at>\n        AuthLDAPURL ldap://x\n        Mutex file:/x\n        AuthType Basic\n        AuthName m\n\
+        "<Macro Members $at>\n    <Location $at>\n        AuthFormProvider file\n        Mutex file:/x\n        AuthType Basic\n        AuthName m\n\
          Require valid-user\n    </Location>\n</Macro>\nUse Members /a\nUse Members /b\n",
     );
-    assert!(copy.contains("\n        # AuthLDAPURL ldap://x\n        RedirectMatch 403 ^\n"), "{copy}");
+    assert!(copy.contains("\n        # AuthFormProvider file\n        RedirectMatch 403 ^\n"), "{copy}");
     assert!(copy.ends_with("</Macro>\nUse Members /a\nUse Members /b\n"), "{copy}");
 }
 

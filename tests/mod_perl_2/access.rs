@@ -147,7 +147,7 @@ fn a_provider_of_passwords_must_have_been_named() {
     for (providers, said) in [
         (
             "nobody",
-            "expected file, dbm, dbd, socache, or the name of a PerlAddAuthnProvider or AuthnProviderAlias above this line, got \"nobody\"",
+            "expected file, dbm, dbd, ldap, socache, or the name of a PerlAddAuthnProvider or AuthnProviderAlias above this line, got \"nobody\"",
         ),
         ("code file code", "expected the names of Perl providers before all others or behind them"),
     ] {

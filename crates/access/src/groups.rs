@@ -18,7 +18,12 @@ impl UserFiles {
         answers: &SqlAnswers,
     ) -> Result<User, NoAnswer> {
         if rules.group_file.is_some() {
-            user.groups = self.groups_in_file(rules, &user.name, since)?.into_iter().collect();
+            match self.groups_in_file(rules, &user.name, since) {
+                Ok(groups) => user.groups = groups.into_iter().collect(),
+                // As in httpd, the user is in no group. No requirement about groups is met, with `not` either.
+                Err(NoAnswer::Misconfigured(why)) => user.records.groups_unread = Some(why),
+                Err(stopped) => return Err(stopped),
+            }
         }
         for lookup in rules.group_lookups() {
             let settings = lookup.rules.as_deref().unwrap_or(rules);

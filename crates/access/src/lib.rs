@@ -5,7 +5,8 @@
 //!
 //! ```text
 //!   judge ─▶ NeedsName ─▶ names::look_up ──▶ Facts::name ─┐
-//!     ▲ └──▶ NeedsUser ─▶ Users::attempt ──▶ Facts::user ─┤
+//!     ▲ ├──▶ NeedsUser ─▶ Users::attempt ──▶ Facts::user ─┤
+//!     │ └──▶ NeedsAnswer ─▶ Users::meets ─▶ Facts::learned ┤
 //!     └───────────────────────────────────────────────────┘
 //! ```
 //!
@@ -17,6 +18,7 @@ mod answers;
 mod basic;
 mod cached;
 mod digest;
+mod directory;
 mod files;
 mod groups;
 mod hash_cost;
@@ -33,18 +35,20 @@ mod verified;
 
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 pub use answers::SqlAnswers;
 pub use cached::forget as forget_cached_hashes;
+pub use directory::{DirectoryAnswer, DirectoryEntry, DirectoryQuestion};
 pub use files::{FileCache, FileLook, FileReading};
 pub use password::PasswordCheck;
 pub use proof::{AuthRequest, CacheScope, Proof};
-pub use requires::{RequirementAnswer, is_about_users};
+pub use requires::{AccessInquiry, RequirementAnswer, is_about_users};
 pub use user_files::{UserFileLook, UserFileReading};
-pub use users::{AuthAttempt, AuthSubject, Users};
+pub use users::{AuthAttempt, AuthSubject, DirectoryRequirement, Users};
 
 use config::access::{AccessRules, AuthzProvider, GroupLookup, GroupRequirement, Methods, Satisfy};
-use config::response::expr::Expr;
+use config::response::expr::{Expr, ExprText};
 
 /// Facts about a request.
 pub struct RequestFacts<'a> {
@@ -64,6 +68,10 @@ pub struct RequestFacts<'a> {
     pub expr: &'a dyn Fn(&Expr) -> bool,
     /// Names of groups of which one is needed; `None`: they cannot be determined, so nobody is in one.
     pub groups: &'a dyn Fn(&GroupRequirement) -> Option<Vec<String>>,
+    /// Value of a text with expressions for the request.
+    pub text: &'a dyn Fn(&ExprText) -> String,
+    /// The answer to an inquiry. `None`: not known yet.
+    pub learned: &'a dyn Fn(&AccessInquiry) -> Option<bool>,
     /// Result of a PerlAddAuthzProvider.
     pub provider: &'a dyn Fn(&AuthzProvider) -> RequirementAnswer,
 }
@@ -101,6 +109,10 @@ pub struct UserRecords {
     pub groups: Vec<(GroupLookup, HashSet<String>)>,
     /// Names and values of further columns of the row with the password.
     pub columns: Vec<(String, String)>,
+    /// The entry of the directory that has checked the password.
+    pub entry: Option<Arc<DirectoryEntry>>,
+    /// Why the groups of the AuthGroupFile are unknown.
+    pub groups_unread: Option<String>,
 }
 
 impl User {
@@ -159,6 +171,8 @@ pub enum AccessVerdict {
     Forbidden,
     /// The result depends on [`RequestFacts::name`].
     NeedsName,
+    /// The result depends on an answer of [`RequestFacts::learned`].
+    NeedsAnswer,
     /// The result depends on [`RequestFacts::user`]; without one the response is 401.
     NeedsUser,
     /// 401: the user is authenticated, but not permitted.
@@ -184,9 +198,12 @@ fn verdict(answer: RequirementAnswer, facts: &RequestFacts<'_>) -> AccessVerdict
     match answer {
         RequirementAnswer::Granted => AccessVerdict::Allowed,
         RequirementAnswer::NeedsName => AccessVerdict::NeedsName,
+        RequirementAnswer::NeedsAnswer => AccessVerdict::NeedsAnswer,
         RequirementAnswer::NeedsUser => AccessVerdict::NeedsUser,
-        RequirementAnswer::Denied | RequirementAnswer::Neutral if facts.user.is_some() => AccessVerdict::WrongUser,
-        RequirementAnswer::Denied | RequirementAnswer::Neutral => AccessVerdict::Forbidden,
+        _ if facts.user.is_some() => AccessVerdict::WrongUser,
+        RequirementAnswer::Denied | RequirementAnswer::Undecided | RequirementAnswer::Neutral => {
+            AccessVerdict::Forbidden
+        }
     }
 }
 

@@ -32,6 +32,16 @@ pub fn look_up(resolver: &dyn Resolver, address: IpAddr, verified: bool) -> Opti
     (!verified || leads_back()).then_some(name)
 }
 
+/// Most names of a requirement that are looked up.
+const MOST: usize = 16;
+
+/// Whether one of the names has this address.
+pub fn leads_to(resolver: &dyn Resolver, names: &[String], address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    let mut names = names.iter().filter(|name| is_name(name)).take(MOST);
+    names.any(|name| resolver.addresses_of(name).iter().any(|one| one.to_canonical() == address))
+}
+
 /// Whether a name is safe for logs and pages, and no address, which would resolve to itself.
 fn is_name(name: &str) -> bool {
     let ordinary = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
@@ -73,5 +83,17 @@ mod tests {
         check("192.0.2.3", false, None);
         check("192.0.2.4", false, None);
         check("192.0.2.5", false, None);
+    }
+
+    #[test]
+    fn a_name_leads_to_its_addresses() {
+        let check = |names: &[&str], address: &str| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            leads_to(&Liar, &names, address.parse().unwrap())
+        };
+        assert!(check(&["other.example.com", "honest.example.com"], "192.0.2.1"));
+        assert!(check(&["honest.example.com"], "::ffff:192.0.2.1"));
+        assert!(!check(&["honest.example.com"], "192.0.2.2") && !check(&[], "192.0.2.1"));
+        assert!(!check(&["10.0.0.1"], "10.0.0.1"), "an address is no name");
     }
 }

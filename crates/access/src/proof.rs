@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::User;
-use config::access::HashLimits;
+use config::access::{HashLimits, LdapServer};
 
 /// The parts of a request that authenticate its user.
 #[derive(Clone, Copy)]
@@ -12,6 +12,10 @@ pub struct AuthRequest<'a> {
     pub authorization: Option<&'a [u8]>,
     /// The limits on the cost of a password hash.
     pub limits: HashLimits,
+    /// Settings of connections to directories.
+    pub ldap: &'a LdapServer,
+    /// Index of the first provider to ask; 0 at first.
+    pub source: usize,
     /// The method, which Digest authentication hashes.
     pub method: &'a str,
     /// The target as the client sent it, which Digest authentication compares.

@@ -14,8 +14,9 @@ impl UserFiles {
             return Err(unknown(query));
         }
         let mut unknown = NoAnswer::Unknown("no provider knows the user".to_owned());
-        for source in rules.sources() {
+        for (number, source) in rules.sources().iter().enumerate().skip(query.source) {
             match self.hash_in(source, rules, query) {
+                Err(NoAnswer::Directory(_)) => return Err(NoAnswer::Directory(number)),
                 Err(NoAnswer::Unknown(why)) => unknown = NoAnswer::Unknown(why),
                 Ok(found) => {
                     if rules.cached_sources.iter().any(|name| name == source.name()) {
@@ -40,6 +41,7 @@ impl UserFiles {
             (PasswordSource::File, Some(realm)) => self.hash_in_digest_file(rules, query, realm),
             (PasswordSource::Dbm, _) => self.hash_in_dbm(rules, query),
             (PasswordSource::Dbd, _) => hash_in_database(rules, query),
+            (PasswordSource::Ldap, _) => Err(NoAnswer::Directory(query.source)),
             (PasswordSource::Cache, _) => match cached::hash_of(rules, query) {
                 Some(text) => Ok(StoredHash { text, place: "AuthnCacheProvideFor".to_owned(), columns: Vec::new() }),
                 None => Err(unknown(query)),

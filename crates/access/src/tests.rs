@@ -40,6 +40,8 @@ impl Asking<'_> {
             // The only variable of these tests is the client's address.
             expr: &|expr| expr.as_str().contains(self.client),
             groups: &|_| None,
+            text: &|text| text.as_str().to_owned(),
+            learned: &|_| Some(false),
             provider: &|_| RequirementAnswer::Denied,
         };
         judge(rules, &facts)

@@ -94,6 +94,8 @@ pub struct HashQuery<'a> {
     pub since: Instant,
     /// Answers of databases.
     pub answers: &'a SqlAnswers,
+    /// Index of the first provider to ask.
+    pub source: usize,
 }
 
 /// A user's hash.
@@ -115,4 +117,6 @@ pub enum NoAnswer {
     Unread(UserFileReading),
     /// A database must be asked first.
     Unasked(SqlQuestion),
+    /// The provider with this index has no hash: its directory compares the password.
+    Directory(usize),
 }

@@ -1,5 +1,6 @@
 use super::*;
 use config::access::HashLimits;
+use config::access::LdapServer;
 
 /// The example of RFC 2617, section 3.5.
 const MUFASA: &str = "username=\"Mufasa\", realm=\"testrealm@host.com\", \
@@ -16,7 +17,8 @@ fn checked(header: &str, target: &str) -> Result<DigestProof, Proof> {
     let file = DigestFile::parse(format!("Mufasa:testrealm@host.com:{hash}\n")).unwrap();
     let (authorization, target) = (Some(header.as_bytes()), target.as_bytes());
     let limits = HashLimits::default();
-    let asked = AuthRequest { authorization, limits, method: "GET", target, key: &KEY, scope: None };
+    let ldap = &LdapServer::default();
+    let asked = AuthRequest { authorization, limits, ldap, source: 0, method: "GET", target, key: &KEY, scope: None };
     let find = |user: &str, realm: &str| Ok::<_, ()>(file.hash_of(user, realm).map(str::to_owned));
     check(&asked, &rules(), find).expect("the file is there")
 }

@@ -54,6 +54,7 @@ fn shown(reply: &Reply<'_>) -> String {
         Reply::Lent { length, .. } => format!(" lent {length}"),
         Reply::Ready { .. } | Reply::Greeted { .. } => "ready".into(),
         Reply::Moved(path) => format!("moved {} ", path.escape_ascii()),
+        Reply::Onward(_) => "onward".into(),
         Reply::Refused { status, .. } => format!("refused {status}"),
     }
 }

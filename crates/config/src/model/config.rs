@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use wire::control::PoolNumber;
 
-use crate::model::access::{AccessRules, HashLimits, ProviderAlias};
+use crate::model::access::{AccessRules, HashLimits, LdapServer, ProviderAlias};
 use crate::model::clients::{Clients, Spooling};
 use crate::model::host::Host;
 use crate::model::identity::Tokens;
@@ -70,6 +70,8 @@ pub struct Config {
     pub spooling: Spooling,
     /// `LimitPasswordHash`: maximum cost of password hashes.
     pub hash_limits: HashLimits,
+    /// `LDAPTrustedMode`, `LDAPTimeout` and so on.
+    pub ldap: LdapServer,
     /// `OpenFileCache`: number of files that each thread of the front keeps open.
     pub open_file_cache: u32,
     /// Perl's command line switches, and API.

@@ -148,8 +148,6 @@ const ROWS: &[Counterpart] = &[
         Decide,
         BY_PERL,
     ),
-    row("mod_ldap", "ldap", "LDAP", IfUsed, BY_PERL),
-    row("mod_authnz_ldap", "authnz_ldap auth_ldap", "AuthLDAP", IfUsed, BY_PERL),
     row("mod_md", "md", "MD", Nothing, "certificates are read from files: let certbot renew them, and reload"),
     row(
         "the MPM",

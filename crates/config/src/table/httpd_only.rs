@@ -98,12 +98,13 @@ const GROUPS: &[Group] = &[
             Anonymous_Authoritative Anonymous_LogEmail Anonymous_MustGiveEmail Anonymous_NoUserID Anonymous_VerifyEmail \
             AuthzDBDLoginToReferer AuthzDBDRedirectQuery \
             AuthDBMAuthoritative AuthDBUserFile AuthDBGroupFile AuthDBAuthoritative \
-            AuthnzFcgiCheckAuthnProvider AuthnzFcgiDefineProvider AuthLDAPAuthorizePrefix AuthLDAPBindAuthoritative \
-            AuthLDAPBindDN AuthLDAPBindPassword AuthLDAPCharsetConfig AuthLDAPCompareAsUser AuthLDAPCompareDNOnServer \
-            AuthLDAPDereferenceAliases AuthLDAPGroupAttribute AuthLDAPGroupAttributeIsDN AuthLDAPInitialBindAsUser \
-            AuthLDAPInitialBindPattern AuthLDAPMaxSubGroupDepth AuthLDAPRemoteUserAttribute AuthLDAPRemoteUserIsDN \
-            AuthLDAPSearchAsUser AuthLDAPSubGroupAttribute AuthLDAPSubGroupClass AuthLDAPURL LDAPTrustedClientCert \
-            LDAPTrustedGlobalCert LDAPTrustedMode LDAPVerifyServerCert",
+            AuthnzFcgiCheckAuthnProvider AuthnzFcgiDefineProvider",
+    },
+    Group {
+        fate: Refused,
+        advice: "the server searches a directory as AuthLDAPBindDN and trusts it by LDAPTrustedGlobalCert: use these",
+        names: "AuthLDAPAuthorizePrefix AuthLDAPCharsetConfig AuthLDAPCompareAsUser=off AuthLDAPInitialBindAsUser=off AuthLDAPInitialBindPattern \
+            AuthLDAPSearchAsUser=off LDAPTrustedClientCert",
     },
     Group {
         fate: Refused,
@@ -217,9 +218,9 @@ const GROUPS: &[Group] = &[
             H2Push H2PushDiarySize H2PushPriority H2PushResource H2SerializeHeaders H2StreamMaxMemSize \
             H2TLSCoolDownSecs H2TLSWarmUpSize H2Upgrade H2WebSockets IdentityCheckTimeout \
             ISAPIAppendLogToErrors ISAPIAppendLogToQuery ISAPICacheFile ISAPIFakeAsync ISAPILogNotSupported \
-            ISAPIReadAheadBuffer LDAPCacheEntries LDAPCacheTTL LDAPConnectionPoolTTL LDAPConnectionTimeout LDAPLibraryDebug \
-            LDAPOpCacheEntries LDAPOpCacheTTL LDAPReferralHopLimit LDAPReferrals LDAPRetries LDAPRetryDelay \
-            LDAPSharedCacheFile LDAPSharedCacheSize LDAPTimeout ListenCoresBucketsRatio ListenTCPDeferAccept LoadFile \
+            ISAPIReadAheadBuffer LDAPCacheEntries LDAPLibraryDebug \
+            LDAPOpCacheEntries LDAPReferralHopLimit LDAPReferrals LDAPRetries LDAPRetryDelay \
+            LDAPSharedCacheFile LDAPSharedCacheSize ListenCoresBucketsRatio ListenTCPDeferAccept LoadFile \
             LockFile LuaCodeCache LuaInherit LuaPackageCPath LuaPackagePath LuaRoot LuaScope MaxMemFree MaxSpareThreads \
             MaxThreads MaxThreadsPerChild MergeTrailers MinSpareThreads ModemStandard Mutex NumServers \
             Protocol ProtocolReqCheck QualifyRedirectURL ReadBufferSize ReceiveBufferSize \

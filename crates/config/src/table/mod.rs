@@ -122,6 +122,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         access::databases::ROWS,
         access::hosts::ROWS,
         access::users::ROWS,
+        access::directory::ROWS,
         content::variables::ROWS,
         perl::handlers::ROWS,
         perl::switches::ROWS,

@@ -1,7 +1,7 @@
 //! Access control for locations that the front has not judged: internal redirects and subrequests, and locations
 //! where Perl code decides about users. The rules are the front's, in [`access`].
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, OsStr};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::ffi::OsStrExt;
@@ -12,11 +12,14 @@ use super::phases::{DECLINED, Going, OK, PhaseEnd, all, first, has_handlers};
 use super::request_error::log_error;
 use super::variables;
 use access::{
-    AccessVerdict, AuthRequest, AuthSubject, ClientName, Proof, RequestFacts, RequirementAnswer, User, challenge,
-    judge, names,
+    AccessInquiry, AccessVerdict, AuthRequest, AuthSubject, ClientName, DirectoryRequirement, Proof, RequestFacts,
+    RequirementAnswer, User, challenge, judge, names,
 };
 use config::access::{AccessRules, AuthzProvider, GroupRequirement, Methods, Satisfy, SourcesTurn};
 use config::{Phase, work};
+
+/// Most answers of directories and name servers for the rules of a request.
+const MOST_INQUIRIES: usize = 100;
 
 /// Judges a request at its location.
 pub(super) struct AccessCheck<'a> {
@@ -175,6 +178,8 @@ impl<'a> AccessCheck<'a> {
         let proof = self.look_up(AuthSubject::Request(AuthRequest {
             authorization: authorization.as_deref(),
             limits: config.hash_limits,
+            ldap: &config.ldap,
+            source: 0,
             method: &self.method,
             target: &target,
             key: &config.facts.nonce_key,
@@ -183,6 +188,9 @@ impl<'a> AccessCheck<'a> {
         }));
         if let Proof::Is(user) = &proof {
             apache::user_is(&user.name, user.method.name());
+            let variables = user.records.entry.iter().flat_map(|entry| entry.variables());
+            let changes: Vec<_> = variables.map(|(name, value)| (name, Some(value.to_owned()))).collect();
+            apache::change_variables(request, &changes);
             user.info.iter().for_each(|info| apache::set_authentication_info(request, info));
         }
         proof
@@ -205,6 +213,8 @@ impl<'a> AccessCheck<'a> {
         let request = self.at.request;
         let (client, local) = apache::addresses(request);
         let (mut name, failed, allowance) = (None, Cell::new(None), work::Allowance::default());
+        let mut answers: Vec<(AccessInquiry, bool)> = Vec::new();
+        let open = RefCell::new(None);
         loop {
             let facts = RequestFacts {
                 methods: self.methods,
@@ -221,6 +231,14 @@ impl<'a> AccessCheck<'a> {
                         failed.set(Some(PhaseEnd(500)));
                     }
                     names
+                },
+                text: &|text| variables::text_as(request, user.map(|user| &*user.name), text, &allowance),
+                learned: &|inquiry| {
+                    let known = answers.iter().find(|(known, _)| known == inquiry).map(|(_, met)| *met);
+                    if known.is_none() {
+                        open.replace(Some(inquiry.clone()));
+                    }
+                    known
                 },
                 provider: &|provider| {
                     self.answer_of(provider).unwrap_or_else(|stop| {
@@ -240,6 +258,15 @@ impl<'a> AccessCheck<'a> {
             match judged {
                 // The name in the frame may be unverified, so it is looked up again.
                 AccessVerdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
+                AccessVerdict::NeedsAnswer => {
+                    let Some(inquiry) = open.take().filter(|_| answers.len() < MOST_INQUIRIES) else {
+                        let why = "Require asks for too many answers of directories and name servers";
+                        log_error(request, why);
+                        return Err(PhaseEnd(500));
+                    };
+                    let met = self.inquire(user, facts.client, &inquiry)?;
+                    answers.push((inquiry, met));
+                }
                 settled => return Ok(settled),
             }
         }
@@ -258,6 +285,25 @@ impl<'a> AccessCheck<'a> {
         }
     }
 
+    /// The answer to an inquiry of the rules.
+    fn inquire(&self, user: Option<&User>, client: IpAddr, inquiry: &AccessInquiry) -> Result<bool, PhaseEnd> {
+        let answer = match inquiry {
+            AccessInquiry::Forward(names) => Ok(names::leads_to(&names::System, names, client)),
+            AccessInquiry::Directory(kind, words) => {
+                let users = &self.at.site.users;
+                match users.meets(self.rules, &self.at.site.config.ldap, user, (*kind, words)) {
+                    DirectoryRequirement::Known(met) => Ok(met),
+                    DirectoryRequirement::Misconfigured(why) => Err(why),
+                    DirectoryRequirement::Open(question) => users.remember(&question, question.ask()),
+                }
+            }
+        };
+        answer.map_err(|why| {
+            log_error(self.at.request, &why);
+            PhaseEnd(500)
+        })
+    }
+
     /// Converts a verdict to a status, and logs refusals.
     fn admitted(&self, verdict: AccessVerdict, user: Option<&User>) -> Going {
         let request = self.at.request;
@@ -269,10 +315,14 @@ impl<'a> AccessCheck<'a> {
             }
             AccessVerdict::WrongUser => {
                 let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
-                log_error(request, &format!("user {name} is not among the required users and groups"));
+                let unread = user.and_then(|user| user.records.groups_unread.as_ref()).map(|why| format!(" ({why})"));
+                let hint = unread.unwrap_or_default();
+                log_error(request, &format!("user {name} is not among the required users and groups{hint}"));
                 if self.rules.forbids == Some(true) { Err(PhaseEnd(403)) } else { Err(self.unauthorized(false)) }
             }
-            AccessVerdict::NeedsName | AccessVerdict::NeedsUser => Err(self.unauthorized(false)),
+            AccessVerdict::NeedsName | AccessVerdict::NeedsAnswer | AccessVerdict::NeedsUser => {
+                Err(self.unauthorized(false))
+            }
         }
     }
 

@@ -113,12 +113,12 @@ mod tests {
 
     #[test]
     fn a_restriction_that_cannot_stay_closes_its_place() {
-        assert_eq!(instead("AuthLDAPURL", "x", &["location"]), CLOSED);
+        assert_eq!(instead("AuthFormProvider", "file", &["location"]), CLOSED);
         assert_eq!(instead("SSLVerifyClient", "require", &["virtualhost"]), CLOSED);
         assert_eq!(instead("SSLVerifyClient", "optional", &["virtualhost"]), "");
-        assert_eq!(instead("AuthLDAPBindDN", "x", &["virtualhost"]), "");
-        assert_eq!(instead("Require", "ldap-group", &["location", "requireany"]), "Require all denied");
-        assert_eq!(instead("Require", "ldap-group", &["location", "requirenone"]), "Require all granted");
+        assert_eq!(instead("AuthFormLocation", "x", &["virtualhost"]), "");
+        assert_eq!(instead("Require", "external-group", &["location", "requireany"]), "Require all denied");
+        assert_eq!(instead("Require", "external-group", &["location", "requirenone"]), "Require all granted");
         assert_eq!(instead("AllowOverrideList", "x", &["directory"]), "");
         assert_eq!(instead("Substitute", "x", &["location"]), "");
     }

@@ -93,6 +93,6 @@ mod tests {
         let names = ["mod_version.c", "log_config_module", "mod_logio.c", "unixd_module", "mod_watchdog.c"];
         assert!(modules.is_complete && names.iter().all(|name| modules.has(name)));
         assert!(!modules.has("mod_rewrite.c") && !modules.may_have("mod_rewrite.c"));
-        assert!(OldModules::of(&[]).may_have("mod_authnz_ldap.c"));
+        assert!(OldModules::of(&[]).may_have("mod_authnz_fcgi.c"));
     }
 }

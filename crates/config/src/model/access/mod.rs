@@ -6,24 +6,29 @@
 use crate::model::merge::{keep, replace, settings};
 pub mod hash_limits;
 mod hosts;
+pub mod ldap;
 mod methods;
 mod require;
 mod sources;
 mod sql;
+mod words;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::ldap::{LdapPlace, LdapRequirement, LdapServer};
 use crate::model::response::expr::ExprText;
 pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order};
 pub use methods::{Limited, Methods};
-pub use require::{AuthzProvider, Require, Requirement, Vocabulary};
+pub use require::{AuthzProvider, NameKind, Require, Requirement, Vocabulary};
 pub use sources::{
     AliasedSource, CacheContext, CacheTimeout, DbmType, GroupLookup, GroupRequirement, GroupSource, PasswordSource,
     ProviderAlias,
 };
 pub use sql::{Database, SqlDriver, SqlQuery};
+pub use words::RequireWords;
 
 settings! {
     /// Settings of one section. `None`: not set, the outer value applies.
@@ -77,6 +82,8 @@ settings! {
     cache_context: Option<CacheContext> => CacheContext, replace;
     /// `AuthnCacheTimeout`
     cache_timeout: Option<CacheTimeout> => CacheTimeout, replace;
+    /// `AuthLDAPURL` and the settings beside it: a section that has one of them inherits none.
+    directory: Option<Arc<LdapPlace>> => Option<Arc<LdapPlace>>, keep;
     /// `AuthDigestDomain`: the addresses, separated by spaces.
     digest_domain: Option<String> => Option<String>, keep;
     /// `AuthDigestQop auth|none`

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::hosts::host_name;
+use super::ldap::LdapRequirement;
 use super::methods::Methods;
+use super::words::RequireWords;
 use super::{GroupLookup, GroupRequirement, GroupSource, ProviderAlias};
 use crate::model::response::expr::{Expr, ExprText};
 use crate::syntax::pattern::Budget;
@@ -29,6 +31,16 @@ pub enum Require {
     Ip(Vec<Network>),
     /// `host example.com`; names in lower case.
     Host(Vec<String>),
+    /// `user`, `group` or `host` with expressions.
+    Computed(NameKind, RequireWords),
+    /// `forward-dns www.example.com`: the client has an address of one of these names.
+    ForwardDns(RequireWords),
+    /// `file-owner`: the user owns the file. The text is its owner.
+    FileOwner(ExprText),
+    /// `file-group`: the user is in the group of the file. The text is its group.
+    FileGroup(ExprText),
+    /// `ldap-user`, `ldap-group`, …
+    Ldap(LdapRequirement, RequireWords),
     /// `local`: the client is on this machine.
     Local,
     /// `env NAME…`: one of the variables is set.
@@ -59,6 +71,15 @@ pub enum Require {
     None(Vec<Require>),
     /// The lines of a section, as one part of a requirement: `AuthMerging And`.
     Lines(Vec<Requirement>),
+}
+
+/// What the words of a requirement with expressions name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words of Require")]
+pub enum NameKind {
+    User,
+    Group,
+    Host,
 }
 
 /// A Perl provider and its arguments.
@@ -96,8 +117,28 @@ impl Require {
             [] => Err(format!("expected names after {kind}")),
             words => Ok(what(words.to_vec())),
         };
-        match kind.to_ascii_lowercase().as_str() {
+        let named = kind.to_ascii_lowercase();
+        let computed = match named.as_str() {
+            "user" => Some(NameKind::User),
+            "group" => Some(NameKind::Group),
+            "host" => Some(NameKind::Host),
+            _ => None,
+        };
+        if let Some(of) = computed.filter(|_| words.iter().any(|word| word.contains("%{"))) {
+            return Ok(Require::Computed(of, RequireWords::parse(words, false, vocabulary.patterns)?));
+        }
+        if let Some(of) = LdapRequirement::named(&named) {
+            return ldap(of, kind, words, vocabulary.patterns);
+        }
+        match named.as_str() {
             "valid-user" => Ok(Require::ValidUser),
+            "forward-dns" if words.is_empty() => Err(format!("expected names after {kind}")),
+            "forward-dns" => RequireWords::parse(words, false, vocabulary.patterns).map(Require::ForwardDns),
+            "file-owner" | "file-group" if !words.is_empty() => {
+                Err(format!("expected nothing after {kind}, got \"{}\"", words.join(" ")))
+            }
+            "file-owner" => ExprText::parse("%{SCRIPT_USER}", vocabulary.patterns).map(Require::FileOwner),
+            "file-group" => ExprText::parse("%{SCRIPT_GROUP}", vocabulary.patterns).map(Require::FileGroup),
             "user" => listed(Require::User),
             "group" => listed(Require::Group),
             "dbm-group" | "dbd-group" if words.is_empty() => Err(format!("expected names after {kind}")),
@@ -154,6 +195,11 @@ impl Require {
                 let lookup = GroupLookup { source: GroupSource::File, rules };
                 Require::Database(GroupRequirement { lookup, groups })
             }
+            Require::Ldap(..) if rules.as_ref().is_some_and(|rules| rules.directory.is_some()) => {
+                return Err(
+                    "has a directory of its own: write AuthLDAPURL in the place instead of the alias".to_owned()
+                );
+            }
             meant => meant,
         })
     }
@@ -195,6 +241,28 @@ impl Require {
     }
 }
 
+/// Most words of a requirement, each of which may be a question to the directory.
+const MOST_LDAP_WORDS: usize = 100;
+
+/// `ldap-user`, `ldap-group`, …
+fn ldap(of: LdapRequirement, kind: &str, words: &[String], patterns: &mut Budget) -> Result<Require, String> {
+    if words.is_empty() {
+        return Err(format!("expected words after {kind}"));
+    }
+    if words.len() > MOST_LDAP_WORDS {
+        return Err(format!("expected at most {MOST_LDAP_WORDS} words after {kind}, got {}", words.len()));
+    }
+    let parsed = RequireWords::parse(words, of.is_filter(), patterns)?;
+    if of.is_filter() && !words.iter().any(|word| word.contains("%{")) {
+        ::ldap::LdapFilter::parse(&words.join(" "))?;
+    }
+    let is_pair = |word: &&String| word.contains('=') || word.contains("%{");
+    match words.iter().find(|word| of == LdapRequirement::Attribute && !is_pair(word)) {
+        Some(word) => Err(format!("expected attribute=value after {kind}, got \"{word}\"")),
+        None => Ok(Require::Ldap(of, parsed)),
+    }
+}
+
 fn networks(words: &[String]) -> Result<Vec<Network>, String> {
     let network = |word: &String| {
         Network::parse(word).unwrap_or_else(|| Err(format!("expected an address or a network, got \"{word}\"")))
@@ -204,8 +272,9 @@ fn networks(words: &[String]) -> Result<Vec<Network>, String> {
 
 fn expected(text: &str) -> String {
     format!(
-        "expected user, group, valid-user, all granted, all denied, ip, host, local, env, expr, method, dbm-group, \
-         dbm-file-group or dbd-group, got \"{text}\": \
+        "expected user, group, valid-user, all granted, all denied, ip, host, forward-dns, local, env, expr, method, \
+         file-owner, file-group, dbm-group, dbm-file-group, dbd-group, ldap-user, ldap-group, ldap-dn, ldap-attribute, \
+         ldap-filter or ldap-search, got \"{text}\": \
          other words need a PerlAuthzHandler in this configuration, or a PerlAddAuthzProvider above this line"
     )
 }

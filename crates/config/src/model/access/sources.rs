@@ -17,6 +17,8 @@ pub enum PasswordSource {
     Dbm,
     /// `AuthDBDUserPWQuery`, `AuthDBDUserRealmQuery`
     Dbd,
+    /// `AuthLDAPURL`: the directory compares the password.
+    Ldap,
     /// Passwords that other providers have found: `AuthnCacheProvideFor`.
     Cache,
     /// A name of `<AuthnProviderAlias>`: a provider with settings of its own.
@@ -40,6 +42,7 @@ const SOURCES: &[(&str, PasswordSource)] = &[
     ("file", PasswordSource::File),
     ("dbm", PasswordSource::Dbm),
     ("dbd", PasswordSource::Dbd),
+    ("ldap", PasswordSource::Ldap),
     ("socache", PasswordSource::Cache),
 ];
 

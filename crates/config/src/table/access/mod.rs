@@ -1,5 +1,6 @@
 //! Access control.
 
 pub(super) mod databases;
+pub(super) mod directory;
 pub(super) mod hosts;
 pub(super) mod users;

@@ -70,10 +70,10 @@ pub static ROWS: &[Row] = rows![
     "The maximum cost of password hashes in an AuthUserFile: cost of bcrypt, rounds of the SHA crypts ($5$, $6$), \
      memory of scrypt and yescrypt. A user whose hash costs more gets a 500, with file, line and limit in the error \
      log. A limit that is not named has its default.",
-    words("AuthBasicProvider", AUTH_CONFIG, "file|dbm|dbd|socache|name …", 1..=MANY, basic_provider)
+    words("AuthBasicProvider", AUTH_CONFIG, "file|dbm|dbd|ldap|socache|name …", 1..=MANY, basic_provider)
         .of("mod_auth_basic.c")
         .default("file", "passwords in a file are the most common"),
-    "Password providers, in order: `file` (AuthUserFile), `dbm` (AuthDBMUserFile), `dbd` (AuthDBDUserPWQuery), `socache` \
+    "Password providers, in order: `file` (AuthUserFile), `dbm` (AuthDBMUserFile), `dbd` (AuthDBDUserPWQuery), `ldap` (AuthLDAPURL), `socache` \
      (passwords of AuthnCacheProvideFor), names of AuthnProviderAlias and of PerlAddAuthnProvider. The first that knows the \
      user decides. Perl providers must stand before all others or behind them. Without `file`, AuthUserFile is not used.",
     words("AuthDigestProvider", AUTH_CONFIG, "file|dbm|dbd|socache|name …", 1..=MANY, digest_provider)
@@ -120,7 +120,8 @@ pub static ROWS: &[Row] = rows![
     words(
         "Require",
         AUTH_CONFIG,
-        "user|group|valid-user|all|ip|host|local|env|expr|method|dbm-group|dbm-file-group|dbd-group|not …",
+        "user|group|valid-user|all|ip|host|forward-dns|local|env|expr|method|file-owner|file-group|dbm-group|dbm-file-group|\
+         dbd-group|ldap-…|not …",
         1..=MANY,
         require
     )
@@ -130,7 +131,10 @@ pub static ROWS: &[Row] = rows![
     "One of a section's Require lines must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all \
      granted`, `all denied`, `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an \
      expression as in SetEnvIfExpr; `dbm-group staff` and `dbm-file-group` with AuthDBMGroupFile, `dbd-group staff` with \
-     AuthzDBDQuery; names of AuthzProviderAlias. A PerlAuthzHandler may define other words.",
+     AuthzDBDQuery; `forward-dns name`: the client has an address of this name; `file-owner` and `file-group`: the user owns \
+     the file, or is in its group; `ldap-user`, `ldap-group`, `ldap-dn`, `ldap-attribute`, `ldap-filter` and `ldap-search` \
+     with AuthLDAPURL; names of AuthzProviderAlias. Names may have expressions: `user %{reqenv:OWNER}`. A PerlAuthzHandler \
+     may define other words.",
     section("RequireAll", AUTH_CONFIG, "", 0..=0, require_all).per_method().because("see Require"),
     "All lines in this section must be met. Allowed are Require, `Require not`, RequireAny and RequireNone.",
     section("RequireAny", AUTH_CONFIG, "", 0..=0, require_any).per_method().because("see Require"),
@@ -169,7 +173,13 @@ fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
         is_source.push(handler.is_none());
         match handler {
             Some(handler) => handlers.push(handler),
-            None => sources.push(source(draft, name, "a PerlAddAuthnProvider or AuthnProviderAlias")?),
+            None => {
+                let source = source(draft, name, "a PerlAddAuthnProvider or AuthnProviderAlias")?;
+                // A provider that does not know the user is asked once.
+                if !sources.contains(&source) {
+                    sources.push(source);
+                }
+            }
         }
     }
     let turn = match is_source.as_slice() {
@@ -184,7 +194,11 @@ fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
 
 /// `AuthDigestProvider file|name…`
 fn digest_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
-    let sources = names.iter().map(|name| source(draft, name, "an AuthnProviderAlias")).collect::<Result<_, _>>()?;
+    let sources: Vec<PasswordSource> =
+        names.iter().map(|name| source(draft, name, "an AuthnProviderAlias")).collect::<Result<_, _>>()?;
+    if sources.contains(&PasswordSource::Ldap) {
+        return Err("a directory has no hashes for AuthType Digest".to_owned());
+    }
     draft.settings().access.digest_sources = Some(besides_file(sources));
     Ok(())
 }

@@ -3,7 +3,7 @@
 pub mod passwords;
 pub mod reverse_dns;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -21,8 +21,8 @@ use crate::base::shared::count;
 use crate::base::target;
 use crate::routing::Route;
 use access::{
-    AccessVerdict, AuthRequest, AuthSubject, CacheScope, ClientName, Proof, RequestFacts, RequirementAnswer, User,
-    challenge, judge,
+    AccessInquiry, AccessVerdict, AuthRequest, AuthSubject, CacheScope, ClientName, Proof, RequestFacts,
+    RequirementAnswer, User, challenge, judge,
 };
 use config::access::{AccessRules, Lookups, Methods};
 use config::pools;
@@ -30,6 +30,8 @@ use config::response::expr::ExprFailure;
 use files::open::root;
 
 const AUTHENTICATION_INFO: HeaderName = HeaderName::from_static("authentication-info");
+/// Most answers of directories and name servers for the rules of a request.
+const MOST_INQUIRIES: usize = 100;
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 
 /// Lets the request into the location that `route` leads to, or refuses it.
@@ -61,6 +63,8 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
     let (mut name, mut user) = (None, None);
     let failed = Cell::new(false);
     let file_group = group_of_file(rules, route).await?;
+    let mut answers: Vec<(AccessInquiry, bool)> = Vec::new();
+    let open = RefCell::new(None);
     loop {
         let of = ExprOf { user: user.as_ref().map(|user: &User| &*user.name), ..ExprOf::request(context, head, route) };
         let facts = RequestFacts {
@@ -87,6 +91,20 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
                     }
                 },
             },
+            text: &|text| match context.apply_rules(|| context.evaluated_text(&of, text)) {
+                Ok(text) => text,
+                Err(failure) => {
+                    failed.set(matches!(failure, ExprFailure::Failed(_)) || failed.get());
+                    String::new()
+                }
+            },
+            learned: &|inquiry| {
+                let known = answers.iter().find(|(known, _)| known == inquiry).map(|(_, met)| *met);
+                if known.is_none() {
+                    open.replace(Some(inquiry.clone()));
+                }
+                known
+            },
             // Rules of Perl providers are evaluated by a worker, not here.
             provider: &|_| RequirementAnswer::Denied,
         };
@@ -101,6 +119,16 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
             AccessVerdict::Forbidden => return Err(denied(context, route)),
             AccessVerdict::WrongUser => return Err(Box::pin(not_among(context, head, route, user.as_ref())).await),
             AccessVerdict::NeedsName => name = Some(look_up(context, true).await?),
+            AccessVerdict::NeedsAnswer => {
+                let Some(inquiry) = open.take().filter(|_| answers.len() < MOST_INQUIRIES) else {
+                    let why =
+                        format!("Require asks for more than {MOST_INQUIRIES} answers of directories and name servers");
+                    context.log_error(route, &why);
+                    return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
+                };
+                let met = Box::pin(inquire(context, route, user.as_ref(), &inquiry)).await?;
+                answers.push((inquiry, met));
+            }
             AccessVerdict::NeedsUser => user = Some(Box::pin(identify(context, head, route)).await?),
         }
     }
@@ -122,6 +150,26 @@ async fn group_of_file(rules: &AccessRules, route: &Route) -> Result<Option<Stri
     blocking::run("look up the group of a file", move || sys::privileges::group_of_file(&path)).await
 }
 
+/// The answer to an inquiry of the rules.
+async fn inquire(
+    context: &RequestContext,
+    route: &Route,
+    user: Option<&User>,
+    inquiry: &AccessInquiry,
+) -> Result<bool, Refusal> {
+    let answer = match inquiry {
+        AccessInquiry::Forward(names) => context.services.names.leads_to(names, context.remote().ip_addr()).await?,
+        AccessInquiry::Directory(kind, words) => {
+            let (rules, server) = (&route.settings.access, &context.generation.config.ldap);
+            context.services.passwords.meets(rules, server, user, (*kind, words)).await?
+        }
+    };
+    answer.map_err(|why| {
+        context.log_error(route, &why);
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
+    })
+}
+
 fn known(name: &Option<Option<Rc<str>>>) -> ClientName<'_> {
     match name {
         None => ClientName::NotAsked,
@@ -141,6 +189,8 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
     let request = AuthRequest {
         authorization: head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes),
         limits: config.hash_limits,
+        ldap: &config.ldap,
+        source: 0,
         method: head.method.as_str(),
         target: target_as_sent(context),
         key: &config.facts.nonce_key,
@@ -190,11 +240,9 @@ fn denied(context: &RequestContext, route: &Route) -> Refusal {
 async fn not_among(context: &RequestContext, head: &Parts, route: &Route, user: Option<&User>) -> Refusal {
     let rules = &route.settings.access;
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
-    let hint = if rules.group_file.is_none() && rules.group_lookups().is_empty() {
-        " (there is no AuthGroupFile)"
-    } else {
-        ""
-    };
+    let unread = user.and_then(|user| user.records.groups_unread.as_ref()).map(|why| format!(" ({why})"));
+    let has_groups = rules.group_file.is_some() || !rules.group_lookups().is_empty();
+    let hint = unread.as_deref().unwrap_or(if has_groups { "" } else { " (there is no AuthGroupFile)" });
     context.log_error(route, &format_args!("user {name} is not among the required users and groups{hint}"));
     if rules.forbids == Some(true) {
         return Refusal::new(StatusCode::FORBIDDEN);

@@ -1,13 +1,21 @@
-//! Authentication by password files, databases and hashes. Slow steps run on other threads, a few at once.
+//! Authentication by password files, databases, hashes and directories. Slow steps run on other threads, a few at once.
 
+use std::cell::RefCell;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
+
+use tokio::sync::Semaphore;
 
 use crate::base::blocking::{self, NoThread};
 use crate::base::databases;
 use crate::base::fair::{Claimant, FairQueue};
-use access::{AuthAttempt, AuthSubject, PasswordCheck, Proof, SqlAnswers, UserFileLook, UserFileReading, Users};
-use config::access::AccessRules;
+use access::{
+    AuthAttempt, AuthSubject, DirectoryAnswer, DirectoryQuestion, DirectoryRequirement, PasswordCheck, Proof,
+    SqlAnswers, User, UserFileLook, UserFileReading, Users,
+};
+use base::cache::BoundedCache;
 use config::access::hash_limits::DEFAULT;
+use config::access::{AccessRules, LdapRequirement, LdapServer};
 
 /// Limits concurrent hash computations of all threads, so that password guessing cannot take all processors or memory.
 /// A hash that needs more memory by LimitPasswordHash is computed alone.
@@ -15,9 +23,17 @@ static HASHING: FairQueue = FairQueue::new(2, DEFAULT.memory as usize);
 /// Lets one password file be read at a time: many requests may wait for the same file.
 static READING: FairQueue = FairQueue::new(1, 0);
 
+/// Limits the threads that wait for directories, so that hanging ones leave threads for files.
+static ASKING: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(32)));
+/// Most questions of a thread of the front to one directory at once.
+const MOST_QUESTIONS: usize = 4;
+/// Most directories whose questions are counted.
+const MOST_DIRECTORIES: usize = 512;
+
 #[derive(Default)]
 pub struct Passwords {
     users: Users,
+    turns: RefCell<BoundedCache<usize, Arc<Semaphore>, MOST_DIRECTORIES>>,
 }
 
 impl Passwords {
@@ -40,6 +56,13 @@ impl Passwords {
                     let answer = databases::ask(question.clone(), claimant).await?;
                     answers.add(question, answer);
                 }
+                AuthAttempt::Directory(question) => {
+                    let answer = self.ask(&question).await?;
+                    match self.users.conclude(rules, asked, &question, answer) {
+                        Ok(next) => asked = next,
+                        Err(proof) => return Ok(proof),
+                    }
+                }
                 AuthAttempt::Slow(check) => {
                     let is_right = compare(check.clone(), claimant).await?;
                     match self.users.settle(check, is_right) {
@@ -49,6 +72,36 @@ impl Passwords {
                 }
             }
         }
+    }
+
+    /// Whether the user meets a requirement of the place's directory. The error is for the log.
+    pub async fn meets(
+        &self,
+        rules: &AccessRules,
+        server: &LdapServer,
+        user: Option<&User>,
+        requirement: (LdapRequirement, &[String]),
+    ) -> Result<Result<bool, String>, NoThread> {
+        match self.users.meets(rules, server, user, requirement) {
+            DirectoryRequirement::Known(met) => Ok(Ok(met)),
+            DirectoryRequirement::Misconfigured(why) => Ok(Err(why)),
+            DirectoryRequirement::Open(question) => {
+                let answer = self.ask(&question).await?;
+                Ok(self.users.remember(&question, answer))
+            }
+        }
+    }
+
+    /// Asks a directory on another thread. The turn lasts until the directory has answered, even if the client leaves.
+    async fn ask(&self, question: &DirectoryQuestion) -> Result<Result<DirectoryAnswer, String>, NoThread> {
+        let make = || Arc::new(Semaphore::new(MOST_QUESTIONS));
+        let turns = self.turns.borrow_mut().get_or_put(question.directory(), make);
+        let own = turns.acquire_owned().await.map_err(|_| NoThread)?;
+        let all = ASKING.clone().acquire_owned().await.map_err(|_| NoThread)?;
+        let question = question.clone();
+        let ask = move || (question.ask(), own, all);
+        let (answer, ..) = blocking::run("ask a directory", ask).await?;
+        Ok(answer)
     }
 
     /// Reads the password file, unless another request has read it while this one waited for its turn.

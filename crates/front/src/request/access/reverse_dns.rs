@@ -1,4 +1,4 @@
-//! Reverse DNS of clients. A lookup can take seconds, so it runs on another thread while only its request waits.
+//! Reverse DNS of clients, and forward DNS of names that `Require forward-dns` permits. A lookup can take seconds, so it runs on another thread while only its request waits.
 //! Results are valid for a minute.
 
 use std::cell::RefCell;
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::base::address::Address;
 use crate::base::blocking::{self, NoThread};
 use crate::routing::Route;
-use access::names::{Resolver, look_up};
+use access::names::{Resolver, leads_to, look_up};
 use base::cache::BoundedCache;
 use config::CanonicalName;
 
@@ -28,6 +28,7 @@ pub struct ReverseDns {
     resolver: Arc<dyn Resolver>,
     threads: Arc<Semaphore>,
     known: RefCell<BoundedCache<Question, CachedName, MOST>>,
+    forward: RefCell<BoundedCache<(Vec<String>, IpAddr), (Instant, bool), MOST>>,
 }
 
 /// An address, and whether its name must resolve back to it.
@@ -40,7 +41,12 @@ struct CachedName {
 
 impl ReverseDns {
     pub fn new(resolver: Arc<dyn Resolver>) -> ReverseDns {
-        ReverseDns { resolver, threads: Arc::new(Semaphore::new(AT_ONCE)), known: RefCell::default() }
+        ReverseDns {
+            resolver,
+            threads: Arc::new(Semaphore::new(AT_ONCE)),
+            known: RefCell::default(),
+            forward: RefCell::default(),
+        }
     }
 
     /// The name of `address`. Concurrent requests for the same address share one lookup.
@@ -50,6 +56,28 @@ impl ReverseDns {
         let asked =
             name.get_or_try_init(|| async { timeout(PATIENCE, self.look_up(question)).await.unwrap_or(Ok(None)) });
         asked.await.cloned()
+    }
+
+    /// Whether one of the names has this address. The error, for the log: no answer in time.
+    pub async fn leads_to(&self, names: &[String], address: IpAddr) -> Result<Result<bool, String>, NoThread> {
+        let question = (names.to_vec(), address);
+        let known = self.forward.borrow_mut().get(&question).copied();
+        if let Some((_, leads)) = known.filter(|(since, _)| since.elapsed() < GOOD_FOR) {
+            return Ok(Ok(leads));
+        }
+        let permit = self.threads.clone().acquire_owned().await.map_err(|_| NoThread)?;
+        let (resolver, names) = (self.resolver.clone(), names.to_vec());
+        let asked = blocking::run("look up a name of Require forward-dns", move || {
+            let leads = leads_to(&*resolver, &names, address);
+            drop(permit);
+            leads
+        });
+        let Ok(leads) = timeout(PATIENCE, asked).await else {
+            return Ok(Err(format!("Require forward-dns {}: no answer in time", question.0.join(" ").escape_debug())));
+        };
+        let leads = leads?;
+        self.forward.borrow_mut().put(question, (Instant::now(), leads));
+        Ok(Ok(leads))
     }
 
     fn cell(&self, question: Question) -> Rc<OnceCell<Option<Rc<str>>>> {

@@ -161,6 +161,11 @@ fn add_user(context: &RequestContext, variables: &mut Variables) {
         let name: String = column.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         variables.set(&format!("AUTHENTICATE_{}", name.to_ascii_uppercase()), Some(value.clone()));
     }
+    for (name, value) in
+        visitor.user().iter().filter_map(|user| user.records.entry.as_ref()).flat_map(|entry| entry.variables())
+    {
+        variables.set(&name, Some(value.to_owned()));
+    }
 }
 
 /// Sets `MATCH_NAME` for the named groups of `<LocationMatch>`, `<DirectoryMatch>` and `<FilesMatch>`.

@@ -3,6 +3,7 @@
 //! Other names would reveal protected files. Only information that needs no worker, password file or DNS lookup is
 //! considered.
 
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -71,6 +72,7 @@ impl<'a> FolderView<'a> {
             return false;
         }
         let visitor = self.context.visitor();
+        let is_unknown = Cell::new(false);
         let facts = RequestFacts {
             methods: Methods::of(Method::GET.as_str()),
             client: self.context.remote().ip_addr(),
@@ -87,10 +89,18 @@ impl<'a> FolderView<'a> {
                 let names = self.context.text_of(&of, text);
                 Some(names.split_whitespace().map(str::to_owned).collect())
             },
+            text: &|text| {
+                let of = ExprOf::request(self.context, &self.context.head, route);
+                let found = self.context.apply_rules(|| self.context.evaluated_text(&of, text));
+                is_unknown.set(found.is_err() || is_unknown.get());
+                found.unwrap_or_default()
+            },
+            // An entry that a directory or name server decides about is hidden.
+            learned: &|_| None,
             // The providers already granted access to the folder, and entries with other providers are hidden.
             provider: &|_| RequirementAnswer::Granted,
         };
-        rules.is_open() || judge(rules, &facts) == AccessVerdict::Allowed
+        rules.is_open() || judge(rules, &facts) == AccessVerdict::Allowed && !is_unknown.get()
     }
 }
 

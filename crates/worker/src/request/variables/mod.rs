@@ -60,6 +60,18 @@ pub fn value_of(request: u64, text: &ExprText) -> Option<String> {
     }
 }
 
+/// The text of an expression for a user. One that has no value in a worker uses up `allowance`, so that the request is
+/// refused.
+pub fn text_as(request: u64, user: Option<&str>, text: &ExprText, allowance: &work::Allowance) -> String {
+    let variables = all(request);
+    let of = WorkerSource { user, ..WorkerSource::of(request, &variables) };
+    let failed = |_| {
+        work::fail(|| format!("the expression \"{}\" has no value in a worker", text.as_str()));
+        String::new()
+    };
+    allowance.count(|| text.evaluate(&of).unwrap_or_else(failed))
+}
+
 fn all(request: u64) -> Variables {
     let mut variables = Variables::default();
     apache::variables(request).into_iter().for_each(|(name, value)| variables.set(&name, Some(value)));

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use crate::site::paths::plain;
-use config::response::expr::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable};
+use config::response::expr::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, ExprSource, ExprVariable};
 use config::response::variables::Variables;
 use config::work;
 use files::facts::about;
@@ -20,6 +20,15 @@ pub(super) struct WorkerSource<'a> {
 impl<'a> WorkerSource<'a> {
     pub fn of(request: u64, variables: &'a Variables) -> WorkerSource<'a> {
         WorkerSource { request, variables, user: None }
+    }
+
+    /// A fact about the request's file; empty without a file.
+    fn of_file(&self, fact: DiskFact) -> String {
+        let name = text(&apache::filename(self.request));
+        match about(fact, Path::new(&name)) {
+            ExprAnswer::Text(text) => text,
+            ExprAnswer::Holds(_) | ExprAnswer::Failed(_) => String::new(),
+        }
     }
 }
 
@@ -45,6 +54,8 @@ impl ExprSource for WorkerSource<'_> {
             ExprVariable::RequestScheme => if apache::is_https(request) { "https" } else { "http" }.to_owned(),
             ExprVariable::IsSubreq => apache::is_internal(request).to_string(),
             ExprVariable::RequestStatus => apache::status(request).to_string(),
+            ExprVariable::ScriptUser => self.of_file(DiskFact::Owner),
+            ExprVariable::ScriptGroup => self.of_file(DiskFact::Group),
             other => return Err(ExprFailure::Failed(unknown(other.into()))),
         })
     }

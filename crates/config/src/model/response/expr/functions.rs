@@ -21,8 +21,11 @@ const FUNCTIONS: &[(&str, Transformation)] = &[
     ("unbase64", unbase64),
     ("md5", |text| hexadecimal(&Md5::digest(Text::bytes_in(text)))),
     ("sha1", |text| hexadecimal(&Sha1::digest(Text::bytes_in(text)))),
-    ("ldap", ldap),
+    ("ldap", LDAP),
 ];
+
+/// `ldap`
+pub const LDAP: Transformation = ldap;
 
 /// The function with this name in lower case.
 pub fn find(name: &str) -> Option<Transformation> {

@@ -161,6 +161,23 @@ impl ExprText {
         }
     }
 
+    /// The same text, in which each value of an expression is escaped for names and filters of LDAP. Values of the
+    /// function `ldap` are.
+    pub fn escaped_for_ldap(&self) -> ExprText {
+        let escaped = |word: &Word| match word {
+            Word::Text(_) => word.clone(),
+            Word::Call(ExprFunction::Pure(function), _) if std::ptr::fn_addr_eq(*function, functions::LDAP) => {
+                word.clone()
+            }
+            word => Word::Call(ExprFunction::Pure(functions::LDAP), Box::new(word.clone())),
+        };
+        let root = match &*self.root {
+            Word::Concat(parts) => Word::Concat(parts.iter().map(escaped).collect()),
+            word => escaped(word),
+        };
+        ExprText { root: Arc::new(root), ..self.clone() }
+    }
+
     /// The text as written.
     pub fn as_str(&self) -> &str {
         &self.source

@@ -1,21 +1,34 @@
-//! Authentication of users by files and databases, with the methods Basic and Digest.
+//! Authentication of users by files, databases and directories, with the methods Basic and Digest.
 //!
-//! [`Users::attempt`] never blocks. It returns work that takes time, reading a file, asking a database or comparing a
-//! password, to its caller: the front does it on another thread, a worker directly. Then the caller tries again.
+//! [`Users::attempt`] never blocks. It returns work that takes time, reading a file, asking a database or directory,
+//! or comparing a password, to its caller: the front does it on another thread, a worker directly. Then the caller tries again.
 
+mod directories;
+
+use std::cell::RefCell;
+use std::hash::RandomState;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::answers::SqlAnswers;
 use super::basic::{Credentials, credentials};
 use super::digest;
+use super::directory::{Directory, DirectoryAnswer, DirectoryKey, DirectoryQuestion};
 use super::hash_cost;
 use super::password::PasswordCheck;
 use super::proof::{AuthRequest, Proof};
 use super::user_files::{HashQuery, NoAnswer, StoredHash, UserFileLook, UserFileReading, UserFiles};
 use super::verified::Verified;
 use super::{AuthMethod, User};
+use base::cache::BoundedCache;
 use config::access::{AccessRules, HashLimits};
 use databases::SqlQuestion;
+
+pub use directories::DirectoryRequirement;
+
+/// Most directories, and most answers of them, that are remembered.
+const MOST_DIRECTORIES: usize = 256;
+const MOST_ANSWERS: usize = 4096;
 
 /// Subject of an authentication.
 pub enum AuthSubject<'a> {
@@ -36,6 +49,8 @@ pub enum AuthAttempt {
     Unread(UserFileReading),
     /// A database must be asked: add its answer with [`SqlAnswers::add`].
     Unasked(SqlQuestion),
+    /// A directory must be asked: pass the result of [`DirectoryQuestion::ask`] to [`Users::conclude`].
+    Directory(DirectoryQuestion),
 }
 
 /// Prepares the comparison of a password, unless it would cost too much.
@@ -60,6 +75,10 @@ impl From<NoAnswer> for AuthAttempt {
             NoAnswer::Misconfigured(why) => AuthAttempt::Settled(Proof::Misconfigured(why)),
             NoAnswer::Unread(reading) => AuthAttempt::Unread(reading),
             NoAnswer::Unasked(question) => AuthAttempt::Unasked(question),
+            NoAnswer::Directory(_) => {
+                let why = "AuthType Digest cannot use a directory, which has no hashes for it";
+                AuthAttempt::Settled(Proof::Misconfigured(why.to_owned()))
+            }
         }
     }
 }
@@ -69,6 +88,10 @@ impl From<NoAnswer> for AuthAttempt {
 pub struct Users {
     files: UserFiles,
     verified: Verified,
+    directories: RefCell<BoundedCache<DirectoryKey, Arc<Directory>, MOST_DIRECTORIES>>,
+    answers: RefCell<BoundedCache<[u64; 2], (Instant, DirectoryAnswer), MOST_ANSWERS>>,
+    /// Two keys for answers, because one digest has only 64 bits. No password is stored.
+    keys: [RandomState; 2],
 }
 
 impl Users {
@@ -103,7 +126,10 @@ impl Users {
             return AuthAttempt::Settled(Proof::Nobody);
         }
         let find = |user: &str, realm: &str| {
-            self.files.hash_of(rules, HashQuery { user, realm: Some(realm), scope: request.scope, since, answers })
+            self.files.hash_of(
+                rules,
+                HashQuery { user, realm: Some(realm), scope: request.scope, since, answers, source: request.source },
+            )
         };
         let mut columns = Vec::new();
         let checked = digest::check(request, rules, |user, realm| match find(user, realm) {
@@ -143,12 +169,23 @@ impl Users {
             let needs = "Require needs an AuthUserFile here to compare passwords";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         }
-        let query = HashQuery { user: &claimed.user, realm: None, scope: request.scope, since, answers };
+        let query = HashQuery {
+            user: &claimed.user,
+            realm: None,
+            scope: request.scope,
+            since,
+            answers,
+            source: request.source,
+        };
         match self.files.hash_of(rules, query) {
             Ok(stored) => match check(claimed, stored, request.limits) {
                 Ok(check) if self.verified.knows(&check) => self.with_groups(rules, check.into_user(), since, answers),
                 Ok(check) => AuthAttempt::Slow(check),
                 Err(proof) => AuthAttempt::Settled(proof),
+            },
+            Err(NoAnswer::Directory(number)) => match self.in_directory(rules, &claimed, request.ldap, number) {
+                Ok(user) => self.with_groups(rules, user, since, answers),
+                Err(attempt) => attempt,
             },
             Err(reason) => reason.into(),
         }
@@ -181,6 +218,13 @@ impl Users {
                 AuthAttempt::Settled(proof) => return proof,
                 AuthAttempt::Unread(reading) => self.learn(reading.take()),
                 AuthAttempt::Unasked(question) => answers.find(question),
+                AuthAttempt::Directory(question) => {
+                    let answer = question.ask();
+                    match self.conclude(rules, asked, &question, answer) {
+                        Ok(next) => asked = next,
+                        Err(proof) => return proof,
+                    }
+                }
                 AuthAttempt::Slow(check) => {
                     let is_right = check.is_right();
                     match self.settle(check, is_right) {

@@ -1,0 +1,232 @@
+//! Operations that answer a question: find the user's entry, bind as the user, compare, search.
+
+use config::access::{LdapPlace, LdapRequirement};
+use ldap::{LdapEntry, LdapFilter, LdapScope, LdapSearch, LdapUrl, code};
+
+use super::connection::{DirectoryConnection, DirectoryFailure, shown};
+use super::{DirectoryEntry, DirectoryKey, DirectoryQuestion, QuestionSubject};
+
+/// Most groups that are looked at for one requirement.
+const MOST_GROUPS: usize = 256;
+
+/// The answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DirectoryAnswer {
+    /// The password is right.
+    Known(DirectoryEntry),
+    /// The directory has no such user, with the reason for the log.
+    Unknown(String),
+    /// The password is wrong, with the reason for the log.
+    Refused(String),
+    /// Whether the requirement is met.
+    Meets(bool),
+}
+
+/// A place's directory and a connection to it.
+struct Asking<'a> {
+    connection: &'a mut DirectoryConnection,
+    key: &'a DirectoryKey,
+    place: &'a LdapPlace,
+    url: &'a LdapUrl,
+}
+
+impl DirectoryQuestion {
+    pub(super) fn ask_on(
+        &self,
+        connection: &mut DirectoryConnection,
+        key: &DirectoryKey,
+    ) -> Result<DirectoryAnswer, DirectoryFailure> {
+        let place = &**self.place();
+        let Some(url) = &place.url else { return Err(DirectoryFailure::Said("there is no AuthLDAPURL".to_owned())) };
+        let mut asking = Asking { connection, key, place, url };
+        asking.be_server()?;
+        match &self.about {
+            QuestionSubject::Password(user, password) => asking.password(user, password),
+            QuestionSubject::Requirement { entry, login, kind, words } => {
+                asking.meets(entry.clone(), login, *kind, words).map(DirectoryAnswer::Meets)
+            }
+        }
+    }
+}
+
+impl Asking<'_> {
+    /// Binds as AuthLDAPBindDN, or anonymously, unless the connection is.
+    fn be_server(&mut self) -> Result<(), DirectoryFailure> {
+        if self.connection.is_servers {
+            return Ok(());
+        }
+        let name = self.key.bind_dn.as_deref().unwrap_or_default();
+        let outcome = self.connection.bind(name, self.key.bind_password.0.as_bytes())?;
+        self.connection.is_servers = outcome.code == code::SUCCESS;
+        match self.connection.is_servers {
+            true => Ok(()),
+            false => Err(DirectoryFailure::Said(format!("the bind as \"{name}\" is refused: {}", shown(&outcome)))),
+        }
+    }
+
+    fn search(
+        &mut self,
+        (base, scope): (&str, LdapScope),
+        filter: &LdapFilter,
+        attributes: &[String],
+        most: u32,
+    ) -> Result<Vec<LdapEntry>, DirectoryFailure> {
+        let seconds = u32::try_from(self.key.server.timeout.as_secs()).unwrap_or_default();
+        let dereference = self.place.dereference;
+        self.connection.search(&LdapSearch { base, scope, dereference, most, seconds, filter, attributes })
+    }
+
+    /// The only entry of a user, or why there is none.
+    fn find(&mut self, user: &str) -> Result<Result<LdapEntry, String>, DirectoryFailure> {
+        let filter = self.url.filter.clone().and(LdapFilter::equal(self.url.attribute(), user.as_bytes()));
+        let mut attributes = self.url.attributes.clone();
+        attributes.extend(self.place.remote_user_attribute.clone());
+        let mut found = self.search((&self.url.base, self.url.scope), &filter, &attributes, 2)?;
+        let shown = user.escape_debug();
+        Ok(match (found.pop(), found.is_empty()) {
+            (None, _) => Err(format!("user {shown} not found in the directory")),
+            (Some(_), false) => Err(format!("user {shown} has more than one entry in the directory")),
+            // The empty name is that of the directory itself.
+            (Some(entry), true) if entry.name.is_empty() => Err(format!("user {shown} has no entry in the directory")),
+            (Some(entry), true) => Ok(entry),
+        })
+    }
+
+    fn password(&mut self, user: &str, password: &[u8]) -> Result<DirectoryAnswer, DirectoryFailure> {
+        // A bind without a password succeeds for any name (RFC 4513, section 5.1.2).
+        if password.is_empty() || user.is_empty() {
+            return Ok(DirectoryAnswer::Refused("an empty name or password".to_owned()));
+        }
+        let entry = match self.find(user)? {
+            Ok(entry) => entry,
+            Err(why) => return Ok(DirectoryAnswer::Unknown(why)),
+        };
+        self.connection.is_servers = false;
+        let outcome = self.connection.bind(&entry.name, password)?;
+        match outcome.code {
+            code::SUCCESS => Ok(DirectoryAnswer::Known(self.known(user, &entry))),
+            code::INVALID_CREDENTIALS
+            | code::INAPPROPRIATE_AUTHENTICATION
+            | code::CONSTRAINT_VIOLATION
+            | code::UNWILLING_TO_PERFORM
+            | code::NO_SUCH_OBJECT => Ok(DirectoryAnswer::Refused(format!(
+                "user {}: the directory refuses the password: {}",
+                user.escape_debug(),
+                shown(&outcome)
+            ))),
+            _ => Err(DirectoryFailure::Said(format!("the bind as \"{}\" is refused: {}", entry.name, shown(&outcome)))),
+        }
+    }
+
+    fn known(&self, login: &str, entry: &LdapEntry) -> DirectoryEntry {
+        let value = |name: &str| {
+            let values = entry.values(name).iter().map(|value| String::from_utf8_lossy(value));
+            values.collect::<Vec<_>>().join("; ")
+        };
+        let wanted = self.url.attributes.iter().chain(&self.place.remote_user_attribute);
+        let there = wanted.filter(|name| !entry.values(name).is_empty());
+        let attributes = there.map(|name| (name.clone(), value(name))).collect();
+        DirectoryEntry { name: entry.name.clone(), login: login.to_owned(), attributes }
+    }
+
+    fn meets(
+        &mut self,
+        entry: Option<String>,
+        login: &str,
+        kind: LdapRequirement,
+        words: &[String],
+    ) -> Result<bool, DirectoryFailure> {
+        let whole = words.join(" ");
+        let filter = || LdapFilter::parse(&whole).map_err(DirectoryFailure::Said);
+        if kind == LdapRequirement::Search {
+            let found = self.search((&self.url.base, self.url.scope), &filter()?, &[], 2)?;
+            return Ok(found.len() == 1);
+        }
+        let entry = match entry {
+            Some(entry) => entry,
+            None => match self.find(login)? {
+                Ok(entry) => entry.name,
+                Err(_) => return Ok(false),
+            },
+        };
+        match kind {
+            LdapRequirement::User => {
+                let whole = [whole.clone()];
+                let values = whole.iter().chain(words.iter().filter(|_| words.len() > 1));
+                self.has_one_of(&entry, values.map(|value| (self.url.attribute(), value.as_str())))
+            }
+            LdapRequirement::Attribute => self.has_one_of(&entry, words.iter().filter_map(|word| word.split_once('='))),
+            LdapRequirement::Dn => self.is_same(&entry, &whole),
+            LdapRequirement::Filter => Ok(self.search((&entry, LdapScope::Base), &filter()?, &[], 2)?.len() == 1),
+            LdapRequirement::Group => self.is_member(&entry, login, &whole),
+            LdapRequirement::Search => Ok(false),
+        }
+    }
+
+    fn has_one_of<'v>(
+        &mut self,
+        entry: &str,
+        values: impl Iterator<Item = (&'v str, &'v str)>,
+    ) -> Result<bool, DirectoryFailure> {
+        for (attribute, value) in values {
+            if self.connection.compare(entry, attribute, value.as_bytes())? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a name is that of an entry.
+    fn is_same(&mut self, entry: &str, name: &str) -> Result<bool, DirectoryFailure> {
+        if entry == name || !self.place.compare_dn_on_server || name.is_empty() {
+            return Ok(entry == name);
+        }
+        let found = self.search((name, LdapScope::Base), &LdapFilter::present("objectClass"), &[], 1)?;
+        Ok(found.first().is_some_and(|found| found.name == entry))
+    }
+
+    /// Whether the user is a member of a group, or of groups in it.
+    fn is_member(&mut self, entry: &str, login: &str, group: &str) -> Result<bool, DirectoryFailure> {
+        let place = self.place;
+        let member = if place.group_attribute_is_dn { entry } else { login };
+        let attributes = or_else(&place.group_attributes, &["member", "uniqueMember"]);
+        let below = or_else(&place.sub_group_attributes, &["member", "uniqueMember"]);
+        let classes = or_else(&place.sub_group_classes, &["groupOfNames", "groupOfUniqueNames"]);
+        let wanted: Vec<String> = below.iter().map(|name| (*name).to_owned()).collect();
+        let (mut seen, mut next) = (vec![group.to_owned()], vec![group.to_owned()]);
+        for depth in 0..=place.sub_group_depth {
+            let mut deeper = Vec::new();
+            for group in next {
+                if self.has_one_of(&group, attributes.iter().map(|attribute| (*attribute, member)))? {
+                    return Ok(true);
+                }
+                if depth == place.sub_group_depth {
+                    continue;
+                }
+                let found = self.search((&group, LdapScope::Base), &LdapFilter::present("objectClass"), &wanted, 1)?;
+                let names = found.iter().flat_map(|found| below.iter().flat_map(|name| found.values(name)));
+                for name in names.map(|name| String::from_utf8_lossy(name).into_owned()) {
+                    if seen.contains(&name) {
+                        continue;
+                    }
+                    if seen.len() >= MOST_GROUPS {
+                        return Err(DirectoryFailure::Said(format!(
+                            "the group \"{group}\" has more than {MOST_GROUPS} members to look at"
+                        )));
+                    }
+                    seen.push(name.clone());
+                    if self.has_one_of(&name, classes.iter().map(|class| ("objectClass", *class)))? {
+                        deeper.push(name);
+                    }
+                }
+            }
+            next = deeper;
+        }
+        Ok(false)
+    }
+}
+
+/// The names of the configuration, or those of httpd.
+fn or_else<'a>(names: &'a [String], default: &[&'a str]) -> Vec<&'a str> {
+    if names.is_empty() { default.to_vec() } else { names.iter().map(String::as_str).collect() }
+}

@@ -1,0 +1,163 @@
+//! Users whose passwords and requirements a directory decides.
+
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{AuthAttempt, AuthSubject, Users};
+use crate::basic::Credentials;
+use crate::directory::{Directory, DirectoryAnswer, DirectoryEntry, DirectoryKey, DirectoryQuestion, QuestionSubject};
+use crate::proof::{AuthRequest, Proof};
+use crate::{User, UserRecords};
+use config::access::{AccessRules, LdapPlace, LdapRequirement, LdapServer, PasswordSource};
+
+/// Whether a requirement is met.
+pub enum DirectoryRequirement {
+    /// The directory has decided.
+    Known(bool),
+    /// The directory must be asked: pass the result of [`DirectoryQuestion::ask`] to [`Users::remember`].
+    Open(DirectoryQuestion),
+    /// The configuration is incomplete, with the reason for the log.
+    Misconfigured(String),
+}
+
+impl Users {
+    /// The user, if the directory has checked the password lately; otherwise the question to ask, or why there is none.
+    pub(super) fn in_directory(
+        &self,
+        rules: &AccessRules,
+        claimed: &Credentials,
+        server: &LdapServer,
+        number: usize,
+    ) -> Result<User, AuthAttempt> {
+        let shown = claimed.user.escape_debug();
+        if claimed.user.is_empty() || claimed.password.is_empty() {
+            // A directory takes a bind without a password as anonymous, and lets it succeed.
+            let why = format!("user {shown}: an empty name or password");
+            return Err(AuthAttempt::Settled(Proof::Refused(why)));
+        }
+        let about = QuestionSubject::Password(claimed.user.clone(), claimed.password.clone());
+        let place = rules.sources().get(number).and_then(|source| directory_of(source, rules));
+        let question = self.question(place, server, about);
+        let question = question.map_err(|why| AuthAttempt::Settled(Proof::Misconfigured(why)))?.at(number);
+        match self.answer(&question, server.cache_life) {
+            Some(DirectoryAnswer::Known(entry)) => Ok(user_of(question.place(), entry)),
+            _ => Err(AuthAttempt::Directory(question)),
+        }
+    }
+
+    fn question(
+        &self,
+        place: Option<&Arc<LdapPlace>>,
+        server: &LdapServer,
+        about: QuestionSubject,
+    ) -> Result<DirectoryQuestion, String> {
+        let key = DirectoryKey::of(place.map(|place| &**place), server)?;
+        let place = place.cloned().unwrap_or_default();
+        let make = || Arc::new(Directory::new(key.clone()));
+        let directory = self.directories.borrow_mut().get_or_put(key.clone(), make);
+        Ok(DirectoryQuestion::new(directory, place, about))
+    }
+
+    /// Whether the user meets a requirement of a directory.
+    pub fn meets(
+        &self,
+        rules: &AccessRules,
+        server: &LdapServer,
+        user: Option<&User>,
+        (kind, words): (LdapRequirement, &[String]),
+    ) -> DirectoryRequirement {
+        let entry = user.and_then(|user| user.records.entry.as_ref());
+        let login = entry.map(|entry| &entry.login).or(user.map(|user| &user.name)).cloned().unwrap_or_default();
+        let entry = entry.map(|entry| entry.name.clone());
+        let about = QuestionSubject::Requirement { entry, login, kind, words: words.to_vec() };
+        match self.question(rules.directory.as_ref(), server, about) {
+            Err(why) => DirectoryRequirement::Misconfigured(why),
+            Ok(question) => match self.answer(&question, server.operation_cache_life) {
+                Some(DirectoryAnswer::Meets(met)) => DirectoryRequirement::Known(met),
+                _ => DirectoryRequirement::Open(question),
+            },
+        }
+    }
+
+    /// Stores the answer to a requirement. The error is for the log.
+    pub fn remember(
+        &self,
+        question: &DirectoryQuestion,
+        answer: Result<DirectoryAnswer, String>,
+    ) -> Result<bool, String> {
+        let answer = answer?;
+        let met = answer == DirectoryAnswer::Meets(true);
+        self.answers.borrow_mut().put(self.digest(question), (Instant::now(), answer));
+        Ok(met)
+    }
+
+    /// Takes the answer of a directory: the user, or the request for the next provider.
+    pub fn conclude<'a>(
+        &self,
+        rules: &AccessRules,
+        asked: AuthSubject<'a>,
+        question: &DirectoryQuestion,
+        answer: Result<DirectoryAnswer, String>,
+    ) -> Result<AuthSubject<'a>, Proof> {
+        let is_authoritative = question.place().bind_authoritative;
+        let why = match answer {
+            Ok(DirectoryAnswer::Known(entry)) => {
+                let answer = DirectoryAnswer::Known(entry.clone());
+                self.answers.borrow_mut().put(self.digest(question), (Instant::now(), answer));
+                return Ok(AuthSubject::Proven(user_of(question.place(), entry)));
+            }
+            Ok(DirectoryAnswer::Unknown(why)) => Proof::Unknown(why),
+            Ok(DirectoryAnswer::Refused(why)) if is_authoritative => return Err(Proof::Refused(why)),
+            Ok(DirectoryAnswer::Refused(why)) => Proof::Unknown(why),
+            Ok(DirectoryAnswer::Meets(_)) => return Err(Proof::Nobody),
+            Err(why) => return Err(Proof::Misconfigured(why)),
+        };
+        let next = question.source() + 1;
+        match asked {
+            AuthSubject::Request(request) if next < rules.sources().len() => {
+                Ok(AuthSubject::Request(AuthRequest { source: next, ..request }))
+            }
+            _ => Err(why),
+        }
+    }
+
+    fn answer(&self, question: &DirectoryQuestion, life: Duration) -> Option<DirectoryAnswer> {
+        let mut answers = self.answers.borrow_mut();
+        answers.get(&self.digest(question)).filter(|(since, _)| since.elapsed() < life).map(|(_, known)| known.clone())
+    }
+
+    fn digest(&self, question: &DirectoryQuestion) -> [u64; 2] {
+        self.keys.each_ref().map(|key| key.hash_one(Asked(question)))
+    }
+}
+
+/// A question as the key of its answer.
+struct Asked<'a>(&'a DirectoryQuestion);
+
+impl Hash for Asked<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.0.directory(), self.0.place(), &self.0.about).hash(state);
+    }
+}
+
+/// The directory that a provider of passwords asks.
+fn directory_of<'a>(source: &'a PasswordSource, rules: &'a AccessRules) -> Option<&'a Arc<LdapPlace>> {
+    match source {
+        PasswordSource::Alias(alias) => directory_of(&alias.source, &alias.rules),
+        _ => rules.directory.as_ref(),
+    }
+}
+
+/// The user whose entry a directory has found.
+fn user_of(place: &LdapPlace, entry: DirectoryEntry) -> User {
+    let attribute = place.remote_user_attribute.as_ref();
+    let value = attribute.and_then(|name| entry.attributes.iter().find(|(known, _)| known == name));
+    let name = match value {
+        Some((_, value)) => value.clone(),
+        None if place.remote_user_is_dn => entry.name.clone(),
+        None => entry.login.clone(),
+    };
+    let records = UserRecords { entry: Some(Arc::new(entry)), ..UserRecords::default() };
+    User { records: Box::new(records), ..User::of(name) }
+}

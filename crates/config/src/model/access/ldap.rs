@@ -1,0 +1,145 @@
+//! Directories: `AuthLDAPURL` and the settings beside it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use ldap::{LdapDereference, LdapFilter, LdapScope, LdapSecurity, LdapUrl};
+
+/// Settings of all connections to directories.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LdapServer {
+    /// `LDAPTrustedMode`; `None`: the scheme of the URL decides.
+    pub mode: Option<LdapSecurity>,
+    /// `LDAPTrustedGlobalCert`: files of authorities in PEM. Empty: the authorities of the system.
+    pub authorities: Vec<PathBuf>,
+    /// `LDAPVerifyServerCert`
+    pub verify: bool,
+    /// `LDAPConnectionTimeout`
+    pub connection_timeout: Duration,
+    /// `LDAPTimeout`
+    pub timeout: Duration,
+    /// `LDAPCacheTTL`: time for which a verified password stays valid.
+    pub cache_life: Duration,
+    /// `LDAPOpCacheTTL`: time for which the result of a requirement stays valid.
+    pub operation_cache_life: Duration,
+    /// `LDAPConnectionPoolTTL`: time without use after which a connection is not used again. `None`: no limit.
+    pub idle: Option<Duration>,
+}
+
+impl Default for LdapServer {
+    fn default() -> LdapServer {
+        LdapServer {
+            mode: None,
+            authorities: Vec::new(),
+            verify: true,
+            connection_timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(60),
+            cache_life: Duration::from_secs(600),
+            operation_cache_life: Duration::from_secs(600),
+            idle: None,
+        }
+    }
+}
+
+/// The directory of a section. As in httpd, a section with one of these directives inherits none of the others: the
+/// password of one directory never goes to another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LdapPlace {
+    /// `AuthLDAPURL`
+    pub url: Option<LdapUrl>,
+    /// The last word of `AuthLDAPURL`.
+    pub security: Option<LdapSecurity>,
+    /// `AuthLDAPBindDN`; `None`: an anonymous bind.
+    pub bind_dn: Option<String>,
+    /// `AuthLDAPBindPassword`
+    pub bind_password: Secret,
+    /// `AuthLDAPBindAuthoritative`: a user with a wrong password is left to no other provider.
+    pub bind_authoritative: bool,
+    /// `AuthLDAPCompareDNOnServer`
+    pub compare_dn_on_server: bool,
+    /// `AuthLDAPDereferenceAliases`
+    pub dereference: LdapDereference,
+    /// `AuthLDAPGroupAttribute`; empty: `member` and `uniqueMember`.
+    pub group_attributes: Vec<String>,
+    /// `AuthLDAPGroupAttributeIsDN`: groups have names of entries, not of users.
+    pub group_attribute_is_dn: bool,
+    /// `AuthLDAPMaxSubGroupDepth`
+    pub sub_group_depth: u32,
+    /// `AuthLDAPSubGroupAttribute`; empty: `member` and `uniqueMember`.
+    pub sub_group_attributes: Vec<String>,
+    /// `AuthLDAPSubGroupClass`; empty: `groupOfNames` and `groupOfUniqueNames`.
+    pub sub_group_classes: Vec<String>,
+    /// `AuthLDAPRemoteUserAttribute`
+    pub remote_user_attribute: Option<String>,
+    /// `AuthLDAPRemoteUserIsDN`
+    pub remote_user_is_dn: bool,
+}
+
+impl Default for LdapPlace {
+    fn default() -> LdapPlace {
+        LdapPlace {
+            url: None,
+            security: None,
+            bind_dn: None,
+            bind_password: Secret::default(),
+            bind_authoritative: true,
+            compare_dn_on_server: true,
+            dereference: LdapDereference::Always,
+            group_attributes: Vec::new(),
+            group_attribute_is_dn: true,
+            sub_group_depth: 0,
+            sub_group_attributes: Vec::new(),
+            sub_group_classes: Vec::new(),
+            remote_user_attribute: None,
+            remote_user_is_dn: false,
+        }
+    }
+}
+
+/// A password, which no debug output shows.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() { "none" } else { "hidden" })
+    }
+}
+
+/// A requirement that a directory answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LdapRequirement {
+    /// `ldap-user`: one of these names.
+    User,
+    /// `ldap-group`: a member of this group.
+    Group,
+    /// `ldap-dn`: the entry with this name.
+    Dn,
+    /// `ldap-attribute`: an entry with one of these values.
+    Attribute,
+    /// `ldap-filter`: an entry that matches.
+    Filter,
+    /// `ldap-search`: exactly one entry matches, whoever the user is.
+    Search,
+}
+
+impl LdapRequirement {
+    /// The requirement with this name in lower case.
+    pub fn named(name: &str) -> Option<LdapRequirement> {
+        Some(match name {
+            "ldap-user" => LdapRequirement::User,
+            "ldap-group" => LdapRequirement::Group,
+            "ldap-dn" => LdapRequirement::Dn,
+            "ldap-attribute" => LdapRequirement::Attribute,
+            "ldap-filter" => LdapRequirement::Filter,
+            "ldap-search" => LdapRequirement::Search,
+            _ => return None,
+        })
+    }
+
+    /// Whether the words are a filter, in which values of the request are escaped.
+    pub fn is_filter(self) -> bool {
+        matches!(self, LdapRequirement::Filter | LdapRequirement::Search)
+    }
+}

@@ -1,0 +1,196 @@
+//! Users and groups of a directory: LDAP.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::draft::Draft;
+use crate::model::access::LdapPlace;
+use crate::model::access::ldap::{LdapDereference, LdapSecurity, LdapUrl, Secret};
+use crate::table::row::{AUTH_CONFIG, Row, SERVER, flag, number, rows, word, words};
+
+pub static ROWS: &[Row] = rows![
+    "mod_authnz_ldap.c",
+    words(
+        "AuthLDAPURL",
+        AUTH_CONFIG,
+        "ldap[s]://host:port/base?attribute?scope?filter [NONE|SSL|TLS|STARTTLS]",
+        1..=2,
+        url
+    )
+    .because("only the site knows its directory"),
+    "The directory of `AuthBasicProvider ldap` and of `Require ldap-…`: hosts, tried in this order, if they are separated \
+     by blanks; the entry where searches begin; the attribute with the user's name (uid), and further ones for variables \
+     AUTHENTICATE_NAME of programs; sub, one or base; a filter. The word behind it protects the connection: SSL from the \
+     first byte, TLS and STARTTLS by an operation. A section with a directive of this module inherits none of them.",
+    word("AuthLDAPBindDN", AUTH_CONFIG, "name", |d, name| {
+        place(d).bind_dn = Some(name.to_owned());
+        Ok(())
+    })
+    .because("the server searches anonymously"),
+    "The entry as which the server searches and compares.",
+    word("AuthLDAPBindPassword", AUTH_CONFIG, "password", bind_password).because("see AuthLDAPBindDN"),
+    "The password of AuthLDAPBindDN. No log, dump or report shows it. `exec:` is refused: use `${NAME}` for a variable of \
+     the server's environment.",
+    flag("AuthLDAPBindAuthoritative", AUTH_CONFIG, |d, on| place(d).bind_authoritative = on)
+        .because("on, as in httpd: a wrong password is wrong"),
+    "Off: where the directory has the user and refuses the password, the next provider of AuthBasicProvider is asked.",
+    flag("AuthLDAPCompareDNOnServer", AUTH_CONFIG, |d, on| place(d).compare_dn_on_server = on)
+        .because("on, as in httpd: only the directory knows which names are equal"),
+    "Whether the directory compares names for `Require ldap-dn`. Off: they must be written alike.",
+    word("AuthLDAPDereferenceAliases", AUTH_CONFIG, "never|searching|finding|always", dereference)
+        .because("always, as in httpd"),
+    "When searches follow aliases.",
+    word("AuthLDAPGroupAttribute", AUTH_CONFIG, "attribute", |d, name| { add(&mut place(d).group_attributes, name) })
+        .because("member and uniqueMember, as in httpd"),
+    "The attribute of a group that has its members, for `Require ldap-group`. May be written several times.",
+    flag("AuthLDAPGroupAttributeIsDN", AUTH_CONFIG, |d, on| place(d).group_attribute_is_dn = on)
+        .because("on, as in httpd"),
+    "Off: members of groups are names of users (memberUid), and not of entries.",
+    number("AuthLDAPMaxSubGroupDepth", AUTH_CONFIG, 0..=20, |d, depth| place(d).sub_group_depth = depth as u32)
+        .because("0, as in httpd: groups in groups are not looked at"),
+    "Depth to which `Require ldap-group` looks at groups in groups. At most 256 groups are looked at for a request.",
+    word("AuthLDAPSubGroupAttribute", AUTH_CONFIG, "attribute", |d, name| {
+        add(&mut place(d).sub_group_attributes, name)
+    })
+    .because("member and uniqueMember, as in httpd"),
+    "The attribute of a group that has the groups in it. May be written several times.",
+    word("AuthLDAPSubGroupClass", AUTH_CONFIG, "class", |d, name| { add(&mut place(d).sub_group_classes, name) })
+        .because("groupOfNames and groupOfUniqueNames, as in httpd"),
+    "The class of entries that are groups in groups. May be written several times.",
+    word("AuthLDAPRemoteUserAttribute", AUTH_CONFIG, "attribute", |d, name| {
+        place(d).remote_user_attribute = Some(attribute(name)?);
+        Ok(())
+    })
+    .because("REMOTE_USER is the name that the client sent"),
+    "The attribute whose value becomes REMOTE_USER; without a value, it is the name that the client sent.",
+    flag("AuthLDAPRemoteUserIsDN", AUTH_CONFIG, |d, on| place(d).remote_user_is_dn = on)
+        .because("off: programs expect short names"),
+    "On: REMOTE_USER is the name of the user's entry.",
+    words("LDAPTrustedMode", SERVER, "NONE|SSL|TLS|STARTTLS", 1..=1, |d, words| {
+        d.config.ldap.mode = words.first().map(|word| security(word)).transpose()?;
+        Ok(())
+    })
+    .of("mod_ldap.c")
+    .because("the scheme of AuthLDAPURL"),
+    "How connections to directories are protected, unless AuthLDAPURL has a word for it. SSL: TLS from the first byte. TLS, \
+     STARTTLS: by an operation on a plain connection.",
+    words("LDAPTrustedGlobalCert", SERVER, "type path", 2..=3, trusted)
+        .of("mod_ldap.c")
+        .because("the authorities of the system, in /etc/ssl/certs/ca-certificates.crt"),
+    "A file of authorities in PEM, of which one must have signed the directory's certificate: CA_BASE64 and its path. May be \
+     written several times. Other types are refused.",
+    flag("LDAPVerifyServerCert", SERVER, |d, on| d.config.ldap.verify = on)
+        .of("mod_ldap.c")
+        .default("on", "without it, anyone between server and directory reads the passwords"),
+    "Off: any certificate of a directory is accepted.",
+    number("LDAPConnectionTimeout", SERVER, 1..=3600, |d, seconds| {
+        d.config.ldap.connection_timeout = Duration::from_secs(seconds);
+    })
+    .of("mod_ldap.c")
+    .default("10", "as in httpd"),
+    "Seconds to wait for a connection to a directory.",
+    number("LDAPTimeout", SERVER, 1..=3600, |d, seconds| d.config.ldap.timeout = Duration::from_secs(seconds))
+        .of("mod_ldap.c")
+        .default("60", "as in httpd"),
+    "Seconds to wait for all answers of a directory to one question about a user. A directory that did not answer is asked by \
+     one request at a time; the others are answered 500 at once, until it answers again.",
+    number("LDAPCacheTTL", SERVER, 0..=86_400, |d, seconds| d.config.ldap.cache_life = Duration::from_secs(seconds))
+        .of("mod_ldap.c")
+        .default("600", "as in httpd"),
+    "Seconds for which the front's thread, or a worker, knows a user whose password was right. 0: the directory is asked for \
+     each request.",
+    number("LDAPOpCacheTTL", SERVER, 0..=86_400, |d, seconds| {
+        d.config.ldap.operation_cache_life = Duration::from_secs(seconds);
+    })
+    .of("mod_ldap.c")
+    .default("600", "as in httpd"),
+    "Seconds for which the result of a requirement is known.",
+    word("LDAPConnectionPoolTTL", SERVER, "seconds|-1", idle)
+        .of("mod_ldap.c")
+        .default("-1", "as in httpd: connections are used as long as the directory keeps them"),
+    "Time without use after which a connection to a directory is closed instead of used. 0: each question has a connection of \
+     its own.",
+];
+
+fn place(draft: &mut Draft) -> &mut LdapPlace {
+    Arc::make_mut(draft.settings().access.directory.get_or_insert_default())
+}
+
+/// `AuthLDAPURL url [word]`
+fn url(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [text, word @ ..] = args else { return Ok(()) };
+    let url = LdapUrl::parse(text)?;
+    let security = word.first().map(|word| security(word)).transpose()?;
+    let place = place(draft);
+    (place.url, place.security) = (Some(url), security);
+    Ok(())
+}
+
+fn security(word: &str) -> Result<LdapSecurity, String> {
+    match word.to_ascii_lowercase().as_str() {
+        "none" => Ok(LdapSecurity::None),
+        "ssl" => Ok(LdapSecurity::Tls),
+        "tls" | "starttls" => Ok(LdapSecurity::StartTls),
+        _ => Err(format!("expected NONE, SSL, TLS or STARTTLS, got \"{word}\"")),
+    }
+}
+
+/// `AuthLDAPBindPassword password`
+fn bind_password(draft: &mut Draft, password: &str) -> Result<(), String> {
+    if password.starts_with("exec:") {
+        return Err("no program is run for the password: write ${NAME} for a variable of the environment".to_owned());
+    }
+    place(draft).bind_password = Secret(password.to_owned());
+    Ok(())
+}
+
+/// `AuthLDAPDereferenceAliases word`
+fn dereference(draft: &mut Draft, word: &str) -> Result<(), String> {
+    place(draft).dereference = match word.to_ascii_lowercase().as_str() {
+        "never" | "off" => LdapDereference::Never,
+        "searching" => LdapDereference::Searching,
+        "finding" => LdapDereference::Finding,
+        "always" | "on" => LdapDereference::Always,
+        _ => return Err(format!("expected never, searching, finding or always, got \"{word}\"")),
+    };
+    Ok(())
+}
+
+/// Adds to names of which each is a question to the directory.
+fn add(names: &mut Vec<String>, name: &str) -> Result<(), String> {
+    const MOST: usize = 16;
+    if names.len() >= MOST {
+        return Err(format!("expected at most {MOST} of these lines"));
+    }
+    names.push(attribute(name)?);
+    Ok(())
+}
+
+fn attribute(name: &str) -> Result<String, String> {
+    let ordinary = |byte: u8| byte.is_ascii_alphanumeric() || b"-.;_".contains(&byte);
+    match !name.is_empty() && name.bytes().all(ordinary) {
+        true => Ok(name.to_owned()),
+        false => Err(format!("expected a name of letters and digits, got \"{name}\"")),
+    }
+}
+
+/// `LDAPTrustedGlobalCert type path`
+fn trusted(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [kind, path, ..] = args else { return Ok(()) };
+    if !kind.eq_ignore_ascii_case("CA_BASE64") {
+        return Err(format!("expected CA_BASE64, got \"{kind}\": convert the file to PEM with openssl"));
+    }
+    let path = draft.path(path);
+    draft.config.ldap.authorities.push(path);
+    Ok(())
+}
+
+/// `LDAPConnectionPoolTTL seconds`
+fn idle(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.config.ldap.idle = match text.parse::<i64>() {
+        Ok(seconds @ 0..=86_400) => Some(Duration::from_secs(seconds.unsigned_abs())),
+        Ok(-1) => None,
+        _ => return Err(format!("expected a number of seconds or -1, got \"{text}\"")),
+    };
+    Ok(())
+}

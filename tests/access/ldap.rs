@@ -1,0 +1,223 @@
+//! Users and groups of a directory: AuthBasicProvider ldap, Require ldap-…, against slapd.
+
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::channel;
+use std::thread::{scope, spawn};
+
+use super::get_as;
+use crate::support::{Directory, Request, Server, Site, until};
+
+/// ann is in the group staff, which is in the group all; ben is in none. The third name has characters of filters.
+const ENTRIES: &str = "dn: uid=ann,ou=people,dc=example,dc=org\nobjectClass: inetOrgPerson\nuid: ann\ncn: Ann Lee\nsn: Lee\n\
+    mail: ann@example.org\nmail: lee@example.org\nemployeeType: staff\nuserPassword: secret\n\n\
+    dn: uid=ben,ou=people,dc=example,dc=org\nobjectClass: inetOrgPerson\nuid: ben\ncn: Ben Ray\nsn: Ray\nuserPassword: word\n\n\
+    dn: cn=odd,ou=people,dc=example,dc=org\nobjectClass: inetOrgPerson\nuid: par(en)*\\\ncn: odd\nsn: odd\nuserPassword: star\n\n\
+    dn: cn=staff,ou=groups,dc=example,dc=org\nobjectClass: groupOfNames\ncn: staff\n\
+    member: uid=ann,ou=people,dc=example,dc=org\n\n\
+    dn: cn=all,ou=groups,dc=example,dc=org\nobjectClass: groupOfNames\ncn: all\n\
+    member: cn=staff,ou=groups,dc=example,dc=org\n\n\
+    dn: cn=unix,ou=groups,dc=example,dc=org\nobjectClass: posixGroup\ncn: unix\ngidNumber: 7\nmemberUid: ann\n\n";
+
+const MODULE: &str = "package My;\nuse strict;\nuse Apache::Constants qw(:common);\n\
+    sub handler { my $r = shift; $r->send_http_header('text/plain');\n\
+    $r->print(join ' ', map { $_ // '-' } @ENV{qw(REMOTE_USER AUTHENTICATE_CN AUTHENTICATE_MAIL AUTHENTICATE_SN)}); OK }\n\
+    sub pass { DECLINED }\n1;\n";
+
+/// The directives of a place whose directory listens on `port`.
+fn place(name: &str, port: u16, rules: &str) -> String {
+    format!(
+        "<Location /{name}>\nAuthType Basic\nAuthName x\nAuthBasicProvider ldap\n\
+         AuthLDAPURL \"ldap://127.0.0.1:{port}/ou=people,dc=example,dc=org?uid,cn,mail?sub?(objectClass=inetOrgPerson)\"\n\
+         AuthLDAPBindDN cn=reader,dc=example,dc=org\nAuthLDAPBindPassword readerpw\n{rules}\n</Location>\n"
+    )
+}
+
+fn site() -> Site {
+    let places =
+        ["user", "only", "dn", "group", "deep", "unix", "attribute", "filter", "search", "not", "open", "file"];
+    let site = places.iter().fold(Site::new(), |site, name| site.file(&format!("htdocs/{name}/a.txt"), "inside"));
+    // SHA-1 of "secret".
+    site.file("lib/My.pm", MODULE).file("users", "eve:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n")
+}
+
+fn status(server: &Server, place: &str, user: &str, password: &str) -> u16 {
+    server.send(get_as(&format!("/{place}/a.txt"), user, password)).status
+}
+
+#[test]
+fn users_of_a_directory_have_access_by_what_the_directory_says() {
+    let site = site();
+    let directory = Directory::start(&site, ENTRIES);
+    let place = |name: &str, rules: &str| place(name, directory.port, rules);
+    let group = |name: &str| format!("ldap-group cn={name},ou=groups,dc=example,dc=org");
+    let conf = [
+        "PerlLib lib\nPerlModule My\nLDAPCacheTTL 0\nLDAPOpCacheTTL 0\n".to_owned(),
+        place("user", "Require valid-user"),
+        place("only", "Require ldap-user nobody ann"),
+        place("dn", "Require ldap-dn \"UID=ann, OU=people, DC=example, DC=org\""),
+        place("group", &format!("Require {}", group("staff"))),
+        place("deep", &format!("AuthLDAPMaxSubGroupDepth 1\nRequire {}", group("all"))),
+        place("flat", &format!("Require {}", group("all"))),
+        place(
+            "unix",
+            &format!("AuthLDAPGroupAttribute memberUid\nAuthLDAPGroupAttributeIsDN off\nRequire {}", group("unix")),
+        ),
+        place("attribute", "Require ldap-attribute employeeType=none \"cn=Ann Lee\""),
+        place("filter", "Require ldap-filter \"(&(employeeType=%{req:X-Type})(cn=*))\""),
+        place("search", "Require ldap-search (&(uid=%{req:X-User})(employeeType=staff))"),
+        place("not", &format!("<RequireAll>\nRequire valid-user\nRequire not {}\n</RequireAll>", group("staff"))),
+        place("perl", "SetHandler perl-script\nPerlHandler My\nRequire valid-user"),
+        place(
+            "renamed",
+            "SetHandler perl-script\nPerlHandler My\nAuthLDAPRemoteUserAttribute mail\nRequire valid-user",
+        ),
+        place(
+            "worker",
+            &format!("SetHandler perl-script\nPerlHandler My\nPerlAuthzHandler My::pass\nRequire {}", group("staff")),
+        ),
+        place("both", "AuthBasicProvider ldap file\nAuthUserFile users\nRequire valid-user"),
+    ];
+    let server = site.serve(&conf.concat());
+    let both = |place: &str| [status(&server, place, "ann", "secret"), status(&server, place, "ben", "word")];
+
+    assert_eq!(both("user"), [200, 200]);
+    // A directory takes a bind without a password as anonymous and successful.
+    for (user, password) in
+        [("ann", ""), ("ann", "wrong"), ("", "secret"), ("", ""), ("nobody", "secret"), ("*", "secret")]
+    {
+        assert_eq!(status(&server, "user", user, password), 401, "{user}:{password}");
+    }
+    for user in ["ann)(uid=*", "a*", "ann)(|(uid=ann", "*)(uid=ann", "ann\0", "ANN)"] {
+        assert_eq!(status(&server, "user", user, "secret"), 401, "{user}");
+    }
+    assert_eq!(status(&server, "user", "par(en)*\\", "star"), 200);
+    assert_eq!(server.get("/user/a.txt").status, 401);
+    for name in ["only", "dn", "group", "deep", "unix", "attribute"] {
+        assert_eq!(both(name), [200, 401], "{name}");
+    }
+    assert_eq!((both("flat"), both("not")), ([401, 401], [401, 200]));
+
+    let typed = |kind: &str| server.send(get_as("/filter/a.txt", "ann", "secret").header("X-Type", kind)).status;
+    assert_eq!(["staff", "*", "staff)(cn=*", "none"].map(typed), [200, 401, 401, 401]);
+    let found = |user: &str| server.send(Request::get("/search/a.txt").header("X-User", user)).status;
+    assert_eq!(["ann", "ben", "*", "x)(|(uid=ann"].map(found), [200, 403, 403, 403]);
+
+    let said = |target: &str| server.send(get_as(target, "ann", "secret")).is(200).text();
+    assert_eq!(said("/perl/x"), "ann Ann Lee ann@example.org; lee@example.org -");
+    assert_eq!(said("/renamed/x"), "ann@example.org; lee@example.org Ann Lee ann@example.org; lee@example.org -");
+    assert_eq!(said("/worker/x"), "ann Ann Lee ann@example.org; lee@example.org -");
+    server.send(get_as("/worker/x", "ben", "word")).is(401);
+    server.send(get_as("/worker/x", "ann", "")).is(401);
+
+    assert_eq!(server.send(get_as("/both/x", "eve", "secret")).status, 404);
+    assert_eq!(server.send(get_as("/both/x", "ann", "wrong")).status, 401);
+}
+
+#[test]
+fn a_directory_that_is_away_closes_its_place_until_it_is_back() {
+    let site = site();
+    let mut directory = Directory::start(&site, ENTRIES);
+    let conf = format!("LDAPCacheTTL 0\n{}", place("user", directory.port, "Require valid-user"));
+    let server = site.serve(&conf);
+    assert_eq!(status(&server, "user", "ann", "secret"), 200);
+    directory.stop();
+    assert_eq!(status(&server, "user", "ann", "secret"), 500);
+    assert_eq!(server.get("/open/a.txt").status, 200);
+    let line = server.logged(&format!("directory 127.0.0.1:{}: Connection refused", directory.port));
+    assert!(!line.contains("readerpw"));
+    directory.restart();
+    until("the directory is asked again", || status(&server, "user", "ann", "secret") == 200);
+}
+
+#[test]
+fn a_right_password_is_known_for_a_time_without_the_directory() {
+    let site = site();
+    let mut directory = Directory::start(&site, ENTRIES);
+    let server = site.serve(&format!("FrontThreads 1\n{}", place("group", directory.port, "Require ldap-user ann")));
+    assert_eq!(status(&server, "group", "ann", "secret"), 200);
+    directory.stop();
+    assert_eq!(status(&server, "group", "ann", "secret"), 200);
+    assert_eq!(status(&server, "group", "ann", "wrong"), 500);
+}
+
+#[test]
+fn a_directory_that_hangs_holds_up_its_own_place_alone() {
+    let site = site();
+    let directory = Directory::start(&site, ENTRIES);
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = silent.local_addr().expect("an address").port();
+    let conf = [
+        "FrontThreads 1\nLDAPTimeout 3600\n".to_owned(),
+        place("only", port, "Require valid-user"),
+        place("user", directory.port, "Require valid-user"),
+        "<Location /file>\nAuthType Basic\nAuthName x\nAuthUserFile users\nRequire valid-user\n</Location>\n"
+            .to_owned(),
+    ];
+    let server = site.serve(&conf.concat());
+    let (accepted, connections) = channel::<TcpStream>();
+    spawn(move || silent.incoming().flatten().try_for_each(|connection| accepted.send(connection)));
+    scope(|threads| {
+        let waiting: Vec<_> = (0..12).map(|_| threads.spawn(|| status(&server, "only", "ann", "secret"))).collect();
+        let held: Vec<_> = (0..4).map(|_| connections.recv().expect("a connection")).collect();
+        assert_eq!(status(&server, "user", "ann", "secret"), 200);
+        assert_eq!(status(&server, "file", "eve", "secret"), 200);
+        assert_eq!(server.get("/open/a.txt").status, 200);
+        // The directory ends all connections; those after the first fail at once or are asked and ended, too.
+        drop(held);
+        spawn(move || connections.into_iter().for_each(drop));
+        for one in waiting {
+            assert_eq!(one.join().expect("an answer"), 500);
+        }
+    });
+}
+
+#[test]
+fn a_directory_is_trusted_by_its_certificate() {
+    let conf = |directory: &Directory| {
+        let port = directory.port;
+        let url = |scheme: &str, host: &str, port: u16, word: &str| {
+            format!("AuthLDAPURL \"{scheme}://{host}:{port}/dc=example,dc=org\" {word}\nRequire valid-user")
+        };
+        place("user", port, &url("ldaps", "localhost", directory.secure_port, ""))
+            + &place("only", port, &url("ldap", "localhost", port, "STARTTLS"))
+            + &place("file", port, &url("ldaps", "127.0.0.1", directory.secure_port, ""))
+    };
+    let answers = |trust: &str| {
+        let site = site().certificate("ldap", &["localhost"]);
+        let directory = Directory::start(&site, ENTRIES);
+        let server = site.serve(&format!("{trust}\n{}", conf(&directory)));
+        ["user", "only", "file"].map(|place| status(&server, place, "ann", "secret"))
+    };
+    assert_eq!(answers("LDAPTrustedGlobalCert CA_BASE64 @DIR@/ldap.crt"), [200, 200, 500], "another name");
+    assert_eq!(answers(""), [500; 3], "an unknown authority");
+    assert_eq!(answers("LDAPVerifyServerCert Off"), [200; 3]);
+}
+
+#[test]
+fn an_incomplete_or_wrong_directory_is_an_error() {
+    let check = |rules: &str| {
+        let site = Site::new();
+        site.configure(&format!("<Location /a>\n{rules}\n</Location>\n"));
+        let checked = site.cameleer(["check", "-f", "site.conf"]);
+        assert_ne!(checked.code, 0, "{rules}");
+        checked.err + &checked.out
+    };
+    assert!(check("AuthLDAPURL http://localhost/").contains("AuthLDAPURL: expected ldap://"));
+    assert!(check("AuthLDAPURL ldap://localhost/o=a???(b").contains("expected a filter"));
+    assert!(check("AuthLDAPURL ldap://localhost/ PLAIN").contains("expected NONE, SSL, TLS or STARTTLS"));
+    assert!(check("Require ldap-filter (a").contains("expected a filter"));
+    assert!(check("Require ldap-attribute staff").contains("expected attribute=value"));
+    assert!(check("AuthLDAPBindPassword exec:/bin/pass").contains("no program is run"));
+    assert!(check("AuthLDAPInitialBindAsUser on").contains("is not supported"));
+
+    // A name without a password would be an anonymous bind.
+    let site = site();
+    let directory = Directory::start(&site, ENTRIES);
+    let conf = place("user", directory.port, "AuthLDAPBindPassword \"\"\nRequire valid-user")
+        + "<Location /only>\nAuthType Basic\nAuthName x\nAuthBasicProvider ldap\nRequire valid-user\n</Location>\n";
+    let server = site.serve(&conf);
+    assert_eq!(status(&server, "user", "ann", "secret"), 500);
+    assert_eq!(status(&server, "only", "ann", "secret"), 500);
+    server.logged("AuthLDAPBindDN needs AuthLDAPBindPassword");
+    server.logged("a directory needs AuthLDAPURL here");
+}

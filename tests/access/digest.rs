@@ -89,7 +89,8 @@ fn unsupported_settings_are_refused_with_a_reason() {
     for (line, reason) in [
         ("AuthDigestQop auth-int", "expected auth or none"),
         ("AuthDigestAlgorithm MD5-sess", "expected MD5"),
-        ("AuthDigestProvider ldap", "expected file"),
+        ("AuthDigestProvider ldap", "a directory has no hashes"),
+        ("AuthDigestProvider none", "expected file"),
         ("AuthDigestNonceLifetime 0", "one nonce for each request"),
     ] {
         let site = site();

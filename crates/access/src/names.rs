@@ -35,7 +35,7 @@ pub fn look_up(resolver: &dyn Resolver, address: IpAddr, verified: bool) -> Opti
 /// Most names of a requirement that are looked up.
 const MOST: usize = 16;
 
-/// Whether one of the names has this address.
+/// Whether the address is among those of the names, by forward lookups.
 pub fn leads_to(resolver: &dyn Resolver, names: &[String], address: IpAddr) -> bool {
     let address = address.to_canonical();
     let mut names = names.iter().filter(|name| is_name(name)).take(MOST);

@@ -1,7 +1,8 @@
 //! The LDAP protocol (RFC 4511) as bytes, and its texts: filters (RFC 4515) and URLs (RFC 4516). No I/O.
 //!
 //! Requests are functions of [`request`]. A response is cut from the received bytes by [`length`], then parsed by
-//! [`LdapResponse::parse`]. A value of a client enters a filter only through [`LdapFilter::equal`], which has no syntax to escape.
+//! [`LdapResponse::parse`]. A value of a client enters a filter only through [`LdapFilter::equal`], which has no syntax
+//! to escape.
 
 #![forbid(unsafe_code)]
 

@@ -31,7 +31,7 @@ pub enum LdapDereference {
     Always,
 }
 
-/// A search.
+/// What to look for, and its limits.
 #[derive(Debug, Clone)]
 pub struct LdapSearch<'a> {
     /// Name of the entry where the search begins.

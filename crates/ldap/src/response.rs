@@ -20,7 +20,7 @@ pub mod code {
     pub const UNWILLING_TO_PERFORM: u32 = 53;
 }
 
-/// A response.
+/// A message of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LdapResponse {
     /// The number of the request; 0: a notice of the server.
@@ -42,7 +42,7 @@ pub enum LdapOperation {
     Other,
 }
 
-/// An entry.
+/// An object of the directory: its name and attributes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LdapEntry {
     /// Its distinguished name.

@@ -184,21 +184,17 @@ impl DirectoryConnection {
     /// The next response to the last request.
     fn receive(&mut self) -> Result<LdapOperation, DirectoryFailure> {
         loop {
-            while let Some(whole) =
-                length(&self.received).map_err(|error| DirectoryFailure::Broken(error.to_string()))?
-            {
-                if whole > self.received.len() {
-                    break;
-                }
+            let whole = length(&self.received).map_err(|error| DirectoryFailure::Broken(error.to_string()))?;
+            if let Some(whole) = whole.filter(|whole| *whole <= self.received.len()) {
                 let message: Vec<u8> = self.received.drain(..whole).collect();
                 let response =
                     LdapResponse::parse(&message).map_err(|error| DirectoryFailure::Broken(error.to_string()))?;
-                match response.id {
-                    id if id == self.id => return Ok(response.operation),
+                return match response.id {
+                    id if id == self.id => Ok(response.operation),
                     // A notice of disconnection (RFC 4511, section 4.4.1).
-                    0 => return Err(DirectoryFailure::Broken("the directory ends the connection".to_owned())),
-                    _ => return Err(DirectoryFailure::Broken("an answer to another request".to_owned())),
-                }
+                    0 => Err(DirectoryFailure::Broken("the directory ends the connection".to_owned())),
+                    _ => Err(DirectoryFailure::Broken("an answer to another request".to_owned())),
+                };
             }
             let mut piece = [0; 8192];
             let read = match &mut self.stream {

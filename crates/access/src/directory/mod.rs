@@ -118,7 +118,7 @@ impl Directory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the directory may be asked. One that failed is asked by one request at a time, which its timeout holds up;
+    /// Whether the directory may be asked. One that failed is asked by one request at a time, which its timeout delays;
     /// all others fail at once.
     fn enter(&self) -> Result<(), String> {
         let mut state = self.state();

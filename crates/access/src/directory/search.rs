@@ -176,7 +176,7 @@ impl Asking<'_> {
         Ok(false)
     }
 
-    /// Whether a name is that of an entry.
+    /// Compares names of entries as AuthLDAPCompareDNOnServer asks for.
     fn is_same(&mut self, entry: &str, name: &str) -> Result<bool, DirectoryFailure> {
         if entry == name || !self.place.compare_dn_on_server || name.is_empty() {
             return Ok(entry == name);

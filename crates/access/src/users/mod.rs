@@ -1,7 +1,8 @@
 //! Authentication of users by files, databases and directories, with the methods Basic and Digest.
 //!
 //! [`Users::attempt`] never blocks. It returns work that takes time, reading a file, asking a database or directory,
-//! or comparing a password, to its caller: the front does it on another thread, a worker directly. Then the caller tries again.
+//! or comparing a password, to its caller: the front does it on another thread, a worker directly. Then the caller
+//! tries again.
 
 mod directories;
 

@@ -29,11 +29,14 @@ pub struct ReverseDns {
     resolver: Arc<dyn Resolver>,
     threads: Arc<Semaphore>,
     known: RefCell<BoundedCache<Question, CachedName, MOST>>,
-    forward: RefCell<BoundedCache<(Vec<String>, IpAddr), (Instant, bool), MOST>>,
+    forward: RefCell<BoundedCache<ForwardQuestion, (Instant, bool), MOST>>,
 }
 
 /// An address, and whether its name must resolve back to it.
 type Question = (IpAddr, bool);
+
+/// Names of which one must resolve to the address.
+type ForwardQuestion = (Vec<String>, IpAddr);
 
 struct CachedName {
     since: Instant,

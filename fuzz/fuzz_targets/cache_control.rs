@@ -2,7 +2,7 @@
 //! header has.
 #![no_main]
 
-use front::cache_control::{AnswerControl, RequestControl};
+use front::cache_control::{ResponseControl, RequestControl};
 use http::HeaderMap;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use libfuzzer_sys::fuzz_target;
@@ -12,11 +12,11 @@ fuzz_target!(|said: &[u8]| {
     let mut headers = HeaderMap::from_iter([(CACHE_CONTROL, value)]);
     slope::watch(said, |said| {
         let Ok(value) = HeaderValue::from_bytes(said) else { return };
-        drop(AnswerControl::of(&HeaderMap::from_iter([(CACHE_CONTROL, value)])));
+        drop(ResponseControl::of(&HeaderMap::from_iter([(CACHE_CONTROL, value)])));
     });
-    let (asked, answered) = (RequestControl::of(&headers), AnswerControl::of(&headers));
+    let (asked, answered) = (RequestControl::of(&headers), ResponseControl::of(&headers));
     headers.append(CACHE_CONTROL, HeaderValue::from_static("no-store, private, no-cache, max-age=5"));
-    let stricter = AnswerControl::of(&headers);
+    let stricter = ResponseControl::of(&headers);
     assert!(stricter.no_store || (stricter.private && stricter.no_cache));
     assert!(stricter.no_store || stricter.max_age <= answered.max_age || answered.max_age.is_none());
     assert!(RequestControl::of(&headers).no_store || asked.no_store);

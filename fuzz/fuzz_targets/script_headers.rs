@@ -30,7 +30,7 @@ impl ResponseReceiver for Kept {
 }
 
 #[derive(Debug, PartialEq)]
-enum Answer {
+enum Response {
     Error(u16),
     Elsewhere(Vec<u8>, Head),
     Page(Head, Vec<u8>),
@@ -42,12 +42,12 @@ fuzz_target!(|asked: (u8, &[u8])| {
     let whole = answered(printed, printed.len());
     assert_eq!(answered(printed, usize::from(size)), whole);
     match whole {
-        Answer::Error(status) => assert_eq!(status, 500),
-        Answer::Elsewhere(path, head) => {
+        Response::Error(status) => assert_eq!(status, 500),
+        Response::Elsewhere(path, head) => {
             assert!(path.starts_with(b"/") && !path.starts_with(b"//"));
             assert!(stays_in_its_lines(&head));
         }
-        Answer::Page(head, body) => {
+        Response::Page(head, body) => {
             assert!((100..600).contains(&head.status));
             assert!(printed.ends_with(&body));
             assert!(stays_in_its_lines(&head));
@@ -61,7 +61,7 @@ fn stays_in_its_lines(head: &Head) -> bool {
 }
 
 /// The messages that the worker sends for a script with this output.
-fn answered(printed: &[u8], size: usize) -> Answer {
+fn answered(printed: &[u8], size: usize) -> Response {
     let kept = Kept::default();
     let place = PlaceConfig { send_header: true, ..PlaceConfig::default() };
     let request = apache::begin(Incoming { frame: frame(), place: Rc::new(place), client: Box::new(kept.clone()) });
@@ -72,7 +72,7 @@ fn answered(printed: &[u8], size: usize) -> Answer {
     }
     apache::end();
     match outcome {
-        HandlerOutcome::Error(status) => Answer::Error(status),
+        HandlerOutcome::Error(status) => Response::Error(status),
         HandlerOutcome::File(file) => panic!("no file was asked for: {file:?}"),
         HandlerOutcome::Answered => read(&kept.0.borrow()),
     }
@@ -84,14 +84,14 @@ fn frame() -> Frame {
     Frame::parse(bytes).expect("our own")
 }
 
-fn read(sent: &[u8]) -> Answer {
+fn read(sent: &[u8]) -> Response {
     let replies: Vec<Reply<'_>> = PacketMessages::new(sent).map(|message| message.expect("our own").1).collect();
     match &replies[..] {
-        [Reply::Elsewhere(path), Reply::End(_)] => Answer::Elsewhere(path.to_vec(), Head::default()),
-        [Reply::Head(head), Reply::Elsewhere(path), Reply::End(_)] => Answer::Elsewhere(path.to_vec(), head.clone()),
+        [Reply::Elsewhere(path), Reply::End(_)] => Response::Elsewhere(path.to_vec(), Head::default()),
+        [Reply::Head(head), Reply::Elsewhere(path), Reply::End(_)] => Response::Elsewhere(path.to_vec(), head.clone()),
         [Reply::Head(head), bodies @ .., Reply::End(_)] => {
             let pieces = bodies.iter().map(|reply| if let Reply::Body(piece) = reply { *piece } else { panic!("{reply:?}") });
-            Answer::Page(head.clone(), pieces.collect::<Vec<_>>().concat())
+            Response::Page(head.clone(), pieces.collect::<Vec<_>>().concat())
         }
         other => panic!("{other:?}"),
     }

@@ -75,10 +75,10 @@ _die(r, status)
 
 # For Cameleer::Filters: start to filter the output; write the last filter's output; report a failed filter.
 void
-_filter_answer(r)
+_filter_response(r)
     Request r
   CODE:
-    apache_check(aTHX_ apache_filter_answer(r));
+    apache_check(aTHX_ apache_filter_response(r));
 
 void
 _filter_body(r)

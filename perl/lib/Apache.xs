@@ -9,7 +9,7 @@ request(...)
   CODE:
     if (items > 1 && SvROK(ST(1)))
         apache_check(aTHX_ apache_set_current(apache_request_of(aTHX_ ST(1))));
-    const Request r = apache_generation();
+    const Request r = apache_record_number();
     RETVAL = r ? apache_object(aTHX_ APACHE_REQUEST, r) : newSV(0);
   OUTPUT:
     RETVAL
@@ -332,7 +332,7 @@ UV
 seqno(...)
   CODE:
     PERL_UNUSED_VAR(items);
-    RETVAL = (UV)apache_generation();
+    RETVAL = (UV)apache_record_number();
   OUTPUT:
     RETVAL
 

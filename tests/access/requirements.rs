@@ -162,8 +162,8 @@ fn an_expression_of_an_htaccess_file_counts_and_its_errors_close_the_folder() {
     server.logged(".htaccess:1: Require: ");
 }
 
-/// mod_authz_host.html, `Require forward-dns`: the client has an address of the name. mod_authz_owner.html: the user owns
-/// the file, or is in its group. mod_authz_core.html#require: names may be expressions.
+/// mod_authz_host.html, `Require forward-dns`: the client has an address of the name. mod_authz_owner.html: the user
+/// owns the file, or is in its group. mod_authz_core.html#require: names may be expressions.
 #[test]
 fn names_of_clients_files_and_expressions_are_required() {
     let place = |name: &str, rules: &str| format!("<Location /in/{name}>\n{rules}\n</Location>\n");

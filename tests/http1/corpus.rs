@@ -18,11 +18,11 @@ use crate::support::{Connection, Request, Server, Site};
 struct Case {
     about: String,
     sent: Vec<u8>,
-    answers: Vec<Answer>,
+    answers: Vec<Response>,
     stays_open: bool,
 }
 
-struct Answer {
+struct Response {
     status: u16,
     to_head: bool,
     body: Option<String>,
@@ -162,13 +162,13 @@ fn split_answers(text: &str) -> impl Iterator<Item = String> {
     pattern.find_iter(text).map(|found| found.as_str().to_owned()).collect::<Vec<_>>().into_iter()
 }
 
-fn answer(word: &str) -> Answer {
+fn answer(word: &str) -> Response {
     let (word, to_head) = (word.trim_start_matches("HEAD:"), word.starts_with("HEAD:"));
     let (status, body) = match word.strip_suffix(']').and_then(|word| word.split_once('[')) {
         Some((status, body)) => (status, Some(body.to_owned())),
         None => (word, None),
     };
-    Answer { status: status.parse().expect("a status"), to_head, body }
+    Response { status: status.parse().expect("a status"), to_head, body }
 }
 
 fn unescape(line: &str, out: &mut Vec<u8>) {

@@ -2,7 +2,6 @@
 //! run in `make suites`.
 
 mod access;
-mod answers;
 mod bad_input;
 mod clumsy_filters;
 mod configuration;
@@ -20,6 +19,7 @@ mod methods;
 mod modules;
 mod public_code;
 mod registry;
+mod responses;
 mod scripts;
 
 use crate::support::{Server, Site};

@@ -90,7 +90,7 @@ fn each_view_is_of_the_same_server() {
     for name in [
         "cameleer_requests_total{code=\"200\"} ",
         "cameleer_request_duration_seconds_bucket{le=\"+Inf\"} ",
-        "cameleer_pool_pss_bytes ",
+        "cameleer_memory_pss_bytes ",
         "cameleer_worker_exits_total{reason=\"max_requests\"} 0\n",
     ] {
         assert!(metrics.contains(name), "{name} in {metrics}");

@@ -56,7 +56,7 @@ enum {
 
 enum { APACHE_TABLE_SET, APACHE_TABLE_ADD, APACHE_TABLE_MERGE, APACHE_TABLE_UNSET, APACHE_TABLE_CLEAR };
 
-uint64_t apache_generation(void); /* 0: no current request */
+uint64_t apache_record_number(void); /* 0: no current request */
 
 int apache_get_text(uint64_t r, uint32_t field, apache_text *out);
 int apache_set_text(uint64_t r, uint32_t field, apache_text value);
@@ -122,7 +122,7 @@ int apache_write(uint64_t r, const char *bytes, size_t length);
 int apache_rflush(uint64_t r);
 /* Output passes filters, which are Perl code, within apache_write, apache_rflush and the functions that
  * perl's own print calls. The last filter's output returns through the following functions. */
-int apache_filter_answer(uint64_t r);
+int apache_filter_response(uint64_t r);
 int apache_filter_body(uint64_t r);
 int apache_write_filtered(uint64_t r, const char *bytes, size_t length);
 int apache_flush_filtered(uint64_t r);

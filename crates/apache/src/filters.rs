@@ -11,7 +11,7 @@ use crate::engine::{PieceEnd, engine};
 use crate::output::{Filtering, Stage};
 use crate::request_rec::RequestRec;
 use crate::request_rec::tables::Id;
-use crate::request_stack::{Stale, flush_answer, generation, speaking, with, with_stack};
+use crate::request_stack::{Stale, flush_response, record_number, speaking, with, with_stack};
 
 /// Bytes that are worth a call of the filters; mod_perl 2 passes pieces of the same size.
 const PIECE: usize = 8 * 1024;
@@ -66,7 +66,7 @@ impl RequestRec {
 const CONTENT_LENGTH: &[u8] = b"Content-Length";
 
 /// Starts to filter the output of the request's handlers.
-pub fn filter_answer(request: u64) {
+pub fn filter_response(request: u64) {
     let _ = with(request, |r| {
         if r.filtering == Filtering::Off && !r.output.has_left() {
             r.filtering = Filtering::On;
@@ -91,7 +91,7 @@ pub fn is_filtered(request: u64) -> bool {
 
 /// Passes the end of a response to its filters, which may add output. `said` is the return value of the last handler.
 /// Does nothing when the response is an error page, or when another record responds.
-pub fn end_filtered_answer(request: u64, said: i32) {
+pub fn end_filtered_response(request: u64, said: i32) {
     if with(request, |r| r.filtering == Filtering::On && r.will_answer(said)).unwrap_or(false) {
         pass_printed(request);
         filter(request, PieceEnd::Eos);
@@ -114,12 +114,12 @@ pub fn end_filtered_file(request: u64, piece: &[u8]) {
 
 /// Output of the program: printed text, or a piece of a PSGI body.
 pub fn output(bytes: &[u8]) {
-    let _ = write(generation(), bytes);
+    let _ = write(record_number(), bytes);
 }
 
 /// Flushes the response. Perl flushes STDOUT even when the buffer is empty; filters do not see such a flush.
 pub fn flush() {
-    let request = generation();
+    let request = record_number();
     let has_nothing = with(request, |r| r.filtering == Filtering::On && r.output.unfiltered.is_empty());
     if !has_nothing.unwrap_or(true) {
         let _ = flush_record(request);
@@ -148,7 +148,7 @@ pub(crate) fn flush_record(request: u64) -> Result<bool, Stale> {
         filter(request, PieceEnd::Flush);
         return has_failed(request);
     }
-    flush_answer(request)?;
+    flush_response(request)?;
     Ok(false)
 }
 

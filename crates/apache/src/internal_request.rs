@@ -41,8 +41,8 @@ pub fn begin_internal(from: u64, kind: InternalRequest, to: &InternalTarget) -> 
         if depth(stack, at) > MAX_DEPTH {
             return Ok(None);
         }
-        let generation = stack.next_generation();
-        let mut made = follower(&mut stack.records[at], generation, kind, to);
+        let record_number = stack.next_record_number();
+        let mut made = follower(&mut stack.records[at], record_number, kind, to);
         let own = stack.records.len();
         match kind {
             InternalRequest::Sub => made.links.main = Some(at),
@@ -59,7 +59,7 @@ pub fn begin_internal(from: u64, kind: InternalRequest, to: &InternalTarget) -> 
             }
         }
         stack.records.push(made);
-        Ok(Some(generation))
+        Ok(Some(record_number))
     });
     made.ok().flatten()
 }
@@ -73,7 +73,7 @@ fn depth(stack: &RequestStack, mut at: usize) -> usize {
     depth
 }
 
-fn follower(r: &mut RequestRec, generation: u64, kind: InternalRequest, to: &InternalTarget) -> RequestRec {
+fn follower(r: &mut RequestRec, record_number: u64, kind: InternalRequest, to: &InternalTarget) -> RequestRec {
     let env = match kind {
         InternalRequest::Sub => environment::handed_on(r),
         InternalRequest::Redirect => redirected::variables(r),
@@ -83,7 +83,7 @@ fn follower(r: &mut RequestRec, generation: u64, kind: InternalRequest, to: &Int
     let protocol: &[u8] = if kind == InternalRequest::Sub { b"INCLUDED" } else { b"" };
     let frame = frame(r, to, &[(Field::Method, method), (Field::Protocol, protocol), (Field::Env, &env)]);
     let incoming = Incoming { frame, place: r.place.clone(), client: Box::new(Nobody) };
-    let mut made = RequestRec::new(generation, incoming, Tables::default(), Output::default());
+    let mut made = RequestRec::new(record_number, incoming, Tables::default(), Output::default());
     made.inherit(r);
     if !to.unparsed.is_empty() {
         made.set_text(Text::UnparsedUri, Some(&to.unparsed));

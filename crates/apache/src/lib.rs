@@ -35,7 +35,7 @@ pub use request_rec::{EndedRequest, FinishedRequest, Incoming};
 // The records of the request that this process answers.
 mod request_stack;
 pub use request_stack::{
-    begin, cgi_env, child_terminate, end, finish, generation, leave_after, psgi_env, report_parts, run, servers,
+    begin, cgi_env, child_terminate, end, finish, leave_after, psgi_env, record_number, report_parts, run, servers,
     version_components, want_cleanup,
 };
 
@@ -68,7 +68,8 @@ mod unchunk;
 // Response filters, which are Perl code; printed output passes them in pieces.
 mod filters;
 pub use filters::{
-    end_filtered_answer, end_filtered_file, filter_answer, flush, has_filtered_body, is_filtered, output, pass_printed,
+    end_filtered_file, end_filtered_response, filter_response, flush, has_filtered_body, is_filtered, output,
+    pass_printed,
 };
 
 // The standard error page.

@@ -6,7 +6,7 @@
 //!       └── main ── records[2]            a subrequest: its output becomes its main request's
 //! ```
 //!
-//! `$r` is a generation number; the records of one client's request have consecutive ones. A stale `$r` from an
+//! `$r` is a record number; the records of one client's request have consecutive ones. A stale `$r` from an
 //! earlier request is recognized by its number, and never shows another visitor's data.
 
 use std::cell::{Cell, RefCell};
@@ -32,7 +32,7 @@ pub(crate) struct RequestStack {
     /// Index of the record whose response the client gets.
     pub answering: usize,
     /// Number of the last record.
-    generation: u64,
+    record_number: u64,
     /// Buffers of the last request, for reuse.
     spare: (Tables, Output),
     servers: Vec<Rc<PlaceConfig>>,
@@ -50,17 +50,17 @@ thread_local! {
 pub(crate) struct Stale;
 
 impl RequestStack {
-    /// The index of the record of that generation.
-    pub fn at(&self, generation: u64) -> Result<usize, Stale> {
-        let first = self.records.first().ok_or(Stale)?.generation;
-        let at = generation.checked_sub(first).ok_or(Stale)? as usize;
+    /// The index of the record with that number.
+    pub fn at(&self, record_number: u64) -> Result<usize, Stale> {
+        let first = self.records.first().ok_or(Stale)?.record_number;
+        let at = record_number.checked_sub(first).ok_or(Stale)? as usize;
         if at < self.records.len() { Ok(at) } else { Err(Stale) }
     }
 
-    /// The generation of the next record.
-    pub fn next_generation(&mut self) -> u64 {
-        self.generation += 1;
-        self.generation
+    /// Numbers of records are never used again.
+    pub fn next_record_number(&mut self) -> u64 {
+        self.record_number += 1;
+        self.record_number
     }
 
     /// Calls `say`, which may write output, on a record; passes a subrequest's output on to its main request.
@@ -81,24 +81,24 @@ pub fn begin(incoming: Incoming) -> u64 {
         if incoming.place.logged.cpu {
             cpu_since_last();
         }
-        let generation = stack.next_generation();
+        let record_number = stack.next_record_number();
         let (tables, output) = std::mem::take(&mut stack.spare);
-        stack.records.push(RequestRec::new(generation, incoming, tables, output));
+        stack.records.push(RequestRec::new(record_number, incoming, tables, output));
         (stack.running, stack.answering) = (0, 0);
-        generation
+        record_number
     })
 }
 
-/// The generation of the record whose handlers run; 0 between requests.
-pub fn generation() -> u64 {
-    STACK.with_borrow(|stack| stack.records.get(stack.running).map_or(0, |r| r.generation))
+/// The number of the record whose handlers run; 0 between requests.
+pub fn record_number() -> u64 {
+    STACK.with_borrow(|stack| stack.records.get(stack.running).map_or(0, |r| r.record_number))
 }
 
-/// Makes the record `request` the running one, which `Apache->request` returns. Returns the generation of the previous
+/// Makes the record `request` the running one, which `Apache->request` returns. Returns the number of the previous
 /// one.
 pub fn run(request: u64) -> u64 {
     STACK.with_borrow_mut(|stack| {
-        let before = stack.records.get(stack.running).map_or(0, |r| r.generation);
+        let before = stack.records.get(stack.running).map_or(0, |r| r.record_number);
         stack.running = stack.at(request).unwrap_or(stack.running);
         before
     })
@@ -110,9 +110,9 @@ pub fn servers(places: Vec<Rc<PlaceConfig>>) {
 }
 
 /// Sends a record's output; a subrequest's through its main request.
-pub(crate) fn flush_answer(generation: u64) -> Result<(), Stale> {
+pub(crate) fn flush_response(record_number: u64) -> Result<(), Stale> {
     with_stack(|stack| {
-        let mut at = stack.at(generation)?;
+        let mut at = stack.at(record_number)?;
         stack.speak(at, RequestRec::flush)?;
         while let Some(main) = stack.records[at].links.main {
             stack.records[main].flush();
@@ -214,10 +214,10 @@ pub(crate) fn current<T>(act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, St
     })
 }
 
-/// Calls `act` on the record of that generation, unless its request has ended.
-pub(crate) fn with<T>(generation: u64, act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
+/// Calls `act` on the record with that number, unless its request has ended.
+pub(crate) fn with<T>(record_number: u64, act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
     with_stack(|stack| {
-        let at = stack.at(generation)?;
+        let at = stack.at(record_number)?;
         Ok(act(&mut stack.records[at]))
     })
 }
@@ -243,18 +243,18 @@ pub(crate) fn audience_of_current() -> Audience {
 
 /// A numeric field of the current record. The record with the client's response knows whether the client has
 /// disconnected.
-pub(crate) fn number(generation: u64, field: Number) -> Result<i64, Stale> {
+pub(crate) fn number(record_number: u64, field: Number) -> Result<i64, Stale> {
     with_stack(|stack| {
-        let asked = stack.at(generation)?;
-        let at = if field.is_of_answer() { stack.answering } else { asked };
+        let asked = stack.at(record_number)?;
+        let at = if field.is_of_response() { stack.answering } else { asked };
         stack.records.get_mut(at).map(|r| r.number(field)).ok_or(Stale)
     })
 }
 
 /// Like [`with`], for functions that may make output.
-pub(crate) fn speaking<T>(generation: u64, say: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
+pub(crate) fn speaking<T>(record_number: u64, say: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
     with_stack(|stack| {
-        let at = stack.at(generation)?;
+        let at = stack.at(record_number)?;
         stack.speak(at, say)
     })
 }

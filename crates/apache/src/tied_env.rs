@@ -24,7 +24,7 @@ pub fn keep(request: u64) {
 }
 
 fn is_tied(request: u64, table: u32) -> bool {
-    api() == Api::Two && table == Id::SubprocessEnv as u32 && crate::generation() == request
+    api() == Api::Two && table == Id::SubprocessEnv as u32 && crate::record_number() == request
 }
 
 /// Applies changes of `%ENV` to the table.

@@ -314,7 +314,7 @@ impl Site<'_> {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("mode");
     }
 
-    fn ask(&mut self, path: &str) -> support::Answer {
+    fn ask(&mut self, path: &str) -> support::Response {
         self.server.place.send_header = true;
         let root = self.root.to_string_lossy().into_owned();
         self.server.ask("Apache::Registry", &Ask { path, query: "w1+w%2B2", root: &root, ..Ask::default() })

@@ -180,7 +180,7 @@ void cml_request_class(const char *name)
     request_class = gv_stashpv(name, GV_ADD);
 }
 
-/* Makes a $r: a reference to the request's generation number, blessed into the API's class. */
+/* Makes a $r: a reference to the request's record number, blessed into the API's class. */
 static SV *new_request_sv(pTHX_ uint64_t request)
 {
     if (!request_class)

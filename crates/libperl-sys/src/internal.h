@@ -63,7 +63,7 @@ extern unsigned cml_touched;
 const char *cml_name_of_type(int type);
 
 /* See io.c: whether output to this IO is the response; a handle that the site has tied is not. */
-int cml_is_answer(const IO *io);
+int cml_is_response(const IO *io);
 extern PerlIO *cml_out_handle, *cml_err_handle;
 extern PerlIO_funcs cml_out_layer, cml_err_layer;
 int cml_has_layer(PerlIO *f, const PerlIO_funcs *layer);

@@ -16,7 +16,7 @@ pub const EXITED: RawStatus = 2;
 /// The code was ended, because it continued to print after its client had left.
 pub const UNHEARD: RawStatus = 3;
 
-/// `cml_audience`: the client waits for the answer.
+/// `cml_audience`: the client waits for the response.
 pub const HERE: c_int = 0;
 /// The rest of the response is dropped, but the client is connected.
 pub const NOT_WANTED: c_int = 1;

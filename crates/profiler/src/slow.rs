@@ -54,7 +54,7 @@ pub struct SlowRecord {
     pub cpu_ms: u64,
     /// Growth of the worker's memory, in bytes.
     pub grown: i64,
-    /// The answer is complete, or the worker has ended.
+    /// The response is complete, or the worker has ended.
     pub is_over: bool,
     /// The worker ended during the request.
     pub worker_ended: bool,

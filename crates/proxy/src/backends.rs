@@ -59,19 +59,19 @@ pub struct BackendRequest {
 }
 
 /// What there is when the head is complete.
-pub enum BackendAnswer {
+pub enum BackendResponse {
     /// The head has arrived; the body is read later.
     Response(Response<BackendBody>),
     /// The head of a response that switches protocols, and the connection.
     Switched(Response<()>, Box<Upgraded>),
 }
 
-impl BackendAnswer {
+impl BackendResponse {
     /// The status of the backend, 101 for a switch of protocols.
     pub fn status(&self) -> StatusCode {
         match self {
-            BackendAnswer::Response(response) => response.status(),
-            BackendAnswer::Switched(response, _) => response.status(),
+            BackendResponse::Response(response) => response.status(),
+            BackendResponse::Switched(response, _) => response.status(),
         }
     }
 }
@@ -96,7 +96,7 @@ impl Backends {
         to: &Passed,
         waits: Waits,
         outgoing: &mut BackendRequest,
-    ) -> Result<BackendAnswer, BackendFailure> {
+    ) -> Result<BackendResponse, BackendFailure> {
         let progress = Progress::begin();
         let key = Key { address: to.url.address.clone(), tls: outgoing.tls.clone() };
         let (mut link, mut was_idle) = self.link(to, &key, waits).await?;
@@ -129,7 +129,7 @@ impl Backends {
                         }
                     });
                     let response = response.map(|incoming| BackendBody::new(incoming, waits.piece, at_end));
-                    return Ok(BackendAnswer::Response(response));
+                    return Ok(BackendResponse::Response(response));
                 }
                 Err(unsent) => unsent,
             };
@@ -210,11 +210,11 @@ async fn switched(
     mut response: Response<Incoming>,
     link: Link,
     piece: Duration,
-) -> Result<BackendAnswer, BackendFailure> {
+) -> Result<BackendResponse, BackendFailure> {
     let upgrade = timeout(piece, hyper::upgrade::on(&mut response)).await;
     drop(link);
     let connection = upgrade.map_err(|_| BackendFailure::Slow(piece))?.map_err(BackendFailure::Broken)?;
-    Ok(BackendAnswer::Switched(response.map(drop), Box::new(connection)))
+    Ok(BackendResponse::Switched(response.map(drop), Box::new(connection)))
 }
 
 /// Sends the request over `link`.

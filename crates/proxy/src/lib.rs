@@ -25,7 +25,7 @@ mod metered;
 mod names;
 mod waits;
 
-pub use backends::{BackendAnswer, BackendRequest, Backends};
+pub use backends::{BackendRequest, BackendResponse, Backends};
 pub use body::{BackendBody, BodyStream, ProxiedBody};
 pub use failure::BackendFailure;
 pub use fcgi::{Applications, FastcgiBody, FastcgiFailure, FastcgiRequest, StderrSink};

@@ -156,14 +156,14 @@ impl Families {
             return;
         }
         let each = |value: fn(&ShareStatus) -> f64| -> Vec<_> {
-            shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), value(share))).collect()
+            shares.iter().map(|share| (format!("share=\"{}\"", escape(&share.place)), value(share))).collect()
         };
         let (busy, queued) = (each(|share| f64::from(share.busy)), each(|share| f64::from(share.queued)));
-        self.gauge("cameleer_pool_busy_workers", "Workers with requests of each PoolShare.", &busy);
-        self.gauge("cameleer_pool_queue_depth", "Requests of each PoolShare that wait.", &queued);
+        self.gauge("cameleer_share_busy_workers", "Workers with requests of each PoolShare.", &busy);
+        self.gauge("cameleer_share_queue_depth", "Requests of each PoolShare that wait.", &queued);
         let shed: Vec<_> =
-            shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), share.shed)).collect();
-        self.counter("cameleer_pool_shed", "Refused requests of each PoolShare.", &shed);
+            shares.iter().map(|share| (format!("share=\"{}\"", escape(&share.place)), share.shed)).collect();
+        self.counter("cameleer_share_shed", "Refused requests of each PoolShare.", &shed);
     }
 
     fn counts(&mut self, counts: &ServerCounts) {
@@ -190,7 +190,7 @@ impl Families {
         let private: Vec<_> = workers.iter().map(|(w, sizes)| (place(w), sizes.private as f64)).collect();
         self.gauge("cameleer_worker_private_bytes", "Private memory by worker.", &private);
         self.gauge(
-            "cameleer_pool_pss_bytes",
+            "cameleer_memory_pss_bytes",
             "Memory of all processes, shared pages once.",
             &bare(memory.pss() as f64),
         );

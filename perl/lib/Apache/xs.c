@@ -30,7 +30,7 @@ Request apache_request_given(pTHX_ SV *sv, CV *method)
 {
     SvGETMAGIC(sv);
     if (!SvROK(sv)) {
-        const Request current = apache_generation();
+        const Request current = apache_record_number();
         if (!current)
             croak("there is no current request");
         return current;

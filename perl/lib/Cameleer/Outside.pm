@@ -22,7 +22,7 @@ my %NAMES = (
     ) ],
     'Apache::Body'       => [qw(read_body READ get_client_block read_client_block READLINE GETC)],
     'Apache::Response'   => [
-        qw(print PRINT write_client _write_client rflush _rflush _said_to_nobody send_http_header send_cgi_header cgi_header_out basic_http_header give_up _filter_answer
+        qw(print PRINT write_client _write_client rflush _rflush _said_to_nobody send_http_header send_cgi_header cgi_header_out basic_http_header give_up _filter_response
             _filter_body _write_filtered _flush_filtered _filter_failed _run_hook _die)
     ],
     'Apache::SubRequest' => [qw(run)],
@@ -41,7 +41,7 @@ my %NAMES = (
         qw(new get FETCH EXISTS set STORE add merge unset DELETE clear CLEAR FIRSTKEY NEXTKEY do apr)
     ],
     'Apache::Util'  => [qw(escape_html escape_uri)],
-    'Apache2::Filter' => [qw(read print PRINT _text_brigade _empty_brigade _write_text _filter_answer)],
+    'Apache2::Filter' => [qw(read print PRINT _text_brigade _empty_brigade _write_text _filter_response)],
     'B::TerseSize'  => [qw(value_size op_sizes)],
     'Cameleer::ModPerl2'             => [qw(of_request kept_of is_early)],
     'Cameleer::ModPerl2::RequestRec' => [qw(print puts headers_in headers_out err_headers_out notes set_content_length clength)],

@@ -137,7 +137,7 @@ sub remove ($f) { return Cameleer::Filters::remove($f) }
 # --- brigades
 
 sub pass_brigade ( $f, $brigade ) {
-    my $status = $f->{core} ? Cameleer::Filters::write_answer( $f, $brigade ) : _filter_answer( $f, $brigade );
+    my $status = $f->{core} ? Cameleer::Filters::write_response( $f, $brigade ) : _filter_response( $f, $brigade );
     Cameleer::Filters::raise( $status, 'Apache2::Filter::pass_brigade' ) if $status != OK && !defined wantarray;
     return $status;
 }

@@ -134,10 +134,10 @@ _run(f, brigade, ...)
 
 # Passes a brigade to a response filter; returns a status.
 IV
-_filter_answer(f, brigade)
+_filter_response(f, brigade)
     SV *f
     SV *brigade
   CODE:
-    RETVAL = xs_filter_answer(aTHX_ f, xs_filter_of(aTHX_ f), brigade);
+    RETVAL = xs_filter_response(aTHX_ f, xs_filter_of(aTHX_ f), brigade);
   OUTPUT:
     RETVAL

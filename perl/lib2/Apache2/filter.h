@@ -48,6 +48,6 @@ void xs_filter_print(pTHX_ HV *filter, HV *run, apache_text text);
 /* filter_run.c */
 IV xs_filter_run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade);
 HV *xs_filter_new_run(pTHX_ HV *filter, SV *brigade);
-IV xs_filter_answer(pTHX_ SV *f, HV *filter, SV *brigade);
+IV xs_filter_response(pTHX_ SV *f, HV *filter, SV *brigade);
 
 #endif

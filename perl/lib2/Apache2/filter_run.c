@@ -152,7 +152,7 @@ static IV filter_once(pTHX_ SV *f, HV *filter, SV *brigade)
 }
 
 /* Each filter of a chain uses the C stack, and a handler may add further filters. */
-IV xs_filter_answer(pTHX_ SV *f, HV *filter, SV *brigade)
+IV xs_filter_response(pTHX_ SV *f, HV *filter, SV *brigade)
 {
     static I32 depth;
     ENTER;

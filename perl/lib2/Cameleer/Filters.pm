@@ -141,7 +141,7 @@ sub _has_head ($r) {
 # Sets the filter that a subrequest's output passes after its own filters.
 sub beyond ( $r, $filter ) {
     of($r)->{beyond} = $filter;
-    Apache::_filter_answer($r);
+    Apache::_filter_response($r);
     return;
 }
 
@@ -159,7 +159,7 @@ sub add ( $r, $way, $handler ) {
         $last->{next} = $filter;
     }
     else { $of->{$way} = $filter }
-    $way eq 'output' ? Apache::_filter_answer($r) : Apache::_filter_body($r);
+    $way eq 'output' ? Apache::_filter_response($r) : Apache::_filter_body($r);
     return unless $init;
     my $status = $init->($filter) // OK;
     die "the FilterInitHandler of a filter returned $status\n" if $status ne OK;
@@ -180,7 +180,7 @@ sub remove ($filter) {
 # --- the ends of a chain
 
 # Writes the output of the last response filter.
-sub write_answer ( $core, $brigade ) {
+sub write_response ( $core, $brigade ) {
     my $r    = $core->r;
     my $next = $core->{next};
     if ( !$next && defined( my $mark = Apache2::Filter::_write_text( $core, $brigade ) ) ) {

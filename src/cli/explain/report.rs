@@ -135,7 +135,7 @@ fn phases(text: &mut String, config: &Config, route: &Route) {
     }
 }
 
-/// The built-in action of a phase. The front performs it, or a worker if Perl code runs before the answer.
+/// The built-in action of a phase. The front performs it, or a worker if Perl code runs before the response.
 fn without_perl(phase: Phase, config: &Config, route: &Route) -> Option<String> {
     let access = &route.settings.access;
     let who = if route.settings.has_perl_phases() { "worker" } else { "front" };

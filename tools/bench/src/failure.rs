@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::answer::CompleteResponse;
+use super::response::CompleteResponse;
 
 /// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
@@ -41,18 +41,18 @@ pub struct FailedRequest {
     /// Details; a report shows those of the first failure of each cause.
     pub text: String,
     /// The response, if it was complete but not as expected.
-    pub answer: Option<CompleteResponse>,
+    pub response: Option<CompleteResponse>,
 }
 
 impl FailedRequest {
     /// A failure without a response.
     pub fn new(cause: FailureCause, text: impl Into<String>) -> FailedRequest {
-        FailedRequest { cause, text: text.into(), answer: None }
+        FailedRequest { cause, text: text.into(), response: None }
     }
 
     /// A complete response that is not as expected.
-    pub fn wrong(cause: FailureCause, text: impl Into<String>, answer: CompleteResponse) -> FailedRequest {
-        FailedRequest { cause, text: text.into(), answer: Some(answer) }
+    pub fn wrong(cause: FailureCause, text: impl Into<String>, response: CompleteResponse) -> FailedRequest {
+        FailedRequest { cause, text: text.into(), response: Some(response) }
     }
 
     /// A broken connection; `began`: a part of the response had arrived.

@@ -10,9 +10,9 @@ use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use super::EncodedRequest;
-use super::answer::{BodySearch, CompleteResponse};
 use super::connect::ClientStream;
 use super::failure::{FailedRequest, FailureCause};
+use super::response::{BodySearch, CompleteResponse};
 use super::times::Moments;
 
 /// A connection shared by several users.

@@ -8,7 +8,6 @@
 #![forbid(unsafe_code)]
 
 mod alarm;
-mod answer;
 mod connect;
 mod failure;
 mod http1;
@@ -18,6 +17,7 @@ pub mod plan;
 mod random;
 pub mod report;
 mod request;
+mod response;
 mod run;
 mod schedule;
 mod tally;

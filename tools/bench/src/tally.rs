@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use super::answer::CompleteResponse;
 use super::failure::{FailedRequest, FailureCause};
+use super::response::CompleteResponse;
 use super::times::{DIGITS, TimeParts, histogram, nanoseconds};
 
 /// Precision of quantiles in intervals, in digits.
@@ -128,12 +128,12 @@ impl Tally {
         self.sent += done.sent;
         self.running.requests += 1;
         let has_latency = match done.result {
-            Ok(answer) => {
+            Ok(response) => {
                 self.completed += 1;
                 self.in_time += u64::from(self.window_end.is_none_or(|end| done.at <= end));
                 let total = done.at.saturating_duration_since(done.begun);
-                self.times.record(done.connect, total, answer.moments);
-                self.count_answer(answer);
+                self.times.record(done.connect, total, response.moments);
+                self.count_response(response);
                 true
             }
             Err(failure) => self.count_failure(failure),
@@ -152,17 +152,17 @@ impl Tally {
 
     fn count_failure(&mut self, failure: FailedRequest) -> bool {
         self.running.failed += 1;
-        let FailedRequest { cause, text, answer } = failure;
+        let FailedRequest { cause, text, response } = failure;
         self.failures.entry(cause).or_insert((0, text)).0 += 1;
-        if let Some(answer) = answer {
-            self.count_answer(answer);
+        if let Some(response) = response {
+            self.count_response(response);
         }
-        answer.is_some() || cause == FailureCause::Timeout
+        response.is_some() || cause == FailureCause::Timeout
     }
 
-    fn count_answer(&mut self, answer: CompleteResponse) {
-        *self.statuses.entry(answer.status).or_default() += 1;
-        self.received += answer.received;
+    fn count_response(&mut self, response: CompleteResponse) {
+        *self.statuses.entry(response.status).or_default() += 1;
+        self.received += response.received;
     }
 
     /// Number of failed requests.

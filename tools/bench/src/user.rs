@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use memchr::memmem::Finder;
 
 use super::alarm::Alarm;
-use super::answer::{BodySearch, CompleteResponse};
 use super::connect::{ClientStream, Connector};
 use super::failure::{FailedRequest, FailureCause};
 use super::plan::RunPlan;
+use super::response::{BodySearch, CompleteResponse};
 use super::schedule::{Schedule, ScheduledRequest};
 use super::tally::{Tally, TimedRequest};
 use super::timeout::RequestTimer;
@@ -54,8 +54,8 @@ pub async fn run(shared: Rc<SharedRun>, line: Rc<http2::SharedConnection>) {
         let begun = user.wait_for(turn, free).await;
         let Some(request) = shared.plan.request(turn.number) else { return };
         user.connect = Duration::ZERO;
-        let answer = timeout.until(begun + shared.plan.timeout, user.request(request)).await;
-        let result = answer.unwrap_or_else(|| Err(user.timed_out()));
+        let response = timeout.until(begun + shared.plan.timeout, user.request(request)).await;
+        let result = response.unwrap_or_else(|| Err(user.timed_out()));
         let (since, connect) = (turn.due.unwrap_or(begun), user.connect);
         user.note(turn, TimedRequest { result, since, begun, connect, at: Instant::now(), sent: request.size() });
     }
@@ -92,11 +92,11 @@ impl User<'_> {
     async fn request(&mut self, request: &EncodedRequest) -> Result<CompleteResponse, FailedRequest> {
         let finder = self.finder.clone();
         let mut body = BodySearch::with(finder.as_deref());
-        let answer = match self.shared.plan.transport.http2 {
+        let response = match self.shared.plan.transport.http2 {
             true => self.ask_in_http2(request, &mut body).await,
             false => self.ask_in_http1(request, &mut body).await,
         };
-        self.judge(answer?, body.was_found())
+        self.judge(response?, body.was_found())
     }
 
     async fn ask_in_http1(
@@ -109,11 +109,11 @@ impl User<'_> {
             Some(kept) => kept,
             None => http1::Http1Connection::new(self.shared.connect(&mut self.connect).await?, transport.throttle),
         };
-        let answer = connection.exchange(request, body).await?;
+        let response = connection.exchange(request, body).await?;
         if !transport.close {
             self.connection = Some(connection);
         }
-        Ok(answer)
+        Ok(response)
     }
 
     async fn ask_in_http2(
@@ -124,22 +124,22 @@ impl User<'_> {
         let connect = &mut self.connect;
         let open = async { http2::Http2Connection::open(self.shared.connect(connect).await?).await };
         let connection = self.line.connection(open).await?;
-        let answer = connection.exchange(request, body).await?;
+        let response = connection.exchange(request, body).await?;
         if self.shared.plan.transport.close {
             self.line.forget().await;
         }
-        Ok(answer)
+        Ok(response)
     }
 
-    fn judge(&self, answer: CompleteResponse, has_text: bool) -> Result<CompleteResponse, FailedRequest> {
-        match answer.status {
+    fn judge(&self, response: CompleteResponse, has_text: bool) -> Result<CompleteResponse, FailedRequest> {
+        match response.status {
             status if !self.shared.plan.expected.allows(status) => {
-                Err(FailedRequest::wrong(FailureCause::Status, format!("status {status}"), answer))
+                Err(FailedRequest::wrong(FailureCause::Status, format!("status {status}"), response))
             }
             _ if !has_text => {
-                Err(FailedRequest::wrong(FailureCause::Body, "the expected text is not in the body", answer))
+                Err(FailedRequest::wrong(FailureCause::Body, "the expected text is not in the body", response))
             }
-            _ => Ok(answer),
+            _ => Ok(response),
         }
     }
 

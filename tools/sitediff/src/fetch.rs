@@ -13,9 +13,9 @@ use bench::{Connector, RequestTarget};
 /// Maximum size of a body in bytes; the rest of a longer one is not compared.
 const LARGEST_BODY: usize = 16 << 20;
 
-/// A server's answer.
+/// A server's response.
 #[derive(Debug, Clone)]
-pub struct ServerAnswer {
+pub struct ServerResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -30,8 +30,8 @@ pub struct SiteServer {
 }
 
 impl SiteServer {
-    /// Sends a GET. The error says why there is no answer.
-    pub async fn get(&self, path: &str) -> Result<ServerAnswer, String> {
+    /// Sends a GET. The error says why there is no response.
+    pub async fn get(&self, path: &str) -> Result<ServerResponse, String> {
         let limit = self.timeout.as_secs();
         match tokio::time::timeout(self.timeout, self.answer(path)).await {
             Ok(answer) => answer,
@@ -39,7 +39,7 @@ impl SiteServer {
         }
     }
 
-    async fn answer(&self, path: &str) -> Result<ServerAnswer, String> {
+    async fn answer(&self, path: &str) -> Result<ServerResponse, String> {
         let stream = self.connector.connect().await.map_err(|failed| failed.text)?;
         let (mut sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
@@ -55,9 +55,9 @@ impl SiteServer {
                     break;
                 }
             }
-            Ok(ServerAnswer { status: head.status.as_u16(), headers: head.headers, body: bytes })
+            Ok(ServerResponse { status: head.status.as_u16(), headers: head.headers, body: bytes })
         };
-        // The connection carries the request's bytes, and ends with an error when the answer is dropped early.
+        // The connection carries the request's bytes, and ends with an error when the response is dropped early.
         tokio::pin!(asked, connection);
         let mut is_open = true;
         loop {

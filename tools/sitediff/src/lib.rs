@@ -4,7 +4,7 @@
 //!   log ─▶ fetch old, old again, new ─▶ normalized ─▶ page (what differs) ─▶ report
 //! ```
 //!
-//! The old server is asked twice: the parts of its page that differ between its own two answers (times, tokens) are not
+//! The old server is asked twice: the parts of its page that differ between its two responses (times, tokens) are not
 //! compared.
 
 #![forbid(unsafe_code)]

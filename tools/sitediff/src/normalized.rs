@@ -1,6 +1,6 @@
 //! A body in a form that does not depend on the server's address, cut into lines for the comparison.
 
-use super::fetch::ServerAnswer;
+use super::fetch::ServerResponse;
 use bench::RequestTarget;
 
 /// Stands for the server's scheme, host and port in pages and headers.
@@ -15,12 +15,12 @@ pub enum NormalizedBody {
     Bytes(Vec<u8>),
 }
 
-/// The body of an answer, without what differs between two servers of one site.
-pub fn body(answer: &ServerAnswer, server: &RequestTarget) -> NormalizedBody {
-    match std::str::from_utf8(&answer.body) {
+/// The body of a response, without what differs between two servers of one site.
+pub fn body(response: &ServerResponse, server: &RequestTarget) -> NormalizedBody {
+    match std::str::from_utf8(&response.body) {
         Ok(text) if !text.contains('\0') => NormalizedBody::Text(lines(text, server)),
-        _ if is_text(answer) => NormalizedBody::Text(lines(&latin_1(&answer.body), server)),
-        _ => NormalizedBody::Bytes(answer.body.clone()),
+        _ if is_text(response) => NormalizedBody::Text(lines(&latin_1(&response.body), server)),
+        _ => NormalizedBody::Bytes(response.body.clone()),
     }
 }
 
@@ -45,8 +45,8 @@ fn lines(text: &str, server: &RequestTarget) -> Vec<String> {
     without_address(text, server).lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
-fn is_text(answer: &ServerAnswer) -> bool {
-    let kind = answer.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+fn is_text(response: &ServerResponse) -> bool {
+    let kind = response.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     ["text/", "application/xml", "application/xhtml", "application/javascript", "application/json"]
         .iter()
         .any(|prefix| kind.starts_with(prefix))

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use http::header::HeaderName;
 use serde::Serialize;
 
-use super::fetch::ServerAnswer;
+use super::fetch::ServerResponse;
 use super::headers::{ComparedHeaders, compared};
 use super::normalized::{NormalizedBody, body};
 use bench::RequestTarget;
@@ -79,8 +79,8 @@ pub struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// Compares the new server's answer with the old server's two.
-    pub fn compare(&self, path: &str, old: [&ServerAnswer; 2], new: &ServerAnswer) -> ComparedPage {
+    /// Compares the new server's response with the old server's two.
+    pub fn compare(&self, path: &str, old: [&ServerResponse; 2], new: &ServerResponse) -> ComparedPage {
         let [first, again] = old;
         let mut differences = Vec::new();
         if first.status != new.status {
@@ -88,7 +88,7 @@ impl Sides<'_> {
         }
         let own_pages =
             first.status == new.status && first.body != new.body && is_of_server(first) && is_of_server(new);
-        let headers = |answer: &ServerAnswer, side: usize| {
+        let headers = |answer: &ServerResponse, side: usize| {
             let mut headers = compared(&answer.headers, self.ignored, self.servers[side]);
             if own_pages {
                 headers.remove("content-type");
@@ -123,7 +123,7 @@ impl Sides<'_> {
 }
 
 /// Whether the body is the page that httpd or Cameleer sends for a status without one: its title is the status.
-fn is_of_server(answer: &ServerAnswer) -> bool {
+fn is_of_server(answer: &ServerResponse) -> bool {
     let text = String::from_utf8_lossy(&answer.body);
     let [first, second, third] = [0, 1, 2].map(|at| text.lines().nth(at).unwrap_or_default());
     let title = format!("<title>{} ", answer.status);
@@ -170,11 +170,11 @@ mod tests {
     use super::*;
     use http::HeaderMap;
 
-    fn answer(status: u16, body: &str) -> ServerAnswer {
-        ServerAnswer { status, headers: HeaderMap::new(), body: body.as_bytes().to_vec() }
+    fn answer(status: u16, body: &str) -> ServerResponse {
+        ServerResponse { status, headers: HeaderMap::new(), body: body.as_bytes().to_vec() }
     }
 
-    fn compared(old: [&ServerAnswer; 2], new: &ServerAnswer) -> ComparedPage {
+    fn compared(old: [&ServerResponse; 2], new: &ServerResponse) -> ComparedPage {
         let server = RequestTarget::parse("http://h/").expect("a URL");
         Sides { servers: [&server, &server], ignored: &[] }.compare("/", old, new)
     }

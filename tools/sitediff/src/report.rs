@@ -31,8 +31,10 @@ impl SiteDiff {
         let (all, differing) = (self.pages.len(), self.differing());
         let _ = write!(out, "{} of {all} pages are alike, {differing} differ", all - differing);
         if varying > 0 {
-            let _ =
-                write!(out, "; the bodies of {varying} were not compared, because the old server's own answers differ");
+            let _ = write!(
+                out,
+                "; the bodies of {varying} were not compared, because the old server's own responses differ"
+            );
         }
         let own = self.pages.iter().filter(|page| page.own_pages).count();
         if own > 0 {
@@ -86,7 +88,7 @@ mod tests {
             ],
         };
         let expected = "/b\n    status: 200, new 404\n/c\n    body, from line 2:\n      - x\n      + y\n\
-            1 of 3 pages are alike, 2 differ; the bodies of 1 were not compared, because the old server's own answers differ\n";
+            1 of 3 pages are alike, 2 differ; the bodies of 1 were not compared, because the old server's own responses differ\n";
         assert_eq!(diff.text(), expected);
     }
 }

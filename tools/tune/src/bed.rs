@@ -12,7 +12,7 @@ use bench::plan::RunPlan;
 use machine::capacity::TimeShare;
 use machine::memory::{self, Measured};
 
-/// Approximate number of answers in a slice.
+/// Approximate number of responses in a slice.
 const ANSWERS: f64 = 60.0;
 /// Minimum length of a slice in seconds, unless there is little time.
 const SHORTEST: f64 = 0.5;
@@ -22,7 +22,7 @@ const LONGEST_PART: f64 = 1.0 / 20.0;
 const WARM_UP: f64 = 0.1;
 /// Length of the measurement with one visitor and one worker.
 const ALONE: Duration = Duration::from_millis(1500);
-/// Minimum of answers for a 99th percentile.
+/// Minimum of responses for a 99th percentile.
 const ENOUGH: u64 = 300;
 
 /// Measures the shadow server with a given number of workers.
@@ -86,7 +86,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
         Ok(TestBed { shadow, load, until, time, alone, have: 1, failed: 0, first_failure: None })
     }
 
-    /// Whether requests take so long that a slice has too few answers.
+    /// Whether requests take so long that a slice has too few responses.
     pub fn is_too_slow(&self) -> bool {
         self.alone.latency * 2.0 > self.time * LONGEST_PART
     }
@@ -103,7 +103,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
 
     fn long(&mut self, workers: u32, rate: f64) -> anyhow::Result<RunOutcome> {
         self.admit(workers)?;
-        // Time in which each visitor gets one answer.
+        // Time in which each visitor gets one response.
         let round = f64::from(self.load.visitors) / rate.max(0.1);
         let [warm_up, length] = [1.2 * round, 4.0 * round].map(|time| time.max(SHORTEST).min(self.time / 12.0));
         let [warm_up, length] = [warm_up, length].map(Duration::from_secs_f64);
@@ -199,7 +199,7 @@ fn must_go_on(outcome: &RunOutcome) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails unless at least one answer has a status from 200 to 399: error pages are no load.
+/// Fails unless at least one response has a status from 200 to 399: error pages are no load.
 fn must_answer(outcome: &RunOutcome, shadow: &Shadow<'_>) -> anyhow::Result<()> {
     must_go_on(outcome)?;
     let tally = &outcome.tally;

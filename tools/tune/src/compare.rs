@@ -14,7 +14,7 @@ use bench::{self, RunOutcome, versus};
 
 /// Length of the burst measurement.
 pub const BURST: Duration = Duration::from_millis(1500);
-/// Maximum relative difference of the mean answer size between equal answers.
+/// Maximum relative difference of the mean response size between equal responses.
 const SAME: f64 = 0.01;
 
 /// A directive whose present value may cost performance.
@@ -42,14 +42,14 @@ pub struct DirectiveComparison {
     pub low: Option<f64>,
     /// Upper bound of the ratio, with 95 % confidence.
     pub high: Option<f64>,
-    /// Whether statuses and sizes of the answers are equal.
+    /// Whether statuses and sizes of the responses are equal.
     pub same_answers: bool,
     /// Consequence of the change, for the user.
     pub about: &'static str,
 }
 
 impl DirectiveComparison {
-    /// Whether the other value is faster with equal answers.
+    /// Whether the other value is faster with equal responses.
     pub fn is_a_gain(&self) -> bool {
         self.same_answers && self.low.is_some_and(|low| low > 1.0)
     }

@@ -57,7 +57,7 @@ pub fn check<E>(
     find: impl FnOnce(&str, &str) -> Result<Option<String>, E>,
 ) -> Result<Result<DigestProof, Proof>, E> {
     let Some(fields) = asked.authorization.and_then(fields::parse) else { return Ok(Err(Proof::Nobody)) };
-    let answer = match DigestAnswer::of(&fields, rules) {
+    let answer = match DigestResponse::of(&fields, rules) {
         Ok(answer) => answer,
         Err(why) => return Ok(Err(Proof::Refused(format!("digest: {why}")))),
     };
@@ -72,7 +72,7 @@ pub fn check<E>(
     Ok(answer.proof(asked, rules, &secret))
 }
 
-impl DigestAnswer<'_> {
+impl DigestResponse<'_> {
     /// Checks the answer with the hash of user, realm and password.
     fn proof(&self, asked: &AuthRequest<'_>, rules: &AccessRules, secret: &str) -> Result<DigestProof, Proof> {
         let (answer, user) = (self, self.user.escape_debug());
@@ -92,7 +92,7 @@ impl DigestAnswer<'_> {
 }
 
 /// The fields that are hashed.
-struct DigestAnswer<'a> {
+struct DigestResponse<'a> {
     user: &'a str,
     realm: &'a str,
     nonce: &'a str,
@@ -102,9 +102,9 @@ struct DigestAnswer<'a> {
     protected: Option<[&'a str; 3]>,
 }
 
-impl<'a> DigestAnswer<'a> {
+impl<'a> DigestResponse<'a> {
     /// The fields of an answer to these rules' challenge, or why it answers another one.
-    fn of(fields: &'a DigestFields, rules: &AccessRules) -> Result<DigestAnswer<'a>, String> {
+    fn of(fields: &'a DigestFields, rules: &AccessRules) -> Result<DigestResponse<'a>, String> {
         let field = |name: &'static str| fields.get(name).ok_or(format!("the field {name} is missing"));
         if fields.get("algorithm").is_some_and(|name| !name.eq_ignore_ascii_case("MD5")) {
             return Err("the algorithm is not MD5".to_owned());
@@ -120,7 +120,7 @@ impl<'a> DigestAnswer<'a> {
             return Err(format!("the realm \"{}\" is not this place's AuthName", realm.escape_debug()));
         }
         let (user, nonce) = (field("username")?, field("nonce")?);
-        Ok(DigestAnswer { user, realm, nonce, uri: field("uri")?, response: field("response")?, protected })
+        Ok(DigestResponse { user, realm, nonce, uri: field("uri")?, response: field("response")?, protected })
     }
 
     /// The right `response` for a hash of user, realm and password.

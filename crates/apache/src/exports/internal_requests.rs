@@ -12,7 +12,7 @@ extern "C" fn apache_linked(r: u64, which: u32, other: Out<'_, u64>) -> c_int {
     let linked = with_stack(|stack| {
         let links = stack.records[stack.at(r)?].links;
         let at = [links.main, links.prev, links.next].get(which as usize).copied().flatten();
-        Ok(at.map_or(0, |at| stack.records[at].generation))
+        Ok(at.map_or(0, |at| stack.records[at].record_number))
     });
     give(other, linked)
 }

@@ -100,8 +100,8 @@ pub fn xs_init() -> libperl::XsInit {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_generation() -> u64 {
-    crate::generation()
+extern "C" fn apache_record_number() -> u64 {
+    crate::record_number()
 }
 
 #[unsafe(no_mangle)]

@@ -27,8 +27,8 @@ extern "C" fn apache_rflush(r: u64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_filter_answer(r: u64) -> c_int {
-    status(with(r, |_| ()).inspect(|()| crate::filter_answer(r)))
+extern "C" fn apache_filter_response(r: u64) -> c_int {
+    status(with(r, |_| ()).inspect(|()| crate::filter_response(r)))
 }
 
 #[unsafe(no_mangle)]
@@ -44,7 +44,7 @@ unsafe extern "C" fn apache_write_filtered(r: u64, bytes: *const c_char, length:
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_flush_filtered(r: u64) -> c_int {
-    status(crate::request_stack::flush_answer(r))
+    status(crate::request_stack::flush_response(r))
 }
 
 #[unsafe(no_mangle)]

@@ -50,7 +50,7 @@ impl Text {
 
 impl Number {
     /// Whether only the record with the client's response knows the field.
-    pub fn is_of_answer(self) -> bool {
+    pub fn is_of_response(self) -> bool {
         matches!(self, Number::Aborted | Number::Gone)
     }
 }

@@ -76,7 +76,7 @@ pub struct EndedRequest {
 
 /// The request record of mod_perl 1.x, behind `$r`.
 pub(crate) struct RequestRec {
-    pub generation: u64,
+    pub record_number: u64,
     pub frame: Frame,
     pub place: Rc<PlaceConfig>,
     pub client: Box<dyn ResponseReceiver>,
@@ -127,10 +127,10 @@ pub(crate) struct RequestRec {
 }
 
 impl RequestRec {
-    pub fn new(generation: u64, incoming: Incoming, tables: Tables, output: Output) -> RequestRec {
+    pub fn new(record_number: u64, incoming: Incoming, tables: Tables, output: Output) -> RequestRec {
         let first_status = incoming.frame.error_status().unwrap_or(200);
         RequestRec {
-            generation,
+            record_number,
             frame: incoming.frame,
             place: incoming.place,
             client: incoming.client,

@@ -20,9 +20,8 @@ fn log(level: Level, _: ContextPosition, text: &[u8]) {
     LOG.with_borrow_mut(|log| *log += &format!("[{}] {}\n", level.name(), String::from_utf8_lossy(text)));
 }
 
-/// A response.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct Response {
     pub infos: Vec<Head>,
     pub head: Head,
     pub body: String,
@@ -33,7 +32,7 @@ pub struct Answer {
     pub log: String,
 }
 
-impl Answer {
+impl Response {
     pub fn header(&self, name: &str) -> String {
         let values = self.head.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes()));
         values.map(|(_, value)| String::from_utf8_lossy(value)).collect::<Vec<_>>().join("|")
@@ -132,7 +131,7 @@ impl Server {
     }
 
     /// Sends a request to a handler, given as `sub { … }` or by name.
-    pub fn ask(&mut self, handler: &str, ask: &Ask<'_>) -> Answer {
+    pub fn ask(&mut self, handler: &str, ask: &Ask<'_>) -> Response {
         let handler = self.perl.resolve_handler(handler).unwrap_or_else(|e| panic!("{handler}: {e}"));
         let body = (!ask.body.is_empty()).then(|| in_memory("body", ask.body.as_bytes()).expect("memfd").into());
         self.perl.set_stdin(body).expect("stdin");
@@ -182,8 +181,8 @@ impl Server {
         }
     }
 
-    fn answer(&mut self) -> Answer {
-        let mut answer = Answer { log: LOG.take(), ..Default::default() };
+    fn answer(&mut self) -> Response {
+        let mut answer = Response { log: LOG.take(), ..Default::default() };
         for packet in self.front.0.take() {
             answer.take(&packet);
         }

@@ -74,7 +74,8 @@ impl Draft {
         self.call(row, &directive.args, directive.section.as_deref())
     }
 
-    /// Warns about `${NAME}` without a value, which stays as in httpd. The parser refuses it where it would be a mistake.
+    /// Warns about `${NAME}` without a value, which stays as in httpd. The parser refuses it where it would be a
+    /// mistake.
     fn warn_of_names(&mut self, row: &Row, args: &[String]) {
         if row.keeps_names()
             && let Some(name) = unknown_name(row, args)

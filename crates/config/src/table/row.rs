@@ -301,8 +301,8 @@ impl Row {
         }
     }
 
-    /// Whether `${NAME}` without a value stays in the line, as in httpd. In paths, addresses, sections and access rules it is a
-    /// mistake: a file of that name, or a rule that nobody meets.
+    /// Whether `${NAME}` without a value stays in the line, as in httpd. In paths, addresses, sections and access rules
+    /// it is a mistake: a file of that name, or a rule that nobody meets.
     pub fn keeps_names(&self) -> bool {
         let is_text = !matches!(self.contexts.htaccess, Class::NEVER | Class::AUTH_CONFIG | Class::LIMIT);
         is_text && self.takes.form() == Form::Line

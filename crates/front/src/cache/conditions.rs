@@ -6,25 +6,25 @@ use http::header::{DATE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_
 use super::terms::date;
 
 /// Whether a request with these conditions gets a 304 for a response with these headers.
-pub fn is_current(request: &HeaderMap, answer: &HeaderMap) -> bool {
+pub fn is_current(request: &HeaderMap, response: &HeaderMap) -> bool {
     if request.contains_key(IF_NONE_MATCH) {
-        let tag = answer.get(ETAG).and_then(|tag| tag.to_str().ok()).map(opaque);
+        let tag = response.get(ETAG).and_then(|tag| tag.to_str().ok()).map(opaque);
         let lists = request.get_all(IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
         return lists.flat_map(tags).any(|known| known == "*" || Some(opaque(known)) == tag);
     }
-    let modified = date(answer, LAST_MODIFIED);
+    let modified = date(response, LAST_MODIFIED);
     modified.zip(date(request, IF_MODIFIED_SINCE)).is_some_and(|(modified, since)| modified <= since)
 }
 
 /// Whether `If-Range` allows a Range for a response with these headers: it must match a strong validator (RFC 9110,
 /// 13.1.5).
-pub fn allow_range(request: &HeaderMap, answer: &HeaderMap) -> bool {
+pub fn allow_range(request: &HeaderMap, response: &HeaderMap) -> bool {
     let Some(known) = request.get(IF_RANGE) else { return true };
     if known.as_bytes().ends_with(b"\"") {
-        return !known.as_bytes().starts_with(b"W/") && answer.get(ETAG) == Some(known);
+        return !known.as_bytes().starts_with(b"W/") && response.get(ETAG) == Some(known);
     }
     // Last-Modified is a strong validator if Date is at least a second later.
-    let (modified, made) = (date(answer, LAST_MODIFIED), date(answer, DATE));
+    let (modified, made) = (date(response, LAST_MODIFIED), date(response, DATE));
     modified.is_some() && modified == date(request, IF_RANGE) && modified.zip(made).is_some_and(|(a, b)| a < b)
 }
 
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn tags_take_precedence_over_dates_and_are_compared_weakly() {
-        let answer = map(&[(ETAG, "\"a,b\""), (LAST_MODIFIED, THEN)]);
+        let response = map(&[(ETAG, "\"a,b\""), (LAST_MODIFIED, THEN)]);
         for (request, current) in [
             (map(&[]), false),
             (map(&[(IF_NONE_MATCH, "\"a,b\"")]), true),
@@ -69,7 +69,7 @@ mod tests {
             (map(&[(IF_MODIFIED_SINCE, "Sun, 09 Sep 2001 01:46:39 GMT")]), false),
             (map(&[(IF_MODIFIED_SINCE, "yesterday")]), false),
         ] {
-            assert_eq!(is_current(&request, &answer), current, "{request:?}");
+            assert_eq!(is_current(&request, &response), current, "{request:?}");
         }
         assert!(!is_current(&map(&[(IF_NONE_MATCH, "\"a\"")]), &map(&[])));
         assert!(!is_current(&map(&[(IF_MODIFIED_SINCE, LATER)]), &map(&[])));
@@ -77,13 +77,13 @@ mod tests {
 
     #[test]
     fn a_range_counts_for_the_very_same_bytes_only() {
-        let answer = map(&[(ETAG, "\"a\""), (LAST_MODIFIED, THEN), (DATE, LATER)]);
+        let response = map(&[(ETAG, "\"a\""), (LAST_MODIFIED, THEN), (DATE, LATER)]);
         let weak = map(&[(ETAG, "W/\"a\""), (LAST_MODIFIED, THEN), (DATE, THEN)]);
         for (value, strong_allows, weak_allows) in
             [("\"a\"", true, false), ("W/\"a\"", false, false), (THEN, true, false), (LATER, false, false)]
         {
             let request = map(&[(IF_RANGE, value)]);
-            let allows = (allow_range(&request, &answer), allow_range(&request, &weak));
+            let allows = (allow_range(&request, &response), allow_range(&request, &weak));
             assert_eq!(allows, (strong_allows, weak_allows), "{value}");
         }
     }

@@ -25,7 +25,7 @@ pub struct RequestControl {
 /// The directives of a response that apply to a shared cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[allow(missing_docs, reason = "the RFC's names")]
-pub struct AnswerControl {
+pub struct ResponseControl {
     pub no_store: bool,
     /// The cached response must be revalidated before each use.
     pub no_cache: bool,
@@ -62,10 +62,10 @@ impl RequestControl {
     }
 }
 
-impl AnswerControl {
+impl ResponseControl {
     /// Parses the cache directives of these headers.
-    pub fn of(headers: &HeaderMap) -> AnswerControl {
-        let mut control = AnswerControl::default();
+    pub fn of(headers: &HeaderMap) -> ResponseControl {
+        let mut control = ResponseControl::default();
         read(headers, |name, value| match name {
             "no-store" => control.no_store = true,
             "no-cache" => control.no_cache |= !only_fields(value, &mut control.private_fields),
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn directives_are_read_in_any_case_and_over_several_fields() {
-        let said = AnswerControl::of(&headers(&["Public , MAX-AGE=\"60\"", "s-maxage=5,,must-revalidate"]));
+        let said = ResponseControl::of(&headers(&["Public , MAX-AGE=\"60\"", "s-maxage=5,,must-revalidate"]));
         assert_eq!((said.public, said.max_age, said.s_maxage), (true, seconds(60), seconds(5)));
         assert!(said.must_revalidate && !said.no_store);
     }
@@ -184,20 +184,20 @@ mod tests {
             (&["xmax-age=5"], None),
             (&["ext=\"max-age=5, x\""], None),
         ] {
-            let said = AnswerControl::of(&headers(fields));
+            let said = ResponseControl::of(&headers(fields));
             assert_eq!((said.max_age, said.no_store), (max_age, false), "{fields:?}");
         }
-        assert!(AnswerControl::of(&headers(&["max-age=60, x=\"never closed"])).no_store);
+        assert!(ResponseControl::of(&headers(&["max-age=60, x=\"never closed"])).no_store);
     }
 
     #[test]
     fn a_field_that_is_private_does_not_make_the_answer_so() {
-        let said = AnswerControl::of(&headers(&["private=\"Set-Cookie\", no-cache=\"x-a, x-b\", max-age=5"]));
+        let said = ResponseControl::of(&headers(&["private=\"Set-Cookie\", no-cache=\"x-a, x-b\", max-age=5"]));
         assert!(!said.private && !said.no_cache);
         assert_eq!(said.private_fields.first(), Some(&SET_COOKIE));
         assert_eq!(said.private_fields.len(), 3);
-        assert!(AnswerControl::of(&headers(&["private=\"Set-Cookie, no name\""])).private);
-        assert!(AnswerControl::of(&headers(&["private, private=\"Set-Cookie\""])).private);
+        assert!(ResponseControl::of(&headers(&["private=\"Set-Cookie, no name\""])).private);
+        assert!(ResponseControl::of(&headers(&["private, private=\"Set-Cookie\""])).private);
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
         let with = |fields| {
             let mut headers = headers(fields);
             headers.insert(PRAGMA, HeaderValue::from_static("No-Cache"));
-            (RequestControl::of(&headers).no_cache, AnswerControl::of(&headers).no_cache)
+            (RequestControl::of(&headers).no_cache, ResponseControl::of(&headers).no_cache)
         };
         assert_eq!((with(&[]), with(&["max-age=5"])), ((true, true), (false, false)));
     }

@@ -9,13 +9,13 @@
 //!   Flights         lets one request ask a worker while others wait for its response
 //! ```
 
-pub mod answer;
 pub mod conditions;
 pub mod control;
 mod flights;
 pub mod forms;
 pub mod key;
 pub mod packed;
+pub mod response;
 mod store;
 pub mod terms;
 
@@ -25,10 +25,10 @@ use std::time::{Duration, Instant};
 use http::HeaderMap;
 
 use crate::base::lock::lock;
-use answer::CachedResponse;
 use flights::Flights;
 pub use flights::{FlightOutcome, Leader, Waiter};
 use key::Key;
+use response::CachedResponse;
 use store::VariantStore;
 pub use store::{StoreLookup, StoredResponse};
 
@@ -67,8 +67,8 @@ impl Cache {
     }
 
     /// Stores a response to this request.
-    pub fn keep(&self, key: &Key, headers: &HeaderMap, answer: Arc<CachedResponse>) {
-        lock(&self.store).keep(key, headers, answer);
+    pub fn keep(&self, key: &Key, headers: &HeaderMap, response: Arc<CachedResponse>) {
+        lock(&self.store).keep(key, headers, response);
     }
 
     /// Marks the request's response as not cacheable for a minute, and removes a stale one.

@@ -42,9 +42,9 @@ mod tests {
 
     use super::*;
     use crate::cache::StoreLookup;
-    use crate::cache::answer::CachedResponse;
     use crate::cache::forms::Forms;
     use crate::cache::key::Key;
+    use crate::cache::response::CachedResponse;
     use crate::cache::terms::Terms;
 
     #[test]
@@ -57,7 +57,7 @@ mod tests {
             CachedResponse { status: StatusCode::OK, reason: None, headers, body, forms, terms, since: Instant::now() };
         cache.keep(&key, &none, Arc::new(answer));
         let found = || match cache.find(&key, &none) {
-            StoreLookup::Answer(kept) => Some(Packing::new(&cache, &kept)),
+            StoreLookup::Response(kept) => Some(Packing::new(&cache, &kept)),
             StoreLookup::Passed | StoreLookup::Nothing => None,
         };
         let first = found().expect("it is kept");

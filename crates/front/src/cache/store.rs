@@ -8,8 +8,8 @@ use derive_more::Deref;
 use http::HeaderMap;
 use http::header::HeaderName;
 
-use super::answer::CachedResponse;
 use super::key::Key;
+use super::response::CachedResponse;
 
 /// Overhead in bytes of a stored variant and its index entry, without its key.
 const PER_VARIANT: usize = 384;
@@ -18,14 +18,14 @@ const PER_VARIANT: usize = 384;
 #[derive(Debug, Clone, Deref)]
 pub struct StoredResponse {
     #[deref(forward)]
-    answer: Arc<CachedResponse>,
+    response: Arc<CachedResponse>,
     names: Names,
 }
 
 /// The result of a cache search.
 pub enum StoreLookup {
     /// A stored response, possibly stale.
-    Answer(StoredResponse),
+    Response(StoredResponse),
     /// A recent response could not be stored.
     Passed,
     /// The cache has no entry for the request.
@@ -59,7 +59,7 @@ struct Variant {
 }
 
 enum VariantContent {
-    Answer(Arc<CachedResponse>),
+    Response(Arc<CachedResponse>),
     PassedUntil(Instant),
 }
 
@@ -86,24 +86,26 @@ impl VariantStore {
         };
         self.order.insert(self.turn, names.clone());
         match &variant.known {
-            VariantContent::Answer(answer) => StoreLookup::Answer(StoredResponse { answer: answer.clone(), names }),
+            VariantContent::Response(response) => {
+                StoreLookup::Response(StoredResponse { response: response.clone(), names })
+            }
             VariantContent::PassedUntil(until) if now < *until => StoreLookup::Passed,
             VariantContent::PassedUntil(_) => StoreLookup::Nothing,
         }
     }
 
     /// Stores a response to this request.
-    pub fn keep(&mut self, key: &Key, headers: &HeaderMap, answer: Arc<CachedResponse>) {
-        self.depend(key, &answer.terms.vary);
-        let size = answer.size();
-        self.put(key, headers, VariantContent::Answer(answer), size);
+    pub fn keep(&mut self, key: &Key, headers: &HeaderMap, response: Arc<CachedResponse>) {
+        self.depend(key, &response.terms.vary);
+        let size = response.size();
+        self.put(key, headers, VariantContent::Response(response), size);
     }
 
     /// Marks the request's response as not cacheable until `until`. A fresh stored response stays: the new one may
     /// have been for a single client.
     pub fn pass(&mut self, key: &Key, headers: &HeaderMap, until: Instant) {
-        if let StoreLookup::Answer(answer) = self.find(key, headers, Instant::now())
-            && answer.is_fresh()
+        if let StoreLookup::Response(response) = self.find(key, headers, Instant::now())
+            && response.is_fresh()
         {
             return;
         }
@@ -117,7 +119,7 @@ impl VariantStore {
             self.size -= variant.size;
             self.order.remove(&variant.turn);
         }
-        gone.variants.values().filter(|variant| matches!(variant.known, VariantContent::Answer(_))).count()
+        gone.variants.values().filter(|variant| matches!(variant.known, VariantContent::Response(_))).count()
     }
 
     /// Checks the next `most` variants from `turn` on, and removes the resources for which `is_meant` holds.
@@ -161,7 +163,7 @@ impl VariantStore {
     pub fn grow(&mut self, kept: &StoredResponse, bytes: usize) {
         let (resource, name) = &kept.names;
         let variant = self.resources.get_mut(resource).and_then(|resource| resource.variants.get_mut(name));
-        let is_it = |variant: &&mut Variant| matches!(&variant.known, VariantContent::Answer(answer) if Arc::ptr_eq(answer, &kept.answer));
+        let is_it = |variant: &&mut Variant| matches!(&variant.known, VariantContent::Response(response) if Arc::ptr_eq(response, &kept.response));
         if let Some(variant) = variant.filter(is_it) {
             variant.size += bytes;
             self.size += bytes;
@@ -220,7 +222,7 @@ mod tests {
     }
 
     fn has(store: &mut VariantStore, key: &Key, headers: &HeaderMap) -> bool {
-        matches!(store.find(key, headers, Instant::now()), StoreLookup::Answer(_))
+        matches!(store.find(key, headers, Instant::now()), StoreLookup::Response(_))
     }
 
     /// Recomputes the total size and checks the indexes against each other.
@@ -261,7 +263,7 @@ mod tests {
     fn growth_of_a_response_is_counted_while_it_is_stored() {
         let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
         let find = |store: &mut VariantStore| match store.find(&key("a", ""), &none, Instant::now()) {
-            StoreLookup::Answer(kept) => kept,
+            StoreLookup::Response(kept) => kept,
             _ => panic!("it is kept"),
         };
         store.keep(&key("a", ""), &none, answer(1000, &[]));
@@ -289,7 +291,7 @@ mod tests {
         store.keep(&key("a", "other"), &speaks("en"), answer(10, &[]));
         assert!(
             has(&mut store, &page, &speaks("de")),
-            "an answer that depends on less does not change what the others depend on"
+            "a response that depends on less does not change what the others depend on"
         );
         assert_eq!(store.forget(b"a"), 3);
         assert_eq!((counted(&store), store.size), (0, 0));

@@ -8,7 +8,7 @@ use http::header::{
 };
 use http::{HeaderMap, StatusCode};
 
-use super::control::{AnswerControl, RequestControl};
+use super::control::{RequestControl, ResponseControl};
 use config::response::cache::Caching;
 
 /// The parts of a request and its response that decide about storing.
@@ -61,7 +61,7 @@ const MOST_VARY: usize = 16;
 impl Offer<'_> {
     /// The terms of storage, or why the response is not stored.
     pub fn terms(&self) -> Result<Terms, Unfit> {
-        let control = AnswerControl::of(self.shown);
+        let control = ResponseControl::of(self.shown);
         self.may_be_kept(&control)?;
         let vary = self.vary()?;
         let omitted = self.omitted(&control)?;
@@ -89,7 +89,7 @@ impl Offer<'_> {
         Ok(terms)
     }
 
-    fn may_be_kept(&self, control: &AnswerControl) -> Result<(), Unfit> {
+    fn may_be_kept(&self, control: &ResponseControl) -> Result<(), Unfit> {
         use StatusCode as Is;
         const NEVER: [StatusCode; 8] = [
             Is::PARTIAL_CONTENT,
@@ -143,7 +143,7 @@ impl Offer<'_> {
 
     /// The headers to leave out. A response with Set-Cookie is stored only if its directives or the configuration
     /// leave the cookie out.
-    fn omitted(&self, control: &AnswerControl) -> Result<Vec<HeaderName>, Unfit> {
+    fn omitted(&self, control: &ResponseControl) -> Result<Vec<HeaderName>, Unfit> {
         let ignored = self.rules.ignored_headers.iter().filter_map(|name| name.parse().ok());
         let omitted: Vec<HeaderName> = ignored.chain(control.private_fields.iter().cloned()).collect();
         match self.shown.contains_key(SET_COOKIE) && !omitted.contains(&SET_COOKIE) {
@@ -161,7 +161,7 @@ impl Offer<'_> {
     }
 
     /// The explicit lifetime (RFC 9111, section 4.2.1). An invalid Expires counts as expired.
-    fn explicit(&self, control: &AnswerControl) -> Option<Duration> {
+    fn explicit(&self, control: &ResponseControl) -> Option<Duration> {
         let until = || {
             self.shown.contains_key(EXPIRES).then(|| {
                 let from = date(self.shown, DATE).unwrap_or(self.now);
@@ -173,7 +173,7 @@ impl Offer<'_> {
 
     /// The heuristic lifetime (RFC 9111, section 4.2.2), by mod_cache's rules. Responses to a query or a cookie get
     /// none: they may be meant for one client, or depend on the client's input.
-    fn implicit(&self, control: &AnswerControl) -> Result<Duration, Unfit> {
+    fn implicit(&self, control: &ResponseControl) -> Result<Duration, Unfit> {
         const USUAL: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
         if !USUAL.contains(&self.status.as_u16()) && !control.public {
             return Err("the response has no freshness lifetime, which its status requires");
@@ -196,7 +196,7 @@ impl Offer<'_> {
         Ok(supposed.max(rules.min_expire))
     }
 
-    fn if_error(&self, control: &AnswerControl, strict: bool) -> Duration {
+    fn if_error(&self, control: &ResponseControl, strict: bool) -> Duration {
         match control.stale_if_error {
             _ if strict => Duration::ZERO,
             Some(time) => time,
@@ -218,7 +218,7 @@ impl Offer<'_> {
 }
 
 /// Whether a response to an authenticated client may be shared (RFC 9111, section 3.5).
-fn is_for_users(control: &AnswerControl) -> bool {
+fn is_for_users(control: &ResponseControl) -> bool {
     control.public || control.must_revalidate || control.s_maxage.is_some()
 }
 

@@ -125,7 +125,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
                 return Poll::Ready(ConnectionEnd::Refused(violation));
             }
             if timer.as_mut().poll(cx).is_pending() {
-                io.watch_between_answers(cx);
+                io.watch_between_responses(cx);
                 return Poll::Pending;
             }
             io.watch(cx);

@@ -97,9 +97,9 @@ impl StrictIo {
     }
 
     /// Registers for input, unless a response is due first.
-    pub fn watch_between_answers(&self, cx: &mut Context<'_>) {
+    pub fn watch_between_responses(&self, cx: &mut Context<'_>) {
         let mut inner = self.0.borrow_mut();
-        if !inner.is_owed_an_answer() {
+        if !inner.is_owed_a_response() {
             inner.watch(cx);
         }
     }
@@ -129,11 +129,11 @@ impl Inner {
     /// Handles the end of the client's sending side. hyper would drop the response in progress, so it sees the end only
     /// after the response.
     fn at_end(&self) -> Poll<io::Result<()>> {
-        if self.is_owed_an_answer() { Poll::Pending } else { Poll::Ready(Ok(())) }
+        if self.is_owed_a_response() { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     /// Whether all requests arrived whole, and one is not answered yet.
-    fn is_owed_an_answer(&self) -> bool {
+    fn is_owed_a_response(&self) -> bool {
         self.buffer.is_between_requests() && !self.client.has_answered(self.buffer.heads())
     }
 
@@ -153,7 +153,7 @@ impl Inner {
                 return self.at_end();
             }
             // The response may be sent soon, so registering for input would be wasted.
-            self.sleeps = self.stream.is_drained() && self.is_owed_an_answer();
+            self.sleeps = self.stream.is_drained() && self.is_owed_a_response();
             if self.sleeps {
                 return Poll::Pending;
             }
@@ -162,7 +162,7 @@ impl Inner {
             let fresh = into.filled_mut().get_mut(before..).unwrap_or_default();
             if fresh.is_empty() {
                 self.ended = true;
-                let may_listen = self.is_owed_an_answer() && self.client.hangs_up();
+                let may_listen = self.is_owed_a_response() && self.client.hangs_up();
                 return if may_listen { Poll::Pending } else { Poll::Ready(Ok(())) };
             }
             let passed = self.buffer.take(fresh);

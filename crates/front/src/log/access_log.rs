@@ -25,7 +25,7 @@ pub struct AccessLogs {
     files: Vec<Mutex<LogFile>>,
     /// The access logs of each host: index of the file, format, and condition on requests.
     hosts: Vec<Vec<(usize, LogFormat, Option<EnvCondition>)>>,
-    wants_answer: bool,
+    wants_response: bool,
     clock: ClockText,
 }
 
@@ -54,8 +54,8 @@ impl AccessLogs {
         }
         Ok(AccessLogs {
             files: config.logs.iter().zip(logs).map(|(target, log)| Mutex::new(LogFile::new(target, log))).collect(),
-            wants_answer: hosts.iter().flatten().any(|(_, format, when)| {
-                format.wants_answer() || when.as_ref().is_some_and(|when| when.expr().is_some())
+            wants_response: hosts.iter().flatten().any(|(_, format, when)| {
+                format.wants_response() || when.as_ref().is_some_and(|when| when.expr().is_some())
             }),
             hosts,
             clock: ClockText::default(),
@@ -63,8 +63,8 @@ impl AccessLogs {
     }
 
     /// Whether a format uses a header of the response.
-    pub fn want_answer(&self) -> bool {
-        self.wants_answer
+    pub fn want_response(&self) -> bool {
+        self.wants_response
     }
 
     /// Adds the lines of a request of `host`; `holds` evaluates conditions.

@@ -84,7 +84,7 @@ pub struct Entry<'a> {
     pub place: Option<RoutedPath<'a>>,
     pub tally: ResponseTally,
     /// Headers of the response; stored only if a format uses one.
-    pub answer: Option<&'a HeaderMap>,
+    pub response: Option<&'a HeaderMap>,
     /// Number of the request in logs.
     pub number: u64,
     /// Id of the request's trace.

@@ -55,7 +55,9 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
             Some(changed) => header(out, changed.values(&head.headers, name)),
             None => header(out, head.headers.get_all(name)),
         },
-        LogItem::ResponseHeader(name) => header(out, entry.answer.into_iter().flat_map(|answer| answer.get_all(name))),
+        LogItem::ResponseHeader(name) => {
+            header(out, entry.response.into_iter().flat_map(|response| response.get_all(name)))
+        }
         LogItem::FromWorker(kind, name) => {
             let told = entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
             // Variables that no worker received, such as the cache's, are known only to the front.

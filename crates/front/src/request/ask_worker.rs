@@ -29,7 +29,7 @@ use config::Handler;
 /// A worker's reply to a request.
 pub enum WorkerReply {
     /// A response of which at least the head has arrived.
-    Answer(Response<BodySource>),
+    Response(Response<BodySource>),
     /// The file to send, and the headers to send with it.
     File(Vec<u8>, Option<wire::reply::Head>),
     /// An internal redirect to a path of this server, and headers for its response.
@@ -41,7 +41,7 @@ pub enum WorkerReply {
     Refused(StatusCode, Vec<u8>),
 }
 
-/// Receives the body, submits the request and waits for the head of the answer.
+/// Receives the body, submits the request and waits for the head of the response.
 pub async fn request(
     context: &RequestContext,
     head: &Parts,
@@ -144,7 +144,7 @@ async fn receive(
     }
     Ok(match (file, elsewhere, said) {
         (Some(file), _, said) => Ok(WorkerReply::File(file, said)),
-        (None, None, Some(said)) => from_worker::response(ticket, said).map(WorkerReply::Answer),
+        (None, None, Some(said)) => from_worker::response(ticket, said).map(WorkerReply::Response),
         (None, elsewhere, said) => Ok(WorkerReply::Elsewhere(elsewhere.unwrap_or_default(), said)),
     })
 }
@@ -157,7 +157,7 @@ pub async fn deliver(
     said: WorkerReply,
 ) -> Result<Dispatched, Refusal> {
     match said {
-        WorkerReply::Answer(response) => Ok(Dispatched::Response(response)),
+        WorkerReply::Response(response) => Ok(Dispatched::Response(response)),
         WorkerReply::File(file, said) => {
             // The program may have moved the request to another route.
             let place = context.route().clone().unwrap_or_else(|| route.clone());

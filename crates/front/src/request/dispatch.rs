@@ -17,7 +17,7 @@ use super::context::{RequestContext, remote_ip, variables};
 use super::files::{self, LookupResult, autoindex, lookup};
 use super::includes::{self, facts};
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
-use super::negotiation::{self, MapAnswer};
+use super::negotiation::{self, MapChoice};
 use super::place::{aliased, choose, find, find_by, settle, settle_all};
 use super::redirects::{moved, redirect};
 use super::respond::body::BodySource;
@@ -169,7 +169,7 @@ async fn at_place(
     let has_phases = route.settings.has_perl_phases();
     let route = if !has_phases && (route.is_static() || is_folder_of_programs(context, &route).await?) {
         match on_disk(context, head, route, body).await? {
-            OnDisk::Answer(answer) => return Ok(answer),
+            OnDisk::Response(answer) => return Ok(answer),
             OnDisk::Program(route) => route,
         }
     } else {
@@ -187,7 +187,7 @@ async fn at_place(
 /// What the path leads to on disk.
 enum OnDisk {
     /// A file, a list of a folder, or an internal redirect.
-    Answer(Dispatched),
+    Response(Dispatched),
     /// A program, with its route.
     Program(Rc<Route>),
 }
@@ -205,7 +205,7 @@ async fn on_disk(
     }
     measure(head, &route, &found)?;
     if let Some(onward) = actions::script(context, head, &route, &found)? {
-        return Ok(OnDisk::Answer(Dispatched::Forward(Box::new(onward))));
+        return Ok(OnDisk::Response(Dispatched::Forward(Box::new(onward))));
     }
     let answer = match found? {
         LookupResult::Moved(status, path) => return Err(moved(context, head, &route, (status, path))),
@@ -218,10 +218,10 @@ async fn on_disk(
             let asked = std::mem::replace(&mut route, file);
             settle_all(context, head, &route).await?;
             if files::is_type_map(&context.generation.config, &route) {
-                return Ok(OnDisk::Answer(
+                return Ok(OnDisk::Response(
                     match Box::pin(negotiation::type_map(context, head, &asked, &route)).await? {
-                        MapAnswer::Onward(onward) => Dispatched::Forward(onward),
-                        MapAnswer::Response(response) => Dispatched::Response(response),
+                        MapChoice::Onward(onward) => Dispatched::Forward(onward),
+                        MapChoice::Response(response) => Dispatched::Response(response),
                     },
                 ));
             }
@@ -235,7 +235,7 @@ async fn on_disk(
             return Ok(OnDisk::Program(route));
         }
     };
-    Ok(OnDisk::Answer(answer))
+    Ok(OnDisk::Response(answer))
 }
 
 /// Checks access to a program for which no file was looked up.

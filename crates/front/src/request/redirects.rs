@@ -1,7 +1,7 @@
 //! Redirects of the configuration and of folders: `Redirect`, `DirectorySlash`, `DirectoryIndexRedirect`.
 //!
-//! As in httpd, a path of this server becomes a whole URL: proxies in front of this server map those, and `//name` at the start of
-//! a path would be another server.
+//! As in httpd, a path of this server becomes a whole URL: proxies in front of this server map those, and `//name` at
+//! the start of a path would be another server.
 
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};

@@ -15,7 +15,7 @@ pub struct Client {
 
 /// A response with its body, taken out of its chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// `200`
     pub status: u16,
     /// Headers; names in lower case.
@@ -25,7 +25,7 @@ pub struct Answer {
     pub cut: bool,
 }
 
-impl Answer {
+impl Response {
     /// A header's value, or an empty one.
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
@@ -50,12 +50,12 @@ impl Client {
     }
 
     /// A whole request for a path.
-    pub fn get(&mut self, path: &str) -> Answer {
+    pub fn get(&mut self, path: &str) -> Response {
         self.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")).answer()
     }
 
     /// The next response.
-    pub fn answer(&mut self) -> Answer {
+    pub fn answer(&mut self) -> Response {
         let mut answer = self.head();
         let length = answer.header("content-length").parse::<usize>();
         let whole = match length {
@@ -69,7 +69,7 @@ impl Client {
     }
 
     /// Reads only the head of the next response.
-    pub fn head(&mut self) -> Answer {
+    pub fn head(&mut self) -> Response {
         let at = loop {
             match self.buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
                 Some(at) => break at,
@@ -81,7 +81,7 @@ impl Client {
         let mut lines = head.trim_end().split("\r\n");
         let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok());
         let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
-        Answer {
+        Response {
             status: status.expect("a status"),
             headers: lines.filter_map(header).collect(),
             body: vec![],
@@ -90,10 +90,10 @@ impl Client {
     }
 
     /// Reads the chunked body of a response whose head was read.
-    pub fn rest_of_chunks(&mut self) -> Answer {
+    pub fn rest_of_chunks(&mut self) -> Response {
         let whole = self.chunks();
         let cut = whole.is_err();
-        Answer { status: 0, headers: vec![], body: whole.unwrap_or_else(|part| part), cut }
+        Response { status: 0, headers: vec![], body: whole.unwrap_or_else(|part| part), cut }
     }
 
     /// Reads until the front closes the connection.

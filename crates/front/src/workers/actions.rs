@@ -145,7 +145,7 @@ fn log_late(state: &State, worker: WorkerId, request: RequestId, stretch: Stretc
         state.requests.get(&request).map(|late| &late.label).or(state.last.get(&worker).map(|(label, _)| label));
     let Some(label) = label else { return };
     let what = match stretch {
-        Stretch::Answer => "",
+        Stretch::Response => "",
         Stretch::Cleanups => "the cleanups of ",
         Stretch::Rest => "destructors that run after ",
     };

@@ -212,7 +212,7 @@ int cml_stdout_is_log(int is_log)
     return before;
 }
 
-int cml_is_answer(const IO *io)
+int cml_is_response(const IO *io)
 {
     return io && !cml_stdout_logs && IoOFP(io) == cml_out_handle && !(SvRMAGICAL(io) && mg_find((const SV *)io, PERL_MAGIC_tiedscalar));
 }

@@ -21,7 +21,7 @@ static void follow_references(pTHX)
     int is_needed = 0;
     for (SV **arg = at; arg <= PL_stack_sp && !is_needed; arg++)
         is_needed = is_text_ref(*arg);
-    if (!is_needed || !gv || !isGV_with_GP(gv) || !cml_is_answer(GvIO(gv)))
+    if (!is_needed || !gv || !isGV_with_GP(gv) || !cml_is_response(GvIO(gv)))
         return;
     for (; at <= PL_stack_sp; at++)
         if (is_text_ref(*at))

@@ -84,7 +84,7 @@ impl Master {
         Ok(())
     }
 
-    /// `cameleer purge`: the front drops cached answers, and reports how many.
+    /// `cameleer purge`: the front drops cached responses, and reports how many.
     fn request_purge(&mut self, client: ControlClient, url: String) {
         self.front_requests.request_purge(client);
         match self.children.front {

@@ -8,7 +8,7 @@ use bytes::BytesMut;
 use http::header::{HOST, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 
-use crate::backends::{BackendAnswer, BackendRequest, Backends};
+use crate::backends::{BackendRequest, BackendResponse, Backends};
 use crate::key::BackendHandshake;
 use crate::waits::Waits;
 use config::At;
@@ -60,7 +60,7 @@ async fn ask(
     head.headers.insert(USER_AGENT, HeaderValue::from_static("Cameleer (health check)"));
     let mut outgoing = BackendRequest { head, body: None, tls, once: false, upgrades: false, expects: false };
     let answer = backends.send(to, waits, &mut outgoing).await.map_err(|failure| failure.to_string())?;
-    let BackendAnswer::Response(response) = answer else { return Err("the response switches protocols".to_owned()) };
+    let BackendResponse::Response(response) = answer else { return Err("the response switches protocols".to_owned()) };
     let status = response.status().as_u16();
     let mut body = response.into_body();
     let mut text = BytesMut::new();

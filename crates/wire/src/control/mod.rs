@@ -76,7 +76,7 @@ pub enum ToFront {
     },
     /// The mold has forked this worker.
     Forked { slot: Slot, pid: i32 },
-    /// A worker has ended; its socket may still hold a last answer.
+    /// A worker has ended; its socket may still hold a last response.
     Gone { slot: Slot },
     /// Send new requests to this generation; older ones drain.
     Activate { generation: GenerationNumber },

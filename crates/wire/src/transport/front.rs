@@ -58,7 +58,7 @@ impl SocketFront {
         &self.memory
     }
 
-    /// Wakes a worker that waits for room for its answers.
+    /// Wakes a worker that waits for room for its responses.
     pub fn wake(&self) {
         ring(self.socket.as_fd());
     }

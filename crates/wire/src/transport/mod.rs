@@ -3,7 +3,7 @@
 //! Small requests and all responses lie in [`memory`](crate::memory) that both share. One packet socket per
 //! worker carries large requests, descriptors, messages about no request, and *bells*, which wake a sleeping
 //! worker. [`SocketFront`] and [`WorkerPort`] are the ends of both. A request names the thread of the front
-//! that wants the answer; that thread alone reads it, and has an eventfd that wakes it.
+//! that wants the response; that thread alone reads it, and has an eventfd that wakes it.
 //!
 //! ```text
 //!   front                                           worker
@@ -48,7 +48,7 @@ const BELLS: u8 = 8;
 const BELL: u8 = 9;
 const PROMOTE: u8 = 10;
 const INSPECT: u8 = 11;
-/// Bytes before an inline frame: the kind and the thread that wants the answer.
+/// Bytes before an inline frame: the kind and the thread that wants the response.
 const BEFORE_FRAME: usize = 2;
 /// The largest packet of the front, in bytes.
 pub const MAX_ORDER: usize = BEFORE_FRAME + MAX_INLINE;
@@ -62,7 +62,7 @@ pub enum WorkerOrder<'a> {
         frame: &'a [u8],
         /// The body, with [`Flags::BODY_IN_FD`]; read from its start.
         body: Option<BorrowedFd<'a>>,
-        /// The thread that wants the answer.
+        /// The thread that wants the response.
         reply_to: u8,
     },
     /// The eventfds that wake the threads of the front, in the order of the threads; at most
@@ -96,7 +96,7 @@ pub enum WorkerOrder<'a> {
         /// Descriptors that the [`Inspection`] needs.
         with: &'a [BorrowedFd<'a>],
     },
-    /// The answer to this request is no longer wanted.
+    /// The response to this request is no longer wanted.
     Abandoned {
         /// The id in the request's frame.
         request: u64,
@@ -111,7 +111,7 @@ pub enum WorkerOrder<'a> {
     Greet,
 }
 
-/// Whether the answer to a request is still wanted.
+/// Whether the response to a request is still wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// No sign that the client has disconnected.
@@ -149,7 +149,7 @@ pub enum Inbound {
         /// Descriptors that the [`Inspection`] needs.
         with: Vec<OwnedFd>,
     },
-    /// The answer to this request, which may be over, is no longer wanted.
+    /// The response to this request, which may be over, is no longer wanted.
     Abandoned(u64),
     /// As [`WorkerOrder::HungUp`]; the request may already be finished.
     HungUp(u64),
@@ -161,7 +161,7 @@ pub enum Inbound {
     Bell,
 }
 
-/// Decodes a packet of the front, and the thread that wants the answer; an inline frame goes into `buffer`.
+/// Decodes a packet of the front, and the thread that wants the response; an inline frame goes into `buffer`.
 fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(Inbound, u8)> {
     let mut fds = fds.into_iter();
     let mut packet = Cursor(packet);

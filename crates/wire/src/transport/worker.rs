@@ -13,7 +13,7 @@ use crate::reply::{Outgoing, Reply};
 /// The worker's end of a socketpair, with its memory. Blocks.
 pub struct WorkerPort {
     line: OrderSocket,
-    /// The thread that gets the answer.
+    /// The thread that gets the response.
     reply_to: u8,
     memory: WorkerMemory,
 }
@@ -114,7 +114,7 @@ impl WorkerPort {
         send_packet(self.line.socket.as_fd(), &[IoSlice::new(&packet)], &[])
     }
 
-    /// Sends part of an answer. Answers for a front that has died are dropped.
+    /// Sends part of a response. Responses for a front that has died are dropped.
     pub fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
         let (line, reply_to) = (&mut self.line, self.reply_to);
         if line.is_for_nobody {
@@ -124,7 +124,7 @@ impl WorkerPort {
         if line.is_for_nobody { Ok(()) } else { sent }
     }
 
-    /// Whether the answer to this request is still wanted, by the orders that have arrived. Takes no request
+    /// Whether the response to this request is still wanted, by the orders that have arrived. Takes no request
     /// out of the socket: the front may want it back.
     pub fn presence(&mut self, request: u64) -> io::Result<Presence> {
         self.line.receive_announced(&self.memory)?;

@@ -45,7 +45,7 @@ pub fn respond(manager: &OwnedFd, settings: &Settings, request: u64, begun: Inst
     ask(manager, (settings, script), request, &variables, limits(settings, begun))
 }
 
-/// Asks a process of the program. A used process that ends without an answer, as it may by its own rules, has lost
+/// Asks a process of the program. A used process that ends without a response, as it may by its own rules, has lost
 /// nothing where the method is idempotent (RFC 9110, section 9.2.2): a new process gets the request, once.
 fn ask(
     manager: &OwnedFd,

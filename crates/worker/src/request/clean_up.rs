@@ -1,4 +1,4 @@
-//! The log phase and cleanups, after the client has its answer.
+//! The log phase and cleanups, after the client has its response.
 
 use std::rc::Rc;
 

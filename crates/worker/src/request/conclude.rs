@@ -1,4 +1,4 @@
-//! The answer if no handler answers: a file, or an error page.
+//! The response if no handler answers: a file, or an error page.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -9,13 +9,13 @@ use apache::{ErrorPage, HandlerOutcome, InternalRequest};
 use super::at::LocatedRequest;
 use super::engine::redirect::redirect;
 use super::filters::filtered_file;
-use super::folders::{FolderAnswer, answer_for};
+use super::folders::{FolderResult, answer_for};
 use super::phases::{DECLINED, OK};
 use super::variables;
 use config::Named;
 use config::response::{ErrorDocument, PathInfo};
 
-/// Sends the answer after the response handler has returned `said`.
+/// Sends the response after its handler has returned `said`.
 pub(super) fn conclude(at: LocatedRequest<'_>, said: i32) {
     let handler = at.handler();
     if let (DECLINED, true, Some(page)) = (said, handler.is_page(), handler.name()) {
@@ -54,17 +54,17 @@ fn with_file(at: LocatedRequest<'_>, path: &[u8]) {
 /// listed.
 fn with_folder(at: LocatedRequest<'_>, file: &[u8]) -> bool {
     match answer_for(at.site, at.request, at.location, file) {
-        Some(FolderAnswer::Index(uri)) => {
+        Some(FolderResult::Index(uri)) => {
             if !redirect(at.site, at.request, InternalRequest::Redirect, &uri, false) {
                 with_error(at, 500);
             }
         }
-        Some(FolderAnswer::Moved(uri)) => {
+        Some(FolderResult::Moved(uri)) => {
             apache::set_location(at.request, &uri);
             with_error(at, 301);
         }
-        Some(FolderAnswer::Bare) if !at.settings().options.indexes => with_error(at, 403),
-        Some(FolderAnswer::Bare) | None => return false,
+        Some(FolderResult::Bare) if !at.settings().options.indexes => with_error(at, 403),
+        Some(FolderResult::Bare) | None => return false,
     }
     true
 }

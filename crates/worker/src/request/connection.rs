@@ -28,6 +28,6 @@ pub(super) fn converse(at: LocatedRequest<'_>, socket: Option<OwnedFd>) {
     }
     perl.request_class_is(c"Apache2::RequestRec");
     perl.drain_output();
-    // The front waits for an answer, which it does not send to a client.
+    // The front waits for a response, which it does not send to a client.
     apache::send_page(at.request, apache::failed(at.request).unwrap_or(200), apache::ErrorPage::Ours(""));
 }

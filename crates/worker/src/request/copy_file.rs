@@ -1,4 +1,4 @@
-//! A file as a request's answer, or as a part of it.
+//! A file as a request's response, or as a part of it.
 
 use std::ffi::OsStr;
 use std::fs::File;

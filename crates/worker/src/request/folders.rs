@@ -13,8 +13,8 @@ use crate::location::ResolvedLocation;
 use crate::site::Site;
 use base::path::{PATH, normalise, stays_below};
 
-/// The result for a folder.
-pub(super) enum FolderAnswer {
+/// As mod_dir decides.
+pub(super) enum FolderResult {
     /// The request is redirected to this URI.
     Index(Vec<u8>),
     /// The URI lacks the trailing slash; redirect the client to this URI.
@@ -23,7 +23,7 @@ pub(super) enum FolderAnswer {
 }
 
 /// The result for `file`; `None` if it is no folder.
-pub(super) fn answer_for(site: &Site, request: u64, location: &ResolvedLocation, file: &[u8]) -> Option<FolderAnswer> {
+pub(super) fn answer_for(site: &Site, request: u64, location: &ResolvedLocation, file: &[u8]) -> Option<FolderResult> {
     let folder = Path::new(OsStr::from_bytes(file));
     if !folder.is_dir() {
         return None;
@@ -31,24 +31,24 @@ pub(super) fn answer_for(site: &Site, request: u64, location: &ResolvedLocation,
     let asked = apache::set_by_handlers(request);
     if asked.uri.ends_with(b"/") {
         let index = index_of(site, request, location, folder, &asked.uri);
-        return Some(index.map_or(FolderAnswer::Bare, |index| FolderAnswer::Index(with_query(index, &asked.args))));
+        return Some(index.map_or(FolderResult::Bare, |index| FolderResult::Index(with_query(index, &asked.args))));
     }
     let moves = location.settings.response.directory_slash != Some(false) && asked.uri.starts_with(b"/");
     let there = encoded(&[&asked.uri[..], b"/"].concat());
-    Some(if moves { FolderAnswer::Moved(with_query(there, &asked.args)) } else { FolderAnswer::Bare })
+    Some(if moves { FolderResult::Moved(with_query(there, &asked.args)) } else { FolderResult::Bare })
 }
 
 /// Whether a subrequest names a folder without the trailing slash.
 pub(super) fn lacks_slash(at: LocatedRequest<'_>) -> bool {
     let answer = || answer_for(at.site, at.request, at.location, &apache::filename(at.request));
-    at.handler().is_about_a_file() && matches!(answer(), Some(FolderAnswer::Moved(_)))
+    at.handler().is_about_a_file() && matches!(answer(), Some(FolderResult::Moved(_)))
 }
 
-/// Whether the front answers a request for a folder of programs. As in mod_dir, the answer is the folder's index or a
+/// Whether the front answers a request for a folder of programs. As in mod_dir, it is the folder's index or a
 /// redirect to the URI with a slash.
 pub(super) fn is_the_servers(site: &Site, request: u64, location: &ResolvedLocation) -> bool {
     let answer = answer_for(site, request, location, &apache::filename(request));
-    matches!(answer, Some(FolderAnswer::Index(_) | FolderAnswer::Moved(_)))
+    matches!(answer, Some(FolderResult::Index(_) | FolderResult::Moved(_)))
 }
 
 /// The first name of `DirectoryIndex` that exists as a file. The last name may be a path of the site without a file.

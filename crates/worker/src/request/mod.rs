@@ -39,7 +39,7 @@ use self::pass_on::pass_on;
 use self::phases::PhaseEnd;
 use self::prepare::{RequestKind, prepare, set_language};
 use self::respond::respond;
-pub use self::warm_up::{WarmUpAnswer, WarmUpPlace, WarmUpRequest};
+pub use self::warm_up::{WarmUpOutcome, WarmUpPlace, WarmUpRequest};
 use super::location::{LocationKey, ResolvedLocation};
 use super::site::Site;
 use super::{AfterRequest, Port, activity_begins};
@@ -49,7 +49,7 @@ use config::{Host, Phase};
 
 /// The receiver of a worker's answer: the front, or the mold itself during warm-up.
 pub trait Asker {
-    /// Returns the client that receives the answer to this request number.
+    /// Returns the client that receives the response to this request number.
     fn client(&self, request: u64) -> Box<dyn apache::ResponseReceiver>;
 }
 
@@ -219,7 +219,7 @@ fn process(
     };
     site.perl.drain_output();
     apache::keep_env(request);
-    apache::end_filtered_answer(request, said);
+    apache::end_filtered_response(request, said);
     conclude(LocatedRequest::new(site, request, &location), said);
     location
 }

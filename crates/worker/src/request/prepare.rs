@@ -1,4 +1,4 @@
-//! The phases before the answer, in httpd's order.
+//! The phases before the response, in httpd's order.
 //!
 //! ```text
 //!   PostReadRequest ─▶ Trans ─▶ sections ─▶ HeaderParser ─▶ Access ─▶ Authen ─▶ Authz ─▶ Type ─▶ Fixup ─▶ Handler

@@ -38,7 +38,7 @@ pub struct WarmUpRequest<'a> {
 
 /// Result of a warm-up request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WarmUpAnswer {
+pub enum WarmUpOutcome {
     /// Perl has answered, with this status.
     Status(u16),
     /// A worker would exit after this request.
@@ -68,9 +68,9 @@ impl WarmUpPlace {
 
 impl WarmUpPlace {
     /// Resolves a target. `None` if Perl does not answer it; an error if the front or another pool would answer.
-    pub fn of(site: &Site, host: u16, target: &str) -> Result<Option<WarmUpPlace>, WarmUpAnswer> {
+    pub fn of(site: &Site, host: u16, target: &str) -> Result<Option<WarmUpPlace>, WarmUpOutcome> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let path = normalise(path.as_bytes()).map_err(|_| WarmUpAnswer::Status(400))?;
+        let path = normalise(path.as_bytes()).map_err(|_| WarmUpOutcome::Status(400))?;
         let found = WarmUpPlace::of_path(site, host, path, query)?;
         if answers_with_perl(&found.location.settings) {
             return Ok(Some(found));
@@ -80,41 +80,41 @@ impl WarmUpPlace {
         Ok(Some(found).filter(|found| answers_with_perl(&found.location.settings)))
     }
 
-    fn of_path(site: &Site, host: u16, path: Vec<u8>, query: &str) -> Result<WarmUpPlace, WarmUpAnswer> {
+    fn of_path(site: &Site, host: u16, path: Vec<u8>, query: &str) -> Result<WarmUpPlace, WarmUpOutcome> {
         let text = Text::new(&path);
         let mapping = site.config.translate(host, &text.0, None);
         let filename = Text::bytes_of(mapping.filename);
         let key = site.paths.key(host, mapping.script_alias, &text, &filename);
-        let key = key.map_err(|(status, _)| WarmUpAnswer::Status(status as u16))?;
-        if site.locations.pool_of(&key).map_err(|_| WarmUpAnswer::Status(500))? != site.config.own_pool {
-            return Err(WarmUpAnswer::Elsewhere);
+        let key = key.map_err(|(status, _)| WarmUpOutcome::Status(status as u16))?;
+        if site.locations.pool_of(&key).map_err(|_| WarmUpOutcome::Status(500))? != site.config.own_pool {
+            return Err(WarmUpOutcome::Elsewhere);
         }
         let filename = filename.into_os_string().into_encoded_bytes();
-        let location = site.locations.get(key.clone(), &filename).map_err(|_| WarmUpAnswer::Status(500))?;
+        let location = site.locations.get(key.clone(), &filename).map_err(|_| WarmUpOutcome::Status(500))?;
         Ok(WarmUpPlace { key, location, path, filename, query: query.to_owned() })
     }
 }
 
 impl WarmUpRequest<'_> {
     /// Answers the request and follows its internal redirects.
-    pub fn answer(&self, site: &Site, place: WarmUpPlace) -> io::Result<WarmUpAnswer> {
+    pub fn answer(&self, site: &Site, place: WarmUpPlace) -> io::Result<WarmUpOutcome> {
         let mut place = place;
         for _ in 0..MAX_REDIRECTS {
             let asker = Nobody::default();
             let (next, _) = super::answer(site, frame(self, &place)?, None, &asker, None)?;
             site.psgi.stay();
             if next == AfterRequest::Leave {
-                return Ok(WarmUpAnswer::Leaves);
+                return Ok(WarmUpOutcome::Leaves);
             }
             let WarmUpResult { status, elsewhere } = asker.heard.take();
-            let Some(target) = elsewhere else { return Ok(WarmUpAnswer::Status(status)) };
+            let Some(target) = elsewhere else { return Ok(WarmUpOutcome::Status(status)) };
             place = match WarmUpPlace::of(site, self.site.host, &String::from_utf8_lossy(&target)) {
                 Ok(Some(place)) => place,
-                Ok(None) => return Ok(WarmUpAnswer::Status(status)),
+                Ok(None) => return Ok(WarmUpOutcome::Status(status)),
                 Err(answer) => return Ok(answer),
             };
         }
-        Ok(WarmUpAnswer::Status(500))
+        Ok(WarmUpOutcome::Status(500))
     }
 }
 

@@ -140,7 +140,7 @@ impl HandlerCalls {
         sys::exit_now(code);
     }
 
-    /// Ends a forked child that returned from code run after the answer; logs errors.
+    /// Ends a forked child that returned from code run after the response; logs errors.
     pub fn noted(&self, result: libperl::Result<()>) {
         self.end_forked_child(result.as_ref().err());
         note(result);

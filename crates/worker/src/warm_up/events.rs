@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
-use crate::request::WarmUpAnswer;
+use crate::request::WarmUpOutcome;
 
 /// Length of an event in bytes; less than PIPE_BUF, so that a write is atomic.
 const LENGTH: usize = 32;
@@ -25,7 +25,7 @@ pub enum WatchEvent {
         number: u64,
         limit: Option<(Duration, Duration)>,
     },
-    Ends(WarmUpAnswer),
+    Ends(WarmUpOutcome),
     /// The request is skipped, because its directive has enough requests.
     Skipped,
     /// All requests are done.
@@ -43,12 +43,12 @@ impl Events {
         self.send([BEGINS, number, limit, grace]);
     }
 
-    pub fn ends(&self, answer: WarmUpAnswer) {
+    pub fn ends(&self, answer: WarmUpOutcome) {
         self.send(match answer {
-            WarmUpAnswer::Status(status) => [ANSWERED, status.into(), 0, 0],
-            WarmUpAnswer::Leaves => [LEAVES, 0, 0, 0],
-            WarmUpAnswer::NotPerl => [NOT_PERL, 0, 0, 0],
-            WarmUpAnswer::Elsewhere => [ELSEWHERE, 0, 0, 0],
+            WarmUpOutcome::Status(status) => [ANSWERED, status.into(), 0, 0],
+            WarmUpOutcome::Leaves => [LEAVES, 0, 0, 0],
+            WarmUpOutcome::NotPerl => [NOT_PERL, 0, 0, 0],
+            WarmUpOutcome::Elsewhere => [ELSEWHERE, 0, 0, 0],
         });
     }
 
@@ -81,10 +81,10 @@ pub fn read(from: &mut File) -> io::Result<WatchEvent> {
             let grace = Duration::from_millis(grace.saturating_sub(1));
             WatchEvent::Begins { number: first, limit: limit.map(|limit| (limit, grace)) }
         }
-        ANSWERED => WatchEvent::Ends(WarmUpAnswer::Status(u16::try_from(first).unwrap_or(500))),
-        LEAVES => WatchEvent::Ends(WarmUpAnswer::Leaves),
-        NOT_PERL => WatchEvent::Ends(WarmUpAnswer::NotPerl),
-        ELSEWHERE => WatchEvent::Ends(WarmUpAnswer::Elsewhere),
+        ANSWERED => WatchEvent::Ends(WarmUpOutcome::Status(u16::try_from(first).unwrap_or(500))),
+        LEAVES => WatchEvent::Ends(WarmUpOutcome::Leaves),
+        NOT_PERL => WatchEvent::Ends(WarmUpOutcome::NotPerl),
+        ELSEWHERE => WatchEvent::Ends(WarmUpOutcome::Elsewhere),
         SKIPPED => WatchEvent::Skipped,
         DONE => WatchEvent::Done,
         _ => return Err(ErrorKind::InvalidData.into()),

@@ -21,7 +21,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Instant;
 
-use crate::request::{WarmUpAnswer, WarmUpPlace, WarmUpRequest};
+use crate::request::{WarmUpOutcome, WarmUpPlace, WarmUpRequest};
 use crate::site::Site;
 use base::log;
 use config::{At, Config, WarmUpSite, WarmUpSource};
@@ -56,7 +56,7 @@ struct Candidate<'a> {
 /// Result of a rehearsed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RehearsalResult {
-    Answered(WarmUpAnswer),
+    Answered(WarmUpOutcome),
     Ended(ProcessExit),
     /// The process had to be killed.
     Late,
@@ -66,13 +66,13 @@ enum RehearsalResult {
 
 impl RehearsalResult {
     fn is_well(self) -> bool {
-        matches!(self, RehearsalResult::Answered(WarmUpAnswer::Status(..400)))
+        matches!(self, RehearsalResult::Answered(WarmUpOutcome::Status(..400)))
     }
 
     fn has_failed(self) -> bool {
         let is_passed_over = matches!(
             self,
-            RehearsalResult::Skipped | RehearsalResult::Answered(WarmUpAnswer::NotPerl | WarmUpAnswer::Elsewhere)
+            RehearsalResult::Skipped | RehearsalResult::Answered(WarmUpOutcome::NotPerl | WarmUpOutcome::Elsewhere)
         );
         !self.is_well() && !is_passed_over
     }
@@ -81,10 +81,10 @@ impl RehearsalResult {
 impl fmt::Display for RehearsalResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RehearsalResult::Answered(WarmUpAnswer::Status(status)) => write!(f, "status {status}"),
-            RehearsalResult::Answered(WarmUpAnswer::Leaves) => f.write_str("a worker would exit after the request"),
-            RehearsalResult::Answered(WarmUpAnswer::NotPerl) => f.write_str("the URL is not answered by Perl"),
-            RehearsalResult::Answered(WarmUpAnswer::Elsewhere) => f.write_str("the URL is answered by another pool"),
+            RehearsalResult::Answered(WarmUpOutcome::Status(status)) => write!(f, "status {status}"),
+            RehearsalResult::Answered(WarmUpOutcome::Leaves) => f.write_str("a worker would exit after the request"),
+            RehearsalResult::Answered(WarmUpOutcome::NotPerl) => f.write_str("the URL is not answered by Perl"),
+            RehearsalResult::Answered(WarmUpOutcome::Elsewhere) => f.write_str("the URL is answered by another pool"),
             RehearsalResult::Ended(exit) => write!(f, "the request ended its process ({exit})"),
             RehearsalResult::Late => f.write_str("the request took too long, and its process was killed"),
             RehearsalResult::Skipped => f.write_str("not needed"),
@@ -160,7 +160,7 @@ impl WarmUpPlan {
         let mut failed = 0;
         for (candidate, verdict) in candidates.iter().zip(verdicts) {
             let is_log = self.groups.get(candidate.group).is_some_and(|group| group.is_log);
-            if verdict.has_failed() || *verdict == RehearsalResult::Answered(WarmUpAnswer::NotPerl) && !is_log {
+            if verdict.has_failed() || *verdict == RehearsalResult::Answered(WarmUpOutcome::NotPerl) && !is_log {
                 failed += 1;
                 log_failure(candidate, verdict);
             }
@@ -213,15 +213,15 @@ fn perform(site: &Rc<Site>, candidates: &[&Candidate<'_>], by: Instant) -> Perfo
 }
 
 /// Answers one request, and sends its begin and end to the watcher.
-fn answer(site: &Rc<Site>, candidate: &Candidate<'_>, events: &Events) -> WarmUpAnswer {
+fn answer(site: &Rc<Site>, candidate: &Candidate<'_>, events: &Events) -> WarmUpOutcome {
     let WarmUpRequest { site: to, target, number } = &candidate.asked;
     events.begins(*number, None);
     let answer = match WarmUpPlace::of(site, to.host, target) {
         Ok(Some(place)) => {
             events.begins(*number, Some(place.time_limit()));
-            candidate.asked.answer(site, place).unwrap_or(WarmUpAnswer::Status(500))
+            candidate.asked.answer(site, place).unwrap_or(WarmUpOutcome::Status(500))
         }
-        Ok(None) => WarmUpAnswer::NotPerl,
+        Ok(None) => WarmUpOutcome::NotPerl,
         Err(answer) => answer,
     };
     events.ends(answer);

@@ -13,7 +13,7 @@ use super::errors::separate_errors;
 use super::events::Events;
 use super::watch::{Watch, pipe};
 use super::{Candidate, RehearsalResult, answer};
-use crate::request::WarmUpAnswer;
+use crate::request::WarmUpOutcome;
 use crate::site::Site;
 
 /// Verdicts of the candidates, in their order; shorter if time runs out.
@@ -69,7 +69,7 @@ fn act(site: &Rc<Site>, candidates: &[Candidate<'_>], known: &[RehearsalResult],
         let answer = answer(site, candidate, events);
         separate_errors();
         wanted.note(candidate, RehearsalResult::Answered(answer));
-        if answer == WarmUpAnswer::Leaves {
+        if answer == WarmUpOutcome::Leaves {
             return;
         }
     }

@@ -198,7 +198,7 @@ impl Drop for WatcherChild {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::WarmUpAnswer;
+    use crate::request::WarmUpOutcome;
 
     #[test]
     fn events_arrive_as_sent() {
@@ -206,10 +206,10 @@ mod tests {
         let events = Events(Some(write));
         let limit = Some((Duration::ZERO, Duration::from_secs(5)));
         events.begins(7, limit);
-        events.ends(WarmUpAnswer::Status(404));
+        events.ends(WarmUpOutcome::Status(404));
         events.skips();
         assert_eq!(events::read(&mut read).unwrap(), WatchEvent::Begins { number: 7, limit });
-        assert_eq!(events::read(&mut read).unwrap(), WatchEvent::Ends(WarmUpAnswer::Status(404)));
+        assert_eq!(events::read(&mut read).unwrap(), WatchEvent::Ends(WarmUpOutcome::Status(404)));
         assert_eq!(events::read(&mut read).unwrap(), WatchEvent::Skipped);
         assert_eq!(events::read(&mut read).unwrap_err().kind(), ErrorKind::WouldBlock);
         events.are_done();

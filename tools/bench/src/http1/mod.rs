@@ -12,9 +12,9 @@ use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 
 use super::EncodedRequest;
-use super::answer::{BodySearch, CompleteResponse};
 use super::connect::ClientStream;
 use super::failure::{FailedRequest, FailureCause};
+use super::response::{BodySearch, CompleteResponse};
 use super::times::Moments;
 use chunks::Chunks;
 use head::{BodyEnd, ResponseHead};

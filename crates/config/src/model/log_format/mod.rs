@@ -72,7 +72,7 @@ impl LogFormat {
     }
 
     /// Whether the format has a header of the response, which must then be stored until the line is written.
-    pub fn wants_answer(&self) -> bool {
+    pub fn wants_response(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, FormatPiece::Value { item: LogItem::ResponseHeader(_), .. }))
     }
 

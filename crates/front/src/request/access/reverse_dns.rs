@@ -1,6 +1,5 @@
-//! Reverse DNS of clients, and forward DNS of names that `Require forward-dns` permits. A lookup can take seconds, so it
-//! runs on another thread while only its request waits.
-//! Results are valid for a minute.
+//! Reverse DNS of clients, and forward DNS of names that `Require forward-dns` permits. A lookup can take seconds, so
+//! it runs on another thread while only its request waits. Results are valid for a minute.
 
 use std::cell::RefCell;
 use std::net::IpAddr;

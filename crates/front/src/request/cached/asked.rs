@@ -8,8 +8,8 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri};
 
 use crate::base::target;
-use crate::cache::answer::CachedResponse;
 use crate::cache::key::{Key, add, add_forwarded, add_header, names_the_resource};
+use crate::cache::response::CachedResponse;
 use crate::request::context::RequestContext;
 use crate::request::context::unique_id::is_unique_id;
 use crate::request::respond::body::BodySource;

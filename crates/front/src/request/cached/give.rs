@@ -9,9 +9,9 @@ use http::{HeaderMap, Method, Response, StatusCode};
 use super::events::Event;
 use super::{Visit, asked};
 use crate::cache::StoredResponse;
-use crate::cache::answer::CachedResponse;
 use crate::cache::conditions::{allow_range, is_current};
 use crate::cache::packed::Packing;
+use crate::cache::response::CachedResponse;
 use crate::request::files::range::{self, RequestedRanges};
 use crate::request::respond::body::BodySource;
 

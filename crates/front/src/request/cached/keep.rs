@@ -15,8 +15,8 @@ use hyper::ext::ReasonPhrase;
 use super::events::Event;
 use super::refill::{Errand, is_failure};
 use super::{Visit, asked};
-use crate::cache::answer::{self, CachedResponse};
 use crate::cache::forms::Forms;
+use crate::cache::response::{self, CachedResponse};
 use crate::cache::terms::{Offer, Terms, Unfit};
 use crate::cache::{Cache, FlightOutcome, Leader};
 use crate::request::context::RequestContext;
@@ -109,7 +109,7 @@ impl Visit<'_> {
             BodySource::Empty => 0,
             body => body.length().unwrap_or(0),
         };
-        let size = answer::size(response.headers(), usize::try_from(body).unwrap_or(usize::MAX / 2));
+        let size = response::size(response.headers(), usize::try_from(body).unwrap_or(usize::MAX / 2));
         if size as u64 > self.rules().largest { Err("the response is larger than CacheMaxFileSize") } else { Ok(()) }
     }
 
@@ -139,7 +139,7 @@ impl Visit<'_> {
             body => {
                 self.context.itself().inspect(|context| body.measure(context));
                 self.context.begin_storing();
-                let room = self.rules().largest.saturating_sub(answer::size(&newcomer.headers, 0) as u64);
+                let room = self.rules().largest.saturating_sub(response::size(&newcomer.headers, 0) as u64);
                 tee(body, usize::try_from(room).unwrap_or(usize::MAX), |whole| newcomer.arrives(whole))
             }
         };

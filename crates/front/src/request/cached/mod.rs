@@ -30,9 +30,9 @@ use super::body::RequestBody;
 use super::context::RequestContext;
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
-use crate::cache::answer::{CachedResponse, Usable};
 use crate::cache::control::RequestControl;
 use crate::cache::key::Key;
+use crate::cache::response::{CachedResponse, Usable};
 use crate::cache::{Cache, FlightOutcome, FlightTurn, Leader, StoreLookup, StoredResponse};
 use crate::routing::Route;
 use config::response::cache::Caching;
@@ -132,10 +132,10 @@ impl<'a> Visit<'a> {
         loop {
             let mut is_passed = false;
             let stale = match self.cache.find(&self.key, &self.head.headers) {
-                StoreLookup::Answer(answer) if self.is_user() && !answer.terms.for_users => {
+                StoreLookup::Response(answer) if self.is_user() && !answer.terms.for_users => {
                     return self.request_unshared();
                 }
-                StoreLookup::Answer(answer) => match answer.usable(&self.control) {
+                StoreLookup::Response(answer) => match answer.usable(&self.control) {
                     Usable::Fresh => return Ok(self.hit(&answer, Event::Hit("cache hit"))),
                     Usable::Stale => {
                         return Ok(self.hit(&answer, Event::Hit("cache hit: stale, as the client allows")));

@@ -77,12 +77,12 @@ impl Refill<'_> {
         loop {
             let head = errand.head(visit.head);
             let response = match ask_worker::request(visit.context, &head, visit.route, body).await {
-                Ok(WorkerReply::Answer(response)) if asked::is_about_another(&response, errand.stale.as_deref()) => {
+                Ok(WorkerReply::Response(response)) if asked::is_about_another(&response, errand.stale.as_deref()) => {
                     visit.forget();
                     errand.stale = None;
                     continue;
                 }
-                Ok(WorkerReply::Answer(response)) => visit.weigh(response, errand),
+                Ok(WorkerReply::Response(response)) => visit.weigh(response, errand),
                 Ok(other) => {
                     errand.ends(FlightOutcome::Alone);
                     return ask_worker::deliver(visit.context, visit.head, visit.route, other).await;
@@ -126,7 +126,7 @@ impl Visit<'_> {
         if self.head.method != Method::HEAD || response.status() != StatusCode::OK {
             return;
         }
-        let StoreLookup::Answer(kept) = self.cache.find(&self.key, &self.head.headers) else { return };
+        let StoreLookup::Response(kept) = self.cache.find(&self.key, &self.head.headers) else { return };
         let differs =
             |name: &HeaderName| response.headers().get(name).is_some_and(|value| kept.headers.get(name) != Some(value));
         if [ETAG, LAST_MODIFIED].iter().any(differs) {
@@ -159,7 +159,7 @@ impl Visit<'_> {
             let said = ask_worker::request_in_background(&context, &head, &route).await;
             let visit = Visit { context: &context, cache: &cache, head: &head, route: &route, key, control };
             match said {
-                Ok(WorkerReply::Answer(response)) => visit.settle(response, errand),
+                Ok(WorkerReply::Response(response)) => visit.settle(response, errand),
                 Ok(_) | Err(Unanswered) => errand.ends(FlightOutcome::Failed),
             }
             drop(in_use);

@@ -34,7 +34,7 @@ impl RequestContext {
 
     /// Stores the response's headers if a log format uses one.
     pub fn set_headers(&self, headers: &HeaderMap) {
-        if self.generation.access_logs.want_answer() {
+        if self.generation.access_logs.want_response() {
             let _ = self.answered.headers.set(headers.clone());
         }
     }

@@ -100,7 +100,7 @@ impl RequestContext {
                 host_asked: &route.server_name,
             }),
             tally,
-            answer: self.answered.headers.get(),
+            response: self.answered.headers.get(),
             number: self.number(),
             trace_id: self.trace.map(|trace| trace.trace_id()),
             received: self.received,

@@ -98,8 +98,8 @@ impl RequestContext {
         self.proxies.is_secure.get().copied()
     }
 
-    /// The headers that are changed for everything behind the front: by early rules, or because a trusted proxy names the
-    /// client.
+    /// The headers that are changed for everything behind the front: by early rules, or because a trusted proxy names
+    /// the client.
     pub fn changed_headers(&self) -> Option<&ChangedHeaders> {
         let forwarded = || self.proxies.client.get().map(|client| &client.headers);
         self.early_headers.get().or_else(forwarded)

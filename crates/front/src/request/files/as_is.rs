@@ -69,8 +69,8 @@ fn beginning(file: &File, size: u64) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Parses a head; `None` if it is incomplete or invalid for a response. `is_whole`: the bytes are the whole file, which may
-/// end with its head.
+/// Parses a head; `None` if it is incomplete or invalid for a response. `is_whole`: the bytes are the whole file, which
+/// may end with its head.
 fn read(start: &[u8], is_whole: bool) -> Option<Head> {
     let mut head = Head { status: StatusCode::OK, fields: Vec::new(), length: 0 };
     for line in start.split_inclusive(|byte| *byte == b'\n') {

@@ -78,10 +78,10 @@ impl Page {
         let said = ask_worker::request(&context, &head, &route, &mut RequestBody::none()).await;
         match said.map_err(|refusal| failed(&"the program", refusal.status))? {
             // The error page for the failure is not included.
-            WorkerReply::Answer(response) if response.status().is_server_error() => {
+            WorkerReply::Response(response) if response.status().is_server_error() => {
                 Err(failed(&"the program", response.status()))
             }
-            WorkerReply::Answer(response) => {
+            WorkerReply::Response(response) => {
                 self.deliver_plain(response.into_body()).await;
                 Ok(())
             }

@@ -2,10 +2,10 @@
 //! choose one. `Options MultiViews` finds the files by their names, a type map lists them.
 
 mod accept;
-pub mod answer;
 mod choose;
 pub mod folder;
 mod quality;
+pub mod response;
 mod type_map;
 mod variant;
 
@@ -27,13 +27,13 @@ use crate::base::target;
 use crate::generation::View;
 use crate::routing::{NotYet, Route};
 use accept::Accepts;
-use answer::NegotiationHeaders;
 use base::path::{PATH, Text, stays_below};
 use choose::{Preferences, choose};
 use config::response::negotiation::ForcePriority;
 use files::open::{Links, PathWithLinks, root};
 use folder::Candidates;
 use quality::Rules;
+use response::NegotiationHeaders;
 use variant::Variant;
 
 /// Characters escaped in the URI of a variant: those that a target cannot have.
@@ -220,8 +220,8 @@ impl NegotiatingClient {
     }
 }
 
-/// The answer of a type map.
-pub enum MapAnswer {
+/// The choice of a type map.
+pub enum MapChoice {
     /// The request for the chosen variant.
     Onward(Box<Parts>),
     /// The chosen variant, which the map contains.
@@ -234,7 +234,7 @@ pub async fn type_map(
     head: &Parts,
     asked: &Route,
     map: &Rc<Route>,
-) -> Result<MapAnswer, Refusal> {
+) -> Result<MapChoice, Refusal> {
     let generation = &context.generation;
     let variants = generation.wait_for(|| read_map(generation, map)).await?;
     let variants = variants.map_err(|why| {
@@ -245,7 +245,7 @@ pub async fn type_map(
     let (own_path, path_info) = map.path.split_at_checked(length).unwrap_or((&map.path, b""));
     let best = decide(context, head, asked, &variants, Request { path_info, prefers_programs: false })?;
     if let Some(body) = &best.body {
-        return whole(head, best, body).map(MapAnswer::Response);
+        return whole(head, best, body).map(MapChoice::Response);
     }
     let folder = own_path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     let folder = percent_encode(own_path.get(..folder).unwrap_or_default(), PATH);
@@ -254,7 +254,7 @@ pub async fn type_map(
     let target = format!("{folder}{name}{}{query}", percent_encode(path_info, PATH));
     let mut head = head.clone();
     head.uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
-    Ok(MapAnswer::Onward(Box::new(head)))
+    Ok(MapChoice::Onward(Box::new(head)))
 }
 
 /// The variants of a type map; the inner error says why it is invalid.

@@ -49,10 +49,10 @@ pub async fn answer(
         set_variables(sending, balancer, member, session.as_deref(), choice);
         let passed = at_member(member, to);
         let failure = match sending.attempt(&passed, outgoing).await? {
-            Attempt::Answered(answer) => {
-                let status = answer.status().as_u16();
+            Attempt::Answered(response) => {
+                let status = response.status().as_u16();
                 note(sending, balancer, member, balancer.settings.fail_on_status.contains(&status));
-                return deliver(sending, &passed, answer, Some(running));
+                return deliver(sending, &passed, response, Some(running));
             }
             Attempt::Failed(failure) => failure,
         };

@@ -33,7 +33,7 @@ use crate::routing::Route;
 use base::path::PATH;
 use config::proxy::{BackendAddress, Passed, Via};
 use download::{Download, DownloadBody};
-use proxy::{BackendAnswer, BackendFailure, BackendRequest, fields};
+use proxy::{BackendFailure, BackendRequest, BackendResponse, fields};
 use running::RunningAtMember;
 use shared::{clean, overridden, waits};
 use upload::{ProxiedUpload, UploadState};
@@ -58,7 +58,7 @@ pub struct Sending<'a> {
 
 /// The result of sending a request to a backend.
 enum Attempt {
-    Answered(BackendAnswer),
+    Answered(BackendResponse),
     Failed(BackendFailure),
 }
 
@@ -90,7 +90,7 @@ pub async fn answer(
         return balanced::answer(&sending, to, name, &mut outgoing).await;
     }
     match sending.attempt(to, &mut outgoing).await? {
-        Attempt::Answered(answer) => deliver(&sending, to, answer, None),
+        Attempt::Answered(response) => deliver(&sending, to, response, None),
         Attempt::Failed(failure) => Err(log_error(&sending, to, &failure)),
     }
 }
@@ -119,7 +119,7 @@ impl Sending<'_> {
             None => {}
         }
         Ok(match self.context.services.backends.send(to, waits(self.context, self.route, to), outgoing).await {
-            Ok(answer) => Attempt::Answered(answer),
+            Ok(response) => Attempt::Answered(response),
             Err(failure) => Attempt::Failed(failure),
         })
     }
@@ -224,15 +224,15 @@ fn value(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("localhost"))
 }
 
-/// The backend's answer, for the client.
+/// The backend's response, for the client.
 fn deliver(
     sending: &Sending<'_>,
     to: &Passed,
-    answer: BackendAnswer,
+    response: BackendResponse,
     running: Option<RunningAtMember>,
 ) -> Result<Response<BodySource>, Refusal> {
-    match answer {
-        BackendAnswer::Switched(response, backend) => {
+    match response {
+        BackendResponse::Switched(response, backend) => {
             let generation = sending.context.generation.clone();
             let tunnel = Tunnel {
                 backend,
@@ -243,13 +243,13 @@ fn deliver(
             };
             switched::deliver(sending, response, tunnel)
         }
-        BackendAnswer::Response(response) if response.status().is_informational() => {
+        BackendResponse::Response(response) if response.status().is_informational() => {
             Err(unasked_upgrade(sending.context, sending.route, to, response.status()))
         }
-        BackendAnswer::Response(response) if sending.route.settings.proxy.overrides(response.status().as_u16()) => {
+        BackendResponse::Response(response) if sending.route.settings.proxy.overrides(response.status().as_u16()) => {
             Err(overridden(response.status(), response.headers()))
         }
-        BackendAnswer::Response(response) => Ok(pass_on(sending, response, running)),
+        BackendResponse::Response(response) => Ok(pass_on(sending, response, running)),
     }
 }
 

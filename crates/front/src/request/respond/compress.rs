@@ -13,7 +13,7 @@ use http::{Method, Response, StatusCode};
 use super::accept_encoding::choose;
 use super::body::{AT_ONCE, BodySource, Compressed, Encoder, EncoderAction, EncoderStep, STEP, in_turn};
 use super::headers::mime;
-use super::packed_files::{self, FileAnswer};
+use super::packed_files::{self, FileResponse};
 use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
 use crate::cache::packed::Packing;
@@ -36,8 +36,8 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
     let body = match (body, stamp) {
         (BodySource::File(file), Some(stamp)) => {
             match packed_files::compressed(file, stamp, (coding, level), claimant(context)).await {
-                Ok(FileAnswer::Packed(packed)) => BodySource::Whole(packed),
-                Ok(FileAnswer::Plain(body)) => return plain(head, body),
+                Ok(FileResponse::Packed(packed)) => BodySource::Whole(packed),
+                Ok(FileResponse::Plain(body)) => return plain(head, body),
                 Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
             }
         }

@@ -48,8 +48,8 @@ pub async fn edited<'a>(context: &RequestContext, head: &'a Parts, route: &Route
     Ok(Cow::Owned(changed))
 }
 
-/// Applies `RequestHeader … early`, once per request: everything after it reads the changed headers, `SetEnvIf` and access
-/// rules too. An error if the rules take too long.
+/// Applies `RequestHeader … early`, once per request: everything after it reads the changed headers, `SetEnvIf` and
+/// access rules too. An error if the rules take too long.
 pub fn settle_early(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     let rules = || route.settings.response.request_headers.iter().filter(|rule| rule.early);
     if rules().next().is_none() || context.has_early_headers() {

@@ -82,7 +82,7 @@ pub fn unread(file: Arc<File>, size: u64, stamp: Stamp, described: HeaderMap) ->
 }
 
 /// The body to send: the compressed one, or the plain one where compression does not make it shorter.
-pub enum FileAnswer {
+pub enum FileResponse {
     Packed(Bytes),
     Plain(BodySource),
 }
@@ -93,12 +93,12 @@ pub async fn compressed(
     stamp: Stamp,
     (coding, level): (Coding, u32),
     claimant: Claimant,
-) -> io::Result<FileAnswer> {
+) -> io::Result<FileResponse> {
     let key = Key { stamp, coding, level };
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
     match kept {
-        Some(Some(packed)) => return Ok(FileAnswer::Packed(packed)),
-        Some(None) => return Ok(FileAnswer::Plain(BodySource::File(file))),
+        Some(Some(packed)) => return Ok(FileResponse::Packed(packed)),
+        Some(None) => return Ok(FileResponse::Plain(BodySource::File(file))),
         None => {}
     }
     let is_settled = stamp.age_at(SystemTime::now()) > TICK;
@@ -112,7 +112,7 @@ pub async fn compressed(
     if is_settled {
         KEPT.lock().unwrap_or_else(PoisonError::into_inner).put(key, packed.clone());
     }
-    Ok(packed.map_or(FileAnswer::Plain(BodySource::whole(plain)), FileAnswer::Packed))
+    Ok(packed.map_or(FileResponse::Plain(BodySource::whole(plain)), FileResponse::Packed))
 }
 
 /// Reads and compresses a file; call it on a thread that may block on the disk.

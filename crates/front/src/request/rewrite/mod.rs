@@ -260,7 +260,7 @@ async fn until_answered(
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }
 
-/// Stores handler and media type for the answer.
+/// Stores handler and media type for the response.
 fn forced(context: &RequestContext, route: &Route, rules: &Rewrite, made: &Rewritten) {
     let handler = made.forced.handler.as_deref().map(Handler::named);
     if let Some(handler) = handler.filter(|handler| handler.is_page() && rules.folder.is_some()) {

@@ -251,7 +251,7 @@ impl Pool {
         if let Some(request) = self.requests.get_mut(&id) {
             request.stage = Stage::Running(worker);
             request.started_at = now;
-            request.timed = TimedStretch::begin(Stretch::Answer, now);
+            request.timed = TimedStretch::begin(Stretch::Response, now);
             let is_charged = request.charged_to.is_some_and(|client| self.clients.begin(client, now));
             request.charged_since = is_charged.then_some(now);
         }

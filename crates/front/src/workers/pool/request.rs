@@ -104,7 +104,7 @@ impl Request {
             charged_since: None,
             queued_at: now,
             started_at: now,
-            timed: TimedStretch::begin(Stretch::Answer, now),
+            timed: TimedStretch::begin(Stretch::Response, now),
             abandoned: false,
         }
     }

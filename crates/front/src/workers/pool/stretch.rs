@@ -5,8 +5,8 @@ use std::time::Instant;
 /// Part of a worker's time that has its own RequestTimeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stretch {
-    /// The response.
-    Answer,
+    /// From the first handler to the end of the response.
+    Response,
     /// Cleanups, after the response.
     Cleanups,
     /// Code that runs after the end of the request, for example destructors.
@@ -17,7 +17,7 @@ impl Stretch {
     /// Log reason for killing a worker that did not finish this stretch.
     pub(super) fn why_killed(self) -> &'static str {
         match self {
-            Stretch::Answer => "has worked on one request for too long",
+            Stretch::Response => "has worked on one request for too long",
             Stretch::Cleanups => "has cleaned up after one request for too long",
             Stretch::Rest => "has run destructors for too long after a request",
         }

@@ -9,8 +9,8 @@
 //!
 //! A client that catches up may take pieces in any of these states.
 
-mod answer_file;
 mod late_close;
+mod response_file;
 mod store;
 mod totals;
 
@@ -27,12 +27,12 @@ use bytes::Bytes;
 
 use crate::base::blocking::{self, NoThread};
 use crate::base::pieces::PIECE;
-use answer_file::AnswerFile;
 use base::log;
 use config::Spooling;
+use response_file::ResponseFile;
 
-pub use answer_file::Batch;
 pub use late_close::LateClose;
+pub use response_file::Batch;
 pub use store::SpoolStore;
 pub use totals::Totals;
 
@@ -55,7 +55,7 @@ pub struct Spool {
     unwritten: usize,
     /// Whether a batch is being written.
     is_writing: bool,
-    file: Option<Arc<AnswerFile>>,
+    file: Option<Arc<ResponseFile>>,
     /// Length of the file when all batches are written.
     end: u64,
     /// A read of the file on another thread.

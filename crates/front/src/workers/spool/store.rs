@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::answer_file::AnswerFile;
+use super::response_file::ResponseFile;
 use super::totals::Totals;
 use config::Spooling;
 
@@ -48,8 +48,8 @@ impl SpoolStore {
     }
 
     /// Creates the file of a response.
-    pub(super) fn new_file(&self) -> AnswerFile {
-        AnswerFile::new(&self.rules, &self.totals)
+    pub(super) fn new_file(&self) -> ResponseFile {
+        ResponseFile::new(&self.rules, &self.totals)
     }
 }
 

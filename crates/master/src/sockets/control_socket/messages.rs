@@ -59,7 +59,7 @@ pub enum Command {
     },
     /// Drop cached responses.
     Purge {
-        /// The answers, as `cameleer purge` names them; `*`: all.
+        /// The responses, as `cameleer purge` names them; `*`: all.
         url: String,
     },
     /// Stop the server. Answered immediately; the connection is closed when the last process has ended.
@@ -92,7 +92,7 @@ pub struct ControlReply {
     /// Answer to `status`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<ServerStatus>,
-    /// Answer to `purge`: the number of dropped answers.
+    /// Answer to `purge`: the number of dropped responses.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub purged: Option<u64>,
     /// Answer to `inspect`: the mold first.

@@ -80,7 +80,7 @@ impl ControlSocket {
         Ok(ControlSocket { path, file, listener, clients: BTreeMap::new(), next: 0 })
     }
 
-    /// All connections; the flag shows whether an answer is not sent yet.
+    /// All connections; the flag shows whether a response is not sent yet.
     pub fn clients(&self) -> impl Iterator<Item = (ControlClient, BorrowedFd<'_>, bool)> {
         self.clients.iter().map(|(client, c)| (*client, c.stream.as_fd(), !c.output.is_empty()))
     }

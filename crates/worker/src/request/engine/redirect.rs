@@ -1,4 +1,4 @@
-//! Internal redirects: another request gives the answer.
+//! Internal redirects: another request gives the response.
 
 use apache::{ErrorPage, InternalRequest};
 

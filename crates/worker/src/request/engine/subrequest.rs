@@ -6,7 +6,7 @@ use http::StatusCode;
 use super::internal::{beside, target, too_deep, within};
 use crate::request::at::LocatedRequest;
 use crate::request::copy_file::copy_file;
-use crate::request::folders::{FolderAnswer, answer_for, lacks_slash};
+use crate::request::folders::{FolderResult, answer_for, lacks_slash};
 use crate::request::phases::{DECLINED, PhaseEnd};
 use crate::request::prepare::{RequestKind, prepare};
 use crate::request::resolve::moved;
@@ -93,7 +93,7 @@ pub(super) fn run(site: &Site, sub: u64) -> i32 {
         apache::keep_env(sub);
         if apache::is_filtered(sub) {
             site.perl.drain_output();
-            apache::end_filtered_answer(sub, said);
+            apache::end_filtered_response(sub, said);
         }
         said
     })
@@ -102,13 +102,13 @@ pub(super) fn run(site: &Site, sub: u64) -> i32 {
 /// Answers a subrequest that no handler answered: with a file, or the index of a folder.
 fn answer_part(at: LocatedRequest<'_>, file: &[u8]) -> i32 {
     match answer_for(at.site, at.request, at.location, file) {
-        Some(FolderAnswer::Index(uri)) => {
+        Some(FolderResult::Index(uri)) => {
             let target = target(at.site, at.request, &uri).ok();
             let index = target.and_then(|to| look_up(at.site, at.request, &to, RequestKind::Sub));
             index.map_or(404, |index| run(at.site, index))
         }
-        Some(FolderAnswer::Moved(_)) => 301,
-        Some(FolderAnswer::Bare) => 403,
+        Some(FolderResult::Moved(_)) => 301,
+        Some(FolderResult::Bare) => 403,
         None => copy_file(at, file),
     }
 }

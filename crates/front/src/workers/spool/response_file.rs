@@ -14,7 +14,7 @@ use crate::base::{blocking, pieces};
 use config::Spooling;
 
 /// The file is created by the first write. `SpoolTotalLimit` counts it until it is closed.
-pub struct AnswerFile {
+pub struct ResponseFile {
     rules: Spooling,
     totals: Arc<Totals>,
     file: OnceLock<File>,
@@ -22,10 +22,15 @@ pub struct AnswerFile {
     reserved: AtomicU64,
 }
 
-impl AnswerFile {
+impl ResponseFile {
     /// Creates no file yet.
-    pub fn new(rules: &Spooling, totals: &Arc<Totals>) -> AnswerFile {
-        AnswerFile { rules: rules.clone(), totals: totals.clone(), file: OnceLock::new(), reserved: AtomicU64::new(0) }
+    pub fn new(rules: &Spooling, totals: &Arc<Totals>) -> ResponseFile {
+        ResponseFile {
+            rules: rules.clone(),
+            totals: totals.clone(),
+            file: OnceLock::new(),
+            reserved: AtomicU64::new(0),
+        }
     }
 
     /// Reserves `bytes`, unless that exceeds `SpoolLimit` or `SpoolTotalLimit`.
@@ -60,14 +65,14 @@ impl AnswerFile {
 
     fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         if self.file.get().is_none() {
-            // Only one batch of an answer is written at a time.
+            // Only one batch of a response is written at a time.
             let _ = self.file.set(super::file(&self.rules)?);
         }
         self.opened()?.write_all_at(bytes, at)
     }
 }
 
-impl Drop for AnswerFile {
+impl Drop for ResponseFile {
     fn drop(&mut self) {
         let (totals, reserved) = (self.totals.clone(), *self.reserved.get_mut());
         match self.file.take() {
@@ -94,14 +99,14 @@ impl Drop for Closing {
 /// Pieces of a response that are written together.
 pub struct Batch {
     /// Dangling if the response is not wanted any more.
-    file: Weak<AnswerFile>,
+    file: Weak<ResponseFile>,
     at: u64,
     pieces: Vec<Bytes>,
 }
 
 impl Batch {
     /// An empty batch, to be written from `at` on.
-    pub fn new(file: &Arc<AnswerFile>, at: u64) -> Batch {
+    pub fn new(file: &Arc<ResponseFile>, at: u64) -> Batch {
         Batch { file: Arc::downgrade(file), at, pieces: Vec::new() }
     }
 

@@ -4,6 +4,7 @@
 mod access;
 mod branches;
 mod budget;
+mod checks;
 mod client;
 mod content;
 mod fixed;

@@ -9,7 +9,6 @@ use crate::model::context::SectionContext;
 use crate::model::overrides::Class;
 use crate::syntax::source::{LineSyntax, Replacing, Splitting, ValueFile};
 use crate::syntax::tree::Directive;
-use crate::table::fixed;
 
 /// A directive.
 pub struct Row {
@@ -281,61 +280,6 @@ impl Row {
         let line = if words.is_empty() { self.name.to_owned() } else { format!("{} {words}", self.name) };
         if self.takes.form() == Form::Section { format!("<{line}>") } else { line }
     }
-
-    /// Error message for a wrong number of arguments.
-    pub fn wrong_count(&self, args: &[String]) -> String {
-        let advice = match args.iter().any(|arg| arg.starts_with('#')) {
-            true => ": comments stand on lines of their own",
-            false if args.len() > *self.takes.count().end() => ": put values with spaces in quotation marks",
-            false => "",
-        };
-        format!("expected `{}`, got {}{advice}", self.syntax(), arguments(args.len()))
-    }
-
-    /// Checks that a section is written as a section, and a line as a line.
-    pub fn check_form(&self, directive: &Directive) -> Result<(), String> {
-        match (self.takes.form(), &directive.section) {
-            (Form::Section, None) => Err(format!("is a section: write {} … </{}>", self.syntax(), self.name)),
-            (Form::Line, Some(_)) => Err(format!("is not a section: write `{}`", self.syntax())),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether `${NAME}` without a value stays in the line, as in httpd. In paths, addresses, sections and access rules
-    /// it is a mistake: a file of that name, or a rule that nobody meets.
-    pub fn keeps_names(&self) -> bool {
-        let is_text = !matches!(self.contexts.htaccess, Class::NEVER | Class::AUTH_CONFIG | Class::LIMIT);
-        is_text && self.takes.form() == Form::Line
-    }
-
-    /// Checks that the directive is allowed in `context`.
-    pub fn check_context(&self, context: SectionContext) -> Result<(), String> {
-        if context == SectionContext::If {
-            return self.check_branch();
-        }
-        if self.contexts.has(context) {
-            return Ok(());
-        }
-        Err(format!("is not allowed in {}: move it to {}", context.name(), self.contexts.names().join(" or ")))
-    }
-}
-
-impl Row {
-    /// Checks that the directive is allowed in `<If>`: as in a container, if it can differ between requests.
-    fn check_branch(&self) -> Result<(), String> {
-        if let Some(reason) = fixed::refusal(self.name) {
-            return Err(format!("is not allowed in <If>: {reason}"));
-        }
-        match self.contexts.places & CONTAINERS.places {
-            0 => Err(format!("is not allowed in <If>: move it to {}", self.contexts.names().join(" or "))),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// `1 argument`, `3 arguments`
-pub fn arguments(count: usize) -> String {
-    format!("{count} argument{}", if count == 1 { "" } else { "s" })
 }
 
 impl Contexts {
@@ -351,6 +295,11 @@ impl Contexts {
 
     pub fn has(self, context: SectionContext) -> bool {
         self.places & context as u8 != 0
+    }
+
+    /// Whether a context is allowed by both.
+    pub fn overlaps(self, other: Contexts) -> bool {
+        self.places & other.places != 0
     }
 
     /// `AllowOverride` words of which `.htaccess` files need one. Empty: never allowed there.

@@ -7,10 +7,10 @@ use crate::model::options;
 use crate::model::overrides::{Class, Overrides};
 use crate::model::response::PlaceAlias;
 use crate::model::response::expr::ExprText;
+use crate::table::checks::arguments;
 use crate::table::content::types::handler;
 use crate::table::row::{
-    ANYWHERE, Contexts, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, arguments, flag, places, rows, word,
-    words,
+    ANYWHERE, Contexts, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, flag, places, rows, word, words,
 };
 
 const ALIASED: Contexts = places(HOSTS.places | SectionContext::Location as u8);

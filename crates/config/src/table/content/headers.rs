@@ -5,7 +5,8 @@ use crate::model::response::expires::ExpirySpan;
 use crate::model::response::headers::{HeaderChange, HeaderRule, HeaderValue};
 use crate::model::response::setenv::EnvCondition;
 use crate::syntax::pattern::Case;
-use crate::table::row::{FILE_INFO, INDEXES, Row, arguments, flag, rows, word, words};
+use crate::table::checks::arguments;
+use crate::table::row::{FILE_INFO, INDEXES, Row, flag, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_expires.c",

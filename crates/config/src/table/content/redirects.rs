@@ -7,7 +7,8 @@ use crate::model::response::ErrorDocument;
 use crate::model::response::expr::ExprText;
 use crate::model::response::redirect::{Redirect, RedirectFrom};
 use crate::syntax::source::Splitting;
-use crate::table::row::{FILE_INFO, HOSTS, Row, arguments, flag, rows, words};
+use crate::table::checks::arguments;
+use crate::table::row::{FILE_INFO, HOSTS, Row, flag, rows, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_alias.c",

@@ -13,7 +13,8 @@ use crate::syntax::source::Replacing;
 use crate::syntax::tree::Directive;
 use crate::syntax::value;
 use crate::syntax::wildcard::{self, Slash};
-use crate::table::row::{self, ANYWHERE, HOSTS, MANY, Row, arguments, flag, rows, section, word, words};
+use crate::table::checks::arguments;
+use crate::table::row::{self, ANYWHERE, HOSTS, MANY, Row, flag, rows, section, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_proxy.c",

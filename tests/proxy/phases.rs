@@ -16,6 +16,8 @@ const HANDLERS: &str = "package Mine; use Apache::Constants qw(:common :response
     sub renames { $_[0]->filename('proxy:http://127.0.0.1:1/'); OK }\n\
     sub answers { my $r = shift; $r->send_http_header('text/plain'); $r->print('from a phase'); DONE }\n\
     sub prints { my $r = shift; $r->send_http_header('text/plain'); $r->print('too much'); OK }\n\
+    sub page { my $r = shift; $r->handler('perl-script'); $r->set_handlers(PerlHandler => 'Mine::answers'); OK }\n\
+    sub trusts { my $r = shift; return FORBIDDEN if $r->header_in('X-Remote-User'); $r->header_in('X-Remote-User', 'ann'); OK }\n\
     sub away { my $r = shift; $r->header_out(Location => 'http://login.example/'); REDIRECT }\n\
     sub dies { die 'broken' }\n\
     sub reads { my $r = shift; my $n = $r->read(my $body, 100) || 0; $r->header_in('X-Read', $n); OK }\n\
@@ -109,6 +111,7 @@ fn a_phase_may_answer_and_then_the_backend_is_not_asked() {
         + &place("/away", "PerlAccessHandler Mine::away")
         + &place("/prints", "PerlFixupHandler Mine::prints")
         + &place("/moved", "PerlFixupHandler Mine::renames")
+        + &place("/handled", "PerlFixupHandler Mine::page")
         + &place("/trans/moved", "")
         + &place("/trans/stays", "")
         + "PerlTransHandler Mine::moves\n";
@@ -119,8 +122,23 @@ fn a_phase_may_answer_and_then_the_backend_is_not_asked() {
     assert_eq!(server.get("/moved/x").status, 500);
     assert_eq!(server.get("/trans/moved").status, 500);
     server.logged("a Perl handler has changed the path or the file name, after the backend was chosen");
+    assert_eq!(server.get("/handled/x").status, 500);
+    server.logged("has set $r->handler where a backend answers");
     assert_eq!(server.get("/prints/x").status, 500);
     server.logged("return DONE after a response");
     assert!(backend.received().is_empty());
     assert_eq!(server.text("/trans/stays"), "GET / HTTP/1.1 ");
+}
+
+/// Early rules come before the phases, and are not applied to what these have set.
+#[test]
+fn handlers_see_the_fields_that_early_rules_have_left() {
+    let backend = echo();
+    let server = serve(&format!(
+        "RequestHeader unset X-Remote-User early\n\
+         <Location /in>\nProxyPass {}\nPerlAccessHandler Mine::trusts\n</Location>\n",
+        backend.url("/"),
+    ));
+    server.send(Request::get("/in/x").header("X-Remote-User", "admin")).is(200);
+    assert_eq!(backend.only().field("X-Remote-User"), "ann");
 }

@@ -30,11 +30,12 @@ pub async fn answer(
     // Fields that the client's Connection lists are removed before rules add fields of the same names.
     let mut own = head.clone();
     proxy::fields::end_to_end(&mut own.headers);
+    let own = headers::admitted(context, &own);
     let passed = match phases::run(context, &own, route, body, Some(to)).await? {
         PhasesResult::Onward(head) => head,
         PhasesResult::Answered(answered) => return Ok(answered),
     };
-    let head = headers::edited(context, &passed, route).await?;
+    let head = headers::edited_late(context, passed, route).await?;
     if to.url.scheme == BackendScheme::Fcgi {
         return fcgi::pass(context, &head, route, to, body).await;
     }

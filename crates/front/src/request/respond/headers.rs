@@ -22,10 +22,15 @@ use config::work;
 
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
 pub async fn edited<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
-    let rules = &route.settings.response.request_headers;
+    edited_late(context, admitted(context, head), route).await
+}
+
+/// The request's head as Perl phases and programs may see it: without the fields by which servers trust each other, and
+/// with the changes of RemoteIP and of `RequestHeader … early`.
+pub fn admitted<'a>(context: &RequestContext, head: &'a Parts) -> Cow<'a, Parts> {
     let forwarded = context.changed_headers();
-    if rules.is_empty() && forwarded.is_none() && !head.headers.keys().any(is_between_servers) {
-        return Ok(Cow::Borrowed(head));
+    if forwarded.is_none() && !head.headers.keys().any(is_between_servers) {
+        return Cow::Borrowed(head);
     }
     let mut changed = head.clone();
     for name in head.headers.keys().filter(|name| is_between_servers(name)) {
@@ -34,6 +39,20 @@ pub async fn edited<'a>(context: &RequestContext, head: &'a Parts, route: &Route
     if let Some(forwarded) = forwarded {
         forwarded.apply(&mut changed.headers);
     }
+    Cow::Owned(changed)
+}
+
+/// Applies the rules of `RequestHeader` that are not `early`, which see what Perl phases have set.
+pub async fn edited_late<'a>(
+    context: &RequestContext,
+    head: Cow<'a, Parts>,
+    route: &Route,
+) -> Result<Cow<'a, Parts>, Refusal> {
+    let rules = &route.settings.response.request_headers;
+    if rules.is_empty() {
+        return Ok(head);
+    }
+    let mut changed = head.clone().into_owned();
     let of = RuleOf { context, route, status: None, length: None };
     let late = || rules.iter().filter(|rule| !rule.early);
     of.answer_questions(asking(late()), &head.headers).await;
@@ -42,7 +61,7 @@ pub async fn edited<'a>(context: &RequestContext, head: &'a Parts, route: &Route
         late().for_each(|rule| apply(rule, of, &mut changed.headers, &mut store));
     });
     context.within_limits(route)?;
-    if !rules.is_empty() && route.settings.response.headers.iter().any(HeaderRule::has_expressions) {
+    if route.settings.response.headers.iter().any(HeaderRule::has_expressions) {
         context.ask_with(&changed.headers);
     }
     Ok(Cow::Owned(changed))

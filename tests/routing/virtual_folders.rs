@@ -1,6 +1,8 @@
 //! `VirtualDocumentRoot`, `VirtualScriptAlias`: mod/mod_vhost_alias.html. tests/beside_httpd/mod_vhost_alias.txt has
 //! more cases.
 
+use std::os::unix::fs::symlink;
+
 use crate::support::{Request, Response, Server, Site};
 
 fn ask(server: &Server, host: &str, path: &str) -> Response {
@@ -73,4 +75,15 @@ fn a_perl_handler_has_the_folder_of_its_host() {
     );
     let folder = server.site.path("v/one").display().to_string();
     assert_eq!(ask(&server, "one.example", "/my").is(200).text(), format!("{folder} {folder}/a.txt {folder}"));
+}
+
+/// A tenant may own the folders behind the first `%`, and replace them by links.
+#[test]
+fn a_link_in_a_tenants_part_of_the_path_needs_the_permission_of_options() {
+    let site = Site::new().file("secret/a.txt", "secret").file("v/ann/www/a.txt", "ann").file("v/bob/a.txt", "");
+    symlink(site.path("secret"), site.path("v/bob/www")).expect("a link");
+    let conf = "VirtualDocumentRoot @DIR@/v/%1/www\n<Directory @DIR@/v>\nOptions -FollowSymLinks\n</Directory>\n";
+    let server = site.serve(conf);
+    assert_eq!(ask(&server, "ann.example", "/a.txt").is(200).text(), "ann");
+    ask(&server, "bob.example", "/a.txt").is(403);
 }

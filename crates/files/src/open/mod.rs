@@ -286,11 +286,11 @@ fn resolve(
 }
 
 /// The longest DocumentRoot or Alias that contains the file. Links in its path belong to the administrator, not to the
-/// site.
+/// site. Of the folders of VirtualDocumentRoot only the fixed part counts, because tenants may own those behind it.
 pub fn root<'a>(config: &'a Config, host: u16, filename: &'a Path) -> &'a Path {
     let host = &config.hosts[host as usize];
     let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
-    let roots = roots.chain(host.virtual_folders.root_of(filename));
+    let roots = roots.chain(host.virtual_folders.fixed_root_of(filename));
     let mut around = roots.filter(|root| lies_in(filename, root));
     let Some(first) = around.next() else { return Path::new("/") };
     // Of several roots with the same length the last one is used.

@@ -104,6 +104,13 @@ impl VirtualFolders {
         self.patterns().find_map(|pattern| pattern.root_of(file))
     }
 
+    /// The part of a file's path that no host name has made.
+    pub fn fixed_root_of<'a>(&self, file: &'a Path) -> Option<&'a Path> {
+        let pattern = self.patterns().find(|pattern| pattern.root_of(file).is_some())?;
+        let behind = file.components().count().checked_sub(pattern.outer_folder().components().count())?;
+        file.components().as_path().ancestors().nth(behind)
+    }
+
     /// The folders that contain those of all hosts.
     pub fn outer_folders(&self) -> impl Iterator<Item = PathBuf> {
         self.patterns().map(FolderPattern::outer_folder)

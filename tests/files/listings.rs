@@ -120,3 +120,35 @@ fn a_query_chooses_order_format_and_names() {
     let stars = "*a".repeat(1000);
     server.get(&format!("/list/?P={stars}b")).is(200);
 }
+
+/// `.htaccess` files can name many patterns, each with many wildcards.
+#[test]
+fn a_list_whose_patterns_cost_too_much_is_cut() {
+    let patterns = format!(" *{}b*", "a".repeat(100)).repeat(600);
+    let server = serve("Options +Indexes\n<Directory @DIR@/htdocs>\nAllowOverride Indexes\n</Directory>");
+    server.site.write("htdocs/list/.htaccess", &format!("IndexIgnore{patterns}\n"));
+    for number in 0..60 {
+        server.site.write(&format!("htdocs/list/{}{number}", "a".repeat(240)), "");
+    }
+    let text = server.text("/list/");
+    assert!(text.contains("This list ends after"));
+    server.site.write("htdocs/short/a", "");
+    assert!(server.text("/short/").contains("href=\"a\""));
+}
+
+/// mod_autoindex.html: what a request of a file would refuse has no place in a list.
+#[test]
+fn a_list_names_no_file_that_a_condition_may_close_and_shows_no_title_that_a_rule_may_close() {
+    let server = serve(
+        "Options +Indexes\nIndexOptions FancyIndexing ScanHTMLTitles\n\
+         <Files draft.html>\n<If \"%{REMOTE_ADDR} != '10.0.0.1'\">\nRequire all denied\n</If>\n</Files>\n\
+         <Directory @DIR@/htdocs/ruled>\nRewriteEngine On\nRewriteRule ^page - [F]\n</Directory>\n",
+    );
+    server.site.write("htdocs/list/draft.html", "<title>draft</title>");
+    server.site.write("htdocs/list/page.html", "<title>a page</title>");
+    server.site.write("htdocs/ruled/page.html", "<title>a page</title>");
+    let text = server.text("/list/");
+    assert!(text.contains("a page") && !text.contains("draft"), "{text}");
+    let text = server.text("/ruled/");
+    assert!(text.contains("page.html") && !text.contains("a page"), "{text}");
+}

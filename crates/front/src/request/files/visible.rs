@@ -50,7 +50,19 @@ impl<'a> FolderView<'a> {
         let (routes, config) = (&context.generation.routes, &context.generation.config);
         let entry = FoundFile { path: &path, filename: Path::new(&file), script_length: path.len() };
         let found = routes.refine(config, self.route, entry)?;
-        Ok(self.may_open(&found))
+        // An `<If>` of the entry's own sections is not evaluated, and may close it.
+        let is_own = |number: &&u16| !self.route.plain_sections().contains(number);
+        let own: Vec<u16> = found.plain_sections().iter().filter(is_own).copied().collect();
+        Ok(!config.have_branches(&own, &found.files) && self.may_open(&found))
+    }
+
+    /// Whether a rule of mod_rewrite or an `<If>` may close an entry, which is only known when it is requested.
+    pub fn has_rules_of_requests(&self) -> bool {
+        let config = &self.context.generation.config;
+        let host = config.hosts.get(usize::from(self.route.host));
+        self.route.settings.response.rewrite.is_on()
+            || host.is_none_or(|host| host.rewrite.is_on())
+            || config.have_branches(self.route.plain_sections(), &self.route.files)
     }
 
     /// Whether the client may open a file, without any question to a worker, a file of passwords or DNS.

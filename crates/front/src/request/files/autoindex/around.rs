@@ -62,7 +62,7 @@ async fn open(context: &RequestContext, folder: &Route, head: &Parts, url: &str)
     let asked = RouteKey { local: &context.client.local, host, path: &path };
     let route = generation.wait_for(|| generation.routes.find(&generation.config, asked)).await.ok()?;
     // A rule of mod_rewrite may guard a file elsewhere on the site, and is not run for this one.
-    let is_outside = url.starts_with('/') || url.contains("..");
+    let is_outside = !route.path.starts_with(&folder.path);
     let has_rules = generation.config.hosts.get(usize::from(folder.host)).is_none_or(|host| host.rewrite.is_on());
     if is_outside && has_rules {
         return None;

@@ -179,6 +179,8 @@ async fn visible(
     contents: FolderContents,
 ) -> FolderContents {
     let view = FolderView::of(context, route);
+    // Titles are contents, which only a request of the file may get.
+    let may_be_read = !view.has_rules_of_requests();
     let shows_forbidden = listing.has(ListingOption::ShowForbidden);
     let FolderContents { entries: all, is_cut, looked: most } = contents;
     let sections: usize = route.files.iter().map(|file| file.section_count()).sum();
@@ -190,7 +192,7 @@ async fn visible(
         }
         // An entry whose rules cannot be read is hidden.
         let shown = once_read(&context.generation.routes, || view.shows(&entry.name, entry.is_folder)).await;
-        entry.may_be_read = entry.may_be_read && shown.as_ref().is_ok_and(|shown| *shown);
+        entry.may_be_read = may_be_read && entry.may_be_read && shown.as_ref().is_ok_and(|shown| *shown);
         if shown.unwrap_or(false) || shows_forbidden {
             describe_entry(context, route, &mut entry);
             entries.push(entry);

@@ -210,3 +210,44 @@ fn cached_passwords_are_found_without_their_file_but_never_from_another_htaccess
         server.send(get_as("/place/", "ana", "secret")).status == 500
     });
 }
+
+/// mod_authn_core.html#authnprovideralias: the alias's settings apply over those of the place, not of the main server.
+#[test]
+fn an_alias_has_the_settings_of_the_place_below_its_own() {
+    let site = with_sqlite()
+        .file("htdocs/place/allowed", "")
+        .file("htdocs/place/team", "")
+        .file("strict", "staff: ana\n")
+        .file("loose", "staff: ana ben\nbanned: ben\n");
+    run(&site, "sqlite3", &["main.sqlite", "create table users (name text, hash text, phone text)"]);
+    let own =
+        "AuthType Basic\nAuthName x\nAuthBasicProvider sql\nAuthGroupFile @DIR@/loose\nSetEnvIf Host . TEAM=staff";
+    let place = |path: &str, lines: &str| format!("<Location /place/{path}>\n{lines}\n</Location>\n");
+    let server = site.serve(&format!(
+        "DBDriver sqlite3\nDBDParams main.sqlite\n\
+         <AuthnProviderAlias dbd sql>\nAuthDBDUserPWQuery \"SELECT hash FROM users WHERE name = %s\"\n</AuthnProviderAlias>\n\
+         <AuthzProviderAlias group banned banned>\n</AuthzProviderAlias>\n\
+         <AuthzProviderAlias group team \"%{{reqenv:TEAM}}\">\nAuthGroupFile @DIR@/strict\n</AuthzProviderAlias>\n\
+         <VirtualHost *>\nServerName v.example\nDBDParams users.sqlite\n<Location /place>\n{own}\n</Location>\n{}{}</VirtualHost>\n",
+        place("allowed", "<RequireAll>\nRequire valid-user\nRequire not banned\n</RequireAll>"),
+        place("team", "Require team"),
+    ));
+    let ask = |path: &str, user: &str, password: &str| {
+        let request = get_as(&format!("/place/{path}"), user, password);
+        server.send(request.header("Host", "v.example")).status
+    };
+    assert_eq!([ask("allowed", "ana", "secret"), ask("team", "ana", "secret")], [200, 200]);
+    assert_eq!([ask("allowed", "ben", "word"), ask("team", "ben", "word")], [401, 401]);
+}
+
+/// A long chain of `not` must not use up the stack.
+#[test]
+fn a_requirement_is_negated_once() {
+    let text = format!("Require {}valid-user\n", "not ".repeat(13_000));
+    let server = site()
+        .file("htdocs/deep/.htaccess", &text)
+        .file("htdocs/deep/a.txt", "a")
+        .serve("<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n");
+    server.get("/deep/a.txt").is(500);
+    server.logged("Require: expected a requirement after not, got \"not\"");
+}

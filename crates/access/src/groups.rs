@@ -26,7 +26,7 @@ impl UserFiles {
             }
         }
         for lookup in rules.group_lookups() {
-            let settings = lookup.rules.as_deref().unwrap_or(rules);
+            let settings = &*lookup.settings(rules);
             let groups = match lookup.source {
                 GroupSource::File => self.groups_in_file(settings, &user.name, since)?,
                 GroupSource::Dbm => self.groups_in_dbm(settings, &user.name, since)?,

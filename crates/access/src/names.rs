@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, ToSocketAddrs};
 
+use config::access::MOST_FORWARD_NAMES;
+
 /// Source of host names.
 pub trait Resolver: Send + Sync {
     /// Reverse lookup of an address.
@@ -32,14 +34,18 @@ pub fn look_up(resolver: &dyn Resolver, address: IpAddr, verified: bool) -> Opti
     (!verified || leads_back()).then_some(name)
 }
 
-/// Most names of a requirement that are looked up.
-const MOST: usize = 16;
-
-/// Whether the address is among those of the names, by forward lookups.
-pub fn leads_to(resolver: &dyn Resolver, names: &[String], address: IpAddr) -> bool {
+/// Whether the address is among those of the names, by forward lookups. An error if the names are more than
+/// [`MOST_FORWARD_NAMES`], which an expression can make.
+pub fn leads_to(resolver: &dyn Resolver, names: &[String], address: IpAddr) -> Result<bool, String> {
+    if names.len() > MOST_FORWARD_NAMES {
+        return Err(format!(
+            "Require forward-dns: {} names, and at most {MOST_FORWARD_NAMES} are looked up",
+            names.len()
+        ));
+    }
     let address = address.to_canonical();
-    let mut names = names.iter().filter(|name| is_name(name)).take(MOST);
-    names.any(|name| resolver.addresses_of(name).iter().any(|one| one.to_canonical() == address))
+    let mut names = names.iter().filter(|name| is_name(name));
+    Ok(names.any(|name| resolver.addresses_of(name).iter().any(|one| one.to_canonical() == address)))
 }
 
 /// Whether a name is safe for logs and pages, and no address, which would resolve to itself.
@@ -89,11 +95,13 @@ mod tests {
     fn a_name_leads_to_its_addresses() {
         let check = |names: &[&str], address: &str| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            leads_to(&Liar, &names, address.parse().unwrap())
+            leads_to(&Liar, &names, address.parse().unwrap()).unwrap()
         };
         assert!(check(&["other.example.com", "honest.example.com"], "192.0.2.1"));
         assert!(check(&["honest.example.com"], "::ffff:192.0.2.1"));
         assert!(!check(&["honest.example.com"], "192.0.2.2") && !check(&[], "192.0.2.1"));
         assert!(!check(&["10.0.0.1"], "10.0.0.1"), "an address is no name");
+        let many = vec!["other.example.com".to_owned(); MOST_FORWARD_NAMES + 1];
+        leads_to(&Liar, &many, "192.0.2.1".parse().unwrap()).unwrap_err();
     }
 }

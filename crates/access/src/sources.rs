@@ -19,7 +19,9 @@ impl UserFiles {
                 Err(NoAnswer::Directory(_)) => return Err(NoAnswer::Directory(number)),
                 Err(NoAnswer::Unknown(why)) => unknown = NoAnswer::Unknown(why),
                 Ok(found) => {
-                    if rules.cached_sources.iter().any(|name| name == source.name()) {
+                    // A cached hash keeps its age, so that a removed user is forgotten.
+                    let is_cached = source.base() == &PasswordSource::Cache;
+                    if !is_cached && rules.cached_sources.iter().any(|name| name == source.name()) {
                         cached::remember(rules, query, &found.text);
                     }
                     return Ok(found);
@@ -46,7 +48,7 @@ impl UserFiles {
                 Some(text) => Ok(StoredHash { text, place: "AuthnCacheProvideFor".to_owned(), columns: Vec::new() }),
                 None => Err(unknown(query)),
             },
-            (PasswordSource::Alias(alias), _) => self.hash_in(&alias.source, &alias.rules, query),
+            (PasswordSource::Alias(alias), _) => self.hash_in(&alias.source, &alias.settings(rules), query),
         }
     }
 

@@ -47,15 +47,17 @@ struct Timed {
 }
 
 impl DirectoryConnection {
-    /// Connects to the first host that answers, in `seconds` of [`LdapServer::connection_timeout`].
+    /// Connects to the first host that answers within [`LdapServer::connection_timeout`], before the deadline.
     pub fn open(
         hosts: &[(String, u16)],
         security: LdapSecurity,
         server: &LdapServer,
+        deadline: Instant,
     ) -> Result<DirectoryConnection, String> {
         let mut why = String::new();
         for (host, port) in hosts {
-            match DirectoryConnection::to(host, *port, security, server) {
+            let own = deadline.min(Instant::now() + server.connection_timeout);
+            match DirectoryConnection::to((host, *port), security, server, own) {
                 Ok(connection) => return Ok(connection),
                 Err(error) if why.is_empty() => why = format!("directory {host}:{port}: {error}"),
                 Err(error) => why = format!("{why}; directory {host}:{port}: {error}"),
@@ -64,8 +66,12 @@ impl DirectoryConnection {
         Err(why)
     }
 
-    fn to(host: &str, port: u16, security: LdapSecurity, server: &LdapServer) -> Result<DirectoryConnection, String> {
-        let deadline = Instant::now() + server.connection_timeout;
+    fn to(
+        (host, port): (&str, u16),
+        security: LdapSecurity,
+        server: &LdapServer,
+        deadline: Instant,
+    ) -> Result<DirectoryConnection, String> {
         let addresses = (host, port).to_socket_addrs().map_err(|error| error.to_string())?;
         let (mut socket, mut why) = (None, "the name has no address".to_owned());
         for address in addresses {
@@ -148,7 +154,9 @@ impl DirectoryConnection {
                 LdapOperation::Reference | LdapOperation::Other => others += 1,
                 LdapOperation::Done(outcome) => {
                     return match outcome.code {
-                        code::SUCCESS | code::SIZE_LIMIT_EXCEEDED => Ok(entries),
+                        code::SUCCESS => Ok(entries),
+                        // With fewer entries the limit is the directory's, and what it left out is unknown.
+                        code::SIZE_LIMIT_EXCEEDED if entries.len() >= search.most as usize => Ok(entries),
                         code::NO_SUCH_OBJECT | code::INVALID_DN_SYNTAX => Ok(Vec::new()),
                         _ => Err(DirectoryFailure::Said(format!("the search is refused: {}", shown(&outcome)))),
                     };

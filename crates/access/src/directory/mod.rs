@@ -154,8 +154,8 @@ impl Directory {
         }
     }
 
-    fn connected(&self) -> Result<DirectoryConnection, String> {
-        DirectoryConnection::open(&self.key.hosts, self.key.security, &self.key.server)
+    fn connected(&self, deadline: Instant) -> Result<DirectoryConnection, String> {
+        DirectoryConnection::open(&self.key.hosts, self.key.security, &self.key.server, deadline)
     }
 
     /// The hosts, for messages.
@@ -172,6 +172,10 @@ impl DirectoryQuestion {
     /// A number that questions to the same directory share.
     pub fn directory(&self) -> usize {
         Arc::as_ptr(&self.directory).addr()
+    }
+
+    pub(crate) fn key(&self) -> &DirectoryKey {
+        &self.directory.key
     }
 
     /// The same question of the provider with this index.
@@ -207,7 +211,7 @@ impl DirectoryQuestion {
             let is_used = used.is_some();
             let mut connection = match used.take() {
                 Some(connection) => connection,
-                None => directory.connected().map_err(DirectoryFailure::Broken)?,
+                None => directory.connected(deadline).map_err(DirectoryFailure::Broken)?,
             };
             connection.until(deadline);
             match self.ask_on(&mut connection, &directory.key) {

@@ -31,14 +31,14 @@ impl Users {
         number: usize,
     ) -> Result<User, AuthAttempt> {
         let shown = claimed.user.escape_debug();
-        if claimed.user.is_empty() || claimed.password.is_empty() {
-            // A directory takes a bind without a password as anonymous, and lets it succeed.
-            let why = format!("user {shown}: an empty name or password");
+        if claimed.user.is_empty() || claimed.password.is_empty() || claimed.password.contains(&0) {
+            // A directory takes a bind without a password as anonymous, and lets it succeed. For some, a NUL ends it.
+            let why = format!("user {shown}: an empty name or password, or a NUL in it");
             return Err(AuthAttempt::Settled(Proof::Refused(why)));
         }
         let about = QuestionSubject::Password(claimed.user.clone(), claimed.password.clone());
         let place = rules.sources().get(number).and_then(|source| directory_of(source, rules));
-        let question = self.question(place, server, about);
+        let question = self.question(place.as_ref(), server, about);
         let question = question.map_err(|why| AuthAttempt::Settled(Proof::Misconfigured(why)))?.at(number);
         match self.answer(&question, server.cache_life) {
             Some(DirectoryAnswer::Known(entry)) => Ok(user_of(question.place(), entry)),
@@ -137,15 +137,15 @@ struct Asked<'a>(&'a DirectoryQuestion);
 
 impl Hash for Asked<'_> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.0.directory(), self.0.place(), &self.0.about).hash(state);
+        (self.0.key(), self.0.place(), &self.0.about).hash(state);
     }
 }
 
 /// The directory that a provider of passwords asks.
-fn directory_of<'a>(source: &'a PasswordSource, rules: &'a AccessRules) -> Option<&'a Arc<LdapPlace>> {
+fn directory_of(source: &PasswordSource, rules: &AccessRules) -> Option<Arc<LdapPlace>> {
     match source {
-        PasswordSource::Alias(alias) => directory_of(&alias.source, &alias.rules),
-        _ => rules.directory.as_ref(),
+        PasswordSource::Alias(alias) => alias.settings(rules).directory,
+        _ => rules.directory.clone(),
     }
 }
 

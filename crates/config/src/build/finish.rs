@@ -58,7 +58,7 @@ impl Draft {
         let config = &mut self.config;
         let mut aliases = [std::mem::take(&mut config.authn_aliases), std::mem::take(&mut config.authz_aliases)];
         for alias in aliases.iter_mut().flat_map(|aliases| aliases.values_mut()) {
-            alias.rules = config.rules_of_alias(alias);
+            alias.own = config.settings_of_alias(alias);
         }
         [config.authn_aliases, config.authz_aliases] = aliases;
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use wire::control::PoolNumber;
 
-use crate::model::access::{AccessRules, HashLimits, LdapServer, ProviderAlias};
+use crate::model::access::{HashLimits, LdapServer, PartialAccess, ProviderAlias};
 use crate::model::clients::{Clients, Spooling};
 use crate::model::host::Host;
 use crate::model::identity::Tokens;
@@ -139,14 +139,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// The settings of an alias's section, and of the main server outside of sections.
-    pub fn rules_of_alias(&self, alias: &ProviderAlias) -> Option<Arc<AccessRules>> {
-        let mut rules = AccessRules::default();
-        let main = self.hosts.first().map(|main| main.base);
-        for section in [Some(0), main, Some(alias.section)].into_iter().flatten() {
-            rules.merge(&self.sections.get(usize::from(section))?.said.access);
-        }
-        Some(Arc::new(rules))
+    /// The settings of an alias's section.
+    pub fn settings_of_alias(&self, alias: &ProviderAlias) -> Option<Arc<PartialAccess>> {
+        Some(Arc::new(self.sections.get(usize::from(alias.section))?.said.access.clone()))
     }
 }
 

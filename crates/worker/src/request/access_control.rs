@@ -288,7 +288,7 @@ impl<'a> AccessCheck<'a> {
     /// The answer to an inquiry of the rules.
     fn inquire(&self, user: Option<&User>, client: IpAddr, inquiry: &AccessInquiry) -> Result<bool, PhaseEnd> {
         let answer = match inquiry {
-            AccessInquiry::Forward(names) => Ok(names::leads_to(&names::System, names, client)),
+            AccessInquiry::Forward(names) => names::leads_to(&names::System, names, client),
             AccessInquiry::Directory(kind, words) => {
                 let users = &self.at.site.users;
                 match users.meets(self.rules, &self.at.site.config.ldap, user, (*kind, words)) {

@@ -103,6 +103,9 @@ pub struct Vocabulary<'a> {
     pub patterns: &'a mut Budget,
 }
 
+/// Most names of `Require forward-dns`, each of which is looked up.
+pub const MOST_FORWARD_NAMES: usize = 16;
+
 impl Require {
     /// Parses the arguments of `Require`.
     pub fn parse(args: &[String], vocabulary: &mut Vocabulary<'_>) -> Result<Require, String> {
@@ -133,6 +136,9 @@ impl Require {
         match named.as_str() {
             "valid-user" => Ok(Require::ValidUser),
             "forward-dns" if words.is_empty() => Err(format!("expected names after {kind}")),
+            "forward-dns" if words.len() > MOST_FORWARD_NAMES => {
+                Err(format!("expected at most {MOST_FORWARD_NAMES} names after {kind}, got {}", words.len()))
+            }
             "forward-dns" => RequireWords::parse(words, false, vocabulary.patterns).map(Require::ForwardDns),
             "file-owner" | "file-group" if !words.is_empty() => {
                 Err(format!("expected nothing after {kind}, got \"{}\"", words.join(" ")))
@@ -147,6 +153,9 @@ impl Require {
             "dbd-group" => Require::of_database(GroupSource::Dbd, Some(words), vocabulary),
             "env" => listed(Require::Env),
             "local" => Ok(Require::Local),
+            "not" if words.first().is_some_and(|word| word.eq_ignore_ascii_case("not")) => {
+                Err("expected a requirement after not, got \"not\"".to_owned())
+            }
             "not" => Ok(Require::Not(Box::new(Require::parse(words, vocabulary)?))),
             "all" => match words {
                 [word] if word.eq_ignore_ascii_case("granted") => Ok(Require::All(true)),
@@ -172,7 +181,7 @@ impl Require {
         vocabulary: &mut Vocabulary<'_>,
     ) -> Result<Require, String> {
         let groups = words.map(|words| ExprText::parse(&words.join(" "), vocabulary.patterns)).transpose()?;
-        let lookup = GroupLookup { source, rules: None };
+        let lookup = GroupLookup { source, own: None };
         Ok(Require::Database(GroupRequirement { lookup, groups }))
     }
 
@@ -185,17 +194,21 @@ impl Require {
         let none = BTreeMap::new();
         let Vocabulary { providers, any_text: _, patterns, .. } = vocabulary;
         let meant = Require::parse(&all, &mut Vocabulary { providers, aliases: &none, any_text: false, patterns })?;
-        let rules = alias.rules.clone();
+        let own = alias.own.clone();
+        let has_group_file = own.as_ref().is_some_and(|own| own.group_file.is_some());
         Ok(match meant {
             Require::Database(GroupRequirement { lookup, groups }) => {
-                Require::Database(GroupRequirement { lookup: GroupLookup { rules, ..lookup }, groups })
+                Require::Database(GroupRequirement { lookup: GroupLookup { own, ..lookup }, groups })
             }
-            Require::Group(names) if rules.as_ref().is_some_and(|rules| rules.group_file.is_some()) => {
-                let groups = Some(ExprText::parse(&names.join(" "), vocabulary.patterns)?);
-                let lookup = GroupLookup { source: GroupSource::File, rules };
+            Require::Group(_) | Require::Computed(NameKind::Group, _) if has_group_file => {
+                let groups = Some(ExprText::parse(&alias.words.join(" "), vocabulary.patterns)?);
+                let lookup = GroupLookup { source: GroupSource::File, own };
                 Require::Database(GroupRequirement { lookup, groups })
             }
-            Require::Ldap(..) if rules.as_ref().is_some_and(|rules| rules.directory.is_some()) => {
+            Require::FileGroup(_) if has_group_file => {
+                return Err("has an AuthGroupFile of its own: write it in the place instead of the alias".to_owned());
+            }
+            Require::Ldap(..) if own.as_ref().is_some_and(|own| own.directory.is_some()) => {
                 return Err(
                     "has a directory of its own: write AuthLDAPURL in the place instead of the alias".to_owned()
                 );

@@ -1,11 +1,12 @@
 //! Where users, passwords and groups come from: `AuthBasicProvider`, `AuthDigestProvider`, `Require dbm-group` and
 //! `dbd-group`, and their aliases.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::AccessRules;
+use super::{AccessRules, PartialAccess};
 use crate::model::response::expr::ExprText;
 
 /// A built-in provider of passwords.
@@ -32,8 +33,31 @@ pub struct AliasedSource {
     pub name: String,
     /// The provider.
     pub source: PasswordSource,
-    /// The section's settings.
-    pub rules: AccessRules,
+    /// The section's settings, which apply over those of the place.
+    pub own: Arc<PartialAccess>,
+}
+
+impl AliasedSource {
+    /// The settings of a place with those of the alias over them.
+    pub fn settings(&self, place: &AccessRules) -> AccessRules {
+        with_own(place, &self.own)
+    }
+}
+
+fn with_own(place: &AccessRules, own: &PartialAccess) -> AccessRules {
+    let mut settings = place.clone();
+    settings.merge(own);
+    settings
+}
+
+impl PasswordSource {
+    /// The built-in provider, which an alias stands for.
+    pub fn base(&self) -> &PasswordSource {
+        match self {
+            PasswordSource::Alias(alias) => alias.source.base(),
+            source => source,
+        }
+    }
 }
 
 /// The names of the built-in providers. A new provider is a row here, a variant of [`PasswordSource`], and an arm where
@@ -135,8 +159,15 @@ pub struct GroupRequirement {
 pub struct GroupLookup {
     /// The kind of database.
     pub source: GroupSource,
-    /// The settings of an `<AuthzProviderAlias>`; `None`: those of the place.
-    pub rules: Option<Arc<AccessRules>>,
+    /// The settings of an `<AuthzProviderAlias>`, which apply over those of the place.
+    pub own: Option<Arc<PartialAccess>>,
+}
+
+impl GroupLookup {
+    /// The settings of a place with those of the alias over them.
+    pub fn settings<'a>(&self, place: &'a AccessRules) -> Cow<'a, AccessRules> {
+        self.own.as_ref().map_or(Cow::Borrowed(place), |own| Cow::Owned(with_own(place, own)))
+    }
 }
 
 /// A kind of database of groups.
@@ -159,6 +190,6 @@ pub struct ProviderAlias {
     pub words: Vec<String>,
     /// Number of the section with its settings.
     pub section: u16,
-    /// The settings, once the configuration is complete.
-    pub rules: Option<Arc<AccessRules>>,
+    /// The section's settings, once the configuration is complete.
+    pub own: Option<Arc<PartialAccess>>,
 }

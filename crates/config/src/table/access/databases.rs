@@ -155,6 +155,9 @@ fn authn_alias(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSec
 fn authz_alias(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let [base, name, words @ ..] = args else { return Ok(None) };
     let words: Vec<String> = words.iter().flat_map(|word| word.split_ascii_whitespace()).map(str::to_owned).collect();
+    if base.eq_ignore_ascii_case("not") {
+        return Err("expected a requirement, got \"not\": write `Require not NAME` where the alias is used".to_owned());
+    }
     check_requirement(draft, base, &words)?;
     let (alias, position) = alias(draft, base, &words)?;
     draft.config.authz_aliases.insert(name.to_ascii_lowercase(), alias);
@@ -173,16 +176,16 @@ fn check_requirement(draft: &mut Draft, base: &str, words: &[String]) -> Result<
 fn alias(draft: &mut Draft, base: &str, words: &[String]) -> Result<(ProviderAlias, Position), String> {
     let scope = Scope::Location(format!("provider {base}"));
     let section = draft.new_section(scope, None, Rank::LOCATION)?;
-    let alias = ProviderAlias { base: base.to_owned(), words: words.to_vec(), section, rules: None };
+    let alias = ProviderAlias { base: base.to_owned(), words: words.to_vec(), section, own: None };
     Ok((alias, Position { context: SectionContext::Location, section, ..draft.position }))
 }
 
 /// The alias of `AuthBasicProvider` with this name.
 pub fn alias_of(draft: &Draft, name: &str) -> Option<PasswordSource> {
     let alias = draft.config.authn_aliases.get(&name.to_ascii_lowercase())?;
-    let rules = settled(draft, alias).rules?;
+    let own = settled(draft, alias).own?;
     let source = PasswordSource::named(&alias.base)?;
-    let alias = AliasedSource { name: name.to_ascii_lowercase(), source, rules: Arc::unwrap_or_clone(rules) };
+    let alias = AliasedSource { name: name.to_ascii_lowercase(), source, own };
     Some(PasswordSource::Alias(Arc::new(alias)))
 }
 
@@ -195,8 +198,8 @@ pub fn authz_aliases(draft: &Draft) -> BTreeMap<String, ProviderAlias> {
 /// The alias with its settings, which its section has. In a `.htaccess` file they are known.
 fn settled(draft: &Draft, alias: &ProviderAlias) -> ProviderAlias {
     let mut alias = alias.clone();
-    if alias.rules.is_none() {
-        alias.rules = draft.config.rules_of_alias(&alias);
+    if alias.own.is_none() {
+        alias.own = draft.config.settings_of_alias(&alias);
     }
     alias
 }

@@ -161,7 +161,8 @@ async fn inquire(
         AccessInquiry::Forward(names) => context.services.names.leads_to(names, context.remote().ip_addr()).await?,
         AccessInquiry::Directory(kind, words) => {
             let (rules, server) = (&route.settings.access, &context.generation.config.ldap);
-            context.services.passwords.meets(rules, server, user, (*kind, words)).await?
+            let claimant = claimant(context, route);
+            context.services.passwords.meets(rules, user, (*kind, words), (server, &claimant)).await?
         }
     };
     answer.map_err(|why| {
@@ -200,7 +201,7 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
             folder: route.files.last().map(|file| file.folder.as_path()),
         }),
     };
-    let claimant = Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()));
+    let claimant = claimant(context, route);
     match passwords.find_out(rules, AuthSubject::Request(request), &claimant).await? {
         Proof::Is(user) => Ok(user),
         Proof::Nobody => Err(unauthorized(context, head, route, false).await),
@@ -299,4 +300,8 @@ pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal>
         })
     });
     kept.map_err(|seconds| Refusal::later(StatusCode::TOO_MANY_REQUESTS, seconds))
+}
+
+fn claimant(context: &RequestContext, route: &Route) -> Claimant {
+    Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()))
 }

@@ -1,7 +1,7 @@
 //! Authentication by password files, databases, hashes and directories. Slow steps run on other threads, a few at once.
 
 use std::cell::RefCell;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::sync::Semaphore;
@@ -23,8 +23,9 @@ static HASHING: FairQueue = FairQueue::new(2, DEFAULT.memory as usize);
 /// Lets one password file be read at a time: many requests may wait for the same file.
 static READING: FairQueue = FairQueue::new(1, 0);
 
-/// Limits the threads that wait for directories, so that hanging ones leave threads for files.
-static ASKING: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(32)));
+/// Limits the threads that wait for directories, so that hanging ones leave threads for files. A folder whose
+/// directories hang gets the next turn after the other folders.
+static ASKING: FairQueue = FairQueue::new(32, 0);
 /// Most questions of a thread of the front to one directory at once.
 const MOST_QUESTIONS: usize = 4;
 /// Most directories whose questions are counted.
@@ -57,7 +58,7 @@ impl Passwords {
                     answers.add(question, answer);
                 }
                 AuthAttempt::Directory(question) => {
-                    let answer = self.ask(&question).await?;
+                    let answer = self.ask(&question, claimant).await?;
                     match self.users.conclude(rules, asked, &question, answer) {
                         Ok(next) => asked = next,
                         Err(proof) => return Ok(proof),
@@ -78,26 +79,30 @@ impl Passwords {
     pub async fn meets(
         &self,
         rules: &AccessRules,
-        server: &LdapServer,
         user: Option<&User>,
         requirement: (LdapRequirement, &[String]),
+        (server, claimant): (&LdapServer, &Claimant),
     ) -> Result<Result<bool, String>, NoThread> {
         match self.users.meets(rules, server, user, requirement) {
             DirectoryRequirement::Known(met) => Ok(Ok(met)),
             DirectoryRequirement::Misconfigured(why) => Ok(Err(why)),
             DirectoryRequirement::Open(question) => {
-                let answer = self.ask(&question).await?;
+                let answer = self.ask(&question, claimant).await?;
                 Ok(self.users.remember(&question, answer))
             }
         }
     }
 
     /// Asks a directory on another thread. The turn lasts until the directory has answered, even if the client leaves.
-    async fn ask(&self, question: &DirectoryQuestion) -> Result<Result<DirectoryAnswer, String>, NoThread> {
+    async fn ask(
+        &self,
+        question: &DirectoryQuestion,
+        claimant: &Claimant,
+    ) -> Result<Result<DirectoryAnswer, String>, NoThread> {
         let make = || Arc::new(Semaphore::new(MOST_QUESTIONS));
         let turns = self.turns.borrow_mut().get_or_put(question.directory(), make);
         let own = turns.acquire_owned().await.map_err(|_| NoThread)?;
-        let all = ASKING.clone().acquire_owned().await.map_err(|_| NoThread)?;
+        let all = ASKING.turn(claimant.clone(), 0).await;
         let question = question.clone();
         let ask = move || (question.ask(), own, all);
         let (answer, ..) = blocking::run("ask a directory", ask).await?;

@@ -61,7 +61,7 @@ impl ReverseDns {
         asked.await.cloned()
     }
 
-    /// Whether one of the names has this address. The error, for the log: no answer in time.
+    /// Whether one of the names has this address. The error, for the log: no answer in time, or too many names.
     pub async fn leads_to(&self, names: &[String], address: IpAddr) -> Result<Result<bool, String>, NoThread> {
         let question = (names.to_vec(), address);
         let known = self.forward.borrow_mut().get(&question).copied();
@@ -79,8 +79,10 @@ impl ReverseDns {
             return Ok(Err(format!("Require forward-dns {}: no answer in time", question.0.join(" ").escape_debug())));
         };
         let leads = leads?;
-        self.forward.borrow_mut().put(question, (Instant::now(), leads));
-        Ok(Ok(leads))
+        if let Ok(leads) = leads {
+            self.forward.borrow_mut().put(question, (Instant::now(), leads));
+        }
+        Ok(leads)
     }
 
     fn cell(&self, question: Question) -> Rc<OnceCell<Option<Rc<str>>>> {

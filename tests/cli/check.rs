@@ -82,7 +82,7 @@ fn a_message_names_the_directive_and_the_words_that_it_knows() {
     let cases = [
         (
             "Header foo bar",
-            "site.conf:2: Header: expected set, setifempty, append, merge, add, unset, echo, edit or edit*, got \"foo\"",
+            "site.conf:2: Header: expected set, setifempty, append, merge, add, unset, echo, note, edit or edit*, got \"foo\"",
         ),
         ("PerlHandler +", "site.conf:2: PerlHandler: expected the name of a module after +, got \"+\""),
         ("PerlRequire none.pl", "site.conf:2: PerlRequire: "),

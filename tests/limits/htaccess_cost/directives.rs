@@ -146,6 +146,8 @@ pub const DIRECTIVES: &[(&str, Grown)] = &[
     ("FileETag", Line("+Size +MTime")),
     ("Redirect", By(|n| lines(n, |i| format!("Redirect /r{i}/{} http://localhost/", "a".repeat(40))))),
     ("RedirectMatch", By(|n| format!("RedirectMatch \"^(/.*)\" \"http://localhost/{}\"\n", "$1".repeat(n)))),
+    ("RedirectRelative", Line("On")),
+    ("CGIPassAuth", Line("On")),
     ("RedirectTemp", By(|n| lines(n, |i| format!("RedirectTemp /r{i} http://localhost/")))),
     ("RedirectPermanent", By(|n| lines(n, |i| format!("RedirectPermanent /r{i} http://localhost/")))),
     ("ErrorDocument", By(|n| lines(10, |i| format!("ErrorDocument {} \"{}\"", 400 + i, "text ".repeat(n))))),

@@ -41,7 +41,7 @@ pub struct FoundHtaccess<'a> {
 pub struct LeftOut {
     /// Files in folders with `AllowOverride None`.
     pub forbidden: Vec<PathBuf>,
-    /// Folders below [`DEEPEST`].
+    /// Folders below the 16th level.
     pub deep: Vec<PathBuf>,
     /// Folders that were left when a limit was reached.
     pub rest: Vec<PathBuf>,

@@ -39,7 +39,8 @@ fn a_redirect_with_gone_has_no_target() {
 fn a_path_of_this_server_gets_scheme_and_name() {
     let server = serve(
         "ServerName www.example\nRedirect /old /new\n<Location /canonical>\nUseCanonicalName On\nRedirect /new\n</Location>\n\
-         <Location /relative>\nRedirectRelative On\nRedirect /new\n</Location>",
+         <Location /relative>\nRedirectRelative On\nRedirect /new\n</Location>\n\
+         <Location /top>\nRedirectRelative On\n</Location>\nRedirect /top /",
     );
     std::fs::create_dir_all(server.site.path("htdocs/folder/a b")).expect("a folder");
     let location = |path: &str, host: &str| {
@@ -50,6 +51,8 @@ fn a_path_of_this_server_gets_scheme_and_name() {
     assert_eq!(location("/old", "other.example:8080"), "http://other.example:8080/new");
     assert_eq!(location("/canonical", "other.example"), "http://www.example/new");
     assert_eq!(location("/relative", "localhost"), "/new");
+    assert_eq!(location("/top", "localhost"), "/");
+    assert_eq!(location("/top/evil.example", "localhost"), "http://localhost//evil.example");
     assert_eq!(location("/folder/a%20b?c", "localhost"), "http://localhost/folder/a%20b/?c");
     assert_eq!(location("//folder", "localhost"), "http://localhost/folder/");
 }

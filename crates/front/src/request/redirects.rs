@@ -28,9 +28,9 @@ pub async fn redirect(
     if let Some(expr) = &answer.expr {
         url = Some(context.text(&ExprOf::request(context, head, route), expr).await);
     }
-    if route.settings.response.redirect_relative != Some(true) {
-        url = url.map(|url| absolute(context, head, route, url));
-    }
+    // Clients take what follows `//` for a host, and a stranger may have chosen it.
+    let may_be_relative = |url: &str| route.settings.response.redirect_relative == Some(true) && !url.starts_with("//");
+    url = url.map(|url| if may_be_relative(&url) { url } else { absolute(context, head, route, url) });
     Err(refusal(&RedirectResponse { location: url, ..answer.clone() }, head.uri.query()))
 }
 

@@ -88,6 +88,22 @@ def cameleer_static_tls(site, port, preload, binary=None):
     return cameleer_static(site, port, preload, binary, tls=True)
 
 
+def front_nginx(site, port, preload):
+    need(Path("/usr/sbin/nginx"))
+    conf = site.write_conf("front_nginx", port, preload, user="user www-data;" if os.geteuid() == 0 else "")
+    return ["/usr/sbin/nginx", "-p", str(site.root), "-c", str(conf)]
+
+
+def front_apache(site, port, preload):
+    need(APACHE_MODULES / "mod_proxy_http.so")
+    conf = site.write_conf("front_apache", port, preload, modules=APACHE_MODULES, user=user())
+    return ["/usr/sbin/apache2", "-DFOREGROUND", "-f", str(conf)]
+
+
+def front_cameleer(site, port, preload, binary=None):
+    return [binary or cameleer_binary(), "serve", "-f", str(site.write_conf("front_cameleer", port, preload))]
+
+
 def before(start):
     """The same server from the program in CAMELEER_BEFORE, to compare two builds within one run."""
 
@@ -143,6 +159,10 @@ PEERS = {peer.name: peer for peer in [
     Peer("nginx_tls", "nginx", nginx_tls, is_child, "https", processes),
     Peer("cameleer_static", "cameleer", cameleer_static, is_cameleer_worker, workers=one),
     Peer("cameleer_static_tls", "cameleer", cameleer_static_tls, is_cameleer_worker, "https", one),
+    Peer("front_nginx", "nginx", front_nginx, is_child, workers=processes),
+    Peer("front_apache", "apache", front_apache, is_child, workers=one),
+    Peer("front_cameleer", "cameleer", front_cameleer, is_cameleer_worker, workers=one),
+    Peer("front_before", "before", before(front_cameleer), is_cameleer_worker, workers=one),
     Peer("before_static", "before", before(cameleer_static), is_cameleer_worker, workers=one),
     Peer("before_static_tls", "before", before(cameleer_static_tls), is_cameleer_worker, "https", one),
 ]}

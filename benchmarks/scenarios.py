@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import clients
 import proc
@@ -30,6 +30,7 @@ class Row:
     servers: tuple  # the first is the peer for comparisons
     modes: tuple = tuple(MODES)
     headers: tuple = ()
+    origin: bool = False  # its servers have a backend
 
 
 # 26 pairs, 207 bytes.
@@ -37,6 +38,7 @@ PARAMS = "/params?" + "&".join(f"{letter}=value{number}" for number, letter in e
 # PSGI is compared with mod_perl 2's handler, too.
 PSGI = ("starman", "uwsgi", "mod_perl2", "before_psgi", "cameleer_psgi")
 HANDLER = ("mod_perl2", "before", "cameleer", "cameleer_mp2")
+FRONT = ("front_nginx", "front_apache", "front_before", "front_cameleer")
 KEPT = ("keep-alive",)
 
 ROWS = [
@@ -60,6 +62,10 @@ EXTRA_ROWS = [
       for size in SIZES),
     *(Row(f"static_{size}_tls", f"{size} file, TLS", f"/{size}.bin",
           ("nginx_tls", "before_static_tls", "cameleer_static_tls"), ("keep-alive",)) for size in SIZES),
+    *(Row(f"proxied_{size}", f"{size} from a backend", f"/proxied/{size}.bin", FRONT, KEPT, origin=True) for size in SIZES),
+    Row("included", "page of five included parts", "/included/page.shtml", FRONT, KEPT),
+    Row("rewritten", "file by the last of ten rewrite rules", "/rewritten/hello", FRONT, KEPT),
+    Row("as_named", "the same file by its name", "/hello.txt", FRONT, KEPT),
 ]
 OTHERS = {
     "fairness": ("mod_perl2", "starman", "cameleer"),
@@ -91,7 +97,7 @@ class Run:
         self.results, self.commands, self.heads = {}, {}, {}
 
     def throughput(self, row):
-        with self.servers(row.name, row.servers, path=row.path) as servers:
+        with self.backend(row) as site, self.servers(row.name, row.servers, site, path=row.path) as servers:
             for _ in range(self.site.settings.rounds):
                 for mode in row.modes:
                     for server in servers:
@@ -136,14 +142,23 @@ class Run:
             self.results[scenario][server.peer.name] = absent(reason, server.anonymous)
 
     @contextmanager
-    def servers(self, scenario, names, **how):
+    def backend(self, row):
+        """The site with the port of a backend, nginx with the site's files, if the row's servers pass requests on."""
+        if not row.origin:
+            yield self.site
+            return
+        with running(PEERS["nginx"], self.site, path=row.path.removeprefix("/proxied")) as origin:
+            yield replace(self.site, origin=origin.port)
+
+    @contextmanager
+    def servers(self, scenario, names, site=None, **how):
         results = self.results.setdefault(scenario, {})
         with ExitStack() as stack:
             started = []
             for peer in (PEERS[name] for name in names if PEERS[name].family in self.families):
                 print(f"{scenario}: {peer.name}", file=sys.stderr)
                 try:
-                    server = stack.enter_context(running(peer, self.site, **how))
+                    server = stack.enter_context(running(peer, site or self.site, **how))
                 except (Missing, Failed) as reason:
                     results[peer.name] = absent(reason)
                     continue

@@ -11,6 +11,10 @@ from string import Template
 from settings import Settings
 
 HELLO = b"Hello, World\n"
+# Each server's including element; in the answer, the part.
+INCLUDE = b'<!--#include virtual="/included/part.html" -->'
+INCLUDED = b"<html>" + b"<p>text</p>\n@" * 5 + b"</html>\n"
+PART = b"<b>part</b>" * 20
 STATIC = {"/10k.bin": 10_000, "/100k.bin": 100_000, "/10m.bin": 10_000_000}
 CALIBRATION = """
 use Time::HiRes 'time';
@@ -29,6 +33,7 @@ class Site:
     loops: int
     work: bytes  # response body of /work
     page: bytes  # response body of /page
+    origin: int = 9  # port of the backend; nobody answers at the port "discard"
 
     @classmethod
     def create(cls, source, root, settings):
@@ -37,6 +42,8 @@ class Site:
         (root / "mime.types").write_text("text/plain txt\n")
         for path, size in STATIC.items():
             (root / "htdocs" / path[1:]).write_bytes(static(size))
+        include(root / "htdocs/included")
+        (root / "htdocs/rewritten").mkdir()
         certify(root)
         (root / "db").mkdir()
         (root / "db").chmod(0o777)  # and do not own the site
@@ -48,8 +55,10 @@ class Site:
     def expected(self, path):
         if path in STATIC:
             return static(STATIC[path])
+        if path.startswith("/proxied/"):
+            return self.expected(path.removeprefix("/proxied"))
         known = {"/work": self.work, "/page": self.page, "/packed": self.page, "/filtered": self.page.upper(),
-                 "/params": b"26 pairs\n", "/hits": b"hits\n"}
+                 "/params": b"26 pairs\n", "/hits": b"hits\n", "/included/page.shtml": INCLUDED.replace(b"@", PART)}
         return known.get(path.partition("?")[0], HELLO)
 
     def environment(self):
@@ -60,7 +69,7 @@ class Site:
         # Two builds of one server may run at the same time.
         path = self.root / f"{name}-{port}.conf"
         path.write_text(template.substitute(
-            values, name=f"{name}-{port}", root=self.root, port=port, loops=self.loops, workers=self.settings.workers,
+            values, name=f"{name}-{port}", root=self.root, port=port, origin=self.origin, loops=self.loops, workers=self.settings.workers,
             threads=self.settings.threads,
             preload="\n".join(f"PerlModule {module}" for module in preload),
         ))
@@ -70,6 +79,12 @@ class Site:
 def static(size):
     """Text whose packets differ, but that is the same in all runs."""
     return random.Random(size).randbytes(size)
+
+
+def include(folder):
+    folder.mkdir()
+    (folder / "page.shtml").write_bytes(INCLUDED.replace(b"@", INCLUDE))
+    (folder / "part.html").write_bytes(PART)
 
 
 def certify(root):

@@ -30,7 +30,7 @@ fuzz_target!(|raw: &[u8]| {
 
     let text = Text::new(&path);
     assert_eq!(Text::bytes_in(&text.0), path);
-    let file = Text::bytes_of(CONFIG.with(|config| config.translate(0, &text.0).filename));
+    let file = Text::bytes_of(CONFIG.with(|config| config.translate(0, &text.0, None).filename));
     assert!(["/srv/www", "/srv/docs", "/srv/icons", "/srv/m", "/home"].iter().any(|root| file.starts_with(root)));
     assert!(!file.components().any(|part| part == Component::ParentDir));
     assert!(!file.as_os_str().as_bytes().contains(&0));
@@ -41,7 +41,7 @@ fn lead(raw: &[u8]) {
     let Ok(path) = normalise(raw) else { return };
     let text = Text::new(&path);
     CONFIG.with(|config| {
-        let file = Text::bytes_of(config.translate(0, &text.0).filename);
+        let file = Text::bytes_of(config.translate(0, &text.0, None).filename);
         drop(config.sections(0, &text.0, &file));
         ways(file.as_os_str().as_bytes(), 0).for_each(drop);
     });

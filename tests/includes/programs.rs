@@ -17,6 +17,19 @@ fn a_program_is_a_part_with_the_variables_of_the_page() {
 }
 
 #[test]
+fn exec_computes_the_times_and_the_owner_for_a_program_and_include_does_not() {
+    let program = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n(%s%s)' \"${DATE_GMT:+now}\" \"$USER_NAME\"\n";
+    let server = page(
+        "<!--#include virtual=\"/cgi/a\" --><!--#exec cgi=\"/cgi/a\" -->\
+         <!--#include virtual=\"/cgi/a\" -->",
+    )
+    .script("scripts/a", program)
+    .serve(&format!("{CONF}ScriptAlias /cgi/ @DIR@/scripts/\n"));
+    let owner = nix::unistd::User::from_uid(nix::unistd::getuid()).expect("users").expect("a user").name;
+    assert_eq!(server.text("/page.shtml"), format!("()(now{owner})(now{owner})"));
+}
+
+#[test]
 fn a_command_runs_in_the_folder_of_the_document() {
     let server = page("<!--#set var=\"x\" value=\"a b\" --><!--#exec cmd=\"cat part.txt; echo \\$x\" -->.")
         .file("htdocs/part.txt", "part ")

@@ -1,6 +1,7 @@
 //! Variables of a request, and the attributes that they can depend on.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::syntax::pattern::{Budget, Case, Pattern};
 
@@ -38,9 +39,10 @@ impl Attribute {
     }
 }
 
-/// The variables of one request.
+/// The variables of one request. Copies share their memory until one of them changes: the parts of a page inherit its
+/// variables, and seldom change one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variables(BTreeMap<String, String>);
+pub struct Variables(Arc<BTreeMap<String, String>>);
 
 impl Variables {
     /// `None`: unset, which differs from empty.
@@ -50,9 +52,13 @@ impl Variables {
 
     /// `None` unsets the variable.
     pub fn set(&mut self, name: &str, value: Option<String>) {
+        if self.get(name) == value.as_deref() {
+            return;
+        }
+        let own = Arc::make_mut(&mut self.0);
         match value {
-            Some(value) => drop(self.0.insert(name.to_owned(), value)),
-            None => drop(self.0.remove(name)),
+            Some(value) => drop(own.insert(name.to_owned(), value)),
+            None => drop(own.remove(name)),
         }
     }
 
@@ -81,6 +87,7 @@ impl Variables {
 
     /// A copy with `REDIRECT_` before each name, for an internal redirection.
     pub fn redirected(&self) -> Variables {
-        Variables(self.iter().map(|(name, value)| (format!("REDIRECT_{name}"), value.to_owned())).collect())
+        let renamed = self.iter().map(|(name, value)| (format!("REDIRECT_{name}"), value.to_owned()));
+        Variables(Arc::new(renamed.collect()))
     }
 }

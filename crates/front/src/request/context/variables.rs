@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::Ref;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use http::StatusCode;
@@ -80,32 +81,37 @@ impl RequestContext {
 struct Basis {
     settings: Rc<Settings>,
     path: Vec<u8>,
+    filename: PathBuf,
     name: Option<Rc<str>>,
 }
 
 impl Basis {
     fn of(context: &RequestContext, route: &Route) -> Basis {
         let name = context.visitor().name().cloned();
-        Basis { settings: route.settings.clone(), path: route.path.clone(), name }
+        Basis {
+            settings: route.settings.clone(),
+            path: route.path.clone(),
+            filename: route.filename.to_path_buf(),
+            name,
+        }
     }
 
     fn is(&self, other: &Basis) -> bool {
-        Rc::ptr_eq(&self.settings, &other.settings) && self.path == other.path && self.name == other.name
+        Rc::ptr_eq(&self.settings, &other.settings)
+            && self.path == other.path
+            && self.filename == other.filename
+            && self.name == other.name
     }
 }
 
 /// Computes the variables of a request for `route`, unless the inputs are unchanged. An error if that exceeds the
 /// limits.
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
-    if !route.settings.response.set_env_if.is_empty() {
-        let basis = Basis::of(context, route);
-        if context.environment.borrow().basis.as_ref().is_some_and(|before| before.is(&basis)) {
-            return context.within_limits(route);
-        }
-        context.environment.borrow_mut().basis = Some(basis);
-    } else {
-        invalidate(context);
+    let basis = Basis::of(context, route);
+    if context.environment.borrow().basis.as_ref().is_some_and(|before| before.is(&basis)) {
+        return context.within_limits(route);
     }
+    context.environment.borrow_mut().basis = Some(basis);
     context.apply_rules(|| work_out(context, head, route));
     context.within_limits(route)
 }

@@ -127,7 +127,6 @@ impl Page {
         if !arguments.is_empty() {
             return Err(fault("the element takes no attributes"));
         }
-        self.compute_all();
         let mut text = Vec::new();
         for (name, value) in self.whole.variables.borrow().iter() {
             if let PageValue::Text(value) = value {

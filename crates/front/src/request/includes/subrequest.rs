@@ -214,7 +214,6 @@ impl Page {
         if !self.whole.count_include() {
             return Err(fault(format!("the page includes more than {MAX_INCLUDES} documents")));
         }
-        self.compute_all();
         let variables = {
             let variables = self.whole.variables.borrow();
             if !self.whole.spend(variables.memory()) {

@@ -26,6 +26,11 @@ pub fn failed(what: &dyn Display, status: StatusCode) -> Fault {
 }
 
 const USER_NAME: &[u8] = b"USER_NAME";
+const TIMES: [(&[u8], PageValue); 3] = [
+    (b"DATE_LOCAL", PageValue::DateLocal),
+    (b"DATE_GMT", PageValue::DateGmt),
+    (b"LAST_MODIFIED", PageValue::LastModified),
+];
 
 impl Page {
     /// The value of a variable, or of a group of the last regular expression.
@@ -57,12 +62,16 @@ impl Page {
         value.map_err(|ValueTooLong| fault(format!("a value is longer than {} KB", MAX_VALUE >> 10)))
     }
 
-    /// Looks up the owner of the client's document if the element names `USER_NAME`, or all variables are needed.
+    /// Computes the times and the owner of the client's document if the element shows or passes on all variables, and
+    /// the owner if the element names `USER_NAME`.
     pub async fn prepare(&self, element: &Element) {
+        let needs_all = matches!(&*element.name, b"printenv" | b"exec" | b"perl");
+        if needs_all {
+            self.compute_times();
+        }
         let is_named = |text: &[u8]| text.windows(USER_NAME.len()).any(|part| part.eq_ignore_ascii_case(USER_NAME));
         let values = element.arguments.iter().filter_map(|argument| argument.value.as_deref());
-        let has_all = matches!(&*element.name, b"printenv" | b"include" | b"exec");
-        if !has_all && !{ values }.any(is_named) {
+        if !needs_all && !{ values }.any(is_named) {
             return;
         }
         if self.whole.variables.borrow().get(USER_NAME) == Some(&PageValue::UserName) {
@@ -73,20 +82,16 @@ impl Page {
 
     /// Formats the times of the page in the format that applies from here on.
     pub fn format_times(&self) {
-        for (name, value) in [
-            ("DATE_LOCAL", PageValue::DateLocal),
-            ("DATE_GMT", PageValue::DateGmt),
-            ("LAST_MODIFIED", PageValue::LastModified),
-        ] {
-            let _ = self.whole.variables.borrow_mut().set(name.as_bytes(), value);
-            self.variable(name.as_bytes());
+        for (name, value) in TIMES {
+            let _ = self.whole.variables.borrow_mut().set(name, value);
         }
+        self.compute_times();
     }
 
-    pub fn compute_all(&self) {
-        let names: Vec<Vec<u8>> = self.whole.variables.borrow().iter().map(|(name, _)| name.to_vec()).collect();
-        for name in names {
-            self.variable(&name);
+    /// Formats the times of the page that no element has used yet.
+    fn compute_times(&self) {
+        for (name, _) in TIMES {
+            self.variable(name);
         }
     }
 }

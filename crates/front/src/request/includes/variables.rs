@@ -1,6 +1,8 @@
 //! Variables of a page: those of the request, those of includes, and those that `set` makes. Names have no case, as in
 //! httpd.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use config::response::variables::Variables;
@@ -15,6 +17,8 @@ const ENTRY: usize = 64;
 pub struct PageVariables {
     known: BTreeMap<Vec<u8>, PageVariable>,
     memory: usize,
+    /// The variables for programs, until one changes.
+    of_program: OnceCell<Variables>,
 }
 
 struct PageVariable {
@@ -42,19 +46,20 @@ pub struct TooMany;
 
 impl PageVariables {
     pub fn get(&self, name: &[u8]) -> Option<&PageValue> {
-        self.known.get(&key(name)).map(|variable| &variable.value)
+        self.known.get(&*key(name)).map(|variable| &variable.value)
     }
 
     pub fn set(&mut self, name: &[u8], value: PageValue) -> Result<(), TooMany> {
         let key = key(name);
-        let freed = self.known.get(&key).map_or(0, PageVariable::memory);
+        let freed = self.known.get(&*key).map_or(0, PageVariable::memory);
         let variable = PageVariable { name: name.to_vec(), value };
         let memory = self.memory - freed + variable.memory();
         if memory > MAX_MEMORY {
             return Err(TooMany);
         }
         self.memory = memory;
-        self.known.insert(key, variable);
+        self.known.insert(key.into_owned(), variable);
+        self.of_program.take();
         Ok(())
     }
 
@@ -68,15 +73,17 @@ impl PageVariables {
         self.known.values().map(|variable| (variable.name.as_slice(), &variable.value))
     }
 
-    /// The variables that are texts, for a program.
+    /// The variables for a program. As in httpd, those that no element has computed are empty.
     pub fn of_program(&self) -> Variables {
-        let mut variables = Variables::default();
-        for (name, value) in self.iter() {
-            if let PageValue::Text(text) = value {
+        let compute = || {
+            let mut variables = Variables::default();
+            for (name, value) in self.iter() {
+                let text = if let PageValue::Text(text) = value { text.as_slice() } else { b"" };
                 variables.set(&String::from_utf8_lossy(name), Some(String::from_utf8_lossy(text).into_owned()));
             }
-        }
-        variables
+            variables
+        };
+        self.of_program.get_or_init(compute).clone()
     }
 }
 
@@ -87,8 +94,11 @@ impl PageVariable {
     }
 }
 
-fn key(name: &[u8]) -> Vec<u8> {
-    name.to_ascii_uppercase()
+fn key(name: &[u8]) -> Cow<'_, [u8]> {
+    match name.iter().any(u8::is_ascii_lowercase) {
+        true => Cow::Owned(name.to_ascii_uppercase()),
+        false => Cow::Borrowed(name),
+    }
 }
 
 #[cfg(test)]

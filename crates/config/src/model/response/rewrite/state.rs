@@ -1,6 +1,7 @@
 //! A request while the rules of a place are applied to it.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use super::Rewrite;
 use super::ahead::{LookedUp, Question, RuleAnswer};
@@ -36,6 +37,8 @@ pub struct RuleRun<'a, S> {
     question: RefCell<Option<Question>>,
     trace: Trace<'a>,
     out: Rewritten,
+    /// Text that patterns are matched against: the current path and path info, below the folder.
+    subject: Rc<str>,
     /// Status of a redirection, and whether its URL is escaped.
     redirect: (u16, bool),
 }
@@ -45,7 +48,7 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
         let RuleInput { path, path_info, query, is_subrequest } = start;
         let trace = Trace::new(seen.trace_level(), place.folder.as_deref());
         trace.line(2, format_args!("init rewrite engine with requested uri {path}"));
-        RuleRun {
+        let mut state = RuleRun {
             seen,
             place,
             sent: query.clone(),
@@ -56,27 +59,25 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
             question: RefCell::default(),
             trace,
             out: Rewritten { path, query, ..Rewritten::default() },
+            subject: Rc::default(),
             redirect: (302, true),
-        }
+        };
+        state.subject = state.subject_of_path();
+        state
     }
 
     fn folder(&self) -> Option<&'a str> {
         self.place.folder.as_deref()
     }
 
-    /// Text that patterns are matched against.
-    fn subject(&self) -> String {
-        let mut whole = self.out.path.clone();
-        whole.push_str(&self.path_info);
-        match self.folder().and_then(|folder| whole.strip_prefix(folder)) {
-            Some(rest) => rest.to_owned(),
-            None => whole,
-        }
+    fn subject_of_path(&self) -> Rc<str> {
+        let whole = [self.out.path.as_str(), &self.path_info].concat();
+        self.folder().and_then(|folder| whole.strip_prefix(folder)).unwrap_or(&whole).into()
     }
 
     /// Applies a rule. Returns whether its pattern and its conditions match.
     pub fn apply(&mut self, rule: &Rule) -> bool {
-        let subject = self.subject();
+        let subject = self.subject.clone();
         self.spend(STEP + subject.len());
         if self.trace.is_on(3) {
             self.note(3, format_args!("applying pattern '{}' to uri '{subject}'{}", rule.source, rule.place()));
@@ -101,6 +102,7 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
                 self.out.names_folder =
                     rule.flags.unsafe_prefix_stat || rule.to.as_ref().is_some_and(Template::names_folder);
                 self.replace(filled, &rule.flags);
+                self.subject = self.subject_of_path();
             }
             Some(None) => self.fail(),
             None => {}

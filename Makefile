@@ -89,8 +89,8 @@ lint:
 doc:
 	$(PACKAGES) build
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
-	CAMELEER_BLESS=1 $(CARGO) test --locked --package config --lib reference
-	CAMELEER_BLESS=1 $(CARGO) test --locked --package compat --lib
+	# Together with the program, so that the dependencies have the features, and the builds, that it has.
+	CAMELEER_BLESS=1 $(CARGO) test --locked --package cameleer --package config --package compat --lib -- reference:: rows::
 	CAMELEER_BLESS=1 $(CARGO) test --locked --test cameleer -- each_help_fits_a_screen_and_is_the_checked_in_text
 	$(CARGO) run --locked -- man > target/cameleer.8
 	$(CARGO) run --locked -- man directives > target/cameleer.conf.5

@@ -144,9 +144,9 @@ impl Meter {
         if !is_measured {
             return Some(look());
         }
-        let begun = Instant::now();
+        let begun = read(ClockId::CLOCK_MONOTONIC);
         let found = look();
-        let took = begun.elapsed();
+        let took = read(ClockId::CLOCK_MONOTONIC).saturating_sub(begun);
         STRETCH.with_borrow_mut(|stretch| stretch.as_mut().map(|stretch| stretch.add(self, line, took)));
         Some(found)
     }
@@ -264,30 +264,79 @@ impl Stretch {
 
 /// CPU time of this thread.
 pub fn cpu_time() -> Duration {
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
+    read(ClockId::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Reads the clock. The tests below set both clocks by hand.
+fn read(clock: ClockId) -> Duration {
+    #[cfg(test)]
+    if let Some(times) = tests::TIMES.get() {
+        return if clock == ClockId::CLOCK_MONOTONIC { times.elapsed } else { times.used };
+    }
+    clock_gettime(clock).map(Duration::from).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    #[derive(Debug, Clone, Copy, Default)]
+    pub(super) struct Times {
+        pub(super) elapsed: Duration,
+        /// CPU time of the thread.
+        pub(super) used: Duration,
+    }
+
+    thread_local! {
+        /// `None`: the clocks of the machine.
+        pub(super) static TIMES: Cell<Option<Times>> = const { Cell::new(None) };
+    }
+
+    /// Clocks that only [`toil`] and [`wait`] advance, so that other load does not count.
+    struct ClocksByHand;
+
+    impl ClocksByHand {
+        fn start() -> ClocksByHand {
+            TIMES.set(Some(Times::default()));
+            ClocksByHand
+        }
+    }
+
+    impl Drop for ClocksByHand {
+        fn drop(&mut self) {
+            TIMES.set(None);
+        }
+    }
+
+    fn pass(elapsed: Duration, used: Duration) {
+        let times = TIMES.get().expect("a test with clocks by hand");
+        TIMES.set(Some(Times { elapsed: times.elapsed + elapsed, used: times.used + used }));
+    }
+
+    /// Uses CPU time.
+    fn toil(time: Duration) {
+        pass(time, time);
+    }
+
+    /// Lets time pass without use of the processor.
+    fn wait(time: Duration) {
+        pass(time, Duration::ZERO);
+    }
 
     /// A meter for a file in a folder of root.
     fn meter(file: &str) -> Arc<Meter> {
         Meter::new(Path::new("/"), file.to_owned(), "")
     }
 
-    /// Uses CPU time.
-    fn toil(time: Duration) {
-        let end = cpu_time() + time;
-        while cpu_time() < end {}
-    }
-
     #[test]
     fn a_slow_file_is_disabled_and_a_waiting_one_is_not() {
+        let _clocks = ClocksByHand::start();
         let (slow, waiting, quick) = (meter("slow"), meter("waiting"), meter("quick"));
         stretch(|| {
             assert!(quick.run(1, || ()).is_some());
-            assert!(waiting.run(1, || std::thread::sleep(RESERVE * 2)).is_some());
+            assert!(waiting.run(1, || wait(RESERVE * 2)).is_some());
         });
         stretch(|| {
             assert!(quick.run(1, || ()).is_some());
@@ -302,6 +351,7 @@ mod tests {
 
     #[test]
     fn the_reserve_is_used_up_gradually_and_files_share_their_time() {
+        let _clocks = ClocksByHand::start();
         let files: Vec<_> = (0..5).map(|n| meter(&n.to_string())).collect();
         let rounds = (0..1000).take_while(|_| {
             stretch(|| files.iter().for_each(|file| file.run(1, || toil(ALLOWANCE)).unwrap_or_default()));
@@ -312,6 +362,7 @@ mod tests {
 
     #[test]
     fn files_of_one_owner_share_their_time_until_the_slowest_of_them_changes() {
+        let _clocks = ClocksByHand::start();
         let top = PathBuf::from("/home/ann");
         let of =
             |file: &str, digest| Arc::new(Meter { file: file.into(), digest, reserve: Reserve::of(Some(top.clone())) });
@@ -344,6 +395,7 @@ mod tests {
 
     #[test]
     fn time_outside_of_a_stretch_is_not_charged() {
+        let _clocks = ClocksByHand::start();
         let meter = meter("x");
         assert!(meter.run(1, || toil(RESERVE * 2)).is_some() && !meter.is_used_up());
     }

@@ -121,6 +121,9 @@ impl Response {
     }
 }
 
+/// Time that a stop waits for the request of an accepted connection (crates/front/src/client/last_call.rs).
+pub const LAST_CALL: Duration = Duration::from_secs(1);
+
 impl Connection {
     /// Connects to `address`.
     pub fn open(address: &Address) -> io::Result<Connection> {
@@ -157,12 +160,17 @@ impl Connection {
 
     /// Sends a request and reads the response, for tests in which the connection may fail.
     pub fn try_ask(&mut self, request: &Request) -> io::Result<Response> {
-        // A server that rejects a body early may close before the whole body is sent. The response is still readable.
-        match self.stream.get_mut().write_all(&request.bytes()) {
-            Err(error) if !is_hang_up(&error) => return Err(error),
-            _ => {}
-        }
+        self.try_send(request)?;
         self.try_response(request.method == "HEAD")
+    }
+
+    /// Sends a request. A server that rejects a body early may close before the whole body is sent, which is no error:
+    /// the response is still readable.
+    pub fn try_send(&mut self, request: &Request) -> io::Result<()> {
+        match self.stream.get_mut().write_all(&request.bytes()) {
+            Err(error) if !is_hang_up(&error) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Sends bytes unchanged.
@@ -292,7 +300,7 @@ impl Connection {
         set.expect("a time limit can be set");
     }
 
-    fn try_response(&mut self, to_head: bool) -> io::Result<Response> {
+    pub fn try_response(&mut self, to_head: bool) -> io::Result<Response> {
         let mut response = self.try_head()?;
         while response.status < 200 {
             response = self.try_head()?;

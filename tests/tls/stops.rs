@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{JoinHandle, spawn};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use rustls::pki_types::pem::PemObject;
@@ -14,7 +14,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use super::{TLS, site};
-use crate::support::{Server, until};
+use crate::support::{LAST_CALL, Server, until};
 
 type Tls = BufReader<StreamOwned<ClientConnection, TcpStream>>;
 
@@ -33,10 +33,14 @@ fn open(socket: TcpStream, trust: &Arc<ClientConfig>) -> io::Result<Tls> {
     Ok(BufReader::new(StreamOwned::new(session, socket)))
 }
 
-/// Sends a request and reads the whole response; returns whether the connection persists.
-fn ask(tls: &mut Tls, keeps: bool) -> io::Result<bool> {
+/// Sends a request, after the handshake on a new connection.
+fn send(tls: &mut Tls, keeps: bool) -> io::Result<()> {
     let close = if keeps { "" } else { "Connection: close\r\n" };
-    tls.get_mut().write_all(format!("GET /a.txt HTTP/1.1\r\nHost: localhost\r\n{close}\r\n").as_bytes())?;
+    tls.get_mut().write_all(format!("GET /a.txt HTTP/1.1\r\nHost: localhost\r\n{close}\r\n").as_bytes())
+}
+
+/// Reads the whole response; returns whether the connection persists.
+fn receive(tls: &mut Tls) -> io::Result<bool> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if tls.read_line(&mut head)? == 0 {
@@ -52,25 +56,29 @@ fn ask(tls: &mut Tls, keeps: bool) -> io::Result<bool> {
 }
 
 /// A client that sends requests until its connection is refused. It returns an error for each request on an accepted
-/// connection that got no complete response.
+/// connection that got no complete response. A request does not count when handshake and request took [`LAST_CALL`].
 fn ask_until_refused(server: &Server, keeps: bool, answered: &Arc<AtomicU64>) -> JoinHandle<Vec<String>> {
     let (port, trust, answered) = (server.site.port, trust(server), answered.clone());
     spawn(move || {
         let mut lost = Vec::new();
         let mut kept = None;
         loop {
-            let opened = match kept.take() {
-                Some(tls) => Ok(tls),
+            let now = Instant::now();
+            let (mut tls, since) = match kept.take() {
+                Some(kept) => kept,
                 None => match TcpStream::connect(("127.0.0.1", port)) {
-                    Ok(socket) => open(socket, &trust),
+                    Ok(socket) => (open(socket, &trust).expect("a session"), now),
                     Err(_) => return lost,
                 },
             };
-            match opened.and_then(|mut tls| Ok((ask(&mut tls, keeps)?, tls))) {
-                Ok((goes_on, tls)) => {
+            let sent = send(&mut tls, keeps);
+            let is_late = since.elapsed() >= LAST_CALL;
+            match sent.and_then(|()| receive(&mut tls)) {
+                Ok(goes_on) => {
                     answered.fetch_add(1, Ordering::Relaxed);
-                    kept = goes_on.then_some(tls);
+                    kept = goes_on.then_some((tls, now));
                 }
+                Err(_) if is_late => {}
                 Err(error) => lost.push(error.to_string()),
             }
         }

@@ -39,9 +39,15 @@ fn calls_of(server: &Server, targets: &[&str]) -> Vec<String> {
     trace.end()
 }
 
+/// A call of a timer may fall into a round that takes long; a call of the requests is in each round.
 #[track_caller]
 fn costs_nothing(server: &Server, targets: &[&str]) {
-    let calls = calls_of(server, targets);
+    let mut calls = calls_of(server, targets);
+    for _ in 0..2 {
+        if !calls.is_empty() && calls.len() < N {
+            calls = calls_of(server, targets);
+        }
+    }
     assert!(
         calls.is_empty(),
         "{targets:?}: {} calls in {N} requests: {:#?}",

@@ -1,6 +1,8 @@
 //! Workers are killed one after the other while all of them are busy: before a request, in it, or in the middle of a
 //! response. `CAMELEER_KILLS` sets the number.
 
+use std::sync::LazyLock;
+
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -24,8 +26,11 @@ fn is_small(response: &Response) -> bool {
 }
 
 fn is_large(response: &Response) -> bool {
-    let piece: Vec<String> = (1..=8000).map(|number| number.to_string()).collect();
-    response.status == 200 && response.body == piece.join(" ").repeat(3).as_bytes()
+    static LARGE: LazyLock<String> = LazyLock::new(|| {
+        let piece: Vec<String> = (1..=8000).map(|number| number.to_string()).collect();
+        piece.join(" ").repeat(3)
+    });
+    response.status == 200 && response.body == LARGE.as_bytes()
 }
 
 #[test]

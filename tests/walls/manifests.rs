@@ -53,8 +53,10 @@ const WITH_RUNTIME: &[&str] = &[
     "worker",
 ];
 
-/// Each crate of the workspace: its name, its folder, and its dependencies.
-fn manifests() -> BTreeMap<String, (String, Vec<String>)> {
+/// The crates of the workspace by name, each with its folder and its dependencies.
+type Manifests = BTreeMap<String, (String, Vec<String>)>;
+
+fn manifests() -> Manifests {
     let members = ["crates", "tools"].into_iter().flat_map(|home| {
         let entries = fs::read_dir(root().join(home)).expect("a folder of crates").flatten();
         entries.map(move |entry| format!("{home}/{}", entry.file_name().to_string_lossy()))
@@ -99,9 +101,10 @@ fn the_map_of_the_crates_has_the_same_rows() {
 
 #[test]
 fn no_crate_has_a_dependency_that_its_process_must_not_have() {
+    let manifests = manifests();
     for (crates, forbidden, why) in FORBIDDEN {
         for name in *crates {
-            for (dependency, through) in dependencies(name) {
+            for (dependency, through) in dependencies(&manifests, name) {
                 assert!(!forbidden.contains(&dependency.as_str()), "{name} has {dependency} through {through}: {why}");
             }
         }
@@ -110,14 +113,15 @@ fn no_crate_has_a_dependency_that_its_process_must_not_have() {
 
 #[test]
 fn only_these_crates_have_an_async_runtime() {
-    let has_one = |name: &str| dependencies(name).iter().any(|(dependency, _)| RUNTIME.contains(&dependency.as_str()));
-    let having: Vec<String> = manifests().into_keys().filter(|name| has_one(name)).collect();
+    let manifests = manifests();
+    let is_runtime = |(dependency, _): (String, String)| RUNTIME.contains(&dependency.as_str());
+    let has_one = |name: &&String| dependencies(&manifests, name).into_iter().any(is_runtime);
+    let having: Vec<&String> = manifests.keys().filter(has_one).collect();
     assert_eq!(having, WITH_RUNTIME);
 }
 
 /// The direct and indirect dependencies of a crate of the workspace, each with the crate that names it.
-fn dependencies(name: &str) -> BTreeMap<String, String> {
-    let manifests = manifests();
+fn dependencies(manifests: &Manifests, name: &str) -> BTreeMap<String, String> {
     let mut reached = BTreeMap::new();
     let mut waiting = vec![name.to_owned()];
     while let Some(next) = waiting.pop() {

@@ -4,6 +4,7 @@ mod application;
 mod hostile;
 mod htaccess;
 mod managed;
+mod mod_fastcgi;
 mod passed;
 mod php;
 mod program;

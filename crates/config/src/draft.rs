@@ -67,6 +67,8 @@ pub struct Draft {
     pub named_handlers: Vec<(At, String, String)>,
     /// Facts about balancers.
     pub balancers: BalancerDraft,
+    /// `FastCgiIpcDir`: the base of relative names of sockets.
+    pub fastcgi_sockets: Option<PathBuf>,
 }
 
 /// The context of a directive: its settings belong to this section, host, methods and pool.
@@ -137,6 +139,7 @@ impl Draft {
             may_use_either_api: false,
             named_handlers: Vec::new(),
             balancers: BalancerDraft::default(),
+            fastcgi_sockets: None,
         }
     }
 

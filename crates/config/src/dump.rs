@@ -115,6 +115,7 @@ fn scope(scope: &Scope) -> String {
         Scope::Location(path) => format!("location {path}"),
         Scope::LocationMatch(regex) => format!("location ~ {regex}"),
         Scope::Backend(regex) => format!("proxy ~ {regex}"),
+        Scope::Program(path, directive) => format!("{} {}", directive.to_ascii_lowercase(), path.display()),
         Scope::If(branch) => format!("{} {}", branch.name().to_ascii_lowercase(), branch.argument()),
     }
 }

@@ -37,6 +37,8 @@ pub struct ProgramSpec {
     pub lifetime_s: u64,
     /// `FcgidMaxRequestsPerProcess`; 0 is unlimited.
     pub most_requests: u64,
+    /// `FastCgiServer -processes`: processes that run without a request, too; 0 for programs that requests start.
+    pub standing: u32,
 }
 
 /// The programs of a manager, which it shows on a [`board`](crate::board) for the master.

@@ -10,6 +10,7 @@ use wire::control::PoolNumber;
 
 use crate::model::access::{HashLimits, LdapServer, PartialAccess, ProviderAlias};
 use crate::model::clients::{Clients, Spooling};
+use crate::model::fastcgi::servers::StaticServer;
 use crate::model::host::Host;
 use crate::model::identity::Tokens;
 use crate::model::overrides::PerlHtaccess;
@@ -103,6 +104,8 @@ pub struct Config {
     pub hosts: Vec<Host>,
     /// Balancers of all hosts.
     pub balancers: Vec<Balancer>,
+    /// `FastCgiServer`: programs of which processes run from the start on.
+    pub fastcgi_servers: Vec<Arc<StaticServer>>,
     /// Whether a host passes its connections to workers.
     pub hands_over_connections: bool,
     /// All sections that can be merged; indexed by [`Config::settings`]. The first holds the defaults of the

@@ -58,6 +58,8 @@ impl Rank {
     pub const LOCATION: Rank = Rank(2, 0);
     /// `<If>`: in the order of the sections that contain them.
     pub const BRANCH: Rank = Rank(3, 0);
+    /// `FastCgiServer` and `FastCgiExternalServer`: as in mod_fastcgi, their handler comes after that of all sections.
+    pub const PROGRAM: Rank = Rank(4, 0);
 
     /// `<Directory>` with this number of path components: shortest first.
     pub fn directory(components: usize) -> Rank {
@@ -85,6 +87,8 @@ pub enum Scope {
     Backend(Pattern),
     /// `<If expression>`, `<ElseIf expression>`, `<Else>`
     If(Branch),
+    /// `FastCgiServer file` or `FastCgiExternalServer file`: the file, and paths below it; the directive's name.
+    Program(PathBuf, &'static str),
 }
 
 impl Scope {
@@ -99,6 +103,7 @@ impl Scope {
             Scope::LocationMatch(_) => "LocationMatch",
             Scope::Backend(_) => "ProxyMatch",
             Scope::If(branch) => branch.name(),
+            Scope::Program(_, directive) => *directive,
         }
     }
 
@@ -116,7 +121,7 @@ impl Scope {
     pub fn argument(&self) -> String {
         match self {
             Scope::Host => String::new(),
-            Scope::Directory(path) => path.to_string_lossy().into_owned(),
+            Scope::Directory(path) | Scope::Program(path, _) => path.to_string_lossy().into_owned(),
             Scope::Location(path) => path.clone(),
             Scope::If(branch) => branch.argument().to_owned(),
             Scope::DirectoryMatch(regex)

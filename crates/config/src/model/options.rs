@@ -172,7 +172,7 @@ impl DirectoryOptions {
     pub fn at(self, scope: &Scope, change: &PartialOptions) -> DirectoryOptions {
         let next = self.after(change);
         match scope {
-            Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) => next,
+            Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) | Scope::Program(..) => next,
             Scope::Location(_) | Scope::LocationMatch(_) | Scope::Backend(_) | Scope::If(_) => DirectoryOptions {
                 follow_sym_links: self.follow_sym_links,
                 sym_links_if_owner_match: self.sym_links_if_owner_match,

@@ -210,9 +210,10 @@ impl Settings {
         by_path && self.response.types.handlers().next().is_some()
     }
 
-    /// `Options ExecCGI`, which CGI programs below a ScriptAlias do not need.
+    /// `Options ExecCGI`, which CGI programs below a ScriptAlias and programs of FastCgiServer do not need.
     pub fn may_exec_cgi(&self) -> bool {
-        self.options.exec_cgi || self.script_alias && self.handler.is_cgi()
+        let is_named = self.fcgid.server.is_some() && self.handler == Handler::FcgidScript;
+        self.options.exec_cgi || is_named || self.script_alias && self.handler.is_cgi()
     }
 
     /// A copy with another handler.

@@ -230,7 +230,7 @@ impl<'a> MatchedRequest<'a> {
     pub fn is_in(&self, scope: &Scope) -> bool {
         match scope {
             Scope::Host => true,
-            Scope::Directory(folder) => self.filename.starts_with(folder),
+            Scope::Directory(folder) | Scope::Program(folder, _) => self.filename.starts_with(folder),
             // As httpd 2.4: the expression is matched against the whole file path, not the folder.
             Scope::DirectoryMatch(regex) => !self.text.is_empty() && regex.is_match(self.text),
             Scope::Files(regex) => !self.name.is_empty() && regex.is_match(self.name),

@@ -187,18 +187,12 @@ const GROUPS: &[Group] = &[
             FastCgiAuthenticatorAuthoritative FastCgiAuthorizer FastCgiAuthorizerAuthoritative",
     },
     Group {
-        fate: Refused,
-        advice: "for a program that runs already write ProxyPass /path \"unix:/socket|fcgi://localhost/\"; for one to be started, \
-            `SetHandler fcgid-script` in its <Files> section",
-        names: "FastCgiServer FastCgiExternalServer",
-    },
-    Group {
         fate: Ignored,
         advice: "FastCGI programs are managed without it",
         names: "FcgidBusyScanInterval FcgidCmdOptions FcgidErrorScanInterval FcgidIdleScanInterval FcgidIPCDir \
             FcgidMaxRequestInMem FcgidOutputBufferSize FcgidProcessTableFile \
             FcgidSpawnScore FcgidSpawnScoreUpLimit FcgidTerminationScore FcgidTimeScore FcgidWin32PreventOrphans \
-            FcgidZombieScanInterval FastCgiConfig FastCgiIpcDir FastCgiSuexec FastCgiWrapper",
+            FcgidZombieScanInterval",
     },
     Group {
         fate: Refused,

@@ -114,6 +114,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::proxy::pass::ROWS,
         content::proxy::fastcgi::ROWS,
         content::proxy::fcgid::ROWS,
+        content::proxy::mod_fastcgi::ROWS,
         content::proxy::balancer::ROWS,
         content::proxy::tls::ROWS,
         content::headers::ROWS,

@@ -3,6 +3,7 @@
 pub mod expansion;
 pub mod trial;
 
+mod fastcgi;
 mod machine;
 mod mistakes;
 
@@ -159,6 +160,8 @@ impl Survey {
 fn examine(bundle: &Bundle) -> (Config, TlsFiles, Vec<ConfigError>) {
     let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
     config.warnings.extend(bundle.facts.odd.iter().cloned());
+    let about_fastcgi = fastcgi::warnings(&config);
+    config.warnings.extend(about_fastcgi);
     errors.extend(wrong_log_formats(&config, bundle));
     errors.extend(machine::errors(&config, bundle));
     errors.extend(admin_token(&config).err());

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use config::Settings;
+use wire::fcgid::ProgramSpec;
 
 use crate::fcgid::exchange::{self, ExchangeEnd, ExchangeLimits};
 use crate::fcgid::lease::{Lease, NoLease};
-use crate::fcgid::spec;
+use crate::fcgid::spec::{self, StandingProgram};
 use crate::log_context::report;
 use crate::program::{refused, refused_wrapped};
 
@@ -20,10 +21,16 @@ const IO: Duration = Duration::from_secs(40);
 const OK: i32 = 0;
 
 /// Answers with the output of the program. Returns OK, or the status of an error.
-pub fn respond(manager: &OwnedFd, settings: &Settings, request: u64, begun: Instant) -> i32 {
+pub fn respond(
+    (manager, standing): (&OwnedFd, &[StandingProgram]),
+    settings: &Settings,
+    request: u64,
+    begun: Instant,
+) -> i32 {
     let name = apache::filename(request);
     let script = Path::new(OsStr::from_bytes(&name));
-    let refusal = match settings.fcgid.wrapper(script) {
+    let wrapper = settings.fcgid.wrapper(script).filter(|_| settings.fcgid.server.is_none());
+    let refusal = match wrapper {
         Some(wrapper) => refused_wrapped(settings, request, script, wrapper.is_virtual),
         None => refused(settings, request, script),
     };
@@ -42,26 +49,30 @@ pub fn respond(manager: &OwnedFd, settings: &Settings, request: u64, begun: Inst
             &format!("{}: a body of {length} bytes exceeds FcgidMaxRequestLen", script.display()),
         );
     }
-    ask(manager, (settings, script), request, &variables, limits(settings, begun))
+    let server = standing.iter().find(|it| settings.fcgid.server.as_ref() == Some(&it.server));
+    let spec = match server {
+        Some(server) => ProgramSpec::clone(&server.spec),
+        None => spec::of(apache::requested(request).host, settings, script, &variables),
+    };
+    ask(manager, (settings, &spec), request, &variables, limits(settings, begun))
 }
 
 /// Asks a process of the program. A used process that ends without a response, as it may by its own rules, has lost
 /// nothing where the method is idempotent (RFC 9110, section 9.2.2): a new process gets the request, once.
 fn ask(
     manager: &OwnedFd,
-    (settings, script): (&Settings, &Path),
+    (settings, spec): (&Settings, &ProgramSpec),
     request: u64,
     variables: &[(Vec<u8>, Vec<u8>)],
     limits: ExchangeLimits,
 ) -> i32 {
-    let spec = spec::of(apache::requested(request).host, settings, script, variables);
     let file = spec.file.display();
     let patience = settings.fcgid.connect.and_then(|wait| Instant::now().checked_add(wait)).into_iter();
     let by = patience.chain(limits.by).min();
     let may_repeat = matches!(apache::method(request).as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE");
     let mut is_fresh = false;
     loop {
-        let mut lease = match Lease::wait(manager, request, &spec, is_fresh, by) {
+        let mut lease = match Lease::wait(manager, request, spec, is_fresh, by) {
             Ok(lease) => lease,
             Err(NoLease::NotStarted(why)) => return failed(request, 500, &why),
             Err(NoLease::ClientLeft) => return OK,
@@ -111,6 +122,13 @@ fn variables(settings: &Settings, request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
     for name in &settings.fcgid.pass_headers {
         if let Some(value) = apache::header_in(request, name.as_bytes()) {
             variables.insert(format!("HTTP_{}", name.to_ascii_uppercase().replace('-', "_")).into_bytes(), value);
+        }
+    }
+    for name in &settings.fcgid.plain_headers {
+        if let Some(value) = apache::header_in(request, name.as_bytes()) {
+            variables
+                .insert(format!("HTTP_{}", name.to_ascii_uppercase().replace('-', "_")).into_bytes(), value.clone());
+            variables.entry(name.clone().into_bytes()).or_insert(value);
         }
     }
     variables.into_iter().collect()

@@ -28,6 +28,7 @@ use wire::transport::packet_buffer;
 
 use super::error_logs::StderrLogs;
 use super::fcgid::manager;
+use super::fcgid::spec::{self, StandingProgram};
 use super::forking::{Birth, Forks, Home, MasterChannel};
 use base::log;
 use config::Config;
@@ -42,6 +43,8 @@ struct Programs {
     error_logs: RefCell<StderrLogs>,
     /// Where workers lease FastCGI programs; `None` without such programs.
     manager: Option<OwnedFd>,
+    /// Programs of `FastCgiServer`.
+    standing: Vec<StandingProgram>,
 }
 
 /// Forks workers for CGI programs until the master retires this process. A forked worker does not return from here.
@@ -57,9 +60,12 @@ pub fn run(
     sys::allow_profiling()?;
     config.apply_log_levels(None);
     let config = Rc::new(config);
-    let Some((master, Managed { manager, process, board })) = start_manager(&config, master)? else { return Ok(()) };
+    let standing = spec::standing(&config);
+    let Some((master, managed)) = start_manager(&config, master, &standing)? else { return Ok(()) };
+    let Managed { manager, process, board } = managed;
     let error_logs = StderrLogs::new(logs)?.into();
-    let programs = Programs { locations: ProgramLocations::new(config.clone()), config, error_logs, manager };
+    let locations = ProgramLocations::new(config.clone());
+    let programs = Programs { locations, config, error_logs, manager, standing };
     let load_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let activity = libperl::activity_address();
     let ready = FromMold::Ready { load_ms, software: String::new(), activity, facts: Default::default() };
@@ -95,7 +101,11 @@ struct Managed {
 }
 
 /// Forks the manager of FastCGI programs if the configuration has such programs. `None` in the manager, at its end.
-fn start_manager(config: &Config, master: MasterChannel) -> io::Result<Option<(MasterChannel, Managed)>> {
+fn start_manager(
+    config: &Config,
+    master: MasterChannel,
+    standing: &[StandingProgram],
+) -> io::Result<Option<(MasterChannel, Managed)>> {
     if !config.has_fcgid_programs() {
         return Ok(Some((master, Managed::default())));
     }
@@ -110,7 +120,7 @@ fn start_manager(config: &Config, master: MasterChannel) -> io::Result<Option<(M
     drop((ours, master, reader));
     sys::die_with(parent)?;
     let folder = config.spooling.folder.clone().unwrap_or_else(|| "/tmp".into());
-    if let Err(error) = manager::run(its, &folder, writer) {
+    if let Err(error) = manager::run(its, &folder, writer, standing) {
         log::error("fcgid", format_args!("the manager of FastCGI programs ends: {error}"));
     }
     Ok(None)

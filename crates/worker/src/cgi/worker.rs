@@ -147,7 +147,7 @@ fn respond(programs: &Programs, location: &ProgramLocation, request: u64, begun:
         return 404;
     }
     if let (Handler::FcgidScript, Some(manager)) = (&settings.handler, &programs.manager) {
-        return fcgid::respond(manager, settings, request, begun);
+        return fcgid::respond((manager, &programs.standing), settings, request, begun);
     }
     let name = apache::filename(request);
     let file = Path::new(OsStr::from_bytes(&name));

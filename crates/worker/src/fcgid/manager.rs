@@ -19,6 +19,8 @@ use wire::fcgid::{FromManager, ProgramSpec, ToManager};
 use super::policy::{ProcessChoice, choose, is_idle_too_long, is_worn};
 use super::process::{FcgidProcess, stamp};
 use super::show::Shown;
+use super::spec::StandingProgram;
+use super::standing::{PAUSE as BACK_OFF, StandingStarts};
 use crate::program::kind::cannot_execute;
 use base::log;
 
@@ -34,6 +36,8 @@ struct Manager {
     no_input: File,
     leases: BTreeMap<u64, Lease>,
     processes: Vec<FcgidProcess>,
+    /// Programs of `FastCgiServer`.
+    standing: Vec<(Rc<ProgramSpec>, StandingStarts)>,
     /// Numbers leases and sockets.
     next: u64,
     title: String,
@@ -55,19 +59,21 @@ struct Ready {
     processes: Vec<usize>,
 }
 
-/// Manages programs until all other ends of `asks` are closed. Sockets are in a private folder within `above`; the
-/// state is written to `board`.
+/// Manages programs until all other ends of `asks` are closed, and starts those of `FastCgiServer`. Sockets are in a
+/// private folder within `above`; the state is written to `board`.
 ///
 /// # Errors
 /// If the folder cannot be made, or descriptors cannot be watched.
-pub fn run(asks: OwnedFd, above: &Path, board: OwnedFd) -> io::Result<()> {
+pub fn run(asks: OwnedFd, above: &Path, board: OwnedFd, standing: &[StandingProgram]) -> io::Result<()> {
     libperl::set_title("cameleer: fcgid");
     let folder = mkdtemp(&above.join("cameleer-fcgid-XXXXXX"))?;
     let no_input = File::open("/dev/null")?;
     sys::replace(std::os::fd::AsRawFd::as_raw_fd(&no_input), 0)?;
     let (leases, processes) = (BTreeMap::new(), Vec::new());
     let (title, shown) = (String::new(), Shown::on(board));
-    let mut manager = Manager { asks, folder, no_input, leases, processes, next: 0, title, shown };
+    let now = Instant::now();
+    let standing = standing.iter().map(|it| (it.spec.clone(), StandingStarts::new(&it.server, now))).collect();
+    let mut manager = Manager { asks, folder, no_input, leases, processes, standing, next: 0, title, shown };
     let ended = manager.serve();
     manager.stop_all();
     let _ = std::fs::remove_dir_all(&manager.folder);
@@ -77,7 +83,8 @@ pub fn run(asks: OwnedFd, above: &Path, board: OwnedFd) -> io::Result<()> {
 impl Manager {
     fn serve(&mut self) -> io::Result<()> {
         loop {
-            let ready = self.wait(if self.processes.is_empty() { None } else { Some(TICK) })?;
+            self.start_standing();
+            let ready = self.wait(self.next_check())?;
             if ready.asks && !self.accept() {
                 return Ok(());
             }
@@ -86,6 +93,56 @@ impl Manager {
             self.end_some();
             self.serve_leases();
             self.show();
+        }
+    }
+
+    /// Time until processes must be looked at; `None` while there are none.
+    fn next_check(&self) -> Option<Duration> {
+        let due = self.standing.iter().filter_map(|(spec, starts)| starts.due(self.running(spec))).min();
+        let until_due = due.map(|due| due.saturating_duration_since(Instant::now()));
+        let tick = (!self.processes.is_empty()).then_some(TICK);
+        until_due.into_iter().chain(tick).min()
+    }
+
+    /// Number of processes of a program in its current version.
+    fn running(&self, spec: &ProgramSpec) -> usize {
+        let current = stamp(spec);
+        let states = self.processes.iter().map(|process| process.state(spec, current));
+        states.filter(|it| it.is_of_class && !it.is_ending).count()
+    }
+
+    /// Starts one process of each program of `FastCgiServer` that lacks some.
+    fn start_standing(&mut self) {
+        for at in 0..self.standing.len() {
+            let Some((spec, starts)) = self.standing.get(at) else { return };
+            let spec = spec.clone();
+            if starts.due(self.running(&spec)).is_none_or(|due| due > Instant::now()) {
+                continue;
+            }
+            if let Err(error) = self.launch(&spec) {
+                log::error("fcgid", format_args!("FastCgiServer: {}", cannot_execute(&spec.file, &error)));
+                self.standing_ended(&spec, Duration::ZERO, 0);
+            }
+        }
+    }
+
+    /// The starts of a program of `FastCgiServer`.
+    fn starts_of(&mut self, spec: &ProgramSpec) -> Option<&mut StandingStarts> {
+        self.standing.iter_mut().find(|(known, _)| **known == *spec).map(|(_, starts)| starts)
+    }
+
+    /// Delays the next start of a program of `FastCgiServer` whose process has ended by itself, or did not start.
+    fn standing_ended(&mut self, spec: &ProgramSpec, age: Duration, answered: u64) {
+        let Some(starts) = self.starts_of(spec) else { return };
+        if starts.has_ended(age, answered, Instant::now()) {
+            let (file, time) = (spec.file.display(), BACK_OFF.as_secs());
+            log::error(
+                "fcgid",
+                format_args!(
+                    "{file}: FastCgiServer: processes end before they answer a request; the next one starts in {time} s: \
+                     correct the program, whose messages are in this log, and reload"
+                ),
+            );
         }
     }
 
@@ -156,6 +213,9 @@ impl Manager {
         if !reusable || !state.is_of_class || is_worn(&state, &spec, now) {
             process.stop(now);
         }
+        if let Some(starts) = self.starts_of(&spec).filter(|_| reusable) {
+            starts.has_answered();
+        }
     }
 
     fn reap(&mut self, at: usize) {
@@ -168,6 +228,8 @@ impl Manager {
             false => {
                 log::warn("fcgid", message);
                 self.shown.failed(&process.spec);
+                let (spec, age) = (process.spec.clone(), process.age(Instant::now()));
+                self.standing_ended(&spec, age, process.requests);
             }
         }
     }
@@ -212,28 +274,50 @@ impl Manager {
         }
     }
 
+    /// Starts a process for a lease. The starts of a program of `FastCgiServer` have delays, which the lease waits for.
     fn start(&mut self, number: u64, spec: &Rc<ProgramSpec>) {
-        self.next += 1;
-        let socket = self.folder.join(self.next.to_string());
-        match FcgidProcess::start(spec.clone(), socket, self.no_input.as_fd()) {
-            Ok(process) => {
-                log::info(
-                    "fcgid",
-                    format_args!("{}: FastCGI program started with pid {}", spec.file.display(), process.pid),
-                );
-                self.shown.started(spec);
-                self.processes.push(process);
-                self.grant(number, self.processes.len() - 1);
+        let (now, has_process) = (Instant::now(), self.running(spec) > 0);
+        if let Some(starts) = self.starts_of(spec) {
+            if starts.is_paused(now) && !has_process {
+                let error = format!("{}: FastCgiServer: no process runs, because all end at once", spec.file.display());
+                self.fail(number, &FromManager::Failed { number: 0, error });
+                return;
             }
+            if starts.due(0).is_some_and(|due| due > now) {
+                return;
+            }
+        }
+        match self.launch(spec) {
+            Ok(at) => self.grant(number, at),
             Err(error) => {
+                self.standing_ended(spec, Duration::ZERO, 0);
                 let failed = FromManager::Failed {
                     number: error.raw_os_error().unwrap_or(0),
                     error: cannot_execute(&spec.file, &error),
                 };
-                self.answer(number, &failed);
-                self.leases.remove(&number);
+                self.fail(number, &failed);
             }
         }
+    }
+
+    fn fail(&mut self, number: u64, failed: &FromManager) {
+        self.answer(number, failed);
+        self.leases.remove(&number);
+    }
+
+    /// Starts a process. Returns its index.
+    fn launch(&mut self, spec: &Rc<ProgramSpec>) -> io::Result<usize> {
+        self.next += 1;
+        let socket = self.folder.join(self.next.to_string());
+        let process = FcgidProcess::start(spec.clone(), socket, self.no_input.as_fd())?;
+        let (file, pid) = (spec.file.display(), process.pid);
+        log::info("fcgid", format_args!("{file}: FastCGI program started with pid {pid}"));
+        self.shown.started(spec);
+        if let Some(starts) = self.starts_of(spec) {
+            starts.has_started(Instant::now());
+        }
+        self.processes.push(process);
+        Ok(self.processes.len() - 1)
     }
 
     fn grant(&mut self, number: u64, at: usize) {

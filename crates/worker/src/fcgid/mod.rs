@@ -16,3 +16,4 @@ mod policy;
 mod process;
 mod show;
 pub mod spec;
+mod standing;

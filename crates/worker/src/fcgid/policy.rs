@@ -11,6 +11,8 @@ pub struct ProcessState {
     pub is_busy: bool,
     /// Whether SIGTERM was sent to the process.
     pub is_ending: bool,
+    /// Whether the process runs without requests, too.
+    pub is_standing: bool,
     /// Whether its program is the wanted one, in its current version.
     pub is_of_class: bool,
     pub born: Instant,
@@ -49,10 +51,10 @@ pub fn choose(processes: &[ProcessState], spec: &ProgramSpec, is_fresh: bool) ->
             _ => ProcessChoice::Wait,
         };
     }
-    if processes.len() < spec.most as usize {
+    if processes.iter().filter(|it| !it.is_standing).count() < spec.most as usize {
         return ProcessChoice::Start;
     }
-    let oldest = idle().min_by_key(|(_, it)| it.idle_since);
+    let oldest = idle().filter(|(_, it)| !it.is_standing).min_by_key(|(_, it)| it.idle_since);
     oldest.map_or(ProcessChoice::Wait, |(at, _)| ProcessChoice::Replace(at))
 }
 
@@ -88,11 +90,13 @@ mod tests {
             idle_s: 10,
             lifetime_s: 100,
             most_requests: 5,
+            standing: 0,
         }
     }
 
     fn process(now: Instant) -> ProcessState {
-        ProcessState { is_busy: false, is_ending: false, is_of_class: true, born: now, idle_since: now, requests: 0 }
+        let (is_busy, is_ending, is_standing) = (false, false, false);
+        ProcessState { is_busy, is_ending, is_standing, is_of_class: true, born: now, idle_since: now, requests: 0 }
     }
 
     #[test]
@@ -113,6 +117,10 @@ mod tests {
         assert_eq!(choose(&[busy, busy], &spec(), false), ProcessChoice::Wait);
         assert_eq!(choose(&[busy, other_busy, other], &spec(), false), ProcessChoice::Replace(2));
         assert_eq!(choose(&[busy, other_busy, other_busy], &spec(), false), ProcessChoice::Wait);
+        let standing = ProcessState { is_standing: true, ..other };
+        assert_eq!(choose(&[busy, standing, standing], &spec(), false), ProcessChoice::Start);
+        let all = [busy, standing, other_busy, other_busy];
+        assert_eq!(choose(&all, &spec(), false), ProcessChoice::Wait, "a standing process does not give way");
         let ending = ProcessState { is_ending: true, ..process(now) };
         assert_eq!(choose(&[ending, busy], &spec(), false), ProcessChoice::Wait, "an ending process still counts");
     }

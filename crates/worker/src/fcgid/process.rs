@@ -75,6 +75,7 @@ impl FcgidProcess {
         ProcessState {
             is_busy: self.lease.is_some(),
             is_ending: self.killed_at.is_some(),
+            is_standing: self.spec.standing > 0,
             is_of_class: *self.spec == *spec && self.stamp == stamp,
             born: self.born,
             idle_since: self.idle_since,

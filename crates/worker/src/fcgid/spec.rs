@@ -1,9 +1,12 @@
 //! The program for a script, by mod_fcgid's directives.
 
 use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
-use config::Settings;
+use config::fastcgi_servers::StaticServer;
+use config::{Config, Settings};
 use wire::fcgid::ProgramSpec;
 
 /// mod_fcgid's defaults.
@@ -40,6 +43,44 @@ pub fn of(host: u16, settings: &Settings, script: &Path, variables: &[(Vec<u8>, 
         idle_s: rules.idle.unwrap_or(IDLE).as_secs(),
         lifetime_s: rules.lifetime.unwrap_or(LIFETIME).as_secs(),
         most_requests: rules.most_requests.unwrap_or(0),
+        standing: 0,
+    }
+}
+
+/// A program of `FastCgiServer`.
+pub struct StandingProgram {
+    pub server: Arc<StaticServer>,
+    pub spec: Rc<ProgramSpec>,
+}
+
+/// All programs of `FastCgiServer`. They depend on the configuration alone, so that its processes can start before a
+/// request.
+pub fn standing(config: &Config) -> Vec<StandingProgram> {
+    let of =
+        |server: &Arc<StaticServer>| StandingProgram { server: server.clone(), spec: of_server(config, server).into() };
+    config.fastcgi_servers.iter().map(of).collect()
+}
+
+fn of_server(config: &Config, server: &StaticServer) -> ProgramSpec {
+    let settings = config.settings(&config.sections(server.host, "", &server.file), false);
+    let value = |name: &str| config.facts.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let inherited =
+        OF_THE_PROCESS.iter().filter_map(|name| Some((name.as_bytes().to_vec(), value(name)?.into_bytes())));
+    let spec = of(server.host, &settings, &server.file, &inherited.collect::<Vec<_>>());
+    let file = server.file.clone();
+    ProgramSpec {
+        folder: file.parent().unwrap_or(Path::new("/")).to_owned(),
+        file,
+        arguments: Vec::new(),
+        most: u32::MAX,
+        most_of_class: server.processes,
+        least_of_class: server.processes,
+        // A process of FastCgiServer runs until it ends by itself.
+        idle_s: 0,
+        lifetime_s: 0,
+        most_requests: 0,
+        standing: server.processes,
+        ..spec
     }
 }
 

@@ -1,5 +1,8 @@
 //! FastCGI applications that this server does not start: httpd's mod_proxy_fcgi. The backends that folders may name.
 
+use std::sync::Arc;
+
+use crate::model::fastcgi::servers::ExternalServer;
 use crate::model::merge::{append, keep, settings};
 use crate::model::proxy::{BackendAddress, BackendScheme, BackendUrl};
 use crate::model::response::setenv::SetEnvIf;
@@ -15,6 +18,10 @@ settings! {
         pub backend_type: Option<FcgiBackendType>, keep;
         /// `ProxyFCGISetEnvIf`
         pub set_env_if: Vec<SetEnvIf>, append;
+        /// `FastCgiExternalServer`
+        pub external: Option<Arc<ExternalServer>>, keep;
+        /// `FastCgiExternalServer -pass-header`: names of header fields as written.
+        pub pass_headers: Vec<String>, append;
     }
 }
 

@@ -1,8 +1,10 @@
 //! FastCGI programs that this server starts: httpd's mod_fcgid.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::fastcgi::servers::StaticServer;
 use crate::model::merge::{append, keep, settings};
 
 settings! {
@@ -35,6 +37,10 @@ settings! {
         pub busy: Option<Duration>, keep;
         /// `FcgidMaxRequestLen` in bytes; default `LimitRequestBody`.
         pub most_bytes: Option<u64>, keep;
+        /// `FastCgiServer`: processes of this program run from the start on.
+        pub server: Option<Arc<StaticServer>>, keep;
+        /// `-pass-header` of mod_fastcgi: names of header fields as written, which are also names of variables.
+        pub plain_headers: Vec<String>, append;
     }
 }
 

@@ -1,4 +1,6 @@
-//! FastCGI: applications that others start (`fcgi`), and programs that this server starts (`fcgid`).
+//! FastCGI: applications that others start (`fcgi`), programs that this server starts (`fcgid`), and file names that
+//! stand for either (`servers`).
 
 pub mod fcgi;
 pub mod fcgid;
+pub mod servers;

@@ -57,7 +57,13 @@ pub async fn handle(
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     // As in httpd, an application that only a handler names is tried each time.
-    let parameters = BackendParameters { retry: Some(Duration::ZERO), ..BackendParameters::default() };
+    let external = route.settings.fcgi.external.as_ref();
+    let parameters = BackendParameters {
+        retry: Some(Duration::ZERO),
+        timeout: external.map(|external| external.idle_timeout),
+        connection_timeout: external.and_then(|external| external.connect_timeout),
+        ..BackendParameters::default()
+    };
     let to = Passed { url: handler.url.clone(), parameters: Arc::new(parameters), at: At::default() };
     let script = context.generation.wait_for(|| Ok(Script::of_file(context, route, &to))).await?;
     match phases::run(context, head, route, body, None).await? {

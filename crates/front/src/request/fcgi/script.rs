@@ -49,10 +49,10 @@ impl Script {
                 let path_info = route.path.get(length as usize..).unwrap_or_default();
                 (bytes(&route.filename).to_vec(), path_info.to_vec())
             }
-            _ => {
+            _ => of_external(route).unwrap_or_else(|| {
                 let (file, path_info) = parted(context, route);
                 (Text::bytes_in(&file).to_vec(), Text::bytes_in(&path_info).to_vec())
-            }
+            }),
         };
         let (name, path_info, file) = match route.path.strip_suffix(&path_info[..]) {
             Some(name) => (name.to_vec(), path_info, file),
@@ -63,6 +63,13 @@ impl Script {
         let before = to.url.path.trim_end_matches('/').as_bytes();
         Script { name, filename: filename(route, to, &[before, &file].concat()), path_info, query: None }
     }
+}
+
+/// The name that FastCgiExternalServer gives the application, which need not be a file, and the path below it.
+fn of_external(route: &Route) -> Option<(Vec<u8>, Vec<u8>)> {
+    let file = bytes(&route.settings.fcgi.external.as_ref()?.file);
+    let path_info = bytes(&route.filename).strip_prefix(file)?;
+    (path_info.is_empty() || path_info.starts_with(b"/")).then(|| (file.to_vec(), path_info.to_vec()))
 }
 
 /// The length of the script's part of `path` by the variable proxy-fcgi-pathinfo.

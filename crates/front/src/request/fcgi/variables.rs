@@ -29,6 +29,7 @@ pub fn of(
     let mut pairs: Pairs = Vec::with_capacity(64);
     pairs.extend(context.variables().iter().map(|(name, value)| (name.into(), value.into())));
     of_fields(context, head, route, &mut pairs);
+    of_passed(head, route, &mut pairs);
     of_server(context, head, route, &mut pairs);
     of_client(context, &mut pairs);
     of_request(context, head, &mut pairs);
@@ -132,6 +133,15 @@ fn of_script(context: &RequestContext, head: &Parts, (route, script): (&Route, &
         let root = root.strip_suffix(b"/").unwrap_or(root);
         put(pairs, "PATH_INFO", &script.path_info);
         put(pairs, "PATH_TRANSLATED", [root, &script.path_info].concat());
+    }
+}
+
+/// The fields of `-pass-header`: as in mod_fastcgi, variables with the name in the configuration, and as `HTTP_…`.
+fn of_passed(head: &Parts, route: &Route, pairs: &mut Pairs) {
+    for name in &route.settings.fcgi.pass_headers {
+        let Some(value) = head.headers.get(name) else { continue };
+        put(pairs, name, value);
+        put(pairs, &format!("HTTP_{}", name.to_ascii_uppercase().replace('-', "_")), value);
     }
 }
 

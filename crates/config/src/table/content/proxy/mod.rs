@@ -4,6 +4,7 @@ pub mod balancer;
 pub mod fastcgi;
 pub mod fcgid;
 mod health;
+pub mod mod_fastcgi;
 mod parameters;
 pub mod pass;
 pub mod tls;

@@ -270,9 +270,14 @@ fn the_status_has_each_program_with_its_processes() {
     assert_eq!((&a["started"], &a["failed"]), (&json!(1), &json!(1)));
     let mut client = server.connect();
     client.raw("GET /a.fcgi?hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("a process is busy", || {
-        program("/a.fcgi").is_some_and(|it| it["processes"][0]["state"] == "busy" && it["started"] == 2)
+    let busy = eventually("a process is busy", || {
+        let it = program("/a.fcgi").filter(|it| it["processes"][0]["state"] == "busy" && it["started"] == 2)?;
+        it["processes"][0]["busy_ms"].as_u64().filter(|ms| *ms > 0).map(|_| it)
     });
+    let process = &busy["processes"][0];
+    assert_eq!(process["request"], "GET /a.fcgi", "the query is not shown: {process}");
+    let table = server.control(["status"]).succeeded().out;
+    assert!(table.lines().any(|line| line.contains("  busy  ") && line.ends_with(" GET /a.fcgi")), "{table}");
 }
 
 #[test]
@@ -285,4 +290,17 @@ fn a_htaccess_file_may_make_files_programs_that_stay() {
     let second = server.text("/own/a.fcgi");
     assert_eq!((variable(&first, "n"), variable(&second, "n")), ("1", "2"), "{second}");
     assert_eq!(variable(&first, "pid"), variable(&second, "pid"));
+}
+
+#[test]
+fn a_slow_request_shows_the_time_of_the_program_and_the_log_its_pid() {
+    let server = serve("SlowLog 500ms\nFcgidIOTimeout 2\nFcgidMaxProcessesPerClass 1\n");
+    let first = pid(&server, "/a.fcgi");
+    assert_eq!(server.get("/a.fcgi?hang").status, 504);
+    let line = server.logged("neither took nor sent a byte for FcgidIOTimeout");
+    assert!(line.contains(&format!("(pid {first})")), "{line}");
+    until("the request is in the slow log", || {
+        let shown = server.control(["why", "/a.fcgi"]).succeeded().out;
+        shown.lines().any(|line| line.trim_start().starts_with("phases ") && line.contains("FastCGI program "))
+    });
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use wire::board;
 use wire::control::{GenerationNumber, Slot};
+use wire::fcgid::phase_name;
 
 use super::profile::StackFrame;
 use super::watched::WatchedWorker;
@@ -80,7 +81,7 @@ pub struct SlowStack {
 /// A phase of a slow request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlowPhase {
-    /// `PerlHandler`; `other` for time between phases.
+    /// `PerlHandler`; `FastCGI queue`, `FastCGI program` where a program answers; `other` for time between phases.
     pub phase: String,
     /// Time of the request in this phase.
     pub took_ms: u64,
@@ -109,7 +110,8 @@ impl Observed {
     /// Time of the request by phase.
     fn phases(&self, took_ms: u64) -> Vec<SlowPhase> {
         let all: u64 = self.phases.values().sum();
-        let name = |number| Phase::numbered(number).map_or("other", Phase::name).to_owned();
+        let of_perl = |number| Phase::numbered(number).map_or("other", Phase::name);
+        let name = |number| phase_name(number).unwrap_or_else(|| of_perl(number)).to_owned();
         let told = |(number, looks): (&u16, &u64)| SlowPhase {
             phase: name(*number),
             took_ms: u64::try_from(u128::from(took_ms) * u128::from(*looks) / u128::from(all.max(1)))

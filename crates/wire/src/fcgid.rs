@@ -41,6 +41,20 @@ pub struct ProgramSpec {
     pub standing: u32,
 }
 
+/// The phase of a request that waits for a process of a program, beside those of Perl.
+pub const PHASE_OF_WAITING: u16 = 0xff00;
+/// The phase of a request that a program answers.
+pub const PHASE_OF_PROGRAM: u16 = 0xff01;
+
+/// The name of such a phase.
+pub fn phase_name(phase: u16) -> Option<&'static str> {
+    match phase {
+        PHASE_OF_WAITING => Some("FastCGI queue"),
+        PHASE_OF_PROGRAM => Some("FastCGI program"),
+        _ => None,
+    }
+}
+
 /// The programs of a manager, which it shows on a [`board`](crate::board) for the master.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramsBoard {
@@ -80,6 +94,12 @@ pub struct ProgramProcess {
     pub age_s: u64,
     /// Resident memory in bytes, shared pages included.
     pub memory: u64,
+    /// Time of its current request in ms; `None` without one.
+    #[serde(default)]
+    pub busy_ms: Option<u64>,
+    /// Method and path of its current request, without the query; empty without one.
+    #[serde(default)]
+    pub request: String,
 }
 
 /// What a process of a FastCGI program does.
@@ -121,6 +141,8 @@ pub enum ToManager {
         spec: Box<ProgramSpec>,
         /// Whether the process must be a new one: a used one has lost the request.
         is_fresh: bool,
+        /// Method and path of the request, for the status.
+        request: String,
     },
     /// The request is over. Unless `reusable`, the process is ended.
     Done {
@@ -136,6 +158,8 @@ pub enum FromManager {
     Leased {
         /// Path of the unix socket.
         socket: PathBuf,
+        /// Process id.
+        pid: i32,
         /// Whether the process has answered requests before.
         is_used: bool,
     },

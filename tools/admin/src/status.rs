@@ -188,9 +188,14 @@ fn programs(FastcgiProgram { generation, host_name, program }: &FastcgiProgram, 
         printable::line(file),
         processes.len(),
     );
-    for ProgramProcess { pid, state, requests, age_s, memory } in processes {
+    for ProgramProcess { pid, state, requests, age_s, memory, busy_ms, request } in processes {
         let (state, age, memory) = (state.name(), duration(age_s.saturating_mul(1000)), size(*memory));
-        let _ = writeln!(text, "  pid {pid:>7}  {state:<6}  {requests:>8} requests  up {age:>6}  {memory:>7} resident");
+        let since = |ms: u64| format!("  for {} {}", duration(ms), printable::line(request));
+        let current = busy_ms.map(since).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "  pid {pid:>7}  {state:<6}  {requests:>8} requests  up {age:>6}  {memory:>7} resident{current}"
+        );
     }
 }
 

@@ -70,7 +70,7 @@ fn one(slow: &SlowRecord) -> String {
         seconds(*cpu_ms),
         seconds(took_ms.saturating_sub(*cpu_ms))
     );
-    if slow.phases.len() > 1 {
+    if slow.phases.len() > 1 || slow.phases.iter().any(|of| of.phase.starts_with("FastCGI")) {
         let phases: Vec<String> =
             slow.phases.iter().map(|of| format!("{} {}", of.phase, seconds(of.took_ms))).collect();
         let _ = writeln!(text, "  phases {}", phases.join("  "));

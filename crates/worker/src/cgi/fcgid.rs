@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use config::Settings;
-use wire::fcgid::ProgramSpec;
+use wire::fcgid::{PHASE_OF_PROGRAM, PHASE_OF_WAITING, ProgramSpec};
 
 use crate::fcgid::exchange::{self, ExchangeEnd, ExchangeLimits};
 use crate::fcgid::lease::{Lease, NoLease};
@@ -72,7 +72,10 @@ fn ask(
     let may_repeat = matches!(apache::method(request).as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE");
     let mut is_fresh = false;
     loop {
-        let mut lease = match Lease::wait(manager, request, spec, is_fresh, by) {
+        libperl::activity_phase(PHASE_OF_WAITING);
+        let lease = Lease::wait(manager, request, spec, is_fresh, by);
+        libperl::activity_phase(0);
+        let mut lease = match lease {
             Ok(lease) => lease,
             Err(NoLease::NotStarted(why)) => return failed(request, 500, &why),
             Err(NoLease::ClientLeft) => return OK,
@@ -85,8 +88,11 @@ fn ask(
             }
             Err(NoLease::Lost(error)) => return failed(request, 503, &format!("{file}: no FastCGI process: {error}")),
         };
-        let is_used = lease.is_used;
-        let (status, why) = match exchange::run(&mut lease, request, variables, limits) {
+        let (is_used, pid) = (lease.is_used, lease.pid);
+        libperl::activity_phase(PHASE_OF_PROGRAM);
+        let ended = exchange::run(&mut lease, request, variables, limits);
+        libperl::activity_phase(0);
+        let (status, why) = match ended {
             ExchangeEnd::Whole => {
                 lease.end();
                 return OK;
@@ -105,7 +111,7 @@ fn ask(
             ExchangeEnd::Protocol(error) => (500, format!("gave no valid response: {error}")),
             ExchangeEnd::Lost(error) => (500, format!("lost its connection: {error}")),
         };
-        return failed(request, status, &format!("{file}: the FastCGI program {why}"));
+        return failed(request, status, &format!("{file}: the FastCGI program {why} (pid {pid})"));
     }
 }
 

@@ -12,6 +12,8 @@ use wire::fcgid::{FromManager, ProgramSpec, ToManager};
 
 /// Interval of checks whether the client is still connected, in ms.
 const LOOK: u16 = 1000;
+/// Most bytes of a request's path that the status shows.
+const MOST_SHOWN: usize = 200;
 
 /// A process of a program that serves this worker alone. Dropped without [`Lease::end`], the process ends.
 pub struct Lease {
@@ -20,6 +22,8 @@ pub struct Lease {
     pub stream: UnixStream,
     /// Whether the process has answered requests before.
     pub is_used: bool,
+    /// The process.
+    pub pid: i32,
 }
 
 /// Why there is no process.
@@ -46,7 +50,7 @@ impl Lease {
         is_fresh: bool,
         by: Option<Instant>,
     ) -> Result<Lease, NoLease> {
-        let channel = ask(manager, spec, is_fresh).map_err(NoLease::Lost)?;
+        let channel = ask(manager, spec, is_fresh, shown(request)).map_err(NoLease::Lost)?;
         loop {
             let mut fds = [PollFd::new(channel.as_fd(), PollFlags::POLLIN)];
             match poll(&mut fds, wait_of(by)) {
@@ -60,10 +64,10 @@ impl Lease {
         match channel.receive().map_err(NoLease::Lost)? {
             None => Err(NoLease::Lost(io::ErrorKind::ConnectionReset.into())),
             Some((FromManager::Failed { error, .. }, _)) => Err(NoLease::NotStarted(error)),
-            Some((FromManager::Leased { socket, is_used }, _)) => {
+            Some((FromManager::Leased { socket, pid, is_used }, _)) => {
                 let stream = UnixStream::connect(socket).map_err(NoLease::Lost)?;
                 stream.set_nonblocking(true).map_err(NoLease::Lost)?;
-                Ok(Lease { channel, stream, is_used })
+                Ok(Lease { channel, stream, is_used, pid })
             }
         }
     }
@@ -81,11 +85,23 @@ pub fn wait_of(by: Option<Instant>) -> PollTimeout {
     PollTimeout::from(u16::try_from(left).map_or(LOOK, |left| left.min(LOOK)))
 }
 
-fn ask(manager: &OwnedFd, spec: &ProgramSpec, is_fresh: bool) -> io::Result<Channel<ToManager, FromManager>> {
+/// Method and path of a request, as the status shows them.
+fn shown(request: u64) -> String {
+    let path = apache::requested(request).path;
+    let path = String::from_utf8_lossy(path.get(..MOST_SHOWN).unwrap_or(&path)).into_owned();
+    format!("{} {path}", apache::method(request))
+}
+
+fn ask(
+    manager: &OwnedFd,
+    spec: &ProgramSpec,
+    is_fresh: bool,
+    request: String,
+) -> io::Result<Channel<ToManager, FromManager>> {
     let (ours, theirs) = pair()?;
     send_packet(manager.as_fd(), &[io::IoSlice::new(b"L")], &[theirs.as_raw_fd()])?;
     drop(theirs);
     let channel = Channel::new(ours);
-    channel.send(&ToManager::Lease { spec: Box::new(spec.clone()), is_fresh }, &[])?;
+    channel.send(&ToManager::Lease { spec: Box::new(spec.clone()), is_fresh, request }, &[])?;
     Ok(channel)
 }

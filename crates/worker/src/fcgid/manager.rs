@@ -50,6 +50,8 @@ struct Lease {
     wanted: Option<Rc<ProgramSpec>>,
     /// Whether the process must have answered no request.
     is_fresh: bool,
+    /// Method and path of the request.
+    request: String,
 }
 
 #[derive(Default)]
@@ -96,11 +98,11 @@ impl Manager {
         }
     }
 
-    /// Time until processes must be looked at; `None` while there are none.
+    /// Time until processes must be looked at, or the board be written; `None` while there is nothing to do.
     fn next_check(&self) -> Option<Duration> {
         let due = self.standing.iter().filter_map(|(spec, starts)| starts.due(self.running(spec))).min();
         let until_due = due.map(|due| due.saturating_duration_since(Instant::now()));
-        let tick = (!self.processes.is_empty()).then_some(TICK);
+        let tick = (!self.processes.is_empty() || self.shown.is_behind).then_some(TICK);
         until_due.into_iter().chain(tick).min()
     }
 
@@ -182,7 +184,10 @@ impl Manager {
                     for channel in fds {
                         self.next += 1;
                         let channel = Channel::new(channel);
-                        self.leases.insert(self.next, Lease { channel, wanted: None, is_fresh: false });
+                        self.leases.insert(
+                            self.next,
+                            Lease { channel, wanted: None, is_fresh: false, request: String::new() },
+                        );
                     }
                 }
             }
@@ -192,8 +197,8 @@ impl Manager {
     fn hear(&mut self, number: u64) {
         let Some(lease) = self.leases.get_mut(&number) else { return };
         match lease.channel.receive() {
-            Ok(Some((ToManager::Lease { spec, is_fresh }, _))) => {
-                (lease.wanted, lease.is_fresh) = (Some(Rc::new(*spec)), is_fresh);
+            Ok(Some((ToManager::Lease { spec, is_fresh, request }, _))) => {
+                (lease.wanted, lease.is_fresh, lease.request) = (Some(Rc::new(*spec)), is_fresh, request);
             }
             Ok(Some((ToManager::Done { reusable }, _))) => self.end_lease(number, reusable),
             Ok(None) | Err(_) => self.end_lease(number, false),
@@ -229,7 +234,9 @@ impl Manager {
                 log::warn("fcgid", message);
                 self.shown.failed(&process.spec);
                 let (spec, age) = (process.spec.clone(), process.age(Instant::now()));
-                self.standing_ended(&spec, age, process.requests);
+                // A request that ends processes must not lead to a pause.
+                let answered = process.requests + u64::from(process.lease.is_some());
+                self.standing_ended(&spec, age, answered);
             }
         }
     }
@@ -323,7 +330,10 @@ impl Manager {
     fn grant(&mut self, number: u64, at: usize) {
         let Some(process) = self.processes.get_mut(at) else { return };
         process.lease = Some(number);
-        let leased = FromManager::Leased { socket: process.socket.clone(), is_used: process.requests > 0 };
+        let request = self.leases.get(&number).map(|lease| lease.request.clone()).unwrap_or_default();
+        process.current = Some((Instant::now(), request));
+        let (socket, pid) = (process.socket.clone(), process.pid.as_raw());
+        let leased = FromManager::Leased { socket, pid, is_used: process.requests > 0 };
         self.answer(number, &leased);
     }
 

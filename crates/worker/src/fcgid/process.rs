@@ -33,6 +33,8 @@ pub struct FcgidProcess {
     idle_since: Instant,
     pub requests: u64,
     pub lease: Option<u64>,
+    /// Begin, method and path of the current request.
+    pub current: Option<(Instant, String)>,
     /// When the process gets SIGKILL; set when SIGTERM is sent.
     killed_at: Option<Instant>,
 }
@@ -61,6 +63,7 @@ impl FcgidProcess {
             idle_since: now,
             requests: 0,
             lease: None,
+            current: None,
             killed_at: None,
         })
     }
@@ -95,7 +98,7 @@ impl FcgidProcess {
 
     /// Ends the lease after a complete response.
     pub fn is_free(&mut self, now: Instant) {
-        (self.lease, self.idle_since) = (None, now);
+        (self.lease, self.current, self.idle_since) = (None, None, now);
         self.requests += 1;
     }
 

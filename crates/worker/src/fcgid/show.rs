@@ -31,6 +31,8 @@ pub struct Shown {
     counts: BTreeMap<(u16, PathBuf), Counts>,
     /// The number of processes as written last, and when.
     last: Option<(usize, Instant)>,
+    /// Whether changes wait for the next write.
+    pub is_behind: bool,
 }
 
 impl Shown {
@@ -39,7 +41,7 @@ impl Shown {
         let board = BoardWriter::new(board).inspect_err(|error| {
             log::error("fcgid", format_args!("cannot show FastCGI programs in the status: {error}"))
         });
-        Shown { board: board.ok(), counts: BTreeMap::new(), last: None }
+        Shown { board: board.ok(), counts: BTreeMap::new(), last: None, is_behind: false }
     }
 
     /// Counts a start.
@@ -71,9 +73,10 @@ impl Shown {
         let count = processes.len();
         if self.board.is_none() || self.last.is_some_and(|(last, at)| last == count && now.duration_since(at) < PERIOD)
         {
+            self.is_behind = self.board.is_some();
             return;
         }
-        self.last = Some((count, now));
+        (self.last, self.is_behind) = (Some((count, now)), false);
         if self.counts.len() > MOST_PROGRAMS {
             let runs = |key: &(u16, PathBuf)| processes.iter().any(|it| it.spec.host == key.0 && it.spec.file == key.1);
             self.counts.retain(|key, _| runs(key));
@@ -119,12 +122,15 @@ fn of_process(process: &FcgidProcess, now: Instant) -> ProgramProcess {
         (false, Some(_)) => ProgramProcessState::Busy,
         (false, None) => ProgramProcessState::Idle,
     };
+    let (begun, request) = process.current.clone().map_or((None, String::new()), |(begun, text)| (Some(begun), text));
     ProgramProcess {
         pid: process.pid.as_raw(),
         state,
         requests: process.requests,
         age_s: process.age(now).as_secs(),
         memory: resident(process.pid.as_raw()).unwrap_or(0),
+        busy_ms: begun.map(|begun| u64::try_from(now.saturating_duration_since(begun).as_millis()).unwrap_or(u64::MAX)),
+        request,
     }
 }
 

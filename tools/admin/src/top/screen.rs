@@ -111,7 +111,9 @@ fn programs(status: &ServerStatus) -> Option<String> {
     let count: usize = all().map(|program| program.processes.len()).sum();
     let busy: usize = all().map(|program| program.count(ProgramProcessState::Busy)).sum();
     let waiting: u32 = all().map(|program| program.waiting).sum();
-    all().next().map(|_| format!("   FastCGI {busy} of {count} processes busy, {waiting} queued"))
+    let longest = all().flat_map(|program| &program.processes).filter_map(|it| Some((it.busy_ms?, it.pid))).max();
+    let longest = longest.map_or_else(String::new, |(ms, pid)| format!(", pid {pid} for {}", duration(ms)));
+    all().next().map(|_| format!("   FastCGI {busy} of {count} processes busy{longest}, {waiting} queued"))
 }
 
 fn ended(counts: &ServerCounts) -> Line<'static> {

@@ -3,6 +3,7 @@
 mod backend;
 mod balancers;
 mod bodies;
+mod cached;
 mod failures;
 mod passes;
 mod phases;

@@ -107,11 +107,11 @@ async fn step(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     match resolve(context, head).await? {
         Resolved::Break(onward) => Ok(Dispatched::Forward(onward)),
         Resolved::Continue((head, route)) => match route.backend.clone() {
-            Some(to) => Box::pin(passed::answer(context, &head, &route, &to, body)).await,
-            None if cached::purge::is_one(&head, &route) => {
+            _ if cached::purge::is_one(&head, &route) => {
                 admit(context, &head, &route).await?;
                 cached::purge::answer(context, &head, &route).map(Dispatched::Response)
             }
+            Some(to) => Box::pin(passed::answer(context, &head, &route, &to, body)).await,
             None => at_place(context, &head, route, body).await,
         },
     }

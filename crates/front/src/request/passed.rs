@@ -7,6 +7,7 @@ use http::request::Parts;
 
 use super::access::{admit, take_turn};
 use super::body::RequestBody;
+use super::cached::{self, Lookup};
 use super::context::RequestContext;
 use super::phases::{self, PhasesResult};
 use super::place::{find, settle_all};
@@ -17,7 +18,7 @@ use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::proxy::{BackendScheme, Passed};
 
-/// Answers by a backend, after access rules and Perl phases.
+/// Answers from the cache or by a backend, after access rules and Perl phases.
 pub async fn answer(
     context: &RequestContext,
     head: &Parts,
@@ -39,7 +40,15 @@ pub async fn answer(
     if to.url.scheme == BackendScheme::Fcgi {
         return fcgi::pass(context, &head, route, to, body).await;
     }
-    proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response)
+    match cached::look_up(context, &head, route, body).await? {
+        Lookup::Hit(response) => Ok(Dispatched::Response(response)),
+        Lookup::Miss { store } => Box::pin(store.request(body)).await,
+        Lookup::Pass => {
+            let answer = proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response);
+            cached::passed(context, &head, route, &answer);
+            answer
+        }
+    }
 }
 
 /// The answer to `OPTIONS *`, which is about the server and none of its resources (RFC 9110, section 9.3.7). As in

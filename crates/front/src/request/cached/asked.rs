@@ -50,6 +50,10 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
     }
     // Conditions of `<If>` may depend on any part of the request, and their settings change what programs answer.
     route.branches.iter().for_each(|number| key.extend_from_slice(&number.to_le_bytes()));
+    // A rule may choose the backend by any part of the request.
+    if let Some(to) = &route.backend {
+        add(&mut key, to.url.to_string().as_bytes());
+    }
     if route.by_rules {
         add(&mut key, route.filename.as_os_str().as_bytes());
     }

@@ -116,8 +116,11 @@ impl Visit<'_> {
     /// Stores the response as soon as its body is complete.
     fn take(&self, response: Response<BodySource>, terms: Terms, leader: Option<Leader>) -> Response<BodySource> {
         let (head, body) = response.into_parts();
+        // A backend is asked to the end, whether or not the client stays.
+        let of_program = self.context.itself().filter(|_| self.route.backend.is_none());
+        let is_of_program = of_program.is_some();
         let newcomer = ResponseToStore {
-            context: self.context.itself(),
+            context: of_program,
             cache: self.cache.clone(),
             key: self.key.clone(),
             request: self.head.headers.clone(),
@@ -138,7 +141,9 @@ impl Visit<'_> {
             }
             body => {
                 self.context.itself().inspect(|context| body.measure(context));
-                self.context.begin_storing();
+                if is_of_program {
+                    self.context.begin_storing();
+                }
                 let room = self.rules().largest.saturating_sub(response::size(&newcomer.headers, 0) as u64);
                 tee(body, usize::try_from(room).unwrap_or(usize::MAX), |whole| newcomer.arrives(whole))
             }
@@ -149,7 +154,7 @@ impl Visit<'_> {
 
 /// A response to be stored when its body is complete.
 struct ResponseToStore {
-    /// The context of the request that the response answers.
+    /// The context of the request that the response of a program answers; `None` for a backend.
     context: Option<Rc<RequestContext>>,
     cache: Arc<Cache>,
     key: super::Key,

@@ -1,8 +1,8 @@
-//! The cache's part in requests (RFC 9111). [`look_up`] decides it once, before a worker is asked:
+//! The cache's part in requests (RFC 9111). [`look_up`] decides it once, before a worker or a backend is asked:
 //!
 //! ```text
 //!   look_up ──▶ Hit    a cached response answers the request
-//!    │  ▲       Miss   a worker is asked, with the validators of a stale response: see `refill`
+//!    │  ▲       Miss   the worker or backend is asked, with the validators of a stale response: see `refill`
 //!    │  │       Pass   the cache has no part in the response; an unsafe request may invalidate others
 //!    └──┘ another request asks: wait for it (CacheLock)
 //! ```
@@ -21,7 +21,7 @@ mod refill;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, UPGRADE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
@@ -49,7 +49,8 @@ pub enum Lookup<'a> {
     Pass,
 }
 
-/// Looks up the response of a request for a program. An error if the client wants a cached one only, and there is none.
+/// Looks up the response of a request for a program or a backend of `http://`. An error if the client wants a cached
+/// one only, and there is none.
 pub async fn look_up<'a>(
     context: &'a RequestContext,
     head: &'a Parts,
@@ -113,7 +114,9 @@ impl<'a> Visit<'a> {
             true => RequestControl::default(),
             false => RequestControl::of(&head.headers),
         };
-        let is_for_caches = is_safe(context, head) && asked::is_for_caches(head) && body.is_empty();
+        // A response to an Upgrade may be the begin of another protocol.
+        let may_switch = route.backend.is_some() && context.head.headers.contains_key(UPGRADE);
+        let is_for_caches = is_safe(context, head) && asked::is_for_caches(head) && body.is_empty() && !may_switch;
         // An error document is about the failed request and must not be cached.
         if !is_for_caches || control.no_store || context.inherits_variables() {
             return None;
@@ -177,9 +180,10 @@ impl<'a> Visit<'a> {
         self.cache.forget(&self.key.resource);
     }
 
-    /// Whether the client is authenticated or sent credentials.
+    /// Whether the client is authenticated or sent credentials, which rules may have moved to other fields.
     fn is_user(&self) -> bool {
-        self.head.headers.contains_key(AUTHORIZATION) || self.context.visitor().user().is_some()
+        let heads = [self.head, &self.context.head];
+        heads.iter().any(|head| head.headers.contains_key(AUTHORIZATION)) || self.context.visitor().user().is_some()
     }
 
     fn hit(&self, answer: &StoredResponse, event: Event) -> Lookup<'a> {

@@ -10,9 +10,12 @@ use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 
-/// Whether the request is a purge of the cache, and not a request for the resource.
+/// Whether the request is a purge of the cache, and not a request for the resource. A backend whose responses are not
+/// stored here may have a cache of its own.
 pub fn is_one(head: &Parts, route: &Route) -> bool {
-    head.method.as_str() == "PURGE" && route.settings.caching.purge_from.is_some()
+    let caching = &route.settings.caching;
+    let is_here = route.backend.is_none() || caching.is_on(&route.path);
+    head.method.as_str() == "PURGE" && caching.purge_from.is_some() && is_here
 }
 
 /// Removes all cached responses of the request's address.

@@ -1,4 +1,4 @@
-//! Asks a worker for a response that the cache lacks, and decides which response the client receives.
+//! Asks a worker or a backend for a response that the cache lacks, and decides which response the client receives.
 //!
 //! ```text
 //!   ask, with the validators of the stale one ──▶ weigh ──▶ the stale one: still right (304), or instead of an error
@@ -6,6 +6,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use http::header::{ETAG, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED, RANGE};
 use http::request::Parts;
@@ -19,7 +20,10 @@ use crate::generation::InUse;
 use crate::request::Dispatched;
 use crate::request::ask_worker::{self, Unanswered, WorkerReply};
 use crate::request::body::RequestBody;
+use crate::request::context::RequestContext;
+use crate::request::proxied;
 use crate::request::respond::body::BodySource;
+use crate::routing::Route;
 
 /// A stale response replaces an error.
 pub const FAILED: Event = Event::Hit("cache hit: stale, because the program has failed");
@@ -69,14 +73,27 @@ impl Errand {
     }
 }
 
+/// Asks the backend of the route, or else a worker.
+async fn ask(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<WorkerReply, Refusal> {
+    match &route.backend {
+        Some(to) => Box::pin(proxied::answer(context, head, route, to, body)).await.map(WorkerReply::Response),
+        None => ask_worker::request(context, head, route, body).await,
+    }
+}
+
 impl Refill<'_> {
-    /// Asks a worker. For a cacheable response the client's conditions are not passed on, because only a whole
-    /// response is stored.
+    /// Asks a worker or the backend. For a cacheable response the client's conditions are not passed on, because only a
+    /// whole response is stored.
     pub async fn request(self, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
         let Refill { visit, mut errand } = self;
         loop {
             let head = errand.head(visit.head);
-            let response = match ask_worker::request(visit.context, &head, visit.route, body).await {
+            let response = match ask(visit.context, &head, visit.route, body).await {
                 Ok(WorkerReply::Response(response)) if asked::is_about_another(&response, errand.stale.as_deref()) => {
                     visit.forget();
                     errand.stale = None;
@@ -156,7 +173,10 @@ impl Visit<'_> {
         let (route, control) = (self.route.clone(), self.control);
         let in_use = InUse::new(self.context.generation.clone());
         tokio::task::spawn_local(async move {
-            let said = ask_worker::request_in_background(&context, &head, &route).await;
+            let said = match route.backend.is_some() {
+                true => ask(&context, &head, &route, &mut RequestBody::none()).await.map_err(|_| Unanswered),
+                false => ask_worker::request_in_background(&context, &head, &route).await,
+            };
             let visit = Visit { context: &context, cache: &cache, head: &head, route: &route, key, control };
             match said {
                 Ok(WorkerReply::Response(response)) => visit.settle(response, errand),

@@ -11,7 +11,7 @@ const EMBODIED: &str = "core.c http_core.c=http_module prefork.c=mpm_prefork_mod
     mod_log_config.c mod_logio.c mod_macro.c mod_mime.c mod_negotiation.c mod_perl.c mod_proxy.c \
     mod_proxy_balancer.c mod_proxy_fcgi.c mod_proxy_hcheck.c mod_proxy_http.c mod_proxy_wstunnel.c mod_remoteip.c \
     mod_reqtimeout.c mod_request.c mod_rewrite.c mod_setenvif.c mod_slotmem_shm.c mod_so.c mod_socache_shmcb.c mod_speling.c \
-    mod_ssl.c mod_status.c mod_throttle_access.c mod_unique_id.c mod_unixd.c mod_userdir.c mod_usertrack.c \
+    mod_ssl.c mod_status.c mod_substitute.c mod_throttle_access.c mod_unique_id.c mod_unixd.c mod_userdir.c mod_usertrack.c \
     mod_version.c mod_vhost_alias.c mod_watchdog.c mod_zstd.c cameleer.c";
 
 /// Source file and identifier of each module; configurations use either.

@@ -122,8 +122,8 @@ const GROUPS: &[Group] = &[
         fate: Refused,
         advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE, BROTLI_COMPRESS and ZSTD",
         names: "ExtFilterDefine \
-            ExtFilterOptions FilterChain FilterDeclare FilterProtocol FilterProvider FilterTrace InputSed OutputSed Substitute \
-            SubstituteInheritBefore SubstituteMaxLineLength BufferSize ReflectorHeader",
+            ExtFilterOptions FilterChain FilterDeclare FilterProtocol FilterProvider FilterTrace InputSed OutputSed \
+            BufferSize ReflectorHeader",
     },
     Group {
         fate: Refused,

@@ -9,6 +9,7 @@ pub mod compress;
 pub mod error_document;
 pub mod expires;
 pub mod expr;
+pub mod filters;
 pub mod headers;
 pub mod includes;
 pub mod inflate;
@@ -20,6 +21,7 @@ pub mod redirect;
 pub mod rewrite;
 pub mod setenv;
 pub mod ssl;
+pub mod substitute;
 pub mod tracking;
 pub mod types;
 pub mod variables;
@@ -32,6 +34,7 @@ use actions::Actions;
 use compress::Compress;
 use expires::Expires;
 use expr::ExprText;
+use filters::TextFilters;
 use headers::HeaderRule;
 use includes::Includes;
 use inflate::Inflate;
@@ -42,6 +45,7 @@ use ranges::Ranges;
 use rewrite::Rewrite;
 use setenv::SetEnvIf;
 use ssl::Ssl;
+use substitute::Substitute;
 use tracking::Tracking;
 use types::Types;
 
@@ -110,6 +114,10 @@ settings! {
         pub compress: Compress, Compress::merge;
         /// `SetOutputFilter INCLUDES`, `XBitHack`, `SSIErrorMsg`, …
         pub includes: Includes, Includes::merge;
+        /// `SetOutputFilter SUBSTITUTE`, `AddOutputFilterByType INFLATE`, …
+        pub text_filters: TextFilters, TextFilters::merge;
+        /// `Substitute`, `SubstituteMaxLineLength`
+        pub substitute: Substitute, Substitute::merge;
         /// `SetInputFilter DEFLATE`, `DeflateInflateRatioLimit`, …
         pub inflate: Inflate, Inflate::merge;
         /// `SSLOptions`, `SSLRequireSSL`

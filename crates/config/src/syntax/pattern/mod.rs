@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use budget::shortened;
 pub use budget::{Budget, MEMORY_OF_HTACCESS, OF_HTACCESS};
-use engine::{GroupSpans, PatternEngine, Unfinished, begins_character};
+pub use engine::GroupSpans;
+use engine::{PatternEngine, Unfinished, begins_character};
 use meter::Meter;
 
 use crate::syntax::tree::At;
@@ -69,6 +70,17 @@ impl Pattern {
         self.search(&text, 0).map(|spans| Groups { text, spans })
     }
 
+    /// Positions of the groups of the first match in `text`. The error is a line for the error log: the search has
+    /// exceeded a limit, or its `.htaccess` file is disabled.
+    pub fn spans(&self, text: &[u8]) -> Result<Option<GroupSpans>, String> {
+        let Compiled { engine, meter, at, .. } = &*self.0;
+        let found = match meter {
+            Some(meter) => meter.run(at.line, || engine.search(text, 0)).ok_or_else(|| disabled(meter))?,
+            None => engine.search(text, 0),
+        };
+        found.map_err(|Unfinished| self.message(text.len(), "the response ends here"))
+    }
+
     /// Only capturing groups count.
     pub fn has_groups(&self) -> bool {
         self.0.engine.group_count() > 0
@@ -97,17 +109,17 @@ impl Pattern {
             None => engine.search(text, from),
         };
         found.unwrap_or_else(|Unfinished| {
-            work::fail(|| self.message(text.len()));
+            work::fail(|| self.message(text.len(), "the request is refused"));
             None
         })
     }
 
-    fn message(&self, length: usize) -> String {
+    fn message(&self, length: usize, outcome: &str) -> String {
         let Compiled { at, directive, .. } = &*self.0;
         let source = shortened(self.as_str());
         format!(
-            "{at}: {directive}: the regular expression `{source}` needs too many steps for a text of {length} bytes, and the request is \
-             refused; avoid repetitions within repetitions, and begin it with ^"
+            "{at}: {directive}: the regular expression `{source}` needs too many steps for a text of {length} bytes, and {outcome}; \
+             avoid repetitions within repetitions, and begin it with ^"
         )
     }
 
@@ -135,6 +147,14 @@ impl Pattern {
         out.push_str(&piece(&bytes, copied, bytes.len()));
         (out.len() <= longest).then_some(out)
     }
+}
+
+/// The message about an expression of a disabled file.
+fn disabled(meter: &Meter) -> String {
+    let untold = meter.untold();
+    untold.unwrap_or_else(|| {
+        format!("{}: the regular expressions of this file took too long; write simpler or fewer ones", meter.file())
+    })
 }
 
 /// The bytes that `text` represents, see [`Text`].

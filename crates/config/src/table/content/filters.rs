@@ -4,7 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::draft::Draft;
 use crate::model::response::compress::Coding;
+use crate::model::response::filters::TextFilter;
+use crate::model::response::substitute::LineSubstitution;
+use crate::syntax::value;
 use crate::table::row::{ANY, FILE_INFO, MANY, Row, flag, number, rows, size, word, words};
+
+/// Maximum of `SubstituteMaxLineLength` in `.htaccess` files, in bytes: memory that each response may take.
+const LONGEST_LINE_OF_HTACCESS: u64 = 1 << 20;
 
 pub static ROWS: &[Row] = rows![
     "mod_mime.c",
@@ -12,15 +18,16 @@ pub static ROWS: &[Row] = rows![
         .of("core.c")
         .because("see AddOutputFilterByType"),
     "Filters all responses. INCLUDES executes server-side includes, where Options Includes allows it \
-     (docs/operating/includes.md). DEFLATE compresses for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD for zstd. \
-     See AddOutputFilterByType.",
+     (docs/operating/includes.md). SUBSTITUTE applies Substitute, INFLATE decompresses gzip (docs/operating/filters.md). DEFLATE \
+     compresses for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD for zstd. See AddOutputFilterByType.",
     words("AddOutputFilterByType", FILE_INFO, "filter[;filter…] type…", 2..=MANY, add_output_filter_by_type)
         .of("mod_filter.c")
         .because(
             "compression costs time, a proxy in front may do it, and secrets in compressed pages can be guessed \
              (docs/operating/compression.md)"
         ),
-    "Filters responses of these MIME types. INCLUDES executes server-side includes. Compression: DEFLATE for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD (or \
+    "Filters responses of these MIME types. INCLUDES executes server-side includes, SUBSTITUTE applies Substitute, INFLATE \
+     decompresses gzip. Compression: DEFLATE for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD (or \
      ZSTD_COMPRESS) for zstd. With several, `BROTLI_COMPRESS;DEFLATE`, the client's Accept-Encoding decides; on a tie \
      the first is used. The variables no-gzip, no-brotli and no-zstd prevent them. Other filters are ignored with a \
      warning.",
@@ -29,10 +36,27 @@ pub static ROWS: &[Row] = rows![
     "As SetOutputFilter, for files with these extensions.",
     words("RemoveOutputFilter", FILE_INFO, "extension…", 1..=MANY, |d, args| {
         say_of(&mut d.settings().response.includes.extensions, args, false)?;
+        say_of(&mut d.settings().response.text_filters.extensions, args, Vec::new())?;
         say_of(&mut d.settings().response.compress.extensions, args, Vec::new())
     })
     .because("see AddOutputFilter"),
     "Cancels an AddOutputFilter of an outer section.",
+    word("Substitute", FILE_INFO, "s/pattern/replacement/[infq]", substitute)
+        .of("mod_substitute.c")
+        .because("responses are sent as they are"),
+    "Replaces text in the lines of responses that the filter SUBSTITUTE reads (docs/operating/filters.md). The pattern is a regular \
+     expression, $0 to $9 in the replacement are its groups. Flags: i ignores case, n takes both as plain text, q makes each \
+     replacement a text of its own for later patterns, f (the default) does not. Any character may take the place of the \
+     slashes. A pattern that needs too many steps ends the response.",
+    word("SubstituteMaxLineLength", FILE_INFO, "bytes", longest_line)
+        .of("mod_substitute.c")
+        .default("1m", "httpd's default: each response that is filtered may take this much memory"),
+    "Maximum length of a line in bytes, before and after each Substitute. A longer one ends the response. At most 1m in .htaccess \
+     files.",
+    flag("SubstituteInheritBefore", FILE_INFO, |d, on| d.settings().response.substitute.inherit_before = Some(on))
+        .of("mod_substitute.c")
+        .default("Off", "httpd 2.4's default: an inner section's patterns come first"),
+    "Applies the patterns of outer sections before those of this one.",
     word("SetInputFilter", FILE_INFO, "filter[;filter…]|None", set_input_filter)
         .of("core.c")
         .because("programs get request bodies as clients send them"),
@@ -95,6 +119,7 @@ pub static ROWS: &[Row] = rows![
 /// `SetOutputFilter filter[;filter…]|None`
 pub fn set_output_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
     draft.settings().response.includes.all = Some(has_includes(names));
+    draft.settings().response.text_filters.all = Some(text_filters(names));
     draft.settings().response.compress.all = Some(codings(draft, names));
     Ok(())
 }
@@ -111,6 +136,9 @@ fn add_output_filter_by_type(draft: &mut Draft, args: &[String]) -> Result<(), S
     if has_includes(names) {
         draft.settings().response.includes.types.extend_from_slice(types);
     }
+    let filters = text_filters(names);
+    let pairs = types.iter().flat_map(|kind| filters.iter().map(move |filter| (kind.clone(), *filter)));
+    draft.settings().response.text_filters.types.extend(pairs);
     let codings = codings(draft, names);
     let pairs = types.iter().flat_map(|kind| codings.iter().map(move |coding| (kind.clone(), *coding)));
     draft.settings().response.compress.types.extend(pairs);
@@ -121,6 +149,7 @@ fn add_output_filter_by_type(draft: &mut Draft, args: &[String]) -> Result<(), S
 fn add_output_filter(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, extensions)) = args.split_first() else { return Ok(()) };
     say_of(&mut draft.settings().response.includes.extensions, extensions, has_includes(names))?;
+    say_of(&mut draft.settings().response.text_filters.extensions, extensions, text_filters(names))?;
     let codings = codings(draft, names);
     say_of(&mut draft.settings().response.compress.extensions, extensions, codings)
 }
@@ -140,12 +169,38 @@ fn say_of<T: Clone>(known: &mut BTreeMap<String, T>, extensions: &[String], valu
 
 /// Content codings for filter names; warns of other filters.
 fn codings(draft: &mut Draft, names: &str) -> Vec<Coding> {
-    const ADVICE: &str =
-        "the output filters are INCLUDES, DEFLATE, BROTLI_COMPRESS and ZSTD; a Perl handler can change what it prints";
+    const ADVICE: &str = "the output filters are INCLUDES, SUBSTITUTE, INFLATE, DEFLATE, BROTLI_COMPRESS and ZSTD; a Perl handler can change what it prints";
     let names = split(names);
-    let is_known = |name: &str| Coding::of_filter(name).is_some() || has_includes(name);
+    let is_known = |name: &str| Coding::of_filter(name).is_some() || TextFilter::of(name).is_some();
     warn_of(draft, names.iter().filter(|name| !is_known(name)), ADVICE);
     names.iter().filter_map(|name| Coding::of_filter(name)).collect()
+}
+
+/// The filters of a list that change texts.
+fn text_filters(names: &str) -> Vec<TextFilter> {
+    split(names).into_iter().filter_map(TextFilter::of).collect()
+}
+
+/// `Substitute "s/pattern/replacement/flags"`
+fn substitute(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.charge_rule()?;
+    let rule = LineSubstitution::parse(text, &mut draft.patterns)?;
+    draft.settings().response.substitute.rules.push(rule.into());
+    Ok(())
+}
+
+/// `SubstituteMaxLineLength bytes`
+fn longest_line(draft: &mut Draft, text: &str) -> Result<(), String> {
+    // Units are httpd's, in which b is bytes.
+    let bytes = value::size(text.strip_suffix(['b', 'B']).unwrap_or(text))?;
+    if draft.patterns.is_of_htaccess() && bytes > LONGEST_LINE_OF_HTACCESS {
+        return Err(format!(
+            "{text} is more than {} MB, the most in .htaccess files; write it in the main configuration",
+            LONGEST_LINE_OF_HTACCESS >> 20
+        ));
+    }
+    draft.settings().response.substitute.longest_line = Some(bytes);
+    Ok(())
 }
 
 /// Whether a list of filters contains INCLUDES.

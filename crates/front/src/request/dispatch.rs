@@ -15,6 +15,7 @@ use super::body::RequestBody;
 use super::cached::{self, Lookup};
 use super::context::{RequestContext, remote_ip, variables};
 use super::files::{self, LookupResult, autoindex, lookup};
+use super::filters;
 use super::includes::{self, facts};
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
 use super::negotiation::{self, MapChoice};
@@ -35,7 +36,7 @@ pub async fn follow(
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     let (response, head) = reach(context, head, body).await?;
-    Ok(includes::apply(context, &head, response))
+    Ok(filters::apply(context, &head, response))
 }
 
 /// As [`follow`], for a response that no filter has changed. Returns the head after internal redirects, too.

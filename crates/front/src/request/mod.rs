@@ -15,6 +15,7 @@ mod error_document;
 mod expressions;
 mod fcgi;
 pub mod files;
+pub mod filters;
 pub mod frame;
 mod head_check;
 mod includes;

@@ -69,7 +69,7 @@ fn is_for(route: &Route) -> bool {
 }
 
 /// The encodings that remain after gzip, the outermost one, is undone. The outer `None`: gzip is not the outermost.
-fn without_gzip(headers: &HeaderMap) -> Option<Option<HeaderValue>> {
+pub fn without_gzip(headers: &HeaderMap) -> Option<Option<HeaderValue>> {
     let lists = headers.get_all(CONTENT_ENCODING).iter().map(|value| value.to_str().ok());
     let lists = lists.collect::<Option<Vec<_>>>()?.join(",");
     let mut names: Vec<&str> = lists.split(',').map(str::trim).collect();

@@ -12,6 +12,7 @@ use super::range::{self, RequestedRanges};
 use super::{METHODS, as_is, mime};
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
+use crate::request::filters::chosen;
 use crate::request::includes::facts::{self, PageFile};
 use crate::request::respond::body::BodySource;
 use crate::request::respond::packed_files;
@@ -49,7 +50,11 @@ pub async fn send(
     if mime::is_as_is(route, &described) {
         return as_is::send(opened.file, opened.size).await;
     }
-    let FileVariant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
+    let is_filtered = chosen::changes_text(route, &described);
+    let FileVariant { opened, coding } = match is_filtered {
+        true => FileVariant { opened, coding: None },
+        false => precompressed::choose(context, route, opened, head, &described).await?,
+    };
     let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
     let validators = validators.among(context.variants());
     let OpenedFile { file, size, stamp, .. } = opened;
@@ -57,8 +62,12 @@ pub async fn send(
         ConditionOutcome::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
         ConditionOutcome::NotModified => empty(StatusCode::NOT_MODIFIED),
         ConditionOutcome::Send => {
-            let wanted = wanted(head, &validators, size, route.settings.response.ranges);
-            if wanted == RequestedRanges::Whole && coding.is_none() && packed_files::is_for(route, size) {
+            let wanted = match is_filtered {
+                true => RequestedRanges::Whole,
+                false => wanted(head, &validators, size, route.settings.response.ranges),
+            };
+            let is_plain = wanted == RequestedRanges::Whole && coding.is_none() && !is_filtered;
+            if is_plain && packed_files::is_for(route, size) {
                 packed_files::unread(file, size, stamp, described)
             } else {
                 part(file, size, described, wanted, &validators).map_err(refusal)?

@@ -26,6 +26,7 @@ use crate::base::target;
 use crate::request::body::RequestBody;
 use crate::request::context::RequestContext;
 use crate::request::files::{LookupResult, content_headers};
+use crate::request::filters;
 use crate::request::internal_redirect::UNSENT;
 use crate::request::respond::body::BodySource;
 use crate::request::{self, MAX_REDIRECTS, rewrite};
@@ -117,6 +118,8 @@ impl Page {
         if response.status().is_redirection() {
             return Err(fault(format!("{}: a redirection cannot be included", value.escape_ascii())));
         }
+        let behind;
+        (response, behind) = filters::apply_to_part(&subrequest.context, response);
         let done = match to_parse(&subrequest.context, &mut response) {
             Some(file) => {
                 let Subrequest { context, head } = subrequest;
@@ -129,7 +132,7 @@ impl Page {
                 let page = self.of_included(document);
                 page.run_boxed(response.into_body()).await
             }
-            None => self.pass_on(response.into_body()).await,
+            None => self.pass_on(behind.apply(&subrequest.context, response).into_body()).await,
         };
         // A part of the response is sent already, so there is no place for an error message.
         if let Err(error) = done {

@@ -158,6 +158,11 @@ fn contains(value: &HeaderValue, word: &str) -> bool {
 fn relabel(headers: &mut HeaderMap, coding: Coding) {
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
     headers.remove(ACCEPT_RANGES);
+    weaken(headers);
+}
+
+/// Makes a strong entity tag weak.
+pub fn weaken(headers: &mut HeaderMap) {
     let weak = headers.get(ETAG).filter(|tag| !tag.as_bytes().starts_with(b"W/"));
     let weak = weak.and_then(|tag| HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat()).ok());
     if let Some(weak) = weak {

@@ -3,6 +3,7 @@
 mod compressed;
 mod encoder;
 mod file;
+mod filtered;
 mod in_turn;
 mod teed;
 
@@ -10,6 +11,7 @@ pub use crate::base::pieces::PIECE;
 pub use compressed::{AT_ONCE, Compressed, STEP};
 pub use encoder::{Encoder, EncoderAction, EncoderStep};
 pub use file::{FileBody, Segment};
+pub use filtered::{FilteredBody, TextTransform, TransformNeed};
 pub use in_turn::in_turn;
 pub use teed::{Teed, tee};
 
@@ -41,6 +43,8 @@ pub enum BodySource {
     Teed(Teed),
     /// Another body, compressed while it is sent.
     Compressed(Box<Compressed>),
+    /// Another body behind a filter.
+    Filtered(Box<FilteredBody>),
     /// A page with server-side includes, executed while it is sent.
     Parsed(Box<ParsedBody>),
 }
@@ -68,7 +72,7 @@ impl BodySource {
             BodySource::File(file) => Some(file.left),
             BodySource::Backend(body) => body.length(),
             BodySource::Teed(teed) => teed.length(),
-            BodySource::Compressed(_) | BodySource::Parsed(_) => None,
+            BodySource::Compressed(_) | BodySource::Filtered(_) | BodySource::Parsed(_) => None,
         }
     }
 
@@ -85,6 +89,7 @@ impl BodySource {
                 ticket.exchange().borrow_mut().length.promise(*promised, Rc::downgrade(&answer));
             }
             BodySource::Compressed(body) => body.inner().measure(record),
+            BodySource::Filtered(body) => body.inner().measure(record),
             _ => {}
         }
     }
@@ -105,6 +110,7 @@ impl BodySource {
             BodySource::Backend(body) => body.poll(cx),
             BodySource::Teed(teed) => teed.poll(cx),
             BodySource::Compressed(body) => body.poll(cx),
+            BodySource::Filtered(body) => body.poll(cx),
             BodySource::Parsed(body) => body.poll(cx),
         }
     }
@@ -174,6 +180,7 @@ impl Body for ResponseBody {
             BodySource::Backend(body) => body.is_over(),
             BodySource::Teed(teed) => teed.is_over(),
             BodySource::Compressed(body) => body.is_over(),
+            BodySource::Filtered(body) => body.is_over(),
             BodySource::Parsed(body) => body.is_over(),
         }
     }

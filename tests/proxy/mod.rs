@@ -1,6 +1,6 @@
 //! The reverse proxy: `ProxyPass` and its further directives.
 
-mod backend;
+pub mod backend;
 mod balancers;
 mod bodies;
 mod cached;

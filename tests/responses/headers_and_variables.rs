@@ -64,11 +64,11 @@ fn an_expiry_in_the_past_becomes_the_date_of_the_response() {
 #[test]
 fn filters_that_are_not_ours_are_passed_over() {
     let server = serve(
-        "SetInputFilter BUFFER\nSetOutputFilter SUBSTITUTE\nAddOutputFilter SUBSTITUTE;DEFLATE .own\nAddInputFilter X .y",
+        "SetInputFilter BUFFER\nSetOutputFilter XML2ENC\nAddOutputFilter XML2ENC;DEFLATE .own\nAddInputFilter X .y",
     );
     server.site.write("htdocs/page.own", &"source ".repeat(200));
     server.logged("BUFFER is ignored");
-    server.logged("SUBSTITUTE is ignored");
+    server.logged("XML2ENC is ignored");
     let packed = server.send(Request::get("/page.own").header("Accept-Encoding", "gzip")).is(200);
     assert_eq!(packed.header("content-encoding").as_deref(), Some("gzip"));
     let plain = server.send(Request::get("/plain.txt").header("Accept-Encoding", "gzip")).is(200);

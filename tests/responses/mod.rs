@@ -18,5 +18,7 @@ mod server_identity;
 mod server_metrics;
 /// The pages of mod_status and mod_info.
 mod server_status;
+/// `Substitute`, and the output filters SUBSTITUTE and INFLATE.
+mod substitute;
 /// `SetEnv`, `SetEnvIf`, `BrowserMatch`, and their uses.
 mod variables;

@@ -177,6 +177,12 @@ pub const DIRECTIVES: &[(&str, Grown)] = &[
     ("SetOutputFilter", By(|n| format!("SetOutputFilter DEFLATE{}\n", ";DEFLATE".repeat(n)))),
     ("AddOutputFilterByType", By(|n| format!("AddOutputFilterByType DEFLATE{}\n", words(n, |i| format!("a/b{i}"))))),
     ("AddOutputFilter", By(|n| listed("AddOutputFilter", "DEFLATE", n))),
+    (
+        "Substitute",
+        By(|n| format!("SetOutputFilter SUBSTITUTE\n{}", lines(n, |i| format!("Substitute \"s/(a{i}|b)/$1$1/\"")))),
+    ),
+    ("SubstituteMaxLineLength", Line("1m")),
+    ("SubstituteInheritBefore", Line("On")),
     ("RemoveOutputFilter", By(|n| listed("RemoveOutputFilter", "", n))),
     ("XBitHack", Line("full")),
     ("SSIErrorMsg", By(|n| format!("SSIErrorMsg {}\n", "a".repeat(n)))),

@@ -54,7 +54,7 @@ pub enum Searched {
     Pattern(Pattern),
 }
 
-/// A part of a replacement.
+/// Text or a group of the match, in the order in which they are inserted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReplacementPart {
     /// Bytes that are inserted as they are.

@@ -19,7 +19,7 @@ pub trait TextTransform: Send {
     fn name(&self) -> &'static str;
     /// Takes the next piece, of at most [`PIECE`] bytes.
     fn feed(&mut self, piece: Bytes);
-    /// The text ends.
+    /// No further piece follows.
     fn end(&mut self);
     /// What the filter needs to go on.
     fn need(&self) -> TransformNeed;

@@ -1,8 +1,5 @@
 //! TLS towards backends: the files that `SSLProxy…` names, and client settings made of them.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::ClientConfig;
@@ -13,28 +10,20 @@ use rustls::pki_types::pem::PemObject;
 use serde::{Deserialize, Serialize};
 
 use super::identity::private_key;
+use super::pem_files::{PemFiles, complaint};
 use super::verifier::BackendVerifier;
 use super::versions::versions;
 use config::proxy::BackendTls;
 use config::proxy::backend_tls::BackendVerify;
 use config::tls::{NamedFile, Versions};
-use config::{Config, ConfigError, regular};
+use config::{Config, ConfigError};
 
-/// Maximum size of a file, and of all files of a folder, in bytes.
-const LONGEST: u64 = 16 << 20;
 /// Maximum number of client settings in memory: one for each combination in the configuration.
 const MOST: usize = 1024;
 
-/// The contents of the files that `SSLProxy…` names, by path.
-#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct BackendFiles(BTreeMap<PathBuf, String>);
-
-/// Omits the contents, because they include keys.
-impl fmt::Debug for BackendFiles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("BackendFiles").field(&self.0.keys()).finish()
-    }
-}
+/// The contents of the files that `SSLProxy…` names.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct BackendFiles(PemFiles);
 
 /// A client's configuration, or why there is none.
 type MadeClient = Result<Arc<ClientConfig>, String>;
@@ -52,10 +41,7 @@ impl BackendFiles {
         let (mut files, mut errors) = (BackendFiles::default(), Vec::new());
         for tls in config.sections.iter().map(|section| &section.said.proxy.tls) {
             for file in tls.authorities.iter().chain(&tls.machine) {
-                match text(file) {
-                    Ok(text) => drop(files.0.insert(file.path.clone(), text)),
-                    Err(error) => errors.push(complaint(file, &error.to_string())),
-                }
+                errors.extend(files.0.read(file).err());
             }
             let files_are_there = errors.is_empty();
             if let (true, Err((file, why))) = (files_are_there, files.parts(tls)) {
@@ -69,21 +55,18 @@ impl BackendFiles {
     fn parts<'a>(&self, tls: &'a BackendTls) -> Result<(RootCertStore, Option<&str>), (&'a NamedFile, String)> {
         let mut roots = RootCertStore::empty();
         for file in &tls.authorities {
-            let found = CertificateDer::pem_slice_iter(self.text(&file.path).as_bytes()).flatten().collect::<Vec<_>>();
+            let found =
+                CertificateDer::pem_slice_iter(self.0.text(&file.path).as_bytes()).flatten().collect::<Vec<_>>();
             if roots.add_parsable_certificates(found).0 == 0 {
                 return Err((file, "contains no certificate that can be used: expected PEM".to_owned()));
             }
         }
         let Some(machine) = &tls.machine else { return Ok((roots, None)) };
-        let pem = self.text(&machine.path);
+        let pem = self.0.text(&machine.path);
         match super::identity::fit(pem, pem) {
             true => Ok((roots, Some(pem))),
             false => Err((machine, "contains no certificate with its key: expected both, in PEM".to_owned())),
         }
-    }
-
-    fn text(&self, path: &Path) -> &str {
-        self.0.get(path).map_or("", String::as_str)
     }
 }
 
@@ -138,29 +121,4 @@ impl BackendClients {
         client.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Arc::new(client))
     }
-}
-
-/// The text of a file, or of all files of a folder.
-fn text(file: &NamedFile) -> std::io::Result<String> {
-    let read =
-        |path: &Path| regular::read(path, LONGEST).map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
-    if !file.path.is_dir() {
-        return read(&file.path);
-    }
-    let mut paths =
-        std::fs::read_dir(&file.path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    paths.sort();
-    let mut all = String::new();
-    for path in paths.iter().filter(|path| path.is_file()) {
-        all.push_str(&read(path)?);
-        all.push('\n');
-        if all.len() as u64 > LONGEST {
-            return Err(std::io::Error::other(format!("the certificates have more than {LONGEST} bytes")));
-        }
-    }
-    Ok(all)
-}
-
-fn complaint(file: &NamedFile, why: &str) -> ConfigError {
-    ConfigError { at: Some(file.at.clone()), message: format!("{}: {}: {why}", file.directive, file.path.display()) }
 }

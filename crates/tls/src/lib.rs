@@ -6,9 +6,11 @@
 #![forbid(unsafe_code)]
 
 pub mod backends;
+pub mod clients;
 pub mod development;
 pub mod identity;
 pub mod names;
+mod pem_files;
 pub mod server;
 pub mod sessions;
 pub mod staple;
@@ -16,6 +18,7 @@ mod verifier;
 mod versions;
 
 pub use backends::{BackendClients, BackendFiles};
+pub use clients::ClientFiles;
 pub use identity::Identity;
 pub use server::Servers;
 pub use sessions::Sessions;
@@ -28,6 +31,8 @@ use serde::{Deserialize, Serialize};
 pub struct TlsFiles {
     /// Certificates and keys of hosts.
     pub hosts: Vec<Identity>,
+    /// Files about certificates of clients.
+    pub clients: ClientFiles,
     /// Files for connections to backends.
     pub backends: BackendFiles,
 }
@@ -44,9 +49,12 @@ pub fn read(config: &Config) -> Result<(TlsFiles, Vec<ConfigError>), Vec<ConfigE
             Err(mut wrong) => errors.append(&mut wrong),
         }
     }
+    let (clients, mut odd, mut wrong) = ClientFiles::read(config);
+    warnings.append(&mut odd);
+    errors.append(&mut wrong);
     let backends = BackendFiles::read(config).unwrap_or_else(|mut wrong| {
         errors.append(&mut wrong);
         BackendFiles::default()
     });
-    if errors.is_empty() { Ok((TlsFiles { hosts: identities, backends }, warnings)) } else { Err(errors) }
+    if errors.is_empty() { Ok((TlsFiles { hosts: identities, clients, backends }, warnings)) } else { Err(errors) }
 }

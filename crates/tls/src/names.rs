@@ -1,5 +1,7 @@
-//! Fields of a certificate as mod_ssl's variables `SSL_SERVER_…`.
+//! Fields of a certificate as mod_ssl's variables `SSL_SERVER_…` and `SSL_CLIENT_…`.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use rustls::pki_types::CertificateDer;
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::der::asn1::ObjectIdentifier;
@@ -46,17 +48,24 @@ const ALGORITHMS: [(&str, &str); 9] = [
     ("1.2.840.10045.4.3.4", "ecdsa-with-SHA512"),
 ];
 
+/// A name of a user in Active Directory, among a certificate's alternative names.
+const MS_UPN: &str = "1.3.6.1.4.1.311.20.2.3";
+/// Most variables about attributes or alternative names of a kind: a client's certificate may have thousands.
+const MOST: usize = 100;
+/// Length of a line in PEM.
+const PEM_LINE: usize = 64;
+
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Variables and their values. Empty for an invalid certificate.
 pub type CertificateVariables = Vec<(String, String)>;
 
-/// The `SSL_SERVER_…` variables of a certificate.
-pub fn variables(certificate: &CertificateDer<'_>) -> CertificateVariables {
+/// The variables of a certificate; `owner` is the begin of their names, `SSL_SERVER` or `SSL_CLIENT`.
+pub fn variables(owner: &str, certificate: &CertificateDer<'_>) -> CertificateVariables {
     let Ok(certificate) = Certificate::from_der(certificate) else { return Vec::new() };
     let body = certificate.tbs_certificate();
     let mut found = Vec::new();
-    let mut say = |name: &str, value: String| found.push((format!("SSL_SERVER_{name}"), value));
+    let mut say = |name: &str, value: String| found.push((format!("{owner}_{name}"), value));
     say("M_VERSION", (body.version() as u8 + 1).to_string());
     say("M_SERIAL", serial(body));
     say("V_START", date(&body.validity().not_before));
@@ -76,6 +85,32 @@ fn serial(body: &TbsCertificate) -> String {
     // A leading zero byte only marks the number as positive.
     let bytes = if let [0, rest @ ..] = bytes { rest } else { bytes };
     if bytes.is_empty() { "00".to_owned() } else { bytes.iter().map(|byte| format!("{byte:02X}")).collect() }
+}
+
+/// The certificate's serial number and issuer as in RFC 4523, for directories.
+pub fn exact_assertion(certificate: &CertificateDer<'_>) -> Option<String> {
+    let certificate = Certificate::from_der(certificate).ok()?;
+    let body = certificate.tbs_certificate();
+    let (serial, issuer) = (decimal(body.serial_number().as_bytes()), distinguished(body.issuer()));
+    Some(format!("{{ serialNumber {serial}, issuer rdnSequence:\"{issuer}\" }}"))
+}
+
+/// A number of any length, as decimal digits. A serial number has at most 20 bytes.
+fn decimal(bytes: &[u8]) -> String {
+    let mut digits = vec![0u8];
+    for byte in bytes {
+        let mut carry = u32::from(*byte);
+        for digit in &mut digits {
+            let value = u32::from(*digit) * 256 + carry;
+            *digit = (value % 10) as u8;
+            carry = value / 10;
+        }
+        while carry > 0 {
+            digits.push((carry % 10) as u8);
+            carry /= 10;
+        }
+    }
+    digits.iter().rev().map(|digit| char::from(b'0' + digit)).collect()
 }
 
 /// Formats a date: `Nov  1 12:00:00 2026 GMT`.
@@ -105,6 +140,37 @@ fn distinguished(name: &Name) -> String {
     relative.into_iter().rev().collect::<Vec<_>>().join(",")
 }
 
+/// Formats a name as OpenSSL's `X509_NAME_oneline`: `/C=DE/CN=Ana`, other bytes than printable ASCII as `\xC3`.
+pub fn one_line(name: &Name) -> String {
+    let mut out = String::new();
+    for part in name.iter() {
+        out.push_str(&format!("/{}=", label(part)));
+        for byte in text(part).bytes() {
+            match byte {
+                b' '..=b'~' => out.push(char::from(byte)),
+                byte => out.push_str(&format!("\\x{byte:02X}")),
+            }
+        }
+    }
+    out
+}
+
+/// A certificate in PEM.
+pub fn pem(certificate: &CertificateDer<'_>) -> String {
+    let encoded = STANDARD.encode(certificate);
+    let mut out = String::with_capacity(encoded.len() + encoded.len() / PEM_LINE + 60);
+    out.push_str("-----BEGIN CERTIFICATE-----\n");
+    let mut rest = encoded.as_str();
+    while !rest.is_empty() {
+        let (line, more) = rest.split_at(rest.len().min(PEM_LINE));
+        out.push_str(line);
+        out.push('\n');
+        rest = more;
+    }
+    out.push_str("-----END CERTIFICATE-----\n");
+    out
+}
+
 fn label(part: &AttributeTypeAndValue) -> String {
     let oid = part.oid.to_string();
     let known = PARTS.iter().find(|(known, ..)| *known == oid);
@@ -114,10 +180,11 @@ fn label(part: &AttributeTypeAndValue) -> String {
 /// Attributes of a name. The first of a kind has no number, further ones are numbered from 1.
 fn parts(name: &Name) -> CertificateVariables {
     let mut found: CertificateVariables = Vec::new();
+    let named: Vec<(String, &AttributeTypeAndValue)> = name.iter().map(|part| (part.oid.to_string(), part)).collect();
     for (oid, _, variable) in PARTS {
         let Some(variable) = variable else { continue };
-        let all = name.iter().filter(|part| part.oid.to_string() == oid);
-        for (number, part) in all.enumerate() {
+        let all = named.iter().filter(|(known, _)| known == oid).take(MOST);
+        for (number, (_, part)) in all.enumerate() {
             let variable = if number == 0 { variable.to_owned() } else { format!("{variable}_{number}") };
             found.push((variable, text(part)));
         }
@@ -131,9 +198,16 @@ fn alternatives(body: &TbsCertificate) -> CertificateVariables {
     let hosts = names.iter().filter_map(|name| if let GeneralName::DnsName(name) = name { Some(name) } else { None });
     let mails =
         names.iter().filter_map(|name| if let GeneralName::Rfc822Name(name) = name { Some(name) } else { None });
-    let hosts = hosts.enumerate().map(|(number, name)| (format!("SAN_DNS_{number}"), name.to_string()));
-    let mails = mails.enumerate().map(|(number, name)| (format!("SAN_Email_{number}"), name.to_string()));
-    mails.chain(hosts).collect()
+    let users = names.iter().filter_map(|name| match name {
+        GeneralName::OtherName(name) if name.type_id.to_string() == MS_UPN => {
+            Some(String::from_utf8_lossy(name.value.value()).into_owned())
+        }
+        _ => None,
+    });
+    let hosts = hosts.take(MOST).enumerate().map(|(number, name)| (format!("SAN_DNS_{number}"), name.to_string()));
+    let mails = mails.take(MOST).enumerate().map(|(number, name)| (format!("SAN_Email_{number}"), name.to_string()));
+    let users = users.take(MOST).enumerate().map(|(number, name)| (format!("SAN_OTHER_msUPN_{number}"), name));
+    mails.chain(hosts).chain(users).collect()
 }
 
 fn text(part: &AttributeTypeAndValue) -> String {
@@ -181,7 +255,7 @@ mod tests {
         params.distinguished_name.push(DnType::OrganizationName, "Camel, Ltd");
         params.distinguished_name.push(DnType::CommonName, "#1 of \u{fc}");
         let key = KeyPair::generate().expect("a key");
-        let variables = variables(params.self_signed(&key).expect("a certificate").der());
+        let variables = variables("SSL_SERVER", params.self_signed(&key).expect("a certificate").der());
         let of = |name: &str| {
             let found = variables.iter().find(|(known, _)| known.strip_prefix("SSL_SERVER_") == Some(name));
             found.map_or("", |(_, value)| value)
@@ -200,6 +274,11 @@ mod tests {
             ("SAN_Email_0", "a@example.org"),
         ];
         expected.iter().for_each(|(name, value)| assert_eq!(of(name), *value, "{name}"));
-        assert_eq!(super::variables(&CertificateDer::from_slice(b"nonsense")), []);
+        for (bytes, number) in
+            [(&[][..], "0"), (&[0, 0], "0"), (&[1, 0], "256"), (&[0xff; 9], "4722366482869645213695")]
+        {
+            assert_eq!(decimal(bytes), number);
+        }
+        assert_eq!(super::variables("SSL_CLIENT", &CertificateDer::from_slice(b"nonsense")), []);
     }
 }

@@ -11,12 +11,14 @@ use rustls::sign::CertifiedKey;
 use rustls::version::TLS13;
 use rustls::{SignatureScheme, SupportedCipherSuite};
 
+use super::clients::{Authorities, ClientTrust, ClientVerifier};
 use super::identity::Wrong;
 use super::names::{self, CertificateVariables};
 use super::staple::Good;
 use super::versions::versions;
 use super::{BackendClients, Sessions, TlsFiles};
 use config::protocols::Protocol;
+use config::tls::client_auth::ClientAuth;
 use config::tls::{Tls, Versions};
 use config::{Config, Host};
 
@@ -39,6 +41,8 @@ pub struct HostTls {
     keys: Vec<Key>,
     /// Computed once per configuration, not per handshake.
     certificates: Vec<Arc<CertificateVariables>>,
+    /// How certificates of clients are checked, if they are asked for.
+    clients: Option<Arc<ClientTrust>>,
 }
 
 /// A handshake with a host.
@@ -60,12 +64,15 @@ impl Servers {
             })?;
             keys.entry(identity.host).or_default().push(Key::new(certified, identity.staple_is_good()));
         }
+        let mut known = Vec::new();
+        let mut clients = |host: &Host| trust(&host.tls.clients, &certificates, &mut known);
         let cached = config.hosts.first().is_none_or(|main| main.tls.cache != Some(false));
         let made = keys.into_iter().filter_map(|(index, keys)| {
             let host = config.hosts.get(usize::from(index))?;
-            Some(HostTls::new(host, keys, sessions, cached).map(|server| (index, server)))
+            let server = clients(host).and_then(|clients| Ok(HostTls::new(host, keys, sessions, cached, clients)?));
+            Some(server.map(|server| (index, server)))
         });
-        let hosts = made.collect::<Result<_, _>>()?;
+        let hosts = made.collect::<anyhow::Result<_>>()?;
         Ok(Servers { hosts, backends: BackendClients::new(certificates.backends) })
     }
 
@@ -75,14 +82,44 @@ impl Servers {
     }
 }
 
+/// The checks of a host's clients; `None`: they are not asked for certificates. Hosts with the same files share them,
+/// because lists of revoked certificates may be large.
+fn trust(
+    clients: &ClientAuth,
+    files: &TlsFiles,
+    known: &mut Vec<(ClientAuth, Arc<Authorities>)>,
+) -> anyhow::Result<Option<Arc<ClientTrust>>> {
+    let Some(asked) = clients.asked else { return Ok(None) };
+    let key = ClientAuth { asked: None, ..clients.clone() };
+    let shared = known.iter().find(|(known, _)| *known == key).map(|(_, authorities)| authorities.clone());
+    let authorities = match shared {
+        Some(authorities) => authorities,
+        None => {
+            let authorities = Arc::new(Authorities::new(&files.clients, clients)?.0);
+            known.push((key, authorities.clone()));
+            authorities
+        }
+    };
+    Ok(Some(Arc::new(ClientTrust { asked, check: clients.revocation_check(), authorities })))
+}
+
 impl HostTls {
-    fn new(host: &Host, keys: Vec<Key>, sessions: &Sessions, cached: bool) -> Result<HostTls, rustls::Error> {
+    fn new(
+        host: &Host,
+        keys: Vec<Key>,
+        sessions: &Sessions,
+        cached: bool,
+        clients: Option<Arc<ClientTrust>>,
+    ) -> Result<HostTls, rustls::Error> {
         let tls = &host.tls;
         let provider = CryptoProvider { cipher_suites: suites(tls), ..ring::default_provider() };
-        let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
-            .with_protocol_versions(&versions(tls.versions.unwrap_or(Versions::ALL)))?
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::new(Chosen::of(&keys)));
+        let builder = ServerConfig::builder_with_provider(Arc::new(provider))
+            .with_protocol_versions(&versions(tls.versions.unwrap_or(Versions::ALL)))?;
+        let builder = match &clients {
+            Some(trust) => builder.with_client_cert_verifier(Arc::new(ClientVerifier(trust.clone()))),
+            None => builder.with_no_client_auth(),
+        };
+        let mut config = builder.with_cert_resolver(Arc::new(Chosen::of(&keys)));
         let life = tls.session_life.unwrap_or(LONGEST_SESSION);
         config.ignore_client_order = tls.own_order == Some(true);
         config.alpn_protocols = alpn(host);
@@ -90,13 +127,19 @@ impl HostTls {
         if tls.tickets != Some(false) {
             config.ticketer = sessions.tickets(life);
         }
-        let leaves = keys.iter().map(|key| key.bare.cert.first().map(names::variables).unwrap_or_default());
-        Ok(HostTls { config: Arc::new(config), certificates: leaves.map(Arc::new).collect(), keys })
+        let variables = |leaf| names::variables("SSL_SERVER", leaf);
+        let leaves = keys.iter().map(|key| key.bare.cert.first().map(variables).unwrap_or_default());
+        Ok(HostTls { config: Arc::new(config), certificates: leaves.map(Arc::new).collect(), keys, clients })
     }
 
     /// Whether a signature may take more than 0.1 ms: with all keys except Ed25519 and P-256.
     pub fn signs_slowly(&self) -> bool {
         self.keys.iter().any(|key| key.bare.key.choose_scheme(QUICK).is_none())
+    }
+
+    /// How certificates of clients are checked, if they are asked for.
+    pub fn clients(&self) -> Option<&Arc<ClientTrust>> {
+        self.clients.as_ref()
     }
 
     /// Settings for a new client.
@@ -115,8 +158,16 @@ impl HostTls {
 impl Handshake<'_> {
     /// Variables of the certificate that the client got.
     pub fn certificate(&self) -> Option<Arc<CertificateVariables>> {
-        let number = self.chosen.as_ref().map_or(0, |chosen| chosen.number.load(Ordering::Relaxed));
-        self.server.certificates.get(number).cloned()
+        self.server.certificates.get(self.number()).cloned()
+    }
+
+    /// The certificate that the client got, with its chain.
+    pub fn chain(&self) -> Option<Arc<CertifiedKey>> {
+        self.server.keys.get(self.number()).map(|key| key.bare.clone())
+    }
+
+    fn number(&self) -> usize {
+        self.chosen.as_ref().map_or(0, |chosen| chosen.number.load(Ordering::Relaxed))
     }
 }
 

@@ -9,6 +9,8 @@ use rustls::server::{ProducesTickets, ServerSessionMemoryCache, StoresServerSess
 
 /// Maximum number of sessions in the cache.
 const MAX_SESSIONS: usize = 4096;
+/// Maximum length of a session in bytes. Longer ones have a long chain of a client's certificates, and are not resumed.
+const LONGEST: usize = 16 << 10;
 /// Length in bytes of the time stamp before each value.
 const STAMP: usize = 8;
 
@@ -58,7 +60,7 @@ impl ProducesTickets for Tickets {
     }
 
     fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
-        self.inner.encrypt(&stamped(plain))
+        if plain.len() > LONGEST { None } else { self.inner.encrypt(&stamped(plain)) }
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
@@ -68,7 +70,7 @@ impl ProducesTickets for Tickets {
 
 impl StoresServerSessions for Cache {
     fn put(&self, key: Vec<u8>, value: Vec<u8>) -> bool {
-        self.inner.put(key, stamped(&value))
+        value.len() <= LONGEST && self.inner.put(key, stamped(&value))
     }
 
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
@@ -116,5 +118,14 @@ mod tests {
         assert_eq!(unless_expired(old.clone(), long), Some(b"x".to_vec()));
         assert_eq!(unless_expired(old, Duration::from_secs(49)), None);
         assert_eq!(unless_expired(vec![1, 2], long), None);
+    }
+
+    #[test]
+    fn a_session_with_a_long_chain_of_certificates_is_not_stored() {
+        let sessions = Sessions::new().expect("randomness");
+        let (life, long) = (Duration::from_secs(100), vec![0; LONGEST + 1]);
+        assert_eq!(sessions.tickets(life).encrypt(&long), None);
+        assert!(!sessions.cache(life).put(vec![1], long));
+        assert!(sessions.cache(life).put(vec![1], vec![0; LONGEST]));
     }
 }

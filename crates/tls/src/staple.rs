@@ -75,7 +75,8 @@ fn one(bytes: &[u8]) -> Option<AnyRef<'_>> {
     AnyRef::from_der(bytes).ok()
 }
 
-fn elements(of: AnyRef<'_>) -> Option<Vec<AnyRef<'_>>> {
+/// The elements of a sequence or set.
+pub fn elements(of: AnyRef<'_>) -> Option<Vec<AnyRef<'_>>> {
     let mut reader = SliceReader::new(of.value()).ok()?;
     let mut found = Vec::new();
     while !reader.is_finished() {

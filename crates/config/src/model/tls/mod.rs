@@ -1,12 +1,14 @@
 //! TLS settings of hosts. Files are only named here; the master reads them.
 
 use crate::model::merge::{apart, keep, settings};
+pub mod client_auth;
 pub mod suites;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::syntax::tree::At;
+use client_auth::ClientAuth;
 
 settings! {
     /// Settings of a host. `None` and empty: the main server's value.
@@ -37,6 +39,8 @@ settings! {
         pub cache: Option<bool>, keep;
         /// `SSLSessionCacheTimeout`
         pub session_life: Option<Duration>, keep;
+        /// `SSLCACertificateFile`, `SSLCARevocationFile`, …
+        pub clients: ClientAuth, ClientAuth::merge;
         /// Whether a TLS listener can serve this host.
         pub used: bool, apart;
     }

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use super::{connections, handlers, logs, satisfy, shadow};
+use super::{client_certificates, connections, handlers, logs, satisfy, shadow};
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::host::Host;
@@ -30,6 +30,7 @@ impl Draft {
         self.order_start_up();
         self.config.start_up.sort_by_key(|it| matches!(it.step, StartUpStep::PostConfigRequire(_)));
         check_tls(self);
+        client_certificates::finish(self);
         self.check_balancers();
         connections::finish(self);
         check_admin(self);

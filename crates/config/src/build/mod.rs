@@ -1,6 +1,7 @@
 //! Conversion of [`Directive`]s to a [`Config`], by the table.
 
 mod apply;
+mod client_certificates;
 mod connections;
 mod disk;
 mod finish;

@@ -286,6 +286,7 @@ impl<'a> ConfigReader<'a> {
             Splitting::Quoted => words::split(&replaced),
             Splitting::UnclosedText => Ok(words::split_old(&replaced)),
             Splitting::Expression => words::split_requirement(&replaced),
+            Splitting::Whole => Ok(words::split_whole(&replaced)),
             Splitting::Rule => words::split_rule(&replaced),
         }
     }

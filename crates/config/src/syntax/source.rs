@@ -57,6 +57,8 @@ pub enum Splitting {
     UnclosedText,
     /// The arguments may be an unquoted expression.
     Expression,
+    /// All behind the name is one argument, as written.
+    Whole,
     /// Regular expressions may contain escaped spaces.
     Rule,
 }

@@ -37,6 +37,13 @@ pub fn split_requirement(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
+/// Splits a line into its name and the rest, which retains its quotation marks.
+pub fn split_whole(line: &str) -> Vec<String> {
+    let (name, rest) = bare(line.trim());
+    let rest = rest.trim_start();
+    if rest.is_empty() { vec![name] } else { vec![name, rest.to_owned()] }
+}
+
 /// Splits a rewrite directive: a backslash escapes a space and is retained for the regular expression.
 pub fn split_rule(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
@@ -114,6 +121,12 @@ mod tests {
         ] {
             assert_eq!(super::split_requirement(line).unwrap(), words, "{line}");
         }
+    }
+
+    #[test]
+    fn a_whole_argument_keeps_its_quotation_marks() {
+        assert_eq!(super::split_whole(" SSLRequire  %{X} eq \"a b\" "), ["SSLRequire", "%{X} eq \"a b\""]);
+        assert_eq!(super::split_whole("SSLRequire"), ["SSLRequire"]);
     }
 
     #[test]

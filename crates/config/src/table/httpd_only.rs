@@ -50,9 +50,8 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "client certificates are not supported: verify them in a proxy in front, or remove the line if everybody may have access",
-        names: "SSLCACertificateFile SSLCACertificatePath SSLCADNRequestFile SSLCADNRequestPath SSLCARevocationCheck \
-            SSLCARevocationFile SSLCARevocationPath SSLOCSPEnable=off SSLRequire SSLUserName SSLVerifyClient=none SSLVerifyDepth",
+        advice: "responders are not asked about certificates of clients: use SSLCARevocationFile with SSLCARevocationCheck",
+        names: "SSLOCSPEnable=off",
     },
     Group {
         fate: Refused,

@@ -97,6 +97,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         client::limits::ROWS,
         client::strictness::ROWS,
         client::tls::ROWS,
+        client::client_certificates::ROWS,
         client::http2::ROWS,
         client::remote_ip::ROWS,
         client::connections::ROWS,

@@ -153,6 +153,13 @@ impl Require {
             "dbd-group" => Require::of_database(GroupSource::Dbd, Some(words), vocabulary),
             "env" => listed(Require::Env),
             "local" => Ok(Require::Local),
+            "ssl" | "ssl-verify-client" if !words.is_empty() => {
+                Err(format!("expected nothing after {kind}, got \"{}\"", words.join(" ")))
+            }
+            "ssl" => Expr::parse("%{HTTPS} == 'on'", vocabulary.patterns).map(Require::Expr),
+            "ssl-verify-client" => {
+                Expr::parse("%{SSL_CLIENT_VERIFY} == 'SUCCESS'", vocabulary.patterns).map(Require::Expr)
+            }
             "not" if words.first().is_some_and(|word| word.eq_ignore_ascii_case("not")) => {
                 Err("expected a requirement after not, got \"not\"".to_owned())
             }
@@ -286,7 +293,7 @@ fn networks(words: &[String]) -> Result<Vec<Network>, String> {
 fn expected(text: &str) -> String {
     format!(
         "expected user, group, valid-user, all granted, all denied, ip, host, forward-dns, local, env, expr, method, \
-         file-owner, file-group, dbm-group, dbm-file-group, dbd-group, ldap-user, ldap-group, ldap-dn, ldap-attribute, \
+         file-owner, file-group, ssl, ssl-verify-client, dbm-group, dbm-file-group, dbd-group, ldap-user, ldap-group, ldap-dn, ldap-attribute, \
          ldap-filter or ldap-search, got \"{text}\": \
          other words need a PerlAuthzHandler in this configuration, or a PerlAddAuthzProvider above this line"
     )

@@ -111,7 +111,8 @@ impl HeaderValue {
             Piece::Received => format!("t={}", moment.received).into(),
             Piece::Took => format!("D={}", moment.took).into(),
             Piece::Variable(name) => moment.variables.get(name).unwrap_or("(null)").into(),
-            Piece::Tls(name) => (moment.tls)(name).map_or("(null)".into(), Cow::Owned),
+            // A certificate in PEM has several lines.
+            Piece::Tls(name) => (moment.tls)(name).map_or("(null)".into(), |text| text.replace('\n', " ").into()),
             Piece::Load(figure) => match figure {
                 LoadFigure::Averages => format!("l={}", (moment.load)(*figure)),
                 LoadFigure::Idle => format!("i={}", (moment.load)(*figure)),

@@ -120,8 +120,8 @@ pub static ROWS: &[Row] = rows![
     words(
         "Require",
         AUTH_CONFIG,
-        "user|group|valid-user|all|ip|host|forward-dns|local|env|expr|method|file-owner|file-group|dbm-group|dbm-file-group|\
-         dbd-group|ldap-…|not …",
+        "user|group|valid-user|all|ip|host|forward-dns|local|env|expr|method|ssl|ssl-verify-client|file-owner|file-group|\
+         dbm-group|dbm-file-group|dbd-group|ldap-…|not …",
         1..=MANY,
         require
     )
@@ -130,7 +130,7 @@ pub static ROWS: &[Row] = rows![
     .because("every client has access"),
     "One of a section's Require lines must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all \
      granted`, `all denied`, `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an \
-     expression as in SetEnvIfExpr; `dbm-group staff` and `dbm-file-group` with AuthDBMGroupFile, `dbd-group staff` with \
+     expression as in SetEnvIfExpr; `ssl`: over TLS; `ssl-verify-client`: with a valid certificate, which SSLVerifyClient asks for; `dbm-group staff` and `dbm-file-group` with AuthDBMGroupFile, `dbd-group staff` with \
      AuthzDBDQuery; `forward-dns name`: the client has an address of this name; `file-owner` and `file-group`: the user owns \
      the file, or is in its group; `ldap-user`, `ldap-group`, `ldap-dn`, `ldap-attribute`, `ldap-filter` and `ldap-search` \
      with AuthLDAPURL; names of AuthzProviderAlias. Names may have expressions: `user %{reqenv:OWNER}`. A PerlAuthzHandler \

@@ -1,5 +1,6 @@
 //! Directives about clients: connections, protocols, TLS, limits, and clients behind proxies.
 
+pub(super) mod client_certificates;
 pub(super) mod connections;
 pub(super) mod http2;
 pub(super) mod limits;

@@ -1,12 +1,11 @@
-//! TLS: certificates, versions, cipher suites, sessions, and variables for programs.
+//! TLS: certificates, versions, cipher suites, sessions.
 
 use std::path::PathBuf;
 
 use crate::draft::Draft;
-use crate::model::overrides::Class;
 use crate::model::tls::{NamedFile, Versions, suites};
 use crate::syntax::value;
-use crate::table::row::{ANYWHERE, AUTH_CONFIG, HOSTS, MANY, Row, SERVER, duration, flag, path, rows, word, words};
+use crate::table::row::{HOSTS, MANY, Row, SERVER, duration, flag, path, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_ssl.c",
@@ -79,20 +78,10 @@ pub static ROWS: &[Row] = rows![
     ),
     "Time after the first handshake during which a client may resume its session, by a ticket or from the cache. \
      Tickets expire after 12 hours at most, with their key. A shorter time applies to existing sessions too.",
-    words("SSLOptions", ANYWHERE.and_htaccess(Class::OPTIONS), "[+|-]option…", 1..=MANY, ssl_options)
-        .because("few programs use these variables"),
-    "`+StdEnvVars` gives programs SSL_PROTOCOL, SSL_CIPHER and similar variables, and the fields of the server's \
-     certificate: SSL_SERVER_S_DN, SSL_SERVER_S_DN_CN, SSL_SERVER_SAN_DNS_0, SSL_SERVER_V_END and so on. HTTPS and \
-     SSL_TLS_SNI are always set.",
-    words("SSLRequireSSL", AUTH_CONFIG, "", 0..=0, |d, _| {
-        d.settings().response.ssl.required = Some(true);
-        Ok(())
-    })
-    .because("most places are also served without TLS"),
-    "Requests without TLS are answered 403.",
 ];
 
-fn named(draft: &Draft, path: PathBuf, directive: &'static str) -> NamedFile {
+/// A file that a directive names.
+pub(super) fn named(draft: &Draft, path: PathBuf, directive: &'static str) -> NamedFile {
     NamedFile { path, at: draft.at.clone(), directive }
 }
 
@@ -142,32 +131,5 @@ fn cipher_suites(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     }
     let tls = &mut draft.host().tls;
     *(if is_13 { &mut tls.suites_13 } else { &mut tls.suites }) = chosen;
-    Ok(())
-}
-
-/// `SSLOptions [+|-]option…`
-fn ssl_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let mut ignored = Vec::new();
-    for arg in args {
-        let name = arg.trim_start_matches(['+', '-']);
-        let on = !arg.starts_with('-');
-        match name.to_ascii_lowercase().as_str() {
-            "stdenvvars" => draft.settings().response.ssl.std_env_vars = Some(on),
-            // Options about client certificates, which are not supported, have no effect.
-            "strictrequire" | "optrenegotiate" | "legacydnstringformat" => {}
-            "exportcertdata" => ignored.push(name),
-            "fakebasicauth" if !on => {}
-            "fakebasicauth" => return Err("FakeBasicAuth: client certificates are not supported".to_owned()),
-            _ => return Err(format!("expected StdEnvVars, with + or - before, got \"{arg}\"")),
-        }
-    }
-    // Options without a sign replace all earlier options.
-    let absolute = args.iter().any(|arg| !arg.starts_with(['+', '-']));
-    if absolute && draft.settings().response.ssl.std_env_vars.is_none() {
-        draft.settings().response.ssl.std_env_vars = Some(false);
-    }
-    if !ignored.is_empty() {
-        draft.warn(&format!("not supported and ignored: {}", ignored.join(" ")));
-    }
     Ok(())
 }

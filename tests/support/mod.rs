@@ -1,5 +1,6 @@
 //! Test support: a site, the server that serves it, and a client.
 
+mod authority;
 mod certificate;
 mod client;
 mod common_sites;
@@ -16,7 +17,8 @@ mod site;
 mod strace;
 mod wait;
 
-pub use client::{Address, Connection, LAST_CALL, Request, Response};
+pub use authority::Authority;
+pub use client::{Address, Connection, Request, Response};
 pub use common_sites::{serve_echo_script, serve_env_handler};
 pub use database::{Database, MARIADB, POSTGRES, Product};
 pub use directory::Directory;

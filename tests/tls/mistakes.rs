@@ -56,34 +56,51 @@ fn tls_without_a_certificate_is_refused() {
 }
 
 #[test]
-fn directives_for_client_certificates_are_errors_everywhere() {
-    for verify in ["optional", "optional_no_ca", "require"] {
-        let refusal = |line: u8| {
-            format!("site.conf:{line}: SSLVerifyClient: is not supported: client certificates are not supported")
-        };
-        refused(site(), &format!("{TLS}SSLVerifyClient {verify}"), &refusal(5));
-        let conf = format!("{TLS}<Location /private>\nSSLVerifyClient {verify}\n</Location>");
-        refused(site(), &conf, &refusal(6));
-        let conf = format!("<VirtualHost *:@PORT@>\n{TLS}SSLVerifyClient {verify}\n</VirtualHost>");
-        refused(site(), &conf, &refusal(6));
-    }
+fn directives_about_certificates_of_clients_that_cannot_act_are_errors() {
+    let line = |text: &str| format!("{TLS}SSLVerifyClient require\n{text}");
+    refused(site(), &format!("{TLS}SSLVerifyClient maybe"), "site.conf:5: SSLVerifyClient: expected none, optional");
     refused(
         site(),
-        &format!("{TLS}SSLCACertificateFile localhost.crt"),
-        "site.conf:5: SSLCACertificateFile: is not supported",
+        &line("SSLCACertificateFile nowhere.crt"),
+        "site.conf:6: SSLCACertificateFile: @DIR@/nowhere.crt cannot be read",
     );
-    refused(site(), &format!("{TLS}SSLRequire true"), "site.conf:5: SSLRequire: is not supported");
-    refused(site(), &format!("{TLS}SSLOptions +FakeBasicAuth"), "site.conf:5: SSLOptions: FakeBasicAuth");
-}
-
-#[test]
-fn an_htaccess_file_that_asks_for_certificates_of_clients_closes_its_folder() {
-    let server = site()
-        .file("htdocs/private/.htaccess", "SSLVerifyClient require\n")
-        .file("htdocs/private/a.txt", "secret")
-        .serve(&format!("{TLS}<Directory \"@DIR@/htdocs\">\nAllowOverride All\n</Directory>"));
-    let said = super::curl(&server, &["-w", "%{http_code}", "https://localhost:@PORT@/private/a.txt"]).succeeded().out;
-    assert!(said.ends_with("500") && !said.contains("secret"), "{said}");
+    refused(
+        site(),
+        &line("SSLCACertificateFile localhost.key"),
+        "site.conf:6: SSLCACertificateFile: @DIR@/localhost.key contains no certificate",
+    );
+    refused(
+        site(),
+        &line("SSLCARevocationCheck chain"),
+        "site.conf:6: SSLCARevocationCheck: needs a list of revoked certificates",
+    );
+    refused(
+        site(),
+        &line("SSLCARevocationCheck chain maybe"),
+        "site.conf:6: SSLCARevocationCheck: expected no_crl_for_cert_ok",
+    );
+    let list = line("SSLCARevocationCheck leaf\nSSLCARevocationFile localhost.crt");
+    refused(
+        site(),
+        &list,
+        "site.conf:7: SSLCARevocationFile: @DIR@/localhost.crt contains no list of revoked certificates",
+    );
+    refused(
+        site(),
+        &format!("{TLS}<Location />\nSSLRequire %{{CAMEL}} eq 'x'\n</Location>"),
+        "site.conf:6: SSLRequire: ",
+    );
+    refused(
+        site(),
+        &format!("{TLS}SSLUserName REMOTE_ADDR"),
+        "site.conf:5: SSLUserName: expected a variable such as SSL_CLIENT_S_DN_CN",
+    );
+    refused(site(), &format!("{TLS}SSLOptions +LegacyDNStringFormat"), "site.conf:5: SSLOptions: LegacyDNStringFormat");
+    refused(
+        site(),
+        &format!("{TLS}SSLOCSPEnable on"),
+        "site.conf:5: SSLOCSPEnable: is not supported: responders are not asked",
+    );
 }
 
 #[test]

@@ -24,6 +24,16 @@ pub fn credentials(header: &[u8]) -> Option<Credentials> {
     Some(Credentials { user: String::from_utf8(user.to_vec()).ok()?, password: password.get(1..)?.to_vec() })
 }
 
+/// The `Authorization` header of a user.
+pub fn basic_credentials(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+/// Whether an `Authorization` header has a user and password for which `is_meant` holds.
+pub fn names_user(header: &[u8], is_meant: impl Fn(&str, &[u8]) -> bool) -> bool {
+    credentials(header).is_some_and(|it| is_meant(&it.user, &it.password))
+}
+
 /// The challenge `Basic realm="…"`.
 pub fn challenge(realm: &str) -> String {
     format!("Basic realm={}", quoted(realm))

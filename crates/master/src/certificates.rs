@@ -10,6 +10,7 @@ use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use super::configuration::CheckedConfig;
 use base::log;
 use config::Config;
+use config::tls::NamedFile;
 
 /// Delay after the last change of a file: a certificate and its key are written one after the other.
 const SETTLE: Duration = Duration::from_millis(200);
@@ -80,6 +81,10 @@ fn folders(config: &Config) -> BTreeSet<PathBuf> {
         let tls = &host.tls;
         tls.certificates.iter().chain(&tls.keys).chain(&tls.chain).chain(&tls.staple)
     });
-    let paths = files.flat_map(|file| [Some(file.path.clone()), file.path.canonicalize().ok()]);
-    paths.flatten().filter_map(|path| path.parent().map(Path::to_owned)).collect()
+    let asking = config.hosts.iter().map(|host| &host.tls.clients).filter(|clients| clients.asked.is_some());
+    let (listed, single): (Vec<&NamedFile>, Vec<&NamedFile>) =
+        files.chain(asking.flat_map(|clients| clients.files())).partition(|file| file.path.is_dir());
+    let paths = single.into_iter().flat_map(|file| [Some(file.path.clone()), file.path.canonicalize().ok()]);
+    let of_files = paths.flatten().filter_map(|path| path.parent().map(Path::to_owned));
+    of_files.chain(listed.into_iter().map(|folder| folder.path.clone())).collect()
 }

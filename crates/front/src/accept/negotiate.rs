@@ -10,17 +10,19 @@
 
 use std::io;
 
+use rustls::pki_types::CertificateDer;
 use rustls::server::Acceptor;
 use tokio_rustls::LazyConfigAcceptor;
 
-use super::slow_handshake;
+use super::slow_handshake::{self, aside};
 use crate::client::Client;
 use crate::client::socket::Socket;
-use crate::client::tls_session::Session;
+use crate::client::tls_session::{HandshakeOutcome, ServerCertificate, Session};
 use crate::client::transport::{CountedIo, Transport};
 use crate::request::services::Connection;
 use config::Host;
 use config::protocols::Protocol;
+use tls::clients::ClientCertificate;
 use tls::server::{HostTls, Servers};
 
 /// Type of a TLS handshake record, the first byte of every TLS connection.
@@ -92,17 +94,37 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
         return Err(io::Error::other("no host of this address has a certificate"));
     };
     let handshake = server.handshake();
-    let stream = match server.signs_slowly() {
-        true => slow_handshake::finish(start, handshake.config.clone()).await?,
-        false => start.into_stream(handshake.config.clone()).await?,
+    let asked = server.clients().is_some();
+    let stream = match (asked, server.signs_slowly()) {
+        (true, _) => slow_handshake::finish_aside(start, handshake.config.clone()).await?,
+        (false, true) => slow_handshake::finish(start, handshake.config.clone()).await?,
+        (false, false) => start.into_stream(handshake.config.clone()).await?,
     };
+    let certified = client_certificate(server, stream.get_ref().1.peer_certificates()).await?;
     let is_http2 = match stream.get_ref().1.alpn_protocol() {
         Some(agreed) => agreed == b"h2",
         None => client.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1)),
     };
-    client.secured(Session::of(stream.get_ref().1, name, handshake.certificate()));
+    let certificate = ServerCertificate { variables: handshake.certificate(), key: handshake.chain() };
+    let outcome = HandshakeOutcome { name, host, asked, client: certified, certificate };
+    client.secured(Session::of(stream.get_ref().1, outcome));
     let line = Transport::Tls(Box::new(stream));
     Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
+}
+
+/// The client's certificate, if the host asks for one. A resumed session has the certificates of its first handshake,
+/// which may have been made with other settings, so they are checked again.
+async fn client_certificate(
+    server: &HostTls,
+    sent: Option<&[CertificateDer<'static>]>,
+) -> io::Result<Option<ClientCertificate>> {
+    let Some(trust) = server.clients() else { return Ok(None) };
+    let (chain, theirs) = (sent.unwrap_or_default().to_vec(), trust.clone());
+    let found = if chain.is_empty() { None } else { aside(move || ClientCertificate::new(chain, &theirs)).await? };
+    match trust.refusal(found.as_ref().map(|client| &client.verdict)) {
+        Some(why) => Err(io::Error::new(io::ErrorKind::InvalidData, why)),
+        None => Ok(found),
+    }
 }
 
 /// The host named by SNI and its TLS settings. For an unknown name or a host without a certificate: the first host of

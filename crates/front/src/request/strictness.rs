@@ -1,5 +1,7 @@
 //! A host's checks beyond HTTP: known host names, registered methods and strict targets.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use http::header::HOST;
 use http::request::Parts;
@@ -7,6 +9,7 @@ use http::request::Parts;
 use super::context::RequestContext;
 use crate::base::refusal::Refusal;
 use crate::base::target;
+use crate::client::tls_session::Session;
 use crate::routing::Route;
 use config::strictness::is_registered;
 
@@ -57,7 +60,26 @@ fn is_known_host(context: &RequestContext, head: &Parts) -> bool {
 
 /// Whether the request is for another host than the TLS handshake named. Browsers that reuse a connection for all
 /// names in a certificate then retry on a new one.
+///
+/// Nor does a host see a certificate that another host has asked for.
 pub fn is_misdirected(context: &RequestContext, route: &Route) -> bool {
-    let Some(name) = context.client.session().and_then(|session| session.name.as_deref()) else { return false };
+    let Some(session) = context.client.session() else { return false };
+    if asks_otherwise(context, session, route) {
+        return true;
+    }
+    let Some(name) = session.name.as_deref() else { return false };
     name != &*route.server_name && context.generation.config.host(context.client.local.socket, name) != route.host
+}
+
+/// Whether the host of `route` asks for other certificates than the host of the handshake did. A reload may have changed
+/// that.
+fn asks_otherwise(context: &RequestContext, session: &Session, route: &Route) -> bool {
+    let (then, now) = (&context.client.config, &context.generation.config);
+    if session.host == route.host && Arc::ptr_eq(then, now) {
+        return false;
+    }
+    match (then.hosts.get(usize::from(session.host)), now.hosts.get(usize::from(route.host))) {
+        (Some(then), Some(now)) => !then.tls.clients.asks_like(&now.tls.clients),
+        _ => true,
+    }
 }

@@ -1,5 +1,6 @@
 //! Access control: looks up the facts that a location's rules need, and refuses requests that the rules deny.
 
+pub mod certificate;
 pub mod passwords;
 pub mod reverse_dns;
 
@@ -37,10 +38,7 @@ const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 /// Lets the request into the location that `route` leads to, or refuses it.
 pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     route.refused()?;
-    if route.settings.response.ssl.required == Some(true) && !context.is_secure() {
-        return Err(Refusal::new(StatusCode::FORBIDDEN)
-            .because("This page is sent over TLS only: its address begins with https."));
-    }
+    certificate::check(context, head, route).await?;
     let rules = &route.settings.access;
     if !rules.allows(head.method.as_str()) {
         context.log_error(route, &format_args!("client method denied by AllowMethods: {}", head.method));
@@ -52,7 +50,11 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
         let name = look_up(context, rules.lookups == Lookups::Double).await;
         context.visitor_mut().rename(name.unwrap_or_default());
     }
-    if rules.is_open() { Ok(()) } else { check(context, head, route).await }
+    if !rules.is_open() {
+        check(context, head, route).await?;
+    }
+    certificate::name_user(context, route);
+    Ok(())
 }
 
 /// Evaluates the access rules, and looks up the client's name or user when they need it.
@@ -187,8 +189,10 @@ async fn look_up(context: &RequestContext, verified: bool) -> Result<Option<Rc<s
 async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Result<User, Refusal> {
     let (passwords, rules) = (&context.services.passwords, &route.settings.access);
     let config = &context.generation.config;
+    let sent = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let of_certificate = certificate::authorization(context, route, sent)?;
     let request = AuthRequest {
-        authorization: head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes),
+        authorization: of_certificate.as_ref().map(String::as_bytes).or(sent),
         limits: config.hash_limits,
         ldap: &config.ldap,
         source: 0,

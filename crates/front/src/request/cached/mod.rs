@@ -180,10 +180,10 @@ impl<'a> Visit<'a> {
         self.cache.forget(&self.key.resource);
     }
 
-    /// Whether the client is authenticated or sent credentials, which rules may have moved to other fields.
+    /// Whether the client is authenticated, sent credentials or has a certificate.
     fn is_user(&self) -> bool {
-        let heads = [self.head, &self.context.head];
-        heads.iter().any(|head| head.headers.contains_key(AUTHORIZATION)) || self.context.visitor().user().is_some()
+        let has_certificate = self.context.client.session().is_some_and(|session| session.client.is_some());
+        has_certificate || self.head.headers.contains_key(AUTHORIZATION) || self.context.visitor().user().is_some()
     }
 
     fn hit(&self, answer: &StoredResponse, event: Event) -> Lookup<'a> {

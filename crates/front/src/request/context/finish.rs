@@ -91,7 +91,7 @@ impl RequestContext {
             local: &self.client.local,
             earlier: self.served,
             is_secure: self.is_secure(),
-            tls: &|name| self.client.session().and_then(|session| session.variable(name)),
+            tls: &|name| self.tls_variable(name),
             variables: &self.variables(),
             notes: &self.answered.notes.borrow(),
             place: route.as_ref().map(|route| RoutedPath {

@@ -19,6 +19,7 @@ use crate::routing::{Route, bytes};
 use base::path::Text;
 use config::response::expr::Expr;
 use config::response::setenv::{EnvCondition, SetEnvIf};
+use config::response::ssl::Ssl;
 use config::response::variables::{Attribute, Variables};
 use config::{Scope, Settings, work};
 
@@ -211,8 +212,12 @@ fn secure(context: &RequestContext, route: &Route, variables: &mut Variables) {
     if let Some(name) = &session.name {
         variables.set("SSL_TLS_SNI", Some(name.clone()));
     }
-    if route.settings.response.ssl.std_env_vars == Some(true) {
-        session.variables().for_each(|(name, value)| variables.set(name, Some(value)));
+    let place = &route.settings.response.ssl;
+    if place.std_env_vars == Some(true) {
+        session.variables(place).for_each(|(name, value)| variables.set(name, Some(value)));
+    }
+    if place.export_cert_data == Some(true) {
+        session.exported().for_each(|(name, value)| variables.set(&name, Some(value)));
     }
 }
 
@@ -222,7 +227,11 @@ impl RequestContext {
         if name == "HTTPS" {
             return Some(if self.is_secure() { "on" } else { "off" }.to_owned());
         }
-        self.client.session()?.variable(name)
+        let session = self.client.session()?;
+        match self.route().as_ref() {
+            Some(route) => session.variable(name, &route.settings.response.ssl),
+            None => session.variable(name, &Ssl::default()),
+        }
     }
 }
 

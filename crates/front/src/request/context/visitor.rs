@@ -46,6 +46,12 @@ impl Visitor {
         self.scheme = own.filter(|own| !scheme.is_empty() && *own != scheme).map(|_| scheme.into());
     }
 
+    /// Makes the name of a client's certificate the user, with httpd's name for this scheme.
+    pub fn be_certified(&mut self, name: String) {
+        self.user = Some(User::of(name));
+        self.scheme = Some("ClientCert".into());
+    }
+
     /// Replaces the name by the result of a lookup.
     pub fn rename(&mut self, name: Option<Rc<str>>) {
         self.name = name;

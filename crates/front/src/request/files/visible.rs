@@ -10,6 +10,7 @@ use std::path::Path;
 
 use http::Method;
 
+use crate::request::access::certificate;
 use crate::request::context::expressions::ExprOf;
 use crate::request::context::{RequestContext, variables};
 use crate::routing::{FoundFile, NotYet, Route};
@@ -74,8 +75,8 @@ impl<'a> FolderView<'a> {
         let (inner, outer) = (&found.settings.access, &self.route.settings.access);
         let has_more_perl = has_more_perl
             || inner.needs_providers() && (&inner.requires, &inner.passwords) != (&outer.requires, &outer.passwords);
-        let needs_tls = found.settings.response.ssl.required == Some(true) && !self.context.is_secure();
-        found.refusal.is_none() && !has_more_perl && !needs_tls && self.may_enter(found)
+        let is_certified = certificate::may_open(self.context, found, self.route);
+        found.refusal.is_none() && !has_more_perl && is_certified && self.may_enter(found)
     }
 
     fn may_enter(&self, route: &Route) -> bool {
@@ -123,6 +124,6 @@ fn closes(section: &Section) -> bool {
     said.access.hosts.is_some()
         || said.access.requires.is_some()
         || said.access.allowed_methods.is_some()
-        || said.response.ssl.required == Some(true)
+        || said.response.ssl.restricts()
         || asks_perl
 }

@@ -1,0 +1,94 @@
+//! `SSL_CLIENT_…` for programs, expressions, rules, headers and logs.
+
+use super::{ASKING, TLS, ask, is, people};
+use crate::support::{Server, until};
+use crate::tls::openssl;
+
+const CGI: &str = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\";\nprint map { \"$_=$ENV{$_}\\n\" } grep { /^SSL_(CLIENT|SERVER_CERT)/ } sort keys %ENV;";
+
+/// A site whose /cgi/env.pl prints the variables.
+fn serve(conf: &str) -> Server {
+    let site = people().0.script("scripts/env.pl", CGI);
+    site.serve(&format!("{TLS}{ASKING}ScriptAlias /cgi/ scripts/\n{conf}"))
+}
+
+fn programs(server: &Server, client: Option<&str>, path: &str) -> String {
+    let said = ask(server, client, path, &[]).succeeded();
+    said.out.strip_suffix("200").unwrap_or_else(|| panic!("{said:?}")).to_owned()
+}
+
+#[test]
+fn programs_get_the_fields_of_the_clients_certificate() {
+    let server = serve("SSLVerifyClient optional_no_ca\nSSLOptions +StdEnvVars");
+    let said = programs(&server, Some("ana"), "/cgi/env.pl");
+    let format = "x509 -in ana.crt -noout -serial -startdate -enddate -subject -issuer -nameopt RFC2253";
+    let expected = openssl(&server.site, format);
+    let mut expected = expected.lines().map(|line| line.split_once('=').expect("name=value").1.trim());
+    for name in ["M_SERIAL", "V_START", "V_END", "S_DN", "I_DN"] {
+        let line = format!("SSL_CLIENT_{name}={}\n", expected.next().expect("a line for each"));
+        assert!(said.contains(&line), "{line}{said}");
+    }
+    for line in [
+        "VERIFY=SUCCESS",
+        "S_DN_CN=Ana",
+        "S_DN_C=DE",
+        "I_DN_CN=Camel CA",
+        "M_VERSION=3",
+        "A_KEY=id-ecPublicKey",
+        "CERT_RFC4523_CEA={ serialNumber 1, issuer rdnSequence:\"CN=Camel CA\" }",
+    ] {
+        assert!(said.contains(&format!("SSL_CLIENT_{line}\n")), "{line}: {said}");
+    }
+    let days = said.lines().find_map(|line| line.strip_prefix("SSL_CLIENT_V_REMAIN=")).expect("days");
+    assert!(days.parse::<u64>().expect("a number") > 100_000, "{said}");
+    assert!(!said.contains("SSL_CLIENT_CERT="), "{said}");
+    assert_eq!(programs(&server, None, "/cgi/env.pl"), "SSL_CLIENT_VERIFY=NONE\n");
+    assert!(programs(&server, Some("zoe"), "/cgi/env.pl").contains("SSL_CLIENT_VERIFY=GENEROUS\n"));
+}
+
+#[test]
+fn programs_see_why_a_certificate_is_not_valid() {
+    let server = serve("SSLOptions +StdEnvVars\n<Location /private>\nSSLVerifyClient require\n</Location>");
+    for (client, verify) in [
+        ("ana", "SUCCESS"),
+        ("old", "FAILED:certificate has expired"),
+        ("zoe", "FAILED:unable to get local issuer certificate"),
+        ("self", "FAILED:self-signed certificate"),
+    ] {
+        let said = programs(&server, Some(client), "/cgi/env.pl");
+        assert!(said.contains(&format!("SSL_CLIENT_VERIFY={verify}\n")), "{client}: {said}");
+    }
+}
+
+#[test]
+fn export_cert_data_has_the_certificates_in_pem() {
+    let server = serve("SSLVerifyClient optional\nSSLOptions ExportCertData");
+    let said = programs(&server, Some("ana"), "/cgi/env.pl");
+    let one_line = |text: &str| text.split_whitespace().collect::<String>();
+    let own = one_line(&server.site.read("ana.crt"));
+    assert!(one_line(&said).contains(&format!("SSL_CLIENT_CERT={own}")), "{said}");
+    let servers = one_line(&server.site.read("localhost.crt"));
+    assert!(one_line(&said).contains(&format!("SSL_SERVER_CERT={servers}")), "{said}");
+}
+
+#[test]
+fn logs_headers_rules_and_handlers_know_the_certificate() {
+    let handler = "package My::Who; sub handler { my $r = shift; $r->send_http_header('text/plain'); \
+        $r->print(join ' ', map { $r->subprocess_env(\"SSL_CLIENT_$_\") // '-' } qw(VERIFY S_DN_CN)); return 0 } 1;";
+    let server = people().0.file("lib/My/Who.pm", handler).serve(&format!(
+        "{}{}SSLVerifyClient optional\nCustomLog tls.log \"%{{SSL_CLIENT_S_DN_CN}}x %{{SSL_CLIENT_VERIFY}}x\"\n\
+         Header set X-Certificate \"%{{SSL_CLIENT_CERT}}s\"\nHeader set X-Serial \"%{{SSL_CLIENT_M_SERIAL}}s\"\nRewriteEngine On\n\
+         RewriteCond %{{SSL:SSL_CLIENT_S_DN_CN}} ^Ana$\nRewriteRule ^/me$ /a.txt\n\
+         PerlLib lib\n<Location /who>\nSSLOptions +StdEnvVars\nSetHandler perl-script\nPerlHandler My::Who\n</Location>",
+        TLS, ASKING
+    ));
+    let said = is(&server, Some("ana"), "/me", &["-i", "--http2"], "200");
+    assert!(said.contains("x-serial: 01"), "{said}");
+    let pem = server.site.read("ana.crt").lines().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(&format!("x-certificate: {pem}")), "{said}");
+    is(&server, Some("eva"), "/me", &[], "404");
+    assert_eq!(is(&server, Some("eva"), "/who", &[], "200"), "SUCCESS Eva200");
+    assert_eq!(is(&server, None, "/who", &[], "200"), "NONE -200");
+    until("all are logged", || server.site.read("tls.log").lines().count() == 4);
+    assert_eq!(server.site.read("tls.log"), "Ana SUCCESS\nEva SUCCESS\nEva SUCCESS\n- NONE\n");
+}

@@ -100,7 +100,7 @@ fn the_report_names_each_decision_with_what_to_do() {
         "/etc/mods-enabled/php8.2.load:2: LoadModule php_module: PHP is not part of Cameleer: run PHP-FPM and write SetHandler",
         "/etc/mods-enabled/php8.2.conf:5: AddType: PHP is not part of Cameleer, so .php5 is refused",
         "/etc/sites-enabled/000-default.conf:44: AuthType: expected Basic or Digest, got \"openid-connect\"",
-        "/etc/sites-enabled/shop.conf:10: SSLVerifyClient: ",
+        "/etc/sites-enabled/shop.conf:9: SSLVerifyClient: the TLS handshake asks each client of this host",
         "/htdocs/old-php/.htaccess:1: php_value: is not supported: PHP is not run here",
         "/htdocs/old-php/.htaccess:4: AddType: PHP is not part of Cameleer, so the sources",
         "/htdocs/old-php/.htaccess:3: CamelHumps: is not a directive",

@@ -101,7 +101,7 @@ fn the_sources_of_an_application_are_not_sent() {
 fn sentences_fit_what_became_of_the_line() {
     let site = site(
         &[],
-        "LoadModule proxy_ajp_module x.so\n<Location /c>\nSSLVerifyClient require\nLuaHookAccessChecker /x.lua check\n</Location>\n\
+        "LoadModule proxy_ajp_module x.so\n<Location /c>\nLuaHookAccessChecker /x.lua check\n</Location>\n\
          <Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n",
     );
     site.write("htdocs/.htaccess", "AddHandler php5-script .php\n");
@@ -109,7 +109,6 @@ fn sentences_fit_what_became_of_the_line() {
     let report = site.read("new/report.txt");
     for part in [
         "LoadModule proxy_ajp_module: mod_proxy_ajp is not part of Cameleer",
-        "client certificates are not supported: verify them in a proxy in front\n",
         "LuaHookAccessChecker: is not supported: Lua is not run here: write a Perl handler",
         "/htdocs/.htaccess:1: AddHandler: PHP is not part of Cameleer, so requests for these files are answered 500",
     ] {

@@ -108,7 +108,7 @@ impl Ledger {
 
 /// The message of an unknown name without the hint of the command line.
 pub fn without_help(message: &str) -> String {
-    message.replace(", or remove the line if everybody may have access", "").replace(
+    message.replace(
         "is not a directive: `cameleer check --directives` lists all directives",
         "is not a directive of httpd or Cameleer: find out which module defined it",
     )

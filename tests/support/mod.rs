@@ -18,7 +18,7 @@ mod strace;
 mod wait;
 
 pub use authority::Authority;
-pub use client::{Address, Connection, Request, Response};
+pub use client::{Address, Connection, LAST_CALL, Request, Response};
 pub use common_sites::{serve_echo_script, serve_env_handler};
 pub use database::{Database, MARIADB, POSTGRES, Product};
 pub use directory::Directory;

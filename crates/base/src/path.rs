@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 use http::StatusCode;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC};
 
 /// Bytes that httpd escapes in a URL: `ap_proxy_canonenc` for backends, and the function `escape` of expressions.
 pub const CANONICAL: &AsciiSet = &NON_ALPHANUMERIC
@@ -29,9 +29,26 @@ pub const CANONICAL: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'~');
 
-/// Bytes of a path that are escaped in `Location` and in internal redirections.
-pub const PATH: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+');
+/// Bytes of a path that are escaped in `Location` and in internal redirections: those that httpd escapes.
+pub const PATH: &AsciiSet = CANONICAL;
+
+/// Bytes of a value that are escaped in a query, where `&`, `=` and `+` have a meaning.
+pub const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Bytes that no URL contains unescaped. An escape that is there stays as it is.
+pub const NOT_IN_URL: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// Reason why a path is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

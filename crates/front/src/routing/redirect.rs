@@ -2,12 +2,15 @@
 
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
-use percent_encoding::percent_encode;
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 
 use crate::base::refusal::Refusal;
-use base::path::{PATH, Text};
+use base::path::Text;
 use config::response::redirect::{Redirect, RedirectFrom, RedirectResponse};
 use config::{Host, Settings};
+
+/// Bytes that are escaped in a target, because `Location` cannot contain them.
+const NOT_IN_HEADER: &AsciiSet = &CONTROLS.add(b' ');
 
 /// The redirection of a decoded path. Those of the host take precedence over those of containers, except over a whole
 /// `<Location>`.
@@ -24,8 +27,7 @@ pub fn of_place(settings: &Settings, path: &str) -> Option<RedirectResponse> {
 }
 
 fn first<'a>(mut redirects: impl Iterator<Item = &'a Redirect>, path: &str) -> Option<RedirectResponse> {
-    let escape = |part: &str| percent_encode(&Text::bytes_in(part), PATH).to_string();
-    redirects.find_map(|redirect| redirect.answer(path, &escape))
+    redirects.find_map(|redirect| redirect.answer(path))
 }
 
 /// The response to a redirected request. The request's query is appended, unless the new URL has one.
@@ -36,6 +38,8 @@ pub fn refusal(answer: &RedirectResponse, query: Option<&str>) -> Refusal {
         Some(query) => format!("{location}?{query}"),
         None => location.clone(),
     };
+    // A target may have been written with letters that a header cannot contain.
+    let location = percent_encode(&Text::bytes_in(&location), NOT_IN_HEADER).to_string();
     match HeaderValue::from_str(&location) {
         Ok(location) => Refusal::with(status, LOCATION, location),
         Err(_) => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR),

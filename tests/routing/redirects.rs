@@ -22,7 +22,7 @@ fn a_redirect_takes_the_rest_of_the_path_and_the_query_along() {
     leads(&server, "/temp", 302, "http://t.example/");
     leads(&server, "/perm", 301, "http://p.example/");
     server.get("/older").is(404);
-    leads(&server, "/old/%0d%0aSet-Cookie:x", 302, "http://example.org/new/%0D%0ASet-Cookie%3Ax");
+    leads(&server, "/old/%0d%0aSet-Cookie:x", 302, "http://example.org/new/%0D%0ASet-Cookie:x");
 }
 
 #[test]
@@ -79,6 +79,35 @@ fn the_path_of_a_redirect_and_of_an_alias_may_repeat_slashes() {
 fn redirect_match_fills_in_what_its_groups_found() {
     let server = serve("RedirectMatch permanent ^/u/([^/]+)/(.*)$ http://$1.example.org/$2?from=u");
     leads(&server, "/u/camel/a/b?x", 301, "http://camel.example.org/a/b?from=u");
+}
+
+/// As in httpd, the path of the URL is encoded, also where it is literal; a group cannot add a parameter to its query.
+#[test]
+fn a_redirect_is_a_valid_url() {
+    let server = serve(
+        "RedirectMatch ^/list.* http://example.org/[$0]\nRedirectMatch ^/v6/(.*) http://[::1]:8080/$1\n\
+         RedirectMatch ^/q/(.*) http://example.org/?page=$1&x=1\nRedirect /uml \"/über uns\"\nRedirect /p http://example.org/?rest=",
+    );
+    leads(&server, "/list/a(b),c;d=e@f", 302, "http://example.org/%5B/list/a(b),c;d=e@f%5D");
+    leads(&server, "/v6/a%5bb", 302, "http://[::1]:8080/a%5Bb");
+    leads(&server, "/q/1&admin=1+2", 302, "http://example.org/?page=1%26admin%3D1%2B2&x=1");
+    leads(&server, "/uml", 302, "http://localhost/%C3%BCber%20uns");
+    leads(&server, "/p/a&b", 302, "http://example.org/?rest=/a%26b");
+}
+
+#[test]
+fn script_alias_in_a_location_may_have_an_expression() {
+    let site = Site::new().script(
+        "cgi/tell",
+        "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n%s %s' \"$SCRIPT_NAME\" \"$PATH_INFO\"\n",
+    );
+    let server = site.serve(
+        "<LocationMatch ^/by/(?<NAME>[a-z]+)>\nScriptAlias \"@DIR@/cgi/%{env:MATCH_NAME}\"\n</LocationMatch>\n\
+         <Location /header>\nScriptAlias \"@DIR@/cgi/%{req:X-Name}\"\n</Location>",
+    );
+    assert_eq!(server.text("/by/tell"), "/by/tell ");
+    server.get("/by/none").is(404);
+    server.send(Request::get("/header").header("X-Name", "../site.conf")).is(403);
 }
 
 #[test]

@@ -53,14 +53,15 @@ pub async fn find_by(
 /// Applies an `Alias` of a `<Location>`. The text may contain parts of the request, so `..` is refused.
 pub async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
     let Some(alias) = &route.settings.response.alias else { return Ok(route) };
-    let file = context.text(&ExprOf::request(context, head, &route), alias).await;
+    let file = context.text(&ExprOf::request(context, head, &route), &alias.to).await;
     let file = Text::bytes_of(PathBuf::from(file));
     if !file.is_absolute() || file.components().any(|part| part == Component::ParentDir) {
         context.log_error(&route, &format_args!("Alias: {} is no absolute path without ..", file.display()));
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     let generation = &context.generation;
-    let there = generation.wait_for(|| generation.routes.at_file(&generation.config, &route, &file, None)).await?;
+    let script = alias.script;
+    let there = generation.wait_for(|| generation.routes.at_alias(&generation.config, &route, &file, script)).await?;
     settle_all(context, head, &there).await?;
     Ok(there)
 }

@@ -71,6 +71,17 @@ impl Routes {
         self.moved(config, route, filename, Moved { path, sent, script_alias: false })
     }
 
+    /// The route after an `Alias` or `ScriptAlias` with an expression has given a path a file.
+    pub fn at_alias(
+        &self,
+        config: &Config,
+        route: &Route,
+        filename: &Path,
+        script_alias: bool,
+    ) -> Result<Rc<Route>, NotYet> {
+        self.moved(config, route, filename, Moved { path: route.path.clone(), sent: route.sent.clone(), script_alias })
+    }
+
     /// The route of the file that negotiation has chosen for a path.
     pub fn at_variant(
         &self,

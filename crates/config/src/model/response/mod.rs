@@ -63,7 +63,7 @@ settings! {
         /// `RedirectRelative`: whether redirects to paths of this server have no scheme and name; default off.
         pub redirect_relative: Option<bool>, keep;
         /// `Alias` in a `<Location>`: the file of every path in it.
-        pub alias: Option<ExprText>, keep;
+        pub alias: Option<AliasByExpression>, keep;
         /// Rewrite settings in containers. Those of a host are in `Host`.
         pub rewrite: Rewrite, Rewrite::merge;
         /// `ErrorDocument`: status and response. The last entry of a status applies.
@@ -127,6 +127,15 @@ settings! {
         /// `AcceptPathInfo`; default: the handler decides.
         pub path_info: Option<PathInfo>, keep;
     }
+}
+
+/// `Alias` or `ScriptAlias` in `<Location>` whose target depends on the request.
+#[derive(Debug, Clone)]
+pub struct AliasByExpression {
+    /// The file or folder.
+    pub to: ExprText,
+    /// Whether files run as CGI programs.
+    pub script: bool,
 }
 
 /// `Alias` or `ScriptAlias` in `<Location>`: one target for all paths of the section.

@@ -5,8 +5,8 @@ use crate::model::context::{SectionContext, with_merged_slashes};
 use crate::model::host::{Alias, AliasFrom};
 use crate::model::options;
 use crate::model::overrides::{Class, Overrides};
-use crate::model::response::PlaceAlias;
 use crate::model::response::expr::ExprText;
+use crate::model::response::{AliasByExpression, PlaceAlias};
 use crate::table::checks::arguments;
 use crate::table::content::types::handler;
 use crate::table::row::{
@@ -24,7 +24,7 @@ pub static ROWS: &[Row] = rows![
     .default("htdocs", "httpd's default"),
     "The folder of the site's files. A virtual host inherits it.",
     words("Alias", ALIASED, "[/url-path] path", 1..=2, |d, args| match args {
-        [to] if d.is_in_container() => alias_of_place(d, to),
+        [to] if d.is_in_container() => alias_of_place(d, to, false),
         _ => alias(d, args, false),
     })
     .of("mod_alias.c")
@@ -33,10 +33,13 @@ pub static ROWS: &[Row] = rows![
     "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's \
      before the main server's. In a Location, the one argument is the file or folder of every path in it, and may have \
      expressions such as `%{env:MATCH_NAME}`.",
-    words("ScriptAlias", ALIASED, "[/url-path] path", 1..=2, |d, args| alias(d, args, true))
-        .of("mod_alias.c")
-        .pairs()
-        .because("no folder is executable by default"),
+    words("ScriptAlias", ALIASED, "[/url-path] path", 1..=2, |d, args| match args {
+        [to] if d.is_in_container() => alias_of_place(d, to, true),
+        _ => alias(d, args, true),
+    })
+    .of("mod_alias.c")
+    .pairs()
+    .because("no folder is executable by default"),
     "As Alias; files there run as CGI programs, with or without Options ExecCGI. An AddHandler or SetHandler for a \
      file there takes precedence.",
     flag("AliasPreservePath", ANYWHERE, |d, on| d.settings().response.alias_preserve_path = Some(on))
@@ -129,13 +132,13 @@ fn allow_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// `Alias path` in `<Location>`: a path, or an expression.
-fn alias_of_place(draft: &mut Draft, to: &str) -> Result<(), String> {
+/// `Alias path` and `ScriptAlias path` in `<Location>`: a path, or an expression.
+fn alias_of_place(draft: &mut Draft, to: &str, script: bool) -> Result<(), String> {
     let text = ExprText::parse(to, &mut draft.patterns)?;
     if text.constant().is_some() {
-        return alias(draft, &[to.to_owned()], false);
+        return alias(draft, &[to.to_owned()], script);
     }
-    draft.settings().response.alias = Some(text);
+    draft.settings().response.alias = Some(AliasByExpression { to: text, script });
     Ok(())
 }
 

@@ -57,8 +57,37 @@ fn a_folder_without_its_slash_can_be_left_alone() {
     let server = serve("Options +Indexes\n<Location /list>\nDirectorySlash Off\n</Location>");
     server.site.write("htdocs/list/a", "x");
     server.site.write("htdocs/other/a", "x");
-    server.get("/list").is(404);
+    server.get("/list").is(403);
     server.get("/other").is(301);
+}
+
+#[test]
+fn a_folder_with_the_name_of_an_index_is_redirected_to_as_in_httpd() {
+    let server = serve(
+        "DirectoryIndex index.html page.html\n<Location /off>\nDirectorySlash Off\n</Location>\n\
+         <Location /away>\nDirectoryIndexRedirect On\n</Location>",
+    );
+    for folder in ["on", "off", "away"] {
+        server.site.write(&format!("htdocs/{folder}/index.html/a.txt"), "a");
+        server.site.write(&format!("htdocs/{folder}/page.html"), "page");
+    }
+    let location = |path| server.get(path).is(301).header("location");
+    assert_eq!(location("/on/?a=b").as_deref(), Some("http://localhost/on/index.html/?a=b"));
+    assert_eq!(location("/away/").as_deref(), Some("http://localhost/away/index.html/"));
+    assert_eq!(server.text("/off/"), "page");
+}
+
+/// httpd's mod_dir takes the fallback only for what has no handler.
+#[test]
+fn a_missing_file_with_a_handler_has_no_fallback() {
+    let server = serve(
+        "FallbackResource /page.html\nAddHandler send-as-is .asis\n<Location /handled>\nSetHandler send-as-is\n</Location>",
+    );
+    server.site.write("htdocs/there.asis", "Content-Type: text/plain\n\nthere");
+    server.get("/none").is(200);
+    server.get("/none.asis").is(404);
+    server.get("/handled/none").is(404);
+    assert_eq!(server.text("/there.asis"), "there");
 }
 
 #[test]

@@ -9,13 +9,13 @@ use http::StatusCode;
 use http::request::Parts;
 use percent_encoding::percent_encode;
 
-use super::lookup::{Spot, is_folder, locate, reopen};
+use super::lookup::{Spot, is_folder, locate, missing_name, reopen};
 use crate::base::refusal::Refusal;
 use crate::generation::View;
 use crate::routing::{FoundFile, NotYet, Route};
 use base::path::PATH;
-use config::Handler;
 use config::response::PathInfo;
+use config::{Handler, PerlGeneration};
 use files::open::{Links, OpenedFile};
 
 /// The result of a path's lookup.
@@ -74,7 +74,7 @@ pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, Not
 pub fn leads_to_an_index(generation: &View, route: &Route) -> bool {
     match locate(generation, route, &route.filename) {
         Ok(Spot::File(spot)) => spot.path != route.path,
-        Ok(Spot::NoSlash | Spot::Elsewhere(_) | Spot::Moved(..)) => true,
+        Ok(Spot::NoSlash(_) | Spot::Elsewhere(_) | Spot::Moved(..)) => true,
         Ok(Spot::Folder(_)) | Err(_) => false,
     }
 }
@@ -87,12 +87,12 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
     }
     let spot = match locate(generation, route, &route.filename) {
         Ok(Spot::File(spot)) => spot,
-        Ok(Spot::NoSlash) => return Ok(with_slash(route, head.uri.query())),
+        Ok(Spot::NoSlash(path)) => return Ok(with_slash(&path, head.uri.query())),
         Ok(Spot::Folder(folder)) => return Ok(LookupResult::Folder(folder)),
         Ok(Spot::Elsewhere(path)) => return Ok(LookupResult::Index(path)),
         Ok(Spot::Moved(status, path)) => return Ok(moved(status, path)),
         Err(refusal) => match route.settings.response.fallback(&route.path) {
-            Some(fallback) if refusal.status == StatusCode::NOT_FOUND => {
+            Some(fallback) if refusal.status == StatusCode::NOT_FOUND && !has_handler(generation, route)? => {
                 return Ok(LookupResult::Index(fallback.to_owned()));
             }
             _ => return Err(refusal.into()),
@@ -118,6 +118,16 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
     }
 }
 
+/// Whether a missing file would have a handler. As in httpd, `FallbackResource` then does not answer in its place, and
+/// the first missing name is that of the file.
+fn has_handler(generation: &View, route: &Route) -> Result<bool, NotYet> {
+    let missing = missing_name(generation, route);
+    let filename = missing.as_ref().map_or_else(|| route.filename.clone(), |it| it.folder.join(it.name));
+    let script_length = route.path.len() - missing.map_or(0, |it| it.path_info.len());
+    let file = FoundFile { path: &route.path, filename: &filename, script_length };
+    Ok(generation.routes.refine(&generation.config, route, file)?.settings.handler != Handler::Default)
+}
+
 /// Looks up the file that a Perl handler left to the default handler (`DECLINED`). A script is refused, not sent as
 /// text.
 pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts) -> Result<LookupResult, NotYet> {
@@ -125,12 +135,12 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
     if !file.is_absolute() {
         return Err(Refusal::new(StatusCode::NOT_FOUND).into());
     }
-    let spot = match locate(generation, route, file)? {
+    let spot = match locate(generation, route, file).map_err(|refusal| of_declined(generation, route, refusal))? {
         Spot::File(spot) if spot.extra > 0 && !takes_path_info(route) => {
             return Err(Refusal::new(StatusCode::NOT_FOUND).into());
         }
         Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(with_slash(route, head.uri.query())),
+        Spot::NoSlash(path) => return Ok(with_slash(&path, head.uri.query())),
         Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
         Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
         Spot::Moved(status, path) => return Ok(moved(status, path)),
@@ -152,6 +162,15 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
     }
 }
 
+/// The refusal of a path that a Perl handler has declined. Under httpd 2 a folder without an index is then not found.
+fn of_declined(generation: &View, route: &Route, refusal: Refusal) -> Refusal {
+    let is_of_two = generation.config.perl.generation == PerlGeneration::Two;
+    match is_of_two && refusal.status == StatusCode::FORBIDDEN && is_folder(generation, route) {
+        true => Refusal::new(StatusCode::NOT_FOUND),
+        false => refusal,
+    }
+}
+
 /// Whether `AcceptPathInfo On` allows a PATH_INFO behind a static file.
 fn takes_path_info(route: &Route) -> bool {
     route.settings.response.path_info == Some(PathInfo::On)
@@ -167,9 +186,9 @@ fn of_its_own(generation: &View, route: &Route, found: &Route, opened: OpenedFil
 }
 
 /// A redirect to the folder's path with a trailing slash.
-fn with_slash(route: &Route, query: Option<&str>) -> LookupResult {
+fn with_slash(path: &[u8], query: Option<&str>) -> LookupResult {
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
-    LookupResult::Moved(StatusCode::MOVED_PERMANENTLY, format!("{}/{query}", percent_encode(&route.path, PATH)))
+    LookupResult::Moved(StatusCode::MOVED_PERMANENTLY, format!("{}/{query}", percent_encode(path, PATH)))
 }
 
 fn moved(status: u16, path: String) -> LookupResult {

@@ -22,8 +22,8 @@ use files::open::{Links, OpenedFile, PathWithLinks, is_link, is_shortage, root};
 pub enum Spot {
     /// A regular file.
     File(FilePlace),
-    /// A folder, but the path lacks the trailing slash.
-    NoSlash,
+    /// A folder, but its path, which is here, lacks the trailing slash.
+    NoSlash(Vec<u8>),
     /// A folder without an index file, whose contents may be listed.
     Folder(OpenedFile),
     /// A folder whose `DirectoryIndex` is this path on the site (`/cgi-bin/index.pl`).
@@ -69,7 +69,9 @@ pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot,
     if opened.kind.is_dir() {
         return match (extra, route.path.ends_with(b"/")) {
             (b"" | b"/", true) => index(generation, route, root, filename, opened),
-            (b"", false) if route.settings.response.directory_slash != Some(false) => Ok(Spot::NoSlash),
+            (b"", false) if has_slash_added(route) => Ok(Spot::NoSlash(route.path.clone())),
+            // No list: its links would lead beside the folder, and it would show what an index hides.
+            (b"", false) => Err(Refusal::new(StatusCode::FORBIDDEN)),
             _ => Err(not_found()),
         };
     }
@@ -78,6 +80,11 @@ pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot,
     }
     let file = PathBuf::from(OsStr::from_bytes(name));
     Ok(Spot::File(FilePlace { file, path: route.path.clone(), extra: extra.len(), opened }))
+}
+
+/// `DirectorySlash`: whether a folder's path without its slash is redirected to that with it.
+fn has_slash_added(route: &Route) -> bool {
+    route.settings.response.directory_slash != Some(false)
 }
 
 /// Opens the file of `route` under the link rules of the route's own sections.
@@ -182,9 +189,11 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
             continue;
         }
         let file = folder.join(name);
-        if let Ok(opened) = generation.opener.open(PathWithLinks { root, path: &file, links })
-            && opened.kind.is_file()
-        {
+        let opened = generation.opener.open(PathWithLinks { root, path: &file, links }).ok();
+        if opened.as_ref().is_some_and(|opened| opened.kind.is_dir()) && has_slash_added(route) {
+            return Ok(Spot::NoSlash(address));
+        }
+        if let Some(opened) = opened.filter(|opened| opened.kind.is_file()) {
             if let Some(Some(status)) = route.settings.response.index_redirect {
                 return Ok(Spot::Moved(status, percent_encode(&address, PATH).to_string()));
             }
@@ -198,9 +207,9 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
         }
     }
     match route.settings.response.fallback(&route.path) {
-        Some(fallback) => Ok(Spot::Elsewhere(fallback.to_owned())),
-        None if route.settings.options.indexes => Ok(Spot::Folder(itself)),
-        None => Err(Refusal::new(StatusCode::FORBIDDEN)),
+        Some(fallback) if route.settings.handler == Handler::Default => Ok(Spot::Elsewhere(fallback.to_owned())),
+        _ if route.settings.options.indexes => Ok(Spot::Folder(itself)),
+        _ => Err(Refusal::new(StatusCode::FORBIDDEN)),
     }
 }
 

@@ -128,3 +128,22 @@ fn the_loader_compiles_before_the_fork() {
     let server = server.serve(&format!("{}\nPerlPostConfigRequire \"@DIR@/start.pl\"", conf("ModPerl::Registry")));
     assert_eq!(server.text(SCRIPT), "mold");
 }
+
+#[test]
+fn a_script_without_output_is_an_empty_page_and_a_cgi_program_an_error() {
+    let cgi = "ScriptAlias /cgi/ \"@DIR@/cgi/\"\nCgiMode fork\n";
+    let site = Site::new().file("scripts/script.pl", "1;").script("cgi/silent.pl", "#!/usr/bin/perl\n1;\n");
+    let server = site.serve(&format!("{}\n{cgi}", conf("ModPerl::Registry")));
+    assert_eq!(server.get(SCRIPT).is(200).text(), "");
+    server.get("/cgi/silent.pl").is(500);
+}
+
+/// As with httpd's mod_perl 2, which declines what is no file.
+#[test]
+fn the_path_of_a_folder_is_not_found() {
+    let server = serve("ModPerl::Registry", "print 'here'");
+    server.site.write("scripts/folder/a.txt", "a");
+    server.get("/perl/folder/").is(404);
+    server.get("/perl/folder").is(301);
+    server.get("/perl/").is(404);
+}

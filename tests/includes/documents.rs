@@ -20,6 +20,20 @@ fn a_page_has_its_files_variables_and_conditions() {
     assert_eq!((head.text().as_str(), head.header("content-length")), ("", None));
 }
 
+/// REQUEST_URI stays the client's.
+#[test]
+fn a_page_has_the_query_that_a_rule_has_given_it() {
+    let server = page(
+        "<!--#echo var=\"DOCUMENT_ARGS\" -->,<!--#echo var=\"QUERY_STRING\" -->,<!--#echo var=\"REQUEST_URI\" -->",
+    )
+    .serve(&format!(
+        "{CONF}RewriteEngine On\nRewriteRule ^/short$ /page.shtml?from=rule [PT]\nRewriteRule ^/file$ /page.shtml?a\n"
+    ));
+    assert_eq!(server.text("/short?own"), "from=rule,from=rule,/short?own");
+    assert_eq!(server.text("/file?own"), "a,a,/file?own");
+    assert_eq!(server.text("/page.shtml?own"), "own,own,/page.shtml?own");
+}
+
 #[test]
 fn a_part_of_a_page_has_the_client_that_a_proxy_names() {
     let proxy = "RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n";

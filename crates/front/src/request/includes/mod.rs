@@ -63,8 +63,22 @@ pub async fn keep_body(
     }
 }
 
+/// The head of a request after the rules that changed it. `DOCUMENT_ARGS` and `QUERY_STRING` of a page come from it.
+#[derive(Clone)]
+struct RewrittenHead(Box<Parts>);
+
+/// Stores the head that rules have made, if the response may be a page.
+pub fn remember_head(context: &RequestContext, response: &mut Response<BodySource>, head: Parts) {
+    let is_filtered = || context.route().as_ref().is_some_and(|route| route.settings.response.includes.are_on());
+    if response.extensions().get::<PageFile>().is_some() || is_filtered() {
+        response.extensions_mut().insert(RewrittenHead(Box::new(head)));
+    }
+}
+
 /// Executes the response to a request with this head, if a filter parses it.
 pub fn apply(context: &RequestContext, head: &Parts, mut response: Response<BodySource>) -> Response<BodySource> {
+    let rewritten = response.extensions_mut().remove::<RewrittenHead>();
+    let head = rewritten.as_ref().map_or(head, |RewrittenHead(rewritten)| rewritten);
     let Some(file) = to_parse(context, &mut response) else { return response };
     let (Some(itself), Some(route)) = (context.itself(), context.route().clone()) else { return response };
     describe(response.headers_mut(), &route, file);

@@ -10,6 +10,7 @@ mod mistakes;
 pub use mistakes::{CodeError, Mistakes};
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -183,7 +184,8 @@ fn examine(bundle: &Bundle) -> (Config, TlsFiles, Vec<ConfigError>) {
 
 /// Whether an error may be the reason why a host has no certificate: then a further error about that would be false.
 fn hides_identities(errors: &[ConfigError], bundle: &Bundle) -> bool {
-    let is_wrong = |directive: &Directive| errors.iter().any(|error| error.at.as_ref() == Some(&directive.at));
+    let wrong: HashSet<&At> = errors.iter().filter_map(|error| error.at.as_ref()).collect();
+    let is_wrong = |directive: &Directive| wrong.contains(&directive.at);
     let concerns = |directive: &Directive| directive.section.is_some() || directive.name.starts_with("SSL");
     bundle.flat().any(|directive| concerns(directive) && is_wrong(directive))
 }

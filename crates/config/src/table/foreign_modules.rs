@@ -160,6 +160,37 @@ const ROWS: &[Counterpart] = &[
     row("mod_systemd", "systemd", "", Nothing, "the unit of systemd needs no module"),
 ];
 
+/// Directives of these modules whose meaning one directive of Cameleer has, with what to write.
+const NEAREST: &[(&str, &str)] = &[
+    (
+        "DOSPageCount DOSPageInterval DOSSiteCount DOSSiteInterval",
+        "write SpeedLimit requests=COUNT/INTERVAL, for instance requests=100/10s, which counts all requests of a client",
+    ),
+    ("QS_SrvMaxConnPerIP", "write MaxConnectionsPerClient with this number"),
+    (
+        "QS_LocRequestLimit QS_LocRequestLimitDefault QS_LocRequestLimitMatch",
+        "write MaxConcurrentReqs with this number into <Location> or <LocationMatch> of these paths",
+    ),
+    ("QS_LimitRequestBody", "write LimitRequestBody with this number"),
+    (
+        "QS_SrvMinDataRate QS_SrvRequestRate",
+        "write RequestReadTimeout, for instance header=20-40,MinRate=500 body=20,MinRate=500",
+    ),
+    (
+        "QS_ClientEventPerSecLimit QS_ClientEventRequestLimit QS_EventPerSecLimit QS_LocRequestPerSecLimit",
+        "write SpeedLimit, for instance requests=100/10s, which counts the requests of a client",
+    ),
+    ("SecRequestBodyLimit SecRequestBodyNoFilesLimit", "write LimitRequestBody with this number"),
+    ("SecServerSignature", "write ServerTokens Prod"),
+    ("SecAuditLog SecAuditLogType", "write CustomLog with the wanted items"),
+];
+
+/// What to write in place of a directive, where that is more than is said about its module.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    let is_it = |known: &str| known.eq_ignore_ascii_case(name);
+    NEAREST.iter().find(|(names, _)| names.split(' ').any(is_it)).map(|(_, advice)| *advice)
+}
+
 /// Further modules of httpd. Their directives, where one is used, have messages of their own.
 const OF_HTTPD: &str = "authn_anon authn_default authn_alias authnz_fcgi \
     authz_default authz_owner auth_anon auth_db auth_dbm auth_form buffer cern_meta charset_lite cache_disk data dialup \

@@ -5,7 +5,8 @@ use crate::table::{self, foreign_modules};
 /// Error message for an unknown name. It suggests a similar name while `guesses`, which bounds the cost, is above 0.
 pub fn message(name: &str, guesses: &mut u32) -> String {
     if let Some(module) = foreign_modules::of_directive(name) {
-        return format!("is not supported: {} is not part of Cameleer: {}", module.name, module.advice);
+        let advice = foreign_modules::nearest(name).unwrap_or(module.advice);
+        return format!("is not supported: {} is not part of Cameleer: {advice}", module.name);
     }
     let may_guess = *guesses > 0;
     *guesses = guesses.saturating_sub(1);
@@ -59,7 +60,7 @@ mod tests {
     #[test]
     fn a_directive_of_a_module_in_c_names_the_module_and_what_to_use() {
         let said = message("DOSPageCount", &mut 1);
-        assert!(said.starts_with("is not supported: mod_evasive is not part of Cameleer: SpeedLimit "), "{said}");
+        assert!(said.starts_with("is not supported: mod_evasive is not part of Cameleer: write SpeedLimit "), "{said}");
         assert!(message("WSGIScriptAlias", &mut 1).contains("mod_wsgi"));
     }
 

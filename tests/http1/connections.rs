@@ -88,6 +88,23 @@ fn timeout_ends_a_request_that_never_becomes_whole() {
     assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
 }
 
+/// The head names the host, so the main server's Timeout holds for it.
+#[test]
+fn a_virtual_host_has_its_own_timeout() {
+    let server = serve(
+        "Timeout 100s\n<VirtualHost *>\nServerName localhost\n</VirtualHost>\n\
+         <VirtualHost *>\nServerName short.example\nTimeout 300ms\n</VirtualHost>",
+    );
+    let mut patient = server.connect();
+    patient.raw("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\na");
+    let mut short = server.connect();
+    short.raw("POST / HTTP/1.1\r\nHost: short.example\r\nContent-Length: 100\r\n\r\nonly this");
+    let said = String::from_utf8_lossy(&short.rest()).into_owned();
+    assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
+    patient.raw("bc");
+    assert_eq!(patient.response().status, 200);
+}
+
 #[test]
 fn idle_connections_hold_no_worker() {
     let server = serve("MaxClients 1");

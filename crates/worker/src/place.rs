@@ -35,7 +35,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         pass_auth: settings.program.pass_auth,
         setup_env: settings.sets_up_env(config.perl.generation),
         options: i64::from(settings.options.bits()) | if settings.may_exec_cgi() { apache::OPT_EXECCGI } else { 0 },
-        timeout: config.timeouts.client.as_secs() as u32,
+        timeout: config.timeout_of(host).as_secs() as u32,
         names: server.map(|h| h.server_aliases.clone()).unwrap_or_default(),
         error_log: error_log(config),
         log_level: config.level_of(server, "perl"),
@@ -123,6 +123,7 @@ fn error_log(config: &Config) -> String {
         LogTarget::Standard => String::new(),
         LogTarget::File(file) => file.to_string_lossy().into_owned(),
         LogTarget::Pipe(command) => format!("|{command}"),
+        LogTarget::Syslog(target) => target.to_string(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::model::clients::{KeepAlive, ReadTimeouts};
 use crate::model::protocols::Protocols;
@@ -47,6 +48,8 @@ pub struct Host {
     pub maps: response::rewrite::Maps,
     /// `RequestReadTimeout`
     pub read_timeouts: ReadTimeouts,
+    /// `Timeout`; `None`: the main server's.
+    pub timeout: Option<Duration>,
     /// `KeepAlive`, `KeepAliveTimeout`, `MaxKeepAliveRequests`
     pub keep_alive: KeepAlive,
     /// `StrictHostCheck`, `HttpProtocolOptions`, `MergeSlashes`, `AllowEncodedSlashes`, `SSLStrictSNIVHostCheck`.

@@ -1,6 +1,7 @@
 //! Mapping of URL paths to files, and selection of sections.
 
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use crate::model::config::Config;
 use crate::model::context::{Scope, ends_at_segment, rest_below};
@@ -64,6 +65,11 @@ impl Config {
         };
         let port = port.or_else(|| server?.server_port).unwrap_or(usual_port);
         ServedName { name: name.unwrap_or_else(|| address.to_owned()), port, address: address.to_owned() }
+    }
+
+    /// `Timeout` of a host: maximum wait for a client, or for a backend without a timeout of its own.
+    pub fn timeout_of(&self, host: u16) -> Duration {
+        self.hosts.get(usize::from(host)).and_then(|host| host.timeout).unwrap_or(self.timeouts.client)
     }
 
     /// The folder of a host that contains the file, where folders are named after hosts; or else its `DocumentRoot`.

@@ -164,7 +164,7 @@ impl ConnectionServer {
         let terms = ConnectionTerms {
             config: generation.config.clone(),
             error_logs: generation.error_logs.clone(),
-            shortest_keep_alive: generation.shortest_keep_alive,
+            shortest_wait: generation.shortest_wait,
         };
         let client = Rc::new(Client::new(self.services.shared.clone(), terms, remote, local));
         Connection { client, generation, services: self.services.clone() }

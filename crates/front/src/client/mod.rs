@@ -22,7 +22,7 @@ use super::base::address::Address;
 use super::base::shared::Shared;
 use super::log::error_logs::ErrorLogs;
 use base::log::Subject;
-use config::{Config, KeepAlive, ReceivePace, Timeouts};
+use config::{Config, KeepAlive, ReceivePace};
 use registry::ConnectionEntry;
 use tls_session::{Security, Session};
 use tunnel::Tunnel;
@@ -57,8 +57,8 @@ pub struct ConnectionTerms {
     /// The configuration in force when the connection was accepted.
     pub config: Arc<Config>,
     pub error_logs: Arc<ErrorLogs>,
-    /// The shortest `KeepAliveTimeout` of all hosts.
-    pub shortest_keep_alive: Duration,
+    /// The shortest `KeepAliveTimeout` or `Timeout` of all hosts.
+    pub shortest_wait: Duration,
 }
 
 pub struct Client {
@@ -67,8 +67,8 @@ pub struct Client {
     /// The configuration at the time of the connection.
     pub config: Arc<Config>,
     error_logs: Arc<ErrorLogs>,
-    /// The shortest `KeepAliveTimeout` of all hosts.
-    shortest_keep_alive: Duration,
+    /// The shortest `KeepAliveTimeout` or `Timeout` of all hosts.
+    shortest_wait: Duration,
     pub remote: Address,
     pub local: Address,
     /// Number of answered requests.
@@ -98,6 +98,8 @@ pub struct Client {
     open_ended: Cell<bool>,
     /// `KeepAlive` of the last request's host; initially of the address's first host.
     keep_alive: Cell<KeepAlive>,
+    /// `Timeout` of the last request's host; initially the server's.
+    pub timeout: Cell<Duration>,
     /// Received bytes that are not counted for a request yet.
     received: Cell<u64>,
     /// Sent bytes that are not counted for a request yet.
@@ -117,16 +119,17 @@ pub struct Client {
 impl Client {
     /// Creates the state of a new connection.
     pub fn new(shared: Arc<Shared>, terms: ConnectionTerms, remote: Address, local: Address) -> Client {
-        let ConnectionTerms { config, error_logs, shortest_keep_alive } = terms;
+        let ConnectionTerms { config, error_logs, shortest_wait } = terms;
         let host = config.hosts.get(usize::from(config.host(local.socket, "")));
         let head_pace = host.and_then(|host| host.read_timeouts.header).unwrap_or_default();
         let keep_alive = Cell::new(host.map(|host| host.keep_alive).unwrap_or_default());
+        let timeout = Cell::new(config.timeouts.client);
         let now = Instant::now();
         Client {
             shared,
             config,
             error_logs,
-            shortest_keep_alive,
+            shortest_wait,
             entry: Arc::new(ConnectionEntry::new(remote.clone())),
             remote,
             local,
@@ -143,6 +146,7 @@ impl Client {
             close: Cell::new(false),
             open_ended: Cell::new(false),
             keep_alive,
+            timeout,
             received: Cell::new(0),
             sent: Cell::new(0),
             moved: Cell::new(0),
@@ -369,10 +373,6 @@ impl Client {
     /// `KeepAlive` settings for the next request.
     pub(super) fn keep_alive(&self) -> KeepAlive {
         self.keep_alive.get()
-    }
-
-    pub(super) fn timeouts(&self) -> &Timeouts {
-        &self.config.timeouts
     }
 
     /// Notes the end of the connection.

@@ -27,7 +27,7 @@ use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
 use super::trace::Exporter;
 use super::workers::{Mailboxes, Pools, SharedPool, Worker};
-use config::{Bundle, Config, Directive};
+use config::{Bundle, Config, Directive, Host};
 use tls::{Servers, Sessions, TlsFiles};
 
 /// The parts of a generation that the master has prepared.
@@ -65,8 +65,8 @@ pub struct Generation {
     pub exporter: Option<Exporter>,
     /// The error logs of hosts with a log of their own.
     pub error_logs: Arc<ErrorLogs>,
-    /// The shortest `KeepAliveTimeout` among the generation's hosts.
-    pub shortest_keep_alive: Duration,
+    /// The shortest `KeepAliveTimeout` or `Timeout` among the generation's hosts.
+    pub shortest_wait: Duration,
     /// Number of requests that may still need a worker of this generation.
     users: AtomicU64,
     /// Whether another generation serves.
@@ -101,7 +101,7 @@ impl Generation {
             error_logs: Arc::new(ErrorLogs::new(&config, logs.split_off(config.logs.len().min(logs.len())))),
             access_logs: AccessLogs::new(&config, logs)?,
             exporter: Exporter::start(&config.traces).context("TraceExport")?,
-            shortest_keep_alive: config.hosts.iter().map(|host| host.keep_alive.within()).min().unwrap_or_default(),
+            shortest_wait: config.hosts.iter().map(shortest_wait).min().unwrap_or_default(),
             users: AtomicU64::new(0),
             superseded: AtomicBool::new(false),
             listeners: Mutex::new(listeners),
@@ -182,4 +182,10 @@ fn servers(sessions: &Sessions, config: &Config, identities: OwnedFd) -> anyhow:
 /// here.
 fn first(errors: Vec<config::ConfigError>) -> anyhow::Error {
     errors.into_iter().next().map_or_else(|| anyhow!("configuration"), anyhow::Error::from)
+}
+
+/// The shorter of `KeepAliveTimeout` and `Timeout` of a host.
+fn shortest_wait(host: &Host) -> Duration {
+    let kept = host.keep_alive.within();
+    host.timeout.map_or(kept, |timeout| timeout.min(kept))
 }

@@ -67,7 +67,7 @@ pub async fn serve(
     };
     if let Some(response) = response {
         let config = &connection.client.config;
-        let patience = config.http2.stream_timeout.unwrap_or(config.timeouts.client);
+        let patience = config.http2.stream_timeout.unwrap_or_else(|| connection.client.timeout.get());
         send::send(response, respond, patience).await;
     }
 }

@@ -5,9 +5,14 @@ use crate::table::row::{ANY, ANYWHERE, HOSTS, Row, SERVER, duration, flag, numbe
 
 pub static ROWS: &[Row] = rows![
     "core.c",
-    duration("Timeout", SERVER, |d, time| d.config.timeouts.client = time).default("60s", "httpd's default"),
-    "Maximum wait for the client: for the next bytes of a request, or until it accepts some of the response. \
-     RequestReadTimeout limits a whole request.",
+    duration("Timeout", HOSTS, |d, time| match d.position.host {
+        0 => d.config.timeouts.client = time,
+        _ => d.host().timeout = Some(time),
+    })
+    .default("60s", "httpd's default"),
+    "Maximum wait for the client: for the next bytes of a request, or until it accepts some of the response; and for a \
+     backend without ProxyTimeout. In a virtual host it holds from the end of a request's head on, because the head \
+     names the host. RequestReadTimeout limits a whole request.",
     flag("KeepAlive", HOSTS, |d, on| d.host().keep_alive.on = Some(on))
         .default("On", "a new connection costs client and server a round trip"),
     "Whether a connection may carry several requests. After each request, the setting of its virtual host applies.",

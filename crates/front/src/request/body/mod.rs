@@ -85,7 +85,7 @@ impl Patience {
         let config = &context.generation.config;
         let host = config.hosts.get(usize::from(route.host));
         let whole = host.and_then(|host| host.read_timeouts.body).unwrap_or_default();
-        Patience { piece: config.timeouts.client, whole }
+        Patience { piece: config.timeout_of(route.host), whole }
     }
 
     /// Deadline of a body that began at `begun` and of which `received` bytes have arrived.

@@ -121,6 +121,7 @@ impl RequestContext {
 
     /// Makes `route` the current route.
     pub fn leads_to(&self, route: Rc<Route>) {
+        self.client.timeout.set(self.generation.config.timeout_of(route.host));
         self.route.replace(Some(route));
     }
 

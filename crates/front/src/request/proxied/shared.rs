@@ -12,7 +12,8 @@ use proxy::{Waits, fields};
 
 /// The timeouts of a request to `to`.
 pub fn waits(context: &RequestContext, route: &Route, to: &Passed) -> Waits {
-    let usual = route.settings.proxy.timeout.unwrap_or(context.generation.config.timeouts.client);
+    let of_host = || context.generation.config.timeout_of(route.host);
+    let usual = route.settings.proxy.timeout.unwrap_or_else(of_host);
     let piece = to.parameters.timeout.unwrap_or(usual);
     Waits { piece, connect: to.parameters.connection_timeout.unwrap_or(piece) }
 }

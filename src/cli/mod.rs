@@ -119,6 +119,15 @@ enum Command {
     /// Internal: an expander process
     #[command(hide = true)]
     Expander,
+    /// Internal: sends the lines of its input to syslog
+    #[command(hide = true)]
+    Syslog {
+        /// Number of the facility
+        facility: u8,
+        /// Name of the program in each message
+        #[arg(long)]
+        tag: String,
+    },
 }
 
 /// Runs the command line.
@@ -160,6 +169,10 @@ pub fn run() -> anyhow::Result<()> {
         Command::Sampler => role(c"cameleer-sample", sampler::run),
         Command::Monitor => role(c"cameleer-monitr", monitor::run),
         Command::Expander => role(c"cameleer-expand", worker::expander::run),
+        Command::Syslog { facility, tag } => {
+            nix::sys::prctl::set_name(c"cameleer-syslog")?;
+            Ok(base::syslog::run(facility, &tag)?)
+        }
     }
 }
 

@@ -8,5 +8,7 @@ mod escaping;
 mod json;
 /// Access logs byte for byte; error log; piped logs.
 mod log_files;
+/// `ErrorLog syslog`.
+mod syslog;
 /// `UNIQUE_ID`.
 mod unique_id;

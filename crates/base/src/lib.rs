@@ -7,6 +7,9 @@
 // The error log: its levels, its lines, its JSON.
 pub mod log;
 
+// The process that sends an error log to syslog.
+pub mod syslog;
+
 // Normalised URL paths.
 pub mod path;
 

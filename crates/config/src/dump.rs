@@ -47,6 +47,7 @@ fn target(log: &LogTarget) -> String {
         LogTarget::Standard => "-".to_owned(),
         LogTarget::File(path) => path.display().to_string(),
         LogTarget::Pipe(command) => format!("|{command}"),
+        LogTarget::Syslog(target) => target.to_string(),
     }
 }
 

@@ -49,10 +49,10 @@ struct Sink {
     logger: Option<Logger>,
 }
 
-/// The program behind a piped log.
+/// The program behind a piped log or syslog.
 #[derive(Debug)]
 struct Logger {
-    command: String,
+    target: LogTarget,
     input: OwnedFd,
     complaints: Fd,
     pid: Option<Pid>,
@@ -201,17 +201,18 @@ impl OpenedLogs {
 
 impl Sink {
     fn open(target: LogTarget, complaints: &Fd) -> anyhow::Result<Sink> {
-        let LogTarget::Pipe(command) = &target else {
-            let LogTarget::File(path) = &target else { anyhow::bail!("the standard streams are always open") };
-            return Ok(Sink { fd: open_file(path)?, target, logger: None });
-        };
+        match &target {
+            LogTarget::Standard => anyhow::bail!("the standard streams are always open"),
+            LogTarget::File(path) => return Ok(Sink { fd: open_file(path)?, target, logger: None }),
+            LogTarget::Pipe(command) => program_of(command)?,
+            LogTarget::Syslog(_) => {}
+        }
         let (input, output) = pipe2(OFlag::O_CLOEXEC)?;
         fcntl(&output, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         // A user with many pipes may not enlarge further ones.
         let _ = fcntl(&output, FcntlArg::F_SETPIPE_SZ(PIPE));
-        let (command, complaints) = (command.clone(), complaints.clone());
-        let mut logger = Logger { command, input, complaints, pid: None, backoff: Backoff::default() };
-        program_of(&logger.command)?;
+        let (of_logger, complaints) = (target.clone(), complaints.clone());
+        let mut logger = Logger { target: of_logger, input, complaints, pid: None, backoff: Backoff::default() };
         logger.start()?;
         Ok(Sink { target, fd: Fd::new(output), logger: Some(logger) })
     }
@@ -219,17 +220,36 @@ impl Sink {
 
 impl Logger {
     fn start(&mut self) -> anyhow::Result<()> {
-        let mut shell = Command::new("/bin/sh");
-        shell.arg("-c").arg(&self.command).stdin(self.input.try_clone()?).stdout(Stdio::null());
-        shell.stderr(self.complaints.try_clone()?);
+        let (mut program, name) = self.program();
+        program.stdin(self.input.try_clone()?).stdout(Stdio::null()).stderr(self.complaints.try_clone()?);
         // The logger gets its own process group: an INT from the terminal must not end it before the last line is
         // written.
-        shell.process_group(0);
-        sys::with_signals_unblocked(&mut shell);
-        let child = shell.spawn().with_context(|| format!("cannot start the piped log \"|{}\"", self.command))?;
+        program.process_group(0);
+        sys::with_signals_unblocked(&mut program);
+        let child = program.spawn().with_context(|| format!("cannot start {name}"))?;
         self.pid = Some(Pid::from_raw(child.id().cast_signed()));
         Ok(())
     }
+
+    /// The program, and its name in messages. This program itself sends lines to syslog, in a process of its own,
+    /// because a syslog daemon that hangs would make the master wait.
+    fn program(&self) -> (Command, String) {
+        match &self.target {
+            LogTarget::Syslog(target) => {
+                let mut program = Command::new("/proc/self/exe");
+                program.arg("syslog").arg(target.facility.to_string()).arg(format!("--tag={}", target.tag));
+                (program, format!("the process for {target}"))
+            }
+            LogTarget::Pipe(command) => shell(command),
+            LogTarget::Standard | LogTarget::File(_) => shell("cat"),
+        }
+    }
+}
+
+fn shell(command: &str) -> (Command, String) {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(command);
+    (shell, format!("the piped log \"|{command}\""))
 }
 
 /// Fails if a program that is named by its path cannot run: the shell would report that only later, to the log.

@@ -1,5 +1,6 @@
 //! Settings of the server as a whole: addresses, pool, limits, logs.
 
+use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -195,4 +196,76 @@ pub enum LogTarget {
     File(PathBuf),
     /// `|command`: the command's standard input.
     Pipe(String),
+    /// `syslog:facility:tag`
+    Syslog(SyslogTarget),
+}
+
+/// `ErrorLog syslog:facility:tag`
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SyslogTarget {
+    /// Number of the facility; see [`SyslogTarget::FACILITIES`].
+    pub facility: u8,
+    /// Name of the program in each message.
+    pub tag: String,
+}
+
+impl SyslogTarget {
+    /// Names of the facilities with their numbers (RFC 5424, section 6.2.1).
+    const FACILITIES: [(&str, u8); 20] = [
+        ("kern", 0),
+        ("user", 1),
+        ("mail", 2),
+        ("daemon", 3),
+        ("auth", 4),
+        ("syslog", 5),
+        ("lpr", 6),
+        ("news", 7),
+        ("uucp", 8),
+        ("cron", 9),
+        ("authpriv", 10),
+        ("ftp", 11),
+        ("local0", 16),
+        ("local1", 17),
+        ("local2", 18),
+        ("local3", 19),
+        ("local4", 20),
+        ("local5", 21),
+        ("local6", 22),
+        ("local7", 23),
+    ];
+    /// The longest tag in bytes: that of RFC 5424.
+    const LONGEST_TAG: usize = 48;
+
+    /// The target that `syslog`, `syslog:facility` or `syslog:facility:tag` names; `None`: the text names a file. As in
+    /// httpd, the facility is `local7` if there is none.
+    pub fn parse(text: &str) -> Option<Result<SyslogTarget, String>> {
+        let rest = text.strip_prefix("syslog")?;
+        let words = match rest {
+            "" => "",
+            _ => rest.strip_prefix(':')?,
+        };
+        let (facility, tag) = words.split_once(':').unwrap_or((words, ""));
+        let known = SyslogTarget::FACILITIES.iter().find(|(name, _)| name.eq_ignore_ascii_case(facility));
+        let facility = match known {
+            Some((_, number)) => *number,
+            None if facility.is_empty() => 23,
+            None => {
+                let names = SyslogTarget::FACILITIES.map(|(name, _)| name).join(", ");
+                return Some(Err(format!("expected a facility of syslog, one of {names}, got \"{facility}\"")));
+            }
+        };
+        if tag.len() > SyslogTarget::LONGEST_TAG || !tag.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let most = SyslogTarget::LONGEST_TAG;
+            return Some(Err(format!("expected a tag of at most {most} printable ASCII characters, got \"{tag}\"")));
+        }
+        let tag = if tag.is_empty() { "cameleer" } else { tag };
+        Some(Ok(SyslogTarget { facility, tag: tag.to_owned() }))
+    }
+}
+
+impl Display for SyslogTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = SyslogTarget::FACILITIES.iter().find(|(_, number)| *number == self.facility);
+        write!(f, "syslog:{}:{}", known.map_or("local7", |(name, _)| *name), self.tag)
+    }
 }

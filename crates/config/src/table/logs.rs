@@ -2,15 +2,16 @@
 
 use crate::draft::{CustomLog, Draft};
 use crate::model::response::setenv::EnvCondition;
-use crate::model::server::LogTarget;
+use crate::model::server::{LogTarget, SyslogTarget};
 use crate::table::row::{HOSTS, MANY, Row, SERVER, rows, word, words};
 use base::log::LogLevel;
 
 pub(super) static ROWS: &[Row] = rows![
     "core.c",
-    word("ErrorLog", HOSTS, "file|\"|command\"|-", error_log)
+    word("ErrorLog", HOSTS, "file|\"|command\"|syslog[:facility[:tag]]|-", error_log)
         .default("-", "terminals, systemd and containers collect standard error"),
-    "Where errors are logged: a file, the standard input of a command, or `-` for standard error.",
+    "Where errors are logged: a file, the standard input of a command, `-` for standard error, or syslog, to which a \
+     message goes with its LogLevel and without its time. The facility is `local7` and the tag `cameleer` if there is none.",
     words("LogLevel", HOSTS, "[module:]level…", 1..=MANY, log_level).default("warn", "httpd's default"),
     "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info, debug, or trace1 to trace8. \
      `ssl:info` sets it for one module: core, http, http2, ssl, perl, config, mpm_prefork, rewrite (httpd's names). Only \
@@ -69,7 +70,10 @@ fn access_log(
 
 /// `ErrorLog target`
 fn error_log(draft: &mut Draft, text: &str) -> Result<(), String> {
-    let target = target(draft, text)?;
+    let target = match SyslogTarget::parse(text) {
+        Some(of_syslog) => LogTarget::Syslog(of_syslog?),
+        None => target(draft, text)?,
+    };
     if draft.position.host == 0 {
         draft.config.error_log = target;
     } else {
@@ -151,7 +155,7 @@ fn target(draft: &Draft, text: &str) -> Result<LogTarget, String> {
     match text {
         "-" => Ok(LogTarget::Standard),
         _ if text == "syslog" || text.starts_with("syslog:") => {
-            Err("syslog is not supported yet: write \"|logger -t httpd\"".to_owned())
+            Err("only ErrorLog knows syslog, as in httpd: write \"|logger -t httpd -p local7.info\"".to_owned())
         }
         _ => Ok(LogTarget::File(draft.path(text))),
     }

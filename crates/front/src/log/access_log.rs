@@ -111,6 +111,7 @@ impl LogFile {
             LogTarget::Standard => "standard output".to_owned(),
             LogTarget::File(path) => path.display().to_string(),
             LogTarget::Pipe(command) => format!("|{command}"),
+            LogTarget::Syslog(target) => target.to_string(),
         };
         LogFile { name, file: File::from(log), lines: Vec::new(), lost: 0 }
     }

@@ -1,6 +1,6 @@
 # The targets. CI calls only these.
 #
-#   make run     install what is missing, build, serve the demo site
+#   make run     build, serve the demo site; root installs what is missing, others are told
 #   make check   format, clippy, walls, unit tests and one black-box test of each kind: less than a minute after a build
 #   make test    all tests; where ../shared/suites is, mod_perl's own tests as well
 #   make test-under-load  the tests N times (10), while each processor has something else to do; T=workers:: for some of them
@@ -19,6 +19,8 @@
 #   make audit   licences, sources and known vulnerabilities of what we depend on
 #   make mutants    each method of the API taken away: the tests that its row names must fail
 #   make soak    a million requests of all kinds, with reloads: nothing lost, nothing grown; N=20000 for fewer
+#   make deb     Debian packages, in target/deb/
+#   make deb-test   lintian; installed, upgraded under load, removed and purged in a container; two minutes after make deb
 #   make install    below PREFIX (/usr/local), in DESTDIR for packagers; make uninstall takes it away again
 
 PREFIX  ?= /usr/local
@@ -35,7 +37,7 @@ THREADS  = $(shell expr 3 '*' $$(nproc))
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 TIMING   = $(shell grep -v '^\#' tests/timing.txt)
 
-.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
+.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test clean
 
 build:
 	$(PACKAGES) build
@@ -137,6 +139,16 @@ install-files:
 
 uninstall:
 	PROGRAM="$(PROGRAM)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SYSCONFDIR="$(SYSCONFDIR)" sh pkg/install-files uninstall
+
+# The date that the program shows is that of the package.
+deb:
+	$(PACKAGES) build deb
+	SOURCE_DATE_EPOCH=$$(dpkg-parsechangelog -l pkg/debian/changelog -S Timestamp) $(CARGO) build --release --locked --bin cameleer
+	PROGRAM="$(PROGRAM)" sh pkg/deb
+
+deb-test: deb
+	$(PACKAGES) deb-test
+	PROGRAM="$(PROGRAM)" sh tests/pkg/deb-test
 
 clean:
 	$(CARGO) clean

@@ -21,6 +21,7 @@
 #   make soak    a million requests of all kinds, with reloads: nothing lost, nothing grown; N=20000 for fewer
 #   make deb     Debian packages, in target/deb/
 #   make deb-test   lintian; installed, upgraded under load, removed and purged in a container; two minutes after make deb
+#   make tarball the program with its files, to be unpacked and run anywhere without root; in target/tarball/
 #   make install    below PREFIX (/usr/local), in DESTDIR for packagers; make uninstall takes it away again
 
 PREFIX  ?= /usr/local
@@ -37,7 +38,7 @@ THREADS  = $(shell expr 3 '*' $$(nproc))
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 TIMING   = $(shell grep -v '^\#' tests/timing.txt)
 
-.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test clean
+.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test tarball clean
 
 build:
 	$(PACKAGES) build
@@ -145,6 +146,9 @@ deb:
 	$(PACKAGES) build deb
 	SOURCE_DATE_EPOCH=$$(dpkg-parsechangelog -l pkg/debian/changelog -S Timestamp) $(CARGO) build --release --locked --bin cameleer
 	PROGRAM="$(PROGRAM)" sh pkg/deb
+
+tarball: build
+	PROGRAM="$(PROGRAM)" sh pkg/tarball
 
 deb-test: deb
 	$(PACKAGES) deb-test

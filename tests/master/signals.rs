@@ -1,5 +1,6 @@
 //! Stopping, reopening logs, systemd.
 
+use std::net::TcpListener;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
 
@@ -149,21 +150,37 @@ fn messages(socket: &UnixDatagram) -> String {
     said
 }
 
+/// Starts the program with `arguments`, with `listener` as systemd passes a socket.
+fn start_with(site: Site, listener: &TcpListener, arguments: &[&str]) -> Server {
+    // The listening descriptor must be 3 and LISTEN_PID the program's pid, which only a shell between test and program
+    // knows.
+    let script = format!("exec 3<&{}; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" \"$@\"", listener.as_raw_fd());
+    nix::fcntl::fcntl(listener, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty())).expect("inheritable");
+    let mut command = std::process::Command::new("bash");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_cameleer")]).args(arguments).current_dir(site.folder());
+    command.env("TMPDIR", site.path("tmp")).env_remove("PORT");
+    Server::start(site, command)
+}
+
 #[test]
 fn sockets_of_systemd_are_served() {
     let site = Site::new().file("app.psgi", APP);
-    let listener = std::net::TcpListener::bind(("127.0.0.1", site.port)).expect("bound");
-    // The listening descriptor must be 3 and LISTEN_PID the program's pid, which only a shell between test and program
-    // knows.
-    let script = format!(
-        "exec 3<&{}; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" run --workers 1 app.psgi",
-        listener.as_raw_fd()
-    );
-    nix::fcntl::fcntl(&listener, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty())).expect("inheritable");
-    let mut command = std::process::Command::new("bash");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_cameleer")]).current_dir(site.folder());
-    command.env("TMPDIR", site.path("tmp")).env_remove("PORT");
-    let server = Server::start(site, command);
+    let listener = TcpListener::bind(("127.0.0.1", site.port)).expect("bound");
+    let server = start_with(site, &listener, &["run", "--workers", "1", "app.psgi"]);
+    drop(listener);
+    assert_eq!(server.text("/"), "answered");
+}
+
+/// systemd makes one socket of `ListenStream=80`, for IPv6 and IPv4.
+#[test]
+fn a_socket_of_systemd_for_both_families_is_that_of_listen_with_a_port() {
+    let site = Site::new().file("app.psgi", APP);
+    let listener = TcpListener::bind(("::", site.port)).expect("bound");
+    let listen = format!("Listen {}", site.port);
+    let app = "<Location />\nPsgiApp app.psgi\n</Location>";
+    let site =
+        site.file("site.conf", &format!("{listen}\nMaxClients 1\nStartServers 1\nPidFile cameleer.pid\n{app}\n"));
+    let server = start_with(site, &listener, &["serve", "-f", "site.conf"]);
     drop(listener);
     assert_eq!(server.text("/"), "answered");
 }

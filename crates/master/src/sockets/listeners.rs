@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use nix::sys::socket::{
     AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrLike, SockaddrStorage, UnixAddr, bind, getsockname,
-    listen, setsockopt, shutdown, socket, sockopt,
+    getsockopt, listen, setsockopt, shutdown, socket, sockopt,
 };
 use nix::sys::stat::{Mode, umask};
 use socket2::{SockFilter, SockRef};
@@ -83,7 +83,7 @@ impl Listeners {
     pub fn for_config(&self, checked: &CheckedConfig) -> anyhow::Result<Vec<BoundSocket>> {
         let mut wanted: Vec<BoundSocket> = self.bound.iter().filter(|b| b.passed).cloned().collect();
         for address in &checked.config.listen {
-            if wanted.iter().any(|b| b.address == *address) {
+            if wanted.iter().any(|b| b.accepts_at(address)) {
                 continue;
             }
             let bound = match self.bound.iter().find(|b| b.address == *address) {
@@ -157,6 +157,17 @@ impl BoundSocket {
         let address =
             listen_of(&address).ok_or_else(|| anyhow!("LISTEN_FDS: only TCP and unix sockets are supported"))?;
         Ok(BoundSocket { address, fd: Fd::new(fd), passed: true })
+    }
+
+    /// Whether connections to `address` arrive here. One socket of systemd's `ListenStream=80` has IPv6 and IPv4.
+    fn accepts_at(&self, address: &Listen) -> bool {
+        let (Listen::Tcp(ours), Listen::Tcp(theirs)) = (&self.address, address) else {
+            return self.address == *address;
+        };
+        let is_any = |address: &SocketAddr| address.ip().is_unspecified();
+        let has_ipv4 = || self.passed && ours.is_ipv6() && getsockopt(&*self.fd, sockopt::Ipv6V6Only) == Ok(false);
+        ours == theirs
+            || (is_any(ours) && is_any(theirs) && theirs.is_ipv4() && ours.port() == theirs.port() && has_ipv4())
     }
 
     fn bind(address: &Listen, all: &[Listen], backlog: u32) -> anyhow::Result<BoundSocket> {

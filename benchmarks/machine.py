@@ -33,6 +33,7 @@ def first(pattern, path):
 def cameleer_version():
     try:
         argv = [cameleer_binary(), "--version"]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=5).stdout.strip() or "unknown"
+        lines = subprocess.run(argv, capture_output=True, text=True, timeout=5).stdout.splitlines()
+        return lines[0] if lines else "unknown"
     except Missing as reason:
         return str(reason)

@@ -54,5 +54,6 @@ fn main() {
     build.compile("cameleer_shim");
     println!("cargo::rustc-link-search={}/CORE", perl("print $Config{archlibexp}"));
     println!("cargo::rustc-link-lib=perl");
+    println!("cargo::rustc-env=CAMELEER_PERL={}", perl("print qq{$Config{version} ($Config{archname})}"));
     println!("cargo::rerun-if-changed=src");
 }

@@ -15,6 +15,7 @@ mod run;
 mod serve;
 mod single;
 mod tips;
+mod version;
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::parent_id;
@@ -37,10 +38,14 @@ const CONFIGURATION: u8 = 78;
 
 /// The application server for Perl: preloaded, pre-forked workers behind an async front.
 #[derive(Debug, Parser)]
-#[command(name = "cameleer", version, after_help = HINT, disable_help_subcommand = true)]
+#[command(name = "cameleer", version = version::text(), after_help = HINT, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    /// Print the version and the build date, as httpd does
+    #[arg(short = 'v')]
+    server_version: bool,
 }
 
 const HINT: &str = "\
@@ -95,6 +100,9 @@ enum Command {
     Size(size::Size),
     /// Measure memory, files and system calls of loading Perl code
     Bloat(bloat::Bloat),
+    /// Print the versions of the program, of its Perl and of its libraries
+    #[command(hide = true)]
+    Version,
     /// Print the man page of a command
     #[command(hide = true)]
     Man(man::Man),
@@ -135,7 +143,9 @@ pub fn run() -> anyhow::Result<()> {
     sys::keep_inherited_from_children();
     let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let cli = Cli::try_parse().unwrap_or_else(|error| tips::improve(error, &arguments).exit());
-    match cli.command {
+    // Without a command there is -v: clap shows the help when there is neither.
+    let Some(command) = cli.command else { return toolkit::print(&version::server()) };
+    match command {
         Command::Run(run) => run::run(run),
         Command::Serve(serve) => serve.run(),
         Command::Check(check) => check.run(),
@@ -158,6 +168,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Tune(tune) => tune.run(),
         Command::Size(size) => size.run(),
         Command::Bloat(bloat) => bloat.run(),
+        Command::Version => toolkit::print(&format!("cameleer {}\n", version::text())),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
         Command::Front => role(c"cameleer-front", |control| {

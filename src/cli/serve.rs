@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use nix::unistd::Pid;
 
-use super::{Unfit, built_in, check, daemon, ready, report, single};
+use super::{Unfit, built_in, check, daemon, ready, report, single, version};
 use admin::{reload, stop};
 use config::ShadowChanges;
 use master::configuration::{ConfigInput, ConfigOrigin};
@@ -60,8 +60,8 @@ enum Verb {
 impl Serve {
     pub fn run(self) -> anyhow::Result<()> {
         if self.version || self.build {
-            print(&format!("Cameleer {}\n", env!("CARGO_PKG_VERSION")))?;
-            return if self.build { print(&format!("{}\n", built_in::kind())) } else { Ok(()) };
+            print(&version::server())?;
+            return if self.build { print(&format!("{}\n{}\n", version::parts(), built_in::kind())) } else { Ok(()) };
         }
         if self.files {
             return print(&built_in::module_files());

@@ -78,7 +78,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("configtest", "cameleer check -f FILE"),
     ("test", "cameleer check -f FILE"),
     ("help", "cameleer --help"),
-    ("version", "cameleer --version"),
 ];
 
 /// Returns `error` with a better tip, if there is one.

@@ -23,3 +23,5 @@ mod explain;
 mod install;
 /// `cameleer size`.
 mod size;
+/// `cameleer --version`, and the version of the packages.
+mod version;

@@ -13,3 +13,8 @@ mod sql;
 
 pub use dbm::{DbmFile, LONGEST_DBM};
 pub use sql::{SqlQuestion, SqlRows, ask};
+
+/// Version of the SQLite library: `3.40.1`.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}

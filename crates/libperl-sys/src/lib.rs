@@ -5,6 +5,9 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+/// Version and architecture of the perl whose headers and library were built in: `5.36.0 (x86_64-linux-gnu)`.
+pub const PERL: &str = env!("CAMELEER_PERL");
+
 /// `cml_status`
 pub type RawStatus = c_int;
 /// The call returned normally.

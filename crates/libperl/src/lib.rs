@@ -37,7 +37,7 @@ pub use census::{Census, Living};
 pub use environment::{EnvChanges, env_changes, env_follow, env_forget, env_put, env_tie};
 pub use left::LeftState;
 use libperl_sys as sys;
-pub use libperl_sys::{GONE, HERE, Hooks, NOT_WANTED};
+pub use libperl_sys::{GONE, HERE, Hooks, NOT_WANTED, PERL};
 pub use observe::{
     FrameCode, MemoryReader, PerlActivity, PerlFrame, StackReader, activity, activity_address, activity_begins,
     activity_ends, activity_phase,

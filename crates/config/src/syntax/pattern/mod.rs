@@ -23,6 +23,12 @@ use crate::syntax::tree::At;
 use crate::syntax::work;
 use base::path::Text;
 
+/// Version of PCRE2: `10.43`.
+pub fn pcre2_version() -> String {
+    let (major, minor) = pcre2::version();
+    format!("{major}.{minor}")
+}
+
 /// A compiled regular expression. Clones share it.
 #[derive(Clone)]
 pub struct Pattern(Arc<Compiled>);

@@ -51,6 +51,7 @@ fn systemd_is_content_with_the_units_and_finds_program_and_man_page() {
     let site = installed();
     let mut verify = Command::new("systemd-analyze");
     verify.args(["verify", "cameleer.service", "cameleer.socket"]);
+    verify.args(["cameleer@apache2.service", "cameleer@apache2.socket"]);
     verify.env("SYSTEMD_UNIT_PATH", site.filled("@DIR@/usr/lib/systemd/system:"));
     verify.env("MANPATH", site.path("usr/share/man"));
     let said = Finished::of(&mut verify).succeeded();
@@ -157,4 +158,24 @@ fn modules_are_installed_in_inc_and_files_of_other_packages_stay() {
         }
         assert!(!site.has(&format!("{found}/Apache")), "our links and their folders go");
     }
+}
+
+#[test]
+fn a_tarball_is_unpacked_and_run_anywhere() {
+    let site = Site::new().file("app.psgi", "sub { require APR::Pool; [200, [], [$INC{'Cameleer/PSGI.pm'}]] }");
+    let mut make = Command::new("sh");
+    make.arg("pkg/tarball").current_dir(env!("CARGO_MANIFEST_DIR"));
+    make.env("PROGRAM", env!("CARGO_BIN_EXE_cameleer")).env("OUTPUT", site.path("made"));
+    let made = Finished::of(&mut make).succeeded().out;
+    let (_, name) = made.trim_end().rsplit_once('/').expect("the path of the tarball");
+    let name = name.strip_suffix(".tar.gz").expect("its ending");
+    shell(&site, "sh", "mkdir @DIR@/anywhere && tar -xzf @DIR@/made/*.tar.gz -C @DIR@/anywhere");
+    let folder = site.path(&format!("anywhere/{name}"));
+    assert!(folder.join("share/doc/cameleer.cdx.json").is_file() && !folder.join("lib/systemd").exists(), "{name}");
+    let listen = format!("127.0.0.1:{}", site.port);
+    let mut command = Command::new(folder.join("bin/cameleer"));
+    command.args(["run", "app.psgi", "--workers", "1", "--listen", &listen]).current_dir(site.folder());
+    command.env("TMPDIR", site.path("tmp")).env_remove("CAMELEER_PERL_LIB").env_remove("PERL5LIB");
+    let server = Server::start(site, command);
+    assert_eq!(server.text("/"), folder.join("share/cameleer/perl/Cameleer/PSGI.pm").display().to_string());
 }

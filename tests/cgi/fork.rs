@@ -270,3 +270,31 @@ fn a_begin_block_that_forks_leaves_one_worker_that_answers() {
     }
     assert!(!server.log().contains("fatal runtime error"), "{}", server.log());
 }
+
+#[test]
+fn a_library_that_two_scripts_require_while_they_are_compiled_extends_inc_for_both() {
+    let script = |name: &str| {
+        format!(
+            "#!/usr/bin/perl\nBEGIN {{ unshift @INC, '.'; require 'setlib.cfg'; }} use Own; {TEXT} print '{name} ', Own::name(), ' ', hello();"
+        )
+    };
+    let server = Site::new()
+        .script("scripts/test", &script("test"))
+        .script("scripts/other", &script("other").replace("use Own;", "require Own; require Later;"))
+        .file("scripts/setlib.cfg", "@INC = ('@DIR@/lib', grep { $_ ne '.' } @INC); sub hello { 'hello' } 1;")
+        .file("lib/Own.pm", "package Own; sub name { 'own' } 1;")
+        .file("lib/Later.pm", "package Later; 1;")
+        .serve(&conf("CgiMode fork"));
+    for _ in 0..2 {
+        assert_eq!(server.text(URL), "test own hello");
+        assert_eq!(server.text("/cgi/other"), "other own hello");
+    }
+    assert!(!server.log().contains("redefined"), "{}", server.log());
+}
+
+#[test]
+fn the_text_behind_the_end_mark_belongs_to_the_scripts_package() {
+    let script = format!("#!/usr/bin/perl\npackage Blog; {TEXT} print <DATA>;\n__END__\none\ntwo\n");
+    let server = Site::new().script("scripts/test", &script).serve(&conf("CgiMode fork"));
+    assert_eq!([server.text(URL), server.text(URL)], ["one\ntwo\n", "one\ntwo\n"]);
+}

@@ -46,6 +46,7 @@ sub switches ($line) {
 sub compiled ( $file, $source, $switches, $variables ) {
     my $before = snapshot();
     my %known  = map { $_ => 1 } keys %main::;
+    my %loaded = %INC;
     my ($folder) = $file =~ m{\A(.*)/};
     chdir $folder or return {};
     local *0    = \( my $name = $file );
@@ -65,8 +66,10 @@ sub compiled ( $file, $source, $switches, $variables ) {
     $script->{set}   = { map { $_ => $ENV{$_} } grep { ( $ENV{$_} // '' ) ne ( $env{$_} // '' ) } keys %ENV };
     $script->{unset} = [ grep { !exists $ENV{$_} } keys %env ];
     $script->{own}   = taken( \%known );
+    $script->{files} = taken_files( \%loaded );
     $script->{line}  = scalar $switches =~ /-\w*l/;
     $script->{data}  = $source->{data};
+    $script->{in}    = [ 'main', grep { defined } $source->{package} ];
     $script->{bin}   = [ $FindBin::Bin, $FindBin::Script, $FindBin::RealBin, $FindBin::RealScript ] if $INC{'FindBin.pm'};
     %ENV = %requests;
     restore($before);
@@ -100,6 +103,16 @@ sub taken ($known) {
     return \%own;
 }
 
+# Removes files that are not modules from %INC: they define subs in main, or change @INC, for the script that requires
+# them, and the next script must load them again.
+sub taken_files ($loaded) {
+    my %files;
+    for my $name ( grep { !exists $loaded->{$_} && !/\.pm\z/ } keys %INC ) {
+        $files{$name} = delete $INC{$name};
+    }
+    return \%files;
+}
+
 # The state that BEGIN blocks and `use` may have set, and that every run starts from.
 sub snapshot {
     my %signals = map { $_ => $SIG{$_} } grep { defined $SIG{$_} } keys %SIG;
@@ -129,6 +142,7 @@ sub run ($words) {
     delete @ENV{ @{ $RUNNING->{unset} } };
     @ENV{ keys %{ $RUNNING->{set} } } = values %{ $RUNNING->{set} };
     $main::{$_} = *{ $RUNNING->{own}{$_} } for keys %{ $RUNNING->{own} };
+    $INC{$_} = $RUNNING->{files}{$_} for keys %{ $RUNNING->{files} };
     restore( $RUNNING->{state} );
     chdir $file =~ s{/[^/]*\z}{}r or die "$file: $!\n";
     *0 = \( my $name = $file );
@@ -149,9 +163,13 @@ sub forget_mod_perl {
     return;
 }
 
+# Perl opens DATA in the package that is current at __END__.
 sub open_data ($file) {
-    open main::DATA, '<', $file or die "$file: $!\n";
-    seek main::DATA, $RUNNING->{data}, 0;
+    no strict 'refs';
+    for my $package ( @{ $RUNNING->{in} } ) {
+        open *{"${package}::DATA"}, '<', $file or die "$file: $!\n";
+        seek *{"${package}::DATA"}, $RUNNING->{data}, 0;
+    }
     return;
 }
 

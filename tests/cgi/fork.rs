@@ -298,3 +298,17 @@ fn the_text_behind_the_end_mark_belongs_to_the_scripts_package() {
     let server = Site::new().script("scripts/test", &script).serve(&conf("CgiMode fork"));
     assert_eq!([server.text(URL), server.text(URL)], ["one\ntwo\n", "one\ntwo\n"]);
 }
+
+#[test]
+fn programs_that_a_script_starts_write_to_their_pipes() {
+    let script = format!(
+        "{TEXT} my $said = `echo command`; open my $pipe, '-|', 'echo', 'pipe' or die; $said .= <$pipe>; close $pipe; \
+         pipe my $from, my $to or die; my $child = fork // die; \
+         if (!$child) {{ close $from; print $to scalar `echo grandchild`; close $to; exec 'true' }} \
+         close $to; $said .= <$from>; waitpid $child, 0; print $said;"
+    );
+    let server = serve(&script);
+    for _ in 0..2 {
+        assert_eq!(server.text(URL), "command\npipe\ngrandchild\n");
+    }
+}

@@ -68,6 +68,7 @@ static void in_forked_child(void)
     cml_request_child = 0;
     for (size_t i = 0; i < private_count; i++)
         close(private_fds[i]);
+    private_count = 0; /* the child may open others with these numbers, which its own children need */
     cml_default_signals();
 }
 

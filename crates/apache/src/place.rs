@@ -131,8 +131,9 @@ with_defaults! {
         pub satisfies: Satisfies = Satisfies::NoSpec,
         /// `Require`, in order.
         pub requires: Vec<RequireLine>,
-        /// `DefaultType`: the type of a response that sets none.
-        pub default_type: String = "text/html".into(),
+        /// `DefaultType`: the type of a response that sets none. `None`: text/html, and none for programs, as in
+        /// httpd.
+        pub default_type: Option<String>,
         /// The MIME types by file name: `TypesConfig`, `AddType` and similar directives.
         pub types: FactOf<String>,
         /// The aliases of paths.

@@ -58,7 +58,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         },
         requires: settings.access.requires.iter().map(requirement).collect(),
         perl_options: perl_options(config, settings),
-        default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
+        default_type: settings.default_type.clone(),
         ..Default::default()
     }
 }

@@ -66,7 +66,8 @@ impl RequestRec {
     /// The content type where no handler has set one: by the file's name, else the default.
     fn unsaid_type(&mut self) -> Vec<u8> {
         let named = self.text(Text::ContentType).filter(|kind| !kind.is_empty()).map(<[u8]>::to_vec);
-        named.unwrap_or_else(|| self.place.default_type.clone().into_bytes())
+        let built_in = if self.ran_program { "" } else { "text/html" };
+        named.unwrap_or_else(|| self.place.default_type.as_deref().unwrap_or(built_in).as_bytes().to_vec())
     }
 
     /// `$r->content_type` and `$r->content_encoding` take precedence over the tables; the tables' content type
@@ -185,7 +186,10 @@ impl RequestRec {
         let is_the_servers = is_moved || self.output.elsewhere.is_some();
         for (name, value) in header.others {
             match api() {
-                Api::One if !is_the_servers => self.tables.of_mut(Id::HeadersOut).add(&name, &value),
+                // As in mod_perl 1; programs print for httpd's mod_cgi.
+                Api::One if !is_the_servers && !self.ran_program => {
+                    self.tables.of_mut(Id::HeadersOut).add(&name, &value)
+                }
                 _ => self.script_field(&name, &value),
             }
         }
@@ -243,8 +247,8 @@ impl RequestRec {
 }
 
 impl RequestRec {
-    /// Stores a script's header in the table that error responses include, unless it describes the body. A repeated
-    /// header replaces the earlier one, except for cookies.
+    /// Stores a script's header in the table that error responses include, unless it describes the body. Values of
+    /// a repeated header are joined to one line, as httpd does, except for cookies.
     fn script_field(&mut self, name: &[u8], value: &[u8]) {
         match &name.to_ascii_lowercase()[..] {
             b"content-length" | b"transfer-encoding" => self.tables.of_mut(Id::HeadersOut).set(name, value),

@@ -221,3 +221,48 @@ fn the_body_is_read_from_the_beginning_by_whoever_the_script_starts() {
     let body = "x".repeat(200_000);
     assert_eq!(server.send(Request::new("POST", URL).body(body.as_bytes())).is(200).text(), body.repeat(2));
 }
+
+#[test]
+fn a_script_that_can_answer_once_in_a_process_answers_every_request_in_every_mode() {
+    let module =
+        |end: &str| format!("package Own; sub import {{ {TEXT} print \"run $ENV{{QUERY_STRING}}\"; {end} }} 1;");
+    let site = || {
+        Site::new()
+            .script("scripts/test", &format!("{PERL}use lib '@DIR@/lib'; use Own;"))
+            .script("scripts/exits", &format!("{PERL}use lib '@DIR@/lib'; use Exits;"))
+            .script("scripts/away", &format!("{PERL}BEGIN {{ print \"Location: http://example.org/\\n\\n\" }}"))
+            .script(
+                "scripts/loop",
+                &format!(
+                    "{PERL}use CGI::Fast; while (my $q = CGI::Fast->new) {{ {TEXT} print 'run ', $q->query_string }}"
+                ),
+            )
+            .script("scripts/usual", &format!("{PERL}our $n; {TEXT} print ++$n;"))
+            .file("lib/Own.pm", &module(""))
+            .file("lib/Exits.pm", &module("exit;").replace("Own", "Exits"))
+    };
+    for generation in [1, 2] {
+        for mode in ["program", "fork", "persistent"] {
+            let server = site().serve(&format!("PerlGeneration {generation}\n{}", conf(&format!("CgiMode {mode}"))));
+            for query in ["a=1", "a=2", "a=3"] {
+                // mod_perl 2's exit is an exception: a BEGIN block that calls it makes the first request a 500.
+                let exits = if generation == 2 && mode == "persistent" { "test" } else { "exits" };
+                for name in ["test", exits, "loop"] {
+                    let said = server.text(&format!("/cgi/{name}?{query}"));
+                    assert_eq!(said, format!("run {query}"), "{name} {mode} {generation}");
+                }
+                server.get("/cgi/away").is(302);
+            }
+            // A script that prints when it runs stays in the worker.
+            let counts = ["1", "2", "3"].map(|_| server.text("/cgi/usual"));
+            assert_eq!(counts, if mode == "persistent" { ["1", "2", "3"] } else { ["1"; 3] }, "{mode} {generation}");
+            if mode == "persistent" {
+                server.logged(
+                    "scripts/test: prints its response while it is compiled, so it runs as a program from now on",
+                );
+                server.logged("scripts/loop: has a loop of FastCGI requests");
+                assert!(!server.log().contains("scripts/usual:"), "{}", server.log());
+            }
+        }
+    }
+}

@@ -154,6 +154,18 @@ words(r)
         XSRETURN_EMPTY;
     SP = push_words(aTHX_ SP, query.bytes, query.bytes + query.length);
 
+void
+output()
+  PPCODE:
+    /* The number of the current request, or 0, and whether it has output. */
+    const uint64_t r = apache_record_number();
+    int64_t sent = 0, sent_header = 0;
+    const bool is_known = r && apache_get_number(r, APACHE_BYTES_SENT, &sent) == APACHE_OK
+        && apache_get_number(r, APACHE_SENT_HEADER, &sent_header) == APACHE_OK;
+    EXTEND(SP, 2);
+    mPUSHu((UV)r);
+    PUSHs(boolSV(is_known && (sent || sent_header)));
+
 int
 _is_forked_child()
   CODE:

@@ -29,7 +29,7 @@ my %NAMES = (
     'Apache::Connection' => [qw(remote_ip remote_host local_ip user auth_type aborted remote_port local_port)],
     'Apache::Leak'       => [qw(NoteSV count arenas)],
     'Apache::Log'        => [qw(write)],
-    'Apache::Registry'   => [qw(go_home look mtime enter words take_end_blocks _take_end_blocks_of _is_forked_child)],
+    'Apache::Registry'   => [qw(go_home look mtime enter words take_end_blocks _take_end_blocks_of output _is_forked_child)],
     'Apache::Request'    => [
         qw(param innermost parse_form multipart_begin multipart_feed multipart_next memory_file)
     ],

@@ -12,10 +12,18 @@ use base::stamp::Stamp;
 /// Maximum of files whose kind a worker caches.
 const MAX_KNOWN: usize = 1000;
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Program,
+    /// Perl that this worker has not run yet.
+    New,
+    Perl,
+}
+
 /// Cached kinds of files, by name.
 #[derive(Debug, Default)]
 pub struct Kinds {
-    known: RefCell<BoundedCache<PathBuf, (Stamp, bool), MAX_KNOWN>>,
+    known: RefCell<BoundedCache<PathBuf, (Stamp, Kind), MAX_KNOWN>>,
     /// Perl scripts that end the process that compiles them, valid while their stamps are unchanged.
     fatal: Vec<(PathBuf, Stamp)>,
 }
@@ -38,14 +46,34 @@ impl Kinds {
         if self.fatal.iter().any(|(fatal, known)| fatal == file && *known == stamp) {
             return true;
         }
-        if let Some((known, is_program)) = self.known.borrow_mut().get(file)
+        if let Some((known, kind)) = self.known.borrow_mut().get(file)
             && *known == stamp
         {
-            return *is_program;
+            return *kind == Kind::Program;
         }
-        let is_program = is_program(file);
-        self.known.borrow_mut().put(file.to_owned(), (stamp, is_program));
-        is_program
+        let kind = if is_program(file) { Kind::Program } else { Kind::New };
+        self.known.borrow_mut().put(file.to_owned(), (stamp, kind));
+        kind == Kind::Program
+    }
+
+    /// Whether a script has run for the first time since its file was last changed.
+    pub fn has_run(&self, file: &Path) -> bool {
+        let mut known = self.known.borrow_mut();
+        match known.get(file).copied() {
+            Some((stamp, Kind::New)) => {
+                known.put(file.to_owned(), (stamp, Kind::Perl));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Has the kernel execute a script until its file changes.
+    pub fn becomes_program(&self, file: &Path) {
+        let mut known = self.known.borrow_mut();
+        if let Some((stamp, _)) = known.get(file).copied() {
+            known.put(file.to_owned(), (stamp, Kind::Program));
+        }
     }
 }
 

@@ -60,7 +60,11 @@ fn run_script(at: LocatedRequest<'_>) -> i32 {
         return said;
     }
     match site.registry() {
-        Ok(registry) => site.calls.call(registry, request).0,
+        Ok(registry) => {
+            let said = site.calls.call(registry, request).0;
+            site.learn_kind(request);
+            said
+        }
         Err(error) => site.calls.conclude_interrupted(request, error),
     }
 }

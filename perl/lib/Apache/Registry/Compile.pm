@@ -8,13 +8,32 @@ use v5.36;
 # Variables of the script that its subs share only in the first request: perl warns about each use.
 my @unshared;
 
+# The requests whose script is being compiled, also after a BEGIN block has called exit, whose script printed then, and
+# whose script is written for FastCGI; 0 for none.
+my ( $compiling, $printing, $looping ) = ( 0, 0, 0 );
+
+# Why the script of the current request, which has run for the first time, can answer no other request in this process:
+# 'prints' if it has printed, and perhaps exited, while it was compiled; 'fastcgi' if FCGI has been loaded, whose loop
+# ends for good after one request without FastCGI; otherwise 'no'.
+sub needs_processes (@) {
+    my ( $request, $has_output ) = Apache::Registry::output();
+    return 'no' if !$request;
+    return 'prints' if $printing == $request || $compiling == $request && $has_output;
+    return $looping == $request && $INC{'FCGI.pm'} ? 'fastcgi' : 'no';
+}
+
 # evaluate(), with one warning for all variables that will not remain shared.
 sub compile ($text) {
     my $before = $SIG{__WARN__};
     my $ours   = sub ($warning) { gather($warning) or pass( $before, $warning ) };
     my @outer  = splice @unshared;
     $SIG{__WARN__} = $ours;
+    my ( $request, $has_output ) = Apache::Registry::output();
+    $compiling = $has_output ? 0 : $request;
+    $looping   = $request if $text =~ /\bFCGI\b|\bCGI::Fast\b|\bFastCGI\b/;
     evaluate($text);
+    $printing  = $compiling if $compiling && ( Apache::Registry::output() )[1];
+    $compiling = 0;
     {
         local $@;
         # A BEGIN block may have set its own hook, which stays.

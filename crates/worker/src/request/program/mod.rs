@@ -36,6 +36,26 @@ impl Site {
         }
     }
 
+    /// After the first run of a script in this worker: if the script can answer no second request there, the kernel runs
+    /// it from now on. One such script answers by its BEGIN blocks or by the modules that it uses; another has a loop of
+    /// FastCGI requests.
+    pub(super) fn learn_kind(&self, request: u64) {
+        let name = apache::filename(request);
+        let file = Path::new(OsStr::from_bytes(&name));
+        if !self.kinds.has_run(file) {
+            return;
+        }
+        let reason = match self.perl.call_for_text(c"Apache::Registry::Compile::needs_processes", "").as_deref() {
+            Ok("prints") => "prints its response while it is compiled",
+            Ok("fastcgi") => "has a loop of FastCGI requests, which ends after one",
+            _ => return,
+        };
+        self.kinds.becomes_program(file);
+        let text =
+            format!("{}: {reason}, so it runs as a program from now on; set CgiMode program for it", file.display());
+        apache::log_line(apache::Level::Warn, &text);
+    }
+
     fn run_in_process(&self, location: &ResolvedLocation, request: u64, file: &Path, forks: bool) -> i32 {
         if let Some(status) = refused(&location.settings, request, file) {
             return status;

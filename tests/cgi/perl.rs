@@ -266,3 +266,14 @@ fn a_script_that_can_answer_once_in_a_process_answers_every_request_in_every_mod
         }
     }
 }
+
+#[test]
+fn a_script_that_calls_mod_perl_2_without_its_generation_is_told_the_directive() {
+    let called = format!("{PERL}{TEXT} Apache2::RequestUtil->request if $ENV{{MOD_PERL}}; print 'process';");
+    let site = || Site::new().script("scripts/called", &called);
+    let server = site().serve(&conf("CgiMode persistent"));
+    server.get("/cgi/called").is(500);
+    server.logged("mod_perl 1's; write PerlGeneration 2");
+    let server = site().serve(&conf("CgiMode program"));
+    assert_eq!(server.text("/cgi/called"), "process");
+}

@@ -15,6 +15,16 @@ pub const DECLINED: i32 = -1;
 /// it.
 const WRITER_DIED: &str = "PSGI: the client has left at ";
 
+const NEEDS_MOD_PERL_2: &str =
+    "the code calls mod_perl 2's API, and this server has mod_perl 1's; write PerlGeneration 2";
+
+/// Whether perl's message is about a module, sub or method of mod_perl 2 that is not there.
+fn calls_mod_perl_2(message: &str) -> bool {
+    let is_missing = message.starts_with("Can't locate ") || message.starts_with("Undefined subroutine ");
+    let first = message.lines().next().unwrap_or_default();
+    is_missing && ["\"Apache2::", "&Apache2::", " Apache2/"].iter().any(|name| first.contains(name))
+}
+
 /// Calls handlers, and restores the API's state after those that do not return.
 pub struct HandlerCalls {
     perl: Rc<Interpreter>,
@@ -100,6 +110,9 @@ impl HandlerCalls {
                 let status = if libperl::timed_out() { 504 } else { status.unwrap_or(500) };
                 apache::fail(request, status);
                 report(&text);
+                if apache::api() == apache::Api::One && calls_mod_perl_2(&text) {
+                    apache::log_line(apache::Level::Error, NEEDS_MOD_PERL_2);
+                }
                 self.died.set(true);
                 self.remember(&text);
                 i32::from(status)

@@ -112,6 +112,7 @@ async fn step(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
                 admit(context, &head, &route).await?;
                 cached::purge::answer(context, &head, &route).map(Dispatched::Response)
             }
+            Some(to) => Box::pin(passed::answer(context, &head, &route, &to, body)).await,
             None => {
                 let mut answer = at_place(context, &head, route, body).await?;
                 if let (Dispatched::Response(response), Cow::Owned(head)) = (&mut answer, head) {

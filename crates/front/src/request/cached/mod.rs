@@ -180,10 +180,13 @@ impl<'a> Visit<'a> {
         self.cache.forget(&self.key.resource);
     }
 
-    /// Whether the client is authenticated, sent credentials or has a certificate.
+    /// Whether the client is authenticated, has a certificate, or sent credentials, which rules may have moved to other
+    /// fields.
     fn is_user(&self) -> bool {
-        let has_certificate = self.context.client.session().is_some_and(|session| session.client.is_some());
-        has_certificate || self.head.headers.contains_key(AUTHORIZATION) || self.context.visitor().user().is_some()
+        let heads = [self.head, &self.context.head];
+        self.context.client.session().is_some_and(|session| session.client.is_some())
+            || heads.iter().any(|head| head.headers.contains_key(AUTHORIZATION))
+            || self.context.visitor().user().is_some()
     }
 
     fn hit(&self, answer: &StoredResponse, event: Event) -> Lookup<'a> {

@@ -1,4 +1,4 @@
-//! What a page costs is bounded: recursion, numbers, lengths. The limits are in docs/operating/includes.md.
+//! The cost of a page is bounded: recursion, numbers, lengths. The limits are in docs/operating/includes.md.
 
 use super::{CONF, ERROR, page};
 use crate::support::Site;

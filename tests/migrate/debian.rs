@@ -33,7 +33,7 @@ fn a_migrated_tree_is_checked_served_and_answers_a_page_of_each_kind() {
     let moved = get("/item?id=7").is(301).header("location");
     assert!(moved.is_some_and(|to| to.ends_with("/items/7")));
     get("/members/").is(401);
-    // What the old server protected by a module in C is closed, and no source of PHP is sent.
+    // Paths that the old server protected by a module in C are closed, and no source of PHP is sent.
     get("/intranet/plan").is(403);
     get("/secret.php5").is(403);
     get("/old-php/page.php").is(500);

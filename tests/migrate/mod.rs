@@ -14,7 +14,7 @@ mod includes;
 mod modules_in_c;
 /// A tree of Apache 1.3, as it was in 2003.
 mod old;
-/// What single lines become.
+/// Edits of single lines.
 mod single_lines;
 /// A whole site of 2003: Registry, DBI, Mason, ASP, rewrite rules, TLS, `.htaccess`.
 mod site_of_2003;

@@ -64,7 +64,7 @@ fn all_members_are_tried_before_a_request_is_refused() {
     assert_eq!(server.get("/").status, 503);
     assert_eq!(server.log().matches("cannot connect:").count(), 2, "{}", server.log());
     let _late = two.file("htdocs/index.html", "late").serve("");
-    // Both are in error, so both are tried again.
+    // Each member is in error, so each is tried again.
     assert_eq!(server.text("/index.html"), "late");
 }
 

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 
 use super::{Finished, Site, free_port, signal, until};
 
-/// Its configuration. Only `cn=reader` may read entries, and nobody passwords.
+/// Configuration of slapd. Only `cn=reader` may read entries, and no one may read passwords.
 const CONF: &str = r#"
 include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema

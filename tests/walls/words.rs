@@ -103,7 +103,7 @@ fn wide_comments(text: &str) -> Vec<String> {
     found
 }
 
-/// What `rule` finds in all sources, with the names of their files.
+/// Findings of `rule` in all sources, with the names of their files.
 fn found_in_sources(rule: fn(&str) -> Vec<String>) -> String {
     let folders = ["crates", "src", "tools", "fuzz", "tests"].into_iter();
     let sources = folders.flat_map(|folder| files(Path::new(folder), "rs")).filter(|file| !file.ends_with("words.rs"));

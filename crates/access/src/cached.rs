@@ -18,7 +18,7 @@ const LONGEST: usize = 2048;
 #[derive(PartialEq, Eq, Hash)]
 struct CacheKey {
     context: CacheContext,
-    /// Host and folder of the path, as far as the context limits the places.
+    /// Host for which the cached result is valid; `None`: any host.
     host: Option<u16>,
     path: Vec<u8>,
     folder: Option<PathBuf>,

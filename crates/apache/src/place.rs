@@ -14,7 +14,7 @@ pub struct PassedAlias {
     pub file: Vec<u8>,
 }
 
-/// Finds the [`PassedAlias`] of a path, if an alias matches it.
+/// A lookup of a fact by its name, such as a [`PassedAlias`] by the path; `None`: there is no such fact.
 #[derive(Clone)]
 pub struct FactOf<T>(Rc<Find<T>>);
 

@@ -11,7 +11,7 @@ const MOST_IDLE: u32 = 1000;
 /// `FCGI_REQUEST_COMPLETE`
 const COMPLETE: u8 = 0;
 
-/// What an application sends, without the framing.
+/// An application's output, without the framing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FastcgiEvent {
     /// A piece of the CGI response.

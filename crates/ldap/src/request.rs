@@ -31,7 +31,7 @@ pub enum LdapDereference {
     Always,
 }
 
-/// What to look for, and its limits.
+/// A search with its filter and limits.
 #[derive(Debug, Clone)]
 pub struct LdapSearch<'a> {
     /// Name of the entry where the search begins.

@@ -25,7 +25,7 @@ pub mod code {
 pub struct LdapResponse {
     /// The number of the request; 0: a notice of the server.
     pub id: u32,
-    /// Its content.
+    /// The operation and its result.
     pub operation: LdapOperation,
 }
 
@@ -45,9 +45,9 @@ pub enum LdapOperation {
 /// An object of the directory: its name and attributes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LdapEntry {
-    /// Its distinguished name.
+    /// Distinguished name of the entry.
     pub name: String,
-    /// Its attributes with their values.
+    /// Attributes of the entry with their values.
     pub attributes: Vec<(String, Vec<Vec<u8>>)>,
 }
 

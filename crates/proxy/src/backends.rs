@@ -58,7 +58,7 @@ pub struct BackendRequest {
     pub expects: bool,
 }
 
-/// What there is when the head is complete.
+/// A backend's response once its head is complete.
 pub enum BackendResponse {
     /// The head has arrived; the body is read later.
     Response(Response<BackendBody>),

@@ -138,7 +138,7 @@ pub struct FastcgiProgram {
     pub generation: GenerationNumber,
     /// `ServerName` of its virtual host; empty without one.
     pub host_name: String,
-    /// Its processes and counters.
+    /// Processes and counters of the program.
     #[serde(flatten)]
     pub program: ProgramStatus,
 }

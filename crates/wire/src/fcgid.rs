@@ -17,11 +17,11 @@ pub struct ProgramSpec {
     pub host: u16,
     /// File that is executed.
     pub file: PathBuf,
-    /// Its arguments, without its name.
+    /// Arguments of the program, without argv[0].
     pub arguments: Vec<Vec<u8>>,
-    /// Its environment: `NAME=value`.
+    /// Environment of the program: `NAME=value`.
     pub environment: Vec<Vec<u8>>,
-    /// Its working folder.
+    /// Working folder of the program.
     pub folder: PathBuf,
     /// `RLimitCPU`, `RLimitMEM`, `RLimitNPROC`: soft and hard limit.
     pub limits: [Option<(u64, u64)>; 3],
@@ -71,7 +71,7 @@ pub struct ProgramStatus {
     pub file: String,
     /// Requests that wait for a process.
     pub waiting: u32,
-    /// Requests that its processes have answered.
+    /// Requests that the program's processes have answered.
     pub requests: u64,
     /// Processes started so far.
     pub started: u64,
@@ -86,11 +86,11 @@ pub struct ProgramStatus {
 pub struct ProgramProcess {
     /// Process id.
     pub pid: i32,
-    /// What it does.
+    /// Current activity of the process.
     pub state: ProgramProcessState,
-    /// Requests that it has answered.
+    /// Requests that the process has answered.
     pub requests: u64,
-    /// Seconds since its start.
+    /// Seconds since the start of the process.
     pub age_s: u64,
     /// Resident memory in bytes, shared pages included.
     pub memory: u64,
@@ -102,15 +102,15 @@ pub struct ProgramProcess {
     pub request: String,
 }
 
-/// What a process of a FastCGI program does.
+/// Activity of a FastCGI program's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProgramProcessState {
-    /// It waits for a request.
+    /// The process waits for a request.
     Idle,
-    /// It answers a request.
+    /// The process answers a request.
     Busy,
-    /// It was asked to end.
+    /// The process was asked to exit.
     Ending,
 }
 

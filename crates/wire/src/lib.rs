@@ -13,7 +13,7 @@
 //! This crate knows nothing of HTTP, Perl or the configuration, and trusts no length or identifier that it reads: a
 //! malformed message is a [`Malformed`] error, never a panic.
 //!
-//! Start at [`control`] for what the master says, at [`frame`] and [`reply`] for a request and its response.
+//! Start at [`control`] for the master's messages, at [`frame`] and [`reply`] for a request and its response.
 
 #![forbid(unsafe_code)]
 

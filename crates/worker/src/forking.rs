@@ -63,7 +63,7 @@ pub struct Forks {
 
 /// Data that a forked child needs to become a worker.
 pub struct Birth {
-    /// Its ends of the channels shared with the front.
+    /// The worker's ends of the channels to the front.
     pub wire: Wire,
     pub identity: WorkerIdentity,
 }

@@ -124,8 +124,8 @@ fn input_read_by_the_api_costs_a_worker_by_its_length() {
                 },
             },
             Kind {
-                // Both sizes are stored in a file, because creating the file is a step in cost that would hide a search
-                // this fast.
+                // The small and the large body are stored in a file: creating the file is a step in cost that would
+                // hide a search this fast.
                 name: "before the first part",
                 pieces: 70_000,
                 send: |n| post("/do/params", MULTIPART, &format!("{}\r\n{}", "-".repeat(n), parts(1, ""))),

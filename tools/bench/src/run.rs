@@ -201,7 +201,7 @@ impl RunPart<'_> {
     }
 }
 
-/// Returns at the time limit, if requests under way are then dropped.
+/// Returns at the time limit if the plan drops running requests (`cuts`); otherwise never.
 async fn time_limit(shared: &SharedRun) {
     let end = shared.tally.borrow().window_end;
     match end.filter(|_| shared.plan.cuts) {

@@ -28,7 +28,7 @@ pub struct FoundHtaccess<'a> {
     pub host: u16,
     /// The folder of the file.
     pub folder: &'a Path,
-    /// Its first existing name of `AccessFileName`.
+    /// The folder's first existing file of `AccessFileName`.
     pub file: &'a Path,
     /// `AllowOverride` of the folder.
     pub allowed: Overrides,
@@ -36,7 +36,7 @@ pub struct FoundHtaccess<'a> {
     pub text: io::Result<String>,
 }
 
-/// What a search has not read.
+/// Counts of files and folders that a search did not read.
 #[derive(Debug, Default)]
 pub struct LeftOut {
     /// Files in folders with `AllowOverride None`.

@@ -57,9 +57,9 @@ pub enum Difference {
     Text {
         /// Number of this line, from 1.
         line: usize,
-        /// The old server's lines from there on, at most three.
+        /// The old server's lines from `line` on, at most three.
         old: Vec<String>,
-        /// The new server's.
+        /// The new server's lines from `line` on, at most three.
         new: Vec<String>,
     },
     /// Another body: the sizes in bytes.

@@ -12,7 +12,7 @@ use super::report::SiteDiff;
 use bench::plan::ConnectionPlan;
 use bench::{Connector, RequestTarget};
 
-/// What to request, and how.
+/// Paths to request, and the settings of the requests.
 pub struct VisitPlan {
     /// Paths with queries.
     pub paths: Vec<String>,

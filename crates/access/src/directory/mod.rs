@@ -21,7 +21,7 @@ const MOST_IDLE: usize = 8;
 /// The entry of a user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DirectoryEntry {
-    /// Its distinguished name.
+    /// Distinguished name of the entry.
     pub name: String,
     /// The name with which the user was found.
     pub login: String,
@@ -38,7 +38,7 @@ impl DirectoryEntry {
     }
 }
 
-/// What distinguishes connections.
+/// Key of a connection: connections with equal keys may be shared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct DirectoryKey {
     hosts: Vec<(String, u16)>,
@@ -60,7 +60,7 @@ struct DirectoryState {
     idle: Vec<(DirectoryConnection, Instant)>,
     /// When the directory failed last, and why; `None`: it answers.
     away: Option<(Instant, String)>,
-    /// Whether a request finds out if it answers again.
+    /// Whether a request currently tests if the directory answers again.
     is_tried: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct DirectoryQuestion {
     source: usize,
 }
 
-/// What a question is about.
+/// The claim that the directory must check.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum QuestionSubject {
     /// Whether user and password belong together. Neither is empty.

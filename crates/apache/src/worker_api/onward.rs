@@ -1,4 +1,4 @@
-//! What the phases have set, for the backend that answers the request.
+//! Headers and variables that the phases have set, for the backend that answers the request.
 
 use wire::reply::{MAX_ONWARD, OnwardRequest};
 

@@ -108,7 +108,7 @@ pub fn filename(request: u64) -> Vec<u8> {
     with(request, |r| r.text(Text::Filename).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
 }
 
-/// What runs in place of the handler, for an element of server-side includes; empty: the handler runs.
+/// Command or Perl sub of an element of server-side includes, which replaces the handler; empty: the handler runs.
 pub fn element(request: u64) -> Vec<u8> {
     if is_internal(request) {
         return Vec::new();

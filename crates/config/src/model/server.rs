@@ -72,7 +72,7 @@ pub enum HistorySetting {
     File(PathBuf),
 }
 
-/// What each `<WorkerPool>` may set for itself.
+/// Settings that each `<WorkerPool>` may set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolSettings {
     /// `StartServers`

@@ -75,7 +75,7 @@ pub enum Replacing {
     UnlessInterpolated,
 }
 
-/// What the lines of the file become.
+/// The syntax of a file whose lines are values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueFile {
     /// MIME types and their extensions.

@@ -2,14 +2,14 @@
 
 use Need::{Decide, IfUsed, Nothing};
 
-/// Whether the absence of a module leaves something to decide.
+/// The lines of a module that the administrator must decide about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Its LoadModule line alone.
+    /// The LoadModule line, even if no directive of the module is used.
     Decide,
-    /// A directive of it.
+    /// Directives of the module, if there are any.
     IfUsed,
-    /// Neither.
+    /// No line: the module can be dropped.
     Nothing,
 }
 
@@ -20,9 +20,9 @@ pub struct Counterpart {
     pub name: &'static str,
     /// Identifiers in LoadModule, without `_module`.
     modules: &'static str,
-    /// Beginnings of its directives.
+    /// Prefixes of the module's directives.
     prefixes: &'static str,
-    /// What migrate does with its LoadModule line.
+    /// The lines that `cameleer migrate` marks as undecided.
     pub need: Need,
     /// Text after "is not part of Cameleer: ".
     pub advice: &'static str,
@@ -225,7 +225,7 @@ fn begins(name: &str, prefix: &str) -> bool {
 }
 
 impl Counterpart {
-    /// What is said about the module itself.
+    /// The message about the line `what`, which uses the module.
     pub fn sentence(&self, what: &str) -> String {
         format!("{what}: {} is not part of Cameleer: {}", self.name, self.advice)
     }

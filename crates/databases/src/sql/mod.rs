@@ -19,11 +19,11 @@ const LARGEST: usize = 256 << 10;
 /// A query and its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqlQuestion {
-    /// Whom to ask.
+    /// The database to query.
     pub database: Database,
-    /// Its text, with places for values.
+    /// Text of the query, with placeholders for values.
     pub query: SqlQuery,
-    /// The values for its places, in their order.
+    /// Values for the placeholders, in their order.
     pub values: Vec<String>,
 }
 

@@ -46,7 +46,7 @@ pub enum Links {
     Follow,
     /// `Options SymLinksIfOwnerMatch`
     OwnersMatch,
-    /// Neither FollowSymLinks nor SymLinksIfOwnerMatch: links are refused.
+    /// Links are refused: neither FollowSymLinks nor SymLinksIfOwnerMatch is set.
     Refuse,
 }
 

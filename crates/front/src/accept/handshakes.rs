@@ -52,7 +52,7 @@ fn question(is_ipv6: bool, port: u16) -> Vec<u8> {
     bytes
 }
 
-/// Whether the first message of an answer is a socket; it is the end if there is none.
+/// Whether the answer begins with a socket entry; false: the list is empty.
 fn first_kind(answer: &[u8]) -> io::Result<bool> {
     match answer.get(4..6).map(|kind| u16::from_ne_bytes([kind[0], kind[1]])) {
         Some(BY_FAMILY) => Ok(true),

@@ -18,7 +18,7 @@ pub type SourceAddress = Option<SocketAddr>;
 pub enum ParseStatus {
     /// The header is incomplete: read this many bytes more, no further.
     Read(usize),
-    /// What follows is the client's data.
+    /// The header is complete; the client's data follows.
     Done(SourceAddress),
     /// The bytes are no PROXY header.
     Wrong,

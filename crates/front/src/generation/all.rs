@@ -37,7 +37,7 @@ impl Generations {
         self.changes.load(SeqCst)
     }
 
-    /// A registered TCP socket (`Listen 80`).
+    /// All generations, oldest first.
     pub fn all(&self) -> Vec<Arc<Generation>> {
         lock(&self.state).all.clone()
     }
@@ -47,7 +47,7 @@ impl Generations {
         lock(&self.state).serving.clone()
     }
 
-    /// A Unix socket (`Listen /run/site.sock`).
+    /// Lets `generation` answer new requests and supersedes all others, which finish theirs.
     pub fn serve_with(&self, generation: &Arc<Generation>) {
         self.change(|state| state.serving = Some(generation.clone()));
         for other in self.all().iter().filter(|other| !Arc::ptr_eq(other, generation)) {

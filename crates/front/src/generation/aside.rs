@@ -23,7 +23,7 @@ use files::open::{DiskPatience, Links, OpenedFile, Opener, PathWithLinks, is_the
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileOperation {
-    /// Wraps an unregistered, non-blocking stream.
+    /// Open the file for reading.
     Open,
     /// Test whether the path exists.
     There,

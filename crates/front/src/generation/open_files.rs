@@ -81,7 +81,7 @@ enum State {
 }
 
 impl OpenFiles {
-    /// Sets the capacity by `OpenFileCache` and by this thread's share of RLIMIT_NOFILE.
+    /// An empty cache, whose capacity follows from `OpenFileCache` and this thread's share of RLIMIT_NOFILE.
     pub fn new(config: &Config) -> OpenFiles {
         let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft);
         let share = descriptors / SHARE / config.clients.threads() as u64;

@@ -30,9 +30,9 @@ pub struct View {
     pub routes: Routes,
     /// Opens the generation's files, and caches them.
     pub opener: OpenFiles,
-    /// This thread's programs of `RewriteMap`.
+    /// Programs of `RewriteMap` that this thread asks.
     pub map_programs: MapPrograms,
-    /// This thread's databases of `RewriteMap`.
+    /// Databases of `RewriteMap` that this thread asks.
     pub map_databases: MapDatabases,
 }
 

@@ -191,7 +191,7 @@ async fn at_place(
     at_program(context, head, route, body).await
 }
 
-/// What the path leads to on disk.
+/// The result of looking up the path on disk.
 enum OnDisk {
     /// A file, a list of a folder, or an internal redirect.
     Response(Dispatched),

@@ -29,7 +29,7 @@ use config::proxy::Passed;
 /// Fields about the connection and the framing of the body, which handlers do not change.
 const OF_THE_FRONT: [HeaderName; 7] = [CONNECTION, CONTENT_LENGTH, EXPECT, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
 
-/// What becomes of a request whose phases have run.
+/// The next step of a request whose phases have run.
 pub enum PhasesResult<'a> {
     /// The backend gets the request with this head.
     Onward(Cow<'a, Parts>),

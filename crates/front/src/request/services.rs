@@ -39,14 +39,14 @@ pub struct Services {
     /// State shared by all parts of the front.
     pub shared: Arc<Shared>,
     pub connections: Arc<Connections>,
-    /// This thread's views of the generations.
+    /// Views of the generations, for this thread.
     pub generations: Views,
     pub passwords: Passwords,
     /// Reverse DNS of clients.
     pub names: ReverseDns,
-    /// This thread's connections to backends.
+    /// Connections to backends that this thread uses.
     pub backends: Backends,
-    /// This thread's connections to FastCGI applications.
+    /// Connections to FastCGI applications that this thread uses.
     pub applications: Applications,
     /// The state of members of balancers.
     pub balancers: Arc<Balancers>,

@@ -1,4 +1,4 @@
-//! What the configuration says of a path and its file: sections, `.htaccess` files, and whether it is refused.
+//! Configuration that applies to a path and its file: sections, `.htaccess` files, and whether the path is refused.
 
 use std::path::Path;
 use std::rc::Rc;

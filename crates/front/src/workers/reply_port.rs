@@ -175,7 +175,7 @@ mod tests {
     /// More packets than tokio's budget lets a task read in one turn.
     const MANY: usize = 200;
 
-    /// Both ends of a worker's socket and memory: the front's, with its only thread, and the worker's.
+    /// The two ends of a worker's socket and memory: the front's, with its only thread, and the worker's.
     fn ends() -> (Arc<Worker>, ReplyPath, WorkerPort) {
         let (front, theirs) = pair().expect("a pair");
         let memory = wire::memory::create().expect("a memfd");

@@ -82,7 +82,7 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
         !self.outbox.is_empty()
     }
 
-    /// A side that ends with unread messages looks reset at first; its last messages come after that.
+    /// A peer that closes with unread messages causes one "end of file" before its last messages: receive again.
     fn receive_after_reset(&self) -> io::Result<Option<(In, Vec<OwnedFd>)>> {
         match self.channel.receive() {
             Ok(None) => self.channel.receive(),

@@ -1,4 +1,4 @@
-//! What a configuration names on this machine and the machine lacks: accounts and folders.
+//! Accounts and folders that a configuration names and this machine lacks.
 
 use std::path::Path;
 

@@ -56,9 +56,9 @@ enum ReforkPhase {
     Rest,
     /// The front's status is requested, to find the worker of this pool with the most requests.
     Choosing(PoolNumber),
-    /// This worker was asked to become a mold.
+    /// A worker was asked to become a mold.
     Promoting(MoldCandidate),
-    /// This mold forks; workers of earlier molds are being replaced.
+    /// The mold forks, and workers of earlier molds are being replaced.
     Renewing(MoldId, Instant),
 }
 

@@ -182,9 +182,9 @@ mod tests {
         cores: f64,
         /// Seconds of a processor for each request.
         cpu: f64,
-        /// Seconds of another resource for each request …
+        /// Seconds that each request uses a second resource, such as a database.
         wait: f64,
-        /// Number of requests that can use the resource at the same time.
+        /// Number of requests that can use the second resource at the same time.
         places: f64,
     }
 

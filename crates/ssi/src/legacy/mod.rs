@@ -59,7 +59,7 @@ enum Operator {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Invalid;
 
-/// What an expression asks.
+/// Facts about the request that the evaluation of an expression needs.
 pub trait LegacySource {
     /// The text with its variables replaced.
     fn substituted(&mut self, text: &[u8]) -> Result<Vec<u8>, Invalid>;

@@ -136,7 +136,7 @@ pub enum FromFront {
     },
     /// A pool's state, sent when it changed and at most every 20 ms.
     Load(Load),
-    /// This worker gets no more requests: it was asked to leave, or has announced its exit.
+    /// A worker gets no more requests: it was asked to leave, or has announced its exit.
     Leaving {
         worker: WorkerId,
         /// The reason that the worker reported; `None`: it was asked to leave.
@@ -150,7 +150,7 @@ pub enum FromFront {
         /// The reason, for the counters.
         exit: ExitReason,
     },
-    /// This worker's request exceeded its timeout: send the worker the interrupt signal, with the number of the request
+    /// A worker's request exceeded its timeout: send the worker the interrupt signal, with the number of the request
     /// as its value.
     Interrupt {
         worker: WorkerId,
@@ -243,7 +243,7 @@ pub enum FromMold {
         software: String,
         /// Address, in the memory of each worker, where it records its current activity.
         activity: usize,
-        /// What CGI programs find of the code.
+        /// Facts about the loaded code, for CGI programs.
         facts: ProgramFacts,
     },
     /// A worker has become this mold and can fork. The first message of a mold that gets no `Configure`.

@@ -198,7 +198,7 @@ impl Shed {
     }
 }
 
-/// One of the slowest requests of the last minutes.
+/// A request that was among the slowest of the last minutes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowRequest {
     /// `GET /path`, shortened and escaped as [`WorkerStatus::request`].

@@ -75,7 +75,7 @@ pub enum Field {
     Overrides = 13,
     /// Handler and media type that a rewrite rule has named, separated by a zero byte; empty: none.
     Forced = 14,
-    /// What runs in place of the handler, for an element of server-side includes: a command of /bin/sh, or the name of
+    /// Replacement of the handler, for an element of server-side includes: a command of /bin/sh, or the name of
     /// a Perl sub and its arguments with zero bytes between them. Empty: the handler runs.
     Task = 15,
 }

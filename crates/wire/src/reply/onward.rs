@@ -1,4 +1,4 @@
-//! What the phases of a request have set, for the backend that answers it.
+//! Headers and variables that the phases of a request have set, for the backend that answers the request.
 
 use super::MAX_PAYLOAD;
 use crate::{Cursor, Malformed, put_string};

@@ -44,7 +44,7 @@ impl ProgramWorker {
         }
         libperl::set_title(&format!("cameleer: cgi {}", identity.slot));
         log_context::worker_is(identity.slot);
-        // This process enforces RequestTimeout itself, while it waits for a program.
+        // RequestTimeout is enforced by this process, while it waits for a program.
         sys::survive_deadline_signal()?;
         let no_body = in_memory("request body", b"")?.into();
         Ok(ProgramWorker { programs, port: Rc::new(port.into()), identity, no_body })

@@ -24,7 +24,7 @@ pub struct ProcessState {
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProcessChoice {
-    /// This idle process.
+    /// The idle process with this index gets the request.
     Use(usize),
     Start,
     /// A new one, once this idle process has ended.

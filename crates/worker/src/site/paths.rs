@@ -25,7 +25,7 @@ pub struct TranslatedPath {
     pub key: Result<LocationKey, Refused>,
 }
 
-/// What decides the folders of a request, besides its path.
+/// Facts that decide the folders of a request, besides its path.
 pub struct RequestedHost<'a> {
     /// Index of the virtual host.
     pub host: u16,

@@ -216,7 +216,7 @@ impl Latency {
         }
     }
 
-    /// One of the printed quantiles.
+    /// The quantile `wanted` in seconds; 0 if it is not printed.
     pub fn quantile(&self, wanted: f64) -> f64 {
         self.quantiles.iter().find(|(q, _)| *q == wanted).map_or(0.0, |(_, seconds)| *seconds)
     }

@@ -51,7 +51,7 @@ pub fn outcome(edit: &LineEdit) -> &'static str {
     }
 }
 
-/// What becomes of a line that gives paths to a program; `None` for other lines. `around` are the sections, in lower
+/// The edit of a line that gives paths to a program; `None` for other lines. `around` are the sections, in lower
 /// case.
 pub fn edit(name: &str, args: &[String], around: &[String]) -> Option<LineEdit> {
     let (name, args) = (name.to_ascii_lowercase(), words(args));

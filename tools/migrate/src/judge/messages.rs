@@ -65,7 +65,7 @@ fn names_of_perl(survey: &Survey) -> HashSet<String> {
     of_perl.map(|finding| finding.what).collect()
 }
 
-/// What is needed to find the lines of a message.
+/// Indexes that find the lines of a message.
 struct Places<'a> {
     positions: Positions<'a>,
     macros: MacroLines,

@@ -1,4 +1,4 @@
-//! What becomes of each line of the old configuration, with a sentence that says why.
+//! The decision about each line of the old configuration, with its reason.
 //!
 //! `lines` judges by the old configuration alone; `messages` by what the parser reports about the copies; `programs`
 //! and `htaccess` judge files that are not copied.

@@ -13,7 +13,7 @@ use super::OldFile;
 const LONGEST: u64 = 16 << 20;
 /// Maximum size in bytes of all files.
 const LONGEST_SUM: usize = 64 << 20;
-/// What a file counts at least.
+/// Minimum number of bytes that a file adds to the sum, even an empty one.
 const BYTES_OF_FILE: usize = 512;
 /// Maximum number of names in folders.
 const MOST_NAMES: usize = 100_000;

@@ -26,7 +26,7 @@ pub struct FileCopy {
     /// Links of the new folder that lead to the copy.
     links: Vec<PathBuf>,
     pub text: String,
-    /// Its sections.
+    /// Sections of the copy.
     pub outline: Outline,
     /// Result of the last writing.
     pub edited: Option<Edited>,

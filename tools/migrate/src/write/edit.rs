@@ -65,7 +65,7 @@ impl Edited {
     }
 }
 
-/// What happens to each physical line.
+/// Planned change of each physical line.
 struct Plan {
     /// Indexed by line number.
     is_out: Vec<bool>,

@@ -1,7 +1,7 @@
 //! The environment of a program: CGI/1.1 variables for scripts and `$r` handlers, and the request's keys of a
 //! PSGI environment.
 //!
-//! Both are built for every request: pairs are passed by reference, and only a list of the headers and the
+//! An environment is built for every request: pairs are passed by reference, and only a list of the headers and the
 //! headers' variable names are allocated.
 
 mod api;

@@ -132,12 +132,12 @@ pub struct PasswordProviders {
 /// Position of the built-in providers among the password providers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SourcesTurn {
-    /// They are asked before the Perl handlers run.
+    /// The built-in providers are asked before the Perl handlers run.
     First,
-    /// They are asked after the Perl handlers have run.
+    /// The built-in providers are asked after the Perl handlers have run.
     #[default]
     Last,
-    /// There are none.
+    /// Built-in providers are not asked.
     Never,
 }
 
@@ -281,7 +281,7 @@ impl AccessRules {
 /// `Require` lines of one section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartialRequires {
-    /// One of the lines whose methods match must be met. `None`: not set.
+    /// `Require` lines; a client must meet one of the lines whose methods match. `None`: not set.
     pub lines: Option<Vec<Requirement>>,
     /// `AuthMerging`: how the lines combine with the outer section's.
     pub merging: Merging,

@@ -73,7 +73,7 @@ pub enum Require {
     Lines(Vec<Requirement>),
 }
 
-/// What the words of a requirement with expressions name.
+/// The kind of names in a requirement with expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words of Require")]
 pub enum NameKind {

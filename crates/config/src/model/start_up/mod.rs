@@ -15,7 +15,7 @@ pub struct StartUp {
     pub at: At,
     /// The pool whose mold executes the step.
     pub pool: PoolNumber,
-    /// What the mold executes.
+    /// The code or setting that the mold executes.
     pub step: StartUpStep,
 }
 

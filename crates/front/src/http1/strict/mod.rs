@@ -69,7 +69,7 @@ impl Violation {
 /// Verdict on the bytes shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scanned {
-    /// This number of bytes from the beginning is correct and may be passed on.
+    /// Number of bytes from the beginning that are correct and may be passed on.
     Pass(usize),
     /// A head or line is incomplete: show the same bytes again, followed by more.
     Wait,

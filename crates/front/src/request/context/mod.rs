@@ -89,7 +89,7 @@ pub struct RequestContext {
     environment: RefCell<Environment>,
     /// Remaining allowance of the route's rules, and their effects.
     rules: RuleState,
-    /// What the expressions of the configuration have found out.
+    /// Cached results of the configuration's expressions.
     expressions: Expressions,
     worker: RefCell<WorkerPart>,
     /// Figures and headers of the response.

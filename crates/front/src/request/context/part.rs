@@ -12,7 +12,7 @@ use super::rules::RuleState;
 use super::{RequestContext, answered::Answered};
 use crate::request::internal_redirect;
 
-/// What makes a request a part of another one.
+/// State of a request that is part of another one, such as an included page.
 #[derive(Default)]
 pub struct PageRequest {
     /// The request whose response contains that of this one.
@@ -23,7 +23,7 @@ pub struct PageRequest {
     kept_body: RefCell<Option<Bytes>>,
 }
 
-/// What a worker runs for an element of a page.
+/// Command or Perl sub that a worker runs for an element of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     /// `exec cmd`: a command of /bin/sh.
@@ -87,7 +87,7 @@ impl RequestContext {
         self.part.kept_body.replace(Some(body));
     }
 
-    /// What a worker runs in place of the route's handler.
+    /// The task that replaces the route's handler, if there is one.
     pub fn task(&self) -> Option<Task> {
         self.part.task.borrow().clone()
     }

@@ -26,7 +26,7 @@ struct ForwardedClient {
     believed: usize,
 }
 
-/// What trusted proxies report about a request's client.
+/// Facts that trusted proxies report about a request's client.
 #[derive(Default, Clone)]
 pub struct ProxyReport {
     /// The client that a trusted proxy names.

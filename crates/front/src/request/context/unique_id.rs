@@ -1,7 +1,7 @@
 //! `UNIQUE_ID`: the identity of a request in programs, rules and headers (httpd manual, mod_unique_id).
 //!
-//! It ends with the request's name in logs (`%L`), so that one search finds both. The beginning is random and differs
-//! from server to server.
+//! A `UNIQUE_ID` ends with the request's name in logs (`%L`), so that one search finds both. The beginning is random
+//! and differs from server to server.
 
 use std::sync::LazyLock;
 

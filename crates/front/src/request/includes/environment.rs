@@ -23,7 +23,7 @@ pub fn set_query(variables: &mut PageVariables, query: &[u8]) {
 /// The variables of a document that a client has requested.
 pub fn of(document: &Document) -> PageVariables {
     let mut variables = PageVariables::default();
-    // What does not fit is missing: clients send less than the limit.
+    // A variable beyond the size limit is left out; clients send less than the limit.
     let mut set = |name: &str, value: &[u8]| {
         let _ = variables.set(name.as_bytes(), PageValue::Text(value.to_vec()));
     };

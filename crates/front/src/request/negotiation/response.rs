@@ -35,7 +35,7 @@ const SEGMENT: &AsciiSet = &CONTROLS
 const TCN: HeaderName = HeaderName::from_static("tcn");
 const ALTERNATES: HeaderName = HeaderName::from_static("alternates");
 
-/// What a response says of the negotiation.
+/// Headers of a response that describe the negotiation.
 pub struct NegotiationHeaders<'a> {
     pub variants: &'a [Variant],
     /// Whether the client may know the variants: their names are neighbours of the path (RFC 2295).

@@ -1,4 +1,4 @@
-//! What requests to backends and to FastCGI applications have in common: timeouts, fields of responses, error pages.
+//! Timeouts, response fields and error pages of requests to backends and to FastCGI applications.
 
 use http::header::{CONTENT_LENGTH, HeaderMap, WWW_AUTHENTICATE};
 use http::request::Parts;

@@ -97,7 +97,7 @@ fn is_between_servers(name: &HeaderName) -> bool {
         || name.starts_with("reproxy-")
 }
 
-/// What rules are applied to.
+/// The response to which the rules of `Header` are applied.
 #[derive(Clone, Copy)]
 struct RuleOf<'a> {
     context: &'a RequestContext,

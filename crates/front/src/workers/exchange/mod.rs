@@ -63,7 +63,7 @@ pub struct Exchange {
     pub elsewhere: Option<Vec<u8>>,
     /// Status of an error that the front answers, with variables for its ErrorDocument.
     pub refused: Option<(u16, Vec<u8>)>,
-    /// What the phases have set of a request that a backend answers.
+    /// Headers and variables that the phases have set, for a request that a backend answers.
     pub onward: Option<OnwardRequest>,
     /// File to send as the body; `head`, if present, has its headers.
     pub file: Option<Vec<u8>>,

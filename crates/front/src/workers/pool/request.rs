@@ -64,7 +64,7 @@ pub(super) struct Request {
     pub queued_at: Instant,
     /// When a worker got the request, plus the time that a slow client held it up.
     pub started_at: Instant,
-    /// What the worker is doing, and for how long; for `RequestTimeout`.
+    /// Activity of the worker and its duration, for `RequestTimeout`.
     pub timed: TimedStretch,
     /// The client has left.
     pub abandoned: bool,

@@ -1,4 +1,4 @@
-//! What subrequests and redirects have in common.
+//! Functions shared by subrequests and redirects.
 
 use apache::InternalTarget;
 

@@ -13,7 +13,7 @@ use files::facts::about;
 pub(super) struct WorkerSource<'a> {
     pub request: u64,
     pub variables: &'a Variables,
-    /// Its user while access is judged; `None`: the user of the request.
+    /// The user while access is checked; `None`: the request's user.
     pub user: Option<&'a str>,
 }
 

@@ -1,8 +1,8 @@
 //! Look-aheads of rules, and values of programs and databases.
 //!
-//! Both take too long for a run: requests that would follow (`-U`, `-F`, `%{LA-U:…}`), and maps that are asked. A run
-//! that lacks an answer stops and returns its [`Question`]. The caller finds the answer, and runs the rules again from
-//! the start.
+//! Look-ahead requests (`-U`, `-F`, `%{LA-U:…}`) and queries of maps take too long for a run of the rules. A run that
+//! lacks an answer stops and returns its [`Question`]. The caller finds the answer, and runs the rules again from the
+//! start.
 
 use super::map::MapSource;
 use super::variable::RuleVariable;

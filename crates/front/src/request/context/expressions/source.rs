@@ -25,13 +25,13 @@ const API_VERSION: &str = "20120211";
 pub struct ExprOf<'a> {
     /// The request for which the expression is evaluated.
     pub context: &'a RequestContext,
-    /// Its current head.
+    /// The request's current head.
     pub head: &'a Parts,
-    /// Its current route.
+    /// The request's current route.
     pub route: &'a Route,
-    /// Its variables; `None`: those of the context.
+    /// Variables for the expression; `None`: those of the context.
     pub variables: Option<&'a Variables>,
-    /// Its user while access is judged; `None`: the user of the context.
+    /// The user while access is checked; `None`: the user of the context.
     pub user: Option<&'a str>,
     /// Set in expressions about a response, such as those of `Header`.
     pub response: Option<SeenResponse<'a>>,

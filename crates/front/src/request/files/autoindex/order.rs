@@ -11,7 +11,7 @@ use config::response::listing::{Listing, ListingColumn, ListingOption};
 /// Most bytes of a pattern in the query: each name is compared with it.
 const LONGEST_PATTERN: usize = 64;
 
-/// What a client has asked for.
+/// Order and filter of a listing, from the client's query.
 pub struct IndexQuery {
     pub column: ListingColumn,
     pub backwards: bool,

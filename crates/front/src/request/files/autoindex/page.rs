@@ -81,7 +81,7 @@ impl IndexWriter<'_> {
         self.wanted.listing.style_sheet.is_some()
     }
 
-    /// One of two texts: with a style sheet, and without.
+    /// `with` if the listing has a style sheet, else `without`.
     pub fn styled<'t>(&self, with: &'t str, without: &'t str) -> &'t str {
         if self.is_styled() { with } else { without }
     }

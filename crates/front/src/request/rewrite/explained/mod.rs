@@ -28,7 +28,7 @@ use source::ExplainedSource;
 /// Level of the lines that are shown.
 const TRACE_LEVEL: u8 = 5;
 
-/// What `cameleer explain` knows without a client: no headers but `Host`.
+/// The request of `cameleer explain`: there is no client, and no header but `Host`.
 #[derive(Debug, Clone, Copy)]
 pub struct ExplainedRequest<'a> {
     /// Decides which virtual hosts are searched.

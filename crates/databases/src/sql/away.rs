@@ -19,7 +19,7 @@ static AWAY: LazyLock<Mutex<Failures>> = LazyLock::new(Mutex::default);
 pub fn reason(database: &Database) -> Option<String> {
     let failures = lock();
     let (since, why) = failures.get(database)?;
-    (since.elapsed() < PAUSE).then(|| format!("{why}; it is tried again within {} s", PAUSE.as_secs()))
+    (since.elapsed() < PAUSE).then(|| format!("{why}; the next attempt is within {} s", PAUSE.as_secs()))
 }
 
 /// Records a failure.

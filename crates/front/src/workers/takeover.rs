@@ -25,7 +25,7 @@ pub fn take_over(pool: &Arc<SharedPool>, worker: &Arc<Worker>, allowed: Duration
     if let Err(error) = worker.greet() {
         return pool.discard(
             worker.id,
-            &format!("cannot be sent a message by the new front: {error}"),
+            &format!("cannot receive messages from the new front: {error}"),
             Failure::WorkerGone,
         );
     }

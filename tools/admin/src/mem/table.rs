@@ -88,7 +88,11 @@ fn totals(report: &MemorySnapshot, text: &mut String) {
 fn room(report: &MemorySnapshot, text: &mut String) {
     let Some(one) = report.one_more_worker else { return };
     let _ = match report.workers_that_served {
-        0 => writeln!(text, "\none more worker costs {}, more once it serves: none has served yet", size(one)),
+        0 => writeln!(
+            text,
+            "\none more worker costs at least {}; no worker has answered a request yet, which adds memory",
+            size(one)
+        ),
         1 => writeln!(text, "\none more worker costs {}, like the only one that has served", size(one)),
         served => writeln!(text, "\none more worker costs {}, the median of {served} that have served", size(one)),
     };

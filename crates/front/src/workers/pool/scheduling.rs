@@ -54,7 +54,7 @@ impl Pool {
             Some(Stage::Running(_)) => {
                 self.vacate(worker, now);
                 self.wait_again(id);
-                self.discard(worker, format!("cannot be sent a request: {why}"), Failure::WorkerGone, now);
+                self.discard(worker, format!("cannot receive a request: {why}"), Failure::WorkerGone, now);
             }
             Some(Stage::Ahead(_)) if self.forget_ahead(worker, id) => {
                 self.wait_again(id);

@@ -80,7 +80,7 @@ pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<()> {
 /// The compiled configuration, after its warnings have been printed.
 fn warned(origin: &ConfigOrigin) -> anyhow::Result<Config> {
     let CompiledSite { warnings, config } = trial::compile(origin)?;
-    warnings.iter().for_each(|warning| print_error(&printable::lines(&warning.to_string())));
+    warnings.iter().for_each(|warning| print_error(&printable::lines(&warning.as_warning())));
     let programs = Programs::of(&config);
     cgi_programs::report(&programs).iter().for_each(|line| print_error(&printable::lines(line)));
     Ok(config)

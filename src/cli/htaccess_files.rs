@@ -50,7 +50,7 @@ impl CheckedHtaccess {
         };
         match config.htaccess_or_all_errors(found.folder, found.file, &text, found.allowed) {
             Ok(file) => {
-                self.notes.extend(file.warnings.iter().map(ToString::to_string));
+                self.notes.extend(file.warnings.iter().map(ConfigError::as_warning));
                 let mut load = self.load_above(found.folder);
                 if !load.bears(&file) {
                     let message = format!("{}: {TOO_HEAVY}", found.folder.display());

@@ -69,9 +69,11 @@ fn folders_that_are_missing_are_warnings() {
         "\nDocumentRoot nowhere\nErrorLog logs/none/error.log\nCustomLog none/access.log common\nCustomLog here.log common\n",
     );
     assert_eq!(said.code, 0, "{said:?}");
-    for warning in
-        ["site.conf:2: DocumentRoot: ", "site.conf:3: ErrorLog: the folder ", "site.conf:4: CustomLog: the folder "]
-    {
+    for warning in [
+        "site.conf:2: warning: DocumentRoot: ",
+        "site.conf:3: warning: ErrorLog: the folder ",
+        "site.conf:4: warning: CustomLog: the folder ",
+    ] {
         assert!(said.err.contains(warning), "{warning}: {said:?}");
     }
     assert!(!said.err.contains("site.conf:5"), "{said:?}");
@@ -164,8 +166,8 @@ fn handlers_that_nothing_defines_are_reported() {
     let said = check(Site::new(), conf).succeeded();
     assert!(["3", "8"].iter().eq(named(&said).iter()), "{said:?}");
     for expected in [
-        "site.conf:3: SetHandler: unknown handler lua-script, requests for it are answered 500: ",
-        "site.conf:8: AddHandler: unknown handler x-odd",
+        "site.conf:3: warning: SetHandler: unknown handler lua-script, requests for it are answered 500: ",
+        "site.conf:8: warning: AddHandler: unknown handler x-odd",
     ] {
         assert!(said.err.contains(expected), "{expected}: {said:?}");
     }

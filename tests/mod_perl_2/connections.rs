@@ -335,7 +335,7 @@ fn check_warns_of_the_cost_of_connection_handlers() {
     site.configure(&conf(8084, ""));
     let said = site.cameleer(["check", "-f", "site.conf"]).succeeded().err;
     assert!(
-        said.contains("site.conf:7: PerlProcessConnectionHandler: each open connection occupies one of 2 workers until its handler returns, at most 300s"),
+        said.contains("site.conf:7: warning: PerlProcessConnectionHandler: each open connection occupies one of 2 workers until its handler returns, at most 300s"),
         "{said}"
     );
     let amber = site.cameleer(["check", "--compat", "-f", "site.conf"]).out;

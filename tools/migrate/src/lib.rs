@@ -176,7 +176,7 @@ struct Checked {
 fn check(origin: &ConfigOrigin, copies: &Copies, ledger: &mut Ledger) -> Checked {
     match trial::compile(origin) {
         Ok(compiled) => {
-            let lines = compiled.warnings.iter().map(|warning| printable::lines(&warning.to_string()));
+            let lines = compiled.warnings.iter().map(|warning| printable::lines(&warning.as_warning()));
             let done = format!("{}: Syntax OK", printable::line(&origin.name()));
             Checked { passes: true, lines: lines.chain([done]).collect() }
         }

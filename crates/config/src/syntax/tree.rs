@@ -49,6 +49,16 @@ pub struct ConfigError {
     pub message: String,
 }
 
+impl ConfigError {
+    /// The error as a warning: `httpd.conf:3: warning: DocumentRoot: …`.
+    pub fn as_warning(&self) -> String {
+        match &self.at {
+            Some(at) => format!("{at}: warning: {}", self.message),
+            None => format!("warning: {}", self.message),
+        }
+    }
+}
+
 impl std::fmt::Display for ConfigError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.at {

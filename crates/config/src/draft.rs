@@ -51,8 +51,8 @@ pub struct Draft {
     pub htaccess: Option<HtaccessRules>,
     /// Containers of each host in file order.
     pub containers: Vec<Vec<(Rank, u16)>>,
-    /// Positions of the main server's directives by name, for the final checks.
-    pub positions: HashMap<&'static str, At>,
+    /// Positions of the directives of each pool by name, for the final checks.
+    pub positions: HashMap<(PoolNumber, &'static str), At>,
     /// Pools that sections choose themselves, by the address of the sections' contents.
     pub section_pools: HashMap<usize, PoolNumber>,
     /// Contents of sections that are read after all others.
@@ -180,10 +180,7 @@ impl Draft {
 
     /// Settings of the current pool.
     pub fn pool(&mut self) -> &mut PoolSettings {
-        match self.config.more_pools.get_mut(usize::from(self.position.pool).wrapping_sub(1)) {
-            Some(named) => &mut named.pool,
-            None => &mut self.config.pool,
-        }
+        self.config.pool_mut(self.position.pool)
     }
 
     /// Perl's switches of the current pool.
@@ -228,11 +225,6 @@ impl Draft {
     pub fn warm_up(&mut self, source: WarmUpSource) {
         let (at, host) = (self.at.clone(), self.position.host);
         self.config.warm_up.push(WarmUp { at, host, source });
-    }
-
-    /// Whether the current section is a whole host.
-    pub fn is_outside_containers(&self) -> bool {
-        matches!(self.position.context, SectionContext::Server | SectionContext::VirtualHost)
     }
 
     /// Whether the current section is a `<DirectoryMatch>`, and not a `<Directory>` with wildcards.

@@ -68,8 +68,8 @@ impl Draft {
         if self.position.methods != Methods::ALL && !row.per_method && !matches!(row.takes, Takes::Reading(..)) {
             self.warn("applies to all methods, as in httpd, although it is in <Limit>: move it out of the section");
         }
-        if self.position.context == SectionContext::Server {
-            self.positions.insert(row.name, directive.at.clone());
+        if matches!(self.position.context, SectionContext::Server | SectionContext::WorkerPool) {
+            self.positions.insert((self.position.pool, row.name), directive.at.clone());
         }
         self.call(row, &directive.args, directive.section.as_deref())
     }

@@ -3,7 +3,9 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use super::{client_certificates, connections, handlers, logs, satisfy, shadow};
+use wire::control::PoolNumber;
+
+use super::{connections, handlers, logs, satisfy, shadow};
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::host::Host;
@@ -36,7 +38,7 @@ impl Draft {
         check_admin(self);
         check_warm_up(self);
         handlers::check(self);
-        self.checks();
+        self.adjust_pools();
         self.add_program_pool();
         if let Some(shadow) = self.config.facts.shadow.clone() {
             shadow::separate(&mut self.config, &shadow);
@@ -122,25 +124,26 @@ impl Draft {
         self.config.start_up = steps;
     }
 
-    /// Adjusts values as httpd's prefork does. A warning is given only if the directive was written.
-    fn checks(&mut self) {
-        let PoolSettings { start, max_spare, min_spare, max_clients, .. } = self.config.pool;
-        if max_spare < min_spare {
-            self.config.pool.max_spare = min_spare;
-            self.adjusted("MaxSpareServers", &format!("cannot be below MinSpareServers {min_spare}"), min_spare);
-        }
-        if start > max_clients {
-            self.config.pool.start = max_clients;
-            self.adjusted("StartServers", &format!("cannot be above MaxClients {max_clients}"), max_clients);
-        }
-        for named in &mut self.config.more_pools {
-            named.pool.max_spare = named.pool.max_spare.max(named.pool.min_spare);
-            named.pool.start = named.pool.start.min(named.pool.max_clients);
+    /// Adjusts values as httpd's prefork does. A warning is given only if the directive was written for the pool.
+    fn adjust_pools(&mut self) {
+        for number in self.config.perl_pool_numbers() {
+            let pool = self.config.pool_mut(number);
+            let PoolSettings { start, max_spare, min_spare, max_clients, .. } = *pool;
+            pool.max_spare = max_spare.max(min_spare);
+            pool.start = start.min(max_clients);
+            if max_spare < min_spare {
+                let reason = format!("cannot be below MinSpareServers {min_spare}");
+                self.adjusted(number, "MaxSpareServers", &reason, min_spare);
+            }
+            if start > max_clients {
+                let reason = format!("cannot be above MaxClients {max_clients}");
+                self.adjusted(number, "StartServers", &reason, max_clients);
+            }
         }
     }
 
-    fn adjusted(&mut self, name: &'static str, reason: &str, value: u32) {
-        if let Some(at) = self.positions.get(name) {
+    fn adjusted(&mut self, pool: PoolNumber, name: &'static str, reason: &str, value: u32) {
+        if let Some(at) = self.positions.get(&(pool, name)) {
             let message = format!("{name}: {reason}; {value} is used");
             self.config.warnings.push(ConfigError::at(at, message));
         }
@@ -174,8 +177,8 @@ fn check_tls(draft: &mut Draft) {
         let tls = &mut draft.config.hosts[index].tls;
         tls.used = used && !tls.certificates.is_empty();
         if let (Some((at, true)), true) = (&tls.engine, tls.certificates.is_empty()) {
-            let advice = "On, but there is no certificate: set SSLCertificateFile and SSLCertificateKeyFile";
-            draft.errors.push(ConfigError::at(at, format!("SSLEngine: {advice}")));
+            let message = "SSLEngine: no certificate: set SSLCertificateFile and SSLCertificateKeyFile";
+            draft.errors.push(ConfigError::at(at, message.to_owned()));
         }
     }
     for (listen, at) in &draft.config.https {

@@ -83,6 +83,14 @@ impl Config {
         self.more_pools.get_mut(usize::from(number).checked_sub(1)?)
     }
 
+    /// Settings of the pool with this number; the default pool's for a number that no named pool has.
+    pub fn pool_mut(&mut self, number: PoolNumber) -> &mut PoolSettings {
+        match self.more_pools.get_mut(usize::from(number).wrapping_sub(1)) {
+            Some(named) => &mut named.pool,
+            None => &mut self.pool,
+        }
+    }
+
     fn named(&self, number: PoolNumber) -> Option<&NamedPool> {
         let programs = self.program_pool.as_deref().filter(|_| self.is_of_programs(number));
         programs.or_else(|| self.more_pools.get(usize::from(number).checked_sub(1)?))

@@ -1,17 +1,26 @@
 //! Checks of a line of the configuration by the row of its directive.
 
 use super::fixed;
-use super::row::{CONTAINERS, Form, Row};
+use super::row::{CONTAINERS, Form, Row, Takes};
 use crate::model::context::SectionContext;
 use crate::model::overrides::Class;
 use crate::syntax::tree::Directive;
+use crate::syntax::value;
 
 impl Row {
     /// Error message for a wrong number of arguments.
     pub fn wrong_count(&self, args: &[String]) -> String {
-        let advice = match args.iter().any(|arg| arg.starts_with('#')) {
+        let has_comment = args.iter().any(|arg| arg.starts_with('#'));
+        let has_more = args.len() > *self.takes.count().end();
+        if has_more
+            && !has_comment
+            && let Some(message) = self.takes.refusal(&args.join(" "))
+        {
+            return message;
+        }
+        let advice = match has_comment {
             true => ": comments stand on lines of their own",
-            false if args.len() > *self.takes.count().end() => ": put values with spaces in quotation marks",
+            false if has_more && self.takes.has_text() => ": put values with spaces in quotation marks",
             false => "",
         };
         format!("expected `{}`, got {}{advice}", self.syntax(), arguments(args.len()))
@@ -41,7 +50,7 @@ impl Row {
         if self.contexts.has(context) {
             return Ok(());
         }
-        Err(format!("is not allowed in {}: move it to {}", context.name(), self.contexts.names().join(" or ")))
+        Err(format!("is not allowed in {}: move it to {}", context.name(), alternatives(&self.contexts.names())))
     }
 
     /// Checks that the directive is allowed in `<If>`: as in a container, if it can differ between requests.
@@ -52,7 +61,34 @@ impl Row {
         if self.contexts.overlaps(CONTAINERS) {
             return Ok(());
         }
-        Err(format!("is not allowed in <If>: move it to {}", self.contexts.names().join(" or ")))
+        Err(format!("is not allowed in <If>: move it to {}", alternatives(&self.contexts.names())))
+    }
+}
+
+impl Takes {
+    /// Error message for a text that is not the one value of these arguments; `None` if other values are possible.
+    fn refusal(&self, text: &str) -> Option<String> {
+        match self {
+            Takes::Flag(_) => value::flag(text).err(),
+            Takes::Number(bounds, _) => value::number(text, bounds).err(),
+            Takes::Size(_) => value::size(text).err(),
+            Takes::Duration(_) => value::duration(text).err(),
+            _ => None,
+        }
+    }
+
+    /// Whether an argument is a text or path, which may contain blanks.
+    fn has_text(&self) -> bool {
+        let is_figure = |word: &str| ["number", "size", "duration", "bytes", "seconds"].contains(&word);
+        !self.words().split(|c: char| !c.is_ascii_alphabetic()).any(is_figure)
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`
+fn alternatives(names: &[&str]) -> String {
+    match names {
+        [others @ .., one_more, last] => [others, &[&format!("{one_more} or {last}")]].concat().join(", "),
+        _ => names.concat(),
     }
 }
 

@@ -100,7 +100,7 @@ fn cache_enable(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         draft.warn("type is ignored: responses are stored in memory, up to CacheSize");
     }
     match path {
-        None if draft.is_outside_containers() => Err("expected a path, for instance `CacheEnable memory /`".to_owned()),
+        None if !draft.is_in_container() => Err("expected a path, for instance `CacheEnable memory /`".to_owned()),
         None => {
             draft.settings().caching.here = Some(true);
             Ok(())
@@ -118,7 +118,7 @@ fn cache_disable(draft: &mut Draft, word: &str) -> Result<(), String> {
     if !word.eq_ignore_ascii_case("on") {
         let path = cache_path(word)?.to_owned();
         draft.settings().caching.disabled.push(path);
-    } else if draft.is_outside_containers() {
+    } else if !draft.is_in_container() {
         return Err("expected a path, for instance `CacheDisable /private`: On is allowed only in a section".to_owned());
     } else {
         draft.settings().caching.here = Some(false);

@@ -125,6 +125,6 @@ pub fn register(draft: &mut Draft, handlers: &[String]) -> Result<(), String> {
 
 /// `PerlInitHandler`: outside of containers a phase of the host, otherwise of the place.
 fn add_init(draft: &mut Draft, handlers: &[String]) -> Result<(), String> {
-    let phase = if draft.is_outside_containers() { Phase::ServerInit } else { Phase::Init };
+    let phase = if draft.is_in_container() { Phase::Init } else { Phase::ServerInit };
     add(draft, phase, handlers)
 }

@@ -1,7 +1,7 @@
 //! Access control for locations that the front has not judged: internal redirects and subrequests, and locations
 //! where Perl code decides about users. The rules are the front's, in [`access`].
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::{CStr, OsStr};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::ffi::OsStrExt;
@@ -12,14 +12,11 @@ use super::phases::{DECLINED, Going, OK, PhaseEnd, all, first, has_handlers};
 use super::request_error::log_error;
 use super::variables;
 use access::{
-    AccessInquiry, AccessVerdict, AuthRequest, AuthSubject, ClientName, DirectoryRequirement, Proof, RequestFacts,
-    RequirementAnswer, User, challenge, judge, names,
+    AccessInquiry, AccessVerdict, AuthRequest, AuthSubject, ClientName, DirectoryRequirement, Inquiries, Proof,
+    RequestFacts, RequirementAnswer, User, challenge, judge, names,
 };
 use config::access::{AccessRules, AuthzProvider, GroupRequirement, Methods, Satisfy, SourcesTurn};
 use config::{Phase, work};
-
-/// Most answers of directories and name servers for the rules of a request.
-const MOST_INQUIRIES: usize = 100;
 
 /// Judges a request at its location.
 pub(super) struct AccessCheck<'a> {
@@ -213,8 +210,7 @@ impl<'a> AccessCheck<'a> {
         let request = self.at.request;
         let (client, local) = apache::addresses(request);
         let (mut name, failed, allowance) = (None, Cell::new(None), work::Allowance::default());
-        let mut answers: Vec<(AccessInquiry, bool)> = Vec::new();
-        let open = RefCell::new(None);
+        let mut inquiries = Inquiries::default();
         loop {
             let facts = RequestFacts {
                 methods: self.methods,
@@ -233,13 +229,7 @@ impl<'a> AccessCheck<'a> {
                     names
                 },
                 text: &|text| variables::text_as(request, user.map(|user| &*user.name), text, &allowance),
-                learned: &|inquiry| {
-                    let known = answers.iter().find(|(known, _)| known == inquiry).map(|(_, met)| *met);
-                    if known.is_none() {
-                        open.replace(Some(inquiry.clone()));
-                    }
-                    known
-                },
+                learned: &|inquiry| inquiries.learned(inquiry),
                 provider: &|provider| {
                     self.answer_of(provider).unwrap_or_else(|stop| {
                         failed.set(Some(stop));
@@ -259,13 +249,12 @@ impl<'a> AccessCheck<'a> {
                 // The name in the frame may be unverified, so it is looked up again.
                 AccessVerdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
                 AccessVerdict::NeedsAnswer => {
-                    let Some(inquiry) = open.take().filter(|_| answers.len() < MOST_INQUIRIES) else {
-                        let why = "Require asks for too many answers of directories and name servers";
+                    let inquiry = inquiries.take_open().map_err(|why| {
                         log_error(request, why);
-                        return Err(PhaseEnd(500));
-                    };
+                        PhaseEnd(500)
+                    })?;
                     let met = self.inquire(user, facts.client, &inquiry)?;
-                    answers.push((inquiry, met));
+                    inquiries.add(inquiry, met);
                 }
                 settled => return Ok(settled),
             }

@@ -4,7 +4,7 @@ pub mod certificate;
 pub mod passwords;
 pub mod reverse_dns;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -22,17 +22,15 @@ use crate::base::shared::count;
 use crate::base::target;
 use crate::routing::Route;
 use access::{
-    AccessInquiry, AccessVerdict, AuthRequest, AuthSubject, CacheScope, ClientName, Proof, RequestFacts,
+    AccessInquiry, AccessVerdict, AuthRequest, AuthSubject, CacheScope, ClientName, Inquiries, Proof, RequestFacts,
     RequirementAnswer, User, challenge, judge,
 };
 use config::access::{AccessRules, Lookups, Methods};
 use config::pools;
-use config::response::expr::ExprFailure;
+use config::response::expr::{ExprFailure, ExprText};
 use files::open::root;
 
 const AUTHENTICATION_INFO: HeaderName = HeaderName::from_static("authentication-info");
-/// Most answers of directories and name servers for the rules of a request.
-const MOST_INQUIRIES: usize = 100;
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 
 /// Lets the request into the location that `route` leads to, or refuses it.
@@ -62,13 +60,16 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
     variables::settle(context, head, route)?;
     let without_users = route.settings.needs_perl_for_users().then(|| route.settings.access.without_users());
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
-    let (mut name, mut user) = (None, None);
+    let (mut name, mut user, mut inquiries) = (None, None, Inquiries::default());
     let failed = Cell::new(false);
+    let note_failure = |failure| failed.set(matches!(failure, ExprFailure::Failed(_)) || failed.get());
     let file_group = group_of_file(rules, route).await?;
-    let mut answers: Vec<(AccessInquiry, bool)> = Vec::new();
-    let open = RefCell::new(None);
     loop {
         let of = ExprOf { user: user.as_ref().map(|user: &User| &*user.name), ..ExprOf::request(context, head, route) };
+        let value_of = |text: &ExprText| {
+            let value = context.apply_rules(|| context.evaluated_text(&of, text));
+            value.map_err(note_failure).ok()
+        };
         let facts = RequestFacts {
             methods: Methods::of(head.method.as_str()),
             client: context.remote().ip_addr(),
@@ -76,37 +77,16 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
             name: known(&name),
             user: user.as_ref(),
             env: &|name| context.has_variable(name),
-            expr: &|expr| match context.apply_rules(|| context.evaluated(&of, expr)) {
-                Ok(result) => result.value,
-                Err(failure) => {
-                    failed.set(matches!(failure, ExprFailure::Failed(_)) || failed.get());
-                    false
-                }
+            expr: &|expr| {
+                let result = context.apply_rules(|| context.evaluated(&of, expr));
+                result.map_err(note_failure).is_ok_and(|result| result.value)
             },
             groups: &|wanted| match &wanted.groups {
                 None => file_group.clone().map(|name| vec![name]),
-                Some(text) => match context.apply_rules(|| context.evaluated_text(&of, text)) {
-                    Ok(names) => Some(names.split_whitespace().map(str::to_owned).collect()),
-                    Err(failure) => {
-                        failed.set(matches!(failure, ExprFailure::Failed(_)) || failed.get());
-                        None
-                    }
-                },
+                Some(text) => Some(value_of(text)?.split_whitespace().map(str::to_owned).collect()),
             },
-            text: &|text| match context.apply_rules(|| context.evaluated_text(&of, text)) {
-                Ok(text) => text,
-                Err(failure) => {
-                    failed.set(matches!(failure, ExprFailure::Failed(_)) || failed.get());
-                    String::new()
-                }
-            },
-            learned: &|inquiry| {
-                let known = answers.iter().find(|(known, _)| known == inquiry).map(|(_, met)| *met);
-                if known.is_none() {
-                    open.replace(Some(inquiry.clone()));
-                }
-                known
-            },
+            text: &|text| value_of(text).unwrap_or_default(),
+            learned: &|inquiry| inquiries.learned(inquiry),
             // Rules of Perl providers are evaluated by a worker, not here.
             provider: &|_| RequirementAnswer::Denied,
         };
@@ -122,25 +102,31 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
             AccessVerdict::WrongUser => return Err(Box::pin(not_among(context, head, route, user.as_ref())).await),
             AccessVerdict::NeedsName => name = Some(look_up(context, true).await?),
             AccessVerdict::NeedsAnswer => {
-                let Some(inquiry) = open.take().filter(|_| answers.len() < MOST_INQUIRIES) else {
-                    let why =
-                        format!("Require asks for more than {MOST_INQUIRIES} answers of directories and name servers");
-                    context.log_error(route, &why);
-                    return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
-                };
+                let inquiry = inquiries.take_open().map_err(|why| misconfigured(context, route, why))?;
                 let met = Box::pin(inquire(context, route, user.as_ref(), &inquiry)).await?;
-                answers.push((inquiry, met));
+                inquiries.add(inquiry, met);
             }
             AccessVerdict::NeedsUser => user = Some(Box::pin(identify(context, head, route)).await?),
         }
     }
+    admitted(context, name.flatten(), user)
+}
+
+/// Records the name and user of a client that the rules admit.
+fn admitted(context: &RequestContext, name: Option<Rc<str>>, mut user: Option<User>) -> Result<(), Refusal> {
     if let Some(info) = user.as_mut().and_then(|user| user.info.take()) {
         let value = HeaderValue::from_str(&info).map_err(|_| Refusal::new(StatusCode::BAD_REQUEST))?;
         context.add_field(AUTHENTICATION_INFO, value);
     }
-    context.visitor_mut().identify(name.flatten(), user);
+    context.visitor_mut().identify(name, user);
     variables::name_user(context);
     Ok(())
+}
+
+/// Logs `why` the rules cannot be evaluated. The request is answered 500.
+fn misconfigured(context: &RequestContext, route: &Route, why: &str) -> Refusal {
+    context.log_error(route, &why);
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// The group of the requested file, if a rule is about it.
@@ -167,10 +153,7 @@ async fn inquire(
             context.services.passwords.meets(rules, user, (*kind, words), (server, &claimant)).await?
         }
     };
-    answer.map_err(|why| {
-        context.log_error(route, &why);
-        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
-    })
+    answer.map_err(|why| misconfigured(context, route, &why))
 }
 
 fn known(name: &Option<Option<Rc<str>>>) -> ClientName<'_> {
@@ -218,10 +201,7 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
             context.log_error(route, &why);
             Err(Refusal::new(StatusCode::BAD_REQUEST))
         }
-        Proof::Misconfigured(why) => {
-            context.log_error(route, &why);
-            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
-        }
+        Proof::Misconfigured(why) => Err(misconfigured(context, route, &why)),
     }
 }
 

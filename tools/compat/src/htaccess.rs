@@ -2,12 +2,12 @@
 //! of `<Directory>` sections, and in the folders above these.
 
 use std::collections::BTreeSet;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use config::{AliasFrom, Config, LONGEST_HTACCESS, Overrides, Scope, depth, regular};
+use config::{AliasFrom, Config, Overrides, Scope, depth, htaccess_text};
 
 /// Maximum number of names in folders that are looked at.
 const MOST_NAMES: usize = 200_000;
@@ -156,15 +156,7 @@ impl Search<'_> {
         let allowed = self.config.overrides(sections, depth(folder));
         match allowed.is_none() {
             true => self.left_out.forbidden.push(file),
-            false => (self.visit)(FoundHtaccess { host, folder, file: &file, allowed, text: text(&file) }),
+            false => (self.visit)(FoundHtaccess { host, folder, file: &file, allowed, text: htaccess_text(&file) }),
         }
     }
-}
-
-fn text(file: &Path) -> io::Result<String> {
-    let (_, bytes) = regular::read(file, LONGEST_HTACCESS)?;
-    if bytes.contains(&0) {
-        return Err(io::Error::new(ErrorKind::InvalidData, "the file contains a NUL byte: expected UTF-8 text"));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

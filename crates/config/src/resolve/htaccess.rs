@@ -4,6 +4,8 @@
 //! `<DirectoryMatch>`, `<Files>` (including those in `.htaccess` files), `<Location>`.
 
 use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,11 +20,26 @@ use crate::resolve::translate;
 use crate::syntax::parse::ConfigReader;
 use crate::syntax::pattern::meter::Meter;
 use crate::syntax::pattern::{Budget, MEMORY_OF_HTACCESS, OF_HTACCESS, Pattern};
+use crate::syntax::regular;
 use crate::syntax::source::ParserSource;
 use crate::syntax::tree::ConfigError;
 
 /// Maximum size of a `.htaccess` file in bytes. Its text is sent to a worker with every request.
 pub const LONGEST_HTACCESS: u64 = 64 << 10;
+
+/// Reads a `.htaccess` file of at most [`LONGEST_HTACCESS`] bytes. May block on the disk.
+pub fn htaccess_text(file: &Path) -> io::Result<String> {
+    htaccess_file(file).map(|(_, text)| text)
+}
+
+/// As [`htaccess_text`], with the metadata of the file that was read.
+pub fn htaccess_file(file: &Path) -> io::Result<(Metadata, String)> {
+    let (metadata, bytes) = regular::read(file, LONGEST_HTACCESS)?;
+    if bytes.contains(&0) {
+        return Err(io::Error::new(ErrorKind::InvalidData, "the file contains a NUL byte: expected UTF-8 text"));
+    }
+    Ok((metadata, String::from_utf8_lossy(&bytes).into_owned()))
+}
 
 /// Maximum size in bytes of all files together that apply to a request.
 const LONGEST_CHAIN: usize = 2 * LONGEST_HTACCESS as usize;

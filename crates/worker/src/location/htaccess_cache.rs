@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use base::cache::BoundedCache;
 use base::stamp::Stamp;
-use config::{LONGEST_HTACCESS, regular};
+use config::htaccess_file;
 
 /// Maximum of names in the cache; clients influence which names are looked up.
 const MAX_KNOWN: usize = 1000;
@@ -77,13 +77,10 @@ fn look(file: &Path, before: Option<HtaccessText>) -> io::Result<Option<Htaccess
 
 fn read(file: &Path) -> io::Result<HtaccessText> {
     let begun = SystemTime::now();
-    let (it, bytes) = regular::read(file, LONGEST_HTACCESS)?;
-    let stamp = Stamp::of(&it);
+    let (metadata, text) = htaccess_file(file)?;
+    let stamp = Stamp::of(&metadata);
     let is_settled = stamp.age_at(begun) > TICK;
-    match bytes.contains(&0) {
-        true => Err(io::Error::new(ErrorKind::InvalidData, "the file contains a NUL byte: expected UTF-8 text")),
-        false => Ok(HtaccessText { text: String::from_utf8_lossy(&bytes).into(), stamp, is_settled }),
-    }
+    Ok(HtaccessText { text: text.into(), stamp, is_settled })
 }
 
 fn is_missing(error: &io::Error) -> bool {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
-use config::{ChainLoad, Config, ConfigError, Htaccess, LONGEST_HTACCESS, Overrides, regular};
+use config::{ChainLoad, Config, ConfigError, Htaccess, Overrides, htaccess_text};
 
 /// Most names in a list of subfolders. In a larger folder each name is looked up on disk.
 const MAX_LISTED: usize = 10_000;
@@ -117,7 +117,7 @@ impl FolderToRead {
 }
 
 fn read(config: &Config, folder: &Path, file: &Path, allowed: Overrides) -> HtaccessReading {
-    match text(file) {
+    match htaccess_text(file) {
         Ok(text) => {
             let meaning = config.htaccess(folder, file, &text, allowed).map(Arc::new);
             HtaccessReading::Text(text, meaning)
@@ -132,14 +132,6 @@ fn read(config: &Config, folder: &Path, file: &Path, allowed: Overrides) -> Htac
             HtaccessReading::Refused(status, why)
         }
     }
-}
-
-fn text(file: &Path) -> io::Result<String> {
-    let (_, bytes) = regular::read(file, LONGEST_HTACCESS)?;
-    if bytes.contains(&0) {
-        return Err(io::Error::new(ErrorKind::InvalidData, "the file contains a NUL byte: expected UTF-8 text"));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn folders_in(path: &Path) -> io::Result<HashSet<OsString>> {

@@ -25,13 +25,13 @@ impl Workers {
             }
         };
         let worker = &port.worker;
-        let heard = std::future::poll_fn(|cx| {
+        let listening = std::future::poll_fn(|cx| {
             if let Some((request, after)) = port.was_held() {
                 self.pass_event(|state| state.pool.resumed(worker.id, request, after));
             }
-            port.poll_listen(cx, &mut self.buffers.borrow_mut(), |heard| self.receive_packet(&port, heard))
+            port.poll_listen(cx, &mut self.buffers.borrow_mut(), |packet| self.receive_packet(&port, packet))
         });
-        match heard.await {
+        match listening.await {
             Ok(()) if worker.has_ended() => {
                 if worker.is_drained() {
                     self.pool.gone(worker.id);
@@ -50,7 +50,7 @@ impl Workers {
     }
 
     fn read(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) -> Result<(), Malformed> {
-        let mut heard: Option<SharedExchange> = None;
+        let mut current: Option<SharedExchange> = None;
         let mut more_time = Duration::ZERO;
         for message in PacketMessages::new(packet) {
             let (id, reply) = message?;
@@ -58,11 +58,11 @@ impl Workers {
                 self.read_own(&port.worker, reply)?;
                 continue;
             }
-            let exchange = match &heard {
+            let exchange = match &current {
                 Some(exchange) if exchange.borrow().id == id => exchange,
                 Some(_) => return Err(Malformed("responses to two requests in one packet")),
-                None => match self.speaks_of(port, id)? {
-                    Some(exchange) => heard.insert(exchange),
+                None => match self.exchange_of(port, id)? {
+                    Some(exchange) => current.insert(exchange),
                     // The reply is for an earlier front, which has died.
                     None => continue,
                 },
@@ -79,7 +79,7 @@ impl Workers {
                 reply => exchange.receive(reply)?,
             }
         }
-        if let Some(exchange) = &heard {
+        if let Some(exchange) = &current {
             if !more_time.is_zero() {
                 let id = exchange.borrow().id;
                 self.pass_event(|state| state.pool.extend(id, more_time));
@@ -105,12 +105,12 @@ impl Workers {
         if !worker.set_ready() {
             return Ok(());
         }
-        self.pass_event(|state| state.pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
+        self.pass_event(|state| state.pool.ready(worker.id, Instant::now())).map_err(|error| Malformed(error.0))
     }
 
     /// The exchange of a request that the worker replies to. `None`: the reply is for an earlier front.
-    fn speaks_of(self: &Rc<Self>, port: &Rc<ReplyPort>, id: RequestId) -> Result<Option<SharedExchange>, Malformed> {
-        if !port.worker.speaks_to_us() {
+    fn exchange_of(self: &Rc<Self>, port: &Rc<ReplyPort>, id: RequestId) -> Result<Option<SharedExchange>, Malformed> {
+        if !port.worker.belongs_to_this_front() {
             // The earlier front counted its requests from 1, too, so ids are ambiguous.
             return Ok(None);
         }
@@ -120,42 +120,42 @@ impl Workers {
         }
         let worker = port.worker.id;
         self.pass_event(|state| state.pool.first_reply(worker, id, Instant::now()))
-            .map_err(|said| Malformed(said.0))?;
+            .map_err(|error| Malformed(error.0))?;
         exchange.borrow_mut().start(port.clone());
         Ok(Some(exchange))
     }
 
-    /// After a packet for `exchange`: wakes its future, stores its spool, and reports its progress to the pool.
-    fn progress(self: &Rc<Self>, port: &Rc<ReplyPort>, exchange: &SharedExchange) {
-        let mut heard = exchange.borrow_mut();
-        heard.wake();
-        let (worker, id) = (port.worker.id, heard.id);
-        let Some(outcome) = &heard.outcome else {
-            if heard.is_for_nobody() {
-                drop(heard);
-                self.abandon(exchange);
+    /// After a packet for an exchange: wakes its future, stores its spool, and reports its progress to the pool.
+    fn progress(self: &Rc<Self>, port: &Rc<ReplyPort>, shared: &SharedExchange) {
+        let mut exchange = shared.borrow_mut();
+        exchange.wake();
+        let (worker, id) = (port.worker.id, exchange.id);
+        let Some(outcome) = &exchange.outcome else {
+            if exchange.is_unwanted() {
+                drop(exchange);
+                self.abandon(shared);
                 return;
             }
-            if heard.is_full() && self.pool.queued() > 0 {
-                heard.spill();
+            if exchange.is_full() && self.pool.queued() > 0 {
+                exchange.spill();
             }
-            drop(heard);
-            store(exchange);
-            let heard = exchange.borrow();
-            if heard.is_whole() {
-                drop(heard);
+            drop(exchange);
+            store(shared);
+            let exchange = shared.borrow();
+            if exchange.is_whole() {
+                drop(exchange);
                 self.pass_event(|state| state.pool.completed(worker, id, Instant::now()));
-            } else if heard.is_full() {
-                let stuck = heard.is_stuck();
+            } else if exchange.is_full() {
+                let stuck = exchange.is_stuck();
                 port.pause(id);
-                drop(heard);
+                drop(exchange);
                 self.pass_event(|state| state.pool.hold(worker, id, stuck));
             }
             return;
         };
         let leaving = outcome.as_ref().ok().and_then(|end| end.leaving);
-        drop(heard);
-        store(exchange);
+        drop(exchange);
+        store(shared);
         self.pass_event(|state| state.pool.ended(worker, id, leaving, Instant::now()));
     }
 }

@@ -103,7 +103,7 @@ impl ReplyPort {
             true => Poll::Ready(self.read_rest(&mut buffers.packet, &mut receive)),
             false => self.poll_socket(cx, &mut buffers.packet, &mut receive),
         };
-        if self.worker.speaks_to_us() {
+        if self.worker.belongs_to_this_front() {
             let share = if has_ended { Share::of_last_words(MAX_ENTRIES) } else { Share::new() };
             self.ring.read(cx, share, &mut buffers.entry, &mut receive)?;
         }

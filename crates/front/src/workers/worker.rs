@@ -111,7 +111,7 @@ impl Worker {
     }
 
     /// Whether the worker's replies are for this front.
-    pub(super) fn speaks_to_us(&self) -> bool {
+    pub(super) fn belongs_to_this_front(&self) -> bool {
         self.is_ours.load(SeqCst)
     }
 

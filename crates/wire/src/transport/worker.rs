@@ -23,10 +23,10 @@ struct OrderSocket {
     socket: OwnedFd,
     /// See [`packet_buffer`].
     packet: Box<[u8]>,
-    /// Orders received in the middle of a request, to be handled after it.
-    heard: VecDeque<Inbound>,
+    /// Orders received in the middle of a request, to be handled after the request.
+    pending: VecDeque<Inbound>,
     /// The front that sent the current request has died.
-    is_for_nobody: bool,
+    is_orphaned: bool,
 }
 
 /// Room for the largest packet of the front. Allocated once: zeroing it for every request would cost more than
@@ -44,7 +44,7 @@ impl AsFd for WorkerPort {
 impl WorkerPort {
     /// Takes an end of a pair, a buffer from [`packet_buffer`], and memory with that many `blocks`.
     pub fn new(socket: OwnedFd, packet: Box<[u8]>, memory: Memory, blocks: usize) -> WorkerPort {
-        let line = OrderSocket { socket, packet, heard: VecDeque::new(), is_for_nobody: false };
+        let line = OrderSocket { socket, packet, pending: VecDeque::new(), is_orphaned: false };
         WorkerPort { line, reply_to: 0, memory: WorkerMemory::new(memory, blocks) }
     }
 
@@ -63,11 +63,11 @@ impl WorkerPort {
     pub fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
         self.reply_to = 0;
         loop {
-            if let Some(heard) = self.line.heard.pop_front() {
-                return Ok(Some(self.begins(heard)));
+            if let Some(order) = self.line.pending.pop_front() {
+                return Ok(Some(self.begins(order)));
             }
             let request_lies_in_socket = self.line.receive_announced(&self.memory)?;
-            if !self.line.heard.is_empty() {
+            if !self.line.pending.is_empty() {
                 continue;
             }
             // The request in the socket was sent while all slots were free, so it is older than the requests in the
@@ -96,7 +96,7 @@ impl WorkerPort {
 
     fn begins(&mut self, inbound: Inbound) -> Inbound {
         if matches!(inbound, Inbound::Greet) {
-            self.line.is_for_nobody = false;
+            self.line.is_orphaned = false;
             self.memory.reset();
         }
         inbound
@@ -115,13 +115,13 @@ impl WorkerPort {
     }
 
     /// Sends part of a response. Responses for a front that has died are dropped.
-    pub fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
+    pub fn send(&mut self, message: &Outgoing<'_>) -> io::Result<()> {
         let (line, reply_to) = (&mut self.line, self.reply_to);
-        if line.is_for_nobody {
+        if line.is_orphaned {
             return Ok(());
         }
-        let sent = self.memory.send(said, reply_to, |memory, lack| line.wait_for(memory, lack, reply_to));
-        if line.is_for_nobody { Ok(()) } else { sent }
+        let sent = self.memory.send(message, reply_to, |memory, lack| line.wait_for(memory, lack, reply_to));
+        if line.is_orphaned { Ok(()) } else { sent }
     }
 
     /// Whether the response to this request is still wanted, by the orders that have arrived. Takes no request
@@ -133,7 +133,7 @@ impl WorkerPort {
 
     /// Whether a new front has replaced the one that sent the current request.
     pub fn is_greeted(&self) -> bool {
-        self.line.is_for_nobody || self.line.heard.iter().any(|heard| matches!(heard, Inbound::Greet))
+        self.line.is_orphaned || self.line.pending.iter().any(|order| matches!(order, Inbound::Greet))
     }
 }
 
@@ -168,7 +168,7 @@ impl OrderSocket {
             };
             match decode(self.packet.get(..n).unwrap_or_default(), fds, Vec::new())?.0 {
                 Inbound::Bell => {}
-                heard => self.heard.push_back(heard),
+                order => self.pending.push_back(order),
             }
         }
     }
@@ -176,10 +176,10 @@ impl OrderSocket {
     /// The presence by the orders received so far. Orders about other requests, which are over, are dropped.
     fn presence(&mut self, request: u64) -> Presence {
         let mut presence = Presence::Here;
-        self.heard.retain(|heard| match heard {
+        self.pending.retain(|order| match order {
             Inbound::Abandoned(about) | Inbound::HungUp(about) => {
                 if *about == request && presence != Presence::Gone {
-                    presence = if matches!(heard, Inbound::HungUp(_)) { Presence::HungUp } else { Presence::Gone };
+                    presence = if matches!(order, Inbound::HungUp(_)) { Presence::HungUp } else { Presence::Gone };
                 }
                 false
             }
@@ -200,11 +200,11 @@ impl OrderSocket {
         match self.receive(Vec::new())? {
             None => return Err(io::ErrorKind::BrokenPipe.into()),
             Some((Inbound::Bell, _)) => {}
-            Some((heard, _)) => {
-                self.is_for_nobody |= matches!(heard, Inbound::Greet);
-                self.heard.push_back(heard);
+            Some((order, _)) => {
+                self.is_orphaned |= matches!(order, Inbound::Greet);
+                self.pending.push_back(order);
             }
         }
-        if self.is_for_nobody { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+        if self.is_orphaned { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     }
 }

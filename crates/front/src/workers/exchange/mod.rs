@@ -124,7 +124,7 @@ impl Exchange {
     }
 
     /// Whether the worker still sends although the client already has all bytes of its Content-Length.
-    pub fn is_for_nobody(&self) -> bool {
+    pub fn is_unwanted(&self) -> bool {
         self.served && !self.abandoned && self.length.is_exceeded() && self.outcome.is_none()
     }
 

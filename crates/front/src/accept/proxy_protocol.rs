@@ -43,7 +43,7 @@ async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connec
         Some(Ok(said)) => {
             drop(registration);
             let client = Rc::get_mut(&mut connection.client)?;
-            said.inspect(|named| client.is_really(Address::tcp(*named)));
+            said.inspect(|named| client.set_remote(Address::tcp(*named)));
             return Some((connection, said.is_some()));
         }
         // A balancer's health check connects and closes without a header.

@@ -9,6 +9,7 @@ pub mod registry;
 pub mod socket;
 pub mod timeouts;
 pub mod tls_session;
+mod traffic;
 pub mod transport;
 pub mod tunnel;
 
@@ -25,6 +26,7 @@ use base::log::Subject;
 use config::{Config, KeepAlive, ReceivePace};
 use registry::ConnectionEntry;
 use tls_session::{Security, Session};
+use traffic::ClientTraffic;
 use tunnel::Tunnel;
 
 /// Phase of a connection; see the diagram above.
@@ -84,28 +86,17 @@ pub struct Client {
     head_pace: ReceivePace,
     phase: Cell<ConnectionPhase>,
     since: Cell<Instant>,
-    /// When bytes were last received.
-    heard: Cell<Instant>,
+    traffic: ClientTraffic,
     /// The part that other threads see.
     entry: Arc<ConnectionEntry>,
-    /// When the client stopped accepting bytes.
-    stalled: Cell<Option<Instant>>,
     /// A whole response was passed to hyper and is not flushed yet.
     answered: Cell<bool>,
     /// See [`Client::close`].
     close: Cell<bool>,
-    /// See [`Client::reads_to_the_end`].
+    /// See [`Client::set_open_ended`].
     open_ended: Cell<bool>,
     /// `KeepAlive` of the last request's host; initially of the address's first host.
     keep_alive: Cell<KeepAlive>,
-    /// `Timeout` of the last request's host; initially the server's.
-    pub timeout: Cell<Duration>,
-    /// Received bytes that are not counted for a request yet.
-    received: Cell<u64>,
-    /// Sent bytes that are not counted for a request yet.
-    sent: Cell<u64>,
-    /// Bytes received and sent in all.
-    moved: Cell<u64>,
     /// Set when the connection is about to switch protocols.
     tunnel: RefCell<Option<Tunnel>>,
     /// Whether the last request ends with its tunnel, and not with its response.
@@ -140,16 +131,12 @@ impl Client {
             head_pace,
             phase: Cell::new(ConnectionPhase::Fresh),
             since: Cell::new(now),
-            heard: Cell::new(now),
-            stalled: Cell::new(None),
+            traffic: ClientTraffic::new(now),
             answered: Cell::new(false),
             close: Cell::new(false),
             open_ended: Cell::new(false),
             keep_alive,
-            timeout,
-            received: Cell::new(0),
-            sent: Cell::new(0),
-            moved: Cell::new(0),
+
             tunnel: RefCell::default(),
             tunnels: Cell::new(false),
             awaited: RefCell::default(),
@@ -158,37 +145,32 @@ impl Client {
     }
 
     /// Sets the address that a PROXY header names.
-    pub fn is_really(&mut self, remote: Address) {
+    pub fn set_remote(&mut self, remote: Address) {
         self.entry = Arc::new(ConnectionEntry::new(remote.clone()));
         self.remote = remote;
     }
 
     /// Counts `n` received bytes.
     pub fn received(&self, n: usize) {
-        self.received.set(self.received.get() + n as u64);
-        self.moved.update(|moved| moved + n as u64);
-        self.heard.set(Instant::now());
+        let now = Instant::now();
+        self.traffic.receive(n, now);
         match self.phase.get() {
             _ if self.streams.get().is_some() => {}
             // The timeout of the first head began with the connection, so the phase's start is unchanged.
             ConnectionPhase::Fresh => self.phase.set(ConnectionPhase::Head),
-            ConnectionPhase::Kept => self.enter(ConnectionPhase::Head, self.heard.get()),
+            ConnectionPhase::Kept => self.enter(ConnectionPhase::Head, now),
             ConnectionPhase::Head | ConnectionPhase::Request => {}
         }
     }
 
     /// Counts `n` sent bytes.
     pub fn sent(&self, n: usize) {
-        self.sent.set(self.sent.get() + n as u64);
-        self.moved.update(|moved| moved + n as u64);
-        self.stalled.set(None);
+        self.traffic.send(n);
     }
 
     /// Notes that the socket accepts no more bytes for now.
-    pub fn stalls(&self) {
-        if self.stalled.get().is_none() {
-            self.stalled.set(Some(Instant::now()));
-        }
+    pub fn note_stalled(&self) {
+        self.traffic.stall();
     }
 
     fn enter(&self, phase: ConnectionPhase, now: Instant) {
@@ -204,7 +186,7 @@ impl Client {
     }
 
     /// Notes that the head of `request` is complete.
-    pub fn begins(&self, request: Weak<dyn Pending>, now: Instant) {
+    pub fn note_request(&self, request: Weak<dyn Pending>, now: Instant) {
         if let Some(streams) = self.streams.get() {
             self.streams.set(Some(streams + 1));
             return self.enter(ConnectionPhase::Request, now);
@@ -237,7 +219,7 @@ impl Client {
     }
 
     /// Marks the connection as multiplexed (HTTP/2).
-    pub fn multiplexes(&self) {
+    pub fn set_multiplexed(&self) {
         self.streams.set(Some(0));
     }
 
@@ -263,7 +245,7 @@ impl Client {
     }
 
     /// Handles a client that closed its sending side before the response. Returns whether it still gets the response.
-    pub fn hangs_up(&self) -> bool {
+    pub fn handle_hang_up(&self) -> bool {
         let awaited = self.awaited.borrow().as_ref().and_then(Weak::upgrade);
         awaited.is_none_or(|request| request.hang_up())
     }
@@ -279,11 +261,11 @@ impl Client {
     }
 
     /// Notes that the current body ends with the connection. If it is truncated, only a reset shows that to the client.
-    pub fn reads_to_the_end(&self) {
+    pub fn set_open_ended(&self) {
         self.open_ended.set(true);
     }
 
-    /// Whether [`Client::reads_to_the_end`] was called.
+    /// Whether [`Client::set_open_ended`] was called.
     pub fn is_open_ended(&self) -> bool {
         self.open_ended.get()
     }
@@ -295,7 +277,7 @@ impl Client {
 
     /// Bytes received and sent in all.
     pub fn moved(&self) -> u64 {
-        self.moved.get()
+        self.traffic.moved()
     }
 
     /// Notes that the connection switches protocols after the next response. The request ends with the tunnel.
@@ -356,18 +338,8 @@ impl Client {
         self.since.get()
     }
 
-    pub(super) fn heard_at(&self) -> Instant {
-        self.heard.get()
-    }
-
-    /// When the client stopped accepting bytes.
-    pub(super) fn stalled_since(&self) -> Option<Instant> {
-        self.stalled.get()
-    }
-
-    /// Bytes received of the current request.
-    pub(super) fn received_bytes(&self) -> u64 {
-        self.received.get()
+    pub(super) fn traffic(&self) -> &ClientTraffic {
+        &self.traffic
     }
 
     /// `KeepAlive` settings for the next request.
@@ -384,7 +356,7 @@ impl Client {
     }
 
     fn log(&self, now: Instant) {
-        let (received, sent) = (self.received.take(), self.sent.take());
+        let (received, sent) = self.traffic.take();
         if let Some(request) = self.flushing.take() {
             request.flushed(received, sent, now);
         }

@@ -114,7 +114,7 @@ impl CountedIo {
         turn::look();
         match &written {
             Poll::Ready(Ok(n)) => self.client.sent(*n),
-            Poll::Pending => self.client.stalls(),
+            Poll::Pending => self.client.note_stalled(),
             Poll::Ready(Err(_)) => {}
         }
         written

@@ -162,7 +162,7 @@ impl Inner {
             let fresh = into.filled_mut().get_mut(before..).unwrap_or_default();
             if fresh.is_empty() {
                 self.ended = true;
-                let may_listen = self.is_owed_a_response() && self.client.hangs_up();
+                let may_listen = self.is_owed_a_response() && self.client.handle_hang_up();
                 return if may_listen { Poll::Pending } else { Poll::Ready(Ok(())) };
             }
             let passed = self.buffer.take(fresh);

@@ -53,7 +53,7 @@ const MOST_REMEMBERED: usize = 256;
 pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
     let io = FrameIo::new(line, &client.config.http2);
-    client.multiplexes();
+    client.set_multiplexed();
     let handshake = builder(&client.config).handshake(io.clone());
     let end = match patiently(client, handshake).await {
         Some(Ok(machine)) => {

@@ -194,7 +194,7 @@ impl RequestGuard {
             part: PageRequest::default(),
         });
         let pending = Rc::downgrade(&record);
-        record.client.begins(pending, started);
+        record.client.note_request(pending, started);
         RequestGuard(record)
     }
 }

@@ -68,7 +68,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
     let is_before_chunks = context.stream.is_none() && (old || context.head.version < Version::HTTP_11);
     let open_ended = is_before_chunks && kind.is_of_unknown_length();
     if open_ended {
-        context.client.reads_to_the_end();
+        context.client.set_open_ended();
     }
     let leaving = context.client.must_close() || context.services.shared.is_stopping();
     let switches = head.status == StatusCode::SWITCHING_PROTOCOLS;

@@ -32,6 +32,7 @@ pub mod respond;
 pub mod rewrite;
 pub mod services;
 mod spelling;
+mod status;
 mod strictness;
 
 use std::rc::Rc;

@@ -162,10 +162,9 @@ fn every_target_of_make_that_a_document_names_is_there() {
 
 #[test]
 fn every_file_of_the_shim_is_described() {
-    let (described, listed) = (text("docs/architecture.md"), text("crates/libperl-sys/src/shim.h"));
+    let described = text("docs/architecture.md");
     for file in files(Path::new("crates/libperl-sys/src"), "c") {
         let name = file.file_name().expect("a name").to_string_lossy().into_owned();
         assert!(described.contains(&format!("`{name}`")), "docs/architecture.md does not say what {name} holds");
-        assert!(listed.contains(&format!(" *   {name} ")), "shim.h does not list {name}");
     }
 }

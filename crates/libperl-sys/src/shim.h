@@ -4,39 +4,7 @@
  * and runs it inside cml_guarded (guard.c). Rust never dereferences an SV: it passes SV pointers back
  * unread.
  *
- *   boot.c   creates, prepares and ends the interpreter
- *   guard.c  protects each call of Perl: die and exit become a status, the error is stored
- *   call.c   the calls: eval, require, a sub by its name, handlers
- *   psgi.c   environments and plain responses of PSGI applications
- *   psgi_objects.c  objects that an application gets, which refuse to work after its request
- *   io.c     a request's STDOUT and STDERR, as Perl handles
- *   standard.c  renews STDIN, STDOUT and STDERR for each request
- *   copies.c  other handles that lead to descriptors 0 and 1
- *   closed.c  handles of finished requests, which fail
- *   print.c  print and say of a reference to a text
- *   unheard.c  output for a client that has left fails, then ends the program
- *   descriptors.c  descriptors 0, 1 and 2, which children share
- *   env.c    %ENV of a request, and the environment of programs that it starts
- *   env_tie.c  ties %ENV to $r->subprocess_env of mod_perl 2
- *   operators.c  operators that start programs, wait for them, or exit
- *   state.c  restores the state that a request has changed
- *   inc.c    restores @INC
- *   handlers.c  restores %SIG
- *   signals.c  restores the signal mask and timers
- *   globals.c  restores perl's global variables and the locale
- *   objects.c  destroys the objects that belong to a process, at its end
- *   files.c  reopens files in each worker
- *   children.c  exit statuses of children that the worker has reaped
- *   watch.c  detects changes of the process
- *   birth.c  detects changes of privileges and limits
- *   leave.c  decides that the worker must leave, after changes that cannot be undone
- *   deadline.c  ends a request that takes too long
- *   census.c  counts values by class
- *   spans.c  memory ranges of values, and their owners
- *   fork.c   prepares the mold for forks
- *   activity.c  the current activity, for a process that reads this one's memory
- *   statements.c  a request's database statements
- *   stack.c  the stack of another process's perl */
+ * docs/architecture.md has a row for each C file. */
 #ifndef CML_SHIM_H
 #define CML_SHIM_H
 

@@ -116,7 +116,7 @@ fn an_upload_that_began_before_a_reload_is_answered() {
         for upload in &mut uploads {
             upload.raw("POST /echo/up HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345");
         }
-        until("they are read", || server.status()["front"]["requests"].as_u64() == Some(4));
+        until("the requests are read", || server.status()["front"]["requests"].as_u64() == Some(4));
         server.reload().succeeded();
         let old = || server.status()["generations"][0]["workers"].as_u64();
         until("the old generation has one worker left", || old() == Some(1));

@@ -95,7 +95,7 @@ fn an_interrupt_ends_the_measurement_with_a_report() {
     let mut command = site.command(["bench", "-t", "600", "--json", &server.url]);
     let out = std::fs::File::create(site.path("report.json")).expect("a file");
     let mut child = command.stdout(out).spawn().expect("started");
-    until("it has asked", || server.requests() > 100);
+    until("the load tester sends requests", || server.requests() > 100);
     signal(child.id() as i32, Signal::SIGINT);
     assert!(child.wait().expect("our child").success());
     let report = read(&Finished { code: 0, out: site.read("report.json"), err: String::new() });

@@ -65,10 +65,10 @@ fn a_stale_response_is_requested_again() {
     let site = serve("CacheStaleOnError Off");
     let answer = "200|Cache-Control: max-age=1";
     site.ask("/a", answer);
-    until("it is asked for again", || site.ask("/a", answer).text() == "run 2");
+    until("the program runs again", || site.ask("/a", answer).text() == "run 2");
     let site = serve("CacheMaxExpire 1s");
     site.ask("/a", "200|Cache-Control: max-age=600");
-    until("it is asked for again", || site.ask("/a", "200|Cache-Control: max-age=600").text() == "run 2");
+    until("the program runs again", || site.ask("/a", "200|Cache-Control: max-age=600").text() == "run 2");
 }
 
 /// 4.2.3: the Age of a received response counts.
@@ -88,6 +88,6 @@ fn the_age_that_an_answer_has_when_it_comes_counts() {
     site.never_keeps("/old", "200|Cache-Control: max-age=60|Age: 60");
     site.never_keeps("/nonsense", "200|Cache-Control: max-age=60|Age: x");
     let grows = site.ask("/none", "200");
-    until("it grows", || age(&site.ask("/none", "200")) > age(&grows));
+    until("the Age grows", || age(&site.ask("/none", "200")) > age(&grows));
     assert_eq!(site.ask("/none", "200").header("date"), grows.header("date"), "Date is that of its making");
 }

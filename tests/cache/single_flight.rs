@@ -73,7 +73,7 @@ fn a_leader_that_leaves_leaves_its_answer_to_the_others() {
     let site = serve("CacheLockMaxAge 60\nRequestTimeout 60");
     let mut leader = site.0.connect();
     leader.raw(format!("GET /a HTTP/1.1\r\nHost: localhost\r\nX-Do: wait\r\nX-Answer: {MINUTE}\r\n\r\n"));
-    until("it is asked", || site.runs() == 1);
+    until("the program runs", || site.runs() == 1);
     let clients = together(&site, 5, MINUTE, "wait");
     until_all_wait(&site, 6);
     drop(leader);
@@ -121,7 +121,7 @@ fn a_slow_reader_delays_no_other_request() {
 fn a_reload_requests_late_code_at_once() {
     let site = serve("CacheLockMaxAge 60");
     let leader = together(&site, 1, MINUTE, "wait");
-    until("it is asked", || site.runs() == 1);
+    until("the program runs", || site.runs() == 1);
     let reload = Request::get("/a").header("Cache-Control", "no-cache").header("X-Answer", MINUTE);
     assert_eq!(site.0.send(reload).text(), "run 2");
     site.0.site.write("go", "");

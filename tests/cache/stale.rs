@@ -8,7 +8,7 @@ use crate::support::{Connection, Request, Response, until};
 fn until_stale(site: &Counting) {
     let age = |answer: Response| answer.header("age").and_then(|age| age.parse::<u32>().ok());
     let asked = || Request::get("/a").header("Cache-Control", "only-if-cached, max-stale");
-    until("it is stale", || age(site.0.send(asked())).is_none_or(|age| age >= 1));
+    until("the stored response is stale", || age(site.0.send(asked())).is_none_or(|age| age >= 1));
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_response_with_must_revalidate_is_never_sent_stale() {
         let site = serve("");
         let answer = format!("200|Cache-Control: max-age=1, stale-if-error=0, {control}");
         site.ask("/a", &answer);
-        until("it is stale, and not given", || {
+        until("the stored response is stale and not served", || {
             let asked = Request::get("/a").header("Cache-Control", "only-if-cached, max-stale");
             site.0.send(asked).status == 504
         });
@@ -128,7 +128,7 @@ fn a_failure_behind_the_answer_changes_nothing() {
     site.answers("500");
     assert_eq!(site.ask("/a", "").is(200).text(), "run 1");
     until("the program was asked", || site.runs() == 2);
-    until("it is asked again", || {
+    until("the program runs again", || {
         assert_eq!(site.ask("/a", "").is(200).text(), "run 1");
         site.runs() > 2
     });

@@ -196,7 +196,7 @@ fn an_incomplete_response_is_never_stored() {
     site.0.site.write("go", "");
     let rest = String::from_utf8_lossy(&connection.rest()).into_owned();
     assert!(!rest.contains("\r\n0\r\n"), "{rest}");
-    until("it is asked for again", || site.ask("/cut", "200|Cache-Control: max-age=60").text().starts_with("run 2"));
+    until("the program runs again", || site.ask("/cut", "200|Cache-Control: max-age=60").text().starts_with("run 2"));
     let died = Request::get("/died").header("X-Do", "die");
     assert_eq!(site.send(died, "200|Cache-Control: max-age=60").status, 502);
     assert_eq!(site.ask("/died", "200|Cache-Control: max-age=60").is(200).text(), "run 4");
@@ -226,7 +226,7 @@ fn a_stream_is_kept_when_it_is_whole() {
     };
     let first = stream("/a", "stream").is(200);
     assert_eq!(first.body.len(), "run 1\n".len() + 4 * 65536);
-    until("it is kept", || {
+    until("the response is stored", || {
         let second = stream("/a", "stream");
         second.header("x-cache").is_some_and(|said| said.starts_with("HIT")) && second.body == first.body
             || site.runs() > 5
@@ -251,7 +251,7 @@ fn a_connection_that_breaks_does_not_take_the_answer_with_it() {
     drop(client);
     site.0.site.write("go", "");
     let kept = || site.send(Request::get("/a").header("Cache-Control", "only-if-cached"), "200");
-    until("it is kept", || kept().status == 200);
+    until("the response is stored", || kept().status == 200);
     assert_eq!(site.runs(), 1);
 }
 
@@ -302,7 +302,7 @@ fn a_stored_response_is_compressed_for_clients_that_accept_it() {
         )
     };
     let plain = ask("identity").is(200);
-    until("it is kept", || ask("identity").header("x-cache").is_some_and(|said| said.starts_with("HIT")));
+    until("the response is stored", || ask("identity").header("x-cache").is_some_and(|said| said.starts_with("HIT")));
     for coding in ["gzip", "zstd"] {
         let packed = ask(coding).is(200);
         assert_eq!(ask(coding).body, packed.body);

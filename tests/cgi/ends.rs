@@ -63,7 +63,7 @@ fn a_program_that_takes_too_long_is_ended_with_all_that_it_started() {
     server.logged("took longer than RequestTimeout");
     for name in ["pid", "kid"] {
         let pid: i32 = server.site.read(name).trim().parse().expect("a pid");
-        until("it has ended", || !alive(pid));
+        until("the program has ended", || !alive(pid));
     }
     server.until_idle(2);
     assert_eq!(runner(&server), worker);
@@ -73,7 +73,7 @@ fn a_program_that_takes_too_long_is_ended_with_all_that_it_started() {
 fn background_processes_of_a_program_end_with_it() {
     let server = serve(&format!("{SH}sleep 1000 > /dev/null 2>&1 &\nprintf $!"));
     let pid: i32 = server.text(URL).parse().expect("a pid");
-    until("it has ended", || !alive(pid));
+    until("the program has ended", || !alive(pid));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_worker_that_dies_takes_its_program_along() {
     let pid: i32 = eventually("it runs", || server.site.read("pid").trim().parse().ok());
     crate::support::signal(worker, nix::sys::signal::Signal::SIGKILL);
     assert_eq!(connection.head().status, 502);
-    until("it has ended", || !alive(pid));
+    until("the program has ended", || !alive(pid));
 }
 
 #[test]

@@ -254,7 +254,7 @@ fn a_run_that_outlives_its_grace_is_a_504_and_ends_with_its_worker() {
         !server.site.read("pid").is_empty()
     });
     let run = server.site.read("pid").parse().expect("a pid");
-    until("it is gone", || !alive(run));
+    until("the program has ended", || !alive(run));
 }
 
 #[test]

@@ -324,7 +324,7 @@ fn the_end_of_the_master_ends_programs_too() {
     server.signal(Signal::SIGKILL);
     assert_eq!(server.wait(), -1);
     for pid in [program, runner, mold] {
-        until("it has ended", || !alive(pid));
+        until("the process has ended", || !alive(pid));
     }
 }
 

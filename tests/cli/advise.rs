@@ -32,7 +32,7 @@ fn the_advice_names_the_place_of_busy_workers() {
     let app = "sub { select undef, undef, undef, 3; [200, [], ['ok']] }";
     let server = Site::new().file("app.psgi", app).serve("<Location />\nPsgiApp app.psgi\n</Location>");
     let load = Load::start(&server, 6, "/report?x=1", |answer| answer.status == 200);
-    until("it is told", || {
+    until("the advice appears", || {
         let given = advice(&server, "2");
         find(&given, "all-busy").is_some_and(|one| {
             let evidence = one["evidence"].as_str().expect("a sentence");
@@ -64,6 +64,6 @@ fn the_advice_reports_workers_that_end_after_few_requests() {
     let server = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve(conf);
     let load = Load::start(&server, 2, "/", |answer| answer.status == 200);
     load.until_answered(60);
-    until("it is told", || find(&advice(&server, "0"), "recycled").is_some());
+    until("the advice appears", || find(&advice(&server, "0"), "recycled").is_some());
     assert_eq!(load.failures(), Vec::<String>::new());
 }

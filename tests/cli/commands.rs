@@ -86,7 +86,7 @@ fn every_option_of_run_is_also_a_variable() {
     let server = Server::start(site, command);
     assert!(server.text("/").ends_with(" test"));
     assert_eq!(server.site.read("run.pid").trim(), server.pid().to_string());
-    until("it is logged", || server.site.read("access.log").contains("GET / HTTP/1.1"));
+    until("the request is logged", || server.site.read("access.log").contains("GET / HTTP/1.1"));
     assert_eq!(server.workers().len(), 1);
 }
 
@@ -248,7 +248,7 @@ fn dash_k_starts_in_the_background_and_stops() {
     site.cameleer(["serve", "-f", "site.conf", "-k", "restart"]).succeeded();
     assert!(alive(pid), "a restart keeps the master");
     site.cameleer(["serve", "-f", "site.conf", "-k", "graceful-stop"]).succeeded();
-    until("it has ended", || !alive(pid));
+    until("the server has ended", || !alive(pid));
     assert!(!site.has("cameleer.pid"));
     site.cameleer(["serve", "-f", "site.conf", "-k", "start"]).succeeded();
     site.cameleer(["serve", "-f", "site.conf", "-k", "stop"]).succeeded();
@@ -287,7 +287,7 @@ fn run_dash_d_goes_to_the_background() {
     let mut connection = crate::support::Connection::open(&site.address()).expect("it serves");
     assert_eq!(connection.ask(crate::support::Request::get("/")).status, 200);
     site.cameleer(["stop", "--pid-file", "run.pid"]).succeeded();
-    until("it has ended", || !alive(pid));
+    until("the server has ended", || !alive(pid));
 }
 
 #[test]

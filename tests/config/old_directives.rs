@@ -65,7 +65,7 @@ fn directives_of_an_old_file_for_modules_and_names_are_ignored() {
 fn a_transfer_log_has_the_format_without_a_name() {
     let server = Site::new().file("htdocs/a.txt", "x").serve("LogFormat \"%m %U %>s\"\nTransferLog transfer.log");
     server.get("/a.txt").is(200);
-    until("it is logged", || server.site.read("transfer.log") == "GET /a.txt 200\n");
+    until("the request is logged", || server.site.read("transfer.log") == "GET /a.txt 200\n");
 }
 
 #[test]

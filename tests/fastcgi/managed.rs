@@ -105,7 +105,7 @@ fn processes_end_by_requests_and_idleness() {
     until("the first has ended", || !alive(pids[0]));
     let server = serve("FcgidIdleTimeout 1\nFcgidMinProcessesPerClass 0\n");
     let first = pid(&server, "/a.fcgi");
-    until("it is idle for too long", || !alive(first));
+    until("the idle process has ended", || !alive(first));
     assert_ne!(pid(&server, "/a.fcgi"), first);
 }
 
@@ -138,7 +138,7 @@ fn a_program_that_hangs_is_ended() {
     let first = pid(&server, "/a.fcgi");
     assert_eq!(server.get("/a.fcgi?hang").status, 504);
     server.logged("neither took nor sent a byte for FcgidIOTimeout");
-    until("it has ended", || !alive(first));
+    until("the process has ended", || !alive(first));
     let server = serve("FcgidBusyTimeout 1\n");
     assert_eq!(server.get("/a.fcgi?hang").status, 504);
     server.logged("FcgidBusyTimeout");

@@ -41,7 +41,7 @@ fn a_file_that_is_asked_for_often_stays_open_and_no_longer_than_that() {
     assert_eq!(times_open(&server, &server.site.path("htdocs/page")), 1);
     // A removed file occupies disk space as long as it is open.
     fs::remove_file(server.site.path("htdocs/page")).expect("removed");
-    until("it is closed", || times_open(&server, &server.site.path("htdocs/page")) == 0);
+    until("the file is closed", || times_open(&server, &server.site.path("htdocs/page")) == 0);
 }
 
 #[test]

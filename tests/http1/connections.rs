@@ -226,12 +226,12 @@ fn a_program_is_notified_of_a_half_closed_connection_and_its_response_arrives() 
     let server = serve_slow("MaxClients 1\nStartServers 1");
     let mut half = server.connect();
     half.raw("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it has begun", || server.site.has("begun"));
+    until("the request runs", || server.site.has("begun"));
     let mut queued = server.connect();
     queued.raw("GET /queued HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it waits", || server.status()["front"]["queued"] == 1);
+    until("the second request is queued", || server.status()["front"]["queued"] == 1);
     queued.finish_sending();
-    until("it is taken for gone: it never ran", || server.status()["front"]["queued"] == 0);
+    until("the queued request is dropped", || server.status()["front"]["queued"] == 0);
     half.finish_sending();
     server.site.write("go", "");
     let text = half.response().text();

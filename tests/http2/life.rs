@@ -60,7 +60,7 @@ fn a_stop_waits_for_requests_and_not_for_connections() {
     let _silent = Raw::open(&server, &[]);
     let mut busy = Raw::open(&server, &[]);
     busy.get(1, "/slow");
-    until("it runs", || server.site.read("begun").contains("slow"));
+    until("the request runs", || server.site.read("begun").contains("slow"));
     server.signal(Signal::SIGQUIT);
     assert_eq!(idle.until(|frame| frame.kind == GOAWAY).stream, 0);
     while idle.next().is_some() {}

@@ -103,7 +103,7 @@ fn a_body_that_never_comes_is_waited_for_as_long_as_in_http_1() {
     let mut raw = Raw::open(&server, &[]);
     raw.send(HEADERS, END_HEADERS, 1, &head(&[("content-length", "5")], "/never"));
     raw.until(|frame| frame.is_head_of(1));
-    until("it is logged", || server.site.read("access.log") == "408 /never\n");
+    until("the request is logged", || server.site.read("access.log") == "408 /never\n");
     let mut half = Raw::open(&server, &[]);
     half.send(HEADERS, END_STREAM, 1, &head(&[], "/half"));
     while half.next().is_some() {}

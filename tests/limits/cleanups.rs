@@ -76,7 +76,7 @@ fn cleanups_of_mod_perl_2_die_with_their_stack_in_the_log() {
 fn costs_its_worker(server: &Server, target: &str, why: &str) {
     let worker = server.text(target);
     let pid = worker.parse().expect("a pid");
-    until("it is killed", || !alive(pid));
+    until("the worker is killed", || !alive(pid));
     server.logged(why);
     server.logged(&format!("killed signal=9 ({why})"));
     until("another one is there", || server.workers().iter().any(|(other, _)| *other != pid));

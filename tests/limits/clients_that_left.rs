@@ -66,7 +66,7 @@ fn a_psgi_application_that_streams_to_a_disconnected_client_gets_an_error() {
     connection.head();
     assert!(!connection.chunk().is_empty());
     drop(connection);
-    until("it is told", || !server.site.read("told").is_empty());
+    until("the program has noticed that its client left", || !server.site.read("told").is_empty());
     assert_eq!(server.site.read("told"), "told");
     assert_eq!(server.text("/"), "ok", "the same worker goes on");
     assert!(!server.log().contains("[front:error]") && !server.log().contains("[perl:error]"), "{}", server.log());
@@ -85,7 +85,7 @@ fn a_handler_that_prints_to_a_disconnected_client_gets_an_error() {
     connection.raw("GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert_eq!(connection.head().status, 200);
     drop(connection);
-    until("it is told", || !server.site.read("told").is_empty());
+    until("the program has noticed that its client left", || !server.site.read("told").is_empty());
     assert_eq!(server.site.read("told"), "told 1");
     assert_eq!(server.text("/"), "ok");
 }
@@ -102,9 +102,9 @@ fn a_handler_that_computes_learns_by_asking_that_its_client_has_left() {
     );
     let mut connection = server.connect();
     connection.raw("GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it has begun", || !server.site.read("begun").is_empty());
+    until("the request runs", || !server.site.read("begun").is_empty());
     drop(connection);
-    until("it is told", || !server.site.read("told").is_empty());
+    until("the program has noticed that its client left", || !server.site.read("told").is_empty());
     assert_eq!(server.site.read("told"), "1");
     assert_eq!(server.text("/"), "ok", "the worker has kept to the protocol");
 }

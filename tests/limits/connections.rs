@@ -82,7 +82,7 @@ fn a_front_without_descriptors_neither_spins_nor_stays_ill() {
     let used = cpu_time(front) - before;
     assert!(used < Duration::from_millis(300), "{used:?} of CPU in two seconds");
     drop(crowd);
-    until("it is well again", || {
+    until("the server accepts clients again", || {
         server.connect().try_ask(&Request::get("/")).is_ok_and(|response| response.status == 200)
     });
 }
@@ -99,7 +99,7 @@ fn a_file_for_which_there_is_no_descriptor_left_is_a_503_and_the_server_is_well_
     let count = |status| answers.iter().filter(|answer| **answer == status).count();
     assert!(count(200) > 10 && count(503) > 0 && count(200) + count(503) == 60, "{answers:?}");
     drop(readers);
-    until("it is well again", || {
+    until("the server accepts clients again", || {
         let answer = server.connect().try_ask(&Request::get("/files/large.bin").header("Range", "bytes=0-9"));
         answer.is_ok_and(|response| response.status == 206)
     });

@@ -35,7 +35,7 @@ fn a_head_a_field_at_a_time_does_not_earn_more_than_its_time() {
     let (took, said) = trickle(&server, head, "X-Field: value\r\n", Duration::from_millis(50));
     assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
     assert!(took >= Duration::from_secs(1), "{took:?}");
-    until("it is logged", || server.site.read("access.log").starts_with("408 "));
+    until("the request is logged", || server.site.read("access.log").starts_with("408 "));
 }
 
 #[test]

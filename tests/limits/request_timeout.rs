@@ -76,7 +76,7 @@ fn an_eval_catches_the_timeout_once_and_the_grace_period_kills_the_worker() {
     assert!(server.text("/rolls-back").starts_with("caught: the request took longer than RequestTimeout at "));
     let worker = server.text("/").parse().expect("a pid");
     server.get("/stubborn").is(504);
-    until("it is killed", || !alive(worker));
+    until("the worker is killed", || !alive(worker));
     assert!(server.logged("still running after its die, at ").contains("app.psgi line 3"), "{}", server.log());
     server.logged("has worked on one request for too long");
 }
@@ -109,7 +109,7 @@ fn without_grace_a_late_request_is_killed_at_once() {
     );
     let worker = server.text("/").parse().expect("a pid");
     server.get("/loop").is(504);
-    until("it is killed", || !alive(worker));
+    until("the worker is killed", || !alive(worker));
     assert!(!server.log().contains("Report::lines"), "nobody asked it");
 }
 

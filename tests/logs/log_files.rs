@@ -141,7 +141,7 @@ fn every_virtual_host_has_its_own_log() {
          <VirtualHost *>\nServerName two\nDocumentRoot htdocs\nCustomLog two.log \"%v %U\"\n</VirtualHost>",
     );
     server.send(Request::get("/a").header("Host", "two"));
-    until("it is logged", || server.site.read("two.log") == "two /a\n");
+    until("the request is logged", || server.site.read("two.log") == "two /a\n");
     assert_eq!(server.site.read("one.log"), "");
 }
 

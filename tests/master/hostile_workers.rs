@@ -45,7 +45,7 @@ fn a_worker_that_shuts_its_socket_and_stays_does_not_keep_its_place() {
     // The response that the worker left in memory may still be found there.
     assert!(matches!(server.get("/shut").status, 200 | 502));
     assert_ne!(server.text("/"), pid.to_string());
-    until("it has gone", || !alive(pid));
+    until("the worker has ended", || !alive(pid));
 }
 
 /// A process that is killed on drop.

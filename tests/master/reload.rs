@@ -81,7 +81,7 @@ fn a_request_under_way_is_finished_by_the_old_code() {
     );
     let mut slow = server.connect();
     slow.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it is at work", || server.site.has("begun"));
+    until("the request runs", || server.site.has("begun"));
     server.site.write("app.psgi", &version(2));
     server.reload().succeeded();
     assert_eq!(server.text("/"), "version 2");
@@ -158,7 +158,7 @@ fn a_listener_may_come_and_go_with_a_reload() {
     assert_eq!(open().expect("the new listener").ask(Request::get("/")).text(), "version 1");
     server.site.write("site.conf", &conf);
     server.reload().succeeded();
-    until("it is closed", || open().is_err());
+    until("the old listener is closed", || open().is_err());
     assert_eq!(server.text("/"), "version 1");
 }
 

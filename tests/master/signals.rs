@@ -64,7 +64,7 @@ fn a_second_term_ends_at_once() {
     let mut server = serve(ENDLESS);
     let _slow = begin_slow(&server);
     server.signal(Signal::SIGTERM);
-    until("it stops", || Connection::open(&server.address).is_err());
+    until("the server closes its listener", || Connection::open(&server.address).is_err());
     server.signal(Signal::SIGTERM);
     server.wait();
 }
@@ -95,7 +95,7 @@ fn usr1_opens_access_and_error_logs_anew_for_the_workers_too() {
     let server = serve("CustomLog access.log common");
     server.get("/warn");
     server.logged("a line");
-    until("it is logged", || server.site.read("access.log").lines().count() == 1);
+    until("the request is logged", || server.site.read("access.log").lines().count() == 1);
     for log in ["access.log", "error.log"] {
         std::fs::rename(server.site.path(log), server.site.path(&format!("{log}.1"))).expect("moved");
     }
@@ -198,5 +198,5 @@ fn the_unit_file_has_notify_and_no_restart_on_a_broken_configuration() {
 fn usr2_is_harmless() {
     let server = serve("");
     server.signal(Signal::SIGUSR2);
-    until("it answers", || server.get("/").status == 200);
+    until("the server answers", || server.get("/").status == 200);
 }

@@ -68,7 +68,7 @@ fn in_the_background(site: &Site, mut command: std::process::Command, log: &str)
     Finished::of(&mut command).succeeded();
     let master: i32 = site.read("run.pid").trim().parse().expect("a pid file");
     every_line_is_there(site, log);
-    until("it has ended", || !alive(master));
+    until("the master has ended", || !alive(master));
 }
 
 #[test]

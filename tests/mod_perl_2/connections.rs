@@ -163,7 +163,7 @@ fn one_connection_per_worker_is_served_and_the_others_wait() {
     let mut first = [site.connect_to_worker(), site.connect_to_worker()];
     let mut waiting: Vec<Connection> = (0..98).map(|_| site.connect()).collect();
     waiting.iter_mut().for_each(|client| client.raw("waited\n"));
-    until("they wait", || site.server.status()["front"]["queued"].as_u64() == Some(98));
+    until("the other connections are queued", || site.server.status()["front"]["queued"].as_u64() == Some(98));
     assert_eq!(site.server.text("/page"), "a page", "a file needs no worker");
     for client in &mut first {
         client.finish_sending();

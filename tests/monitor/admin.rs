@@ -61,11 +61,15 @@ fn slow_requests_are_shown_while_they_go_on_and_after_their_worker_and_the_monit
     let mut slow = server.connect();
     slow.raw("GET /slow?x=1 HTTP/1.1\r\nHost: shop.example\r\n\r\n");
     let shown = || Some(json(&ask(port, "/slow.json").filter(|answer| answer.status == 200)?));
-    until("it is seen at work", || shown().is_some_and(|shown| shown["requests"][0]["is_over"] == false));
+    until("the page shows the running request", || {
+        shown().is_some_and(|shown| shown["requests"][0]["is_over"] == false)
+    });
     signal(monitor(&server), Signal::SIGKILL);
     server.site.write("go", "");
     slow.response().is(200);
-    until("it is seen to be over", || shown().is_some_and(|shown| shown["requests"][0]["is_over"] == true));
+    until("the page shows the finished request", || {
+        shown().is_some_and(|shown| shown["requests"][0]["is_over"] == true)
+    });
     let shown = shown().expect("an answer");
     assert_eq!((&shown["after_ms"], &shown["requests"][0]["target"]), (&300.into(), &"/slow?x=1".into()), "{shown}");
     assert_eq!(shown["requests"][0]["stacks"][0]["frames"][0]["name"], "sselect", "{shown}");
@@ -165,7 +169,7 @@ fn silent_and_slow_clients_delay_new_ones_briefly() {
     first.set_read_timeout(Some(patience())).expect("set");
     assert!(first.read(&mut [0; 100]).is_ok(), "one that says nothing is sent away");
     drop(many);
-    until("it answers again", || ask(port, "/status.json").is_some());
+    until("the monitor answers again", || ask(port, "/status.json").is_some());
     assert_eq!(monitor(&server), before, "it is the same process");
 }
 
@@ -188,12 +192,12 @@ fn a_hanging_monitor_is_replaced_and_delays_no_request() {
     let (server, port) = serve("");
     let first = monitor(&server);
     signal(first, Signal::SIGSTOP);
-    until("it is stopped", || state(first) == Some('T'));
+    until("the monitor is stopped", || state(first) == Some('T'));
     assert_eq!(server.get("/").status, 200);
     server.status();
     // The monitor is killed only after messages have filled its socket, which takes a second for each message.
     let hung = || server.log().contains("does not read its messages, and is killed");
-    until("it is killed", hung);
+    until("the hanging monitor is killed", hung);
     until("another answers", || ask(port, "/status.json").is_some_and(|answer| answer.status == 200));
 }
 

@@ -71,7 +71,7 @@ fn a_server_goes_on_with_its_file_and_a_torn_second_costs_itself_alone() {
     let monitor = server.status()["monitor_pid"].as_i64().expect("a monitor") as i32;
     signal(monitor, Signal::SIGKILL);
     let count = seconds(&server).len();
-    until("it is gone on with", || seconds(&server).len() >= count + 2);
+    until("the history grows again", || seconds(&server).len() >= count + 2);
     let times: Vec<_> = seconds(&server).iter().map(|second| second["time"].as_u64().expect("a time")).collect();
     assert!(times.contains(&first) && !times.contains(&second), "{times:?} {first} {second}");
 }

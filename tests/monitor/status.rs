@@ -52,7 +52,7 @@ fn a_worker_is_shown_with_host_request_wait_cpu_and_memory() {
     assert!(line.ends_with("shop.example GET /slow"), "{line}");
     server.site.write("go", "");
     asked.response().is(200);
-    until("it shows what it was at", || {
+    until("the status shows the worker's request", || {
         server.control(["status"]).succeeded().out.contains("(shop.example GET /slow)")
     });
 }
@@ -61,7 +61,9 @@ fn a_worker_is_shown_with_host_request_wait_cpu_and_memory() {
 fn a_worker_that_cleans_up_has_the_letter_of_logging() {
     let server = serve("");
     server.get("/cleanup").is(200);
-    until("it is seen", || worker(&server, "Busy").is_some_and(|worker| worker["activity"] == "L"));
+    until("the status shows the worker's activity", || {
+        worker(&server, "Busy").is_some_and(|worker| worker["activity"] == "L")
+    });
     assert!(
         server.text("/server-status?auto").contains("Scoreboard: L")
             || server.text("/server-status?auto").contains("_L")

@@ -103,7 +103,7 @@ fn top_shows_the_requests_of_workers_and_keys_sort_filter_and_recycle() {
     let mut slow = server.connect();
     // The path contains terminal control sequences.
     slow.raw("GET /slow/%1b%5b2J%9b HTTP/1.1\r\nHost: shop.example\r\n\r\n");
-    until("it is at work", || server.workers().iter().any(|(_, state)| state == "Busy"));
+    until("the worker is busy", || server.workers().iter().any(|(_, state)| state == "Busy"));
     let mut terminal = Terminal::start(&server);
     terminal.shows("W busy");
     terminal.shows("shop.example GET /slow/\\x1b[2J");
@@ -164,8 +164,8 @@ fn recycled(server: &Server, terminal: &mut Terminal) {
     terminal.shows(&format!("recycle worker {slot}?"));
     terminal.press("y");
     terminal.shows(&format!("worker {slot} exits after its request"));
-    until("it has gone", || server.workers().iter().all(|(other, _)| pid != *other));
-    until("it is counted as that", || server.status()["counts"]["exits"]["recycle"] == 1);
+    until("the worker has ended", || server.workers().iter().all(|(other, _)| pid != *other));
+    until("the exit is counted", || server.status()["counts"]["exits"]["recycle"] == 1);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_worker_is_recycled_after_its_request() {
     server.control(["recycle", "77"]).failed(1, "there is no worker 77");
     server.site.write("go", "");
     slow.response().is(200);
-    until("it has gone", || server.workers().iter().all(|(pid, _)| busy["pid"] != *pid));
-    until("it is counted as that", || server.status()["counts"]["exits"]["recycle"] == 1);
+    until("the worker has ended", || server.workers().iter().all(|(pid, _)| busy["pid"] != *pid));
+    until("the exit is counted", || server.status()["counts"]["exits"]["recycle"] == 1);
     server.logged("is recycled: it exits after its request");
 }

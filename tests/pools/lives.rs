@@ -99,7 +99,7 @@ fn a_new_front_takes_over_the_workers_of_each() {
     let front = server.front();
     kill(Pid::from_raw(front), Signal::SIGKILL).expect("it runs");
     until("another front serves", || ![0, front].contains(&server.front()));
-    until("it knows the workers", || (workers_of(&server, "old"), workers_of(&server, "default")) == before);
+    until("the status shows the workers", || (workers_of(&server, "old"), workers_of(&server, "default")) == before);
     assert_eq!(who(&server, "/old/who").1, "Apache|mod_perl/1.31||1|0");
     assert_eq!(who(&server, "/new/who").1, "Apache2::RequestRec|mod_perl/2.0.12|2|0|1");
 }

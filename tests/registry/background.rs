@@ -19,7 +19,7 @@ fn output_of_a_child_after_its_request_is_dropped() {
     for _ in 0..50 {
         assert_eq!(server.text(URL), "childownchild");
     }
-    until("it goes on all the while", || beats() > before);
+    until("the background process continues", || beats() > before);
     assert_eq!(server.text(URL), "childownchild");
     server.site.write("stop", "");
 }

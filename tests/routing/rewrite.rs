@@ -152,7 +152,7 @@ fn access_rules_hold_for_both_places_of_a_path_that_stays() {
 }
 
 #[test]
-fn a_clients_words_do_not_climb() {
+fn dot_dot_from_a_client_does_not_leave_the_folder() {
     let server = serve(
         "RewriteCond %{QUERY_STRING} ^page=(.*)\nRewriteRule ^/page @DIR@/htdocs/%1\nRewriteRule ^/dot(.*) @DIR@/htdocs/.$1",
     );

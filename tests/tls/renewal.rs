@@ -143,7 +143,7 @@ fn sessions_are_resumed_within_session_cache_timeout() {
         // The client's session lasts twelve hours by the old configuration; the reload shortens that to a second.
         server.site.configure(&format!("{conf}SSLSessionCacheTimeout 1\n"));
         server.reload().succeeded();
-        until("it has been too long", || !s_client(&server, &again, GET).contains("Reused, TLSv"));
+        until("the session is too old to be resumed", || !s_client(&server, &again, GET).contains("Reused, TLSv"));
         s_client(&server, &save, GET);
         let text = super::openssl(&server.site, "sess_id -in session -noout -text");
         if tickets == "On" {

@@ -91,7 +91,7 @@ fn three_stops_under_load_by_thirty_connections_lose_nothing() {
         let mut server = site().serve(TLS);
         let answered = Arc::new(AtomicU64::new(0));
         let clients: Vec<_> = (0..30).map(|n| ask_until_refused(&server, n % 2 == 0, &answered)).collect();
-        until("they are at it", || answered.load(Ordering::Relaxed) > 200);
+        until("the clients send requests", || answered.load(Ordering::Relaxed) > 200);
         server.signal(Signal::SIGTERM);
         let lost: Vec<String> = clients.into_iter().flat_map(|client| client.join().expect("no panic")).collect();
         assert_eq!(lost, Vec::<String>::new());

@@ -85,7 +85,7 @@ fn a_handshake_that_comes_byte_by_byte_has_its_own_limit() {
     slow.set_read_timeout(Some(Duration::from_millis(20))).expect("a time limit");
     // A record of 512 bytes, a byte each 20 ms. Each byte is progress, but the whole record would take ten seconds.
     let mut bytes = [22, 3, 1, 2, 0, 1, 0, 1, 252].into_iter().chain(std::iter::repeat(3));
-    until("it is closed", || {
+    until("the connection is closed", || {
         let sent = slow.write_all(&[bytes.next().unwrap_or_default()]);
         let heard = slow.read(&mut [0; 100]);
         sent.is_err() || !heard.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)

@@ -137,7 +137,7 @@ fn a_missing_collector_delays_no_request() {
     for _ in 0..20 {
         server.get("/app/x").is(200);
     }
-    until("it is said what is lost", || server.log().contains("TraceExport: 127.0.0.1:1: spans of "));
+    until("the loss of spans is logged", || server.log().contains("TraceExport: 127.0.0.1:1: spans of "));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_silent_collector_delays_no_request() {
     for _ in 0..3000 {
         server.get("/a.txt").is(200);
     }
-    until("it is said what is lost", || server.log().contains("are lost: the collector does not answer"));
+    until("the loss of spans is logged", || server.log().contains("are lost: the collector does not answer"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The words of comments: a comment that says only the name of its item tells a reader nothing. Lines of comments have
-//! at most 120 columns, as rustfmt's lines of code.
+//! The words of comments and tests: a comment that says only the name of its item tells a reader nothing. Lines of
+//! comments have at most 120 columns, as rustfmt's lines of code. Each wait of a test names its subject.
 
 use std::path::Path;
 
@@ -120,6 +120,19 @@ fn no_comment_repeats_only_the_name_of_its_item() {
         let found = found_in_sources(rule);
         assert!(found.is_empty(), "write a unit, a shape or a reason, or no comment:\n{found}");
     }
+}
+
+/// Descriptions of `until` without a subject: "waited in vain until it is told" says nothing.
+fn waits_without_a_subject(text: &str) -> Vec<String> {
+    let wait = pattern(r#"until\(\s*"((?:it|they|this|that) [^"]*)""#);
+    wait.captures_iter(text).map(|found| found[1].to_owned()).collect()
+}
+
+#[test]
+fn each_wait_of_a_test_names_its_subject() {
+    let found = found_in_sources(waits_without_a_subject);
+    assert!(found.is_empty(), "write \"the worker is killed\", not \"it is killed\":\n{found}");
+    assert_eq!(waits_without_a_subject("until(\n    \"it is told\", || true)").len(), 1);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_busy_worker_is_left_out_of_an_inspection() {
     server.until_idle(2);
     let mut busy = server.connect();
     busy.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    crate::support::until("it has begun", || server.site.has("begun"));
+    crate::support::until("the request runs", || server.site.has("begun"));
     let mut stream = UnixStream::connect(server.site.path("control.sock")).expect("connected");
     stream.write_all(b"{\"command\":\"inspect\",\"what\":\"loaded\"}\n").expect("asked");
     let mut line = String::new();

@@ -96,7 +96,7 @@ fn reaching_max_clients_is_logged_once_with_apaches_words() {
     release(&server, held);
     std::fs::remove_file(server.site.path("go")).expect("it was there");
     let held = hold(&server, 6);
-    until("they wait again", || server.status()["front"]["queued"] == 4);
+    until("the requests are queued again", || server.status()["front"]["queued"] == 4);
     release(&server, held);
     assert_eq!(server.log().matches("server reached MaxClients").count(), 1, "{}", server.log());
 }
@@ -133,12 +133,12 @@ fn a_queued_request_whose_client_left_is_never_run() {
         )
         .serve("MaxClients 1\nStartServers 1\n<Location />\nPsgiApp app.psgi\n</Location>");
     let held = hold(&server, 1);
-    until("it runs", || server.site.read("ran") == "/hold\n");
+    until("the request runs", || server.site.read("ran") == "/hold\n");
     let mut leaves = server.connect();
     leaves.raw("GET /left HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it waits", || server.status()["front"]["queued"] == 1);
+    until("the request is queued", || server.status()["front"]["queued"] == 1);
     drop(leaves);
-    until("it is dropped", || server.status()["front"]["queued"] == 0);
+    until("the queued request is dropped", || server.status()["front"]["queued"] == 0);
     release(&server, held);
     server.text("/after");
     assert_eq!(server.site.read("ran"), "/hold\n/after\n");

@@ -28,7 +28,7 @@ fn push_handlers_adds_a_cleanup_for_this_request_only() {
     ));
     assert_eq!(server.text("/my?push") + &server.text("/my"), "okok");
     server.text("/my");
-    crate::support::until("it has run", || server.site.has("cleaned"));
+    crate::support::until("the cleanup handler has run", || server.site.has("cleaned"));
     assert_eq!(server.site.read("cleaned"), "x");
 }
 

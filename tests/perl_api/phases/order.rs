@@ -77,7 +77,7 @@ fn the_log_phase_sees_what_was_sent() {
         &hello("PerlLogHandler My::log_it"),
     );
     assert_eq!(server.text("/hello"), "hello");
-    until("it is logged", || server.site.read("logged") == "200 5 1");
+    until("the log handler has run", || server.site.read("logged") == "200 5 1");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn children_that_end_while_their_worker_is_idle_are_reaped_at_once() {
     assert!(crate::support::alive(child));
     server.site.write("go", "");
     // The worker must reap the child without a further request.
-    until("it is no zombie either", || crate::support::children(worker).is_empty());
+    until("the child is reaped", || crate::support::children(worker).is_empty());
     assert_eq!(server.text("/"), worker.to_string());
 }
 
@@ -75,5 +75,5 @@ fn a_child_that_is_left_behind_changes_nothing_for_later_programs() {
     }
     assert_eq!(crate::support::children(worker).len(), 1);
     server.site.write("go", "");
-    until("it is reaped", || crate::support::children(worker).is_empty());
+    until("the child is reaped", || crate::support::children(worker).is_empty());
 }

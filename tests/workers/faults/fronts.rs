@@ -59,7 +59,7 @@ fn a_worker_finishes_a_response_without_a_client_and_serves_on() {
     let server = serve(SLOW, TWO);
     let mut lost = server.connect();
     lost.raw("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it has begun", || !server.site.read("begun").is_empty());
+    until("the request runs", || !server.site.read("begun").is_empty());
     let slow: i32 = server.site.read("begun").parse().expect("a pid");
     kill_front(&server);
     lost.try_rest();
@@ -84,9 +84,9 @@ fn a_program_is_notified_that_its_client_was_lost_with_the_front() {
     let server = Site::new().file("Waits.pm", &handler.replace("\\\n", "")).serve(conf);
     let mut lost = server.connect();
     lost.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it has begun", || server.site.has("begun"));
+    until("the request runs", || server.site.has("begun"));
     kill_front(&server);
-    until("it is told", || server.site.has("told"));
+    until("the program has noticed that its client left", || server.site.has("told"));
 }
 
 #[test]
@@ -94,10 +94,10 @@ fn a_worker_without_a_client_that_never_ends_is_killed() {
     let server = serve(HANGS, &format!("GracefulShutdownTimeout 1s\n{TWO}"));
     let mut lost = server.connect();
     lost.raw("GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it hangs", || !server.site.read("hanging").is_empty());
+    until("the worker hangs", || !server.site.read("hanging").is_empty());
     let hangs: i32 = server.site.read("hanging").parse().expect("a pid");
     kill_front(&server);
-    until("it is killed", || !alive(hangs));
+    until("the worker is killed", || !alive(hangs));
     server.logged("is still busy with a request of a front that died 1s ago");
     server.until_idle(1);
 }
@@ -129,7 +129,7 @@ fn a_master_that_is_killed_ends_the_adopted_workers_too() {
     let mut server = serve(HANGS, TWO);
     let mut lost = server.connect();
     lost.raw("GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it hangs", || !server.site.read("hanging").is_empty());
+    until("the worker hangs", || !server.site.read("hanging").is_empty());
     let hangs: i32 = server.site.read("hanging").parse().expect("a pid");
     kill_front(&server);
     assert!(cpu_time(hangs) > std::time::Duration::ZERO);

@@ -20,7 +20,7 @@ fn hold(server: &Server) -> Connection {
     let before = held();
     let mut connection = server.connect();
     connection.raw("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it is at work", || held() > before);
+    until("the worker is busy", || held() > before);
     connection
 }
 

@@ -56,7 +56,7 @@ fn a_master_that_is_killed_takes_front_and_workers_along() {
     let mut server = serve(HANGS, "");
     let mut busy = server.connect();
     busy.raw("GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it hangs", || !server.site.read("hanging").is_empty());
+    until("the process hangs", || !server.site.read("hanging").is_empty());
     assert!(!children(server.pid()).is_empty());
     server.signal(Signal::SIGKILL);
     assert_eq!(server.wait(), -1);
@@ -71,11 +71,11 @@ fn no_deaf_or_stopped_process_outlives_a_killed_master() {
     server.until_idle(3);
     let mut busy = server.connect();
     busy.raw("GET /deaf HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it hangs", || !server.site.read("hanging").is_empty());
+    until("the process hangs", || !server.site.read("hanging").is_empty());
     let deaf: i32 = server.site.read("hanging").parse().expect("a pid");
     let stopped = server.workers().into_iter().map(|(pid, _)| pid).find(|pid| *pid != deaf).expect("another");
     signal(stopped, Signal::SIGSTOP);
-    until("it is stopped", || state(stopped) == Some('T'));
+    until("the process is stopped", || state(stopped) == Some('T'));
     server.signal(Signal::SIGKILL);
     assert_eq!(server.wait(), -1);
     until("nobody is left", || !alive(deaf) && !alive(stopped));
@@ -88,9 +88,9 @@ fn a_stopped_mold_is_replaced_when_it_is_needed() {
     server.until_idle(2);
     let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
     signal(mold, Signal::SIGSTOP);
-    until("it is stopped", || state(mold) == Some('T'));
+    until("the mold is stopped", || state(mold) == Some('T'));
     server.workers().iter().for_each(|(pid, _)| signal(*pid, Signal::SIGKILL));
-    until("it serves", || server.get("/").status == 200);
+    until("the server answers", || server.get("/").status == 200);
     server.logged(&format!("mold pid={mold} gen=1 is stopped, and is killed"));
 }
 
@@ -101,7 +101,7 @@ fn a_stop_does_not_wait_for_processes_that_were_stopped() {
     let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
     let worker = server.workers()[0].0;
     [mold, worker].iter().for_each(|pid| signal(*pid, Signal::SIGSTOP));
-    until("they are stopped", || [mold, worker].iter().all(|pid| state(*pid) == Some('T')));
+    until("the mold and the worker are stopped", || [mold, worker].iter().all(|pid| state(*pid) == Some('T')));
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
     server.until_gone();
@@ -135,12 +135,12 @@ fn processes_started_by_start_up_code_become_no_zombies_of_the_mold() {
     let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;
     assert_eq!(children(mold).len(), 2);
     server.site.write("go", "");
-    until("it has ended", || {
+    until("the process has ended", || {
         children(mold).len() == 1 || children(mold).into_iter().any(|pid| state(pid) == Some('Z'))
     });
     // The mold's next task is to replace a worker.
     signal(server.text("/").parse().expect("a pid"), Signal::SIGKILL);
-    until("it has its worker and no other child", || {
+    until("the mold has its worker and no other child", || {
         server.workers().len() == 1 && server.workers()[0].1 == "Idle" && children(mold).len() == 1
     });
 }

@@ -30,7 +30,7 @@ fn an_endless_loop_is_a_504_and_its_worker_is_killed() {
         !server.site.read("hanging").is_empty()
     });
     let pid = server.site.read("hanging").parse().expect("a pid");
-    until("it is killed", || !alive(pid));
+    until("the worker is killed", || !alive(pid));
     server.logged("/hang");
     assert_eq!(server.get("/").status, 200);
 }

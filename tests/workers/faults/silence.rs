@@ -17,7 +17,7 @@ fn front(server: &Server) -> i32 {
 fn silence(server: &Server) -> i32 {
     let silent = front(server);
     signal(silent, Signal::SIGSTOP);
-    until("it is stopped", || state(silent) == Some('T'));
+    until("the process is stopped", || state(silent) == Some('T'));
     silent
 }
 
@@ -46,7 +46,7 @@ fn a_status_and_a_stop_do_not_wait_for_a_silent_front() {
     let said = server.control(["status"]).succeeded();
     assert!(said.out.contains("the front does not answer"), "{said:?}");
     assert_eq!(server.status()["front_pid"], silent);
-    until("it stops", || server.control(["stop"]).code == 0);
+    until("the server stops", || server.control(["stop"]).code == 0);
     assert_eq!(server.wait(), 0);
 }
 

@@ -75,7 +75,7 @@ fn ten_stops_under_load_by_sixty_connections_lose_nothing() {
         let mut server = serve(APP, PATIENT);
         let answered = Arc::new(AtomicU64::new(0));
         let clients: Vec<_> = (0..60).map(|n| ask_until_refused(&server.address, n % 2 == 0, &answered)).collect();
-        until("they are at it", || answered.load(Ordering::Relaxed) > 300);
+        until("the clients send requests", || answered.load(Ordering::Relaxed) > 300);
         server.signal(Signal::SIGTERM);
         let lost: Vec<String> = clients.into_iter().flat_map(|client| client.join().expect("no panic")).collect();
         assert_eq!(lost, Vec::<String>::new());
@@ -90,7 +90,7 @@ fn five_reloads_under_load_by_sixty_connections_lose_no_request() {
     let clients: Vec<_> = (0..60).map(|n| ask_until_refused(&server.address, n % 2 == 0, &answered)).collect();
     for _ in 0..5 {
         let before = answered.load(Ordering::Relaxed);
-        until("they are at it", || answered.load(Ordering::Relaxed) > before + 200);
+        until("the clients send requests", || answered.load(Ordering::Relaxed) > before + 200);
         server.reload().succeeded();
     }
     assert!(clients.iter().all(|client| !client.is_finished()), "somebody was refused");
@@ -177,7 +177,7 @@ fn a_connection_of_a_listener_that_a_reload_closes_is_answered() {
         connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert_eq!(connection.response().is(200).text(), "answered");
     });
-    until("it is closed", || Connection::open(&other.address()).is_err());
+    until("the listener is closed", || Connection::open(&other.address()).is_err());
 }
 
 /// RFC 9113, 6.8: the first GOAWAY names the highest possible stream, so that requests in flight still count. The last

@@ -11,13 +11,13 @@ fn a_worker_killed_in_mid_request_is_a_502_of_that_request_only() {
     let load = Load::start(&server, 2, "/", |response| response.status == 200);
     let mut victim = server.connect();
     victim.raw("GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    until("it hangs", || !server.site.read("hanging").is_empty());
+    until("the worker hangs", || !server.site.read("hanging").is_empty());
     let pid: i32 = server.site.read("hanging").parse().expect("a pid");
     signal(pid, Signal::SIGKILL);
     assert_eq!(victim.response().status, 502);
     load.until_answered(50);
     assert_eq!(load.failures(), Vec::<String>::new());
-    until("it is replaced", || {
+    until("the worker is replaced", || {
         server.workers().len() == 3 && server.workers().iter().all(|(worker, _)| *worker != pid)
     });
     assert!(server.logged("signal=9").contains(&format!("pid={pid}")));
@@ -74,7 +74,7 @@ fn with_all_workers_killed_the_site_serves_again() {
     let master = server.pid();
     let before: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).collect();
     before.iter().for_each(|pid| signal(*pid, Signal::SIGKILL));
-    until("it serves", || server.get("/").status == 200);
+    until("the server answers", || server.get("/").status == 200);
     server.until_idle(3);
     assert!(server.workers().iter().all(|(pid, _)| !before.contains(pid)));
     assert_eq!(server.status()["pid"], master);
@@ -94,7 +94,7 @@ fn with_half_the_workers_stopped_the_others_serve_and_those_get_nothing_more() {
     let stopped: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).take(2).collect();
     stopped.iter().for_each(|pid| signal(*pid, Signal::SIGSTOP));
     load.until_answered(200);
-    until("they are replaced", || {
+    until("the workers are replaced", || {
         let workers = server.workers();
         workers.len() == 4 && workers.iter().all(|(pid, _)| !stopped.contains(pid))
     });
@@ -110,13 +110,13 @@ fn a_stopped_idle_worker_loses_no_request() {
     // The worker that was busy last is likely to get the next request.
     let stopped: i32 = server.text("/").parse().expect("a pid");
     signal(stopped, Signal::SIGSTOP);
-    until("it is stopped", || state(stopped) == Some('T'));
+    until("the worker is stopped", || state(stopped) == Some('T'));
     let line = eventually("the stopped one has been asked", || {
         assert_ne!(server.text("/"), stopped.to_string());
         server.log().lines().find(|line| line.contains("has not taken its request")).map(str::to_owned)
     });
     assert!(line.contains(&format!("pid={stopped}")), "{line}");
-    until("it is replaced", || server.workers().iter().all(|(pid, _)| *pid != stopped));
+    until("the worker is replaced", || server.workers().iter().all(|(pid, _)| *pid != stopped));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_worker_that_never_ends_is_replaced_at_once_and_killed_in_the_end() {
     answered.dedup();
     assert!(answered.len() >= 8, "two requests each: {answered:?}");
     server.logged("killed signal=9 (did not end in time; GracefulShutdownTimeout limits END blocks");
-    until("they have gone", || answered.iter().filter(|pid| alive(**pid)).count() <= 2);
+    until("the workers have ended", || answered.iter().filter(|pid| alive(**pid)).count() <= 2);
 }
 
 #[test]

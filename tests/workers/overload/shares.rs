@@ -32,9 +32,9 @@ fn a_share_is_left_when_a_worker_dies_and_when_a_client_leaves() {
     let mut held = hold(&server, "/report/hold", 1);
     until_begun(&server, 1);
     let leaves = hold(&server, "/report/left", 1);
-    until("it waits", || server.status()["front"]["queued"] == 1);
+    until("the request is queued", || server.status()["front"]["queued"] == 1);
     drop(leaves);
-    until("it is gone", || server.status()["front"]["queued"] == 0);
+    until("the queue is empty", || server.status()["front"]["queued"] == 0);
     let workers = server.workers();
     let (busy, _) = workers.iter().find(|(_, state)| state == "Busy").expect("one is busy");
     crate::support::signal(*busy, nix::sys::signal::Signal::SIGKILL);

@@ -17,8 +17,8 @@
 //!   base/                        shared state, addresses, refusals, threads
 //! ```
 //!
-//! Start at `request::answer`: each request of HTTP/1 and HTTP/2 goes through it. `workers::pool` decides which worker
-//! gets which request; `routing` decides which settings a path has.
+//! Start at `request::answer`: each request of HTTP/1 and HTTP/2 goes through it. `workers::scheduler` decides which
+//! worker gets which request; `routing` decides which settings a path has.
 //!
 //! Each row uses the rows below it, never one above or beside it (`tests/walls/layers.txt`). Access to a higher row is
 //! passed down as an argument, or as a trait of the lower row. `client::Pending` is a request as its client sees it.

@@ -1,3 +1,4 @@
-//! Limits on connections. Limits on requests are in the pool: `workers/pool/concurrency.rs` and `workers/pool/rate/`.
+//! Limits on connections. Limits on requests are in the scheduler: `workers/scheduler/concurrency.rs` and
+//! `workers/scheduler/rate/`.
 
 pub mod connections;

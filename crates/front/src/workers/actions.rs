@@ -1,4 +1,4 @@
-//! Performs the pool's actions: on workers' sockets, towards the master, and as notices to the threads of requests.
+//! Performs the scheduler's actions on workers' sockets, towards the master, and as notices to the threads of requests.
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Instant;
@@ -8,9 +8,9 @@ use wire::control::{FromFront, WorkerId};
 use wire::transport::{OrderDelivery, WorkerOrder};
 
 use super::mailbox::Notice;
-use super::pool::queue::Change;
-use super::pool::{Action, Cause, RequestId, Stretch};
 use super::ring::owe_bell;
+use super::scheduler::queue::Change;
+use super::scheduler::{Action, Cause, RequestId, Stretch};
 use super::shared_pool::{SharedPool, State};
 use super::spool::LateClose;
 use super::submitted::RequestStart;
@@ -19,9 +19,9 @@ use base::log;
 use sys::is_stopped;
 
 impl SharedPool {
-    /// Performs all actions of the pool; `tell` sends a notice to the thread with this index.
+    /// Performs all actions of the scheduler; `tell` sends a notice to the thread with this index.
     pub(super) fn perform(&self, state: &mut State, tell: &mut dyn FnMut(u8, Notice)) {
-        while let Some(action) = state.pool.next_action() {
+        while let Some(action) = state.scheduler.next_action() {
             match action {
                 Action::Send { worker, request, ahead } => self.send(state, worker, request, ahead),
                 Action::Begin { worker, request } => self.begin(state, worker, request),
@@ -47,11 +47,11 @@ impl SharedPool {
                 Action::Interrupt { worker, request, first } => self.interrupt(state, worker, request, first),
                 Action::Look(worker) => {
                     let is_stopped = state.workers.get(&worker).is_some_and(|worker| is_stopped(worker.pid()));
-                    state.pool.looked(worker, is_stopped, Instant::now());
+                    state.scheduler.looked(worker, is_stopped, Instant::now());
                 }
                 Action::LookForRest(worker) => {
                     let waits = state.workers.get(&worker).is_some_and(|worker| worker.waits());
-                    state.pool.looked_for_rest(worker, waits, Instant::now());
+                    state.scheduler.looked_for_rest(worker, waits, Instant::now());
                 }
                 Action::AskToLeave(worker) => {
                     state.workers.get(&worker).inspect(|worker| worker.order_to_leave());
@@ -97,7 +97,7 @@ impl SharedPool {
                     self.begin(state, worker, request);
                 }
             }
-            Err(error) => state.pool.not_sent(worker, request, &error.to_string(), Instant::now()),
+            Err(error) => state.scheduler.not_sent(worker, request, &error.to_string(), Instant::now()),
         }
     }
 
@@ -155,11 +155,11 @@ fn log_late(state: &State, worker: WorkerId, request: RequestId, stretch: Stretc
 fn take_back(state: &mut State, worker: WorkerId) {
     let Some(from) = state.workers.get(&worker).cloned() else { return };
     let requests = from.take_back(&mut state.buffer);
-    state.pool.taken_back(worker, &requests, Instant::now());
+    state.scheduler.taken_back(worker, &requests, Instant::now());
 }
 
 fn log_overload(state: &State, lane: usize, change: Change) {
-    let Some(lane) = state.pool.queue().lanes().get(lane) else { return };
+    let Some(lane) = state.scheduler.queue().lanes().get(lane) else { return };
     let place = lane.share.as_ref().map_or("the pool", |(_, place)| place);
     match change {
         Change::Begins => log::warn(

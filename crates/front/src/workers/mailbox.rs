@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use wire::control::{GenerationNumber, PoolId};
 
-use super::pool::RequestId;
+use super::scheduler::RequestId;
 use super::submitted::RequestStart;
 use super::worker::{ReplyPath, Worker};
 use crate::base::failure::Failure;

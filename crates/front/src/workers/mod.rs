@@ -1,9 +1,9 @@
-//! Drives the workers of one pool of a generation. [`Pool`](pool::Pool) decides; this module feeds it events and
-//! carries out its actions on workers' sockets, on the exchanges of requests and towards the master.
+//! Drives the workers of one pool of a generation. [`Scheduler`](scheduler::Scheduler) decides; this module feeds it
+//! events and carries out its actions on workers' sockets, on the exchanges of requests and towards the master.
 //!
 //! ```text
 //!   each thread                                 all threads
-//!   request's future ──submit──▶ Workers ──▶ SharedPool ──▶ Pool     decides, knows no socket
+//!   request's future ──submit──▶ Workers ──▶ SharedPool ──▶ Scheduler  decides, knows no socket
 //!          ▲                       │  ▲          │  ◀── Action
 //!          │        ◀── Notice ──────┼──┼──────────┤                    for requests of other threads
 //!          │                       ▼  │          ▼
@@ -14,11 +14,11 @@ mod actions;
 mod content_length;
 pub mod exchange;
 mod mailbox;
-pub mod pool;
 mod pools;
 mod replies;
 mod reply_port;
 mod ring;
+pub mod scheduler;
 mod share;
 mod shared_pool;
 mod slow_client;
@@ -42,16 +42,16 @@ use super::base::failure::Failure;
 use super::base::shared::count;
 use base::log;
 use config::Config;
-use pool::NewRequest;
+use scheduler::NewRequest;
 use submitted::Submitted;
 
 pub use content_length::Promised;
 pub use exchange::{Exchange, SharedExchange, Stage};
 pub use mailbox::{Mailbox, Mailboxes, Notice, mailbox};
-pub use pool::{ClientId, RequestId, RequestTimeouts};
 pub use pools::Pools;
 pub use reply_port::Buffers;
 pub use ring::{before_sleep, look};
+pub use scheduler::{ClientId, RequestId, RequestTimeouts};
 pub use shared_pool::{ConcurrencyTurn, SharedPool};
 pub use submitted::{Job, Label};
 pub use takeover::take_over;
@@ -89,7 +89,7 @@ impl Workers {
         let exchange = Rc::new(RefCell::new(Exchange::new(id, self.store.clone())));
         self.exchanges.borrow_mut().insert(id, exchange.clone());
         let accepted = self.pass_event(|state| {
-            state.pool.submit(new, submitted.at)?;
+            state.scheduler.submit(new, submitted.at)?;
             state.requests.insert(id, submitted);
             Ok(())
         });
@@ -132,7 +132,7 @@ impl Workers {
             exchange.abandon();
             (exchange.id, exchange.is_owed(), !exchange.is_whole())
         };
-        self.pass_event(|state| state.pool.client_gone(id, owed, unfinished));
+        self.pass_event(|state| state.scheduler.client_gone(id, owed, unfinished));
     }
 
     /// Handles a slow client whose worker others wait for. A client below the minimum speed during `patience` loses the
@@ -143,7 +143,7 @@ impl Workers {
             return;
         }
         self.pass_event(|state| {
-            state.pool.gave_up_slow(Instant::now());
+            state.scheduler.gave_up_slow(Instant::now());
             if let Some(slow) = state.requests.get(&id) {
                 let label = &slow.label;
                 log::warn("front", format_args!(
@@ -160,8 +160,8 @@ impl Workers {
     /// Handles a client that closed its sending side. Returns whether the client can still get its response.
     pub fn hang_up(self: &Rc<Self>, exchange: &SharedExchange) -> bool {
         let id = exchange.borrow().id;
-        self.pass_event(|state| state.pool.client_hung_up(id));
-        self.pass_event(|state| state.pool.told_hung_up(id))
+        self.pass_event(|state| state.scheduler.client_hung_up(id));
+        self.pass_event(|state| state.scheduler.told_hung_up(id))
     }
 
     fn exchange(&self, id: RequestId) -> Option<SharedExchange> {

@@ -27,7 +27,7 @@ impl Workers {
         let worker = &port.worker;
         let listening = std::future::poll_fn(|cx| {
             if let Some((request, after)) = port.was_held() {
-                self.pass_event(|state| state.pool.resumed(worker.id, request, after));
+                self.pass_event(|state| state.scheduler.resumed(worker.id, request, after));
             }
             port.poll_listen(cx, &mut self.buffers.borrow_mut(), |packet| self.receive_packet(&port, packet))
         });
@@ -82,7 +82,7 @@ impl Workers {
         if let Some(exchange) = &current {
             if !more_time.is_zero() {
                 let id = exchange.borrow().id;
-                self.pass_event(|state| state.pool.extend(id, more_time));
+                self.pass_event(|state| state.scheduler.extend(id, more_time));
             }
             self.progress(port, exchange);
         }
@@ -105,7 +105,7 @@ impl Workers {
         if !worker.set_ready() {
             return Ok(());
         }
-        self.pass_event(|state| state.pool.ready(worker.id, Instant::now())).map_err(|error| Malformed(error.0))
+        self.pass_event(|state| state.scheduler.ready(worker.id, Instant::now())).map_err(|error| Malformed(error.0))
     }
 
     /// The exchange of a request that the worker replies to. `None`: the reply is for an earlier front.
@@ -119,7 +119,7 @@ impl Workers {
             return Ok(Some(exchange));
         }
         let worker = port.worker.id;
-        self.pass_event(|state| state.pool.first_reply(worker, id, Instant::now()))
+        self.pass_event(|state| state.scheduler.first_reply(worker, id, Instant::now()))
             .map_err(|error| Malformed(error.0))?;
         exchange.borrow_mut().start(port.clone());
         Ok(Some(exchange))
@@ -144,18 +144,18 @@ impl Workers {
             let exchange = shared.borrow();
             if exchange.is_whole() {
                 drop(exchange);
-                self.pass_event(|state| state.pool.completed(worker, id, Instant::now()));
+                self.pass_event(|state| state.scheduler.completed(worker, id, Instant::now()));
             } else if exchange.is_full() {
                 let stuck = exchange.is_stuck();
                 port.pause(id);
                 drop(exchange);
-                self.pass_event(|state| state.pool.hold(worker, id, stuck));
+                self.pass_event(|state| state.scheduler.hold(worker, id, stuck));
             }
             return;
         };
         let leaving = outcome.as_ref().ok().and_then(|end| end.leaving);
         drop(exchange);
         store(shared);
-        self.pass_event(|state| state.pool.ended(worker, id, leaving, Instant::now()));
+        self.pass_event(|state| state.scheduler.ended(worker, id, leaving, Instant::now()));
     }
 }

@@ -13,8 +13,8 @@ use tokio::io::unix::AsyncFd;
 use wire::memory::replies::MAX_ENTRIES;
 use wire::transport::SocketFront;
 
-use super::pool::RequestId;
 use super::ring::Ring;
+use super::scheduler::RequestId;
 use super::share::{Share, go_on_later};
 use super::worker::{ReplyPath, Worker};
 

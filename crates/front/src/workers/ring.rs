@@ -60,8 +60,8 @@ pub fn look() {
     }
 }
 
-/// Lets the next sleep of the thread be delayed by `slack`; see [`Pool::slack`](super::pool::Pool::slack). It applies
-/// only once, because the pool's load changes.
+/// Lets the next sleep of the thread be delayed by `slack`; see
+/// [`Scheduler::slack`](super::scheduler::Scheduler::slack). It applies only once, because the pool's load changes.
 pub(super) fn coalesce(slack: Duration) {
     COALESCED.set(slack);
 }

@@ -1,5 +1,5 @@
-//! A pool of a generation, shared by all threads. A thread with an event locks the pool and performs all actions before
-//! the next event. Actions for requests are sent to their threads as [`Notice`]s.
+//! A pool of a generation, shared by all threads. A thread with an event locks the pool and performs all actions of its
+//! [`Scheduler`] before the next event. Actions for requests are sent to their threads as [`Notice`]s.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,8 +13,8 @@ use wire::control::{FromFront, Load, PoolId, WorkerId};
 use wire::transport::MAX_ORDER;
 
 use super::mailbox::{Mailboxes, Notice, Notices};
-use super::pool::queue::Sizes;
-use super::pool::{ClientId, Pool, RequestId, TooFast};
+use super::scheduler::queue::Sizes;
+use super::scheduler::{ClientId, RequestId, Scheduler, TooFast};
 use super::submitted::{Label, RequestStart, Submitted};
 use super::worker::Worker;
 use super::{Workers, ring};
@@ -37,7 +37,7 @@ pub struct SharedPool {
 }
 
 pub(super) struct State {
-    pub pool: Pool,
+    pub scheduler: Scheduler,
     pub workers: BTreeMap<WorkerId, Arc<Worker>>,
     pub requests: FxHashMap<RequestId, Submitted>,
     /// Each worker's last request and its queueing time, for the status page.
@@ -55,7 +55,7 @@ pub struct ConcurrencyTurn {
 
 impl Drop for ConcurrencyTurn {
     fn drop(&mut self) {
-        lock(&self.pool.state).pool.give_turn_back(self.line);
+        lock(&self.pool.state).scheduler.give_turn_back(self.line);
     }
 }
 
@@ -67,7 +67,7 @@ impl SharedPool {
         // All shares are included, because a place may have its share from one section and its pool from another.
         let shares = config.sections.iter().filter_map(|section| section.said.scheduling.share.as_ref());
         let state = State {
-            pool: Pool::new(sizes, shares, Instant::now()),
+            scheduler: Scheduler::new(sizes, shares, Instant::now()),
             workers: BTreeMap::new(),
             requests: FxHashMap::default(),
             last: FxHashMap::default(),
@@ -90,15 +90,15 @@ impl SharedPool {
         look(&lock(&self.state))
     }
 
-    /// Passes an event of the clock or the master to the pool.
-    fn pass_event(&self, event: impl FnOnce(&mut Pool)) {
+    /// Passes an event of the clock or the master to the scheduler.
+    fn pass_event(&self, event: impl FnOnce(&mut Scheduler)) {
         let mut state = lock(&self.state);
-        event(&mut state.pool);
+        event(&mut state.scheduler);
         self.perform(&mut state, &mut |thread, notice| self.mail(thread, notice));
     }
 
-    /// Passes a worker's arrival or departure to the pool, and publishes the new load.
-    fn change_worker(&self, event: impl FnOnce(&mut Pool)) {
+    /// Passes a worker's arrival or departure to the scheduler, and publishes the new load.
+    fn change_worker(&self, event: impl FnOnce(&mut Scheduler)) {
         self.pass_event(event);
         self.front.pool_changed(self.load());
     }
@@ -109,12 +109,12 @@ impl SharedPool {
 
     /// Charges a request to `client` under a `SpeedLimit`, or refuses it.
     pub fn keep_pace(&self, limit: &SpeedLimit, client: IpAddr) -> Result<ClientId, TooFast> {
-        lock(&self.state).pool.keep_pace(limit, client, Instant::now())
+        lock(&self.state).scheduler.keep_pace(limit, client, Instant::now())
     }
 
     /// Counts a request under `MaxConcurrentReqs`. `None`: the limit is reached.
     pub fn take_turn(self: &Arc<Self>, throttle: &RequestThrottle) -> Option<ConcurrencyTurn> {
-        let taken = lock(&self.state).pool.take_turn(throttle.id, throttle.most);
+        let taken = lock(&self.state).scheduler.take_turn(throttle.id, throttle.most);
         taken.then(|| ConcurrencyTurn { line: throttle.id, pool: self.clone() })
     }
 
@@ -122,39 +122,39 @@ impl SharedPool {
     pub fn add(&self, worker: Arc<Worker>, adopted: bool) {
         let id = worker.id;
         lock(&self.state).workers.insert(id, worker);
-        self.change_worker(|pool| pool.add(id, adopted, Instant::now()));
+        self.change_worker(|scheduler| scheduler.add(id, adopted, Instant::now()));
     }
 
     /// Handles the end of a worker: its current request is lost.
     pub fn gone(&self, worker: WorkerId) {
-        self.change_worker(|pool| pool.gone(worker, Instant::now()));
+        self.change_worker(|scheduler| scheduler.gone(worker, Instant::now()));
     }
 
     /// Has a broken worker killed; its requests fail with `failure`.
     pub fn discard(&self, worker: WorkerId, reason: &str, failure: Failure) {
-        self.change_worker(|pool| pool.discard(worker, reason, failure, Instant::now()));
+        self.change_worker(|scheduler| scheduler.discard(worker, reason, failure, Instant::now()));
     }
 
     /// Asks up to `count` idle workers to leave, the longest idle first.
     pub fn leave_idle(&self, count: usize) {
-        self.pass_event(|pool| pool.leave_idle(count, Instant::now()));
+        self.pass_event(|scheduler| scheduler.leave_idle(count, Instant::now()));
     }
 
     /// Limits the number of busy workers to `most`.
     pub fn admit(&self, most: u32) {
-        self.change_worker(|pool| pool.admit(most, Instant::now()));
+        self.change_worker(|scheduler| scheduler.admit(most, Instant::now()));
     }
 
     /// Lets a worker serve that was ready before the master reported its pid.
     pub fn employ(&self, worker: WorkerId) {
-        self.change_worker(|pool| {
-            let _ = pool.ready(worker, Instant::now());
+        self.change_worker(|scheduler| {
+            let _ = scheduler.ready(worker, Instant::now());
         });
     }
 
     /// Asks `worker` to leave as soon as it has no request.
     pub fn dismiss(&self, worker: WorkerId) {
-        self.change_worker(|pool| pool.dismiss(worker, Instant::now()));
+        self.change_worker(|scheduler| scheduler.dismiss(worker, Instant::now()));
     }
 
     /// Asks `worker` to become a mold, with the channel `control` to the master, as soon as it has no request.
@@ -168,17 +168,17 @@ impl SharedPool {
 
     /// Begins to drain: no new requests arrive, and workers leave as soon as the queue is empty.
     pub fn drain(&self) {
-        self.pass_event(|pool| pool.drain(Instant::now()));
+        self.pass_event(|scheduler| scheduler.drain(Instant::now()));
     }
 
     /// Enforces the timeouts. Called periodically by the clock.
     pub fn expire(&self, now: Instant) {
-        self.pass_event(|pool| pool.tick(now));
+        self.pass_event(|scheduler| scheduler.tick(now));
     }
 
     /// Closes the sockets of all workers, which still receive what was sent before.
     pub fn close(&self) {
-        self.pass_event(|pool| pool.close(Instant::now()));
+        self.pass_event(|scheduler| scheduler.close(Instant::now()));
     }
 
     /// Discards the requests in the socket of an adopted worker, because their front has died.
@@ -206,13 +206,13 @@ impl SharedPool {
 
     /// The current load: idle and busy workers, and requests that wait for one.
     pub fn load(&self) -> Load {
-        self.look(|state| load(self.id, &state.pool))
+        self.look(|state| load(self.id, &state.scheduler))
     }
 }
 
 impl Workers {
-    /// Passes an event of this thread to the pool, then performs the resulting actions. Notices for this thread's own
-    /// requests are handled after the lock is released.
+    /// Passes an event of this thread to the scheduler, then performs the resulting actions. Notices for this thread's
+    /// own requests are handled after the lock is released.
     pub(super) fn pass_event<T>(self: &Rc<Self>, event: impl FnOnce(&mut State) -> T) -> T {
         let mut own = Notices::new();
         let mut state = lock(&self.pool.state);
@@ -221,8 +221,8 @@ impl Workers {
             true => own.push(notice),
             false => self.pool.mail(to, notice),
         });
-        let load = load(self.pool.id, &state.pool);
-        let slack = state.pool.slack();
+        let load = load(self.pool.id, &state.scheduler);
+        let slack = state.scheduler.slack();
         drop(state);
         self.pool.front.pool_changed(load);
         ring::coalesce(slack);
@@ -231,12 +231,12 @@ impl Workers {
     }
 }
 
-fn load(id: PoolId, pool: &Pool) -> Load {
+fn load(id: PoolId, scheduler: &Scheduler) -> Load {
     Load {
         id,
-        idle: pool.idle(),
-        busy: pool.busy(),
-        queued: pool.queued().saturating_sub(pool.queue().held_back() as u32),
+        idle: scheduler.idle(),
+        busy: scheduler.busy(),
+        queued: scheduler.queued().saturating_sub(scheduler.queue().held_back() as u32),
     }
 }
 

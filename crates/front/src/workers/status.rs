@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use wire::control::{ShareStatus, WorkerActivity, WorkerId, WorkerState, WorkerStatus};
 
-use super::pool::queue::Lane;
-use super::pool::{self, RequestId};
+use super::scheduler::queue::Lane;
+use super::scheduler::{self, RequestId};
 use super::shared_pool::{SharedPool, State};
 use base::printable;
 use config::{Config, Host};
@@ -13,31 +13,31 @@ use config::{Config, Host};
 impl SharedPool {
     /// Whether no request is running or queued.
     pub fn is_quiet(&self) -> bool {
-        self.look(|state| state.pool.is_quiet())
+        self.look(|state| state.scheduler.is_quiet())
     }
 
     /// Whether every idle worker was seen waiting for its next request.
     pub fn is_at_rest(&self) -> bool {
-        self.look(|state| state.pool.is_at_rest())
+        self.look(|state| state.scheduler.is_at_rest())
     }
 
     pub fn is_draining(&self) -> bool {
-        self.look(|state| state.pool.is_draining())
+        self.look(|state| state.scheduler.is_draining())
     }
 
     /// Number of queued requests.
     pub fn queued(&self) -> u32 {
-        self.look(|state| state.pool.queued())
+        self.look(|state| state.scheduler.queued())
     }
 
     /// Sum of all workers' busy time.
     pub fn worked(&self) -> Duration {
-        self.look(|state| state.pool.worked(Instant::now()))
+        self.look(|state| state.scheduler.worked(Instant::now()))
     }
 
     /// Whether a lane of the queue is overloaded.
     pub fn is_overloaded(&self) -> bool {
-        self.look(|state| state.pool.queue().lanes().iter().any(Lane::is_overloaded))
+        self.look(|state| state.scheduler.queue().lanes().iter().any(Lane::is_overloaded))
     }
 
     /// Status of each `PoolShare`. With several pools, only shares whose requests have come to this pool.
@@ -53,15 +53,17 @@ impl SharedPool {
             })
         };
         let is_told = |lane: &&Lane<RequestId>| self.is_alone || lane.seen;
-        self.look(|state| state.pool.queue().lanes().iter().filter(is_told).filter_map(status).collect())
+        self.look(|state| state.scheduler.queue().lanes().iter().filter(is_told).filter_map(status).collect())
     }
 
     /// Status of all workers; `config` is this generation's.
     pub fn status(&self, config: &Config) -> Vec<WorkerStatus> {
-        self.look(|state| state.pool.workers().map(|(id, worker)| self.status_of(state, id, worker, config)).collect())
+        self.look(|state| {
+            state.scheduler.workers().map(|(id, worker)| self.status_of(state, id, worker, config)).collect()
+        })
     }
 
-    fn status_of(&self, state: &State, id: WorkerId, worker: &pool::PoolWorker, config: &Config) -> WorkerStatus {
+    fn status_of(&self, state: &State, id: WorkerId, worker: &scheduler::PoolWorker, config: &Config) -> WorkerStatus {
         let request = worker.current.and_then(|request| state.requests.get(&request));
         let last = state.last.get(&id);
         let label = request.map(|request| &request.label).or(last.map(|(label, _)| label));
@@ -86,7 +88,7 @@ impl SharedPool {
     }
 }
 
-fn activity(worker: &pool::PoolWorker) -> WorkerActivity {
+fn activity(worker: &scheduler::PoolWorker) -> WorkerActivity {
     match worker.state {
         WorkerState::Starting => WorkerActivity::Starting,
         WorkerState::Idle => WorkerActivity::Waiting,

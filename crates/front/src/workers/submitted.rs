@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use http::Method;
 use wire::control::WorkerId;
 
-use super::pool::{ClientId, RequestId, RequestTimeouts};
+use super::scheduler::{ClientId, RequestId, RequestTimeouts};
 use super::spool::LateClose;
 use base::printable;
 use config::scheduling::PoolShare;

@@ -45,6 +45,6 @@ pub fn take_over(pool: &Arc<SharedPool>, worker: &Arc<Worker>, allowed: Duration
 impl SharedPool {
     /// Whether replies of `worker` may still be for the earlier front.
     pub(super) fn is_adopted(&self, worker: &Worker) -> bool {
-        self.look(|state| state.pool.is_adopted(worker.id))
+        self.look(|state| state.scheduler.is_adopted(worker.id))
     }
 }

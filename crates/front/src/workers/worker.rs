@@ -31,7 +31,7 @@ const READY: u8 = 1;
 /// The master has reported the worker's pid.
 const KNOWN: u8 = 2;
 
-/// The front's handle of a worker. The [`Pool`](super::pool::Pool) knows what the worker is doing.
+/// The front's handle of a worker. The [`Scheduler`](super::scheduler::Scheduler) knows what the worker is doing.
 pub struct Worker {
     /// Slot in the pool and serial number within that slot.
     pub id: WorkerId,

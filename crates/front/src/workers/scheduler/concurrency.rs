@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Pool;
+use super::Scheduler;
 
 /// Number of counted requests, by the id of the line.
 #[derive(Debug, Default)]
@@ -16,9 +16,9 @@ impl UnderWay {
     }
 }
 
-impl Pool {
-    /// Counts a request for `line`, unless `most` are counted already. A counted request needs [`Pool::give_turn_back`]
-    /// at its end.
+impl Scheduler {
+    /// Counts a request for `line`, unless `most` are counted already. A counted request needs
+    /// [`Scheduler::give_turn_back`] at its end.
     pub fn take_turn(&mut self, line: u32, most: u32) -> bool {
         let count = self.under_way.0.entry(line).or_default();
         let may = *count < most;

@@ -1,5 +1,5 @@
 //! The simulated world of a pool: sockets that hold what was sent, workers that take it at their own pace, and clients.
-//! The world performs every action at once, and checks the pool's statements.
+//! The world performs every action at once, and checks the scheduler's statements.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use wire::reply::LeaveReason;
 use super::super::prefetch::Pace;
 use super::super::queue::Sizes;
 use super::super::request::Stage;
-use super::super::{Action, ClientId, NewRequest, Pool, RequestId, RequestTimeouts};
+use super::super::{Action, ClientId, NewRequest, RequestId, RequestTimeouts, Scheduler};
 use super::op::Op;
 use crate::base::failure::Failure;
 use config::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
@@ -42,7 +42,7 @@ pub(super) struct SimWorker {
 }
 
 pub struct World {
-    pub(super) pool: Pool,
+    pub(super) scheduler: Scheduler,
     now: Instant,
     pub(super) workers: BTreeMap<WorkerId, SimWorker>,
     joined: u64,
@@ -66,7 +66,7 @@ impl World {
         let share = |id, workers| PoolShare { id, place: String::new(), size: ShareSize::Workers(workers) };
         let sizes = Sizes { workers: MAX_WORKERS as u32, length: QUEUE_LENGTH, stale: Duration::from_millis(500) };
         World {
-            pool: Pool::new(sizes, [share(1, 1), share(2, 2)].iter(), now),
+            scheduler: Scheduler::new(sizes, [share(1, 1), share(2, 2)].iter(), now),
             now,
             workers: BTreeMap::new(),
             joined: 0,
@@ -96,39 +96,39 @@ impl World {
             Op::Leave { request, owed, unfinished } => self.leave(request, owed, unfinished),
             Op::HangUp(n) => self.hang_up(n),
             Op::Hold(n) => self.at(n, |world, id| {
-                if let Some(request) = world.pool.current(id) {
-                    world.pool.hold(id, request, false);
+                if let Some(request) = world.scheduler.current(id) {
+                    world.scheduler.hold(id, request, false);
                 }
             }),
             Op::Resume(n) => self.at(n, |world, id| {
-                if let Some(request) = world.pool.current(id) {
-                    world.pool.resumed(id, request, Duration::from_millis(50));
+                if let Some(request) = world.scheduler.current(id) {
+                    world.scheduler.resumed(id, request, Duration::from_millis(50));
                 }
             }),
             Op::Extend(n) => {
                 let chosen = self.choose(n);
-                chosen.into_iter().for_each(|id| self.pool.extend(id, Duration::from_millis(300)));
+                chosen.into_iter().for_each(|id| self.scheduler.extend(id, Duration::from_millis(300)));
             }
             Op::Lie(n) => self.at(n, |world, id| {
                 let now = world.now;
-                world.pool.discard(id, "lies", Failure::ProtocolViolation, now);
+                world.scheduler.discard(id, "lies", Failure::ProtocolViolation, now);
             }),
             Op::Wait(millis) => {
                 self.now += Duration::from_millis(millis);
-                self.pool.tick(self.now);
+                self.scheduler.tick(self.now);
             }
-            Op::LeaveIdle(count) => self.pool.leave_idle(count, self.now),
+            Op::LeaveIdle(count) => self.scheduler.leave_idle(count, self.now),
             Op::Admit(most) => {
-                self.pool.admit(most.into(), self.now);
+                self.scheduler.admit(most.into(), self.now);
                 self.was_resized = true;
             }
             Op::Dismiss(n) => self.at(n, |world, id| {
                 let now = world.now;
-                world.pool.dismiss(id, now);
+                world.scheduler.dismiss(id, now);
             }),
-            Op::Quick => self.pool.pace = Pace::quick(),
-            Op::Short => self.pool.pace = Pace::short(),
-            Op::Drain => self.pool.drain(self.now),
+            Op::Quick => self.scheduler.pace = Pace::quick(),
+            Op::Short => self.scheduler.pace = Pace::short(),
+            Op::Drain => self.scheduler.drain(self.now),
         }
         self.perform();
     }
@@ -151,7 +151,7 @@ impl World {
     }
 
     fn submit(&mut self, lane: usize, small: bool, limited: bool) {
-        if self.pool.is_draining() {
+        if self.scheduler.is_draining() {
             return;
         }
         self.submitted += 1;
@@ -161,9 +161,9 @@ impl World {
         let millis = Duration::from_millis;
         let timeouts =
             RequestTimeouts { queue: millis(3_000), run: millis(1_000), most: millis(5_000), grace: millis(500) };
-        let waited = self.pool.queue().lanes()[lane].len();
+        let waited = self.scheduler.queue().lanes()[lane].len();
         let share = [None, Some(1), Some(2)][lane];
-        if self.pool.submit(NewRequest { id, share, timeouts, small, charged_to }, self.now).is_err() {
+        if self.scheduler.submit(NewRequest { id, share, timeouts, small, charged_to }, self.now).is_err() {
             self.open.remove(&id);
             self.give_turn_back(id);
             let length = [QUEUE_LENGTH, QUEUE_LENGTH.div_ceil(MAX_WORKERS), (2 * QUEUE_LENGTH).div_ceil(MAX_WORKERS)];
@@ -178,8 +178,8 @@ impl World {
         }
         let rate = Rate { amount: 2, period: Duration::from_secs(1) };
         let limit = SpeedLimit { id: 1, requests: None, worker_seconds: Some(rate) };
-        let client = self.pool.keep_pace(&limit, [192, 0, 2, 1].into(), self.now).ok()?;
-        if !self.pool.take_turn(LINE, MOST_UNDER_WAY) {
+        let client = self.scheduler.keep_pace(&limit, [192, 0, 2, 1].into(), self.now).ok()?;
+        if !self.scheduler.take_turn(LINE, MOST_UNDER_WAY) {
             assert_eq!(self.turns.len(), MOST_UNDER_WAY as usize, "a turn is refused");
             return None;
         }
@@ -189,7 +189,7 @@ impl World {
 
     fn give_turn_back(&mut self, id: RequestId) {
         if self.turns.remove(&id) {
-            self.pool.give_turn_back(LINE);
+            self.scheduler.give_turn_back(LINE);
         }
     }
 
@@ -200,12 +200,12 @@ impl World {
         self.joined += 1;
         let id = WorkerId { slot: self.workers.len() as u32, serial: self.joined };
         self.workers.insert(id, SimWorker::default());
-        self.pool.add(id, adopted, self.now);
+        self.scheduler.add(id, adopted, self.now);
     }
 
     fn ready(&mut self, id: WorkerId) {
         if !std::mem::replace(&mut self.worker(id).ready, true) {
-            let heard = self.pool.ready(id, self.now);
+            let heard = self.scheduler.ready(id, self.now);
             assert!(heard.is_ok(), "{heard:?}");
         }
     }
@@ -235,13 +235,13 @@ impl World {
         let worker = self.worker(id);
         match worker.said[thread].front().copied() {
             Some((request, leaving)) => {
-                let heard = self.pool.first_reply(id, request, now);
+                let heard = self.scheduler.first_reply(id, request, now);
                 assert!(heard.is_ok(), "{request} is answered: {heard:?}");
                 self.perform();
                 self.worker(id).said[thread].pop_front();
-                self.pool.ended(id, request, leaving.then_some(LeaveReason::Program), now);
+                self.scheduler.ended(id, request, leaving.then_some(LeaveReason::Program), now);
             }
-            None if worker.dead && worker.said.iter().all(VecDeque::is_empty) => self.pool.gone(id, now),
+            None if worker.dead && worker.said.iter().all(VecDeque::is_empty) => self.scheduler.gone(id, now),
             None => {}
         }
     }
@@ -250,23 +250,23 @@ impl World {
         if let Some(id) = self.choose(n)
             && self.left.insert(id)
         {
-            self.pool.client_gone(id, owed, unfinished);
+            self.scheduler.client_gone(id, owed, unfinished);
         }
     }
 
     fn hang_up(&mut self, n: u8) {
         let Some(id) = self.choose(n) else { return };
-        self.pool.client_hung_up(id);
+        self.scheduler.client_hung_up(id);
         self.perform();
-        let may_stay = self.pool.told_hung_up(id);
+        let may_stay = self.scheduler.told_hung_up(id);
         if !may_stay && self.left.insert(id) {
             self.perform();
-            self.pool.client_gone(id, true, true);
+            self.scheduler.client_gone(id, true, true);
         }
     }
 
     fn perform(&mut self) {
-        while let Some(action) = self.pool.next_action() {
+        while let Some(action) = self.scheduler.next_action() {
             self.act(action);
         }
     }
@@ -284,7 +284,7 @@ impl World {
                 let worker = self.worker(id);
                 let back: Vec<RequestId> = worker.inbox.drain(..).collect();
                 self.came_back |= !back.is_empty();
-                self.pool.taken_back(id, &back, self.now);
+                self.scheduler.taken_back(id, &back, self.now);
             }
             Action::TellAbandoned { request, .. } => assert!(self.left.contains(&request)),
             Action::WaitAgain(request) => assert!(self.open.contains_key(&request), "what is over waits again"),
@@ -296,12 +296,12 @@ impl World {
             }
             Action::Look(id) => {
                 let stopped = self.worker(id).stopped;
-                self.pool.looked(id, stopped, self.now);
+                self.scheduler.looked(id, stopped, self.now);
             }
             Action::LookForRest(id) => {
                 let worker = self.worker(id);
                 let waits = worker.begun.is_none() && !worker.stopped;
-                self.pool.looked_for_rest(id, waits, self.now);
+                self.scheduler.looked_for_rest(id, waits, self.now);
             }
             Action::Forget(id) => {
                 let worker = self.workers.remove(&id).expect("it was there");
@@ -331,7 +331,7 @@ impl World {
         let worker = self.worker(id);
         if worker.broken {
             self.came_back = true;
-            return self.pool.not_sent(id, request, "broken", now);
+            return self.scheduler.not_sent(id, request, "broken", now);
         }
         assert!(!worker.leaves || worker.dead, "a worker that has left is sent something");
         assert!(ahead || (worker.inbox.is_empty() && worker.begun.is_none()), "a worker gets a second request");
@@ -343,9 +343,9 @@ impl World {
     /// during this event.
     fn check_order(&self, sent: RequestId) {
         let lane = self.open[&sent];
-        if !self.came_back && !self.pool.queue.lanes()[lane].is_overloaded() {
+        if !self.came_back && !self.scheduler.queue.lanes()[lane].is_overloaded() {
             let earlier = self
-                .pool
+                .scheduler
                 .requests
                 .iter()
                 .find(|(id, request)| **id < sent && request.lane == lane && request.stage == Stage::Queued);
@@ -362,11 +362,11 @@ impl World {
     /// Plays a world without further faults, in which all requests must end.
     pub fn come_to_rest(mut self) {
         for _ in 0..ROUNDS {
-            if self.pool.is_quiet() && self.open.is_empty() {
+            if self.scheduler.is_quiet() && self.open.is_empty() {
                 return self.check();
             }
             // In a draining pool, a new worker leaves at once, which would shift the indices of the others.
-            if !self.pool.is_draining() {
+            if !self.scheduler.is_draining() {
                 self.play(Op::Join { adopted: false });
             }
             for n in 0..self.workers.len() as u8 {
@@ -381,6 +381,6 @@ impl World {
             self.play(Op::Wait(20));
             self.check();
         }
-        panic!("after {ROUNDS} rounds {:?} are still open: {:?}", self.open, self.pool);
+        panic!("after {ROUNDS} rounds {:?} are still open: {:?}", self.open, self.scheduler);
     }
 }

@@ -5,10 +5,10 @@ use std::time::Instant;
 use wire::control::{ExitReason, WorkerId, WorkerState};
 
 use super::request::{RequestId, Stage};
-use super::{Action, Cause, Pool};
+use super::{Action, Cause, Scheduler};
 use crate::base::failure::Failure;
 
-impl Pool {
+impl Scheduler {
     /// Handles the end of a worker: its current request is lost.
     pub fn gone(&mut self, worker: WorkerId, now: Instant) {
         self.lose(worker, Failure::WorkerGone, now);

@@ -16,7 +16,7 @@ use wire::control::{WorkerId, WorkerState};
 
 use super::request::{Remains, Request, RequestId, RequestTimeouts};
 use super::stretch::{Stretch, TimedStretch};
-use super::{Action, Pool};
+use super::{Action, Scheduler};
 use crate::base::failure::Failure;
 
 /// The action that is due.
@@ -27,7 +27,7 @@ enum TimeoutAction {
     Kill,
 }
 
-impl Pool {
+impl Scheduler {
     pub(super) fn enforce_request_timeouts(&mut self, now: Instant) {
         let running = self.workers.iter().filter(|(_, worker)| !worker.held);
         let running = running.filter_map(|(worker, state)| Some((*worker, state.current?)));

@@ -1,4 +1,4 @@
-//! A request as the pool knows it: its stage and its timeouts.
+//! A request as the scheduler knows it: its stage and its timeouts.
 
 use std::time::{Duration, Instant};
 
@@ -70,7 +70,7 @@ pub(super) struct Request {
     pub abandoned: bool,
 }
 
-/// A request as submitted to the pool.
+/// A request as submitted to the scheduler.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRequest {
     /// Unique; larger than all earlier ids.

@@ -1,4 +1,4 @@
-//! A worker as the pool knows it.
+//! A worker as the scheduler knows it.
 //!
 //! ```text
 //!   Starting ──Ready──▶ Idle ──request──▶ Busy ──End──▶ Idle

@@ -39,5 +39,5 @@ proptest! {
 #[test]
 fn a_pool_can_be_handed_from_thread_to_thread() {
     fn is_send<T: Send>() {}
-    is_send::<super::Pool>();
+    is_send::<super::Scheduler>();
 }

@@ -1,11 +1,11 @@
 //! The workers of one generation and the requests that need one, as a state machine without I/O. Events are method
-//! calls; [`Action`]s come out of [`Pool::next_action`]. The pool has no clock, socket or task. Its driver performs all
-//! actions, in order, before the next event.
+//! calls; [`Action`]s come out of [`Scheduler::next_action`]. The scheduler has no clock, socket or task. Its driver
+//! performs all actions, in order, before the next event.
 //!
 //! ```text
-//!   submit ────────────▶ ┌──────┐ ──▶ Send, Begin, TakeBack, TellAbandoned …   to workers
-//!   ready, ended, gone ▶ │ Pool │ ──▶ Over, Fail, WaitAgain, Spill             to requests
-//!   client_gone, tick ─▶ └──────┘ ──▶ Leaves, Kill, Interrupt, Look            to the master and the kernel
+//!   submit ────────────▶ ┌───────────┐ ──▶ Send, Begin, TakeBack, TellAbandoned …   to workers
+//!   ready, ended, gone ▶ │ Scheduler │ ──▶ Over, Fail, WaitAgain, Spill             to requests
+//!   client_gone, tick ─▶ └───────────┘ ──▶ Leaves, Kill, Interrupt, Look            to the master and the kernel
 //! ```
 //!
 //! The next request goes to the worker that was busy last, because its caches are warm and the pages of spare workers
@@ -52,7 +52,7 @@ use request::{Request, Stage};
 use stretch::TimedStretch;
 
 #[derive(Debug)]
-pub struct Pool {
+pub struct Scheduler {
     workers: BTreeMap<WorkerId, PoolWorker>,
     requests: FxHashMap<RequestId, Request>,
     /// Idle workers, in the order in which they became idle; the last one gets the next request.
@@ -87,10 +87,10 @@ pub struct Pool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfTurn(pub &'static str);
 
-impl Pool {
-    /// Creates a pool without workers, with a lane of the queue for each share.
-    pub fn new<'a>(sizes: Sizes, shares: impl Iterator<Item = &'a PoolShare>, now: Instant) -> Pool {
-        Pool {
+impl Scheduler {
+    /// Creates a scheduler of a pool without workers, with a lane of the queue for each share.
+    pub fn new<'a>(sizes: Sizes, shares: impl Iterator<Item = &'a PoolShare>, now: Instant) -> Scheduler {
+        Scheduler {
             workers: BTreeMap::new(),
             requests: FxHashMap::default(),
             idle: Vec::new(),

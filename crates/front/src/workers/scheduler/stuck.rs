@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use wire::control::{WorkerId, WorkerState};
 
-use super::{Action, Pool};
+use super::{Action, Scheduler};
 
 /// An idle worker takes a request within microseconds. This is the interval of checks whether it is stopped.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 /// On a machine short of memory, a healthy worker may need seconds to wake, and killing it would make matters worse.
 const STUCK: Duration = Duration::from_secs(10);
 
-impl Pool {
+impl Scheduler {
     /// Checks busy workers that may not have taken their request; suspects those that are silent for too long.
     pub(super) fn look_at_silent(&mut self, now: Instant) {
         let due: Vec<WorkerId> = self

@@ -11,7 +11,7 @@ use wire::control::{WorkerId, WorkerState};
 use wire::memory::orders::SLOTS;
 
 use super::request::{RequestId, Stage};
-use super::{Action, Pool, PoolWorker};
+use super::{Action, PoolWorker, Scheduler};
 use crate::base::failure::Failure;
 
 /// Below this mean time, in µs, a worker is sent several requests ahead; below the second, one, so that it need not
@@ -28,7 +28,7 @@ const AMONG_BUSY: u64 = 1500;
 /// prefetched requests.
 const SLOW: Duration = Duration::from_millis(2);
 const MUCH_SLOWER: u64 = 3;
-/// Upper limit of [`Pool::slack`]: clients wait that much longer for their responses.
+/// Upper limit of [`Scheduler::slack`]: clients wait that much longer for their responses.
 const MAX_SLACK: Duration = Duration::from_millis(1);
 /// Slots in a worker's memory, less one for the current request.
 const MAX_AHEAD: usize = SLOTS - 1;
@@ -80,7 +80,7 @@ impl Pace {
     }
 }
 
-impl Pool {
+impl Scheduler {
     /// Lets `worker` begin a prefetched request, and sends more ahead. False if it has none.
     pub(super) fn go_on(&mut self, worker: WorkerId, now: Instant) -> bool {
         let begins = self.begin_next(worker, now);

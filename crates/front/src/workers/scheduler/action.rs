@@ -1,4 +1,4 @@
-//! Actions that the [`Pool`](super::Pool) returns.
+//! Actions that the [`Scheduler`](super::Scheduler) returns.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use super::queue::Change;
 use super::{RequestId, Stretch};
 use crate::base::failure::Failure;
 
-/// One action. Perform actions in the order in which the pool returns them.
+/// One action. Perform actions in the order in which the scheduler returns them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Send the request to the worker, which is idle or, with `ahead`, runs another request. If that fails, call
-    /// [`Pool::not_sent`](super::Pool::not_sent).
+    /// [`Scheduler::not_sent`](super::Scheduler::not_sent).
     Send {
         worker: WorkerId,
         request: RequestId,
@@ -22,7 +22,8 @@ pub enum Action {
     },
     /// The worker begins a request that was sent ahead.
     Begin { worker: WorkerId, request: RequestId },
-    /// Take back the requests that the worker has not begun, then call [`Pool::taken_back`](super::Pool::taken_back).
+    /// Take back the requests that the worker has not begun, then call
+    /// [`Scheduler::taken_back`](super::Scheduler::taken_back).
     TakeBack(WorkerId),
     /// A request that was believed begun is queued again.
     WaitAgain(RequestId),
@@ -41,9 +42,10 @@ pub enum Action {
         /// The stretch that exceeds the timeout, at its first interrupt.
         first: Option<Stretch>,
     },
-    /// Check whether the worker's process is stopped, then call [`Pool::looked`](super::Pool::looked).
+    /// Check whether the worker's process is stopped, then call [`Scheduler::looked`](super::Scheduler::looked).
     Look(WorkerId),
-    /// Check whether the worker waits for a request, then call [`Pool::looked_for_rest`](super::Pool::looked_for_rest).
+    /// Check whether the worker waits for a request, then call
+    /// [`Scheduler::looked_for_rest`](super::Scheduler::looked_for_rest).
     LookForRest(WorkerId),
     /// Ask the worker to leave, and notify the master.
     AskToLeave(WorkerId),

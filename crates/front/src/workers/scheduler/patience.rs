@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use wire::control::WorkerId;
 
-use super::{Action, Pool, RequestId};
+use super::{Action, RequestId, Scheduler};
 
 /// Longest time that a client may be too slow.
 const MOST: Duration = Duration::from_secs(1);
@@ -37,9 +37,9 @@ impl ClientPatience {
     }
 }
 
-impl Pool {
-    /// Notes that a slow client holds up `worker`: the request's timeout stands still until [`Pool::resumed`]. `stuck`:
-    /// the response cannot be stored, although it may use a file.
+impl Scheduler {
+    /// Notes that a slow client holds up `worker`: the request's timeout stands still until [`Scheduler::resumed`].
+    /// `stuck`: the response cannot be stored, although it may use a file.
     pub fn hold(&mut self, worker: WorkerId, id: RequestId, stuck: bool) {
         if self.current(worker) != Some(id) {
             return;
@@ -54,7 +54,7 @@ impl Pool {
         }
     }
 
-    /// Ends [`Pool::hold`]; `after` is the time that the client held up the worker.
+    /// Ends [`Scheduler::hold`]; `after` is the time that the client held up the worker.
     pub fn resumed(&mut self, worker: WorkerId, id: RequestId, after: Duration) {
         if self.current(worker) == Some(id) {
             self.set_held(worker, false);

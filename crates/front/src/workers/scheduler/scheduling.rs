@@ -6,10 +6,10 @@ use wire::control::WorkerId;
 
 use super::queue::Waiting;
 use super::request::{NewRequest, Request, RequestId, Stage};
-use super::{Action, Cause, Pool};
+use super::{Action, Cause, Scheduler};
 use crate::base::failure::Failure;
 
-impl Pool {
+impl Scheduler {
     /// Submits a request: sends it to a worker, or queues it in its lane.
     pub fn submit(&mut self, new: NewRequest, now: Instant) -> Result<(), Failure> {
         let (id, lane) = (new.id, self.queue.lane(new.share));
@@ -125,8 +125,8 @@ impl Pool {
         }
     }
 
-    /// Handles a client that sends nothing more. Perform all actions before calling [`Pool::told_hung_up`], because the
-    /// request may turn out not to be begun.
+    /// Handles a client that sends nothing more. Perform all actions before calling [`Scheduler::told_hung_up`],
+    /// because the request may turn out not to be begun.
     pub fn client_hung_up(&mut self, id: RequestId) {
         if let Some(Request { stage: Stage::Running(worker), .. }) = self.requests.get(&id) {
             // The worker would read prefetched requests before the notice, so they are taken back.

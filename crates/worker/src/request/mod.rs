@@ -42,7 +42,7 @@ use self::respond::respond;
 pub use self::warm_up::{WarmUpOutcome, WarmUpPlace, WarmUpRequest};
 use super::location::{LocationKey, ResolvedLocation};
 use super::site::Site;
-use super::{AfterRequest, Port, activity_begins};
+use super::{Port, activity_begins};
 use crate::log_context::{LogContext, report};
 use crate::trace;
 use config::{Host, Phase};
@@ -66,11 +66,11 @@ struct ToFront {
 }
 
 impl apache::ResponseReceiver for ToFront {
-    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
+    fn send(&mut self, outgoing: &Outgoing<'_>) -> io::Result<()> {
         if libperl::is_forked_child() {
             return Ok(());
         }
-        self.port.borrow_mut().send(said)
+        self.port.borrow_mut().send(outgoing)
     }
 
     fn presence(&mut self) -> Presence {
@@ -82,6 +82,19 @@ impl apache::ResponseReceiver for ToFront {
 
     fn has_lost_front(&self) -> bool {
         self.port.borrow().is_greeted()
+    }
+}
+
+/// Whether the worker continues after a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AfterRequest {
+    Stay,
+    Leave,
+}
+
+impl AfterRequest {
+    fn of(ended: &apache::EndedRequest) -> AfterRequest {
+        if ended.leaving.is_some() || ended.front_is_gone { AfterRequest::Leave } else { AfterRequest::Stay }
     }
 }
 
@@ -200,7 +213,7 @@ fn process(
             Ok(start.clone())
         }
     };
-    let (location, said) = match prepared {
+    let (location, status) = match prepared {
         Ok(location) if phases == Some(RequestKind::Onward) => {
             pass_on(LocatedRequest::new(site, request, &location), &file);
             return location;
@@ -212,15 +225,15 @@ fn process(
             apache::tie_env(request);
             let at = LocatedRequest::new(site, request, &location);
             at.enter();
-            let said = respond(at);
-            (location, said)
+            let status = respond(at);
+            (location, status)
         }
-        Err(PhaseEnd(said)) => (start, said),
+        Err(PhaseEnd(status)) => (start, status),
     };
     site.perl.drain_output();
     apache::keep_env(request);
-    apache::end_filtered_response(request, said);
-    conclude(LocatedRequest::new(site, request, &location), said);
+    apache::end_filtered_response(request, status);
+    conclude(LocatedRequest::new(site, request, &location), status);
     location
 }
 

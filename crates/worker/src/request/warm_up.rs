@@ -13,8 +13,7 @@ use wire::frame::{self, Field, Flags, Frame};
 use wire::reply::{Outgoing, PacketMessages, Reply};
 use wire::transport::Presence;
 
-use super::Asker;
-use crate::AfterRequest;
+use super::{AfterRequest, Asker};
 use crate::location::{LocationKey, ResolvedLocation};
 use crate::site::Site;
 use base::path::{Text, normalise};
@@ -219,9 +218,9 @@ impl Asker for Nobody {
 struct Listener(Rc<RefCell<WarmUpResult>>);
 
 impl apache::ResponseReceiver for Listener {
-    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
+    fn send(&mut self, outgoing: &Outgoing<'_>) -> io::Result<()> {
         let mut heard = self.0.borrow_mut();
-        for message in PacketMessages::new(said.before).chain(PacketMessages::new(said.after)) {
+        for message in PacketMessages::new(outgoing.before).chain(PacketMessages::new(outgoing.after)) {
             match message?.1 {
                 Reply::Head(head) => heard.status = head.status,
                 Reply::Elsewhere(target) => heard.elsewhere = Some(target.to_vec()),

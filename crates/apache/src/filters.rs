@@ -36,7 +36,7 @@ impl RequestRec {
             return None;
         }
         self.filtering = Filtering::Passing;
-        self.output.header_was_said = true;
+        self.output.sent_header = true;
         self.status = self.status_for_filters.take().unwrap_or(self.status);
         if self.length_before_filters.is_none() {
             let length = self.tables.of(Id::HeadersOut).get(CONTENT_LENGTH);
@@ -89,10 +89,10 @@ pub fn is_filtered(request: u64) -> bool {
     with(request, |r| r.filtering == Filtering::On).unwrap_or(false)
 }
 
-/// Passes the end of a response to its filters, which may add output. `said` is the return value of the last handler.
+/// Passes the end of a response to its filters, which may add output. `status` is the return value of the last handler.
 /// Does nothing when the response is an error page, or when another record responds.
-pub fn end_filtered_response(request: u64, said: i32) {
-    if with(request, |r| r.filtering == Filtering::On && r.will_answer(said)).unwrap_or(false) {
+pub fn end_filtered_response(request: u64, status: i32) {
+    if with(request, |r| r.filtering == Filtering::On && r.will_answer(status)).unwrap_or(false) {
         pass_printed(request);
         filter(request, PieceEnd::Eos);
     }

@@ -105,7 +105,7 @@ fn hand_over(from: &mut RequestRec, to: &mut RequestRec) {
         to.output.unfiltered.clear();
     }
     if from.filtering != Filtering::Off || api() == Api::Two {
-        to.output.header_was_said = false;
+        to.output.sent_header = false;
     }
     (to.first_status, to.status) = (from.status, from.status);
     to.no_cache = from.no_cache;

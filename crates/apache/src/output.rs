@@ -10,7 +10,7 @@ use crate::unchunk::Unchunk;
 /// The receiver of a response: the connection to the front, or the main request.
 pub trait ResponseReceiver {
     /// Sends a part of a request's response.
-    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()>;
+    fn send(&mut self, message: &Outgoing<'_>) -> io::Result<()>;
     /// Whether the client still wants the response, as far as is known.
     fn presence(&mut self) -> Presence;
     /// Whether the front that sent the request has ended: its clients are then disconnected without having left.
@@ -83,7 +83,7 @@ pub(crate) struct Output {
     /// The response was sent without its `End`; the value is `truncated`.
     pub owes_end: Option<bool>,
     /// The program has sent its header by itself (`$r->sent_header(1)`): all output is body.
-    pub header_was_said: bool,
+    pub sent_header: bool,
     /// The application sends a chunked body.
     pub unchunk: Option<Unchunk>,
     /// Bytes that PSGI's headers may still add to the head.
@@ -114,7 +114,7 @@ impl Output {
         self.truncated = false;
         (self.client_is_gone, self.client_hung_up, self.front_is_lost) = (false, false, false);
         self.owes_end = None;
-        self.header_was_said = false;
+        self.sent_header = false;
         self.unchunk = None;
         self.status_sent = None;
         self.sent = 0;
@@ -281,15 +281,15 @@ impl Output {
         if let Some(end) = end {
             end.put(id, &mut self.tail);
         }
-        let said = Outgoing { id, before: &self.packet, body, after: &self.tail };
-        if !self.front_is_gone && !said.is_empty() {
-            self.front_is_gone = client.send(&said).is_err();
+        let message = Outgoing { id, before: &self.packet, body, after: &self.tail };
+        if !self.front_is_gone && !message.is_empty() {
+            self.front_is_gone = client.send(&message).is_err();
         }
     }
 
     /// Sends messages as one packet.
     fn send_packet(&mut self, id: u64, client: &mut dyn ResponseReceiver) {
-        let said = Outgoing { id, before: &self.packet, ..Outgoing::default() };
-        self.front_is_gone |= client.send(&said).is_err();
+        let message = Outgoing { id, before: &self.packet, ..Outgoing::default() };
+        self.front_is_gone |= client.send(&message).is_err();
     }
 }

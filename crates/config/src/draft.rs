@@ -170,7 +170,7 @@ impl Draft {
 
     /// Settings of the current section.
     pub fn settings(&mut self) -> &mut PartialSettings {
-        &mut self.config.sections[usize::from(self.position.section)].said
+        &mut self.config.sections[usize::from(self.position.section)].own
     }
 
     /// Whether the current section is a container.
@@ -270,7 +270,7 @@ impl Draft {
         let host = u16::try_from(self.config.hosts.len())
             .map_err(|_| "there are more than 65535 virtual hosts: merge some by ServerAlias")?;
         if self.position.pool != DEFAULT {
-            self.config.sections[usize::from(base)].said.pool = Some(self.position.pool);
+            self.config.sections[usize::from(base)].own.pool = Some(self.position.pool);
         }
         self.config.hosts.push(Host { addresses, base, ..Host::default() });
         self.containers.push(Vec::new());
@@ -307,7 +307,7 @@ impl Draft {
             scope,
             inside,
             branches: Vec::new(),
-            said: PartialSettings::default(),
+            own: PartialSettings::default(),
             rank,
             pool: self.position.pool,
             at: self.at.clone(),

@@ -103,7 +103,7 @@ fn host_lines(index: usize, host: &Host) -> String {
 
 fn section_line(index: usize, section: &Section) -> String {
     let inside = section.inside.map_or_else(String::new, |outer| format!(" in {outer}"));
-    let said = format!("{:?}", section.said);
+    let said = format!("{:?}", section.own);
     format!("section {index}{inside} {}{}\n", scope(&section.scope), said.trim_start_matches("PartialSettings"))
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
 use wire::control::Slot;
-use wire::transport::{in_memory, read_told};
+use wire::transport::{in_memory, read_report};
 
 use super::children::peer::Fd;
 use super::sockets::control_socket::{ControlClient, SelfReport};
@@ -26,13 +26,13 @@ pub struct Reporter {
 impl Reporter {
     /// A process, and the memory that it is to write into.
     pub fn new(slot: Option<Slot>, pid: i32) -> io::Result<(Reporter, Fd)> {
-        let into = Fd::new(in_memory("told", b"")?.into());
+        let into = Fd::new(in_memory("report", b"")?.into());
         Ok((Reporter { slot, pid, into: into.clone() }, into))
     }
 
-    fn told(self) -> Option<SelfReport> {
+    fn report(self) -> Option<SelfReport> {
         let Reporter { slot, pid, into } = self;
-        match read_told(into.as_fd()) {
+        match read_report(into.as_fd()) {
             Ok(text) => Some(SelfReport { worker: slot, pid, text }),
             Err(error) => {
                 log::warn("master", format_args!("pid={pid} sent an invalid report: {error}"));
@@ -61,8 +61,8 @@ pub struct PendingInspection {
 }
 
 impl PendingInspection {
-    pub fn told(self) -> Vec<SelfReport> {
-        self.reporters.into_iter().filter_map(Reporter::told).collect()
+    pub fn reports(self) -> Vec<SelfReport> {
+        self.reporters.into_iter().filter_map(Reporter::report).collect()
     }
 }
 

@@ -76,12 +76,12 @@ pub fn code(counts: &LateCounts, workers: &[LoadedCode], least: usize) -> LateCo
 }
 
 /// The code that a new mold is to load: pieces that at least half of the workers have.
-pub fn wanted(told: &[SelfReport]) -> LateCode {
-    let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read::<LoadedCode>) else {
+pub fn wanted(reports: &[SelfReport]) -> LateCode {
+    let Some(mold) = reports.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read::<LoadedCode>) else {
         return LateCode::default();
     };
     let workers: Vec<LoadedCode> =
-        told.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read::<LoadedCode>).collect();
+        reports.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read::<LoadedCode>).collect();
     code(&late(&mold, &workers), &workers, workers.len().div_ceil(2))
 }
 
@@ -122,16 +122,16 @@ mod tests {
 
     #[test]
     fn a_new_mold_is_to_load_what_half_of_the_workers_have() {
-        let told = |worker, text: &str| SelfReport { worker, pid: 1, text: text.to_owned() };
+        let report = |worker, text: &str| SelfReport { worker, pid: 1, text: text.to_owned() };
         let loaded = |names: &str| format!("{{\"modules\":{{{names}}}}}");
-        let told = [
-            told(None, &loaded("\"A.pm\":\"\"")),
-            told(Some(0), &loaded("\"A.pm\":\"\",\"B.pm\":\"\",\"C.pm\":\"\"")),
-            told(Some(1), &loaded("\"A.pm\":\"\",\"B.pm\":\"\"")),
-            told(Some(2), &loaded("")),
-            told(Some(3), "what nobody understands"),
+        let reports = [
+            report(None, &loaded("\"A.pm\":\"\"")),
+            report(Some(0), &loaded("\"A.pm\":\"\",\"B.pm\":\"\",\"C.pm\":\"\"")),
+            report(Some(1), &loaded("\"A.pm\":\"\",\"B.pm\":\"\"")),
+            report(Some(2), &loaded("")),
+            report(Some(3), "what nobody understands"),
         ];
-        assert_eq!(wanted(&told).modules, ["B.pm"]);
-        assert_eq!(wanted(&told[1..]), LateCode::default());
+        assert_eq!(wanted(&reports).modules, ["B.pm"]);
+        assert_eq!(wanted(&reports[1..]), LateCode::default());
     }
 }

@@ -39,7 +39,7 @@ pub struct Hub {
     /// Each channel holds one event: a client that has not read the last one misses the next.
     listeners: RefCell<Vec<Sender<Bytes>>>,
     /// Whether a failure to write the history was logged.
-    said_full: Cell<bool>,
+    reported_full: Cell<bool>,
 }
 
 impl Hub {
@@ -51,7 +51,7 @@ impl Hub {
             recorder: RefCell::default(),
             latest: RefCell::default(),
             listeners: RefCell::default(),
-            said_full: Cell::new(false),
+            reported_full: Cell::new(false),
         }
     }
 
@@ -105,8 +105,10 @@ impl Hub {
     /// Writes a second to the history. While the disk is full, seconds are lost; the failure is logged once.
     fn keep(&self, second: &Second) {
         match self.ring.write(second) {
-            Ok(()) if self.said_full.replace(false) => warn(format_args!("the history can be written again")),
-            Err(error) if !self.said_full.replace(true) => warn(format_args!("the history cannot be written: {error}")),
+            Ok(()) if self.reported_full.replace(false) => warn(format_args!("the history can be written again")),
+            Err(error) if !self.reported_full.replace(true) => {
+                warn(format_args!("the history cannot be written: {error}"))
+            }
             _ => {}
         }
     }

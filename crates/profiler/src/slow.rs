@@ -110,14 +110,13 @@ impl Observed {
     /// Time of the request by phase.
     fn phases(&self, took_ms: u64) -> Vec<SlowPhase> {
         let all: u64 = self.phases.values().sum();
-        let of_perl = |number| Phase::numbered(number).map_or("other", Phase::name);
-        let name = |number| phase_name(number).unwrap_or_else(|| of_perl(number)).to_owned();
-        let told = |(number, looks): (&u16, &u64)| SlowPhase {
+        let name = |number| Phase::numbered(number).map_or("other", Phase::name).to_owned();
+        let phase = |(number, looks): (&u16, &u64)| SlowPhase {
             phase: name(*number),
             took_ms: u64::try_from(u128::from(took_ms) * u128::from(*looks) / u128::from(all.max(1)))
                 .unwrap_or(u64::MAX),
         };
-        self.phases.iter().map(told).collect()
+        self.phases.iter().map(phase).collect()
     }
 
     fn age(&self, now_us: u64) -> Duration {
@@ -133,7 +132,7 @@ impl Observed {
         }
     }
 
-    fn told(&self, worker: &WatchedWorker, now_us: u64) -> SlowRecord {
+    fn record(&self, worker: &WatchedWorker, now_us: u64) -> SlowRecord {
         let PerlActivity { received_us, begun_us, method, host, target, .. } = self.activity.clone();
         let mut stacks: Vec<SlowStack> = self.stacks.values().cloned().collect();
         stacks.sort_by_key(|stack| std::cmp::Reverse(stack.looks));
@@ -258,7 +257,7 @@ impl SlowLog {
         };
         if let Some(observed) = observed {
             if observed.looks > 0 {
-                self.going_on.push(SlowRecord { is_over: false, ..observed.told(worker, now_us) });
+                self.going_on.push(SlowRecord { is_over: false, ..observed.record(worker, now_us) });
             }
             self.under_way.insert(worker.pid, observed);
         }
@@ -267,7 +266,7 @@ impl SlowLog {
     /// The request of a worker has ended; a slow one is logged.
     fn is_over(&mut self, observed: &Observed, worker: &WatchedWorker, at_us: u64, worker_ended: bool) {
         if observed.looks > 0 {
-            self.keep(SlowRecord { worker_ended, ..observed.told(worker, at_us) });
+            self.keep(SlowRecord { worker_ended, ..observed.record(worker, at_us) });
         }
     }
 

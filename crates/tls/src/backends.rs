@@ -39,7 +39,7 @@ impl BackendFiles {
     /// Reads all files that the configuration names, or returns all errors.
     pub fn read(config: &Config) -> Result<BackendFiles, Vec<ConfigError>> {
         let (mut files, mut errors) = (BackendFiles::default(), Vec::new());
-        for tls in config.sections.iter().map(|section| &section.said.proxy.tls) {
+        for tls in config.sections.iter().map(|section| &section.own.proxy.tls) {
             for file in tls.authorities.iter().chain(&tls.machine) {
                 errors.extend(files.0.read(file).err());
             }

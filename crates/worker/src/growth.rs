@@ -36,7 +36,7 @@ impl Growth {
     }
 
     /// A JSON object: for each path, the number of sampled requests and their growth in bytes.
-    pub fn told(&self) -> String {
+    pub fn report(&self) -> String {
         let paths = self.paths.iter().map(|(path, seen)| {
             (String::from_utf8_lossy(path).into_owned(), serde_json::json!([seen.requests, seen.grown]))
         });
@@ -54,7 +54,7 @@ mod tests {
         growth.note(b"/a", 1000, 5096);
         growth.note(b"/a", 5096, 1000);
         growth.note(b"/b", 5000, 904);
-        assert_eq!(growth.told(), r#"{"/a":[2,0],"/b":[1,-4096]}"#);
+        assert_eq!(growth.report(), r#"{"/a":[2,0],"/b":[1,-4096]}"#);
     }
 
     #[test]

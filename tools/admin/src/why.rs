@@ -31,7 +31,7 @@ pub struct Why {
 impl Why {
     /// Prints the last slow requests with their stacks.
     pub fn run(self) -> anyhow::Result<()> {
-        let mut slow: Vec<SlowRecord> = self.which.connect()?.told_by_profiler(Command::SlowRequests)?;
+        let mut slow: Vec<SlowRecord> = self.which.connect()?.request_from_profiler(Command::SlowRequests)?;
         slow.retain(|slow| self.url.as_ref().is_none_or(|url| matches(&slow.target, url)));
         slow.drain(..slow.len().saturating_sub(self.count));
         print(&match self.json {

@@ -114,14 +114,14 @@ impl Server {
 
     /// Returns the reports of the mold and the workers.
     pub fn inspect(&mut self, what: Inspection) -> anyhow::Result<Vec<SelfReport>> {
-        self.request(Command::Inspect { what })?.told.context("the server sent an invalid answer")
+        self.request(Command::Inspect { what })?.reports.context("the server sent an invalid answer")
     }
 
     /// Fails if the profiler ended or was late.
-    pub fn told_by_profiler<T: DeserializeOwned>(&mut self, command: Command) -> anyhow::Result<T> {
-        let told = self.request(command)?.told.context("the server sent an invalid answer")?;
-        let said = told.iter().find_map(SelfReport::read);
-        said.context("the profiler ended, or did not answer in time; see the server's error log")
+    pub fn request_from_profiler<T: DeserializeOwned>(&mut self, command: Command) -> anyhow::Result<T> {
+        let reports = self.request(command)?.reports.context("the server sent an invalid answer")?;
+        let report = reports.iter().find_map(SelfReport::read);
+        report.context("the profiler ended, or did not answer in time; see the server's error log")
     }
 
     fn status(&mut self) -> Option<ServerStatus> {

@@ -108,7 +108,7 @@ pub(crate) struct RequestRec {
     /// The custom response that a handler read last.
     pub shown_response: Option<Vec<u8>>,
     /// Values that a handler has set, or that were composed once; they take precedence over the frame's.
-    said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
+    texts: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
     /// See [`uri_as_sent`].
     sent: OnceCell<Option<Vec<u8>>>,
@@ -153,7 +153,7 @@ impl RequestRec {
             stacks: Stacks::default(),
             custom_responses: Vec::new(),
             shown_response: None,
-            said: [const { None }; Text::ALL.len()],
+            texts: [const { None }; Text::ALL.len()],
             split: None,
             sent: OnceCell::new(),
             usual_type: None,
@@ -216,8 +216,8 @@ impl RequestRec {
 
     /// Like [`RequestRec::text`], for fields that were composed or need no composing.
     pub fn known_text(&self, field: Text) -> Option<&[u8]> {
-        match &self.said[field as usize] {
-            Some(said) => said.as_deref(),
+        match &self.texts[field as usize] {
+            Some(text) => text.as_deref(),
             None => self.given_text(field),
         }
     }
@@ -276,9 +276,9 @@ impl RequestRec {
 
     fn compose_the_request(&mut self) {
         let slot = Text::TheRequest as usize;
-        if self.said[slot].is_none() {
+        if self.texts[slot].is_none() {
             let parts = [Field::Method, Field::Target, Field::Protocol].map(|field| self.frame.field(field));
-            self.said[slot] = Some(Some(parts.join(&b' ')));
+            self.texts[slot] = Some(Some(parts.join(&b' ')));
         }
     }
 
@@ -286,21 +286,21 @@ impl RequestRec {
     /// target.
     fn compose_unparsed_uri(&mut self) {
         let slot = Text::UnparsedUri as usize;
-        if self.said[slot].is_none() && environment::is_redirected(&self.frame) {
+        if self.texts[slot].is_none() && environment::is_redirected(&self.frame) {
             let (path, query) = (self.frame.field(Field::Path), self.frame.field(Field::Query));
             let mut uri = form::urlencoded::path_encoded(path);
             if !query.is_empty() {
                 uri = [&uri[..], b"?", query].concat();
             }
-            self.said[slot] = Some(Some(uri));
+            self.texts[slot] = Some(Some(uri));
         }
     }
 
     /// Composes the status line once the head is final, unless a handler has set one.
     fn compose_status_line(&mut self) {
         let slot = Text::StatusLine as usize;
-        if self.output.has_head() && self.said[slot].is_none() {
-            self.said[slot] = Some(Some(error_page::status_line(self.status)));
+        if self.output.has_head() && self.texts[slot].is_none() {
+            self.texts[slot] = Some(Some(error_page::status_line(self.status)));
         }
     }
 
@@ -309,7 +309,7 @@ impl RequestRec {
             // The method's number is a field of its own, which only $r->method_number changes.
             self.method_number = Some(self.number(Number::MethodNumber));
         }
-        self.said[field as usize] = Some(value.map(<[u8]>::to_vec));
+        self.texts[field as usize] = Some(value.map(<[u8]>::to_vec));
         // mod_perl 2 stores the line beside the status, which is unchanged.
         if field == Text::StatusLine && api() == Api::One {
             self.status = value.and_then(status_of).unwrap_or(self.status);
@@ -320,7 +320,7 @@ impl RequestRec {
     pub fn notice_type(&mut self, field: Text) {
         let answers = |name: &[u8]| name == b"PerlResponseHandler" || name == b"PerlHandler";
         if field == Text::ContentType && api() == Api::Two && self.output.is_untouched() {
-            self.output.header_was_said |= self.known_text(Text::CurrentCallback).is_some_and(answers);
+            self.output.sent_header |= self.known_text(Text::CurrentCallback).is_some_and(answers);
         }
     }
 
@@ -329,12 +329,12 @@ impl RequestRec {
         if field == Text::Method {
             self.method_number = from.method_number;
         }
-        self.said[field as usize].clone_from(&from.said[field as usize]);
+        self.texts[field as usize].clone_from(&from.texts[field as usize]);
     }
 
     /// Forgets a handler's method: an error page uses the method of its frame.
     pub fn forget_method(&mut self) {
-        self.said[Text::Method as usize] = None;
+        self.texts[Text::Method as usize] = None;
         self.method_number = None;
     }
 
@@ -343,7 +343,7 @@ impl RequestRec {
         self.sent = OnceCell::new();
         self.forget_file();
         for field in [Text::Uri, Text::Args] {
-            self.said[field as usize] = None;
+            self.texts[field as usize] = None;
         }
     }
 
@@ -351,13 +351,13 @@ impl RequestRec {
     pub fn forget_file(&mut self) {
         self.split = None;
         for field in [Text::Filename, Text::PathInfo, Text::ScriptName] {
-            self.said[field as usize] = None;
+            self.texts[field as usize] = None;
         }
     }
 
     /// Whether a handler has set the field, or it was composed.
     pub fn has_set(&self, field: Text) -> bool {
-        self.said[field as usize].is_some()
+        self.texts[field as usize].is_some()
     }
 }
 

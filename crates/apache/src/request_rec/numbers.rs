@@ -17,9 +17,9 @@ impl RequestRec {
             Number::MethodNumber => self.method_number.unwrap_or_else(|| self.number_of_method()),
             Number::HeaderOnly => i64::from(self.is_head()),
             Number::NoCache => i64::from(self.no_cache),
-            Number::SentHeader => i64::from(self.output.has_head() || self.output.header_was_said),
+            Number::SentHeader => i64::from(self.output.has_head() || self.output.sent_header),
             Number::ExpectsHeader => {
-                i64::from(self.place.send_header && !self.output.has_head() && !self.output.header_was_said)
+                i64::from(self.place.send_header && !self.output.has_head() && !self.output.sent_header)
             }
             Number::BytesSent => self.output.bytes_sent() as i64,
             Number::RequestTime => (self.frame.received() / 1_000_000) as i64,
@@ -94,7 +94,7 @@ impl RequestRec {
             Number::BodyLength => self.body_length = u64::try_from(value).ok(),
             Number::NoCache => self.set_no_cache(value != 0),
             Number::Proxyreq => self.proxyreq = value,
-            Number::SentHeader => self.output.header_was_said = value != 0,
+            Number::SentHeader => self.output.sent_header = value != 0,
             Number::BytesSent => self.output.count_as(u64::try_from(value).unwrap_or(0)),
             _ => {}
         }

@@ -33,7 +33,7 @@ impl RequestRec {
         if self.filtering != Filtering::On && api() == Api::One {
             return self.commit();
         }
-        self.output.header_was_said = true;
+        self.output.sent_header = true;
         if matches!(self.output.stage, Stage::Script) {
             self.output.stage = Stage::Open;
         }
@@ -52,8 +52,8 @@ impl RequestRec {
         if !is_final(self.status) {
             return self.fail_status();
         }
-        let unsaid = self.unsaid_type();
-        let headers = self.headers(&unsaid);
+        let implied = self.implied_type();
+        let headers = self.headers(&implied);
         if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
             return self.fail_invalid(&name.clone());
         }
@@ -64,7 +64,7 @@ impl RequestRec {
     }
 
     /// The content type where no handler has set one: by the file's name, else the default.
-    fn unsaid_type(&mut self) -> Vec<u8> {
+    fn implied_type(&mut self) -> Vec<u8> {
         let named = self.text(Text::ContentType).filter(|kind| !kind.is_empty()).map(<[u8]>::to_vec);
         let built_in = if self.ran_program { "" } else { "text/html" };
         named.unwrap_or_else(|| self.place.default_type.as_deref().unwrap_or(built_in).as_bytes().to_vec())

@@ -73,7 +73,7 @@ impl RequestRec {
     }
 
     pub(crate) fn begins_with_header(&self, bytes: &[u8]) -> bool {
-        if self.output.header_was_said {
+        if self.output.sent_header {
             return false;
         }
         matches!(self.output.stage, Stage::Script)

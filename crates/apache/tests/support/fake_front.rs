@@ -16,11 +16,11 @@ use super::ResponseReceiver;
 pub struct FakeFront(pub Rc<RefCell<Vec<Vec<u8>>>>);
 
 impl ResponseReceiver for FakeFront {
-    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
-        let mut packet = said.before.to_vec();
-        said.body.chunks(MAX_PAYLOAD).for_each(|piece| Reply::Body(piece).put(said.id, &mut packet));
-        packet.extend_from_slice(said.after);
-        assert!(packet.len() <= MAX_PACKET + said.body.len());
+    fn send(&mut self, outgoing: &Outgoing<'_>) -> io::Result<()> {
+        let mut packet = outgoing.before.to_vec();
+        outgoing.body.chunks(MAX_PAYLOAD).for_each(|piece| Reply::Body(piece).put(outgoing.id, &mut packet));
+        packet.extend_from_slice(outgoing.after);
+        assert!(packet.len() <= MAX_PACKET + outgoing.body.len());
         self.0.borrow_mut().push(packet);
         Ok(())
     }

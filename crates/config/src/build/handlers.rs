@@ -7,7 +7,7 @@ use crate::syntax::tree::ConfigError;
 pub fn check(draft: &mut Draft) {
     let config = &mut draft.config;
     for (at, directive, name) in &draft.named_handlers {
-        let has_action = config.sections.iter().any(|section| section.said.response.actions.of(name).is_some());
+        let has_action = config.sections.iter().any(|section| section.own.response.actions.of(name).is_some());
         if !has_action {
             let advice = advice(&name.to_ascii_lowercase());
             let message = format!("{directive}: unknown handler {name}, requests for it are answered 500: {advice}");

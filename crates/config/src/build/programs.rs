@@ -58,20 +58,20 @@ impl Config {
 
 /// The handlers that sections name.
 fn handlers(config: &Config) -> impl Iterator<Item = &Handler> {
-    let said = || config.sections.iter().map(|section| &section.said);
-    let by_extension = said().flat_map(|said| said.response.types.handlers());
-    said().filter_map(|said| said.handler.as_ref()).chain(by_extension)
+    let settings = || config.sections.iter().map(|section| &section.own);
+    let by_extension = settings().flat_map(|own| own.response.types.handlers());
+    settings().filter_map(|own| own.handler.as_ref()).chain(by_extension)
 }
 
 /// Whether pages with server-side includes may run commands.
 fn may_exec(config: &Config) -> bool {
-    let said = || config.sections.iter().map(|section| &section.said);
+    let settings = || config.sections.iter().map(|section| &section.own);
     let allows = |options: &PartialOptions| DirectoryOptions::default().after(options).includes_exec;
-    let is_parsed = |said: &PartialSettings| {
-        let handlers = said.handler.iter().chain(said.response.types.handlers());
-        said.response.includes.are_on() || { handlers }.any(|handler| *handler == Handler::ServerParsed)
+    let is_parsed = |own: &PartialSettings| {
+        let handlers = own.handler.iter().chain(own.response.types.handlers());
+        own.response.includes.are_on() || { handlers }.any(|handler| *handler == Handler::ServerParsed)
     };
-    said().any(is_parsed) && said().any(|said| said.options.as_ref().is_some_and(allows))
+    settings().any(is_parsed) && settings().any(|own| own.options.as_ref().is_some_and(allows))
 }
 
 /// Whether a section or an alias makes files CGI scripts.
@@ -83,15 +83,15 @@ fn names_programs(config: &Config) -> bool {
 
 /// Whether a `.htaccess` file may make files CGI scripts: by a handler, where it may set ExecCGI or a section does.
 fn lets_htaccess_name_programs(config: &Config) -> bool {
-    let said = || config.sections.iter().map(|section| &section.said);
-    let may_run = said().filter_map(|said| said.options.as_ref()).any(PartialOptions::adds_exec_cgi);
-    let mut allowed = said().filter_map(|said| said.allow_override);
+    let settings = || config.sections.iter().map(|section| &section.own);
+    let may_run = settings().filter_map(|own| own.options.as_ref()).any(PartialOptions::adds_exec_cgi);
+    let mut allowed = settings().filter_map(|own| own.allow_override);
     allowed.any(|allowed| allowed.lets_scripts_run() || may_run && allowed.lets_handlers_be_set())
 }
 
 /// Whether the server, or a section, leaves CGI scripts to the kernel.
 fn leaves_programs_to_kernel(config: &Config) -> bool {
     let server = config.hosts.first().and_then(|host| config.sections.get(usize::from(host.base)));
-    let by_server = server.is_none_or(|server| server.said.program.mode.is_none_or(|mode| mode == CgiMode::Program));
-    by_server || config.sections.iter().skip(1).any(|it| it.said.program.mode == Some(CgiMode::Program))
+    let by_server = server.is_none_or(|server| server.own.program.mode.is_none_or(|mode| mode == CgiMode::Program));
+    by_server || config.sections.iter().skip(1).any(|it| it.own.program.mode == Some(CgiMode::Program))
 }

@@ -16,8 +16,8 @@ pub(super) fn check(draft: &mut Draft) {
 
 /// Sections whose `Order`, `Allow` or `Deny` reset an outer `Satisfy Any`; httpd 1.3 and 2.2 kept it.
 fn anew(sections: &[Section]) -> Vec<ConfigError> {
-    let asks_for_one = |outer: &&Section| outer.said.access.satisfy == Some(Some(Satisfy::Any));
-    let anew = sections.iter().filter(|section| section.said.access.satisfy == Some(None));
+    let asks_for_one = |outer: &&Section| outer.own.access.satisfy == Some(Some(Satisfy::Any));
+    let anew = sections.iter().filter(|section| section.own.access.satisfy == Some(None));
     let warning = |inner: &Section| {
         let outer = sections.iter().filter(asks_for_one).rfind(|outer| is_inside(inner, outer, sections))?;
         let message = format!(
@@ -33,10 +33,10 @@ fn anew(sections: &[Section]) -> Vec<ConfigError> {
 
 /// Sections with only `Satisfy` inside of one with `Order`, `Allow` or `Deny`, which httpd 2.4 drops.
 fn alone(sections: &[Section]) -> Vec<ConfigError> {
-    let with_hosts = |outer: &&Section| outer.said.access.hosts.is_some();
+    let with_hosts = |outer: &&Section| outer.own.access.hosts.is_some();
     let alone = sections
         .iter()
-        .filter(|section| matches!(section.said.access.satisfy, Some(Some(_))) && section.said.access.hosts.is_none());
+        .filter(|section| matches!(section.own.access.satisfy, Some(Some(_))) && section.own.access.hosts.is_none());
     let warning = |inner: &Section| {
         let outer = sections.iter().filter(with_hosts).rfind(|outer| is_inside(inner, outer, sections))?;
         let message = format!(

@@ -47,7 +47,7 @@ pub fn separate(config: &mut Config, shadow: &ShadowChanges) {
     // Access logs are written for the same cost, but their contents are useless.
     config.logs.fill(LogTarget::File(Path::new("/dev/null").to_owned()));
     config.clients.connections_per_client = 0;
-    config.sections.iter_mut().for_each(|section| section.said.scheduling.speed = None);
+    config.sections.iter_mut().for_each(|section| section.own.scheduling.speed = None);
     move_hosts(config, shadow);
     let moved = |old: &Listen| shadow.addresses(&config.listen).find(|(listen, _)| *listen == old);
     let https = config.https.iter().filter_map(|(old, at)| Some((Listen::Tcp(moved(old)?.1), at.clone()))).collect();

@@ -144,7 +144,7 @@ pub struct Config {
 impl Config {
     /// The settings of an alias's section.
     pub fn settings_of_alias(&self, alias: &ProviderAlias) -> Option<Arc<PartialAccess>> {
-        Some(Arc::new(self.sections.get(usize::from(alias.section))?.said.access.clone()))
+        Some(Arc::new(self.sections.get(usize::from(alias.section))?.own.access.clone()))
     }
 }
 

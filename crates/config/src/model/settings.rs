@@ -32,7 +32,7 @@ pub struct Section {
     /// Indices of the `<If>` sections inside of this one, within the same file, in the order of the file.
     pub branches: Vec<u16>,
     /// Settings that the section itself sets; they are merged over those of outer sections.
-    pub said: PartialSettings,
+    pub own: PartialSettings,
     /// Position in the merge order.
     pub rank: Rank,
     /// The pool for processes and code of the section.

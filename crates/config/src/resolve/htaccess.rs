@@ -133,14 +133,14 @@ pub struct Applied {
 impl Config {
     /// Whether `.htaccess` files are enabled for any folder.
     pub fn allows_overrides(&self) -> bool {
-        self.sections.iter().any(|section| section.said.allow_override.is_some_and(|allowed| !allowed.is_none()))
+        self.sections.iter().any(|section| section.own.allow_override.is_some_and(|allowed| !allowed.is_none()))
     }
 
     /// `AllowOverride` for a folder with this number of path components. `sections` are those of the request.
     pub fn overrides(&self, sections: &[u16], depth: usize) -> Overrides {
         let said = |number: &u16| {
             let section = self.sections.get(usize::from(*number))?;
-            if section.rank <= Rank::directory(depth) { section.said.allow_override } else { None }
+            if section.rank <= Rank::directory(depth) { section.own.allow_override } else { None }
         };
         [0].iter().chain(sections).filter_map(said).next_back().unwrap_or_default()
     }

@@ -17,11 +17,10 @@ impl Config {
         let mut settings = Settings::default();
         for number in [0].iter().chain(&applied.sections) {
             if let Some(section) = self.section(&applied.files, *number) {
-                settings.merge_at(&section.said, &section.scope);
+                settings.merge_at(&section.own, &section.scope);
                 // A default of the table (section 0) does not count as SetHandler.
-                if *number != 0 && section.said.handler.is_some() {
-                    settings.named_by =
-                        if section.said.unsets_handler { NamedBy::Default } else { NamedBy::SetHandler };
+                if *number != 0 && section.own.handler.is_some() {
+                    settings.named_by = if section.own.unsets_handler { NamedBy::Default } else { NamedBy::SetHandler };
                 }
             }
         }

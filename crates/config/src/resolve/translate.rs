@@ -81,7 +81,7 @@ impl Config {
     /// `UseCanonicalName` outside of containers.
     fn canonical_name(&self, host: u16) -> CanonicalName {
         let mut bases = self.sections_of_host(host).into_iter().rev();
-        let said = bases.find_map(|base| self.sections.get(usize::from(base))?.said.response.canonical_name);
+        let said = bases.find_map(|base| self.sections.get(usize::from(base))?.own.response.canonical_name);
         said.unwrap_or_default()
     }
 
@@ -98,7 +98,7 @@ impl Config {
         let containers = self.hosts.get(usize::from(host))?.containers.iter().rev();
         let mut found = containers.filter_map(|index| {
             let section = self.sections.get(usize::from(*index))?;
-            let PlaceAlias { to, script } = section.said.response.place_alias.as_ref()?;
+            let PlaceAlias { to, script } = section.own.response.place_alias.as_ref()?;
             let rest = match &section.scope {
                 Scope::Location(prefix) if self.preserves_path(host, section) => rest_below(prefix, path)?,
                 scope => MatchedRequest::new(path, Path::new("")).is_in(scope).then_some("")?,
@@ -114,7 +114,7 @@ impl Config {
         let bases = self.sections_of_host(host).into_iter().rev();
         let of_host = bases.filter_map(|base| self.sections.get(usize::from(base)));
         let mut all = std::iter::once(section).chain(of_host);
-        all.find_map(|section| section.said.response.alias_preserve_path) == Some(true)
+        all.find_map(|section| section.own.response.alias_preserve_path) == Some(true)
     }
 
     /// The alias for a path, and the file to which it maps the path.

@@ -37,7 +37,7 @@ pub struct Shared {
     next_id: AtomicU64,
     /// When the front began to stop.
     stopping: OnceLock<Instant>,
-    told: Mutex<ReportedLoad>,
+    reported: Mutex<ReportedLoad>,
     /// The last counts that the master has sent.
     counts: Mutex<ServerCounts>,
 }
@@ -140,7 +140,7 @@ impl Shared {
             frames: Mutex::default(),
             next_id: AtomicU64::new(1),
             stopping: OnceLock::new(),
-            told: Mutex::default(),
+            reported: Mutex::default(),
             counts: Mutex::default(),
         }
     }
@@ -189,7 +189,7 @@ impl Shared {
 
     /// Sets the generation that gets new requests.
     pub fn serves(&self, generation: GenerationNumber) {
-        lock(&self.told).serving = Some(generation);
+        lock(&self.reported).serving = Some(generation);
     }
 
     /// Handles a changed load. The clock reports most changes; the begin of a queue is reported at once, so that the
@@ -198,23 +198,23 @@ impl Shared {
         self.clock.start();
         let is_starving = load.idle == 0 && load.queued > 0;
         if is_starving {
-            let mut told = lock(&self.told);
-            let waited = told.last.get(&load.id.pool).is_some_and(|last| last.queued > 0);
-            if !waited && told.serving == Some(load.id.generation) {
-                self.send_load(&mut told, load);
+            let mut reported = lock(&self.reported);
+            let waited = reported.last.get(&load.id.pool).is_some_and(|last| last.queued > 0);
+            if !waited && reported.serving == Some(load.id.generation) {
+                self.send_load(&mut reported, load);
             }
         }
     }
 
     /// Reports the load of a pool of the serving generation to the master. Returns whether it has changed.
     pub fn report(&self, load: Load) -> bool {
-        self.send_load(&mut lock(&self.told), load)
+        self.send_load(&mut lock(&self.reported), load)
     }
 
-    fn send_load(&self, told: &mut ReportedLoad, load: Load) -> bool {
-        let changed = told.last.get(&load.id.pool) != Some(&load);
+    fn send_load(&self, reported: &mut ReportedLoad, load: Load) -> bool {
+        let changed = reported.last.get(&load.id.pool) != Some(&load);
         if changed && !self.master.is_behind() {
-            told.last.insert(load.id.pool, load);
+            reported.last.insert(load.id.pool, load);
             self.master.send(FromFront::Load(load));
         }
         changed

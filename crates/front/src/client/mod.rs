@@ -136,7 +136,6 @@ impl Client {
             close: Cell::new(false),
             open_ended: Cell::new(false),
             keep_alive,
-
             tunnel: RefCell::default(),
             tunnels: Cell::new(false),
             awaited: RefCell::default(),

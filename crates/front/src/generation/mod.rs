@@ -168,7 +168,7 @@ impl Generation {
 }
 
 fn cache(config: &Config) -> Option<Arc<Cache>> {
-    let is_wanted = config.sections.iter().any(|section| section.said.caching.enables());
+    let is_wanted = config.sections.iter().any(|section| section.own.caching.enables());
     is_wanted.then(|| Arc::new(Cache::new(config.cache_size)))
 }
 

@@ -137,7 +137,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The value of this kind that the worker's program has set.
-    pub fn told(&self, kind: LogKind) -> Option<&'a [u8]> {
+    pub fn reported(&self, kind: LogKind) -> Option<&'a [u8]> {
         let (_, _, value) = self.end()?.log.iter().find(|(of, ..)| *of == kind)?;
         Some(value)
     }

@@ -72,14 +72,14 @@ impl<'a> AccessLine<'a> {
         };
         let header = |name: &HeaderName| head.headers.get(name).map(|value| lossy(value.as_bytes()));
         let served_by = entry.worker.and_then(|worker| worker.served_by);
-        let client = entry.told(LogKind::RemoteIp).filter(|address| !address.is_empty());
+        let client = entry.reported(LogKind::RemoteIp).filter(|address| !address.is_empty());
         AccessLine {
             log: "access",
             request_id: entry.name(),
             trace_id: entry.trace_id.as_deref(),
             time: DateTime::<Utc>::from(entry.received).to_rfc3339_opts(SecondsFormat::Micros, true),
             client: client.map_or(Cow::Borrowed(&*entry.client.ip), lossy),
-            user: entry.told(LogKind::User).map(lossy).or(entry.user.map(Cow::Borrowed)),
+            user: entry.reported(LogKind::User).map(lossy).or(entry.user.map(Cow::Borrowed)),
             server: entry.host.server_name.as_deref(),
             host: header(&HOST).or(head.uri.host().map(Cow::Borrowed)),
             method: is_read.then_some(head.method.as_str()),

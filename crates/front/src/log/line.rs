@@ -68,7 +68,7 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
             };
             escape_or_dash(out, told.map(|(_, _, value)| &value[..]).or_else(ours));
         }
-        LogItem::User => match entry.told(LogKind::User).or(entry.user.map(str::as_bytes)) {
+        LogItem::User => match entry.reported(LogKind::User).or(entry.user.map(str::as_bytes)) {
             Some(b"") => out.extend_from_slice(b"\"\""),
             user => escape_or_dash(out, user),
         },
@@ -123,7 +123,7 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
 
 /// Appends the client's address. A handler may have set another, as mod_perl documents for clients behind a proxy.
 fn remote_address(out: &mut Vec<u8>, entry: &Entry<'_>) {
-    match entry.told(LogKind::RemoteIp) {
+    match entry.reported(LogKind::RemoteIp) {
         Some(address) => escape_or_dash(out, Some(address).filter(|address| !address.is_empty())),
         None => text(out, &entry.client.ip),
     }

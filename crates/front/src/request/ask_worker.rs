@@ -72,17 +72,17 @@ async fn reply_to(
 ) -> Result<WorkerReply, Refusal> {
     let exchange = ticket.exchange().clone();
     context.sent_to(pool, exchange.clone());
-    let said = receive(ticket, |head| inform(context, head)).await?.map_err(|bad| log_error(context, route, &bad))?;
+    let reply = receive(ticket, |head| inform(context, head)).await?.map_err(|bad| log_error(context, route, &bad))?;
     let moved = exchange.borrow_mut().moved.take();
     if let Some(path) = moved {
         settle_at(context, head, &path).await;
     }
-    match said {
+    match reply {
         WorkerReply::Refused(status, variables) => {
             context.keep_failure(variables);
             Err(Refusal::new(status))
         }
-        said => Ok(said),
+        reply => Ok(reply),
     }
 }
 
@@ -110,8 +110,8 @@ pub async fn request_in_background(
         .of(context.generation.config.pool_for(&route.settings))
         .submit(job)
         .map_err(|_| Unanswered)?;
-    let said = receive(ticket, |_| ()).await.map_err(|_| Unanswered)?;
-    said.map_err(|bad| {
+    let reply = receive(ticket, |_| ()).await.map_err(|_| Unanswered)?;
+    reply.map_err(|bad| {
         log_error(context, route, &bad);
         Unanswered
     })
@@ -129,23 +129,23 @@ async fn receive(
         exchange.poll_head(cx)
     });
     answered.await?;
-    let said = ticket.exchange().borrow_mut().head.take();
+    let head = ticket.exchange().borrow_mut().head.take();
     let file = ticket.exchange().borrow_mut().file.take();
     let elsewhere = ticket.exchange().borrow_mut().elsewhere.take();
     let refused = ticket.exchange().borrow_mut().refused.take();
     let onward = ticket.exchange().borrow_mut().onward.take();
     if let Some(onward) = onward {
-        return Ok(Ok(WorkerReply::Onward(onward, said)));
+        return Ok(Ok(WorkerReply::Onward(onward, head)));
     }
     if let Some((status, variables)) = refused {
         let status =
             StatusCode::from_u16(status).ok().filter(|status| status.is_client_error() || status.is_server_error());
         return Ok(Ok(WorkerReply::Refused(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), variables)));
     }
-    Ok(match (file, elsewhere, said) {
-        (Some(file), _, said) => Ok(WorkerReply::File(file, said)),
-        (None, None, Some(said)) => from_worker::response(ticket, said).map(WorkerReply::Response),
-        (None, elsewhere, said) => Ok(WorkerReply::Elsewhere(elsewhere.unwrap_or_default(), said)),
+    Ok(match (file, elsewhere, head) {
+        (Some(file), _, head) => Ok(WorkerReply::File(file, head)),
+        (None, None, Some(head)) => from_worker::response(ticket, head).map(WorkerReply::Response),
+        (None, elsewhere, head) => Ok(WorkerReply::Elsewhere(elsewhere.unwrap_or_default(), head)),
     })
 }
 
@@ -154,17 +154,17 @@ pub async fn deliver(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
-    said: WorkerReply,
+    reply: WorkerReply,
 ) -> Result<Dispatched, Refusal> {
-    match said {
+    match reply {
         WorkerReply::Response(response) => Ok(Dispatched::Response(response)),
-        WorkerReply::File(file, said) => {
+        WorkerReply::File(file, extra) => {
             // The program may have moved the request to another route.
             let place = context.route().clone().unwrap_or_else(|| route.clone());
-            Box::pin(send_file(context, head, &place, &file, said)).await
+            Box::pin(send_file(context, head, &place, &file, extra)).await
         }
-        WorkerReply::Elsewhere(target, said) => {
-            let fields = said.map_or(Ok(HeaderMap::new()), from_worker::fields);
+        WorkerReply::Elsewhere(target, extra) => {
+            let fields = extra.map_or(Ok(HeaderMap::new()), from_worker::fields);
             context.carry(fields.map_err(|bad| log_error(context, route, &bad))?);
             Ok(Dispatched::InternalRedirect(target))
         }
@@ -182,18 +182,18 @@ async fn send_file(
     head: &Parts,
     route: &Route,
     file: &[u8],
-    said: Option<wire::reply::Head>,
+    extra: Option<wire::reply::Head>,
 ) -> Result<Dispatched, Refusal> {
     let page =
         std::str::from_utf8(file).ok().and_then(|name| pages::answer(context, head, route, &Handler::named(name)));
     if let Some(page) = page {
         return page.map(Dispatched::Response);
     }
-    let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
+    let stands_in = extra.as_ref().is_some_and(|extra| extra.status != StatusCode::OK);
     let mut head = if stands_in { unconditional(head) } else { head.clone() };
-    if said
+    if extra
         .as_ref()
-        .is_some_and(|said| said.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"content-encoding")))
+        .is_some_and(|extra| extra.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"content-encoding")))
     {
         // The handler has set the coding of this file; a precompressed neighbour would contradict it.
         head.headers.remove(ACCEPT_ENCODING);
@@ -214,8 +214,8 @@ async fn send_file(
         }
         LookupResult::Beyond(_) | LookupResult::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
     };
-    match said {
-        Some(said) => from_worker::with_file(response, said).map_err(|bad| log_error(context, route, &bad)),
+    match extra {
+        Some(extra) => from_worker::with_file(response, extra).map_err(|bad| log_error(context, route, &bad)),
         None => Ok(response),
     }
     .map(Dispatched::Response)

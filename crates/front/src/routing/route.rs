@@ -137,7 +137,7 @@ impl Route {
     pub fn in_time(&self) -> Result<(), Refusal> {
         for file in &*self.files {
             if file.meter.is_used_up() {
-                file.meter.untold().into_iter().for_each(log_error);
+                file.meter.unlogged().into_iter().for_each(log_error);
                 return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
             }
         }

@@ -65,7 +65,7 @@ impl SharedPool {
         let pool = config.pool_of(id.pool);
         let sizes = Sizes { workers: pool.max_clients, length: pool.queue_length, stale: pool.queue_stale };
         // All shares are included, because a place may have its share from one section and its pool from another.
-        let shares = config.sections.iter().filter_map(|section| section.said.scheduling.share.as_ref());
+        let shares = config.sections.iter().filter_map(|section| section.own.scheduling.share.as_ref());
         let state = State {
             scheduler: Scheduler::new(sizes, shares, Instant::now()),
             workers: BTreeMap::new(),

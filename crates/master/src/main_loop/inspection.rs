@@ -120,11 +120,11 @@ impl Master {
     /// Sends the reports to the client, once all processes have reported.
     pub(super) fn answer_inspection(&mut self, client: Option<ControlClient>) {
         let Some(inspection) = self.inspections.take(client) else { return };
-        let told = inspection.told();
+        let reports = inspection.reports();
         if client.is_some() {
-            return self.answer(client, &ControlReply { told: Some(told), ..ControlReply::ok() });
+            return self.answer(client, &ControlReply { reports: Some(reports), ..ControlReply::ok() });
         }
-        self.reloads.add_preload(loaded::wanted(&told));
+        self.reloads.add_preload(loaded::wanted(&reports));
         self.read_again();
     }
 

@@ -73,19 +73,19 @@ impl WorkerMemory {
         self.rings.iter().map(|(_, bell)| bell)
     }
 
-    /// Sends `said` to thread `reply_to`. When ring or blocks are full, calls `wait`, which returns when there may be
-    /// room, or fails when the front has ended.
+    /// Sends `message` to thread `reply_to`. When ring or blocks are full, calls `wait`, which returns when there may
+    /// be room, or fails when the front has ended.
     pub fn send(
         &mut self,
-        said: &Outgoing<'_>,
+        message: &Outgoing<'_>,
         reply_to: u8,
         mut wait: impl FnMut(&Self, Lack) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut packet = std::mem::take(&mut self.packet);
         packet.clear();
-        packet.extend_from_slice(said.before);
-        let sent = self.put_body(said, &mut packet, reply_to, &mut wait).and_then(|()| {
-            packet.extend_from_slice(said.after);
+        packet.extend_from_slice(message.before);
+        let sent = self.put_body(message, &mut packet, reply_to, &mut wait).and_then(|()| {
+            packet.extend_from_slice(message.after);
             self.put(&packet, reply_to, &mut wait)
         });
         self.packet = packet;
@@ -94,18 +94,18 @@ impl WorkerMemory {
 
     fn put_body(
         &mut self,
-        said: &Outgoing<'_>,
+        message: &Outgoing<'_>,
         packet: &mut Vec<u8>,
         reply_to: u8,
         wait: &mut impl FnMut(&Self, Lack) -> io::Result<()>,
     ) -> io::Result<()> {
-        if said.body.len() <= INLINE_BODY {
-            if !said.body.is_empty() {
-                Reply::Body(said.body).put(said.id, packet);
+        if message.body.len() <= INLINE_BODY {
+            if !message.body.is_empty() {
+                Reply::Body(message.body).put(message.id, packet);
             }
             return Ok(());
         }
-        let mut rest = said.body;
+        let mut rest = message.body;
         while !rest.is_empty() {
             let (block, length) = match self.blocks.write(rest) {
                 Some(written) => written,
@@ -115,7 +115,7 @@ impl WorkerMemory {
                     self.write_blocks(rest, wait)?
                 }
             };
-            Reply::Lent { block: block as u32, length: length as u32 }.put(said.id, packet);
+            Reply::Lent { block: block as u32, length: length as u32 }.put(message.id, packet);
             rest = rest.get(length..).unwrap_or_default();
             if !rest.is_empty() {
                 self.flush(packet, reply_to, wait)?;

@@ -214,7 +214,7 @@ pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<File> {
 
 /// Reads the result of an inspection, as far as it is written. The process that wrote it runs the site's code,
 /// and is not trusted.
-pub fn read_told(memory: BorrowedFd<'_>) -> io::Result<String> {
+pub fn read_report(memory: BorrowedFd<'_>) -> io::Result<String> {
     String::from_utf8(read_all(memory.try_clone_to_owned()?, MAX_TOLD)?).map_err(|_| Malformed("no UTF-8").into())
 }
 

@@ -107,11 +107,11 @@ impl ProgramWorker {
         match location {
             Ok(location) => {
                 apache::speak(location.view.api);
-                let said = match command.is_empty() {
+                let status = match command.is_empty() {
                     true => respond(&self.programs, &location, request, begun),
                     false => respond_with_command(&location, request, begun, command),
                 };
-                conclude(request, said);
+                conclude(request, status);
             }
             Err(error) => {
                 report(&error);
@@ -193,8 +193,8 @@ fn failed(request: u64, status: u16, why: &str) -> i32 {
     i32::from(status)
 }
 
-fn conclude(request: u64, said: i32) {
-    match apache::outcome(request, said) {
+fn conclude(request: u64, status: i32) {
+    match apache::outcome(request, status) {
         // Only a handler that declines leaves the response to a file.
         HandlerOutcome::Answered | HandlerOutcome::File(_) => {}
         // A redirect: the program has set the location.
@@ -210,8 +210,8 @@ struct Front {
 }
 
 impl apache::ResponseReceiver for Front {
-    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
-        self.port.borrow_mut().send(said)
+    fn send(&mut self, outgoing: &Outgoing<'_>) -> io::Result<()> {
+        self.port.borrow_mut().send(outgoing)
     }
 
     fn presence(&mut self) -> Presence {

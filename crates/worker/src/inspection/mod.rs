@@ -31,7 +31,7 @@ pub fn report(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, wit
             module.and_then(|()| site.perl.call_for_text(c"Cameleer::Inspection::loaded", ""))
         }
         Inspection::Census => Ok(census(site)),
-        Inspection::Growth => Ok(growth.told()),
+        Inspection::Growth => Ok(growth.report()),
         Inspection::Blame => return blame_pages(site, into, with),
     };
     write(told, into, what);

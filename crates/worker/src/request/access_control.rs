@@ -138,13 +138,13 @@ impl<'a> AccessCheck<'a> {
 
     /// Runs PerlAuthenHandlers, then PerlAddAuthnProviders, to identify the client; DECLINED if none identifies it.
     fn perl_knows(&self) -> Result<i32, PhaseEnd> {
-        let mut said = first(self.at, Phase::Authen)?;
+        let mut status = first(self.at, Phase::Authen)?;
         for handler in &self.rules.passwords.handlers {
-            if said == DECLINED {
-                said = self.is_password_right(handler)?;
+            if status == DECLINED {
+                status = self.is_password_right(handler)?;
             }
         }
-        Ok(said)
+        Ok(status)
     }
 
     fn is_password_right(&self, handler: &str) -> Result<i32, PhaseEnd> {
@@ -156,9 +156,9 @@ impl<'a> AccessCheck<'a> {
 
     fn call_provider(&self, sub: &'static CStr, argument: &str) -> Result<String, PhaseEnd> {
         let site = self.at.site;
-        let said = site.perl.call_for_text(sub, argument);
-        site.calls.end_forked_child(said.as_ref().err());
-        said.map_err(|interrupted| PhaseEnd(site.calls.conclude_interrupted(self.at.request, interrupted)))
+        let result = site.perl.call_for_text(sub, argument);
+        site.calls.end_forked_child(result.as_ref().err());
+        result.map_err(|interrupted| PhaseEnd(site.calls.conclude_interrupted(self.at.request, interrupted)))
     }
 
     /// Whether only Perl code can identify users here.

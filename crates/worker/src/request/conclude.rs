@@ -15,14 +15,14 @@ use super::variables;
 use config::Named;
 use config::response::{ErrorDocument, PathInfo};
 
-/// Sends the response after its handler has returned `said`.
-pub(super) fn conclude(at: LocatedRequest<'_>, said: i32) {
+/// Sends the response after its handler has returned `status`.
+pub(super) fn conclude(at: LocatedRequest<'_>, status: i32) {
     let handler = at.handler();
-    if let (DECLINED, true, Some(page)) = (said, handler.is_page(), handler.name()) {
+    if let (DECLINED, true, Some(page)) = (status, handler.is_page(), handler.name()) {
         // Safe as a marker: a file name would be an absolute path.
         return apache::send_file(at.request, page.as_bytes());
     }
-    match apache::outcome(at.request, said) {
+    match apache::outcome(at.request, status) {
         HandlerOutcome::Answered => {}
         HandlerOutcome::File(path) => with_file(at, &path),
         HandlerOutcome::Error(status) => with_error(at, status),
@@ -37,8 +37,8 @@ fn with_file(at: LocatedRequest<'_>, path: &[u8]) {
     }
     let takes_more = at.settings().response.path_info == Some(PathInfo::On);
     let file = if takes_more { apache::filename(request) } else { path.to_vec() };
-    if let Some(said) = filtered_file(at, &file) {
-        return match said {
+    if let Some(result) = filtered_file(at, &file) {
+        return match result {
             OK => apache::commit(request),
             status => with_error(at, u16::try_from(status).unwrap_or(500)),
         };

@@ -17,8 +17,8 @@ pub(super) type Going = Result<(), PhaseEnd>;
 pub(super) fn first(at: LocatedRequest<'_>, phase: Phase) -> Result<i32, PhaseEnd> {
     at.enter();
     match run(at, phase) {
-        said @ (OK | DECLINED) => Ok(said),
-        said => Err(PhaseEnd(said)),
+        status @ (OK | DECLINED) => Ok(status),
+        status => Err(PhaseEnd(status)),
     }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn run(at: LocatedRequest<'_>, phase: Phase) -> i32 {
 
 fn run_handlers(at: LocatedRequest<'_>, phase: Phase) -> i32 {
     let LocatedRequest { site, request, location } = at;
-    let mut said = DECLINED;
+    let mut status = DECLINED;
     if apache::enter_phase(request, phase as u32) != apache::HandlerStack::Replaced {
         for number in 0.. {
             let handler = match site.locations.handler(location, phase, number) {
@@ -48,21 +48,21 @@ fn run_handlers(at: LocatedRequest<'_>, phase: Phase) -> i32 {
                 Some(Err(error)) => return site.calls.conclude_interrupted(request, error),
                 None => break,
             };
-            said = trace::phase(phase, || site.calls.call(handler, request)).0;
+            status = trace::phase(phase, || site.calls.call(handler, request)).0;
             let is_emptied = apache::stack(request, phase as u32) == apache::HandlerStack::Replaced;
-            if is_emptied || ends(phase, said) {
-                return said;
+            if is_emptied || ends(phase, status) {
+                return status;
             }
         }
     }
     match apache::stack(request, phase as u32) {
-        apache::HandlerStack::Configured => said,
-        _ => site.calls.pushed(request).unwrap_or(said),
+        apache::HandlerStack::Configured => status,
+        _ => site.calls.pushed(request).unwrap_or(status),
     }
 }
 
 /// Whether the return value ends the phase, so that later handlers are skipped. In mod_perl 2 OK ends some phases.
-fn ends(phase: Phase, said: i32) -> bool {
+fn ends(phase: Phase, status: i32) -> bool {
     let one_is_enough = [
         Phase::Trans,
         Phase::MapToStorage,
@@ -72,7 +72,7 @@ fn ends(phase: Phase, said: i32) -> bool {
         Phase::Handler,
         Phase::ProcessConnection,
     ];
-    match (said, apache::api()) {
+    match (status, apache::api()) {
         (DECLINED, _) => false,
         (OK, apache::Api::Two) => one_is_enough.contains(&phase),
         (OK, apache::Api::One) => false,

@@ -171,7 +171,7 @@ impl Site {
         }
         let main = self.config.bases().find(|(host, _)| *host == 0).map(|(_, base)| usize::from(base));
         let main = main.and_then(|base| self.config.sections.get(base));
-        let configured = main.map_or(&[][..], |section| section.said.phases.of(phase));
+        let configured = main.map_or(&[][..], |section| section.own.phases.of(phase));
         for name in configured {
             let run = self.perl.resolve_handler(name).and_then(|code| self.perl.call_handler(&code, 0));
             log_error(phase, run.map(drop));
@@ -187,7 +187,7 @@ impl Site {
         let mut words = phase.name().to_owned();
         for (number, base) in self.config.bases() {
             let Some(section) = self.config.sections.get(usize::from(base)) else { continue };
-            section.said.phases.of(phase).iter().for_each(|name| words.push_str(&format!("\0{number}\0{name}")));
+            section.own.phases.of(phase).iter().for_each(|name| words.push_str(&format!("\0{number}\0{name}")));
         }
         self.perl.call(c"Cameleer::ModPerl2::run_of_process", Some(&words))
     }
@@ -201,7 +201,7 @@ impl Site {
     /// Loads filters before the fork. A filter that cannot be loaded or is of the wrong kind ends the start.
     fn check_filters(&self) -> Result<(), Interrupted> {
         let ours = self.config.sections.iter().filter(|section| section.pool == self.config.own_pool);
-        for filters in ours.map(|section| &section.said.perl_filters) {
+        for filters in ours.map(|section| &section.own.perl_filters) {
             for (way, names) in [("output", &filters.output), ("input", &filters.input)] {
                 if !names.is_empty() {
                     let words = format!("{way}\0{}", names.join("\0"));

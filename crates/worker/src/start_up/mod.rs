@@ -106,7 +106,7 @@ pub fn reading(again: bool, facts: &Facts) -> &'static str {
 /// start-up steps, so that their order is preserved.
 fn main_server_env(config: &Config) -> &[(String, String)] {
     match config.perl.generation {
-        PerlGeneration::One => config.sections.get(main_base(config)).map_or(&[], |section| &section.said.set_env),
+        PerlGeneration::One => config.sections.get(main_base(config)).map_or(&[], |section| &section.own.set_env),
         PerlGeneration::Two => &[],
     }
 }
@@ -122,8 +122,8 @@ pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
         return;
     }
     let base = main_base(config);
-    let said = config.sections.get_mut(base).map_or(&mut [][..], |section| &mut section.said.set_env);
-    for (name, value) in said {
+    let variables = config.sections.get_mut(base).map_or(&mut [][..], |section| &mut section.own.set_env);
+    for (name, value) in variables {
         if let Some((_, now)) = env.iter().find(|(known, _)| known == name.as_bytes()) {
             *value = String::from_utf8_lossy(now).into_owned();
         }
@@ -132,9 +132,9 @@ pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
 
 /// Facts of the loaded code, whose `%ENV` is `env`, for CGI programs.
 pub fn program_facts(config: &Config, env: &[(Vec<u8>, Vec<u8>)]) -> ProgramFacts {
-    let said = config.sections.get(main_base(config)).map_or(&[][..], |section| &section.said.set_env);
+    let variables = config.sections.get(main_base(config)).map_or(&[][..], |section| &section.own.set_env);
     let is_taken_over = |name: &[u8]| {
-        config.perl.generation == PerlGeneration::Two && said.iter().any(|(known, _)| known.as_bytes() == name)
+        config.perl.generation == PerlGeneration::Two && variables.iter().any(|(known, _)| known.as_bytes() == name)
     };
     let are_found = |(name, _): &&(Vec<u8>, Vec<u8>)| apache::is_handed_on(name) || is_taken_over(name);
     ProgramFacts {
@@ -152,11 +152,11 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     if config.perl.generation == PerlGeneration::Two {
         return true;
     }
-    let said = || config.sections.iter().filter(|it| [pools::DEFAULT, config.own_pool].contains(&it.pool));
-    let by_handler = said().filter_map(|s| s.said.handler.as_ref());
+    let sections = || config.sections.iter().filter(|it| [pools::DEFAULT, config.own_pool].contains(&it.pool));
+    let by_handler = sections().filter_map(|s| s.own.handler.as_ref());
     let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
     // Scripts run as programs need no mod_perl. Scripts run in the worker do, and start-up code may serve either API.
-    let modes = said().filter_map(|s| s.said.program.mode);
+    let modes = sections().filter_map(|s| s.own.program.mode);
     let keeps_scripts =
         modes.into_iter().any(|mode| mode != CgiMode::Program) || config.start_up.iter().any(|it| it.step.is_code());
     let has_scripts = |host: &Host| host.virtual_folders.have_scripts() || host.aliases.iter().any(|a| a.script);
@@ -166,11 +166,11 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
         Handler::CgiScript | Handler::FcgidScript => keeps_scripts,
         _ => false,
     };
-    let by_extension = said().flat_map(|s| s.said.response.types.handlers()).any(is_ours);
+    let by_extension = sections().flat_map(|s| s.own.response.types.handlers()).any(is_ours);
     // The element `perl` of a page calls subs that start-up code has loaded.
     let has_pages = config.start_up.iter().any(|it| it.step.is_code())
-        && said().any(|s| s.said.response.includes.are_on() || s.said.handler == Some(Handler::ServerParsed));
-    let phases = said().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
+        && sections().any(|s| s.own.response.includes.are_on() || s.own.handler == Some(Handler::ServerParsed));
+    let phases = sections().any(|s| !s.own.phases.is_empty() || s.own.perl_handlers.is_some());
     facts.expanded.is_some()
         || has_pages
         || phases
@@ -225,7 +225,7 @@ pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Load
 /// dispatcher may interpret names in its own way. A `+Name` whose line is in `known` failed to load.
 fn missing_handlers(perl: &Interpreter, config: &Config, known: &[ConfigError]) -> Vec<ConfigError> {
     let mut ours = config.sections.iter().filter(|section| section.pool == config.own_pool);
-    if ours.any(|section| section.said.phases.dispatch.is_some()) {
+    if ours.any(|section| section.own.phases.dispatch.is_some()) {
         return Vec::new();
     }
     let missing = |handler: &NamedHandler| {

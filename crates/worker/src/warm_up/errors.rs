@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 pub struct Errors {
     pub pipe: File,
     /// Output of finished requests, and whether each was successful.
-    said: VecDeque<Vec<u8>>,
+    outputs: VecDeque<Vec<u8>>,
     verdicts: VecDeque<bool>,
     /// Last bytes of the current request's output.
     last: Vec<u8>,
@@ -27,7 +27,7 @@ pub fn separate_errors() {
 
 impl Errors {
     pub fn new(pipe: File) -> Errors {
-        Errors { pipe, said: VecDeque::new(), verdicts: VecDeque::new(), last: Vec::new() }
+        Errors { pipe, outputs: VecDeque::new(), verdicts: VecDeque::new(), last: Vec::new() }
     }
 
     pub fn take_in(&mut self) {
@@ -36,8 +36,9 @@ impl Errors {
             self.last.extend_from_slice(piece.get(..length).unwrap_or_default());
             while let Some(at) = self.last.windows(SEPARATOR.len()).position(|bytes| bytes == SEPARATOR) {
                 let rest = self.last.split_off(at);
-                let said = std::mem::replace(&mut self.last, rest.get(SEPARATOR.len()..).unwrap_or_default().to_vec());
-                self.said.push_back(said);
+                let output =
+                    std::mem::replace(&mut self.last, rest.get(SEPARATOR.len()..).unwrap_or_default().to_vec());
+                self.outputs.push_back(output);
             }
             let surplus = self.last.len().saturating_sub(MOST_SAID);
             self.last.drain(..surplus);
@@ -51,11 +52,11 @@ impl Errors {
     }
 
     fn settle(&mut self) {
-        while let (Some(said), Some(is_well)) = (self.said.front(), self.verdicts.front()) {
+        while let (Some(output), Some(is_well)) = (self.outputs.front(), self.verdicts.front()) {
             if !is_well {
-                log_line(said);
+                log_line(output);
             }
-            self.said.pop_front();
+            self.outputs.pop_front();
             self.verdicts.pop_front();
         }
     }
@@ -63,7 +64,7 @@ impl Errors {
     /// Logs the remaining output after the process has ended, in its last request or because of it.
     pub fn log_rest(&mut self) {
         self.take_in();
-        self.said.drain(..).for_each(|said| log_line(&said));
+        self.outputs.drain(..).for_each(|output| log_line(&output));
         log_line(&self.last);
     }
 }
@@ -83,9 +84,9 @@ mod tests {
         let mut errors = Errors::new(read);
         write.write_all(&[b"one", SEPARATOR, b"two", SEPARATOR, b"three"].concat()).unwrap();
         errors.take_in();
-        assert_eq!((errors.said.len(), &errors.last[..]), (2, &b"three"[..]));
+        assert_eq!((errors.outputs.len(), &errors.last[..]), (2, &b"three"[..]));
         errors.belong_to(true);
-        assert_eq!(errors.said, [b"two".to_vec()]);
+        assert_eq!(errors.outputs, [b"two".to_vec()]);
     }
 
     #[test]

@@ -133,7 +133,7 @@ fn look(server: &mut Server) -> anyhow::Result<(ServerStatus, Usages)> {
 
 /// Samples stacks for a second. Without a profiler, advice is given without stacks.
 fn stacks(server: &mut Server) -> Option<StackProfile> {
-    server.told_by_profiler(Command::Record { seconds: 1.0, hertz: 50.0 }).ok()
+    server.request_from_profiler(Command::Record { seconds: 1.0, hertz: 50.0 }).ok()
 }
 
 /// Whether all workers are busy and requests wait. No further workers will be forked.

@@ -61,12 +61,13 @@ struct Twice {
 
 impl PreloadAdvice {
     pub fn of(server: &mut Server) -> anyhow::Result<PreloadAdvice> {
-        let told = server.inspect(Inspection::Loaded)?;
-        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read::<LoadedCode>) else {
+        let reports = server.inspect(Inspection::Loaded)?;
+        let Some(mold) = reports.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read::<LoadedCode>)
+        else {
             bail!("the mold does not answer: it is busy, or the server is about to stop");
         };
         let workers: Vec<LoadedCode> =
-            told.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read::<LoadedCode>).collect();
+            reports.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read::<LoadedCode>).collect();
         let counts = late(&mold, &workers);
         let code = code(&counts, &workers, 1);
         let weighed = match code == LateCode::default() {
@@ -81,8 +82,8 @@ impl PreloadAdvice {
 }
 
 fn weigh(server: &mut Server, code: LateCode) -> anyhow::Result<Vec<Weighed>> {
-    let told = server.request(Command::Weigh { code })?.told.unwrap_or_default();
-    let text = told.into_iter().next().map(|one| one.text).unwrap_or_default();
+    let reports = server.request(Command::Weigh { code })?.reports.unwrap_or_default();
+    let text = reports.into_iter().next().map(|one| one.text).unwrap_or_default();
     if text.is_empty() {
         bail!("the mold could not load the workers' code within a minute, or its child was killed: see the error log");
     }

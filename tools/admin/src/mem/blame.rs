@@ -49,9 +49,9 @@ struct Owner {
 
 impl Blame {
     pub fn of(server: &mut Server) -> anyhow::Result<Blame> {
-        let told = server.inspect(Inspection::Blame)?;
-        let workers: Vec<PagesByOwner> = told.iter().filter_map(SelfReport::read).collect();
-        let silent = told.len() - workers.len();
+        let reports = server.inspect(Inspection::Blame)?;
+        let workers: Vec<PagesByOwner> = reports.iter().filter_map(SelfReport::read).collect();
+        let silent = reports.len() - workers.len();
         Ok(Blame { silent, ..Blame::by(&workers) })
     }
 

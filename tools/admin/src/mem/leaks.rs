@@ -44,15 +44,15 @@ struct Growth {
 
 impl Leaks {
     pub fn of(server: &mut Server) -> anyhow::Result<Leaks> {
-        let told = server.inspect(Inspection::Census)?;
+        let reports = server.inspect(Inspection::Census)?;
         let status = server.request(Command::Status)?.status.context("the server sent an invalid answer")?;
         let answered =
             |pid| status.workers().iter().find(|worker| worker.pid == pid).map_or(0, |worker| worker.requests);
-        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read) else {
+        let Some(mold) = reports.iter().find(|one| one.worker.is_none()).and_then(SelfReport::read) else {
             bail!("the mold does not answer: it is busy, or the server is about to stop");
         };
         let workers: Vec<(i32, Census)> =
-            told.iter().filter(|one| one.worker.is_some()).filter_map(|one| Some((one.pid, one.read()?))).collect();
+            reports.iter().filter(|one| one.worker.is_some()).filter_map(|one| Some((one.pid, one.read()?))).collect();
         Ok(Leaks {
             asked: workers.len(),
             requests: workers.iter().map(|(pid, _)| answered(*pid)).sum(),

@@ -37,9 +37,9 @@ struct Path {
 
 impl Urls {
     pub fn of(server: &mut Server) -> anyhow::Result<Urls> {
-        let told = server.inspect(Inspection::Growth)?;
+        let reports = server.inspect(Inspection::Growth)?;
         let workers: Vec<GrowthByPath> =
-            told.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read).collect();
+            reports.iter().filter(|one| one.worker.is_some()).filter_map(SelfReport::read).collect();
         Ok(Urls { asked: workers.len(), paths: paths(&workers) })
     }
 }

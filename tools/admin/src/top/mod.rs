@@ -106,7 +106,7 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
 
 /// Reads the current request and Perl stack of a worker.
 fn look_at(server: &mut Server, worker: u32) -> Result<ObservedWorker, String> {
-    let looked: anyhow::Result<Option<ObservedWorker>> = server.told_by_profiler(Command::Look { worker });
+    let looked: anyhow::Result<Option<ObservedWorker>> = server.request_from_profiler(Command::Look { worker });
     looked.map_err(|error| error.to_string())?.ok_or_else(|| format!("worker {worker} has just started or ended"))
 }
 

@@ -176,7 +176,7 @@ fn footer(watched: &Watched) -> Line<'static> {
             Line::raw(format!("filter: {}_   Enter: apply it  Esc: show all", printable::line(&watched.filter)))
         }
         KeyMode::Confirm(worker) => Line::styled(format!("recycle worker {worker}? y: yes, any other key: no"), bold()),
-        _ if !watched.said.is_empty() => Line::styled(printable::line(&watched.said), bold()),
+        _ if !watched.message.is_empty() => Line::styled(printable::line(&watched.message), bold()),
         _ if watched.is_paused() => Line::styled("paused; space continues", bold()),
         _ => Line::raw("q end  ? help  Tab table  s sort  r reverse  / filter  t stack  x recycle  space pause"),
     }

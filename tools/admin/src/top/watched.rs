@@ -33,7 +33,7 @@ pub struct Watched {
     /// The selected line.
     pub chosen: TableState,
     /// Message in the footer: a result or an error.
-    pub said: String,
+    pub message: String,
     /// The request and stack of the inspected worker.
     pub looked: Option<ObservedWorker>,
     recorder: Recorder,
@@ -80,7 +80,7 @@ impl Watched {
     }
 
     pub fn show_message(&mut self, what: String) {
-        self.said = what;
+        self.message = what;
     }
 
     /// Whether the display is paused.
@@ -115,7 +115,7 @@ impl Watched {
     }
 
     fn look(&mut self, code: KeyCode) -> Option<Wish> {
-        self.said.clear();
+        self.message.clear();
         match code {
             KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::Quit),
             KeyCode::Char('?' | 'h') => self.mode = KeyMode::Help,
@@ -162,7 +162,7 @@ impl Watched {
     fn chosen_worker(&mut self) -> Option<u32> {
         let chosen = self.chosen.selected().and_then(|at| self.lines().get(at)?.worker);
         if chosen.is_none() {
-            self.said = "choose a worker first, by the arrow keys".to_owned();
+            self.message = "choose a worker first, by the arrow keys".to_owned();
         }
         chosen
     }
@@ -171,7 +171,7 @@ impl Watched {
     pub fn has_looked(&mut self, looked: Result<ObservedWorker, String>) {
         match looked {
             Ok(looked) => self.looked = Some(looked),
-            Err(error) => (self.mode, self.said) = (KeyMode::Look, error),
+            Err(error) => (self.mode, self.message) = (KeyMode::Look, error),
         }
     }
 }
@@ -225,7 +225,7 @@ mod tests {
     fn a_worker_is_recycled_only_after_confirmation() {
         let mut watched = watched();
         assert_eq!(press(&mut watched, "x"), None);
-        assert!(watched.said.contains("choose a worker first"));
+        assert!(watched.message.contains("choose a worker first"));
         assert_eq!(press(&mut watched, "jjxn"), None);
         assert_eq!(press(&mut watched, "xy"), Some(Wish::Recycle(1)));
         assert_eq!(press(&mut watched, "q"), Some(Wish::Quit));
@@ -235,12 +235,12 @@ mod tests {
     fn a_worker_is_looked_at_until_a_key_is_pressed() {
         let mut watched = watched();
         assert_eq!((press(&mut watched, "t"), watched.mode), (None, KeyMode::Look));
-        assert!(watched.said.contains("choose a worker first"));
+        assert!(watched.message.contains("choose a worker first"));
         assert_eq!((press(&mut watched, "jjt"), watched.mode), (Some(Wish::Look(1)), KeyMode::Stack(1)));
         assert_eq!((press(&mut watched, "q"), watched.mode), (None, KeyMode::Look));
         press(&mut watched, "t");
         watched.has_looked(Err("it is gone".to_owned()));
-        assert_eq!((watched.mode, watched.said.as_str()), (KeyMode::Look, "it is gone"));
+        assert_eq!((watched.mode, watched.message.as_str()), (KeyMode::Look, "it is gone"));
     }
 
     #[test]

@@ -59,8 +59,8 @@ fn roots(config: &Config) -> Vec<Root> {
         }
     }
     let has_handlers = config.sections.iter().any(|section| {
-        section.said.handler.as_ref().is_some_and(Handler::is_cgi)
-            || section.said.response.types.handlers().any(|handler| handler.is_cgi())
+        section.own.handler.as_ref().is_some_and(Handler::is_cgi)
+            || section.own.response.types.handlers().any(|handler| handler.is_cgi())
     });
     roots.retain(|root| root.is_script_alias || has_handlers && root.path.components().count() > LEAST_PARTS);
     roots.sort_by_key(|root| !root.is_script_alias);

@@ -82,7 +82,7 @@ impl Profile {
         if !(0.0..=MOST_SECONDS).contains(&seconds) {
             return Err(Misuse(format!("--seconds {seconds}: expected a number from 0 to {MOST_SECONDS}")).into());
         }
-        let mut recorded: Recorded = server.told_by_profiler(Command::Record { seconds, hertz })?;
+        let mut recorded: Recorded = server.request_from_profiler(Command::Record { seconds, hertz })?;
         if let Some(url) = &self.url {
             recorded.requests.retain(|by| matches(&by.request, url));
             recorded.samples = recorded.requests.iter().flat_map(|by| &by.stacks).map(|stack| stack.samples).sum();

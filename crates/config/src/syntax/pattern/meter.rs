@@ -47,7 +47,7 @@ struct Reserve {
 struct ReserveState {
     left: Duration,
     pause: Option<Pause>,
-    untold: Option<String>,
+    unlogged: Option<String>,
 }
 
 /// Why and how long the files are disabled. A change of the slowest file ends the pause.
@@ -125,8 +125,8 @@ impl Meter {
     }
 
     /// The message for the error log, if it was not fetched before.
-    pub fn untold(&self) -> Option<String> {
-        self.reserve.state().untold.take()
+    pub fn unlogged(&self) -> Option<String> {
+        self.reserve.state().unlogged.take()
     }
 
     /// Runs the expression of a line. `None`: the file is disabled.
@@ -159,7 +159,7 @@ impl Meter {
             None if state.pause.is_none() => {
                 let until = Instant::now() + PAUSE;
                 state.pause = Some(Pause { until, file: self.file.clone(), digest: self.digest });
-                state.untold = Some(self.explain(line));
+                state.unlogged = Some(self.explain(line));
             }
             None => {}
         }
@@ -186,7 +186,7 @@ impl Reserve {
     /// The reserve of the tenant with this topmost folder; without one, a new reserve for a single file.
     fn of(top: Option<PathBuf>) -> Arc<Reserve> {
         let new = |top| {
-            let state = ReserveState { left: RESERVE, pause: None, untold: None };
+            let state = ReserveState { left: RESERVE, pause: None, unlogged: None };
             Arc::new(Reserve { top, state: Mutex::new(state) })
         };
         let Some(top) = top else { return new(None) };
@@ -345,8 +345,8 @@ mod tests {
             assert!(slow.run(8, || ()).is_none(), "at once");
         });
         assert!(slow.is_used_up() && !waiting.is_used_up() && !quick.is_used_up());
-        assert!(slow.untold().is_some_and(|said| said.starts_with("slow:7: ")));
-        assert!(slow.untold().is_none() && quick.untold().is_none());
+        assert!(slow.unlogged().is_some_and(|said| said.starts_with("slow:7: ")));
+        assert!(slow.unlogged().is_none() && quick.unlogged().is_none());
     }
 
     #[test]
@@ -373,8 +373,8 @@ mod tests {
         });
         assert!(rounds.count() < 50 && other.is_used_up() && of("new", 1).is_used_up());
         assert!(neighbour.state().pause.is_none());
-        let said = one.untold().expect("a line for the log");
-        assert!(said.contains("below /home/ann") && other.untold().is_none(), "{said}");
+        let said = one.unlogged().expect("a line for the log");
+        assert!(said.contains("below /home/ann") && other.unlogged().is_none(), "{said}");
         let slowest = one.reserve.state().pause.as_ref().map(|pause| pause.file.clone()).expect("refused");
         assert!(said.starts_with(&slowest));
     }

@@ -80,7 +80,7 @@ fn rewrite(draft: &mut Draft) -> &mut Rewrite {
         true => &mut draft.settings().response.rewrite,
         false => &mut draft.host().rewrite,
     };
-    (rewrite.said, rewrite.folder) = (true, folder);
+    (rewrite.is_set, rewrite.folder) = (true, folder);
     rewrite
 }
 

@@ -48,14 +48,14 @@ impl Visit<'_> {
 
     /// Updates a stale response with the headers of a 304 (RFC 9111, section 3.2).
     /// Returns the updated response, and the Set-Cookie headers for this client only.
-    pub fn renew(&self, stale: &CachedResponse, said: &HeaderMap) -> (Arc<CachedResponse>, HeaderMap) {
+    pub fn renew(&self, stale: &CachedResponse, fresh: &HeaderMap) -> (Arc<CachedResponse>, HeaderMap) {
         const OF_THE_BODY: [HeaderName; 6] =
             [AGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, TRANSFER_ENCODING];
         let mut headers = stale.headers.clone();
         headers.remove(DATE);
-        for name in said.keys().filter(|name| !OF_THE_BODY.contains(name) && **name != SET_COOKIE) {
+        for name in fresh.keys().filter(|name| !OF_THE_BODY.contains(name) && **name != SET_COOKIE) {
             headers.remove(name);
-            headers.extend(said.get_all(name).iter().map(|value| (name.clone(), value.clone())));
+            headers.extend(fresh.get_all(name).iter().map(|value| (name.clone(), value.clone())));
         }
         let terms = self.terms(stale.status, &headers);
         let is_kept = terms.is_ok();
@@ -75,17 +75,17 @@ impl Visit<'_> {
             true => self.cache.keep(&self.key, &self.head.headers, answer.clone()),
             false => self.forget(),
         }
-        let own = said.get_all(SET_COOKIE).iter().map(|cookie| (SET_COOKIE, cookie.clone())).collect();
+        let own = fresh.get_all(SET_COOKIE).iter().map(|cookie| (SET_COOKIE, cookie.clone())).collect();
         (answer, own)
     }
 
     /// The terms on which a response with these headers is stored. Headers from the configuration count, too, for
     /// example `Header set Cache-Control` and `ExpiresActive`.
-    fn terms(&self, status: StatusCode, said: &HeaderMap) -> Result<Terms, Unfit> {
+    fn terms(&self, status: StatusCode, headers: &HeaderMap) -> Result<Terms, Unfit> {
         if self.head.method != Method::GET {
             return Err("the method is not GET");
         }
-        let mut shown = said.clone();
+        let mut shown = headers.clone();
         headers::complete(self.context, (status, None), &mut shown, false)
             .map_err(|_| "the rules of a .htaccess file take too long")?;
         if self.context.has_variable("no-cache") {

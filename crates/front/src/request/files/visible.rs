@@ -119,11 +119,11 @@ impl<'a> FolderView<'a> {
 
 /// Whether a section contains any access rule.
 fn closes(section: &Section) -> bool {
-    let said = &section.said;
-    let asks_perl = PHASES.iter().any(|phase| !said.phases.of(*phase).is_empty());
-    said.access.hosts.is_some()
-        || said.access.requires.is_some()
-        || said.access.allowed_methods.is_some()
-        || said.response.ssl.restricts()
+    let own = &section.own;
+    let asks_perl = PHASES.iter().any(|phase| !own.phases.of(*phase).is_empty());
+    own.access.hosts.is_some()
+        || own.access.requires.is_some()
+        || own.access.allowed_methods.is_some()
+        || own.response.ssl.required == Some(true)
         || asks_perl
 }

@@ -72,7 +72,7 @@ fn handshake(
     let mut tls = BackendTls::default();
     for host in [0, usize::from(balancer.host)] {
         let section = config.hosts.get(host).and_then(|host| config.sections.get(usize::from(host.base)));
-        section.into_iter().for_each(|section| tls.merge(&section.said.proxy.tls));
+        section.into_iter().for_each(|section| tls.merge(&section.own.proxy.tls));
     }
     let client = generation.tls().backends.of(&tls)?;
     let host = without_port(&member.url.authority).trim_matches(['[', ']']).to_owned();

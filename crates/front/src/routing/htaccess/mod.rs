@@ -305,7 +305,7 @@ impl Chain {
             OverrideFile::Refused(status) => self.refusal = self.refusal.or(Some(*status)),
             OverrideFile::Text(text) => match text.meaning(allowed).flatten() {
                 Some(file) if file.meter.is_used_up() => {
-                    file.meter.untold().into_iter().for_each(log_error);
+                    file.meter.unlogged().into_iter().for_each(log_error);
                     // The time budget recovers without an event, so the route must be computed again.
                     self.brief = true;
                     self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR);

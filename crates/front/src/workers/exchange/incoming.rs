@@ -20,37 +20,37 @@ impl Exchange {
             return Err(Malformed("a message after the end"));
         }
         match reply {
-            Reply::Info(_) if self.said_infos == MAX_INFOS => return Err(Malformed("too many informational heads")),
-            Reply::Info(head) if !self.said_head => {
-                self.said_infos += 1;
+            Reply::Info(_) if self.info_count == MAX_INFOS => return Err(Malformed("too many informational heads")),
+            Reply::Info(head) if !self.has_head => {
+                self.info_count += 1;
                 self.infos.push(head);
             }
-            Reply::Moved(path) if !self.said_head && self.moved.is_none() => self.moved = Some(path.to_vec()),
-            Reply::Head(head) if !self.said_head => {
-                self.said_head = true;
+            Reply::Moved(path) if !self.has_head && self.moved.is_none() => self.moved = Some(path.to_vec()),
+            Reply::Head(head) if !self.has_head => {
+                self.has_head = true;
                 self.head = Some(head);
             }
             Reply::File(path) if self.takes_file() => {
-                self.said_head = true;
+                self.has_head = true;
                 self.file = Some(path.to_vec());
             }
             Reply::Elsewhere(target) if self.takes_file() => {
-                self.said_head = true;
+                self.has_head = true;
                 self.elsewhere = Some(target.to_vec());
             }
             Reply::Onward(onward) if self.takes_file() && self.moved.is_none() => {
-                self.said_head = true;
+                self.has_head = true;
                 self.onward = Some(onward);
             }
-            Reply::Refused { status, variables } if !self.said_head && self.moved.is_none() => {
-                self.said_head = true;
+            Reply::Refused { status, variables } if !self.has_head && self.moved.is_none() => {
+                self.has_head = true;
                 self.refused = Some((status, variables.to_vec()));
             }
             Reply::Body(b"") if self.takes_body() => self.count_idle()?,
             Reply::Body(bytes) if self.takes_body() => self.keep(bytes.len(), || Bytes::copy_from_slice(bytes)),
             Reply::Extend(_) => self.count_idle()?,
-            Reply::Complete if self.said_head => self.whole = true,
-            Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
+            Reply::Complete if self.has_head => self.whole = true,
+            Reply::End(end) if self.has_head => self.outcome = Some(Ok(end)),
             _ => return Err(Malformed("messages out of order")),
         }
         Ok(())
@@ -83,12 +83,12 @@ impl Exchange {
 
     fn takes_body(&self) -> bool {
         let is_replaced = self.file.is_some() || self.elsewhere.is_some() || self.refused.is_some();
-        self.said_head && !is_replaced && self.onward.is_none()
+        self.has_head && !is_replaced && self.onward.is_none()
     }
 
     /// A file or another path may replace the body only while the client has neither the head nor any of the body.
     fn takes_file(&self) -> bool {
-        !self.said_head || (self.head.is_some() && self.takes_body() && self.spool.is_empty())
+        !self.has_head || (self.head.is_some() && self.takes_body() && self.spool.is_empty())
     }
 
     fn keep(&mut self, length: usize, bytes: impl FnOnce() -> Bytes) {

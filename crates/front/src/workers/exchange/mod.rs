@@ -19,8 +19,8 @@ use std::time::Duration;
 use wire::reply::{Head, OnwardRequest, RequestEnd};
 
 use super::content_length::ContentLength;
-use super::pool::RequestId;
 use super::reply_port::ReplyPort;
+use super::scheduler::RequestId;
 use super::slow_client::Pressure;
 use super::spool::{Spool, SpoolStore};
 use super::submitted::RequestStart;
@@ -75,10 +75,10 @@ pub struct Exchange {
     pub outcome: Option<Result<RequestEnd, Failure>>,
     /// Called when the worker is done, because the client may have its whole response earlier, or has left.
     pub on_end: Option<OnEnd>,
-    said_infos: u32,
+    info_count: u32,
     /// Messages without content; limited by `MAX_IDLE`.
     idle: u32,
-    said_head: bool,
+    has_head: bool,
     /// The response is complete, but its worker still cleans up.
     whole: bool,
     abandoned: bool,
@@ -111,9 +111,9 @@ impl Exchange {
             outcome: None,
             on_end: None,
             had_for: Duration::ZERO,
-            said_infos: 0,
+            info_count: 0,
             idle: 0,
-            said_head: false,
+            has_head: false,
             whole: false,
             abandoned: false,
             is_cut: false,

@@ -97,7 +97,7 @@ pub struct ControlReply {
     pub purged: Option<u64>,
     /// Answer to `inspect`: the mold first.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub told: Option<Vec<SelfReport>>,
+    pub reports: Option<Vec<SelfReport>>,
 }
 
 /// The report of one process on itself.

@@ -54,7 +54,7 @@ pub struct Rewrite {
     pub pending: Vec<Condition>,
     /// Whether the place has any rewrite directive besides `RewriteOptions` of a host, so that outer rules do not
     /// apply.
-    pub said: bool,
+    pub is_set: bool,
 }
 
 impl Rewrite {
@@ -62,7 +62,7 @@ impl Rewrite {
     pub fn merge(&mut self, inner: &Rewrite) {
         let outer_options = self.options();
         self.options = inner.options.or(self.options);
-        if !inner.said {
+        if !inner.is_set {
             return;
         }
         let options = self.options();
@@ -76,13 +76,13 @@ impl Rewrite {
         let kept = self.base.take().filter(|_| options.merge_base);
         self.base = inner.base.clone().or(kept);
         self.folder.clone_from(&inner.folder);
-        self.said = true;
+        self.is_set = true;
     }
 
     /// Takes missing values from the main server.
     pub fn inherit(&mut self, main: &Rewrite) {
         let own = std::mem::replace(self, main.clone());
-        self.merge(&Rewrite { said: true, ..own });
+        self.merge(&Rewrite { is_set: true, ..own });
     }
 
     /// The options in force.

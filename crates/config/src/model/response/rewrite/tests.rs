@@ -61,7 +61,7 @@ impl RuleSource for Browser {
 
 fn place(text: &str, folder: Option<&str>) -> Rewrite {
     let (maps, budget) = (Maps::default(), &mut Budget::of_the_administrator());
-    let mut place = Rewrite { engine: Some(true), folder: folder.map(Arc::from), said: true, ..Rewrite::default() };
+    let mut place = Rewrite { engine: Some(true), folder: folder.map(Arc::from), is_set: true, ..Rewrite::default() };
     for line in text.lines().map(str::trim) {
         let words: Vec<&str> = line.split(' ').collect();
         let flags = words.get(3).copied().unwrap_or_default();
@@ -238,7 +238,7 @@ fn invalid_rules_and_conditions_are_errors() {
 
 fn of(rules: usize, options: RewriteOptions) -> Rewrite {
     let rules = (0..rules).map(|_| Arc::new(Rule::default())).collect();
-    Rewrite { engine: Some(true), rules, options: Some(options), said: true, ..Rewrite::default() }
+    Rewrite { engine: Some(true), rules, options: Some(options), is_set: true, ..Rewrite::default() }
 }
 
 #[test]

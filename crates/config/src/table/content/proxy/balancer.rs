@@ -65,7 +65,7 @@ impl Draft {
             .config
             .sections
             .iter()
-            .flat_map(|section| section.said.proxy.of_place.iter().chain(&section.said.proxy.passes));
+            .flat_map(|section| section.own.proxy.of_place.iter().chain(&section.own.proxy.passes));
         let named = lines.filter_map(|pass| Some((&pass.at, balancer_of(pass.to.as_ref()?)?)));
         let has_members =
             |name: &str| self.config.balancers.iter().any(|one| one.name == name && !one.members.is_empty());

@@ -89,7 +89,9 @@ fn variables_that_need_a_shell_are_named_and_never_run() {
     let envvars = format!("{ENVVARS}export NAME=$(touch @DIR@/ran)\nexport OTHER=`touch @DIR@/ran`\n. @DIR@/more\n");
     let site = tree(&envvars).file("more", "touch @DIR@/ran\n");
     let said = site.cameleer(["check", "-f", "etc/apache2.conf"]).succeeded();
-    for expected in ["envvars:11: warning: \"$(touch", "envvars:12: warning: `…` is a shell command", "envvars:13: warning: \". "] {
+    for expected in
+        ["envvars:11: warning: \"$(touch", "envvars:12: warning: `…` is a shell command", "envvars:13: warning: \". "]
+    {
         assert!(said.err.contains(expected), "{expected}\n{said:?}");
     }
     assert!(!site.has("ran"));

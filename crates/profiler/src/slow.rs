@@ -110,7 +110,8 @@ impl Observed {
     /// Time of the request by phase.
     fn phases(&self, took_ms: u64) -> Vec<SlowPhase> {
         let all: u64 = self.phases.values().sum();
-        let name = |number| Phase::numbered(number).map_or("other", Phase::name).to_owned();
+        let of_perl = |number| Phase::numbered(number).map_or("other", Phase::name);
+        let name = |number| phase_name(number).unwrap_or_else(|| of_perl(number)).to_owned();
         let phase = |(number, looks): (&u16, &u64)| SlowPhase {
             phase: name(*number),
             took_ms: u64::try_from(u128::from(took_ms) * u128::from(*looks) / u128::from(all.max(1)))

@@ -53,7 +53,8 @@ impl RequestRec {
     /// Whether a script printed an incomplete header, or no output at all. Under mod_perl 2 the latter is an empty
     /// response, except of CGI programs.
     pub fn lacks_header(&self) -> bool {
-        let said_type = api() == Api::Two && self.output.sent_header;
+        let is_perl = matches!(self.place.handler.as_deref(), Some("perl-script" | "modperl"));
+        let may_be_silent = api() == Api::Two && (is_perl || self.output.sent_header);
         let is_silent =
             self.place.send_header && self.output.is_untouched() && self.status == self.first_status && !may_be_silent;
         is_silent || matches!(self.output.stage, Stage::Script)

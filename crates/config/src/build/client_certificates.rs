@@ -36,11 +36,11 @@ fn asked(config: &Config, host: &Host) -> (Option<AskedCertificate>, Option<Conf
     let main = config.hosts.first().map(|main| main.base).unwrap_or_default();
     let own = config.settings(&[main, host.base], false).response.ssl;
     let places = places(config, &[main, host.base], &host.containers);
-    let asking = places.iter().find(|number| said(config, **number).is_some_and(|ssl| asks(ssl)));
+    let asking = places.iter().find(|number| own_of(config, **number).is_some_and(|ssl| asks(ssl)));
     if own.verify() == ClientVerify::None && asking.is_none() {
         return (None, None);
     }
-    let depths = places.iter().filter_map(|number| said(config, *number)?.depth);
+    let depths = places.iter().filter_map(|number| own_of(config, *number)?.depth);
     let depth = depths.chain([own.depth()]).max().unwrap_or(own.depth());
     let warning = asking.filter(|_| own.verify() == ClientVerify::None).and_then(|number| {
         let at = &config.sections.get(usize::from(*number))?.at;
@@ -61,7 +61,8 @@ fn open_to_plain_http(config: &Config) -> Vec<ConfigError> {
         }
         for host in config.hosts_at(Some(*address)).filter_map(|host| config.hosts.get(usize::from(host))) {
             let is_open = |number: &u16| {
-                said(config, *number).is_some_and(|ssl| ssl.verify() == ClientVerify::Require && ssl.required.is_none())
+                own_of(config, *number)
+                    .is_some_and(|ssl| ssl.verify() == ClientVerify::Require && ssl.required.is_none())
             };
             open.extend(places(config, &[host.base], &host.containers).into_iter().filter(is_open));
         }
@@ -78,8 +79,8 @@ fn asks(ssl: &Ssl) -> bool {
     ssl.verify() != ClientVerify::None
 }
 
-fn said(config: &Config, section: u16) -> Option<&Ssl> {
-    Some(&config.sections.get(usize::from(section))?.said.response.ssl)
+fn own_of(config: &Config, section: u16) -> Option<&Ssl> {
+    Some(&config.sections.get(usize::from(section))?.own.response.ssl)
 }
 
 /// The sections of a host's places: its containers, and all `<If>` in them and in `bases`.

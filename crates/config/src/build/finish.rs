@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wire::control::PoolNumber;
 
-use super::{connections, handlers, logs, satisfy, shadow};
+use super::{client_certificates, connections, handlers, logs, satisfy, shadow};
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::host::Host;

@@ -97,6 +97,8 @@ pub struct Client {
     open_ended: Cell<bool>,
     /// `KeepAlive` of the last request's host; initially of the address's first host.
     keep_alive: Cell<KeepAlive>,
+    /// `Timeout` of the last request's host; initially the server's.
+    pub timeout: Cell<Duration>,
     /// Set when the connection is about to switch protocols.
     tunnel: RefCell<Option<Tunnel>>,
     /// Whether the last request ends with its tunnel, and not with its response.
@@ -136,6 +138,7 @@ impl Client {
             close: Cell::new(false),
             open_ended: Cell::new(false),
             keep_alive,
+            timeout,
             tunnel: RefCell::default(),
             tunnels: Cell::new(false),
             awaited: RefCell::default(),

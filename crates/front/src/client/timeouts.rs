@@ -42,7 +42,7 @@ impl Client {
     /// The timeout that has passed, if any; otherwise the time of the next check.
     pub fn timed_out(&self, now: Instant) -> Result<Instant, Timeout> {
         let (deadline, verdict) = match (self.traffic().stalled_since(), self.phase()) {
-            (Some(since), _) => (Some(since + self.timeouts().client), Timeout::Stalled),
+            (Some(since), _) => (Some(since + self.timeout.get()), Timeout::Stalled),
             (None, ConnectionPhase::Kept) => (Some(self.since() + self.keep_alive().within()), Timeout::Idle),
             (None, ConnectionPhase::Fresh) => (self.head_by(), Timeout::Stalled),
             (None, ConnectionPhase::Head) => (self.head_by(), Timeout::Late),
@@ -58,7 +58,7 @@ impl Client {
     /// Deadline for the next bytes of a head, or for the whole head if that is earlier, so that trickled fields do not
     /// extend it.
     fn head_by(&self) -> Option<Instant> {
-        let more = self.traffic().heard_at() + self.timeouts().client;
+        let more = self.traffic().heard_at() + self.timeout.get();
         let whole = self.pace().deadline(self.since(), self.traffic().received());
         Some(whole.map_or(more, |whole| whole.min(more)))
     }

@@ -13,9 +13,9 @@ pub fn warnings(config: &Config) -> Vec<ConfigError> {
 }
 
 fn warning(section: &Section) -> Option<ConfigError> {
-    let message = match (&section.said.fcgid.server, &section.said.handler) {
+    let message = match (&section.own.fcgid.server, &section.own.handler) {
         (Some(server), _) => format!("FastCgiServer: {}: {}", server.file.display(), why_not(&server.file)?),
-        (None, Some(Handler::Backend(backend))) if section.said.fcgi.external.is_some() => {
+        (None, Some(Handler::Backend(backend))) if section.own.fcgi.external.is_some() => {
             let BackendAddress::Unix(socket) = &backend.url.address else { return None };
             let folder = socket.parent().filter(|folder| is_open(folder))?;
             format!(

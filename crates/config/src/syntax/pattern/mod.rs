@@ -157,8 +157,8 @@ impl Pattern {
 
 /// The message about an expression of a disabled file.
 fn disabled(meter: &Meter) -> String {
-    let untold = meter.untold();
-    untold.unwrap_or_else(|| {
+    let unlogged = meter.unlogged();
+    unlogged.unwrap_or_else(|| {
         format!("{}: the regular expressions of this file took too long; write simpler or fewer ones", meter.file())
     })
 }

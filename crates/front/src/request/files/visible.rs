@@ -124,6 +124,6 @@ fn closes(section: &Section) -> bool {
     own.access.hosts.is_some()
         || own.access.requires.is_some()
         || own.access.allowed_methods.is_some()
-        || own.response.ssl.required == Some(true)
+        || own.response.ssl.restricts()
         || asks_perl
 }

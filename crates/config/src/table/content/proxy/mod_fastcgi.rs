@@ -229,7 +229,7 @@ fn section<'a>(
     }
     let number = draft.new_section(Scope::Program(file, directive), None, Rank::PROGRAM)?;
     draft.containers[host].push((Rank::PROGRAM, number));
-    Ok(&mut draft.config.sections[usize::from(number)].said)
+    Ok(&mut draft.config.sections[usize::from(number)].own)
 }
 
 /// `name:port`

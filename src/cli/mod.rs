@@ -23,7 +23,7 @@ use std::os::unix::process::parent_id;
 use clap::{Parser, Subcommand};
 
 use admin::{advise, history, mem, purge, recycle, refork, reload, status, stop, top, why};
-use base::printable;
+use base::{printable, syslog};
 use machine::sampler;
 use master::configuration::{CodeError, Mistakes};
 use perlcost::{bloat, profile, size};
@@ -182,7 +182,8 @@ pub fn run() -> anyhow::Result<()> {
         Command::Expander => role(c"cameleer-expand", worker::expander::run),
         Command::Syslog { facility, tag } => {
             nix::sys::prctl::set_name(c"cameleer-syslog")?;
-            Ok(base::syslog::run(facility, &tag)?)
+            let socket = std::env::var_os("CAMELEER_SYSLOG_SOCKET").unwrap_or_else(|| syslog::SOCKET.into());
+            Ok(syslog::run(socket.into(), facility, &tag)?)
         }
     }
 }

@@ -12,15 +12,12 @@ use std::path::PathBuf;
 use crate::log::{self, LogLevel};
 
 /// The socket of the syslog daemon (syslog(3)).
-const SOCKET: &str = "/dev/log";
-/// Variable of the environment that names another socket.
-const SOCKET_VARIABLE: &str = "CAMELEER_SYSLOG_SOCKET";
+pub const SOCKET: &str = "/dev/log";
 /// Maximum length of a line in bytes: rsyslog's default. The rest of a longer line is dropped.
 const LONGEST: usize = 8 * 1024;
 
-/// Sends each line of the standard input until its end.
-pub fn run(facility: u8, tag: &str) -> io::Result<()> {
-    let path = std::env::var_os(SOCKET_VARIABLE).map_or_else(|| PathBuf::from(SOCKET), PathBuf::from);
+/// Sends each line of the standard input to the socket `path` until the input's end.
+pub fn run(path: PathBuf, facility: u8, tag: &str) -> io::Result<()> {
     let mut daemon = Daemon { path, socket: None, is_lost: false };
     let mut input = BufReader::new(io::stdin());
     while let Some(line) = next_line(&mut input)? {

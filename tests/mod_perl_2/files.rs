@@ -120,9 +120,10 @@ fn headers_from_the_configuration_are_those_of_the_responding_place() {
     let says =
         "<Location /says>\nSetHandler modperl\nPerlResponseHandler My::says\nHeader set X-From third\n</Location>\n";
     let server = serve_leads(says);
-    for (path, from, kind) in [("/ir?/sub/index.html", "second", "text/html"), ("/ir?/says", "third", "text/html")] {
+    for (path, from, kind) in [("/ir?/sub/index.html", "second", Some("text/html")), ("/ir?/says", "third", None)] {
         let response = server.get(path).is(200);
         assert_eq!(response.header("X-From").as_deref(), Some(from), "{path}");
-        assert!(response.header("Content-Type").is_some_and(|said| said.starts_with(kind)), "{path}");
+        let said = response.header("Content-Type");
+        assert_eq!(said.as_deref().and_then(|said| said.split(';').next()), kind, "{path}");
     }
 }

@@ -222,3 +222,16 @@ fn headers_set_after_a_printed_header_and_before_the_body_count() {
     let response = server.get("/perl/body.pl");
     assert_eq!((response.text().as_str(), response.header("x-c")), ("X-C: 3\n\nbody", None), "one header is enough");
 }
+
+#[test]
+fn a_response_without_a_type_has_that_of_its_name_or_none() {
+    let server = subs(
+        "sub body { $_[0]->print('x'); 0 } sub empty { 0 } sub missing { $_[0]->status(404); $_[0]->print('x'); 0 }\n\
+         sub away { my $r = shift; $r->headers_out->{Location} = 'http://example.org/'; $r->status(302); $r->print('x'); 0 }",
+        "",
+    );
+    for sub in ["body", "empty", "missing", "away"] {
+        assert_eq!(server.get(&format!("/my?{sub}")).header("content-type"), None, "{sub}");
+    }
+    assert_eq!(server.get("/my/a.txt?body").header("content-type"), None, "the rest of a path is no name");
+}

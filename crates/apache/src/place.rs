@@ -131,8 +131,8 @@ with_defaults! {
         pub satisfies: Satisfies = Satisfies::NoSpec,
         /// `Require`, in order.
         pub requires: Vec<RequireLine>,
-        /// `DefaultType`: the type of a response that sets none. `None`: text/html, and none for programs, as in
-        /// httpd.
+        /// `DefaultType`: the type of a response that sets none. `None`: text/html with mod_perl 1's API; none with
+        /// mod_perl 2's and for programs, as in httpd 2.4.
         pub default_type: Option<String>,
         /// The MIME types by file name: `TypesConfig`, `AddType` and similar directives.
         pub types: FactOf<String>,

@@ -66,7 +66,8 @@ impl RequestRec {
     /// The content type where no handler has set one: by the file's name, else the default.
     fn implied_type(&mut self) -> Vec<u8> {
         let named = self.text(Text::ContentType).filter(|kind| !kind.is_empty()).map(<[u8]>::to_vec);
-        let built_in = if self.ran_program { "" } else { "text/html" };
+        // httpd has had no default type since 2.4.
+        let built_in = if self.ran_program || api() == Api::Two { "" } else { "text/html" };
         named.unwrap_or_else(|| self.place.default_type.as_deref().unwrap_or(built_in).as_bytes().to_vec())
     }
 

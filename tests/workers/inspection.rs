@@ -14,7 +14,7 @@ fn loaded(server: &Server) -> Vec<(Option<u64>, Value)> {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).expect("answered");
     let answer: Value = serde_json::from_str(&line).expect("JSON");
-    let told = answer["told"].as_array().unwrap_or_else(|| panic!("{line}")).clone();
+    let told = answer["reports"].as_array().unwrap_or_else(|| panic!("{line}")).clone();
     let text = |one: &Value| {
         serde_json::from_str::<Value>(one["text"].as_str().expect("text")).expect("JSON")["modules"].clone()
     };
@@ -56,7 +56,7 @@ fn a_busy_worker_is_left_out_of_an_inspection() {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).expect("answered");
     let answer: Value = serde_json::from_str(&line).expect("JSON");
-    let told = answer["told"].as_array().expect("an answer");
+    let told = answer["reports"].as_array().expect("an answer");
     assert_eq!(told.iter().filter(|one| one["text"] == "").count(), 1, "{told:?}");
     server.site.write("go", "");
     assert_eq!(busy.response().status, 200);

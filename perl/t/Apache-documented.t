@@ -10,7 +10,7 @@ my %OWN = (
     'Apache'                  => 'cgi_var env_table expects_header forget give_up has_file number read_body run_cleanups unwind
       want_cleanup clear_rgy_endav stash_rgy_endav parsed_uri',
     'Apache::PerlRun'         => 'answer failed in_place leave libraries open_data prepare',
-    'Apache::Registry'        => 'cached enter explained go go_home leave look mtime prepare refusal refuse run serve take_end_blocks words',
+    'Apache::Registry'        => 'cached enter explained go go_home leave look mtime output prepare refusal refuse run serve take_end_blocks words',
     'Apache::RegistryBB'      => 'can_compile chdir_file should_compile',
     'Apache::RegistryLexInfo' => 'differences dump_of for_each_lexical handler lexicals run run_end_blocks watch',
     'Apache::RegistryLoader'  => 'compile',

@@ -72,7 +72,7 @@ fn a_static_process_that_ends_is_replaced() {
     assert_eq!(server.get("/app").status, 200);
     let second = pids(&program(&server, 1))[0];
     drop(server);
-    until("it ends with the server", || !alive(second));
+    until("the program ends with the server", || !alive(second));
 }
 
 #[test]

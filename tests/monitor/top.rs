@@ -108,7 +108,7 @@ fn top_shows_the_requests_of_workers_and_keys_sort_filter_and_recycle() {
     terminal.shows("W busy");
     terminal.shows("shop.example GET /slow/\\x1b[2J");
     terminal.shows("1 busy, ");
-    terminal.shows("cameleer 0.");
+    terminal.shows(concat!("cameleer ", env!("CARGO_PKG_VERSION")));
     terminal.shows("worker↓");
     let before = column(&terminal.text(), 0);
     assert!(before.len() >= 2 && before.is_sorted(), "{}", terminal.text());

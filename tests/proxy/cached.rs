@@ -146,3 +146,27 @@ fn backends_that_a_rule_chooses_share_no_response() {
     ask("one");
     assert_eq!(one.received().len(), 3);
 }
+
+#[test]
+fn a_range_of_a_cached_response_shows_no_text_that_a_filter_replaces() {
+    let backend = Backend::new(|_| {
+        let text = "hello internal world\n".repeat(20);
+        let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Type: text/plain\r\n";
+        format!("{head}Content-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
+    });
+    let server = serve(&backend, "<Location />\nSetOutputFilter SUBSTITUTE\nSubstitute s/internal/X/n\n</Location>\n");
+    assert_eq!(server.text("/a"), "hello X world\n".repeat(20));
+    let part = server.send(Request::get("/a").header("Range", "bytes=0-9"));
+    assert_eq!((part.status, part.text()), (200, "hello X world\n".repeat(20)));
+    assert_eq!(backend.received().len(), 1, "the response comes from the cache");
+}
+
+#[test]
+fn a_response_that_varies_by_the_clients_address_is_not_stored() {
+    for name in ["X-Forwarded-For", "via"] {
+        let fields: &'static str = Box::leak(format!("Cache-Control: max-age=600\nVary: {name}").into_boxed_str());
+        let backend = backend(fields);
+        let server = serve(&backend, "");
+        assert_eq!((server.text("/a"), server.text("/a")), ("run 1".to_owned(), "run 2".to_owned()), "{name}");
+    }
+}

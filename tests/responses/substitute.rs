@@ -186,3 +186,32 @@ fn a_page_that_is_included_has_substitutions_of_its_own() {
     assert_eq!(server.get("/page.shtml").is(200).text(), "xcamel a xcamel");
     assert_eq!(server.get("/plain.shtml").is(200).text(), "xcamel GET");
 }
+
+#[test]
+fn a_pattern_that_searches_a_long_line_again_and_again_ends_its_response() {
+    let server = Site::new()
+        .file("htdocs/long.txt", &format!("{}z\n", "a".repeat(900_000)))
+        .serve(&format!("{FILTERED}SubstituteMaxLineLength 4m\nSubstitute \"s/a(?=[^z]*z)/b/\""));
+    assert!(!is_complete(&whole(&server, "/long.txt")));
+    server.logged("the patterns take more than 2 s for one line");
+}
+
+#[test]
+fn a_tenants_replacement_in_a_file_of_short_lines_delays_no_other_client() {
+    let server = Site::new()
+        .file("htdocs/a/.htaccess", "SetOutputFilter SUBSTITUTE\nSubstitute s/a/b/n\n")
+        .file("htdocs/a/lines.txt", &"x\n".repeat(4 << 20))
+        .file("htdocs/b.txt", "other")
+        .serve("FrontThreads 1\n<Directory @DIR@/htdocs>\nAllowOverride FileInfo\n</Directory>\n");
+    let mut slow = server.connect();
+    slow.raw("GET /a/lines.txt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    slow.head().is(200);
+    let reader = std::thread::spawn(move || slow.rest());
+    let mut between = 0;
+    while !reader.is_finished() {
+        assert_eq!(server.text("/b.txt"), "other");
+        between += 1;
+    }
+    assert!(is_complete(&reader.join().expect("the response")));
+    assert!(between > 20, "{between} requests were answered meanwhile");
+}

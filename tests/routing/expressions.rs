@@ -73,3 +73,24 @@ fn a_program_sees_named_groups_and_credentials_of_the_configuration() {
     // The credentials are those of `u-x:p`.
     assert_eq!(server.text("/show/here?x"), "here Basic dS14OnA=");
 }
+
+/// A rule may lead to a place with other variables, or change the query that they depend on.
+#[test]
+fn the_variables_of_a_place_are_computed_for_the_request_that_a_rule_has_made() {
+    let by_file = "SetEnvIfExpr \"-f '/etc/passwd'\" closed\n<RequireAll>\nRequire all granted\nRequire not env closed\n</RequireAll>\n";
+    let by_query = by_file.replace("-f '/etc/passwd'", "%{QUERY_STRING} =~ /x=1/");
+    let server = Site::new()
+        .file("htdocs/f/a.html", "f")
+        .file("htdocs/q/a.html", "q")
+        .script("cgi/closed.cgi", "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\nrun'\n")
+        .serve(&format!(
+            "ScriptAlias /cgi/ @DIR@/cgi/\n<Files closed.cgi>\n{by_file}</Files>\n<Directory @DIR@/htdocs/f>\n{by_file}</Directory>\n\
+             <Location /q>\n{by_query}</Location>\nRewriteEngine on\nRewriteRule ^/1$ @DIR@/htdocs/f/a.html\n\
+             RewriteRule ^/2$ /f/a.html\nRewriteRule ^/3$ /f/a.html [PT]\nRewriteRule ^/q/a.html$ /q/a.html?x=1 [PT]\n\
+             RewriteRule ^/q/b.html$ /q/a.html?x=1\n"
+        ));
+    for path in ["/f/a.html", "/1", "/2", "/3", "/q/a.html", "/q/a.html?x=1", "/cgi/closed.cgi", "/cgi/closed.cgi/more"]
+    {
+        assert_eq!(server.get(path).status, 403, "{path}");
+    }
+}

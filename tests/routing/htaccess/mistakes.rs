@@ -67,7 +67,7 @@ fn a_nonfatal_error_costs_only_a_line_of_the_log() {
     let forbidden = ("Deny from all", "Deny: is not allowed here: its <Directory> needs AllowOverride Limit");
     let option = ("Options ExecCGI", "Options: contains an option that AllowOverride Options=… does not list");
     let unknown = ("Nonsense here", "Nonsense: is not a directive");
-    let foreign = ("SSLRequire true", "SSLRequire: is not supported");
+    let foreign = ("CharsetDefault utf-8", "CharsetDefault: is not supported");
     for (words, passed, fatal) in [
         ("Nonfatal=Override", &[forbidden, option][..], &[unknown, foreign][..]),
         ("nonfatal=unknown", &[unknown, foreign], &[forbidden, option]),

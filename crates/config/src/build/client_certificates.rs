@@ -36,7 +36,7 @@ fn asked(config: &Config, host: &Host) -> (Option<AskedCertificate>, Option<Conf
     let main = config.hosts.first().map(|main| main.base).unwrap_or_default();
     let own = config.settings(&[main, host.base], false).response.ssl;
     let places = places(config, &[main, host.base], &host.containers);
-    let asking = places.iter().find(|number| own_of(config, **number).is_some_and(|ssl| asks(ssl)));
+    let asking = places.iter().find(|number| own_of(config, **number).is_some_and(asks));
     if own.verify() == ClientVerify::None && asking.is_none() {
         return (None, None);
     }

@@ -103,7 +103,7 @@ impl Scope {
             Scope::LocationMatch(_) => "LocationMatch",
             Scope::Backend(_) => "ProxyMatch",
             Scope::If(branch) => branch.name(),
-            Scope::Program(_, directive) => *directive,
+            Scope::Program(_, directive) => directive,
         }
     }
 

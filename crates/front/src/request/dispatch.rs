@@ -19,7 +19,7 @@ use super::filters;
 use super::includes::{self, facts};
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
 use super::negotiation::{self, MapChoice};
-use super::place::{aliased, choose, find, find_by, settle, settle_all};
+use super::place::{aliased, choose, find, find_by, settle_all};
 use super::redirects::{moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
@@ -154,14 +154,14 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
         InFolder::Onward(_) => {}
         InFolder::Backend(at_backend) => {
             route = at_backend;
-            settle(context, &head, &route)?;
+            settle_all(context, &head, &route).await?;
         }
     }
     redirect(context, &route, &head, |_| true).await?;
     let forced = context.take_forced();
     if !forced.is_none() {
         route = Rc::new(route.forced(forced));
-        settle(context, &head, &route)?;
+        settle_all(context, &head, &route).await?;
     }
     Ok(Resolved::Continue((head, route)))
 }
@@ -267,10 +267,10 @@ async fn at_program(
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     let route = named_by_dns(&context.services.names, &context.client.local, route).await;
-    settle(context, head, &route)?;
+    settle_all(context, head, &route).await?;
     take_turn(context, head, &route)?;
     // The client's name may have been looked up since the access check.
-    variables::settle(context, head, &route)?;
+    variables::settle_all(context, head, &route).await?;
     let mut head = headers::edited(context, head, &route).await?;
     if facts::may_parse_output(&route) {
         unconditional(head.to_mut());
@@ -305,7 +305,7 @@ pub async fn stay<'a>(
     let forced = context.take_forced();
     if !forced.is_none() {
         route = Rc::new(route.forced(forced));
-        settle(context, &head, &route)?;
+        settle_all(context, &head, &route).await?;
     }
     Ok((head, route))
 }

@@ -9,6 +9,8 @@ use super::access::{admit, take_turn};
 use super::body::RequestBody;
 use super::cached::{self, Lookup};
 use super::context::RequestContext;
+use super::includes::facts;
+use super::internal_redirect::unconditional;
 use super::phases::{self, PhasesResult};
 use super::place::{find, settle_all};
 use super::respond::body::BodySource;
@@ -36,7 +38,10 @@ pub async fn answer(
         PhasesResult::Onward(head) => head,
         PhasesResult::Answered(answered) => return Ok(answered),
     };
-    let head = headers::edited_late(context, passed, route).await?;
+    let mut head = headers::edited_late(context, passed, route).await?;
+    if facts::may_parse_output(route) {
+        unconditional(head.to_mut());
+    }
     if to.url.scheme == BackendScheme::Fcgi {
         return fcgi::pass(context, &head, route, to, body).await;
     }

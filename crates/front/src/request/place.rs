@@ -77,14 +77,8 @@ pub async fn choose(context: &RequestContext, head: &Parts, route: Rc<Route>) ->
 
 /// As [`settle`], with the answers that the expressions of variables need.
 pub async fn settle_all(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
-    loop {
-        context.begin_evaluation();
-        settle(context, head, route)?;
-        if !context.finds_answer(head, route).await {
-            return Ok(());
-        }
-        variables::invalidate(context);
-    }
+    context.leads_to(route.clone());
+    variables::settle_all(context, head, route).await
 }
 
 /// Makes `route` the request's current route, and computes its variables.

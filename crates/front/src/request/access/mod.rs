@@ -57,7 +57,7 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
 
 /// Evaluates the access rules, and looks up the client's name or user when they need it.
 async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
-    variables::settle(context, head, route)?;
+    variables::settle_all(context, head, route).await?;
     let without_users = route.settings.needs_perl_for_users().then(|| route.settings.access.without_users());
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
     let (mut name, mut user, mut inquiries) = (None, None, Inquiries::default());

@@ -13,6 +13,7 @@ use crate::cache::conditions::{allow_range, is_current};
 use crate::cache::packed::Packing;
 use crate::cache::response::CachedResponse;
 use crate::request::files::range::{self, RequestedRanges};
+use crate::request::filters::chosen::changes_text;
 use crate::request::respond::body::BodySource;
 
 impl Visit<'_> {
@@ -78,6 +79,8 @@ impl Visit<'_> {
         let takes = headers.get(ACCEPT_RANGES).is_none_or(|unit| unit != "none");
         self.head.method == Method::GET
             && takes
+            // The filters change the whole text; a part of it would show what they replace.
+            && !changes_text(self.route, headers)
             && asked::wants_a_part(self.head)
             && allow_range(&self.head.headers, headers)
     }

@@ -23,6 +23,9 @@ use crate::request::context::RequestContext;
 use crate::request::respond::body::{BodySource, tee};
 use crate::request::respond::headers;
 
+/// Fields that a backend receives, and that are not in the client's request, by which variants are found.
+const ADDED: [&str; 3] = ["x-forwarded-for", "via", "forwarded"];
+
 impl Visit<'_> {
     /// Stores a worker's response if its terms allow, while the client receives it.
     pub fn keep(&self, response: Response<BodySource>, errand: Errand) -> Response<BodySource> {
@@ -100,7 +103,11 @@ impl Visit<'_> {
             rules: self.rules(),
             now: SystemTime::now(),
         };
-        offer.terms()
+        let terms = offer.terms()?;
+        if self.route.backend.is_some() && terms.vary.iter().any(|name| ADDED.contains(&name.as_str())) {
+            return Err("the response varies by a field that this server adds for each client");
+        }
+        Ok(terms)
     }
 
     /// Whether the response is below the size limit, as far as its length is known.

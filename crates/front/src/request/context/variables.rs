@@ -113,8 +113,25 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(
         return context.within_limits(route);
     }
     context.environment.borrow_mut().basis = Some(basis);
+    context.begin_evaluation();
     context.apply_rules(|| work_out(context, head, route));
+    if context.has_question() {
+        // Without the answer the variables are incomplete.
+        invalidate(context);
+    }
     context.within_limits(route)
+}
+
+/// As [`settle`], with the answers that the expressions of the rules need.
+pub async fn settle_all(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    loop {
+        context.begin_evaluation();
+        settle(context, head, route)?;
+        if !context.finds_answer(head, route).await {
+            return Ok(());
+        }
+        invalidate(context);
+    }
 }
 
 /// Makes the next [`settle`] compute the variables again, because the head has changed.

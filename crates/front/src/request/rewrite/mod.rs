@@ -21,7 +21,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use super::access::admit;
 use super::context::{RequestContext, variables};
 use super::files;
-use super::place::{find, settle};
+use super::place::{find, settle, settle_all};
 use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::routing::{Route, bytes};
@@ -76,7 +76,7 @@ async fn by_rules_of_host<'a>(
     if let Some(RuleResponse::Backend(url)) = &made.away {
         let to = backend(context, &route, url, false)?;
         let route = Rc::new(context.generation.routes.at_backend(&context.generation.config, &route, to));
-        settle(context, &head, &route)?;
+        settle_all(context, &head, &route).await?;
         return Ok((head, route));
     }
     if !made.changed {
@@ -89,7 +89,9 @@ async fn by_rules_of_host<'a>(
     if made.pass_through {
         let onward = onward(&head, &made.path, made.query.as_deref())?;
         let route = find(context, &onward).await?;
-        settle(context, &onward, &route)?;
+        // The variables may depend on the query.
+        variables::invalidate(context);
+        settle_all(context, &onward, &route).await?;
         return Ok((Cow::Owned(onward), route));
     }
     // The request's path stays unchanged and only its file is replaced, as in httpd.
@@ -100,7 +102,8 @@ async fn by_rules_of_host<'a>(
         context.generation.routes.at_file(&context.generation.config, &route, &file, path)
     });
     let moved = moved.await?;
-    settle(context, &onward, &moved)?;
+    variables::invalidate(context);
+    settle_all(context, &onward, &moved).await?;
     Ok((Cow::Owned(onward), moved))
 }
 

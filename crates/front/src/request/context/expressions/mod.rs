@@ -68,6 +68,11 @@ impl Expressions {
 }
 
 impl RequestContext {
+    /// Whether an evaluation has stopped at a question.
+    pub fn has_question(&self) -> bool {
+        self.expressions.pending.borrow().is_some()
+    }
+
     /// Evaluates a condition. Headers that it used are added to the response's `Vary`. An error that is no question is
     /// logged once for each request.
     pub fn evaluated(&self, of: &ExprOf<'_>, expr: &Expr) -> Result<ExprResult<bool>, ExprFailure> {

@@ -6,7 +6,7 @@ use crate::requires::AccessInquiry;
 
 /// Maximum number of answers of directories and name servers for one request.
 const MOST: usize = 100;
-/// Error message of a request whose rules need more than [`MOST`] answers.
+/// Error message of a request whose rules need too many answers.
 pub const TOO_MANY_INQUIRIES: &str = "Require needs more than 100 answers of directories and name servers";
 
 /// Answered inquiries of a request, and the inquiry that the last evaluation lacked.

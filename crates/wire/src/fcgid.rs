@@ -17,7 +17,7 @@ pub struct ProgramSpec {
     pub host: u16,
     /// File that is executed.
     pub file: PathBuf,
-    /// Arguments of the program, without argv[0].
+    /// Arguments of the program, without its name.
     pub arguments: Vec<Vec<u8>>,
     /// Environment of the program: `NAME=value`.
     pub environment: Vec<Vec<u8>>,

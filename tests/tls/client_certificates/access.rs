@@ -58,7 +58,8 @@ fn check_says_that_a_host_asks_because_of_its_places() {
     let (site, _) = people();
     site.configure(&format!("{TLS}{ASKING}<Location /private>\nSSLVerifyClient require\n</Location>"));
     let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
-    let line = "site.conf:8: SSLVerifyClient: the TLS handshake asks each client of this host for a certificate";
+    let line =
+        "site.conf:8: warning: SSLVerifyClient: the TLS handshake asks each client of this host for a certificate";
     assert_eq!(said.err.matches(&site.filled(line)).count(), 1, "{said:?}");
 }
 
@@ -185,4 +186,23 @@ fn an_index_hides_files_that_need_a_certificate() {
     let server = serve("Options +Indexes\n<Files a.txt>\nSSLVerifyClient require\n</Files>\nDirectoryIndex none");
     assert!(is(&server, Some("ana"), "/private/", &[], "200").contains("a.txt"));
     assert!(!is(&server, None, "/private/", &[], "200").contains("a.txt"));
+}
+
+#[test]
+fn ssl_require_compares_texts_longer_ones_being_greater() {
+    let server = serve(
+        "SSLVerifyClient optional\n\
+         <Location /a.txt>\nSSLRequire %{SSL_CLIENT_S_DN_CN} eq \"Ana\"\n</Location>\n\
+         <Location /private/a.txt>\nSSLRequire %{SSL_CLIENT_VERIFY} ne \"NONE\"\n</Location>\n\
+         <Location /private/key.txt>\nSSLRequire %{SSL_CIPHER_USEKEYSIZE} >= 99 and %{SSL_CIPHER_USEKEYSIZE} lt \"1000\"\n</Location>",
+    );
+    server.site.write("htdocs/private/key.txt", "key\n");
+    for kind in KINDS {
+        is(&server, Some("ana"), "/a.txt", kind, "200");
+        is(&server, Some("eva"), "/a.txt", kind, "403");
+        is(&server, None, "/a.txt", kind, "403");
+        is(&server, Some("eva"), "/private/a.txt", kind, "200");
+        is(&server, None, "/private/a.txt", kind, "403");
+        is(&server, None, "/private/key.txt", kind, "200");
+    }
 }

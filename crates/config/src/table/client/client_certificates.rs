@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::model::overrides::Class;
-use crate::model::response::expr::Expr;
+use crate::model::response::expr::{Expr, ExprRights};
 use crate::model::tls::client_auth::{ClientVerify, MAX_DEPTH, RevocationCheck, RevocationDepth};
 use crate::syntax::source::Splitting;
 use crate::syntax::value::number;
@@ -91,14 +91,15 @@ pub static ROWS: &[Row] = rows![
     "Requests without TLS are answered 403.",
     words("SSLRequire", AUTH_CONFIG, "expression", 1..=MANY, |d, args| {
         d.charge_rule()?;
-        let expr = Expr::parse(&args.join(" "), &mut d.patterns)?;
+        let expr = Expr::parse_with(&args.join(" "), &mut d.patterns, ExprRights::OfSslRequire)?;
         d.settings().response.ssl.conditions.push(expr);
         Ok(())
     })
     .split(Splitting::Whole)
     .because("access depends on other directives alone"),
     "Requests over TLS for which the expression is false are answered 403; all expressions of a place must be true. The \
-     language is that of `Require expr`, which is to be preferred.",
+     words are those of `Require expr`, which is to be preferred, but `eq`, `==`, `<` and so on compare lengths first, \
+     then bytes, as in httpd: `%{SSL_CIPHER_USEKEYSIZE} >= 128`.",
     word("SSLUserName", ANYWHERE.and_htaccess(Class::AUTH_CONFIG), "variable", |d, name| {
         if name != "HTTPS" && !name.starts_with("SSL_") {
             return Err(format!("expected a variable such as SSL_CLIENT_S_DN_CN, got \"{name}\""));

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::functions::{replace, replaced_length};
 use super::glob;
 use super::source::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource, LookAhead};
-use super::tree::{ExprFunction, Globbing, List, Node, Substitution, Word};
+use super::tree::{Comparing, ExprFunction, Globbing, List, Node, Substitution, Word};
 use crate::syntax::work;
 
 /// Most texts of a list.
@@ -70,7 +70,7 @@ impl<'a> Evaluation<'a> {
             }
             Node::Compare(left, comparison, right) => {
                 let (left, right) = (self.text(left)?, self.text(right)?);
-                (comparison.is)(compare(&left, &right, comparison.as_numbers))
+                (comparison.is)(compare(&left, &right, comparison.kind))
             }
             Node::Matches(word, pattern) => {
                 let text = self.text(word)?;
@@ -243,10 +243,11 @@ fn answer(source: &dyn ExprSource, question: ExprQuestion) -> Evaluated<String> 
     }
 }
 
-fn compare(left: &str, right: &str, as_numbers: bool) -> Ordering {
-    match as_numbers {
-        true => number(left).cmp(&number(right)),
-        false => left.cmp(right),
+fn compare(left: &str, right: &str, kind: Comparing) -> Ordering {
+    match kind {
+        Comparing::Numbers => number(left).cmp(&number(right)),
+        Comparing::Texts => left.cmp(right),
+        Comparing::LengthsFirst => left.len().cmp(&right.len()).then_with(|| left.cmp(right)),
     }
 }
 

@@ -55,6 +55,8 @@ pub enum ExprRights {
     OfDirective,
     /// No functions and operators about files on disk: httpd's rule for expressions in pages (mod_include).
     OfPage,
+    /// As [`ExprRights::OfDirective`]; comparisons are those of mod_ssl's older language.
+    OfSslRequire,
 }
 
 /// The value of an expression, and the request's parts that it depends on.

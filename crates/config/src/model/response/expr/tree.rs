@@ -43,10 +43,21 @@ pub enum Node {
 /// How two words are compared, and which results hold.
 #[derive(Debug, Clone, Copy)]
 pub struct WordComparison {
-    /// As integers instead of texts.
-    pub as_numbers: bool,
+    /// What is compared.
+    pub kind: Comparing,
     /// Whether a result satisfies the operator.
     pub is: fn(std::cmp::Ordering) -> bool,
+}
+
+/// What an operator compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparing {
+    /// Texts by their bytes.
+    Texts,
+    /// The integers at the start of the texts.
+    Numbers,
+    /// `SSLRequire`: the longer text is greater; texts of equal length by their bytes.
+    LengthsFirst,
 }
 
 /// The meaning of wildcards.

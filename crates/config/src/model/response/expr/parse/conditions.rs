@@ -1,7 +1,7 @@
 //! Conditions of expressions: `&&`, `||`, `!`, comparisons and tests.
 
 use super::super::ExprRights;
-use super::super::tree::{Globbing, Node, Word, WordComparison};
+use super::super::tree::{Comparing, Globbing, Node, Word, WordComparison};
 use super::{ExprParser, Operand, names};
 use crate::syntax::value::network::Network;
 
@@ -140,7 +140,10 @@ impl ExprParser<'_, '_> {
         Ok(Operand::Condition(node))
     }
 
-    fn comparison(&mut self, left: Word, comparison: WordComparison) -> Result<Node, String> {
+    fn comparison(&mut self, left: Word, mut comparison: WordComparison) -> Result<Node, String> {
+        if self.rights == ExprRights::OfSslRequire {
+            comparison.kind = Comparing::LengthsFirst;
+        }
         Ok(Node::Compare(left, comparison, self.word()?))
     }
 

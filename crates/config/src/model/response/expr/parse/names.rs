@@ -2,7 +2,7 @@
 
 use super::super::functions;
 use super::super::source::DiskFact;
-use super::super::tree::{ExprFunction, Globbing, Node, Word, WordComparison};
+use super::super::tree::{Comparing, ExprFunction, Globbing, Node, Word, WordComparison};
 
 /// The test with this name, without `-`.
 pub fn unary(name: &str) -> Option<fn(Word) -> Node> {
@@ -38,8 +38,11 @@ pub fn comparison(operator: &str) -> Option<WordComparison> {
         ">=" | "ge" => |order| order.is_ge(),
         _ => return None,
     };
-    let as_numbers = operator.starts_with(|c: char| c.is_ascii_alphabetic());
-    Some(WordComparison { as_numbers, is })
+    let kind = match operator.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        true => Comparing::Numbers,
+        false => Comparing::Texts,
+    };
+    Some(WordComparison { kind, is })
 }
 
 /// The kind of wildcards of this operator.

@@ -49,6 +49,11 @@ impl Authority {
         self.issuer.pem()
     }
 
+    /// The authority's key in PEM.
+    pub fn key(&self) -> String {
+        self.issuer.key().serialize_pem()
+    }
+
     /// A certificate for this common name, in Germany. The serial numbers of an authority are 1, 2, 3 …
     pub fn sign(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Signed {
         let mut params = CertificateParams::default();
@@ -64,6 +69,11 @@ impl Authority {
 
     /// A list in PEM of the certificates with these serial numbers, valid until 1 January of the year `until`.
     pub fn list(&self, serials: impl Iterator<Item = u64>, until: i32) -> String {
+        self.list_made(2000, serials, until)
+    }
+
+    /// Such a list that was made on 1 January of the year `made`.
+    pub fn list_made(&self, made: i32, serials: impl Iterator<Item = u64>, until: i32) -> String {
         let revoked = |serial: u64| RevokedCertParams {
             serial_number: SerialNumber::from(serial),
             revocation_time: date_time_ymd(2020, 1, 1),
@@ -71,7 +81,7 @@ impl Authority {
             invalidity_date: None,
         };
         let params = CertificateRevocationListParams {
-            this_update: date_time_ymd(2000, 1, 1),
+            this_update: date_time_ymd(made, 1, 1),
             next_update: date_time_ymd(until, 1, 1),
             crl_number: SerialNumber::from(1),
             issuing_distribution_point: None,

@@ -104,13 +104,45 @@ fn a_resumed_session_keeps_its_certificate_and_is_checked_again() {
         let server = serve(site, &format!("SSLSessionTickets {tickets}\n{CHECKED} leaf\n{PLACE}"));
         let ana = "-cert @DIR@/ana.crt -key @DIR@/ana.key -servername localhost";
         let first = s_client(&server, &[version, ana, "-sess_out @DIR@/session"], PRIVATE);
-        assert!(first.contains("secret"), "{version} {tickets}: {first}");
+        assert!(first.contains("200 OK"), "{version} {tickets}: {first}");
         // Without a certificate of its own: the session has it.
         let resume = [version, "-servername localhost -sess_in @DIR@/session"];
         let again = s_client(&server, &resume, PRIVATE);
-        assert!(again.contains("Reused, TLSv1") && again.contains("secret"), "{version} {tickets}: {again}");
+        assert!(again.contains("Reused, TLSv1") && again.contains("200 OK"), "{version} {tickets}: {again}");
         server.site.write("crl.pem", &authority.list([1].into_iter(), 4000));
         until("the list is read", || s_client(&server, &resume, PRIVATE).contains("403 Forbidden"));
         assert!(s_client(&server, &resume, GET).contains("hello"));
+    }
+}
+
+#[test]
+fn the_newest_list_of_an_authority_counts() {
+    for newest_first in [true, false] {
+        let (site, authority) = people();
+        let mut lists = [
+            authority.list_made(2010, [2].into_iter(), 4000),
+            authority.list_made(2005, [1].into_iter(), 4000),
+            authority.list([].into_iter(), 4000),
+        ];
+        if !newest_first {
+            lists.reverse();
+        }
+        let server = serve(site.file("crl.pem", &lists.concat()), &format!("{CHECKED} leaf\n{PLACE}"));
+        is(&server, Some("eva"), "/private/a.txt", &[], "403");
+        is(&server, Some("ana"), "/private/a.txt", &[], "200");
+    }
+}
+
+#[test]
+fn an_authority_as_a_client_needs_a_current_list_too() {
+    for (untils, status) in [(&[2001][..], "403"), (&[2001, 4000], "200"), (&[4000], "200")] {
+        let (site, authority) = people();
+        let lists: String = untils.iter().map(|until| authority.list([7].into_iter(), *until)).collect();
+        let site = site.file("crl.pem", &lists).file("root.crt", &authority.pem()).file("root.key", &authority.key());
+        let server = serve(site, &format!("{CHECKED} leaf no_crl_for_cert_ok\n{PLACE}"));
+        is(&server, Some("root"), "/private/a.txt", &[], status);
+        if status == "403" {
+            server.logged("the client's certificate is refused: CRL has expired");
+        }
     }
 }

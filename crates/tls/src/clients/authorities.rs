@@ -1,5 +1,6 @@
 //! The authorities of a host and their lists of revoked certificates, parsed once for each configuration.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -11,7 +12,7 @@ use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
 
 use super::ClientFiles;
-use super::fields::{is_self_issued, next_update};
+use super::fields::{is_self_issued, updates};
 use crate::pem_files::complaint;
 use config::ConfigError;
 use config::tls::NamedFile;
@@ -41,8 +42,24 @@ pub struct Authorities {
     pub(super) intermediates: Vec<CertificateDer<'static>>,
     /// Names that the handshake sends to clients.
     pub(super) names: Vec<DistinguishedName>,
-    /// Lists of revoked certificates.
-    pub(super) revoked: Vec<CertRevocationList<'static>>,
+    /// Lists of revoked certificates, newest first: the verifier takes the first one of an authority.
+    pub(super) revoked: Vec<RevocationList>,
+}
+
+/// A list of revoked certificates.
+pub(super) struct RevocationList {
+    pub list: CertRevocationList<'static>,
+    /// When the authority made it.
+    made: Option<SystemTime>,
+    /// When the next one is due.
+    next: Option<SystemTime>,
+}
+
+impl RevocationList {
+    /// Whether the next list is not due yet.
+    pub fn is_current(&self, now: SystemTime) -> bool {
+        self.next.is_none_or(|next| next >= now)
+    }
 }
 
 /// Omits the contents, which may be large.
@@ -72,6 +89,7 @@ impl Authorities {
                 revoked.extend(lists(files, file, &mut warnings)?);
             }
         }
+        revoked.sort_by_key(|it: &RevocationList| Reverse(it.made));
         let names = if length > LONGEST_NAMES { Vec::new() } else { names };
         Ok((Authorities { roots, anchors, intermediates, names, revoked }, warnings))
     }
@@ -131,13 +149,14 @@ fn lists(
     files: &ClientFiles,
     file: &NamedFile,
     warnings: &mut Vec<ConfigError>,
-) -> Result<Vec<CertRevocationList<'static>>, ConfigError> {
+) -> Result<Vec<RevocationList>, ConfigError> {
     let mut found = Vec::new();
     for list in CertificateRevocationListDer::pem_slice_iter(files.0.text(&file.path).as_bytes()) {
         let list =
             list.map_err(|error| complaint(file, &format!("contains an invalid list ({error}): expected PEM")))?;
         let parsed = OwnedCertRevocationList::from_der(&list).map_err(|error| complaint(file, &unusable(&error)))?;
-        if let Some(end) = next_update(&list).filter(|end| *end < SystemTime::now()) {
+        let [made, next] = updates(&list);
+        if let Some(end) = next.filter(|end| *end < SystemTime::now()) {
             let end = chrono::DateTime::<chrono::Utc>::from(end).format("%Y-%m-%d");
             warnings.push(complaint(
                 file,
@@ -146,7 +165,7 @@ fn lists(
                 ),
             ));
         }
-        found.push(CertRevocationList::Owned(parsed));
+        found.push(RevocationList { list: CertRevocationList::Owned(parsed), made, next });
     }
     if found.is_empty() {
         return Err(complaint(

@@ -25,6 +25,8 @@ impl ClientTrust {
     /// are checked is limited by the verifier.
     pub fn judge(&self, leaf: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>], now: UnixTime) -> Verdict {
         let verdict = match self.verified_depth(leaf, intermediates, now) {
+            // A root that signs itself is no authority above itself.
+            Ok(_) if self.is_root(leaf) => Verdict::Valid { depth: 0 },
             Ok(depth) => Verdict::Valid { depth },
             Err(Error::CaUsedAsEndEntity | Error::UnknownIssuer) if is_self_issued(leaf) => self.self_signed(leaf, now),
             Err(Error::UnknownIssuer) if intermediates.iter().any(is_self_issued) => Verdict::Untrusted(
@@ -60,6 +62,10 @@ impl ClientTrust {
         if enforced == ClientVerify::None { None } else { verdict.refused_by(enforced, self.asked.depth) }
     }
 
+    fn is_root(&self, leaf: &CertificateDer<'_>) -> bool {
+        self.authorities.roots.iter().any(|root| **root == **leaf)
+    }
+
     /// Number of certificates above the client's.
     fn verified_depth(
         &self,
@@ -71,7 +77,7 @@ impl ClientTrust {
         let ours = &self.authorities.intermediates;
         let all: Vec<CertificateDer<'_>> =
             intermediates.iter().take(MOST_SENT).chain(ours).map(|it| CertificateDer::from_slice(it)).collect();
-        let lists: Vec<&CertRevocationList<'_>> = self.authorities.revoked.iter().collect();
+        let lists: Vec<&CertRevocationList<'_>> = self.authorities.revoked.iter().map(|it| &it.list).collect();
         let algorithms = ring::default_provider().signature_verification_algorithms.all;
         let path = end_entity.verify_for_usage(
             algorithms,
@@ -116,18 +122,22 @@ impl ClientTrust {
         if body.validity().not_before.to_system_time() > now {
             return Verdict::Invalid(Rejection::new("certificate is not yet valid", CertificateError::NotValidYet));
         }
-        if !self.authorities.roots.iter().any(|root| **root == **leaf) {
+        if !self.is_root(leaf) {
             return Verdict::Untrusted(Rejection::new("self-signed certificate", CertificateError::UnknownIssuer));
         }
         let name = body.issuer().to_der().unwrap_or_default();
         let name = AnyRef::from_der(&name).map(|name| name.value()).unwrap_or_default();
-        let of_it = self.authorities.revoked.iter().filter(|list| list.issuer() == name);
-        let mut is_listed = false;
-        for list in of_it {
+        let of_it = self.authorities.revoked.iter().filter(|it| it.list.issuer() == name);
+        let (mut is_listed, mut has_current) = (false, false);
+        for it in of_it {
             is_listed = true;
-            if !matches!(list.find_serial(body.serial_number().as_bytes()), Ok(None)) {
+            has_current |= it.is_current(now);
+            if !matches!(it.list.find_serial(body.serial_number().as_bytes()), Ok(None)) {
                 return Verdict::Invalid(rejection(&Error::CertRevoked));
             }
+        }
+        if is_listed && !has_current {
+            return Verdict::Invalid(Rejection::new("CRL has expired", CertificateError::UnknownRevocationStatus));
         }
         match self.check.depth != RevocationDepth::None && !is_listed && !self.check.list_may_be_missing {
             true => Verdict::Invalid(rejection(&Error::UnknownRevocationStatus)),

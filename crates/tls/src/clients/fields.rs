@@ -15,11 +15,16 @@ pub fn is_self_issued(certificate: &CertificateDer<'_>) -> bool {
     Certificate::from_der(certificate).is_ok_and(|it| it.tbs_certificate().subject() == it.tbs_certificate().issuer())
 }
 
-/// When the next list is due, if the list (DER) has a time for that.
-pub fn next_update(list: &[u8]) -> Option<SystemTime> {
+/// When a list (DER) was made, and when the next one is due, as far as the list says so.
+pub fn updates(list: &[u8]) -> [Option<SystemTime>; 2] {
+    let mut times = times(list).unwrap_or_default().into_iter();
+    [times.next(), times.next()]
+}
+
+/// The times of a list itself: those of its entries are deeper.
+fn times(list: &[u8]) -> Option<Vec<SystemTime>> {
     let body = *elements(AnyRef::from_der(list).ok()?)?.first()?;
     let is_time = |part: &AnyRef<'_>| matches!(part.tag(), Tag::UtcTime | Tag::GeneralizedTime);
-    // The first time is that of this list.
-    let next = elements(body)?.into_iter().filter(is_time).nth(1)?;
-    Some(Time::from_der(&next.to_der().ok()?).ok()?.to_system_time())
+    let times = elements(body)?.into_iter().filter(is_time).take(2);
+    times.map(|time| Some(Time::from_der(&time.to_der().ok()?).ok()?.to_system_time())).collect()
 }

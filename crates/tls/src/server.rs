@@ -123,9 +123,10 @@ impl HostTls {
         let life = tls.session_life.unwrap_or(LONGEST_SESSION);
         config.ignore_client_order = tls.own_order == Some(true);
         config.alpn_protocols = alpn(host);
-        config.session_storage = if cached { sessions.cache(life) } else { Arc::new(NoServerSessionStorage {}) };
+        config.session_storage =
+            if cached { sessions.cache(life, clients.is_some()) } else { Arc::new(NoServerSessionStorage {}) };
         if tls.tickets != Some(false) {
-            config.ticketer = sessions.tickets(life);
+            config.ticketer = sessions.tickets(life, clients.is_some());
         }
         let variables = |leaf| names::variables("SSL_SERVER", leaf);
         let leaves = keys.iter().map(|key| key.bare.cert.first().map(variables).unwrap_or_default());

@@ -1,7 +1,7 @@
 //! A certificate counts in the host that asked for it, and in no other.
 
 use super::{TLS, ask, people, site};
-use crate::support::{Authority, Server};
+use crate::support::{Authority, Server, until};
 use crate::tls::{GET, s_client};
 
 /// `one` asks for certificates of Camel CA, `two` for those of another authority, `three` for none.
@@ -110,4 +110,20 @@ fn after_a_reload_with_other_authorities_an_old_connection_is_misdirected() {
     server.reload().succeeded();
     let said = connection.get("/a.txt");
     assert!(said.starts_with("HTTP/1.1 421") || said.is_empty(), "{said}");
+}
+
+#[test]
+fn after_a_reload_a_session_without_a_certificate_is_not_resumed_by_a_host_that_asks() {
+    const PRIVATE: &str = "GET /private/a.txt HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n";
+    for (version, tickets) in [("-tls1_3", "On"), ("-tls1_2", "On"), ("-tls1_3", "Off"), ("-tls1_2", "Off")] {
+        let conf = format!("{TLS}SSLCACertificateFile ca.crt\nSSLSessionTickets {tickets}\n");
+        let server = people().0.serve(&conf);
+        let ana = "-cert @DIR@/ana.crt -key @DIR@/ana.key -servername localhost";
+        let first = s_client(&server, &[version, ana, "-sess_out @DIR@/session"], GET);
+        assert!(first.contains("hello"), "{version} {tickets}: {first}");
+        server.site.configure(&format!("{conf}<Location /private>\nSSLVerifyClient require\n</Location>"));
+        server.reload().succeeded();
+        let resume = [version, ana, "-sess_in @DIR@/session"];
+        until("the host asks", || s_client(&server, &resume, PRIVATE).contains("200 OK"));
+    }
 }

@@ -119,15 +119,21 @@ impl Session {
             SSL_VERSION_INTERFACE";
         let ours = names.split(' ').filter_map(move |name| Some((name, self.variable(name, place)?)));
         let of_server = self.certificate().iter().map(|(name, value)| (name.as_str(), value.clone()));
-        ours.chain(of_server).chain(self.client.iter().flat_map(ClientCertificate::variables))
+        ours.chain(of_server).chain(self.seen_at(place).into_iter().flat_map(ClientCertificate::variables))
     }
 
-    /// The variables of `SSLOptions +ExportCertData`.
-    pub fn exported(&self) -> impl Iterator<Item = (String, String)> {
+    /// The client's certificate, unless the place refuses it: what it says would be a mere assertion.
+    fn seen_at(&self, place: &Ssl) -> Option<&ClientCertificate> {
+        self.client.as_ref().filter(|client| client.verdict.refused_by(place.verify(), place.depth()).is_none())
+    }
+
+    /// The variables of `SSLOptions +ExportCertData` at a place.
+    pub fn exported(&self, place: &Ssl) -> impl Iterator<Item = (String, String)> {
         let ours = self.certificate.pem().map(|pem| ("SSL_SERVER_CERT".to_owned(), pem));
+        let client = self.seen_at(place);
         // As in httpd, the variable is empty without a certificate of the client.
-        let none = self.client.is_none().then(|| ("SSL_CLIENT_CERT".to_owned(), String::new()));
-        ours.into_iter().chain(none).chain(self.client.iter().flat_map(ClientCertificate::exported))
+        let none = client.is_none().then(|| ("SSL_CLIENT_CERT".to_owned(), String::new()));
+        ours.into_iter().chain(none).chain(client.into_iter().flat_map(ClientCertificate::exported))
     }
 
     /// `SSL_CLIENT_VERIFY` at a place.
@@ -149,7 +155,7 @@ impl Session {
             "SSL_TLS_SNI" => self.name.clone()?,
             "SSL_VERSION_INTERFACE" => format!("Cameleer/{}", env!("CARGO_PKG_VERSION")),
             "SSL_SERVER_CERT" => self.certificate.pem()?,
-            name if name.starts_with("SSL_CLIENT_") => return self.client.as_ref()?.variable(name),
+            name if name.starts_with("SSL_CLIENT_") => return self.seen_at(place)?.variable(name),
             name => return self.certificate().iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()),
         })
     }

@@ -1,6 +1,7 @@
 //! Access by TLS: `SSLRequireSSL`, `SSLVerifyClient`, `SSLRequire`, and users by their certificates.
 
 use http::StatusCode;
+use http::header::AUTHORIZATION;
 use http::request::Parts;
 
 use crate::base::refusal::Refusal;
@@ -8,16 +9,18 @@ use crate::client::tls_session::Session;
 use crate::request::context::expressions::ExprOf;
 use crate::request::context::{RequestContext, variables};
 use crate::routing::Route;
-use access::basic_credentials;
+use access::{CERTIFICATE_PASSWORD, basic_credentials, is_faked};
 use config::response::ssl::Ssl;
 use config::tls::client_auth::ClientVerify;
-
-/// The password of users by certificate, as in httpd.
-const PASSWORD: &str = "password";
 
 /// Lets the connection's client into the place, or refuses it.
 pub async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     let place = &route.settings.response.ssl;
+    let mut sent = head.headers.get_all(AUTHORIZATION).iter();
+    if sent.any(|sent| is_faked(sent.as_bytes(), place.fake_basic_auth == Some(true))) {
+        context.log_error(route, &"a client sent the name and password of a user by certificate (FakeBasicAuth)");
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
     if !place.restricts() {
         return Ok(());
     }
@@ -79,23 +82,16 @@ fn refusal(place: &Ssl, session: &Session) -> Option<String> {
     }
 }
 
-/// `SSLOptions +FakeBasicAuth`: the `Authorization` header of a client with a valid certificate. A client that names
-/// such a user itself is refused.
-pub fn authorization(context: &RequestContext, route: &Route, sent: Option<&[u8]>) -> Result<Option<String>, Refusal> {
+/// `SSLOptions +FakeBasicAuth`: the `Authorization` header of a client with a valid certificate.
+pub fn authorization(context: &RequestContext, route: &Route) -> Option<String> {
     let place = &route.settings.response.ssl;
-    if place.fake_basic_auth != Some(true) || context.client.session().is_none() {
-        return Ok(None);
+    if place.fake_basic_auth != Some(true) {
+        return None;
     }
-    if sent.is_some_and(|sent| {
-        access::names_user(sent, |user, password| user.starts_with('/') && password == PASSWORD.as_bytes())
-    }) {
-        context.log_error(route, &"a client sent the name and password of a user by certificate (FakeBasicAuth)");
-        return Err(Refusal::new(StatusCode::FORBIDDEN));
-    }
-    let client = context.client.session().and_then(|session| session.client.as_ref());
-    let subject = client.filter(|client| client.verdict.is_valid_at(place)).and_then(|client| client.subject());
+    let client = context.client.session()?.client.as_ref();
+    let subject = client.filter(|client| client.verdict.is_valid_at(place))?.subject()?;
     // A colon would end the name, and make another user of it.
-    Ok(subject.filter(|subject| !subject.contains(':')).map(|subject| basic_credentials(&subject, PASSWORD)))
+    (!subject.contains(':')).then(|| basic_credentials(&subject, CERTIFICATE_PASSWORD))
 }
 
 /// `SSLUserName`: names the user after a variable, for programs and logs.
@@ -104,7 +100,8 @@ pub fn name_user(context: &RequestContext, route: &Route) {
     if context.client.session().is_none() || route.settings.needs_perl_for_users() {
         return;
     }
-    if let Some(name) = context.tls_variable(variable).filter(|name| !name.is_empty()) {
+    let named = context.tls_variable_at(variable, &route.settings.response.ssl);
+    if let Some(name) = named.filter(|name| !name.is_empty()) {
         context.visitor_mut().be_certified(name);
     }
 }

@@ -173,7 +173,7 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
     let (passwords, rules) = (&context.services.passwords, &route.settings.access);
     let config = &context.generation.config;
     let sent = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
-    let of_certificate = certificate::authorization(context, route, sent)?;
+    let of_certificate = certificate::authorization(context, route);
     let request = AuthRequest {
         authorization: of_certificate.as_ref().map(String::as_bytes).or(sent),
         limits: config.hash_limits,

@@ -234,21 +234,25 @@ fn secure(context: &RequestContext, route: &Route, variables: &mut Variables) {
         session.variables(place).for_each(|(name, value)| variables.set(name, Some(value)));
     }
     if place.export_cert_data == Some(true) {
-        session.exported().for_each(|(name, value)| variables.set(&name, Some(value)));
+        session.exported(place).for_each(|(name, value)| variables.set(&name, Some(value)));
     }
 }
 
 impl RequestContext {
-    /// The value of mod_ssl's variable `name`; `HTTPS` is `on` or `off`.
+    /// The value of mod_ssl's variable `name` at the request's route; `HTTPS` is `on` or `off`.
     pub fn tls_variable(&self, name: &str) -> Option<String> {
+        match self.route().as_ref() {
+            Some(route) => self.tls_variable_at(name, &route.settings.response.ssl),
+            None => self.tls_variable_at(name, &Ssl::default()),
+        }
+    }
+
+    /// The same at another place.
+    pub fn tls_variable_at(&self, name: &str, place: &Ssl) -> Option<String> {
         if name == "HTTPS" {
             return Some(if self.is_secure() { "on" } else { "off" }.to_owned());
         }
-        let session = self.client.session()?;
-        match self.route().as_ref() {
-            Some(route) => session.variable(name, &route.settings.response.ssl),
-            None => session.variable(name, &Ssl::default()),
-        }
+        self.client.session()?.variable(name, place)
     }
 }
 

@@ -48,7 +48,7 @@ impl RuleSource for AskedOf<'_> {
     }
 
     fn tls(&self, name: &str) -> String {
-        self.context.tls_variable(name).unwrap_or_default()
+        self.context.tls_variable_at(name, &self.route.settings.response.ssl).unwrap_or_default()
     }
 
     fn found(&self, expr: &Expr) -> Option<Vec<String>> {

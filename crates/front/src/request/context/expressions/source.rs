@@ -215,7 +215,7 @@ impl ExprSource for ExprOf<'_> {
     }
 
     fn tls(&self, name: &str) -> Option<String> {
-        self.context.tls_variable(name)
+        self.context.tls_variable_at(name, &self.route.settings.response.ssl)
     }
 
     fn answer(&self, question: &ExprQuestion) -> Option<ExprAnswer> {

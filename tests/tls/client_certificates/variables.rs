@@ -92,3 +92,17 @@ fn logs_headers_rules_and_handlers_know_the_certificate() {
     until("all are logged", || server.site.read("tls.log").lines().count() == 4);
     assert_eq!(server.site.read("tls.log"), "Ana SUCCESS\nEva SUCCESS\nEva SUCCESS\n- NONE\n");
 }
+
+#[test]
+fn a_name_of_several_lines_leaves_no_header_of_the_client() {
+    let (site, authority) = people();
+    let mallory = authority.sign("Mallory\r\nX-Admin: 1", |_| {});
+    let app = "sub { [200, [], [join ' ', map { $_ // '-' } @{$_[0]}{qw(HTTP_X_CLIENT HTTP_X_EXPR HTTP_X_ADMIN)}]] }";
+    let server = site.client("mallory", &mallory).file("app.psgi", app).serve(&format!(
+        "{TLS}{ASKING}SSLVerifyClient optional\nRequestHeader set X-Client \"%{{SSL_CLIENT_S_DN_CN}}s\"\n\
+         RequestHeader set X-Expr \"expr=%{{SSL_CLIENT_S_DN_CN}}\"\n<Location />\nPsgiApp app.psgi\n</Location>"
+    ));
+    let own = ["-H", "X-Client: Ana", "-H", "X-Expr: Ana"];
+    assert_eq!(is(&server, Some("mallory"), "/", &own, "200"), "- - -200");
+    assert_eq!(is(&server, Some("eva"), "/", &own, "200"), "Eva Eva -200");
+}

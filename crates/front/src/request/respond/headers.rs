@@ -235,7 +235,7 @@ fn apply(rule: &HeaderRule, of: RuleOf<'_>, headers: &mut HeaderMap, store: &mut
         received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         took: context.started.elapsed().as_micros() as u64,
         variables: &variables,
-        tls: &|name| context.tls_variable(name),
+        tls: &|name| context.tls_variable_at(name, &of.route.settings.response.ssl),
         load: &|figure| load(context, figure),
         expr: expression.as_deref().unwrap_or_default(),
     };
@@ -249,7 +249,11 @@ fn apply(rule: &HeaderRule, of: RuleOf<'_>, headers: &mut HeaderMap, store: &mut
     let Ok(name) = HeaderName::from_bytes(rule.name.as_bytes()) else { return };
     let mut value = |text: &str| HeaderValue::from_str(text).ok().filter(|_| store.has_room(text.len()));
     match &rule.action {
-        HeaderChange::Set(text) => drop(value(&text.text(moment)).map(|value| headers.insert(name, value))),
+        HeaderChange::Set(text) => match value(&text.text(moment)) {
+            Some(value) => drop(headers.insert(name, value)),
+            // The client's own value must not pass for that of the rule.
+            None => drop(headers.remove(name)),
+        },
         HeaderChange::SetIfEmpty(text) if !headers.contains_key(&name) => {
             drop(value(&text.text(moment)).map(|value| headers.insert(name, value)));
         }

@@ -3,6 +3,7 @@
 mod access;
 mod bounds;
 mod hosts;
+mod perl;
 mod revocation;
 mod users;
 mod variables;

@@ -14,9 +14,9 @@ pub use client::{
 pub use onward::pass_on;
 pub use phases::{enter_phase, running_phase, stack};
 pub use record::{
-    AskedServer, Requested, SetByHandlers, asked_server, element, filename, handler, has_file, is_https, is_internal,
-    is_unheard, keep_content_type, method, path_info, place_is, requested, server_name, set_by_handlers, set_location,
-    set_note, set_status, status,
+    AskedServer, Requested, SetByHandlers, asked_server, certificate, element, filename, handler, has_file, is_https,
+    is_internal, is_unheard, keep_content_type, method, path_info, place_is, requested, server_name, set_by_handlers,
+    set_location, set_note, set_status, status,
 };
 pub use response::{
     HandlerOutcome, begin_body, commit, custom_response, declined_file, discard, error_before, fail, failed,

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use wire::frame::{Field, Flags};
+use wire::frame::{Field, Flags, SeenCertificate};
 
 use crate::PlaceConfig;
 use crate::request_rec::RequestRec;
@@ -101,6 +101,12 @@ pub fn server_name(request: u64) -> (String, u16) {
 /// Whether the client is connected over TLS.
 pub fn is_https(request: u64) -> bool {
     with(request, |r| r.frame.flags().has(Flags::HTTPS)).unwrap_or(false)
+}
+
+/// The client's certificate, as the front has judged it.
+pub fn certificate(request: u64) -> SeenCertificate {
+    let seen = with(request, |r| SeenCertificate::parse(r.frame.field(Field::Certificate)));
+    seen.unwrap_or(SeenCertificate::Invalid)
 }
 
 /// `$r->filename`, looked up on disk.

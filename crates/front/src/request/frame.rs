@@ -5,8 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, COOKIE, TRANSFER_ENCODING};
 use http::request::Parts;
+use tls::clients::Verdict;
 use wire::control::PoolNumber;
-use wire::frame::{self, Field, Flags};
+use wire::frame::{self, Field, Flags, SeenCertificate};
 
 use super::body::Body;
 use super::context::{RequestContext, Task, variables};
@@ -85,6 +86,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, (i
     let variables = variables::encode(&context.variables());
     let forced = route.forced.as_ref().map(|by| by.encode()).unwrap_or_default();
     let task = context.task().map(|(Task::Command(text) | Task::Perl(text))| text).unwrap_or_default();
+    let certificate = certificate(context).encode();
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
     set(Field::Env, &variables);
     set(Field::Method, head.method.as_str().as_bytes());
@@ -99,6 +101,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, (i
     set(Field::Overrides, &route.overrides);
     set(Field::Forced, &forced);
     set(Field::Task, &task);
+    set(Field::Certificate, certificate.as_bytes());
     let visitor = context.visitor();
     if let Some(name) = visitor.name() {
         set(Field::RemoteHost, name.as_bytes());
@@ -115,6 +118,17 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, (i
     let mut frame = context.services.shared.take_frame();
     request.encode(&mut frame);
     frame
+}
+
+/// The client's certificate, for places that the worker judges.
+fn certificate(context: &RequestContext) -> SeenCertificate {
+    let Some(session) = context.client.session() else { return SeenCertificate::WithoutTls };
+    match session.client.as_ref().map(|client| &client.verdict) {
+        None => SeenCertificate::Missing,
+        Some(Verdict::Valid { depth }) => SeenCertificate::Valid(*depth),
+        Some(Verdict::Untrusted(_)) => SeenCertificate::Untrusted,
+        Some(Verdict::Invalid(_)) => SeenCertificate::Invalid,
+    }
 }
 
 fn flags(context: &RequestContext, route: &Route) -> Flags {

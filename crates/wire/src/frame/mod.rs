@@ -17,14 +17,16 @@
 //! nothing becomes a Perl scalar before it is asked for. The same bytes fit a socket packet, a memfd or a slot of
 //! shared memory.
 
+mod certificate;
 mod encode;
 mod parse;
 
+pub use certificate::SeenCertificate;
 pub use encode::Request;
 pub use parse::Frame;
 
 const MAGIC: u32 = 0x314c_4d43;
-const FIELDS: usize = 16;
+const FIELDS: usize = 17;
 const FIXED: usize = 60;
 const HEADERS_AT: usize = FIXED + FIELDS * 8;
 
@@ -78,6 +80,8 @@ pub enum Field {
     /// Replacement of the handler, for an element of server-side includes: a command of /bin/sh, or the name of
     /// a Perl sub and its arguments with zero bytes between them. Empty: the handler runs.
     Task = 15,
+    /// The client's certificate, as a [`SeenCertificate`].
+    Certificate = 16,
 }
 
 impl Field {
@@ -99,6 +103,7 @@ impl Field {
         Field::Overrides,
         Field::Forced,
         Field::Task,
+        Field::Certificate,
     ];
 }
 

@@ -8,12 +8,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::at::LocatedRequest;
+use super::certificate;
 use super::phases::{DECLINED, Going, OK, PhaseEnd, all, first, has_handlers};
 use super::request_error::log_error;
 use super::variables;
 use access::{
     AccessInquiry, AccessVerdict, AuthRequest, AuthSubject, ClientName, DirectoryRequirement, Inquiries, Proof,
-    RequestFacts, RequirementAnswer, User, challenge, judge, names,
+    RequestFacts, RequirementAnswer, User, challenge, is_faked, judge, names,
 };
 use config::access::{AccessRules, AuthzProvider, GroupRequirement, Methods, Satisfy, SourcesTurn};
 use config::{Phase, work};
@@ -36,6 +37,9 @@ impl<'a> AccessCheck<'a> {
     /// Checks access. With `Satisfy Any`, either the client's address or its user suffices.
     pub fn admit(&self, is_judged: bool) -> Going {
         let AccessCheck { at, rules, .. } = *self;
+        if !is_judged {
+            certificate::check(at)?;
+        }
         if !rules.allows(&self.method) {
             log_error(at.request, &format!("client method denied by AllowMethods: {}", self.method));
             return Err(PhaseEnd(405));
@@ -171,6 +175,11 @@ impl<'a> AccessCheck<'a> {
     fn compare(&self) -> Proof {
         let (request, config) = (self.at.request, &self.at.site.config);
         let authorization = apache::header_in(request, b"authorization");
+        let has_such_users = self.at.settings().response.ssl.fake_basic_auth == Some(true);
+        if authorization.as_deref().is_some_and(|sent| is_faked(sent, has_such_users)) {
+            let why = "a client sent the name and password of a user by certificate (FakeBasicAuth)";
+            return Proof::Refused(why.to_owned());
+        }
         let target = apache::target_as_sent(request);
         let proof = self.look_up(AuthSubject::Request(AuthRequest {
             authorization: authorization.as_deref(),

@@ -3,6 +3,7 @@
 mod access_control;
 mod actions;
 mod at;
+mod certificate;
 mod clean_up;
 mod conclude;
 mod connection;

@@ -8,6 +8,7 @@ use config::response::expr::{DiskFact, ExprAnswer, ExprFailure, ExprQuestion, Ex
 use config::response::variables::Variables;
 use config::work;
 use files::facts::about;
+use wire::frame::SeenCertificate;
 
 /// A request and its variables.
 pub(super) struct WorkerSource<'a> {
@@ -86,7 +87,13 @@ impl ExprSource for WorkerSource<'_> {
     }
 
     fn tls(&self, name: &str) -> Option<String> {
-        self.request_env(name)
+        let value = self.request_env(name);
+        // Without a value, a condition with `not` must not open a place.
+        let is_unknown = value.is_none() && self.variables.get("SSL_CLIENT_VERIFY").is_none();
+        if is_unknown && apache::certificate(self.request) != SeenCertificate::WithoutTls {
+            work::fail(|| format!("{name} is not known to Perl workers here; write SSLOptions +StdEnvVars"));
+        }
+        value
     }
 
     fn answer(&self, question: &ExprQuestion) -> Option<ExprAnswer> {

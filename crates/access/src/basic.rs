@@ -32,9 +32,9 @@ pub fn basic_credentials(user: &str, password: &str) -> String {
 /// The password of users by certificate (`SSLOptions +FakeBasicAuth`), as in httpd.
 pub const CERTIFICATE_PASSWORD: &str = "password";
 
-/// Whether an `Authorization` header gives itself out as that of a user by certificate: `/C=DE/CN=Ana`. Such users have
-/// no other password, so none may be tried where `has_such_users`. Elsewhere it is the password that counts, and of that
-/// seven bits of the first eight bytes: more is not in the oldest hashes.
+/// Whether an `Authorization` header gives itself out as that of a user by certificate: `/C=DE/CN=Ana`. Such users
+/// have no other password, so none may be tried where `has_such_users`. Elsewhere it is the password that counts, and
+/// of that seven bits of the first eight bytes: more is not in the oldest hashes.
 pub fn is_faked(header: &[u8], has_such_users: bool) -> bool {
     let is_password = |sent: &[u8]| sent.iter().map(|byte| byte & 0x7f).take(8).eq(CERTIFICATE_PASSWORD.bytes());
     credentials(header).is_some_and(|it| it.user.starts_with('/') && (has_such_users || is_password(&it.password)))

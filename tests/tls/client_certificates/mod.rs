@@ -16,8 +16,8 @@ const KINDS: [&[&str]; 3] = [&["--http1.1"], &["--http2"], &["--http1.1", "--tls
 /// TLS, HTTP/2, and the authority of `ca.crt`.
 const ASKING: &str = "Protocols h2 http/1.1\nLogLevel info\nSSLCACertificateFile ca.crt\n";
 
-/// A site with `ca.crt`, and certificates of clients: `ana` (1) and `eva` (2) of that authority, `old` (3) which has expired,
-/// `zoe` of another authority, and `self`, which is self-signed.
+/// A site with `ca.crt`, and certificates of clients: `ana` (1) and `eva` (2) of that authority, `old` (3) which has
+/// expired, `zoe` of another authority, and `self`, which is self-signed.
 fn people() -> (Site, Authority) {
     let (authority, other) = (Authority::new("Camel CA"), Authority::new("Sand CA"));
     let (ana, eva) = (authority.sign("Ana", |_| {}), authority.sign("Eva", |_| {}));

@@ -24,7 +24,7 @@ const LONGEST_NAMES: usize = 48 << 10;
 /// How a host checks certificates of clients.
 #[derive(Debug)]
 pub struct ClientTrust {
-    /// When a certificate is asked for.
+    /// Whether the handshake or only places refuse a certificate.
     pub asked: AskedCertificate,
     /// `SSLCARevocationCheck`
     pub check: RevocationCheck,
@@ -144,7 +144,8 @@ fn names(certificates: &[CertificateDer<'static>]) -> Vec<DistinguishedName> {
     names.into_iter().map(DistinguishedName::from).collect()
 }
 
-/// The lists of revoked certificates in a file. A list that cannot be used is an error: its certificates would be valid.
+/// The lists of revoked certificates in a file. A list that cannot be used is an error: its certificates would be
+/// valid.
 fn lists(
     files: &ClientFiles,
     file: &NamedFile,

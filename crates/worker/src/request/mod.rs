@@ -3,7 +3,6 @@
 mod access_control;
 mod actions;
 mod at;
-mod certificate;
 mod clean_up;
 mod conclude;
 mod connection;

@@ -1,6 +1,8 @@
 //! Access control for locations that the front has not judged: internal redirects and subrequests, and locations
 //! where Perl code decides about users. The rules are the front's, in [`access`].
 
+mod certificate;
+
 use std::cell::Cell;
 use std::ffi::{CStr, OsStr};
 use std::net::{IpAddr, Ipv4Addr};
@@ -8,7 +10,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::at::LocatedRequest;
-use super::certificate;
 use super::phases::{DECLINED, Going, OK, PhaseEnd, all, first, has_handlers};
 use super::request_error::log_error;
 use super::variables;

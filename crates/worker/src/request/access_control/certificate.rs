@@ -1,8 +1,8 @@
 //! Access by TLS to places that the front has not judged: `SSLRequireSSL`, `SSLVerifyClient` and `SSLRequire`.
 
-use super::at::LocatedRequest;
-use super::phases::{Going, PhaseEnd};
-use super::request_error::log_error;
+use crate::request::at::LocatedRequest;
+use crate::request::phases::{Going, PhaseEnd};
+use crate::request::request_error::log_error;
 use config::response::ssl::Ssl;
 use config::tls::client_auth::ClientVerify;
 use wire::frame::SeenCertificate;

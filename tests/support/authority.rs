@@ -19,7 +19,7 @@ pub struct Authority {
 
 /// A certificate of a client.
 pub struct Signed {
-    /// In DER.
+    /// X.509 in DER.
     pub der: Vec<u8>,
     /// In PEM, with the intermediate certificates.
     pub chain: String,
@@ -34,7 +34,7 @@ impl Authority {
         Authority { issuer, between: String::new(), next: Cell::new(1) }
     }
 
-    /// An authority below this one.
+    /// Signs another authority, for chains.
     pub fn below(&self, name: &str) -> Authority {
         let mut params = authority(name);
         params.serial_number = Some(self.number());

@@ -155,7 +155,7 @@ pub fn one_line(name: &Name) -> String {
     out
 }
 
-/// A certificate in PEM.
+/// Base64 in lines of 64 characters, between BEGIN and END (RFC 7468).
 pub fn pem(certificate: &CertificateDer<'_>) -> String {
     let encoded = STANDARD.encode(certificate);
     let mut out = String::with_capacity(encoded.len() + encoded.len() / PEM_LINE + 60);

@@ -1,6 +1,6 @@
 //! TLS handshakes with a slow signature: about 0.6 ms with an RSA key of 2048 bits, 4 ms with 4096. rustls signs while
-//! it processes the ClientHello, so that step runs on a compute thread, not on the thread that serves clients. A chain of
-//! a client's certificates, which may take longer, is verified there too.
+//! it processes the ClientHello, so that step runs on a compute thread, not on the thread that serves clients. A chain
+//! of a client's certificates, which may take longer, is verified there too.
 //!
 //! ```text
 //!   ClientHello ──▶ aside: the flight with the signature ──────────────▶ written, read to the end as any handshake

@@ -77,7 +77,7 @@ pub struct Session {
 /// The certificate that the client got.
 #[derive(Debug, Default)]
 pub struct ServerCertificate {
-    /// Its variables.
+    /// The certificate as `SSL_SERVER_…`; `None` if the handshake did not choose one.
     pub variables: Option<Arc<CertificateVariables>>,
     /// The certificate itself.
     pub key: Option<Arc<CertifiedKey>>,

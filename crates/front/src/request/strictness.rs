@@ -71,8 +71,8 @@ pub fn is_misdirected(context: &RequestContext, route: &Route) -> bool {
     name != &*route.server_name && context.generation.config.host(context.client.local.socket, name) != route.host
 }
 
-/// Whether the host of `route` asks for other certificates than the host of the handshake did. A reload may have changed
-/// that.
+/// Whether the host of `route` asks for other certificates than the host of the handshake did. A reload may have
+/// changed that.
 fn asks_otherwise(context: &RequestContext, session: &Session, route: &Route) -> bool {
     let (then, now) = (&context.client.config, &context.generation.config);
     if session.host == route.host && Arc::ptr_eq(then, now) {

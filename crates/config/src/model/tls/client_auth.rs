@@ -74,8 +74,8 @@ impl ClientAuth {
 /// How a host asks for certificates in the TLS handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AskedCertificate {
-    /// The setting that the handshake enforces. [`ClientVerify::None`]: only places of the host use the certificate, and
-    /// no certificate fails the handshake.
+    /// The setting that the handshake enforces. [`ClientVerify::None`]: only places of the host use the certificate,
+    /// and no certificate fails the handshake.
     pub enforced: ClientVerify,
     /// Greatest `SSLVerifyDepth` of the host and its places.
     pub depth: u8,

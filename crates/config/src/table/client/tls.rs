@@ -80,7 +80,7 @@ pub static ROWS: &[Row] = rows![
      Tickets expire after 12 hours at most, with their key. A shorter time applies to existing sessions too.",
 ];
 
-/// A file that a directive names.
+/// The path with the line of its directive, for messages when the file is read.
 pub(super) fn named(draft: &Draft, path: PathBuf, directive: &'static str) -> NamedFile {
     NamedFile { path, at: draft.at.clone(), directive }
 }

@@ -36,9 +36,9 @@ impl Site {
         }
     }
 
-    /// After the first run of a script in this worker: if the script can answer no second request there, the kernel runs
-    /// it from now on. One such script answers by its BEGIN blocks or by the modules that it uses; another has a loop of
-    /// FastCGI requests.
+    /// After the first run of a script in this worker: if the script can answer no second request there, the kernel
+    /// runs it from now on. One such script answers by its BEGIN blocks or by the modules that it uses; another has a
+    /// loop of FastCGI requests.
     pub(super) fn learn_kind(&self, request: u64) {
         let name = apache::filename(request);
         let file = Path::new(OsStr::from_bytes(&name));

@@ -14,7 +14,7 @@
 #   make faults  what clients lose when things go wrong, beside Apache + mod_perl 2 and nginx + Starman
 #   make fuzz    parsers of strangers' bytes, 60 s each
 #   make asan    the suite of the API with the C part under AddressSanitizer
-#   make loom    what front and worker may see of one another's writing in their memory, played through
+#   make loom    all orders of reads and writes in the memory that front and worker share
 #   make valgrind   a worker in miniature under memcheck
 #   make audit   licences, sources and known vulnerabilities of what we depend on
 #   make mutants    each method of the API taken away: the tests that its row names must fail

@@ -47,7 +47,7 @@ fn phases_of_the_front_are_explained() {
     let said = explained("http://shop.example/a.txt");
     says(&said, "answered by the front: a file");
     says(&said, "file /htdocs/a.txt (exists)");
-    says(&said, "AccessHandler front: every address is allowed");
+    says(&said, "AccessHandler front: no Order, Allow or Deny");
     says(&said, "LogHandler front: access logs: 1");
     says(&said, "3 AddType text/x-foo .foo");
 }

@@ -315,7 +315,7 @@ fn a_host_with_a_connection_handler_has_its_own_address_and_no_tls() {
     );
     refused(
         "<VirtualHost *:8084>\nPerlPreConnectionHandler My\n</VirtualHost>",
-        "site.conf:4: PerlPreConnectionHandler: the front handles HTTP connections",
+        "site.conf:4: PerlPreConnectionHandler: has no effect on HTTP connections, which the front handles",
     );
 }
 

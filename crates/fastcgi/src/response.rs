@@ -6,7 +6,7 @@ use bytes::{Buf, Bytes, BytesMut};
 
 use crate::record::{HEADER, REQUEST_ID, RecordHeader, RecordType, VERSION};
 
-/// Most records in a row that bring nothing: an application that sends them forever makes no progress.
+/// Maximum number of consecutive empty records: an application that sends them forever makes no progress.
 const MOST_IDLE: u32 = 1000;
 /// `FCGI_REQUEST_COMPLETE`
 const COMPLETE: u8 = 0;

@@ -23,7 +23,7 @@ sub _number ($value) { return ref $value ? $value->num : $value // 0 }
 
 sub _what ($error) { return "$error->{func}: ($error->{rc}) " . strerror( $error->{rc} ) }
 
-# The text of an error and of plain texts: this is called as a function, as a method, and as a handler of
+# Joins the arguments; error objects become their text. Called as a function, as a method, and as a handler of
 # __DIE__.
 sub _text (@said) { return join '', map { Scalar::Util::blessed($_) && $_->isa(__PACKAGE__) ? $_->_what : $_ } @said }
 

@@ -36,7 +36,7 @@ pub fn text(
         row(&mut text, "phases", "all in a worker: a phase before the response has Perl code");
     }
     text.push_str("\nphase by phase\n");
-    phases(&mut text, config, route);
+    phases(&mut text, config, route, lines);
     if !rewriting.is_empty() {
         text.push_str("\nrewriting, rule by rule, for a request without headers\n");
         for line in rewriting {
@@ -119,14 +119,14 @@ fn at(route: &Route, lines: &SectionLines<'_>, names: &[&str]) -> String {
 }
 
 /// Lists the built-in action and the Perl handlers of each phase.
-fn phases(text: &mut String, config: &Config, route: &Route) {
+fn phases(text: &mut String, config: &Config, route: &Route, lines: &SectionLines<'_>) {
     for phase in Phase::ALL.iter().copied().filter(|phase| *phase <= Phase::Cleanup) {
         let perl = match phase {
             Phase::Handler => route.settings.perl_handlers.as_slice(),
             Phase::Cleanup => route.settings.cleanup_handlers.as_slice(),
             _ => route.settings.phases.of(phase),
         };
-        let own = without_perl(phase, config, route);
+        let own = without_perl(phase, config, route, lines);
         let perl = perl.iter().map(|name| format!("worker: {name}")).collect::<Vec<_>>().join(", ");
         let said: Vec<String> = own.into_iter().chain((!perl.is_empty()).then_some(perl)).collect();
         if !said.is_empty() {
@@ -136,19 +136,22 @@ fn phases(text: &mut String, config: &Config, route: &Route) {
 }
 
 /// The built-in action of a phase. The front performs it, or a worker if Perl code runs before the response.
-fn without_perl(phase: Phase, config: &Config, route: &Route) -> Option<String> {
+fn without_perl(phase: Phase, config: &Config, route: &Route, lines: &SectionLines<'_>) -> Option<String> {
     let access = &route.settings.access;
     let who = if route.settings.has_perl_phases() { "worker" } else { "front" };
     let what = match phase {
         Phase::Trans => return Some("front: Alias and DocumentRoot map the path to the file".to_owned()),
         Phase::Log => return Some(format!("front: access logs: {}", logs(config, route))),
-        Phase::Access if access.hosts.is_empty() => "every address is allowed".to_owned(),
+        Phase::Access if access.hosts.is_empty() => "no Order, Allow or Deny".to_owned(),
         Phase::Access => "Order, Allow and Deny".to_owned(),
-        Phase::Authen if access.requires.is_empty() => "no user is required".to_owned(),
-        Phase::Authen => {
-            access.auth_type.as_ref().map_or("by address alone".to_owned(), |kind| format!("AuthType {kind}"))
+        Phase::Authen => match &access.auth_type {
+            _ if access.requires.is_empty() => "no user is required".to_owned(),
+            Some(kind) => format!("AuthType {kind}"),
+            None => "no AuthType: no password is asked for".to_owned(),
+        },
+        Phase::Authz if !access.requires.is_empty() => {
+            format!("Require decides, or refuses with 401 or 403{}", at(route, lines, &["Require"]))
         }
-        Phase::Authz if !access.requires.is_empty() => format!("requirements: {}", access.requires.len()),
         Phase::Type => "media type by the file name".to_owned(),
         _ => return None,
     };

@@ -359,7 +359,7 @@ fn reason(sweep: &Sweep, alone: &TimeShare, visitors: u32) -> String {
     let fewer = sweep.points().filter(|point| point.workers < chosen).last();
     if let Some(fewer) = fewer {
         let part = 100.0 * fewer.rate.mean / rate.max(1e-9);
-        reason += &format!("; with {} the rate is {part:.0} % of that", fewer.workers);
+        reason += &format!("; with {} workers the rate is {part:.0} % of that", fewer.workers);
     }
     reason + ". " + &kind(sweep, alone, visitors)
 }

@@ -13,7 +13,7 @@ use rustls::{ClientConnection, StreamOwned};
 
 use super::trust;
 
-/// Most messages that are no entries in the answer to a search.
+/// Maximum number of messages in the answer to a search that are not entries.
 const MOST_OTHERS: usize = 64;
 
 /// Why a question has no answer.

@@ -15,7 +15,7 @@ pub use search::DirectoryAnswer;
 
 /// Time for which a directory that failed is not asked again.
 const REST: Duration = Duration::from_secs(1);
-/// Most connections without use.
+/// Maximum number of idle connections.
 const MOST_IDLE: usize = 8;
 
 /// The entry of a user.
@@ -220,7 +220,7 @@ impl DirectoryQuestion {
                     return Ok(answer);
                 }
                 Err(DirectoryFailure::Said(why)) => return Err(DirectoryFailure::Said(named(why))),
-                // A directory may have closed a connection without use.
+                // The directory may have closed the idle connection: a new one is tried until the deadline.
                 Err(DirectoryFailure::Broken(_)) if is_used && Instant::now() < deadline => {}
                 Err(DirectoryFailure::Broken(why)) => return Err(DirectoryFailure::Broken(named(why))),
             }

@@ -38,7 +38,7 @@ fn processing(config: &Config) -> impl Iterator<Item = (&At, usize)> {
 fn pre_without_process(host: &Host) -> Option<ConfigError> {
     let at = host.connections.pre.as_ref().filter(|_| host.connections.process.is_none())?;
     let message = format!(
-        "PerlPreConnectionHandler: the front handles HTTP connections: use a PerlPostReadRequestHandler and \
+        "PerlPreConnectionHandler: has no effect on HTTP connections, which the front handles; use a PerlPostReadRequestHandler and \
          `$r->connection`, or write it into a <VirtualHost> with a {PROCESS}"
     );
     Some(ConfigError::at(at, message))

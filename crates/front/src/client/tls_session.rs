@@ -122,7 +122,7 @@ impl Session {
         ours.chain(of_server).chain(self.seen_at(place).into_iter().flat_map(ClientCertificate::variables))
     }
 
-    /// The client's certificate, unless the place refuses it: what it says would be a mere assertion.
+    /// The client's certificate, unless the place refuses it: the fields of a refused one are unverified.
     fn seen_at(&self, place: &Ssl) -> Option<&ClientCertificate> {
         self.client.as_ref().filter(|client| client.verdict.refused_by(place.verify(), place.depth()).is_none())
     }

@@ -18,7 +18,7 @@ use crate::client::socket::Socket;
 use base::log;
 use config::Clients;
 
-/// Number of idle connections closed at once, because a search for each would look at all of them.
+/// Idle connections closed by one search, because each search scans all connections.
 pub const EVICTED_AT_ONCE: usize = 32;
 /// Descriptors reserved for other uses, besides those that [`OtherDescriptors`] counts.
 const OURS: u64 = 32;

@@ -75,7 +75,7 @@ pub async fn choose(context: &RequestContext, head: &Parts, route: Rc<Route>) ->
     Ok(chosen)
 }
 
-/// As [`settle`], with the answers that the expressions of variables need.
+/// As [`settle`], but waits for the lookups that the expressions of variables need.
 pub async fn settle_all(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
     context.leads_to(route.clone());
     variables::settle_all(context, head, route).await

@@ -29,12 +29,12 @@ impl StandingStarts {
         StandingStarts { wanted: processes, restart_delay, start_delay, started: 0, failures: 0, not_before: now }
     }
 
-    /// When the next process must start, where so many run; `None`: enough run.
+    /// When the next process must start if `running` processes exist; `None`: enough exist.
     pub fn due(&self, running: usize) -> Option<Instant> {
         (running < self.wanted as usize).then_some(self.not_before)
     }
 
-    /// Whether so many starts have failed that there is a pause.
+    /// Whether starts are paused after repeated failures.
     pub fn is_paused(&self, now: Instant) -> bool {
         self.failures >= self.most_failures() && now < self.not_before
     }

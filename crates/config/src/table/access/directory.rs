@@ -97,8 +97,8 @@ pub static ROWS: &[Row] = rows![
     number("LDAPCacheTTL", SERVER, 0..=86_400, |d, seconds| d.config.ldap.cache_life = Duration::from_secs(seconds))
         .of("mod_ldap.c")
         .default("600", "as in httpd"),
-    "Seconds for which the front's thread, or a worker, knows a user whose password was right. 0: the directory is asked for \
-     each request.",
+    "Seconds for which a thread of the front, or a worker, caches a successful login. 0: the directory is asked for each \
+     request.",
     number("LDAPOpCacheTTL", SERVER, 0..=86_400, |d, seconds| {
         d.config.ldap.operation_cache_life = Duration::from_secs(seconds);
     })

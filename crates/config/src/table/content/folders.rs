@@ -22,7 +22,7 @@ pub static ROWS: &[Row] = rows![
      request's method, query and body. Perl handlers decide for themselves which paths exist.",
     word("AcceptPathInfo", FILE_INFO, "On|Off|Default", accept_path_info)
         .of("core.c")
-        .because("Default: a file has one path, a script has many"),
+        .because("Default: files have no path info, scripts may"),
     "Whether a path may continue after the name of a file (PATH_INFO). On: any file accepts it; Off: no file, nor CGI \
      script, accepts it (404); Default: scripts and handlers accept it, files do not.",
     words("FileETag", FILE_INFO, "[+|-]INode|MTime|Size…|All|None", 1..=4, file_etag)

@@ -122,7 +122,7 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(
     context.within_limits(route)
 }
 
-/// As [`settle`], with the answers that the expressions of the rules need.
+/// As [`settle`], but waits for the lookups that the expressions of the rules need.
 pub async fn settle_all(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     loop {
         context.begin_evaluation();

@@ -25,7 +25,10 @@ impl Page {
     /// Whether an expression is true. Its groups are stored for later elements.
     pub async fn is_true(&mut self, expression: &[u8]) -> Result<bool, Fault> {
         if expression.len() > LONGEST {
-            return Err(fault(format!("the expression is longer than {} KB", LONGEST >> 10)));
+            return Err(fault(format!(
+                "the expression is longer than {} KB; split it into several conditions",
+                LONGEST >> 10
+            )));
         }
         let is_legacy = self.document().route.settings.response.includes.legacy_expressions == Some(true);
         let result = match is_legacy {

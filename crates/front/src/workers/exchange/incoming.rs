@@ -9,7 +9,7 @@ use super::Exchange;
 
 /// Most informational (1xx) heads of one response.
 const MAX_INFOS: u32 = 32;
-/// Most messages of one request without content (empty body, more time); no real program sends as many.
+/// Maximum number of messages without content (empty body, more time) of one request; no real program sends as many.
 const MAX_IDLE: u32 = 1_000_000;
 
 impl Exchange {

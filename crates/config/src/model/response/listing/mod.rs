@@ -146,7 +146,7 @@ impl ListingOptions {
         }
     }
 
-    /// `None`: no option is on.
+    /// `IndexOptions None`: switches all options off.
     pub fn clear(&mut self) {
         *self = ListingOptions { whole: Some(0), more: 0, less: 0 };
     }

@@ -45,7 +45,7 @@ pub static ROWS: &[Row] = rows![
     "A FastCGI application that runs already, as PHP-FPM. It answers requests for the file, which need not exist, and for \
      paths below it: an Alias or Action leads there.",
     words("FastCgiConfig", SERVER, "-option [value]…", 1..=MANY, dynamic)
-        .because("the directives of mod_fcgid set the same"),
+        .because("the Fcgid… directives set the same limits"),
     "Limits of the FastCGI programs of fastcgi-script that no FastCgiServer names: `-maxProcesses` is FcgidMaxProcesses, \
      `-maxClassProcesses` FcgidMaxProcessesPerClass, `-idle-timeout` FcgidIOTimeout, `-initial-env` FcgidInitialEnv.",
     path("FastCgiIpcDir", SERVER, |d, folder| d.fastcgi_sockets = Some(folder))

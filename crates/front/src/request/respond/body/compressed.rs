@@ -98,7 +98,7 @@ impl Compressed {
         }
     }
 
-    /// Collects the available bytes, up to a step.
+    /// Collects the pieces that are available, up to about `STEP` bytes.
     fn next_step(&mut self, cx: &mut Context<'_>) -> Poll<EncoderStep> {
         let (mut pieces, mut length) = (Vec::new(), 0);
         let then = loop {

@@ -206,3 +206,16 @@ fn ssl_require_compares_texts_longer_ones_being_greater() {
         is(&server, None, "/private/key.txt", kind, "200");
     }
 }
+
+#[test]
+fn ssl_require_waits_for_variables_that_need_the_disk() {
+    let server = serve(
+        "SSLVerifyClient optional\nRewriteEngine on\nRewriteRule ^/moved.txt$ /a.txt [PT]\n\
+         <Location /a.txt>\nSetEnvIfExpr \"-f '/etc/passwd'\" closed\nSSLRequire %{ENV:closed} ne \"1\"\n</Location>",
+    );
+    for path in ["/a.txt", "/moved.txt"] {
+        for kind in KINDS {
+            is(&server, Some("ana"), path, kind, "403");
+        }
+    }
+}

@@ -35,7 +35,7 @@ pub async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Res
         return Err(Refusal::new(StatusCode::FORBIDDEN).because("This page needs a valid certificate of the client."));
     }
     if !place.conditions.is_empty() {
-        variables::settle(context, head, route)?;
+        variables::settle_all(context, head, route).await?;
     }
     for condition in &place.conditions {
         let of = ExprOf::request(context, head, route);

@@ -1,4 +1,4 @@
-//! Decides whether a worker's response is stored, and stores it.
+//! Decides whether the response of a worker or a backend is stored, and stores it.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ use crate::request::context::RequestContext;
 use crate::request::respond::body::{BodySource, tee};
 use crate::request::respond::headers;
 
-/// Fields that a backend receives, and that are not in the client's request, by which variants are found.
+/// Fields that this server adds to the request for a backend. Variants are found by the client's request, which lacks
+/// them.
 const ADDED: [&str; 3] = ["x-forwarded-for", "via", "forwarded"];
 
 impl Visit<'_> {

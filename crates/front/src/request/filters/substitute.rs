@@ -19,7 +19,7 @@ const SLICE: Duration = Duration::from_millis(20);
 /// Bytes that are searched on the event thread, times the number of texts to replace. A short line costs more than its
 /// bytes, and a piece of a file is longer than this.
 const AT_ONCE: usize = 4 << 10;
-/// Maximum processor time for one line.
+/// Maximum processor time of a rule for one line, from its first [`MATCHES`] matches on.
 const LONGEST_LINE: Duration = Duration::from_secs(2);
 /// Number of matches between two checks of the processor time.
 const MATCHES: usize = 64;
@@ -70,7 +70,7 @@ impl Substituter {
                 return Err(self.too_long());
             }
             let line = self.text.get(self.at..end).unwrap_or_default();
-            substitute(&self.rules, line, &mut pieces, &mut out, cpu_time() + LONGEST_LINE)?;
+            substitute(&self.rules, line, &mut pieces, &mut out)?;
             (self.at, self.searched) = (end, end);
             if out.len() >= STEP || begun.elapsed() > SLICE {
                 break;
@@ -176,7 +176,6 @@ fn substitute(
     line: &[u8],
     [now, next]: &mut [Pieces; 2],
     out: &mut Vec<u8>,
-    until: Duration,
 ) -> Result<(), String> {
     now.clear();
     now.add(line)?;
@@ -184,7 +183,7 @@ fn substitute(
     for rule in rules {
         next.clear();
         for piece in now.iter() {
-            replace(rule, piece, next, until)?;
+            replace(rule, piece, next)?;
         }
         std::mem::swap(now, next);
     }
@@ -193,18 +192,23 @@ fn substitute(
 }
 
 /// Replaces all matches in a piece. As in httpd, what follows a match is a text of its own: `^` matches there, and
-/// nothing is seen behind it. An error after the processor time `until`: each match may search the rest of the line.
-fn replace(rule: &LineSubstitution, piece: &[u8], out: &mut Pieces, until: Duration) -> Result<(), String> {
+/// nothing is seen behind it. An error after [`LONGEST_LINE`]: each match may search the
+/// rest of the line.
+fn replace(rule: &LineSubstitution, piece: &[u8], out: &mut Pieces) -> Result<(), String> {
     let lower = match rule.search {
         Searched::Text(_, Case::Either) => Some(piece.to_ascii_lowercase()),
         _ => None,
     };
     let seen = lower.as_deref().unwrap_or(piece);
-    let (mut at, mut matches) = (0, 0_usize);
+    let (mut at, mut matches, mut until) = (0, 0_usize, None);
     while let Some(spans) = find(&rule.search, seen.get(at..).unwrap_or_default())? {
         matches += 1;
-        if matches % MATCHES == 0 && cpu_time() > until {
-            return Err("the patterns take more than 2 s for one line, and the response ends here".to_owned());
+        if matches % MATCHES == 0 {
+            let now = cpu_time();
+            if now > *until.get_or_insert(now + LONGEST_LINE) {
+                let most = LONGEST_LINE.as_secs();
+                return Err(format!("the patterns take more than {most} s for one line, and the response ends here"));
+            }
         }
         let rest = piece.get(at..).unwrap_or_default();
         let part = |(from, to)| rest.get(from..to).unwrap_or_default();

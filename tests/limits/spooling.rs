@@ -9,6 +9,8 @@ const APP: &str = r#"sub { my $e = shift; $e->{PATH_INFO} eq '/large' or return 
     sub { my $w = $_[0]->([200, ['Content-Length' => 1 << 25]]); $w->write('x' x 65536) for 1 .. 512; $w->close } }"#;
 const MEGABYTE: u64 = 1 << 20;
 const LARGE: usize = 1 << 25;
+/// Bytes that a slow client takes at a time.
+const SMALL_PIECE: usize = 1 << 15;
 
 fn site() -> Site {
     Site::new().file("app.psgi", APP).file("spool/keep", "")
@@ -63,11 +65,19 @@ fn large_uploads_and_answers_lie_in_the_folder_that_is_named() {
 fn an_answer_takes_no_more_than_its_limit_and_is_whole_all_the_same() {
     let server = serve("SpoolLimit 1M\n");
     let (mut slow, mut waiting) = slow_and_waiting(&server);
-    until("the file is full", || kept(&server, "spool").iter().sum::<u64>() >= MEGABYTE);
+    let stored = || kept(&server, "spool").iter().sum::<u64>();
     slow.head();
-    let read = slow.slowly_watching(20, || {
-        let kept: u64 = kept(&server, "spool").iter().sum();
-        assert!(kept < 2 * MEGABYTE, "{kept}");
+    // A client that reads nothing for a second while the file is full loses its response: this one goes on reading.
+    let piece = "x".repeat(SMALL_PIECE);
+    let mut read = 0;
+    until("the file is full", || {
+        slow.expect(&piece);
+        read += SMALL_PIECE;
+        stored() >= MEGABYTE
+    });
+    read += slow.slowly_watching(20, || {
+        let stored = stored();
+        assert!(stored < 2 * MEGABYTE, "{stored}");
     });
     assert_eq!(read, LARGE);
     assert_eq!(waiting.response().text(), "small");

@@ -73,8 +73,10 @@ fn conf(site: &Site) -> String {
     let variable =
         |(name, path): &(&str, &str)| format!("SetEnv {name} @DIR@/{path}\nPerlSetEnv {name} @DIR@/{path}\n");
     let seeds = "SetEnv PERL_HASH_SEED 0\nSetEnv PERL_PERTURB_KEYS 0\n";
+    // Without locks: a `cvs` that meets another one's lock sleeps 30 s, and both servers read one repository.
+    let cvs = "SetEnv CVSREADONLYFS 1\nPerlSetEnv CVSREADONLYFS 1\n";
     let variables: String = VARIABLES.iter().map(variable).collect();
-    site.filled(&format!("{modules}{users}{CONF}{seeds}{variables}"))
+    site.filled(&format!("{modules}{users}{CONF}{seeds}{cvs}{variables}"))
 }
 
 /// Paths of the programs below both mounts, and some of the server itself.

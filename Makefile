@@ -144,6 +144,8 @@ uninstall:
 # The date that the program shows is that of the package.
 deb:
 	$(PACKAGES) build deb
+	# Also the crates that only other systems need: the list of what is linked reads all of Cargo.lock.
+	$(CARGO) fetch --locked
 	SOURCE_DATE_EPOCH=$$(dpkg-parsechangelog -l pkg/debian/changelog -S Timestamp) $(CARGO) build --release --locked --bin cameleer
 	PROGRAM="$(PROGRAM)" sh pkg/deb
 

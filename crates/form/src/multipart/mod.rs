@@ -10,11 +10,11 @@ use memchr::memmem::Finder;
 
 use crate::MAX_FIELDS;
 
-/// Longest header of a part, in bytes.
+/// Maximum length of a part's header, in bytes.
 pub const MAX_HEADER: usize = 16 * 1024;
-/// Longest boundary, in bytes; RFC 2046 allows 70.
+/// Maximum length of a boundary, in bytes; RFC 2046 allows 70.
 const MAX_BOUNDARY: usize = 200;
-/// Most white space between a delimiter and its line end, in bytes.
+/// Maximum white space between a delimiter and its line end, in bytes.
 const MAX_PADDING: usize = 100;
 
 /// The next event of the parser.
@@ -149,13 +149,14 @@ impl Multipart {
         }
         let padding = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         match &rest[padding..] {
+            _ if padding > MAX_PADDING => Some(Some(self.fail("a boundary's line has other text"))),
             [b'\r', b'\n', ..] => {
                 // A header may be empty: the delimiter's line end then also ends the header.
                 self.start += padding;
                 self.state = ParserState::Header;
                 Some(None)
             }
-            [] | [b'\r'] | [b'-'] if padding < MAX_PADDING => None,
+            [] | [b'\r'] | [b'-'] => None,
             _ => Some(Some(self.fail("a boundary's line has other text"))),
         }
     }
@@ -163,7 +164,8 @@ impl Multipart {
     fn header(&mut self) -> Option<MultipartEvent<'static>> {
         let rest = self.rest();
         let found = memchr::memmem::find(rest, b"\r\n\r\n");
-        if found.unwrap_or(rest.len()) > MAX_HEADER {
+        // The end of the buffer may be the beginning of the blank line.
+        if found.unwrap_or(rest.len().saturating_sub(3)) > MAX_HEADER {
             return Some(self.fail("a part's header is longer than 16 KiB"));
         }
         let length = found?;

@@ -30,6 +30,9 @@ fn part(disposition: &str, data: &str) -> String {
 
 #[test]
 fn a_body_means_the_same_in_pieces_of_any_size() {
+    let named = "Content-Disposition: form-data; name=a\r\n\r\n";
+    // The first line end of a header is that of the delimiter.
+    let longest = format!("--AaB\r\nX: {}\r\n{named}", "x".repeat(MAX_HEADER + 4 - 2 - 3 - 2 - named.len()));
     let plain = part("name=a", "1") + &part("name=\"b c\"", "") + "--AaB--\r\nepilogue";
     let cases = [
         (plain, "a:1 b c: ."),
@@ -41,6 +44,9 @@ fn a_body_means_the_same_in_pieces_of_any_size() {
         (part("name=a", "cut off here"), "a:cut off "),
         ("".into(), ""),
         (format!("--AaB\r\n{}\r\n\r\n", "x".repeat(MAX_HEADER + 1)), "a part's header is longer than 16 KiB"),
+        (longest.clone() + "1\r\n--AaB--", "a:1 ."),
+        (format!("--AaB{}\r\n{named}", "\t".repeat(MAX_PADDING)), "a:"),
+        (format!("--AaB{}\r\n{named}", "\t".repeat(MAX_PADDING + 1)), "a boundary's line has other text"),
     ];
     for (body, expected) in &cases {
         for size in [1, 2, 3, 7, 1000, 100_000] {

@@ -38,7 +38,7 @@ THREADS  = $(shell expr 3 '*' $$(nproc))
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 TIMING   = $(shell grep -v '^\#' tests/timing.txt)
 
-.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test tarball clean
+.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test container-test tarball clean
 
 build:
 	$(PACKAGES) build
@@ -155,6 +155,10 @@ tarball: build
 deb-test: deb
 	$(PACKAGES) deb-test
 	PROGRAM="$(PROGRAM)" sh tests/pkg/deb-test
+
+container-test: deb
+	$(PACKAGES) container-test
+	sh tests/pkg/container-test
 
 clean:
 	$(CARGO) clean

@@ -38,7 +38,7 @@ THREADS  = $(shell expr 3 '*' $$(nproc))
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 TIMING   = $(shell grep -v '^\#' tests/timing.txt)
 
-.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test container-test tarball clean
+.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test container-test other-perl tarball clean
 
 build:
 	$(PACKAGES) build
@@ -159,6 +159,10 @@ deb-test: deb
 container-test: deb
 	$(PACKAGES) container-test
 	sh tests/pkg/container-test
+
+other-perl:
+	$(PACKAGES) build test
+	sh tests/pkg/other-perl
 
 clean:
 	$(CARGO) clean

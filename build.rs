@@ -1,4 +1,5 @@
-//! Sets what `cameleer --version` shows: the commit and its date, and the versions of libraries in Cargo.lock.
+//! Sets what `cameleer --version` shows: the commit and its date, and the versions of libraries in Cargo.lock. Links
+//! the program so that it finds the libperl.so of a perl which is not the system's.
 //!
 //! Packagers, who build without git, set `CAMELEER_COMMIT`; `SOURCE_DATE_EPOCH` replaces the commit's date. Only this
 //! crate, the last one, is built again when they change.
@@ -66,4 +67,7 @@ fn main() {
     println!("cargo::rustc-env=CAMELEER_SOURCE={commit}, {date}");
     println!("cargo::rustc-env=CAMELEER_DATE={date}");
     println!("cargo::rustc-env=CAMELEER_LIBRARIES={}", libraries());
+    if let Some(folder) = perl_build::run_path() {
+        println!("cargo::rustc-link-arg=-Wl,-rpath,{folder}");
+    }
 }

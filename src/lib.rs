@@ -48,6 +48,7 @@
 //!   fastcgi       the FastCGI protocol, as bytes and events
 //!   ldap          the LDAP protocol, its filters and URLs, as bytes
 //!   libperl-sys   the C shim over libperl, and its declarations
+//!   perl-build    for build scripts: the perl that the program will embed, and C compiled for it
 //!   wire          every message between the processes, and how it travels
 //! ```
 //!

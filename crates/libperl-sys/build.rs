@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use perl_build::perl;
+
 /// The C files below `folder`.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder of sources").flatten().map(|entry| entry.path());
@@ -13,13 +15,6 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn perl(code: &str) -> String {
-    let output = Command::new("perl").args(["-MConfig", "-MExtUtils::Embed", "-e", code]).output();
-    let output = output.expect("perl not found: install perl and libperl-dev");
-    assert!(output.status.success(), "perl -e '{code}' failed: is libperl-dev installed?");
-    String::from_utf8(output.stdout).expect("Config values are ASCII")
-}
-
 /// The folders of perl's own C modules, as C strings: Debian has two.
 fn folders() -> String {
     perl(
@@ -28,12 +23,8 @@ fn folders() -> String {
     )
 }
 
-/// `CAMELEER_SANITIZE=address`: see tests/sanitize/.
-fn sanitize(build: &mut cc::Build) {
-    println!("cargo::rerun-if-env-changed=CAMELEER_SANITIZE");
-    let Ok(kind) = std::env::var("CAMELEER_SANITIZE") else { return };
-    build.flag(format!("-fsanitize={kind}")).flag("-fno-omit-frame-pointer");
-    // libasan must come before perl and libc, whose functions it replaces.
+/// Links libasan before perl and libc, whose functions it replaces.
+fn link_sanitizer() {
     let library = Command::new("cc").arg("-print-file-name=libasan.so").output().expect("cc not found").stdout;
     let library = String::from_utf8(library).expect("a path");
     let folder = Path::new(library.trim()).parent().expect("a folder");
@@ -42,17 +33,15 @@ fn sanitize(build: &mut cc::Build) {
 }
 
 fn main() {
-    let mut build = cc::Build::new();
-    build.std("gnu11").define("CML_PERL_PATH", Some(format!("\"{}\"", perl("print $Config{perlpath}")).as_str()));
+    let mut build = perl_build::compiler();
+    build.define("CML_PERL_PATH", Some(format!("\"{}\"", perl("print $Config{perlpath}")).as_str()));
     build.define("CML_PERL_FOLDERS", Some(folders().as_str()));
-    build.warnings(false).extra_warnings(false).flag("-Wall");
-    for flag in perl("ccopts").split_whitespace() {
-        build.flag(flag);
+    if perl_build::sanitizer().is_some() {
+        link_sanitizer();
     }
-    sanitize(&mut build);
     build.files(sources(Path::new("src")));
     build.compile("cameleer_shim");
-    println!("cargo::rustc-link-search={}/CORE", perl("print $Config{archlibexp}"));
+    println!("cargo::rustc-link-search={}", perl_build::library_folder());
     println!("cargo::rustc-link-lib=perl");
     println!("cargo::rustc-env=CAMELEER_PERL={}", perl("print qq{$Config{version} ($Config{archname})}"));
     println!("cargo::rerun-if-changed=src");

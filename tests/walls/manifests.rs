@@ -19,7 +19,7 @@ const ORDER: &[&[&str]] = &[
     &["databases"],
     &["apache", "config", "machine"],
     &["form", "libperl", "ssi", "sys"],
-    &["base", "fastcgi", "ldap", "libperl-sys", "wire"],
+    &["base", "fastcgi", "ldap", "libperl-sys", "perl-build", "wire"],
 ];
 
 /// Crates, dependencies that they must not have even indirectly, and the reason.

@@ -15,7 +15,7 @@ static void xs_init(pTHX)
 {
     newXS("DynaLoader::boot_DynaLoader", boot_DynaLoader, __FILE__);
     if (extra_xs)
-        extra_xs(aTHX);
+        extra_xs(cml_perl); /* aTHX is empty in a perl without MULTIPLICITY */
 }
 
 /* The area that ps shows: the kernel lays out argv's strings and then the environment's, without gaps. */

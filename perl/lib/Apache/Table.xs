@@ -27,10 +27,10 @@ static apache_text *kept_texts(pTHX_ SV **values, I32 count)
     return texts;
 }
 
-static int is_among(apache_text name, const apache_text *names, I32 count)
+static int is_among(pTHX_ apache_text name, const apache_text *names, I32 count)
 {
     for (I32 i = 0; i < count; i++)
-        if (names[i].bytes && apache_same_name(name, names[i]))
+        if (names[i].bytes && apache_same_name(aTHX_ name, names[i]))
             return 1;
     return count == 0;
 }
@@ -150,7 +150,7 @@ do(table, code, ...)
         apache_check(aTHX_ apache_table_entry(table.request, table.number, i, &name, &value));
         if (!name.bytes)
             break;
-        if (!is_among(name, names, items - 2))
+        if (!is_among(aTHX_ name, names, items - 2))
             continue;
         ENTER;
         SAVETMPS;

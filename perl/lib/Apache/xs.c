@@ -254,7 +254,7 @@ SV **apache_push_table(pTHX_ SV **sp, Request r, uint32_t number)
     }
 }
 
-int apache_same_name(apache_text a, apache_text b)
+int apache_same_name(pTHX_ apache_text a, apache_text b)
 {
     return a.length == b.length && foldEQ(a.bytes, b.bytes, (I32)a.length);
 }
@@ -278,7 +278,7 @@ SV **apache_push_values(pTHX_ SV **sp, Table table, SV *name)
         apache_check(aTHX_ apache_table_entry(table.request, table.number, at, &key, &value));
         if (!key.bytes)
             break;
-        if (apache_same_name(key, wanted))
+        if (apache_same_name(aTHX_ key, wanted))
             mXPUSHs(apache_sv_of(aTHX_ value));
     }
     return sp;

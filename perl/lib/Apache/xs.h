@@ -66,7 +66,7 @@ SV *apache_number_field(pTHX_ Request r, I32 field, SV *value);
 /* The lines of Require as references to hashes; undef when there are none. */
 SV *apache_requirements(pTHX_ Request r);
 
-int apache_same_name(apache_text a, apache_text b);
+int apache_same_name(pTHX_ apache_text a, apache_text b);
 /* The first value of a name, mortal; push_values pushes all values in list context, else the first. */
 SV *apache_value(pTHX_ Request r, uint32_t number, apache_text name);
 SV **apache_push_values(pTHX_ SV **sp, Table table, SV *name);

@@ -8,7 +8,7 @@ use http::header::{CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, LOCATIO
 use libfuzzer_sys::fuzz_target;
 use proxy::fields;
 
-/// Most header fields of a response.
+/// Maximum number of header fields of a response.
 const FIELDS: usize = 200;
 const OF_A_CONNECTION: [&str; 9] = [
     "connection",

@@ -135,6 +135,20 @@ fn each_wait_of_a_test_names_its_subject() {
     assert_eq!(waits_without_a_subject("until(\n    \"it is told\", || true)").len(), 1);
 }
 
+/// Descriptions of limits without the word for a limit, as `line number: comment`.
+fn vague_limits(text: &str) -> Vec<String> {
+    let limit = pattern(r"^\s*/// (?:Most|At most) .*$");
+    let lines = text.lines().zip(1..);
+    lines.filter(|(line, _)| limit.is_match(line)).map(|(line, number)| format!("{number}: {}", line.trim())).collect()
+}
+
+#[test]
+fn the_description_of_a_limit_begins_with_maximum() {
+    let found = found_in_sources(vague_limits);
+    assert!(found.is_empty(), "write \"Maximum number of …\":\n{found}");
+    assert_eq!(vague_limits("    /// Most bytes of a name.\n    /// At most 3.\n    // Most scripts end.").len(), 2);
+}
+
 #[test]
 fn comments_have_at_most_120_columns() {
     let found = found_in_sources(wide_comments);

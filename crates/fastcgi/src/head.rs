@@ -8,7 +8,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 
 /// A longer head is [`HeadError::TooLong`].
 pub const MOST_BYTES: usize = 256 << 10;
-/// Most header fields of a head.
+/// Maximum number of header fields of a head.
 pub const MOST_FIELDS: usize = 200;
 
 /// The head of a response.

@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 
-/// Most names that are read from a folder.
+/// Maximum number of names that are read from a folder.
 pub const MOST: usize = 10_000;
 
-/// At most [`MOST`] names, without `.` and `..`.
+/// The first [`MOST`] names, without `.` and `..`.
 #[derive(Debug, Default)]
 pub struct FolderNames {
     /// In the order of their bytes; of each, whether it is that of a folder.

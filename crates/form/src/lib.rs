@@ -10,5 +10,5 @@
 pub mod multipart;
 pub mod urlencoded;
 
-/// Most fields of a form: each costs far more memory than its bytes on the wire.
+/// Maximum number of fields of a form: each costs far more memory than its bytes on the wire.
 pub const MAX_FIELDS: usize = 10_000;

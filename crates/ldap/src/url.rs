@@ -73,7 +73,7 @@ impl LdapUrl {
     }
 }
 
-/// Most hosts of a URL, which are tried one after the other.
+/// Maximum number of hosts of a URL, which are tried one after the other.
 const MOST_HOSTS: usize = 8;
 
 /// `host:port` separated by blanks; an IPv6 address in brackets. `None` also for more than [`MOST_HOSTS`].

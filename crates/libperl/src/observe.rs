@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use libperl_sys as sys;
 
-/// Most frames of a stack, from the innermost.
+/// Maximum number of frames of a stack, from the innermost.
 const MOST_FRAMES: usize = 128;
 /// Longest name of a sub or file, in bytes; longer ones are cut.
 const MOST_BYTES: usize = 512;

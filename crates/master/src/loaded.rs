@@ -7,7 +7,7 @@ use wire::control::LateCode;
 
 use super::sockets::control_socket::SelfReport;
 
-/// At most this many pieces of code are considered, the most common ones first; their names fit into a command.
+/// Maximum number of pieces of code that are considered, the most common ones first; their names fit into a command.
 const MOST: usize = 200;
 const LONGEST: usize = 48 * 1024;
 

@@ -30,7 +30,7 @@ use crate::waits::{Progress, Waits};
 
 /// Time without requests after a connection could not be made; httpd's.
 const USUAL_RETRY: Duration = Duration::from_secs(60);
-/// Most header fields of a response, and most bytes of its head.
+/// Maximum number of header fields of a response, and of bytes of its head.
 const FIELDS: usize = 200;
 const HEAD: usize = 256 << 10;
 

@@ -13,7 +13,7 @@ use crate::body::ProxiedBody;
 use crate::key::Key;
 use crate::metered::Allowance;
 
-/// Most idle connections to one backend.
+/// Maximum number of idle connections to one backend.
 const MOST: usize = 64;
 /// Time after which an idle connection is closed, unless `ttl` says otherwise.
 const USUAL_TTL: Duration = Duration::from_secs(60);

@@ -11,7 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::connect::Socket;
 
-/// Most bytes before the end of a response's head: interim responses, the head, and the body's first bytes.
+/// Maximum number of bytes before the end of a response's head: interim responses, the head, and the body's first
+/// bytes.
 const MOST: u64 = 1 << 20;
 
 /// The bytes that a backend may still send.

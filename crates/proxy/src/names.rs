@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::Instant;
 
-/// Most lookups at once, in all threads of the front.
+/// Maximum number of lookups at once, in all threads of the front.
 static LOOKUPS: Semaphore = Semaphore::const_new(16);
 /// Time for which addresses of a name are used.
 const REMEMBERED: Duration = Duration::from_secs(5);

@@ -9,7 +9,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use crate::entities;
 use crate::substitute::MAX_VALUE;
 
-/// Most names in a list of codings.
+/// Maximum number of names in a list of codings.
 pub const MOST_CODINGS: usize = 8;
 /// Longest value after each coding of a list, in bytes.
 pub const MAX_CODED: usize = 4 * MAX_VALUE;

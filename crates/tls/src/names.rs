@@ -50,7 +50,8 @@ const ALGORITHMS: [(&str, &str); 9] = [
 
 /// A name of a user in Active Directory, among a certificate's alternative names.
 const MS_UPN: &str = "1.3.6.1.4.1.311.20.2.3";
-/// Most variables about attributes or alternative names of a kind: a client's certificate may have thousands.
+/// Maximum number of variables about attributes or alternative names of a kind: a client's certificate may have
+/// thousands.
 const MOST: usize = 100;
 /// Length of a line in PEM.
 const PEM_LINE: usize = 64;

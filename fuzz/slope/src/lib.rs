@@ -15,7 +15,7 @@ use nix::time::{ClockId, clock_gettime};
 const SHORTEST: usize = 16;
 /// Longest repeated input, in bytes.
 const LONGEST: usize = 256 * 1024;
-/// Most repetitions of the input.
+/// Maximum number of repetitions of the input.
 const TIMES: usize = 16;
 /// One of this many inputs is checked, always including the first: a run with one input reproduces a finding.
 const EVERY: u32 = 16;

@@ -10,7 +10,7 @@
 
 const aprxs_kind aprxs_kind_Socket = {"APR::Socket", NULL, NULL};
 
-/* Most bytes of one recv. */
+/* Maximum number of bytes of one recv. */
 enum { LONGEST_READ = 1 << 30 };
 
 static int descriptor_of(aprxs_object *socket)

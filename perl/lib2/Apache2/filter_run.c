@@ -5,7 +5,7 @@
 /* Apache2::Const's OK and DECLINED. */
 enum { OK = 0, DECLINED = -1 };
 
-/* Most filters in a chain. */
+/* Maximum number of filters in a chain. */
 enum { DEEPEST = 400 };
 
 /* The status of a handler's return value; other values than numbers, and 200, are OK. */

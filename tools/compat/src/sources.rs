@@ -17,7 +17,7 @@ const MAX_FILES: usize = 5000;
 /// Maximum size of a program, in bytes.
 const MAX_SIZE: u64 = 2 << 20;
 const MAX_DEPTH: usize = 8;
-/// Most names in folders that are checked.
+/// Maximum number of names in folders that are checked.
 const MAX_NAMES: usize = 200_000;
 /// `<Directory />` and `<Directory /usr/share>` set defaults for other folders: no site consists of them as a
 /// whole.

@@ -46,7 +46,7 @@ pub struct DiffSites {
     /// Paths to compare, instead of a log [default: /]
     #[arg(long = "path", value_name = "PATH")]
     paths: Vec<String>,
-    /// Most distinct requests of the log
+    /// Maximum number of distinct requests of the log
     #[arg(short = 'n', long, value_name = "N", default_value = "1000")]
     requests: usize,
     /// Number of requests at the same time

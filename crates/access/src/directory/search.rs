@@ -6,7 +6,7 @@ use ldap::{LdapEntry, LdapFilter, LdapScope, LdapSearch, LdapUrl, code};
 use super::connection::{DirectoryConnection, DirectoryFailure, shown};
 use super::{DirectoryEntry, DirectoryKey, DirectoryQuestion, QuestionSubject};
 
-/// Most groups that are looked at for one requirement.
+/// Maximum number of groups that are looked at for one requirement.
 const MOST_GROUPS: usize = 256;
 
 /// The answer to a question.

@@ -27,7 +27,7 @@ use databases::SqlQuestion;
 
 pub use directories::DirectoryRequirement;
 
-/// Most directories, and most answers of them, that are remembered.
+/// Maximum number of directories, and of their answers, in the cache.
 const MOST_DIRECTORIES: usize = 256;
 const MOST_ANSWERS: usize = 4096;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::syntax::tree::At;
 use crate::syntax::words;
 
-/// Most bytes of all uses of macros together: macros that use macros multiply.
+/// Maximum number of bytes of all uses of macros together: macros that use macros multiply.
 const MOST_BYTES: usize = 16 << 20;
 
 /// The macros that are defined while a configuration is read.

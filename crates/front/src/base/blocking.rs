@@ -19,9 +19,9 @@ use tokio::sync::oneshot;
 use super::refusal::Refusal;
 use base::log;
 
-/// Most threads of [`run`]; further work is queued.
+/// Maximum number of threads of [`run`]; further work is queued.
 const MOST: usize = 64;
-/// Most threads of [`store`]. If that disk hangs, the threads of [`run`] still read other files.
+/// Maximum number of threads of [`store`]. If that disk hangs, the threads of [`run`] still read other files.
 const MOST_STORING: usize = 4;
 /// Maximum number of threads of [`compute`]. More threads than processors would only compete with the threads that
 /// serve clients.

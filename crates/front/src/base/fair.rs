@@ -15,9 +15,9 @@ use tokio::sync::oneshot;
 
 use super::blocking::processors;
 
-/// Most levels of folders; deeper folders share the turns of their ancestor at this level.
+/// Maximum number of levels of folders; deeper folders share the turns of their ancestor at this level.
 const DEEPEST: usize = 16;
-/// Most folders whose last turn is stored; when there are more, the table is cleared.
+/// Maximum number of folders whose last turn is stored; when there are more, the table is cleared.
 const REMEMBERED: usize = 10_000;
 
 /// Random keys of the hash, so that a client cannot construct two folders with the same digest.
@@ -45,9 +45,9 @@ fn step<T: Hash + ?Sized>(before: Option<&u64>, name: &T) -> u64 {
 
 /// A queue for one kind of work.
 pub struct FairQueue {
-    /// Most turns at once; 0: as many as there are processors.
+    /// Maximum number of turns at once; 0: as many as there are processors.
     turns: usize,
-    /// Most weight of all running turns together; a single turn may weigh more.
+    /// Maximum weight of all running turns together; a single turn may weigh more.
     weight: usize,
     state: Mutex<Option<State>>,
 }

@@ -15,7 +15,7 @@ pub const PIECE: usize = 64 * 1024;
 const SMALL: usize = 4 * 1024;
 /// Sizes of buffers; a piece gets the smallest that fits.
 const SIZES: [usize; 4] = [PIECE / 8, PIECE / 4, PIECE / 2, PIECE];
-/// Most spare buffers of each size for one thread.
+/// Maximum number of spare buffers of each size for one thread.
 const SPARE: usize = 16;
 
 type Buffer = Box<[u8]>;

@@ -4,7 +4,8 @@ use http::Version;
 
 use config::RequestLimits;
 
-/// Most bytes of a method; longer ones are answered 501. The longest in IANA's registry has 17 (`UPDATEREDIRECTREF`).
+/// Maximum number of bytes of a method; longer ones are answered 501. The longest in IANA's registry has 17
+/// (`UPDATEREDIRECTREF`).
 pub const LONGEST_METHOD: usize = 32;
 
 /// Name of the protocol as in `SERVER_PROTOCOL`: `HTTP/1.1`

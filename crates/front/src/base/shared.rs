@@ -15,7 +15,7 @@ use super::measures::Measures;
 use super::refusals::Refusals;
 use super::slowest::Slowest;
 
-/// Most spare buffers for frames. Queued requests hold their own buffers.
+/// Maximum number of spare buffers for frames. Queued requests hold their own buffers.
 const SPARE_FRAMES: usize = 64;
 /// Largest capacity of a spare buffer, in bytes; larger ones are freed.
 const SPARE_FRAME_SIZE: usize = 128 * 1024;

@@ -8,7 +8,7 @@ use wire::control::SlowRequest;
 
 use super::lock::lock;
 
-/// Most requests in each window.
+/// Maximum number of requests in each window.
 const MOST: usize = 20;
 /// Length of a window. The current and the previous one are shown.
 const WINDOW: Duration = Duration::from_secs(150);

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-/// Most bytes in one read of an unregistered socket.
+/// Maximum number of bytes in one read of an unregistered socket.
 const FIRST: usize = 4096;
 
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use super::Client;
 use super::socket::Socket;
 use crate::base::turn;
 
-/// Most bytes in one read while the protocol is determined.
+/// Maximum number of bytes in one read while the protocol is determined.
 const AHEAD: usize = 512;
 
 /// A client's socket that counts its bytes.

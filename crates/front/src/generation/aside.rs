@@ -35,7 +35,7 @@ pub enum FileOperation {
     Contents,
 }
 
-/// Most bytes of a file that is read whole: a type map.
+/// Maximum number of bytes of a file that is read whole: a type map.
 pub const LONGEST: usize = 64 * 1024;
 
 /// Contents of a short file; `None` if the file is longer than [`LONGEST`].

@@ -39,9 +39,9 @@ const KEPT_FOR: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_secs(2);
 /// Divisor of RLIMIT_NOFILE: cached files of all threads take at most a sixteenth of the descriptors.
 const SHARE: u64 = 16;
-/// Most folders whose names are cached: at most about 16 MB for each thread.
+/// Maximum number of folders whose names are cached: at most about 16 MB for each thread.
 const MOST_FOLDERS: usize = 32;
-/// Most short files whose contents are cached: at most 4 MB for each thread.
+/// Maximum number of short files whose contents are cached: at most 4 MB for each thread.
 const MOST_SHORT_FILES: usize = 64;
 
 /// The open files of one thread, for one generation.

@@ -24,7 +24,7 @@ use crate::routing::server_name;
 /// Longest silence and total time, as in httpd.
 const SILENCE: Duration = Duration::from_secs(2);
 const IN_ALL: Duration = Duration::from_secs(30);
-/// Most bytes discarded in one read.
+/// Maximum number of bytes discarded in one read.
 const PIECE: usize = 16 * 1024;
 
 /// Answers a request that the strict reader has refused, and closes.

@@ -26,9 +26,9 @@ const OURS: u64 = 32;
 const OF_A_WORKER: u64 = 2;
 /// Minimum interval between two equal warnings.
 const TOLD_FOR: Duration = Duration::from_secs(60);
-/// Most clients whose last warning is stored.
+/// Maximum number of clients whose last warning is stored.
 const MAX_TOLD: usize = 1000;
-/// Most connections at one time that get a 503; further ones are closed without a response.
+/// Maximum number of connections at one time that get a 503; further ones are closed without a response.
 const MAX_GOODBYES: u32 = 32;
 const GOODBYE_TIME: Duration = Duration::from_secs(2);
 const GOODBYE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 48\r\n\
@@ -87,8 +87,8 @@ impl ConnectionLimit {
         ConnectionLimit { descriptors, counts: Arc::default(), told: Mutex::default(), goodbyes: Arc::default() }
     }
 
-    /// Most connections within the limit on open files, beside workers and logs. A quarter of the descriptors is
-    /// reserved for files that connections request.
+    /// Maximum number of connections within the limit on open files, beside workers and logs. A quarter of the
+    /// descriptors is reserved for files that connections request.
     fn room(&self, taken: OtherDescriptors) -> u64 {
         let kept = OURS + (OF_A_WORKER + taken.threads as u64) * taken.workers as u64 + taken.logs as u64;
         (self.descriptors.saturating_sub(kept) / 4 * 3).max(1)

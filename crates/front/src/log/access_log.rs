@@ -18,7 +18,7 @@ use config::{Config, LogTarget};
 
 /// Buffered bytes that are written without waiting for the clock.
 const FULL: usize = 32 * 1024;
-/// Most bytes buffered for a piped program that does not read; further lines are lost.
+/// Maximum number of bytes buffered for a piped program that does not read; further lines are lost.
 const KEPT: usize = 1024 * 1024;
 
 pub struct AccessLogs {

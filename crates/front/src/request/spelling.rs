@@ -19,7 +19,7 @@ use base::path::PATH;
 use config::response::lookup::spelling::Spelling;
 use files::open::{Links, PathWithLinks, root};
 
-/// Most names in a list of similar ones.
+/// Maximum number of names in a list of similar ones.
 const MOST: usize = 100;
 
 /// How a name differs from the one that is asked for, the smallest difference first.

@@ -35,9 +35,9 @@ use config::{Config, Scope, Settings};
 use htaccess::HtaccessStore;
 use settings::{KEPT_SETTINGS, Sections};
 
-/// Most stored routes.
+/// Maximum number of stored routes.
 const KEPT: usize = 8192;
-/// Most bytes of a stored route's key. Longer paths are probably never requested again.
+/// Maximum number of bytes of a stored route's key. Longer paths are probably never requested again.
 const LONGEST: usize = 512;
 
 /// The routes of one configuration.

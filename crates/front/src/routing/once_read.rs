@@ -17,7 +17,7 @@ pub enum NotYet {
     Refused(Refusal),
 }
 
-/// Most reads for one route, because files may change while they are read.
+/// Maximum number of reads for one route, because files may change while they are read.
 const MOST_TRIES: usize = 20;
 
 /// Calls `ask` until it needs no unread `.htaccess` file. Other threads read the files.

@@ -8,7 +8,7 @@ use config::{Applied, Config, Handler, Settings};
 
 use super::{Routes, bytes};
 
-/// Most stored merged settings.
+/// Maximum number of stored merged settings.
 pub(super) const KEPT_SETTINGS: usize = 4096;
 /// Estimated bytes of merged settings for each byte of their `.htaccess` files.
 const SETTINGS_OF_BYTE: usize = 16;

@@ -12,9 +12,9 @@ use super::{otlp, send};
 use base::log;
 use config::{TraceCollector, Traces};
 
-/// Most requests waiting to be sent.
+/// Maximum number of requests waiting to be sent.
 const QUEUED: usize = 2048;
-/// Most requests in one message.
+/// Maximum number of requests in one message.
 const BATCH: usize = 256;
 /// Longest time that a request waits for others of its message.
 const WAIT: Duration = Duration::from_secs(1);

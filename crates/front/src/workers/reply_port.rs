@@ -18,8 +18,8 @@ use super::scheduler::RequestId;
 use super::share::{Share, go_on_later};
 use super::worker::{ReplyPath, Worker};
 
-/// Most packets read from the socket of a worker that has ended. A child of its program may hold the socket open and
-/// continue to send.
+/// Maximum number of packets read from the socket of a worker that has ended. A child of its program may hold the
+/// socket open and continue to send.
 const LAST_WORDS: usize = 64;
 
 /// Receive buffers, reused for all packets, because clearing a buffer for each packet costs more than reading it.

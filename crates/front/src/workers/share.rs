@@ -4,9 +4,9 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::Context;
 
-/// Most packets read in one turn.
+/// Maximum number of packets read in one turn.
 const PACKETS: usize = 32;
-/// Most bytes read in one turn; the packet that reaches the limit is the last.
+/// Maximum number of bytes read in one turn; the packet that reaches the limit is the last.
 const BYTES: usize = 32 * 1024;
 
 /// Number of entries that the task of one worker may still read in this turn.

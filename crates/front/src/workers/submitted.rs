@@ -11,7 +11,7 @@ use super::spool::LateClose;
 use base::printable;
 use config::scheduling::PoolShare;
 
-/// Most characters of a request in a table.
+/// Maximum number of characters of a request in a table.
 const SHOWN: usize = 200;
 
 /// A request to submit to a pool.

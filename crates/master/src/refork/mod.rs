@@ -20,7 +20,7 @@ use super::sockets::control_socket::ControlClient;
 
 pub use due::ReforkView;
 
-/// At most one of this many workers may be away at the same time.
+/// Number of workers for each one that may be away at the same time.
 const PART: u32 = 10;
 
 /// An action for the loop.

@@ -25,7 +25,7 @@ use crate::key::Key;
 use crate::names::Names;
 use crate::waits::Waits;
 
-/// Most idle connections to one application.
+/// Maximum number of idle connections to one application.
 const MOST_IDLE: usize = 64;
 /// Time after which an idle connection is closed, unless `ttl` names another.
 const USUAL_TTL: Duration = Duration::from_secs(60);

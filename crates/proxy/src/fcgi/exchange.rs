@@ -16,7 +16,7 @@ use super::failure::FastcgiFailure;
 use crate::body::BodyStream;
 use crate::connect::Socket;
 
-/// Most bytes that are read at once.
+/// Maximum number of bytes that are read at once.
 const PIECE: usize = 32 << 10;
 
 /// A connection with a request on its way.

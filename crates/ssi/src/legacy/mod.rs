@@ -13,7 +13,7 @@
 mod parse;
 mod tokens;
 
-/// Most tokens of an expression.
+/// Maximum number of tokens of an expression.
 pub const MAX_TOKENS: usize = 1000;
 
 /// A parsed expression.

@@ -18,7 +18,7 @@ use config::ConfigError;
 use config::tls::NamedFile;
 use config::tls::client_auth::{AskedCertificate, ClientAuth, RevocationCheck, RevocationDepth};
 
-/// Most bytes of the names of authorities in a handshake. Clients limit the length of the message.
+/// Maximum number of bytes of the names of authorities in a handshake. Clients limit the length of the message.
 const LONGEST_NAMES: usize = 48 << 10;
 
 /// How a host checks certificates of clients.

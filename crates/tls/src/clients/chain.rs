@@ -17,8 +17,8 @@ use super::fields::is_self_issued;
 use super::{ClientTrust, Rejection, Verdict};
 use config::tls::client_auth::{ClientVerify, MAX_DEPTH, RevocationDepth};
 
-/// Most certificates behind the client's own that are looked at. More would only cost signatures: a chain has at most
-/// six.
+/// Maximum number of certificates behind the client's own that are looked at. More would only cost signatures: a chain
+/// has at most six.
 pub const MOST_SENT: usize = 10;
 
 impl ClientTrust {

@@ -3,7 +3,7 @@
 use super::MAX_PAYLOAD;
 use crate::{Cursor, Malformed, put_string};
 
-/// Most bytes of an encoded [`OnwardRequest`].
+/// Maximum number of bytes of an encoded [`OnwardRequest`].
 pub const MAX_ONWARD: usize = MAX_PAYLOAD - 4096;
 
 /// A request after its phases, as far as handlers may have changed it.

@@ -12,7 +12,7 @@ use wire::fcgid::{FromManager, ProgramSpec, ToManager};
 
 /// Interval of checks whether the client is still connected, in ms.
 const LOOK: u16 = 1000;
-/// Most bytes of a request's path that the status shows.
+/// Maximum number of bytes of a request's path that the status shows.
 const MOST_SHOWN: usize = 200;
 
 /// A process of a program that serves this worker alone. Dropped without [`Lease::end`], the process ends.

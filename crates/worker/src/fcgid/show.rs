@@ -14,7 +14,7 @@ use base::log;
 
 /// Shortest time between two writes, unless a process has begun or ended.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Most programs that are counted; of more, those without processes are forgotten.
+/// Maximum number of programs that are counted; of more, those without processes are forgotten.
 const MOST_PROGRAMS: usize = 1000;
 
 /// Counters of a program.

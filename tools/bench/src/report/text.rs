@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::units::{size, three, time};
 use super::{Latency, Report};
 
-/// At most 80 columns, except notes and URLs.
+/// Lines of 80 columns, except notes and URLs.
 pub fn text(report: &Report) -> String {
     let mut text = String::new();
     let more = if report.urls > 1 { format!(" and {} more", report.urls - 1) } else { String::new() };

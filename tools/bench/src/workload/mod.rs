@@ -15,7 +15,7 @@ use super::{EncodedRequest, RequestTarget, RequestTemplate};
 use access_log::LoggedRequest;
 use lines::Enough;
 
-/// Most requests in memory.
+/// Maximum number of requests in memory.
 const MOST: usize = 1_000_000;
 /// Maximum number of log lines read, including lines with other methods.
 const MOST_LINES: usize = 20_000_000;

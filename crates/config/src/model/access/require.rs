@@ -103,7 +103,7 @@ pub struct Vocabulary<'a> {
     pub patterns: &'a mut Budget,
 }
 
-/// Most names of `Require forward-dns`, each of which is looked up.
+/// Maximum number of names of `Require forward-dns`, each of which is looked up.
 pub const MOST_FORWARD_NAMES: usize = 16;
 
 impl Require {
@@ -261,7 +261,7 @@ impl Require {
     }
 }
 
-/// Most words of a requirement, each of which may be a question to the directory.
+/// Maximum number of words of a requirement, each of which may be a question to the directory.
 const MOST_LDAP_WORDS: usize = 100;
 
 /// `ldap-user`, `ldap-group`, …

@@ -9,7 +9,7 @@ use super::url::BackendUrl;
 use crate::syntax::pattern::Pattern;
 use crate::syntax::tree::At;
 
-/// Most members of a balancer: a choice looks at each of them.
+/// Maximum number of members of a balancer: a choice looks at each of them.
 pub const MOST_MEMBERS: usize = 256;
 
 /// The target of `balancer://name`, which spreads requests over its members.

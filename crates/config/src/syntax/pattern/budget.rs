@@ -127,7 +127,7 @@ fn invalid(source: &str, reason: &str) -> String {
     format!("invalid regular expression `{}`: {reason}{advice}", shortened(source))
 }
 
-/// At most 200 characters of the source, for messages.
+/// The first 200 characters of the source, for messages.
 pub fn shortened(source: &str) -> Cow<'_, str> {
     match source.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", source.get(..end).unwrap_or_default()).into(),

@@ -30,7 +30,7 @@ pub static ROWS: &[Row] = rows![
     "Accepted without effect: as httpd 2.4, the server sends the same headers with On and Off.",
 ];
 
-/// Most languages of LanguagePriority: each is compared with those of a page's variants.
+/// Maximum number of languages of LanguagePriority: each is compared with those of a page's variants.
 const MOST_LANGUAGES: usize = 200;
 
 /// `LanguagePriority language…`

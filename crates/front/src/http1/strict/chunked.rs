@@ -5,13 +5,13 @@
 use super::line::{Lines, TooLong};
 use super::{HeadLimits, Violation, extension, field};
 
-/// Most bytes of chunk extensions in one body. Extensions are ignored, so without a limit a client could send them for
-/// ever.
+/// Maximum number of bytes of chunk extensions in one body. Extensions are ignored, so without a limit a client could
+/// send them for ever.
 const EXTENSIONS: usize = 4096;
-/// Most bytes of trailer fields in one body.
+/// Maximum number of bytes of trailer fields in one body.
 const TRAILERS: usize = 8192;
-/// Most digits of a chunk size: 16 hexadecimal digits are 64 bits. Without a limit, leading zeros could be sent for
-/// ever.
+/// Maximum number of digits of a chunk size: 16 hexadecimal digits are 64 bits. Without a limit, leading zeros could be
+/// sent for ever.
 const MOST_DIGITS: usize = 16;
 
 /// State of a chunked body.

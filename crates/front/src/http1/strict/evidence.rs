@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::field;
 
-/// Most bytes of a request line in an excerpt.
+/// Maximum number of bytes of a request line in an excerpt.
 const LONGEST_LINE: usize = 1000;
-/// Most bytes of a field name in an excerpt.
+/// Maximum number of bytes of a field name in an excerpt.
 const LONGEST_NAME: usize = 64;
 
 /// The request line and the wrong field of a refused head.

@@ -7,7 +7,7 @@ use super::Violation;
 const TOKEN: [bool; 256] = table(b"!#$%&'*+-.^_`|~", true);
 /// Bytes of a field value: no control character but the tab (RFC 9110, section 5.5).
 const VALUE: [bool; 256] = value();
-/// Most bytes of a field name. `http::HeaderName` takes up to 64 KiB, which no real name needs.
+/// Maximum number of bytes of a field name. `http::HeaderName` takes up to 64 KiB, which no real name needs.
 const LONGEST_NAME: usize = 1024;
 
 const fn table(marks: &[u8], alphanumeric: bool) -> [bool; 256] {

@@ -9,7 +9,7 @@ use super::field::is_token;
 use crate::base::protocol::LONGEST_METHOD;
 use crate::base::target::count_odd;
 
-/// Most bytes of a target that `http::Uri` can hold.
+/// Maximum number of bytes of a target that `http::Uri` can hold.
 const LONGEST_TARGET: usize = u16::MAX as usize - 1;
 
 /// Versions of HTTP/1.

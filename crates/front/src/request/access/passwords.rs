@@ -26,9 +26,9 @@ static READING: FairQueue = FairQueue::new(1, 0);
 /// Limits the threads that wait for directories, so that hanging ones leave threads for files. A folder whose
 /// directories hang gets the next turn after the other folders.
 static ASKING: FairQueue = FairQueue::new(32, 0);
-/// Most questions of a thread of the front to one directory at once.
+/// Maximum number of questions of a thread of the front to one directory at once.
 const MOST_QUESTIONS: usize = 4;
-/// Most directories whose questions are counted.
+/// Maximum number of directories whose questions are counted.
 const MOST_DIRECTORIES: usize = 512;
 
 #[derive(Default)]

@@ -17,7 +17,7 @@ use crate::routing::Route;
 use fastcgi::CgiHead;
 use proxy::FastcgiBody;
 
-/// Most bytes of a body without a reader that are read for the sake of the connection.
+/// Maximum number of bytes of a body without a reader that are read for the sake of the connection.
 const DISCARDED: usize = 1 << 20;
 
 /// The client's response, or the internal redirect that the application asks for.

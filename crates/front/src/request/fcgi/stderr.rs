@@ -6,9 +6,9 @@ use config::LogLevel;
 use proxy::StderrSink;
 use std::rc::Rc;
 
-/// Most bytes of one request's lines that are logged.
+/// Maximum number of bytes of one request's lines that are logged.
 const MOST: usize = 64 << 10;
-/// Most bytes of one line.
+/// Maximum number of bytes of one line.
 const LONGEST: usize = 4096;
 
 /// Logs the lines of the application `origin` with the request's place. An application may split lines between records.

@@ -15,7 +15,7 @@ use config::response::variables::Variables;
 
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Most bytes of all variables: fields and path are limited, and rules may multiply them.
+/// Maximum number of bytes of all variables: fields and path are limited, and rules may multiply them.
 const MOST: usize = 1 << 20;
 
 /// All variables; later ones of a name replace earlier ones. `length` is that of the body.

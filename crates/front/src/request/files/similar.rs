@@ -8,7 +8,7 @@ use crate::routing::Route;
 use files::mime::unknown_parts;
 use files::open::{Links, PathWithLinks, root};
 
-/// Most files that are compared for one request: each costs a lookup of its settings and an open file.
+/// Maximum number of files that are compared for one request: each costs a lookup of its settings and an open file.
 pub const MOST_VARIANTS: usize = 100;
 
 /// Names, and whether there are more of them, or more names in the folder, than are compared.

@@ -20,17 +20,17 @@ use config::LogLevel;
 use ssi::conditions::Conditions;
 use ssi::parser::{PageEvent, Parser, Tags};
 
-/// Most documents, programs and commands that a page includes, with those that included documents include.
+/// Maximum number of documents, programs and commands that a page includes, with those that included documents include.
 pub const MAX_INCLUDES: u32 = 1000;
-/// Most bytes that they add to the page.
+/// Maximum number of bytes that they add to the page.
 pub const MAX_INCLUDED: u64 = 256 << 20;
-/// Most bytes of values that the elements of a page read and write.
+/// Maximum number of bytes of values that the elements of a page read and write.
 const MAX_WORK: usize = 64 << 20;
 /// Work for an element, in bytes.
 const ELEMENT: usize = 200;
 /// Work or text after which other requests of the thread run, in bytes.
 const TURN: usize = 256 << 10;
-/// Most lines about one page in the error log.
+/// Maximum number of lines about one page in the error log.
 const MAX_LINES: u32 = 10;
 
 /// The state that a page shares with the documents that it includes.

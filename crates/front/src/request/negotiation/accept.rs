@@ -4,7 +4,7 @@
 use http::HeaderMap;
 use http::header::{ACCEPT, ACCEPT_CHARSET, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HeaderName};
 
-/// Most items of a header that count: each is compared with each variant.
+/// Maximum number of items of a header that count: each is compared with each variant.
 const MOST: usize = 200;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -8,9 +8,9 @@
 
 use super::variant::Variant;
 
-/// Most variants of a map: each is compared with the client's headers.
+/// Maximum number of variants of a map: each is compared with the client's headers.
 pub const MOST_VARIANTS: usize = 100;
-/// Most languages of a variant: each is compared with those of the client.
+/// Maximum number of languages of a variant: each is compared with those of the client.
 const MOST_LANGUAGES: usize = 100;
 
 /// The variants of a map. The error says where the map is invalid.

@@ -231,7 +231,7 @@ async fn follow(
     }
 }
 
-/// Most questions of a place's rules for one request.
+/// Maximum number of questions of a place's rules for one request.
 const MOST_QUESTIONS: usize = 50;
 
 /// Runs the rules, and answers their questions, until they have no more.

@@ -20,7 +20,7 @@ use base::log;
 use base::stamp::Stamp;
 use config::{Htaccess, Overrides};
 
-/// Most missing names stored for a folder. Clients choose these names, so they must not fill the memory.
+/// Maximum number of missing names stored for a folder. Clients choose these names, so they must not fill the memory.
 const MAX_MISSED: usize = 1000;
 /// Number of outdated lists after which each subfolder is looked up by name instead: the folder's contents
 /// change faster than they can be listed.

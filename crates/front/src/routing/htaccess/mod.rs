@@ -33,11 +33,11 @@ use watch::Watcher;
 
 pub use reading::Unread;
 
-/// Most stored folders. When there are more, all are dropped and read again on demand.
+/// Maximum number of stored folders. When there are more, all are dropped and read again on demand.
 const MAX_FOLDERS: usize = 4096;
-/// Most bytes of all parsed files. When there are more, the largest are dropped.
+/// Maximum number of bytes of all parsed files. When there are more, the largest are dropped.
 const MOST_MEMORY: usize = 40 << 20;
-/// Most bytes of texts stored for workers.
+/// Maximum number of bytes of texts stored for workers.
 const MOST_TEXTS: usize = 4 << 20;
 /// Limits reading and parsing to two threads, because more would compete for the same processors.
 static READING: FairQueue = FairQueue::new(2, 0);

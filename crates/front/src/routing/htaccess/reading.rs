@@ -13,7 +13,7 @@ use http::StatusCode;
 
 use config::{ChainLoad, Config, ConfigError, Htaccess, Overrides, htaccess_text};
 
-/// Most names in a list of subfolders. In a larger folder each name is looked up on disk.
+/// Maximum number of names in a list of subfolders. In a larger folder each name is looked up on disk.
 const MAX_LISTED: usize = 10_000;
 
 /// Folders that must be read before the files of a request are known.

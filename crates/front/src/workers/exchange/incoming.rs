@@ -7,7 +7,7 @@ use wire::reply::Reply;
 
 use super::Exchange;
 
-/// Most informational (1xx) heads of one response.
+/// Maximum number of informational (1xx) heads of one response.
 const MAX_INFOS: u32 = 32;
 /// Maximum number of messages without content (empty body, more time) of one request; no real program sends as many.
 const MAX_IDLE: u32 = 1_000_000;

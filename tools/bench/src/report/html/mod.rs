@@ -9,7 +9,7 @@ use super::units::{three, time};
 use super::{Comparison, Interval, Report};
 pub use plot::{Axis, Plot};
 
-/// Most points in a diagram.
+/// Maximum number of points in a diagram.
 const MOST_POINTS: usize = 400;
 /// Shortest time in a logarithmic diagram, in seconds.
 const SHORTEST: f64 = 1e-6;

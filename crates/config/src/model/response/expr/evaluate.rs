@@ -8,7 +8,7 @@ use super::source::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource, LookAhead
 use super::tree::{Comparing, ExprFunction, Globbing, List, Node, Substitution, Word};
 use crate::syntax::work;
 
-/// Most texts of a list.
+/// Maximum number of texts of a list.
 const LONGEST_LIST: usize = 10_000;
 
 /// Result of a part of an expression.

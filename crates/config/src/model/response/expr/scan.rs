@@ -8,7 +8,7 @@ pub struct ExprScanner<'a> {
     pub rest: &'a str,
 }
 
-/// Most characters of the rest that a message quotes.
+/// Maximum number of characters of the rest that a message quotes.
 const QUOTED: usize = 40;
 
 impl<'a> ExprScanner<'a> {

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-/// Most bytes of a name that is inserted; DNS has no longer ones.
+/// Maximum number of bytes of a name that is inserted; DNS has no longer ones.
 const LONGEST_NAME: usize = 255;
 /// Stands for a part that a name does not have, as in httpd.
 const MISSING: &str = "_";

@@ -24,7 +24,7 @@ pub type Answerer = for<'a> fn(
     &'a ExprQuestion,
 ) -> Pin<Box<dyn Future<Output = ExprAnswer> + 'a>>;
 
-/// Most questions of a request's expressions.
+/// Maximum number of questions of a request's expressions.
 const MOST_QUESTIONS: usize = 50;
 
 /// The answers that a request's expressions have, and the question that stopped one.

@@ -16,7 +16,7 @@ use config::Handler;
 use files::open::OpenedFile;
 use percent_encoding::percent_encode;
 
-/// Most bytes of a text.
+/// Maximum number of bytes of a text.
 const LONGEST: usize = 256 << 10;
 /// Begin of an element of server-side includes.
 const ELEMENT: &[u8] = b"<!--#";

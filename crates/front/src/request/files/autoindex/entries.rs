@@ -12,7 +12,7 @@ use super::{IndexInput, MOST};
 use config::response::listing::ListingOption;
 use files::open::Links;
 
-/// Most bytes of a file in which its title is looked for.
+/// Maximum number of bytes of a file in which its title is looked for.
 const TITLE_WITHIN: u64 = 8 << 10;
 
 pub struct IndexEntry {

@@ -8,7 +8,7 @@ use super::rows::IndexRow;
 use super::text::{escaped, path_encoded};
 use config::response::listing::{Listing, ListingColumn, ListingOption};
 
-/// Most bytes of a pattern in the query: each name is compared with it.
+/// Maximum number of bytes of a pattern in the query: each name is compared with it.
 const LONGEST_PATTERN: usize = 64;
 
 /// Order and filter of a listing, from the client's query.

@@ -9,7 +9,7 @@ use super::overload::{Change, LaneQueue, Overload};
 pub struct Lane<T> {
     /// Id of the share and the place that configures it; `None`: requests without a share.
     pub share: Option<(u32, String)>,
-    /// Most workers that the lane's requests may occupy at one time.
+    /// Maximum number of workers that the lane's requests may occupy at one time.
     pub most: u32,
     /// Number of requests of this lane at workers, including those sent ahead.
     pub busy: u32,
@@ -17,7 +17,7 @@ pub struct Lane<T> {
     pub seen: bool,
     /// Requests that were refused because the queue was full or the lane overloaded.
     pub shed: u64,
-    /// Most requests that may wait.
+    /// Maximum number of requests that may wait.
     length: usize,
     /// Queued requests, oldest first.
     waiting: VecDeque<Waiting<T>>,

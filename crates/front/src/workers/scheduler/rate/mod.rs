@@ -15,7 +15,7 @@ use config::scheduling::SpeedLimit;
 
 use account::Account;
 
-/// Most accounts in `recent`; a full `recent` becomes `older`, whose accounts are dropped.
+/// Maximum number of accounts in `recent`; a full `recent` becomes `older`, whose accounts are dropped.
 const KEPT: usize = 16_384;
 /// A /64 network of IPv6 is one client.
 const PREFIX: u128 = !(u64::MAX as u128);

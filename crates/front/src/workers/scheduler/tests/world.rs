@@ -17,12 +17,12 @@ use config::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
 
 const MAX_WORKERS: usize = 6;
 const QUEUE_LENGTH: usize = 20;
-/// Most requests in a worker's socket: the current one, which it may not have begun, and those sent ahead.
+/// Maximum number of requests in a worker's socket: the current one, which it may not have begun, and those sent ahead.
 const MOST_SENT: usize = wire::memory::orders::SLOTS;
 /// Id and limit of the `MaxConcurrentReqs` line.
 pub(super) const LINE: u32 = 7;
 const MOST_UNDER_WAY: u32 = 5;
-/// Most rounds until all requests have ended in a world without faults; far more than needed.
+/// Maximum number of rounds until all requests have ended in a world without faults; far more than needed.
 const ROUNDS: usize = 2_000;
 
 #[derive(Debug, Default)]

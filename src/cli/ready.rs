@@ -20,14 +20,14 @@ pub fn announce(name: String, more: AfterReady) -> OnReady {
 
 /// Writes the message that the server is ready.
 pub fn print_ready(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, AddressProtocol)]) {
-    let urls: Vec<String> = addresses.iter().map(url).collect();
+    let urls: Vec<String> = addresses.iter().map(|(address, protocol)| url(address, *protocol)).collect();
     // Ignore errors: the terminal may be closed.
     let line = printable::line(&format!("Cameleer serves {name} at {}", urls.join(" and ")));
     let _ = writeln!(terminal, "{line}");
 }
 
 /// The URL for a browser, or the address for another protocol.
-fn url((address, protocol): &(Listen, AddressProtocol)) -> String {
+fn url(address: &Listen, protocol: AddressProtocol) -> String {
     let (scheme, usual) = match protocol {
         AddressProtocol::Http => ("http", Some(80)),
         AddressProtocol::Https => ("https", Some(443)),

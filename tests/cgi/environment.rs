@@ -104,7 +104,8 @@ fn all_variables_are_those_of_a_worker_with_perl() {
 }
 
 /// Replaces the port of the server's address.
-fn without_port(server: &Server, (head, text): &(String, String)) -> (String, String) {
+fn without_port(server: &Server, response: &(String, String)) -> (String, String) {
+    let (head, text) = response;
     let port = server.get("/cgi/test").text();
     let port = port.lines().find_map(|line| line.strip_prefix("SERVER_PORT=")).expect("it has a port").to_owned();
     (head.clone(), text.replace(&format!(":{port}"), ":PORT").replace(&format!("_PORT={port}"), "_PORT=PORT"))

@@ -50,8 +50,11 @@ fn one_more_worker_costs_as_much_as_reported() {
     });
 }
 
-/// The reported size and the measured size, in bytes.
-type Sizes = (u64, u64);
+/// Sizes in bytes.
+struct Sizes {
+    reported: u64,
+    measured: u64,
+}
 
 fn verify(what: &str, attempt: impl Fn(&Meter) -> Sizes) {
     let meter = Meter(ControlGroup::new(&what.replace(' ', "-")));
@@ -59,8 +62,8 @@ fn verify(what: &str, attempt: impl Fn(&Meter) -> Sizes) {
     for _ in 0..TRIES {
         let calm = meter.is_calm();
         let sizes = attempt(&meter);
-        println!("{what}: {}", meter.words(sizes));
-        if is_near(sizes) {
+        println!("{what}: {}", meter.words(&sizes));
+        if sizes.are_near() {
             return;
         }
         counted += u32::from(calm && meter.is_calm());
@@ -69,8 +72,10 @@ fn verify(what: &str, attempt: impl Fn(&Meter) -> Sizes) {
     println!("{what}: NOT VERIFIED: no control group can be made, and something else moves MemAvailable all the time");
 }
 
-fn is_near((said, is): Sizes) -> bool {
-    said.abs_diff(is) * 20 <= is
+impl Sizes {
+    fn are_near(&self) -> bool {
+        self.reported.abs_diff(self.measured) * 20 <= self.measured
+    }
 }
 
 /// The control group to measure; `None` for the whole machine.
@@ -95,9 +100,10 @@ impl Meter {
     }
 
     /// The reported size and the measured size, as soon as both are near or [`A_LITTLE`] has passed.
-    fn settled(&self, said: u64, truth: impl Fn() -> u64) -> Sizes {
-        comes_true(A_LITTLE, || is_near((said, truth())));
-        (said, truth())
+    fn settled(&self, reported: u64, truth: impl Fn() -> u64) -> Sizes {
+        let sizes = || Sizes { reported, measured: truth() };
+        comes_true(A_LITTLE, || sizes().are_near());
+        sizes()
     }
 
     /// Whether only the server changes the measured memory.
@@ -106,10 +112,11 @@ impl Meter {
         self.0.is_some() || !comes_true(A_MOMENT, || self.used().abs_diff(before) > 1 << 20)
     }
 
-    fn words(&self, (said, is): Sizes) -> String {
+    fn words(&self, sizes: &Sizes) -> String {
+        let Sizes { reported, measured } = sizes;
         let by = self.0.as_ref().map_or("MemAvailable", ControlGroup::name);
-        let off = (said as f64 / is as f64 - 1.0) * 100.0;
-        format!("cameleer mem says {said}, {by} says {is}: {off:+.2} %")
+        let off = (*reported as f64 / *measured as f64 - 1.0) * 100.0;
+        format!("cameleer mem says {reported}, {by} says {measured}: {off:+.2} %")
     }
 }
 

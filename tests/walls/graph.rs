@@ -188,7 +188,10 @@ fn expand(tree: &str) -> Vec<(String, Name)> {
     let tree = tree.trim();
     if let Some((stem, list)) = tree.strip_suffix('}').and_then(|tree| tree.split_once('{')) {
         let leaves = split(list).into_iter().flat_map(expand);
-        return leaves.map(|(name, path)| (name, [parts(stem), path].concat())).map(without_self).collect();
+        return leaves
+            .map(|(name, path)| (name, [parts(stem), path].concat()))
+            .map(|(name, path)| without_self(name, path))
+            .collect();
     }
     let (path, renamed) = tree.split_once(" as ").map_or((tree, None), |(path, name)| (path, Some(name.trim())));
     let path = parts(path);
@@ -197,7 +200,7 @@ fn expand(tree: &str) -> Vec<(String, Name)> {
 }
 
 /// `a::{self}` names the module `a`.
-fn without_self((name, mut path): (String, Name)) -> (String, Name) {
+fn without_self(name: String, mut path: Name) -> (String, Name) {
     if path.len() > 1 && path.pop_if(|last| last == "self").is_some() {
         let last = path.last().cloned().unwrap_or_default();
         return (if name == "self" { last } else { name }, path);

@@ -26,6 +26,9 @@ mod map;
 /// Names of public types.
 mod names;
 
+/// Parameters of functions have names.
+mod parameters;
+
 /// Packages of perl/lib and perl/lib2, and their test files in perl/t.
 mod perl_packages;
 

@@ -43,7 +43,8 @@ static NO_CODE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!("{comment}|{quoted}"))
 });
 
-fn bare(text: &str) -> String {
+/// `text` without comments, with empty string literals.
+pub fn bare(text: &str) -> String {
     let emptied = |found: &regex::Captures| if found.name("comment").is_some() { "" } else { "\"\"" };
     NO_CODE.replace_all(text, emptied).into_owned()
 }

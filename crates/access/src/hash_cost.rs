@@ -43,7 +43,9 @@ fn yescrypt(rest: &str, most: u64) -> Result<usize, String> {
     // Digits from 48 on begin a number of several digits.
     let small = |digit: Option<u64>| digit.filter(|digit| *digit < 48);
     match (read.map(small), numbers.next()) {
-        ([Some(0 | 1 | 47), Some(log), Some(r)], None) => fitting("yescrypt", [log + 1, r + 1, 1], most),
+        ([Some(0 | 1 | 47), Some(log), Some(r)], None) => {
+            fitting("yescrypt", &ScryptCost { log: log + 1, r: r + 1, p: 1 }, most)
+        }
         _ => Err(unknown("yescrypt")),
     }
 }
@@ -54,15 +56,23 @@ fn scrypt(rest: &str, most: u64) -> Result<usize, String> {
     let Some((log, numbers)) = digits.as_deref().and_then(<[u64]>::split_first) else { return Err(unknown("scrypt")) };
     let number = |digits: &[u64]| digits.iter().rev().fold(0, |sum, digit| sum << 6 | digit);
     match numbers.split_at_checked(5) {
-        Some((r, p)) if p.len() == 5 => fitting("scrypt", [*log, number(r), number(p)], most),
+        Some((r, p)) if p.len() == 5 => fitting("scrypt", &ScryptCost { log: *log, r: number(r), p: number(p) }, most),
         _ => Err(unknown("scrypt")),
     }
 }
 
+/// Cost parameters of scrypt (RFC 7914, section 2).
+struct ScryptCost {
+    /// Logarithm of N to base 2.
+    log: u64,
+    r: u64,
+    p: u64,
+}
+
 /// Checks that p times 128·N·r bytes are within the limit.
-fn fitting(what: &str, [log, r, p]: [u64; 3], most: u64) -> Result<usize, String> {
-    let n = 1u128 << log.min(63);
-    let size = (128 * n).saturating_mul(u128::from(r)).saturating_mul(u128::from(p));
+fn fitting(what: &str, cost: &ScryptCost, most: u64) -> Result<usize, String> {
+    let n = 1u128 << cost.log.min(63);
+    let size = (128 * n).saturating_mul(u128::from(cost.r)).saturating_mul(u128::from(cost.p));
     match usize::try_from(size) {
         Ok(size) if size as u64 <= most => Ok(size),
         _ => Err(format!("this {what} hash takes {} MB, but the limit is {} MB", size >> 20, most >> 20)),

@@ -48,7 +48,7 @@ pub use password::PasswordCheck;
 pub use proof::{AuthRequest, CacheScope, Proof};
 pub use requires::{AccessInquiry, RequirementAnswer, is_about_users};
 pub use user_files::{UserFileLook, UserFileReading};
-pub use users::{AuthAttempt, AuthSubject, DirectoryRequirement, Users};
+pub use users::{AuthAttempt, AuthSubject, DirectoryRequirement, RequirementQuery, Users};
 
 use config::access::{AccessRules, AuthzProvider, GroupLookup, GroupRequirement, Methods, Satisfy};
 use config::response::expr::{Expr, ExprText};

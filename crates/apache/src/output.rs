@@ -28,6 +28,15 @@ const FILTERED_BUFFER: usize = 128 * 1024;
 /// Longest path of [`Reply::Moved`], in bytes; longer ones are not sent.
 const LONGEST_MOVED: usize = 16 * 1024;
 
+/// A response that the front makes from another resource.
+pub struct Reference<'a> {
+    pub head: Head,
+    /// The resource.
+    pub to: &'a Reply<'a>,
+    /// The end of the exchange.
+    pub last: &'a Reply<'a>,
+}
+
 /// Progress of a response.
 #[derive(Debug, Default)]
 pub(crate) enum Stage {
@@ -240,13 +249,8 @@ impl Output {
     }
 
     /// Makes the front respond with a file, or with another path of the site.
-    pub fn send_reference(
-        &mut self,
-        id: u64,
-        head: Head,
-        [to, last]: [&Reply<'_>; 2],
-        client: &mut dyn ResponseReceiver,
-    ) {
+    pub fn send_reference(&mut self, id: u64, reference: Reference<'_>, client: &mut dyn ResponseReceiver) {
+        let Reference { head, to, last } = reference;
         self.packet.clear();
         self.send_moved(id);
         if head.status != 200 || !head.reason.is_empty() || !head.headers.is_empty() {

@@ -133,7 +133,8 @@ impl Recording {
     /// Writes the result of the recording.
     pub fn end(self, now: Instant) {
         let Recording { into, done, began, rounds, torn, frames, requests, .. } = self;
-        let mut requests: Vec<RequestProfile> = requests.into_iter().map(by_stacks).collect();
+        let mut requests: Vec<RequestProfile> =
+            requests.into_iter().map(|(request, stacks)| by_stacks(request, stacks)).collect();
         requests.sort_by(|a, b| a.request.cmp(&b.request));
         let samples = requests.iter().flat_map(|request| &request.stacks).map(|stack| stack.samples).sum();
         let seconds = (now - began).as_secs_f64();
@@ -146,7 +147,7 @@ impl Recording {
     }
 }
 
-fn by_stacks((request, stacks): (String, HashMap<Vec<u32>, Weight>)) -> RequestProfile {
+fn by_stacks(request: String, stacks: HashMap<Vec<u32>, Weight>) -> RequestProfile {
     let stack = |(frames, weight): (Vec<u32>, Weight)| {
         let cpu_us = u64::try_from(weight.cpu.as_micros()).unwrap_or(u64::MAX);
         PerlStack { frames, samples: weight.samples, cpu_us }

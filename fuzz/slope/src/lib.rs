@@ -88,7 +88,8 @@ pub fn compare(lengths: (usize, usize), mut measure: impl FnMut() -> (Cost, Cost
 }
 
 /// Steps may grow twice as fast as the input, time four times. Quadratic cost grows sixteen times as fast.
-fn is_steep((from, to): (usize, usize), short: Cost, long: Cost) -> bool {
+fn is_steep(lengths: (usize, usize), short: Cost, long: Cost) -> bool {
+    let (from, to) = lengths;
     let growth = to as u64 / from as u64;
     let many = long.steps > STEPS_A_BYTE * to as u64 && long.steps > 2 * growth * short.steps.max(1);
     let slow = long.time > MOMENT && long.time > 4 * growth as u32 * short.time.max(Duration::from_micros(1));

@@ -84,14 +84,21 @@ fn has_handlers_only(site: &TunedSite) -> bool {
     !handlers.is_empty() && !handlers.iter().any(|one| one.args.iter().any(for_cgi))
 }
 
+/// Duration of a comparison, and its interruption.
+pub struct CompareRound<'a> {
+    pub length: Duration,
+    pub interrupt: &'a InterruptGuard,
+}
+
 /// Compares both values in alternation. `pool`: directives of both shadows' pools.
 pub fn compare(
     site: &TunedSite,
     load: &TestLoad,
     pool: &[Instead],
     candidate: CostlyDirective,
-    (length, interrupt): (Duration, &InterruptGuard),
+    round: CompareRound<'_>,
 ) -> anyhow::Result<DirectiveComparison> {
+    let CompareRound { length, interrupt } = round;
     let now = Shadow::start(site, pool, interrupt)?;
     let other = [pool, &[(candidate.name, candidate.to.to_owned())]].concat();
     let then = Shadow::start(site, &other, interrupt)?;

@@ -29,7 +29,7 @@ use clap::Args;
 use base::printable;
 use bed::TestBed;
 use changes::Findings;
-use compare::{BURST, Burst, CostlyDirective, DirectiveComparison, burst, candidates, compare};
+use compare::{BURST, Burst, CompareRound, CostlyDirective, DirectiveComparison, burst, candidates, compare};
 pub use interrupt::InterruptGuard;
 use load::TestLoad;
 use machine::capacity::{TimeShare, cores};
@@ -306,8 +306,8 @@ impl Tuning<'_> {
                 break;
             }
             if self.has_time_for(swept.start * 2 + length * 3) {
-                let how = (length, self.interrupt);
-                compared.push(compare(self.site, self.load, &all(swept.chosen), candidate, how)?);
+                let round = CompareRound { length, interrupt: self.interrupt };
+                compared.push(compare(self.site, self.load, &all(swept.chosen), candidate, round)?);
             } else {
                 let CostlyDirective { name, to, .. } = candidate;
                 swept.notes.push(format!(

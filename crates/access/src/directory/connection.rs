@@ -55,24 +55,25 @@ impl DirectoryConnection {
         deadline: Instant,
     ) -> Result<DirectoryConnection, String> {
         let mut why = String::new();
-        for (host, port) in hosts {
+        for host in hosts {
             let own = deadline.min(Instant::now() + server.connection_timeout);
-            match DirectoryConnection::to((host, *port), security, server, own) {
+            let named = || format!("directory {}:{}", host.0, host.1);
+            match DirectoryConnection::to(host, security, server, own) {
                 Ok(connection) => return Ok(connection),
-                Err(error) if why.is_empty() => why = format!("directory {host}:{port}: {error}"),
-                Err(error) => why = format!("{why}; directory {host}:{port}: {error}"),
+                Err(error) if why.is_empty() => why = format!("{}: {error}", named()),
+                Err(error) => why = format!("{why}; {}: {error}", named()),
             }
         }
         Err(why)
     }
 
     fn to(
-        (host, port): (&str, u16),
+        host: &(String, u16),
         security: LdapSecurity,
         server: &LdapServer,
         deadline: Instant,
     ) -> Result<DirectoryConnection, String> {
-        let addresses = (host, port).to_socket_addrs().map_err(|error| error.to_string())?;
+        let addresses = (host.0.as_str(), host.1).to_socket_addrs().map_err(|error| error.to_string())?;
         let (mut socket, mut why) = (None, "the name has no address".to_owned());
         for address in addresses {
             match TcpStream::connect_timeout(&address, left(deadline).map_err(|error| error.to_string())?) {
@@ -100,7 +101,7 @@ impl DirectoryConnection {
         }
         match security {
             LdapSecurity::None => Ok(connection),
-            LdapSecurity::Tls | LdapSecurity::StartTls => connection.secured(host, server),
+            LdapSecurity::Tls | LdapSecurity::StartTls => connection.secured(&host.0, server),
         }
     }
 

@@ -66,11 +66,13 @@ impl Asking<'_> {
 
     fn search(
         &mut self,
-        (base, scope): (&str, LdapScope),
+        base: &str,
+        scope: LdapScope,
         filter: &LdapFilter,
         attributes: &[String],
-        most: u32,
     ) -> Result<Vec<LdapEntry>, DirectoryFailure> {
+        // A second entry shows that the first is not the only one.
+        let most = if matches!(scope, LdapScope::Base) { 1 } else { 2 };
         let seconds = u32::try_from(self.key.server.timeout.as_secs()).unwrap_or_default();
         let dereference = self.place.dereference;
         self.connection.search(&LdapSearch { base, scope, dereference, most, seconds, filter, attributes })
@@ -81,7 +83,7 @@ impl Asking<'_> {
         let filter = self.url.filter.clone().and(LdapFilter::equal(self.url.attribute(), user.as_bytes()));
         let mut attributes = self.url.attributes.clone();
         attributes.extend(self.place.remote_user_attribute.clone());
-        let mut found = self.search((&self.url.base, self.url.scope), &filter, &attributes, 2)?;
+        let mut found = self.search(&self.url.base, self.url.scope, &filter, &attributes)?;
         let shown = user.escape_debug();
         Ok(match (found.pop(), found.is_empty()) {
             (None, _) => Err(format!("user {shown} not found in the directory")),
@@ -139,7 +141,7 @@ impl Asking<'_> {
         let whole = words.join(" ");
         let filter = || LdapFilter::parse(&whole).map_err(DirectoryFailure::Said);
         if kind == LdapRequirement::Search {
-            let found = self.search((&self.url.base, self.url.scope), &filter()?, &[], 2)?;
+            let found = self.search(&self.url.base, self.url.scope, &filter()?, &[])?;
             return Ok(found.len() == 1);
         }
         let entry = match entry {
@@ -157,7 +159,7 @@ impl Asking<'_> {
             }
             LdapRequirement::Attribute => self.has_one_of(&entry, words.iter().filter_map(|word| word.split_once('='))),
             LdapRequirement::Dn => self.is_same(&entry, &whole),
-            LdapRequirement::Filter => Ok(self.search((&entry, LdapScope::Base), &filter()?, &[], 2)?.len() == 1),
+            LdapRequirement::Filter => Ok(self.search(&entry, LdapScope::Base, &filter()?, &[])?.len() == 1),
             LdapRequirement::Group => self.is_member(&entry, login, &whole),
             LdapRequirement::Search => Ok(false),
         }
@@ -181,7 +183,7 @@ impl Asking<'_> {
         if entry == name || !self.place.compare_dn_on_server || name.is_empty() {
             return Ok(entry == name);
         }
-        let found = self.search((name, LdapScope::Base), &LdapFilter::present("objectClass"), &[], 1)?;
+        let found = self.search(name, LdapScope::Base, &LdapFilter::present("objectClass"), &[])?;
         Ok(found.first().is_some_and(|found| found.name == entry))
     }
 
@@ -203,7 +205,7 @@ impl Asking<'_> {
                 if depth == place.sub_group_depth {
                     continue;
                 }
-                let found = self.search((&group, LdapScope::Base), &LdapFilter::present("objectClass"), &wanted, 1)?;
+                let found = self.search(&group, LdapScope::Base, &LdapFilter::present("objectClass"), &wanted)?;
                 let names = found.iter().flat_map(|found| below.iter().flat_map(|name| found.values(name)));
                 for name in names.map(|name| String::from_utf8_lossy(name).into_owned()) {
                     if seen.contains(&name) {

@@ -21,6 +21,13 @@ pub enum DirectoryRequirement {
     Misconfigured(String),
 }
 
+/// A `Require ldap-…`.
+pub struct RequirementQuery<'a> {
+    pub server: &'a LdapServer,
+    pub kind: LdapRequirement,
+    pub words: &'a [String],
+}
+
 impl Users {
     /// The user, if the directory has checked the password lately; otherwise the question to ask, or why there is none.
     pub(super) fn in_directory(
@@ -63,10 +70,10 @@ impl Users {
     pub fn meets(
         &self,
         rules: &AccessRules,
-        server: &LdapServer,
         user: Option<&User>,
-        (kind, words): (LdapRequirement, &[String]),
+        requirement: &RequirementQuery<'_>,
     ) -> DirectoryRequirement {
+        let RequirementQuery { server, kind, words } = *requirement;
         let entry = user.and_then(|user| user.records.entry.as_ref());
         let login = entry.map(|entry| &entry.login).or(user.map(|user| &user.name)).cloned().unwrap_or_default();
         let entry = entry.map(|entry| entry.name.clone());

@@ -25,7 +25,7 @@ use base::cache::BoundedCache;
 use config::access::{AccessRules, HashLimits};
 use databases::SqlQuestion;
 
-pub use directories::DirectoryRequirement;
+pub use directories::{DirectoryRequirement, RequirementQuery};
 
 /// Maximum number of directories, and of their answers, in the cache.
 const MOST_DIRECTORIES: usize = 256;

@@ -11,7 +11,7 @@ use wire::reply::{Head, LogKind, Reply, RequestEnd};
 use self::head::{is_final, is_header};
 use self::size_limits::{MAX_TARGET, fits};
 use crate::error_page::{ErrorPage, is_bodyless, page};
-use crate::output::Stage;
+use crate::output::{Reference, Stage};
 use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;
@@ -161,7 +161,7 @@ impl RequestRec {
 
     fn send_reference(&mut self, head: Head, to: &Reply<'_>) -> FinishedRequest {
         let last = self.last_word(false);
-        self.output.send_reference(self.frame.id(), head, [to, &last], &mut *self.client);
+        self.output.send_reference(self.frame.id(), Reference { head, to, last: &last }, &mut *self.client);
         self.finished()
     }
 

@@ -10,16 +10,24 @@ use crate::model::response::branch::{Branch, BranchChain};
 use crate::model::response::expr::Expr;
 use crate::model::settings::Section;
 
+/// The search for the `<If>` sections that apply to one request.
+struct BranchWalk<'a> {
+    files: &'a [Arc<Htaccess>],
+    is_true: &'a dyn Fn(&Expr) -> bool,
+    /// Numbers of the sections found so far.
+    applying: Vec<u16>,
+}
+
 impl Config {
     /// The `<If>` sections that apply to a request for which `sections` and `files` do. `is_true` evaluates conditions,
     /// each once.
     pub fn branches(&self, sections: &[u16], files: &[Arc<Htaccess>], is_true: &dyn Fn(&Expr) -> bool) -> Vec<u16> {
-        let mut applying = Vec::new();
+        let mut walk = BranchWalk { files, is_true, applying: Vec::new() };
         let mut chain = BranchChain::default();
         for number in sections {
-            self.walk_branches(*number, files, is_true, (&mut chain, &mut applying));
+            self.walk_branches(*number, &mut chain, &mut walk);
         }
-        applying
+        walk.applying
     }
 
     /// `None`: neither the configuration nor `files` has a section with this number.
@@ -33,17 +41,11 @@ impl Config {
         (self.uses_branches || !files.is_empty()) && sections.iter().any(has_any)
     }
 
-    fn walk_branches(
-        &self,
-        outer: u16,
-        files: &[Arc<Htaccess>],
-        is_true: &dyn Fn(&Expr) -> bool,
-        (chain, applying): (&mut BranchChain, &mut Vec<u16>),
-    ) {
-        for (number, branch) in self.branches_of(outer, files) {
-            if chain.applies(branch, is_true) {
-                applying.push(number);
-                self.walk_branches(number, files, is_true, (&mut BranchChain::default(), applying));
+    fn walk_branches(&self, outer: u16, chain: &mut BranchChain, walk: &mut BranchWalk) {
+        for (number, branch) in self.branches_of(outer, walk.files) {
+            if chain.applies(branch, walk.is_true) {
+                walk.applying.push(number);
+                self.walk_branches(number, &mut BranchChain::default(), walk);
             }
         }
     }

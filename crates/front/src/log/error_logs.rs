@@ -14,6 +14,13 @@ pub struct ErrorLogs {
     files: Mutex<Vec<File>>,
 }
 
+/// Level and module of a line, which decide whether it is written.
+#[derive(Clone, Copy)]
+pub struct LineClass<'a> {
+    pub level: LogLevel,
+    pub module: &'a str,
+}
+
 impl ErrorLogs {
     /// Creates the logs; `logs` are the opened [`Config::error_logs`], in their order.
     pub fn new(config: &Arc<Config>, logs: Vec<OwnedFd>) -> ErrorLogs {
@@ -27,11 +34,12 @@ impl ErrorLogs {
 
     /// Writes an error about a request of `host`.
     pub fn error(&self, host: u16, about: &log::Subject<'_>, message: &dyn Display) {
-        self.write(host, (LogLevel::Error, "front"), about, message);
+        self.write(host, LineClass { level: LogLevel::Error, module: "front" }, about, message);
     }
 
     /// Writes a line about a request of `host`, if the `LogLevel` of the module permits it.
-    pub fn write(&self, host: u16, (level, module): (LogLevel, &str), about: &log::Subject<'_>, message: &dyn Display) {
+    pub fn write(&self, host: u16, class: LineClass<'_>, about: &log::Subject<'_>, message: &dyn Display) {
+        let LineClass { level, module } = class;
         let host = self.config.hosts.get(usize::from(host));
         if self.config.level_of(host, module) < level {
             return;

@@ -7,7 +7,6 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
-use wire::control::PoolNumber;
 use wire::reply::OnwardRequest;
 
 use super::access::{admit, keep_pace};
@@ -53,7 +52,8 @@ pub async fn request(
     let (head, body) = inflate::unpacked(context, head, route, body).await?;
     let pool = frame::pool(context, route).ok_or_else(|| no_program_pool(context, route))?;
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
-    reply_to(context, &head, route, (pool, ticket)).await
+    context.sent_to(pool, ticket.exchange().clone());
+    reply_to(context, &head, route, ticket).await
 }
 
 /// Lets a worker run the phases of a request that a backend answers. The body is left for the backend.
@@ -61,17 +61,17 @@ pub async fn run_phases(context: &RequestContext, head: &Parts, route: &Rc<Route
     keep_pace(context, route)?;
     let pool = route.settings.pool;
     let ticket = context.generation.workers.of(pool).submit(frame::job_of_phases(context, head, route))?;
-    reply_to(context, head, route, (pool, ticket)).await
+    context.sent_to(pool, ticket.exchange().clone());
+    reply_to(context, head, route, ticket).await
 }
 
 async fn reply_to(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
-    (pool, ticket): (PoolNumber, Ticket),
+    ticket: Ticket,
 ) -> Result<WorkerReply, Refusal> {
     let exchange = ticket.exchange().clone();
-    context.sent_to(pool, exchange.clone());
     let reply = receive(ticket, |head| inform(context, head)).await?.map_err(|bad| log_error(context, route, &bad))?;
     let moved = exchange.borrow_mut().moved.take();
     if let Some(path) = moved {

@@ -37,9 +37,10 @@ fn job_with<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: 
     if matches!(body, Body::File(..)) {
         flags |= Flags::BODY_IN_FD;
     }
+    let content = Content { id, flags, body: &body };
     Job {
         id,
-        frame: encode(context, head, route, &body, (id, flags)),
+        frame: encode(context, head, route, content),
         body: if let Body::File(file, _) = body { Some(file) } else { None },
         label: Label { host: route.host, method: head.method.clone(), target: route.path.as_slice().into() },
         timeouts: RequestTimeouts::of(&route.settings),
@@ -57,7 +58,15 @@ pub fn pool(context: &RequestContext, route: &Route) -> Option<PoolNumber> {
     }
 }
 
-fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, (id, flags): (u64, Flags)) -> Vec<u8> {
+/// The parts of a frame that come from neither the request nor the route.
+struct Content<'a> {
+    id: u64,
+    flags: Flags,
+    body: &'a Body,
+}
+
+fn encode(context: &RequestContext, head: &Parts, route: &Route, content: Content<'_>) -> Vec<u8> {
+    let Content { id, flags, body } = content;
     let client = &context.client;
     let mut request = frame::Request {
         id,

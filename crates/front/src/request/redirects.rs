@@ -35,9 +35,15 @@ pub async fn redirect(
 }
 
 /// A redirect to a path of this server.
-pub fn moved(context: &RequestContext, head: &Parts, route: &Route, (status, path): (StatusCode, String)) -> Refusal {
-    match HeaderValue::from_str(&absolute(context, head, route, path)) {
-        Ok(location) => Refusal::with(status, LOCATION, location),
+pub struct Move {
+    pub status: StatusCode,
+    pub path: String,
+}
+
+/// The response that redirects.
+pub fn moved(context: &RequestContext, head: &Parts, route: &Route, to: Move) -> Refusal {
+    match HeaderValue::from_str(&absolute(context, head, route, to.path)) {
+        Ok(location) => Refusal::with(to.status, LOCATION, location),
         Err(_) => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR),
     }
 }

@@ -18,18 +18,26 @@ use config::proxy::{BackendParameters, Passed};
 /// Maximum length of the response's body in bytes; a check with a longer one fails.
 const LONGEST: usize = 64 << 10;
 
+/// How a check connects to a member.
+pub struct CheckConnection {
+    pub waits: Waits,
+    /// `None`: without TLS.
+    pub tls: Option<BackendHandshake>,
+}
+
 /// Sends one check to a member. The error says why the check failed, for the log.
 pub async fn check(
     backends: &Backends,
     member: &BalancerMember,
     check: &HealthCheck,
-    (waits, tls): (Waits, Option<BackendHandshake>),
+    connection: CheckConnection,
 ) -> Result<(), String> {
+    let limit = whole(check, connection.waits);
     // A check always tries to connect, and its failure marks no backend as unreachable.
     let parameters = BackendParameters { retry: Some(Duration::ZERO), ..(*member.parameters).clone() };
     let to = Passed { url: member.url.clone(), parameters: Arc::new(parameters), at: At::default() };
-    let asked = tokio::time::timeout(whole(check, waits), ask(backends, &to, check, (waits, tls)));
-    asked.await.unwrap_or_else(|_| Err(format!("the check took more than {} s", whole(check, waits).as_secs_f32())))
+    let outcome = tokio::time::timeout(limit, ask(backends, &to, check, connection)).await;
+    outcome.unwrap_or_else(|_| Err(format!("the check took more than {} s", limit.as_secs_f32())))
 }
 
 /// The time for a whole check: the interval, so that checks of a member never overlap.
@@ -37,12 +45,8 @@ fn whole(check: &HealthCheck, waits: Waits) -> Duration {
     check.interval.max(Duration::from_millis(100)).min(waits.piece)
 }
 
-async fn ask(
-    backends: &Backends,
-    to: &Passed,
-    check: &HealthCheck,
-    (waits, tls): (Waits, Option<BackendHandshake>),
-) -> Result<(), String> {
+async fn ask(backends: &Backends, to: &Passed, check: &HealthCheck, connection: CheckConnection) -> Result<(), String> {
+    let CheckConnection { waits, tls } = connection;
     if check.method == HealthCheckMethod::Tcp {
         return backends.try_connection(to, waits).await.map_err(|why| why.to_string());
     }

@@ -3,7 +3,7 @@
 mod check;
 mod choice;
 
-pub use check::check;
+pub use check::{CheckConnection, check};
 pub use choice::{MemberChoice, NoMember, choose};
 
 use std::collections::HashMap;

@@ -23,10 +23,14 @@ pub fn tokens(text: &[u8]) -> Result<Vec<Token>, Invalid> {
         let (token, behind) = match sign(rest) {
             Some((token, length)) => (token, rest.get(length..).unwrap_or_default()),
             None => match first {
-                b'\'' => text_until(after, b'\'').map_or((Token::Word(Vec::new()), &[][..]), word),
+                b'\'' => text_until(after, b'\'')
+                    .map_or((Token::Word(Vec::new()), &[][..]), |(text, behind)| (Token::Word(text), behind)),
                 b'/' if !is_after_access => text_until(after, b'/')
                     .map_or((Token::Pattern(Vec::new()), &[][..]), |(text, behind)| (Token::Pattern(text), behind)),
-                _ => word(plain(rest)),
+                _ => {
+                    let (text, behind) = plain(rest);
+                    (Token::Word(text), behind)
+                }
             },
         };
         tokens.push(token);
@@ -36,10 +40,6 @@ pub fn tokens(text: &[u8]) -> Result<Vec<Token>, Invalid> {
         rest = behind.trim_ascii_start();
     }
     Ok(tokens)
-}
-
-fn word((text, behind): (Vec<u8>, &[u8])) -> (Token, &[u8]) {
-    (Token::Word(text), behind)
 }
 
 /// An operator at the start of the text, and its length.

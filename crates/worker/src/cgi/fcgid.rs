@@ -20,13 +20,16 @@ const IO: Duration = Duration::from_secs(40);
 /// Return value of a handler that has answered.
 const OK: i32 = 0;
 
+/// The FastCGI programs that a worker can reach.
+pub struct FcgidPrograms<'a> {
+    /// Socket to the process that starts the programs.
+    pub manager: &'a OwnedFd,
+    /// Programs of `FastCgiServer`.
+    pub standing: &'a [StandingProgram],
+}
+
 /// Answers with the output of the program. Returns OK, or the status of an error.
-pub fn respond(
-    (manager, standing): (&OwnedFd, &[StandingProgram]),
-    settings: &Settings,
-    request: u64,
-    begun: Instant,
-) -> i32 {
+pub fn respond(programs: &FcgidPrograms<'_>, settings: &Settings, request: u64, begun: Instant) -> i32 {
     let name = apache::filename(request);
     let script = Path::new(OsStr::from_bytes(&name));
     let wrapper = settings.fcgid.wrapper(script).filter(|_| settings.fcgid.server.is_none());
@@ -49,25 +52,31 @@ pub fn respond(
             &format!("{}: a body of {length} bytes exceeds FcgidMaxRequestLen", script.display()),
         );
     }
-    let server = standing.iter().find(|it| settings.fcgid.server.as_ref() == Some(&it.server));
+    let server = programs.standing.iter().find(|it| settings.fcgid.server.as_ref() == Some(&it.server));
     let spec = match server {
         Some(server) => ProgramSpec::clone(&server.spec),
         None => spec::of(apache::requested(request).host, settings, script, &variables),
     };
-    ask(manager, (settings, &spec), request, &variables, limits(settings, begun))
+    let connect_wait = settings.fcgid.connect;
+    let exchange = FcgidExchange { request, spec: &spec, variables: &variables, connect_wait };
+    ask(programs.manager, &exchange, limits(settings, begun))
+}
+
+/// A request for a process of a program.
+struct FcgidExchange<'a> {
+    request: u64,
+    spec: &'a ProgramSpec,
+    variables: &'a [(Vec<u8>, Vec<u8>)],
+    /// Maximum time until a process is free.
+    connect_wait: Option<Duration>,
 }
 
 /// Asks a process of the program. A used process that ends without a response, as it may by its own rules, has lost
 /// nothing where the method is idempotent (RFC 9110, section 9.2.2): a new process gets the request, once.
-fn ask(
-    manager: &OwnedFd,
-    (settings, spec): (&Settings, &ProgramSpec),
-    request: u64,
-    variables: &[(Vec<u8>, Vec<u8>)],
-    limits: ExchangeLimits,
-) -> i32 {
+fn ask(manager: &OwnedFd, exchange: &FcgidExchange<'_>, limits: ExchangeLimits) -> i32 {
+    let FcgidExchange { request, spec, variables, connect_wait } = *exchange;
     let file = spec.file.display();
-    let patience = settings.fcgid.connect.and_then(|wait| Instant::now().checked_add(wait)).into_iter();
+    let patience = connect_wait.and_then(|wait| Instant::now().checked_add(wait)).into_iter();
     let by = patience.chain(limits.by).min();
     let may_repeat = matches!(apache::method(request).as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE");
     let mut is_fresh = false;

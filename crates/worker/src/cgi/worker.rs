@@ -13,6 +13,7 @@ use wire::frame::{Field, Frame};
 use wire::reply::{Outgoing, Reply};
 use wire::transport::{Inbound, Presence, WorkerPort, in_memory};
 
+use super::fcgid::FcgidPrograms;
 use super::locations::ProgramLocation;
 use super::{Programs, fcgid};
 use crate::log_context::{self, LogContext, report};
@@ -147,7 +148,7 @@ fn respond(programs: &Programs, location: &ProgramLocation, request: u64, begun:
         return 404;
     }
     if let (Handler::FcgidScript, Some(manager)) = (&settings.handler, &programs.manager) {
-        return fcgid::respond((manager, &programs.standing), settings, request, begun);
+        return fcgid::respond(&FcgidPrograms { manager, standing: &programs.standing }, settings, request, begun);
     }
     let name = apache::filename(request);
     let file = Path::new(OsStr::from_bytes(&name));
@@ -155,7 +156,7 @@ fn respond(programs: &Programs, location: &ProgramLocation, request: u64, begun:
         return status;
     }
     let child = started(Child::start(file, arguments(request), &settings.program), file);
-    relay_output(child, (settings, request, file), begun)
+    relay_output(child, request, file, deadline_of(settings, begun))
 }
 
 /// Answers with the output of a command of the shell, for a page with server-side includes.
@@ -168,17 +169,21 @@ fn respond_with_command(location: &ProgramLocation, request: u64, begun: Instant
     let child = started(Child::start_in(folder, shell, arguments, &settings.program), shell);
     // The page shows the output as it is, so the command writes no header.
     apache::output(b"Content-Type: text/html\n\n");
-    relay_output(child, (settings, request, shell), begun)
+    relay_output(child, request, shell, deadline_of(settings, begun))
+}
+
+/// The time at which `RequestTimeout` ends a program. `None`: no limit.
+fn deadline_of(settings: &Settings, begun: Instant) -> Option<Instant> {
+    let limit = settings.request_timeout;
+    if limit.is_zero() { None } else { begun.checked_add(limit) }
 }
 
 /// Transfers the output of a program. Returns OK, or the status of an error.
-fn relay_output(child: Result<Child, i32>, (settings, request, file): (&Settings, u64, &Path), begun: Instant) -> i32 {
+fn relay_output(child: Result<Child, i32>, request: u64, file: &Path, deadline: Option<Instant>) -> i32 {
     let mut child = match child {
         Ok(child) => child,
         Err(status) => return status,
     };
-    let limit = settings.request_timeout;
-    let deadline = if limit.is_zero() { None } else { begun.checked_add(limit) };
     match relay::all(&mut child, request, Deadline::At(deadline)) {
         TransferEnd::Whole | TransferEnd::Unheard => OK,
         TransferEnd::TooLate => failed(request, 504, &too_late(file)),

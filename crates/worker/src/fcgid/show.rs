@@ -97,23 +97,27 @@ impl Shown {
     ) -> Vec<ProgramStatus> {
         let mut all: BTreeMap<(u16, PathBuf), ProgramStatus> = BTreeMap::new();
         for (key, Counts { requests, started, failed }) in &self.counts {
-            let counted = ProgramStatus { requests: *requests, started: *started, failed: *failed, ..named(key) };
-            all.insert(key.clone(), counted);
+            let (host, file) = (key.0, key.1.display().to_string());
+            let (requests, started, failed) = (*requests, *started, *failed);
+            all.insert(
+                key.clone(),
+                ProgramStatus { host, file, requests, started, failed, ..ProgramStatus::default() },
+            );
         }
         for spec in waiting {
             let key = (spec.host, spec.file.clone());
-            all.entry(key).or_insert_with_key(named).waiting += 1;
+            all.entry(key).or_insert_with(|| named(spec)).waiting += 1;
         }
         for process in processes {
             let key = (process.spec.host, process.spec.file.clone());
-            all.entry(key).or_insert_with_key(named).processes.push(of_process(process, now));
+            all.entry(key).or_insert_with(|| named(&process.spec)).processes.push(of_process(process, now));
         }
         all.into_values().collect()
     }
 }
 
-fn named((host, file): &(u16, PathBuf)) -> ProgramStatus {
-    ProgramStatus { host: *host, file: file.display().to_string(), ..ProgramStatus::default() }
+fn named(spec: &ProgramSpec) -> ProgramStatus {
+    ProgramStatus { host: spec.host, file: spec.file.display().to_string(), ..ProgramStatus::default() }
 }
 
 fn of_process(process: &FcgidProcess, now: Instant) -> ProgramProcess {

@@ -113,7 +113,8 @@ pub fn environment() -> Vec<Vec<u8>> {
 }
 
 /// `RLimitCPU`, `RLimitMEM` and `RLimitNPROC` as setrlimit(2) takes them.
-pub fn resource_limits([cpu, memory, processes]: [Option<(u64, u64)>; 3]) -> Vec<ResourceLimit> {
+pub fn resource_limits(limits: [Option<(u64, u64)>; 3]) -> Vec<ResourceLimit> {
+    let [cpu, memory, processes] = limits;
     let all = [(Resource::RLIMIT_CPU, cpu), (Resource::RLIMIT_AS, memory), (Resource::RLIMIT_NPROC, processes)];
     all.into_iter().filter_map(|(resource, limit)| limit.map(|(soft, hard)| (resource, soft, hard))).collect()
 }

@@ -70,8 +70,9 @@ impl Blame {
     }
 }
 
-fn owner(name: &str, workers: u64, [new, written, counted, restored]: [u64; 4]) -> Owner {
-    let private = [new, written, counted, restored].into_iter().fold(0, u64::saturating_add);
+fn owner(name: &str, workers: u64, sizes: [u64; 4]) -> Owner {
+    let [new, written, counted, restored] = sizes;
+    let private = sizes.into_iter().fold(0, u64::saturating_add);
     Owner { name: name.to_owned(), workers, private, new, written, counted, restored }
 }
 

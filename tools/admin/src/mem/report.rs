@@ -268,7 +268,8 @@ pub mod tests {
 
         /// Writes a process with RSS, PSS, private and shared memory in kB. For a mold and its workers, up to 50 MB
         /// of the shared memory is anonymous.
-        fn process(&self, pid: i32, [rss, pss, private, shared]: [u64; 4], children: &str) {
+        fn process(&self, pid: i32, sizes: [u64; 4], children: &str) {
+            let [rss, pss, private, shared] = sizes;
             let anonymous = if (3..7).contains(&pid) { private + shared.min(51_200) } else { private };
             let rollup = format!(
                 "Rss: {rss} kB\nPss: {pss} kB\nPss_File: 100 kB\nShared_Clean: 0 kB\nShared_Dirty: {shared} kB\n\

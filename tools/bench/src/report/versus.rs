@@ -138,7 +138,8 @@ impl Compared {
     }
 }
 
-fn compared(of: &'static str, [a, b]: [String; 2], ratio: Option<Ratio>, does: &str, times: &str) -> Compared {
+fn compared(of: &'static str, values: [String; 2], ratio: Option<Ratio>, does: &str, times: &str) -> Compared {
+    let [a, b] = values;
     let difference = ratio.is_some_and(|ratio| ratio.shows_a_difference());
     let verdict = match ratio {
         None => "cannot be compared: a round has no answers".to_owned(),

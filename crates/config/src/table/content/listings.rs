@@ -152,9 +152,9 @@ fn index_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
             }
             ("iconwidth", value) => listing.icon_width = Some(pixels(sign, value, ICON.0)?),
             ("iconheight", value) => listing.icon_height = Some(pixels(sign, value, ICON.1)?),
-            ("namewidth", value) => listing.name_width = Some(width(sign, value, (LEAST.0, "NameWidth"))?),
+            ("namewidth", value) => listing.name_width = Some(width(sign, value, "NameWidth", LEAST.0)?),
             ("descriptionwidth", value) => {
-                listing.description_width = Some(width(sign, value, (LEAST.1, "DescriptionWidth"))?);
+                listing.description_width = Some(width(sign, value, "DescriptionWidth", LEAST.1)?);
             }
             ("type", Some(value)) => listing.content_type = Some(value.to_owned()),
             ("charset", Some(value)) => listing.charset = Some(value.to_owned()),
@@ -186,7 +186,7 @@ fn pixels(sign: Option<char>, value: Option<&str>, usual: u32) -> Result<u32, St
 }
 
 /// `NameWidth=number|*`, `-NameWidth`
-fn width(sign: Option<char>, value: Option<&str>, (least, name): (usize, &str)) -> Result<ColumnWidth, String> {
+fn width(sign: Option<char>, value: Option<&str>, name: &str, least: usize) -> Result<ColumnWidth, String> {
     const MOST: usize = 4096;
     match (sign, value) {
         (Some('-'), None) => Ok(ColumnWidth::Fixed(23)),

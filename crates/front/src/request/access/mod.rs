@@ -23,7 +23,7 @@ use crate::base::target;
 use crate::routing::Route;
 use access::{
     AccessInquiry, AccessVerdict, AuthRequest, AuthSubject, CacheScope, ClientName, Inquiries, Proof, RequestFacts,
-    RequirementAnswer, User, challenge, judge,
+    RequirementAnswer, RequirementQuery, User, challenge, judge,
 };
 use config::access::{AccessRules, Lookups, Methods};
 use config::pools;
@@ -148,9 +148,10 @@ async fn inquire(
     let answer = match inquiry {
         AccessInquiry::Forward(names) => context.services.names.leads_to(names, context.remote().ip_addr()).await?,
         AccessInquiry::Directory(kind, words) => {
-            let (rules, server) = (&route.settings.access, &context.generation.config.ldap);
+            let server = &context.generation.config.ldap;
+            let requirement = RequirementQuery { server, kind: *kind, words };
             let claimant = claimant(context, route);
-            context.services.passwords.meets(rules, user, (*kind, words), (server, &claimant)).await?
+            context.services.passwords.meets(&route.settings.access, user, &requirement, &claimant).await?
         }
     };
     answer.map_err(|why| misconfigured(context, route, &why))

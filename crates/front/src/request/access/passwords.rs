@@ -11,11 +11,11 @@ use crate::base::databases;
 use crate::base::fair::{Claimant, FairQueue};
 use access::{
     AuthAttempt, AuthSubject, DirectoryAnswer, DirectoryQuestion, DirectoryRequirement, PasswordCheck, Proof,
-    SqlAnswers, User, UserFileLook, UserFileReading, Users,
+    RequirementQuery, SqlAnswers, User, UserFileLook, UserFileReading, Users,
 };
 use base::cache::BoundedCache;
+use config::access::AccessRules;
 use config::access::hash_limits::DEFAULT;
-use config::access::{AccessRules, LdapRequirement, LdapServer};
 
 /// Limits concurrent hash computations of all threads, so that password guessing cannot take all processors or memory.
 /// A hash that needs more memory by LimitPasswordHash is computed alone.
@@ -47,11 +47,12 @@ impl Passwords {
     ) -> Result<Proof, NoThread> {
         let (mut asked, since, mut answers) = (asked, Instant::now(), SqlAnswers::default());
         loop {
-            match self.users.attempt(rules, &asked, since, &answers) {
+            let attempt = || self.users.attempt(rules, &asked, since, &answers);
+            match attempt() {
                 AuthAttempt::Settled(proof) => return Ok(proof),
                 AuthAttempt::Unread(reading) => match glance(reading).await? {
                     Ok(look) => self.users.learn(look),
-                    Err(_) => self.read(rules, &asked, (since, &answers), claimant).await?,
+                    Err(_) => self.read(attempt, claimant).await?,
                 },
                 AuthAttempt::Unasked(question) => {
                     let answer = databases::ask(question.clone(), claimant).await?;
@@ -80,10 +81,10 @@ impl Passwords {
         &self,
         rules: &AccessRules,
         user: Option<&User>,
-        requirement: (LdapRequirement, &[String]),
-        (server, claimant): (&LdapServer, &Claimant),
+        requirement: &RequirementQuery<'_>,
+        claimant: &Claimant,
     ) -> Result<Result<bool, String>, NoThread> {
-        match self.users.meets(rules, server, user, requirement) {
+        match self.users.meets(rules, user, requirement) {
             DirectoryRequirement::Known(met) => Ok(Ok(met)),
             DirectoryRequirement::Misconfigured(why) => Ok(Err(why)),
             DirectoryRequirement::Open(question) => {
@@ -110,15 +111,9 @@ impl Passwords {
     }
 
     /// Reads the password file, unless another request has read it while this one waited for its turn.
-    async fn read(
-        &self,
-        rules: &AccessRules,
-        asked: &AuthSubject<'_>,
-        (since, answers): (Instant, &SqlAnswers),
-        claimant: &Claimant,
-    ) -> Result<(), NoThread> {
+    async fn read(&self, attempt: impl Fn() -> AuthAttempt, claimant: &Claimant) -> Result<(), NoThread> {
         let turn = READING.turn(claimant.clone(), 0).await;
-        if let AuthAttempt::Unread(reading) = self.users.attempt(rules, asked, since, answers) {
+        if let AuthAttempt::Unread(reading) = attempt() {
             let read = move || (reading.take(), turn);
             let (look, _turn) = blocking::run("read a password file", read).await?;
             self.users.learn(look);

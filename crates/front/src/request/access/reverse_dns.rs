@@ -56,8 +56,8 @@ impl ReverseDns {
     pub async fn of(&self, address: IpAddr, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
         let question = (address, verified);
         let name = self.cell(question);
-        let asked =
-            name.get_or_try_init(|| async { timeout(PATIENCE, self.look_up(question)).await.unwrap_or(Ok(None)) });
+        let asked = name
+            .get_or_try_init(|| async { timeout(PATIENCE, self.look_up(address, verified)).await.unwrap_or(Ok(None)) });
         asked.await.cloned()
     }
 
@@ -96,7 +96,7 @@ impl ReverseDns {
     }
 
     /// The thread holds the permit until the name server has answered, even if no request waits any more.
-    async fn look_up(&self, (address, verified): Question) -> Result<Option<Rc<str>>, NoThread> {
+    async fn look_up(&self, address: IpAddr, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
         let permit = self.threads.clone().acquire_owned().await.map_err(|_| NoThread)?;
         let resolver = self.resolver.clone();
         let asked = blocking::run("look up a client's name", move || {

@@ -90,7 +90,7 @@ impl Visit<'_> {
             return Err("the method is not GET");
         }
         let mut shown = headers.clone();
-        headers::complete(self.context, (status, None), &mut shown, false)
+        headers::complete(self.context, status, None, &mut shown, false)
             .map_err(|_| "the rules of a .htaccess file take too long")?;
         if self.context.has_variable("no-cache") {
             return Err("the variable no-cache is set");

@@ -41,7 +41,7 @@ pub async fn pass(
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     let script = context.generation.wait_for(|| Ok(Script::of_path(context, route, to))).await?;
-    ask(context, head, route, (to, &script), body).await
+    ask(context, head, route, Application { to, script: &script }, body).await
 }
 
 /// The response of the application that is the handler of the file of `route`.
@@ -67,18 +67,25 @@ pub async fn handle(
     let to = Passed { url: handler.url.clone(), parameters: Arc::new(parameters), at: At::default() };
     let script = context.generation.wait_for(|| Ok(Script::of_file(context, route, &to))).await?;
     match phases::run(context, head, route, body, None).await? {
-        PhasesResult::Onward(head) => ask(context, &head, route, (&to, &script), body).await,
+        PhasesResult::Onward(head) => ask(context, &head, route, Application { to: &to, script: &script }, body).await,
         PhasesResult::Answered(answered) => Ok(answered),
     }
+}
+
+/// Where a request goes, and the script there that it names.
+struct Application<'a> {
+    to: &'a Passed,
+    script: &'a Script,
 }
 
 async fn ask(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
-    (to, script): (&Passed, &Script),
+    application: Application<'_>,
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
+    let Application { to, script } = application;
     let state = Rc::<UploadState>::default();
     let (upload, length) = upload::of(context, head, route, body, state.clone()).await?;
     let request = FastcgiRequest {
@@ -88,7 +95,7 @@ async fn ask(
         stderr: stderr::sink(context, route, &to.url.origin()),
     };
     match context.services.applications.send(to, waits(context, route, to), request).await {
-        Ok((answered, body)) => response::deliver(context, head, route, (answered, body)),
+        Ok((answered, body)) => response::deliver(context, head, route, answered, body),
         Err(failure) => Err(log_error(context, route, to, &failure, state.refused.get())),
     }
 }

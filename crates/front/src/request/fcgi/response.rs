@@ -25,7 +25,8 @@ pub fn deliver(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
-    (answered, body): (CgiHead, FastcgiBody),
+    answered: CgiHead,
+    body: FastcgiBody,
 ) -> Result<Dispatched, Refusal> {
     if let Some(path) = local_redirect(&answered) {
         spawn_local(body.discard(DISCARDED));

@@ -1,5 +1,6 @@
 //! Stderr of a FastCGI application: its lines go to the error log, up to a limit for each request.
 
+use crate::log::error_logs::LineClass;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
 use config::LogLevel;
@@ -49,7 +50,7 @@ impl Lines {
         self.logged += line.len().max(1);
         let rest = if self.logged > MOST { " (further lines of this request are not logged)" } else { "" };
         let message = format_args!("FastCGI application {}: {text}{rest}", self.origin);
-        request.log(&self.route, (LogLevel::Error, "fastcgi"), &message);
+        request.log(&self.route, LineClass { level: LogLevel::Error, module: "fastcgi" }, &message);
     }
 }
 

@@ -33,7 +33,7 @@ pub fn of(
     of_server(context, head, route, &mut pairs);
     of_client(context, &mut pairs);
     of_request(context, head, &mut pairs);
-    of_script(context, head, (route, script), &mut pairs);
+    of_script(head, script, bytes(document_root(context, route)), &mut pairs);
     if let Some(kind) = head.headers.get(CONTENT_TYPE) {
         pairs.push((b"CONTENT_TYPE".to_vec(), kind.as_bytes().to_vec()));
     }
@@ -123,14 +123,13 @@ fn of_request(context: &RequestContext, head: &Parts, pairs: &mut Pairs) {
     }
 }
 
-fn of_script(context: &RequestContext, head: &Parts, (route, script): (&Route, &Script), pairs: &mut Pairs) {
+fn of_script(head: &Parts, script: &Script, document_root: &[u8], pairs: &mut Pairs) {
     let query = script.query.as_deref().or_else(|| target::query(head)).unwrap_or_default();
     put(pairs, "QUERY_STRING", query);
     put(pairs, "SCRIPT_NAME", &script.name);
     put(pairs, "SCRIPT_FILENAME", &script.filename);
     if !script.path_info.is_empty() {
-        let root = bytes(document_root(context, route));
-        let root = root.strip_suffix(b"/").unwrap_or(root);
+        let root = document_root.strip_suffix(b"/").unwrap_or(document_root);
         put(pairs, "PATH_INFO", &script.path_info);
         put(pairs, "PATH_TRANSLATED", [root, &script.path_info].concat());
     }

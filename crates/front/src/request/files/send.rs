@@ -39,7 +39,7 @@ pub async fn send(
     if let Some(file) = parsed
         && matches!(head.method, Method::GET | Method::HEAD | Method::POST)
     {
-        return page(route, opened, (described, file), head);
+        return page(route, opened, described, file, head);
     }
     if head.method != Method::GET && head.method != Method::HEAD {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
@@ -90,7 +90,8 @@ pub async fn send(
 fn page(
     route: &Route,
     opened: OpenedFile,
-    (mut described, file): (HeaderMap, PageFile),
+    mut described: HeaderMap,
+    file: PageFile,
     head: &Parts,
 ) -> Result<Response<BodySource>, Refusal> {
     if !described.contains_key(CONTENT_TYPE) && route.settings.handler == Handler::ServerParsed {

@@ -174,9 +174,10 @@ impl Pieces {
 fn substitute(
     rules: &[Arc<LineSubstitution>],
     line: &[u8],
-    [now, next]: &mut [Pieces; 2],
+    pieces: &mut [Pieces; 2],
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
+    let [now, next] = pieces;
     now.clear();
     now.add(line)?;
     now.cut();

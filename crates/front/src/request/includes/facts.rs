@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use http::header::{CONTENT_TYPE, HeaderMap};
 
+use crate::log::error_logs::LineClass;
 use crate::request::context::RequestContext;
 use crate::request::respond::headers::mime;
 use crate::routing::Route;
@@ -61,7 +62,7 @@ pub fn is_allowed(context: &RequestContext, route: &Route) -> bool {
     let is_allowed = route.settings.options.includes;
     if !is_allowed {
         let why = "the filter INCLUDES is not applied: write Options +Includes, or +IncludesNOEXEC, for its folder";
-        context.log(route, (LogLevel::Warn, "include"), &why);
+        context.log(route, LineClass { level: LogLevel::Warn, module: "include" }, &why);
     }
     is_allowed
 }

@@ -15,6 +15,7 @@ use super::document::Document;
 use super::environment;
 use super::output::{Output, pause};
 use super::variables::PageVariables;
+use crate::log::error_logs::LineClass;
 use crate::request::respond::body::BodySource;
 use config::LogLevel;
 use ssi::conditions::Conditions;
@@ -217,10 +218,11 @@ impl Page {
         let lines = self.whole.lines.get().saturating_add(1);
         self.whole.lines.set(lines);
         let Document { context, route, .. } = self.document();
+        let class = LineClass { level, module: "include" };
         if lines < MAX_LINES {
-            context.log(route, (level, "include"), &why);
+            context.log(route, class, &why);
         } else if lines == MAX_LINES {
-            context.log(route, (level, "include"), &format_args!("{why} (further lines about this page are omitted)"));
+            context.log(route, class, &format_args!("{why} (further lines about this page are omitted)"));
         }
     }
 }

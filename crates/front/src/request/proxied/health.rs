@@ -12,9 +12,9 @@ use crate::generation::Generation;
 use crate::request::services::Services;
 use base::log;
 use config::proxy::BackendTls;
-use config::proxy::balancer::{Balancer, BalancerMember, HealthCheck};
+use config::proxy::balancer::{Balancer, BalancerMember};
 use config::without_port;
-use proxy::balancer::check;
+use proxy::balancer::{CheckConnection, check};
 use proxy::{BackendHandshake, Waits};
 
 /// Bounds of the interval at which due checks are looked for.
@@ -54,10 +54,10 @@ async fn one(services: Rc<Services>, generation: Arc<Generation>, balancer: usiz
     let piece = member.parameters.timeout.unwrap_or(generation.config.timeouts.client);
     let waits = Waits { piece, connect: member.parameters.connection_timeout.unwrap_or(piece) };
     let result = match handshake(&generation, balancer, member) {
-        Ok(tls) => check(&services.backends, member, rules, (waits, tls)).await,
+        Ok(tls) => check(&services.backends, member, rules, CheckConnection { waits, tls }).await,
         Err(why) => Err(why),
     };
-    note(&services, balancer, member, (rules, result));
+    note(&services, balancer, member, result);
 }
 
 fn handshake(
@@ -81,12 +81,8 @@ fn handshake(
 }
 
 /// Counts a result, and turns the member off or on after enough of the same.
-fn note(
-    services: &Services,
-    balancer: &Balancer,
-    member: &BalancerMember,
-    (rules, result): (&HealthCheck, Result<(), String>),
-) {
+fn note(services: &Services, balancer: &Balancer, member: &BalancerMember, result: Result<(), String>) {
+    let Some(rules) = &member.check else { return };
     let mut turned = false;
     services.balancers.change(balancer, member, |state| {
         if state.unhealthy != result.is_ok() {

@@ -13,7 +13,7 @@ use http::{Method, Response, StatusCode};
 use super::accept_encoding::choose;
 use super::body::{AT_ONCE, BodySource, Compressed, Encoder, EncoderAction, EncoderStep, STEP, in_turn};
 use super::headers::mime;
-use super::packed_files::{self, FileResponse};
+use super::packed_files::{self, ChosenCoding, FileResponse};
 use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
 use crate::cache::packed::Packing;
@@ -30,29 +30,29 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
     let (mut head, body) = response.into_parts();
     let stamp = head.extensions.remove::<Stamp>();
     let packing = head.extensions.remove::<Packing>();
-    let Some((coding, level)) = agree(context, &mut head, &body) else {
+    let Some(chosen) = agree(context, &mut head, &body) else {
         return if stamp.is_some() { plain(head, body) } else { Response::from_parts(head, body) };
     };
     let body = match (body, stamp) {
         (BodySource::File(file), Some(stamp)) => {
-            match packed_files::compressed(file, stamp, (coding, level), claimant(context)).await {
+            match packed_files::compressed(file, stamp, chosen, claimant(context)).await {
                 Ok(FileResponse::Packed(packed)) => BodySource::Whole(packed),
                 Ok(FileResponse::Plain(body)) => return plain(head, body),
                 Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
             }
         }
         (BodySource::Whole(bytes), _) if packing.is_some() || bytes.len() <= STEP => {
-            match once(&bytes, (coding, level), packing, claimant(context)).await {
+            match once(&bytes, chosen, packing, claimant(context)).await {
                 Some(packed) => BodySource::Whole(packed),
                 None => return Response::from_parts(head, BodySource::Whole(bytes)),
             }
         }
-        (body, _) => match Encoder::new(coding, level, body.length()) {
+        (body, _) => match Encoder::new(chosen.coding, chosen.level, body.length()) {
             Ok(encoder) => BodySource::Compressed(Box::new(Compressed::new(body, encoder, claimant(context)))),
             Err(_) => return Response::from_parts(head, body),
         },
     };
-    relabel(&mut head.headers, coding);
+    relabel(&mut head.headers, chosen.coding);
     Response::from_parts(head, body)
 }
 
@@ -77,12 +77,8 @@ fn plain(head: Parts, body: BodySource) -> Response<BodySource> {
 
 /// Compresses all of `plain`; `None` if that is not shorter. The result for a cached response is stored for all
 /// clients.
-async fn once(
-    plain: &Bytes,
-    (coding, level): (Coding, u32),
-    packing: Option<Packing>,
-    claimant: Claimant,
-) -> Option<Bytes> {
+async fn once(plain: &Bytes, chosen: ChosenCoding, packing: Option<Packing>, claimant: Claimant) -> Option<Bytes> {
+    let ChosenCoding { coding, level } = chosen;
     if let Some(known) = packing.as_ref().and_then(|packing| packing.packed(coding, level)) {
         return known;
     }
@@ -104,7 +100,7 @@ async fn whole(plain: Bytes, coding: Coding, level: u32, claimant: Claimant) -> 
 }
 
 /// The coding and level for a response. Adds Vary if another client could get another coding.
-fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Option<(Coding, u32)> {
+fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Option<ChosenCoding> {
     let route = context.route();
     let route = route.as_ref().filter(|route| route.settings.response.compress.is_on())?;
     let rules = &route.settings.response.compress;
@@ -126,7 +122,7 @@ fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Optio
     if short || context.head.method == Method::HEAD {
         return None;
     }
-    choose(&context.head.headers, &codings).map(|coding| (coding, rules.level(coding)))
+    choose(&context.head.headers, &codings).map(|coding| ChosenCoding { coding, level: rules.level(coding) })
 }
 
 /// Adds `Vary: Accept-Encoding`. Caches need it even when this client gets the plain form.

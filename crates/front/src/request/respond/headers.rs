@@ -154,7 +154,8 @@ pub async fn answer_questions(context: &RequestContext, response: &Response<Body
 /// error if the rules take too long.
 pub fn complete(
     context: &RequestContext,
-    (status, length): (StatusCode, Option<u64>),
+    status: StatusCode,
+    length: Option<u64>,
     headers: &mut HeaderMap,
     refused: bool,
 ) -> Result<(), Refusal> {

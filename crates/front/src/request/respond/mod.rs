@@ -34,7 +34,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
     let keep_alive = context.keep_alive();
     // An HTTP/2 connection is closed by GOAWAY instead.
     let last = context.stream.is_none() && (!keep_alive.is_on() || keep_alive.is_enough(context.served + 1));
-    if headers::complete(&context, (head.status, kind.length()), &mut head.headers, ending.refused).is_err() {
+    if headers::complete(&context, head.status, kind.length(), &mut head.headers, ending.refused).is_err() {
         // The rules that did not run may have been meant to remove confidential headers.
         head.headers.clear();
         head.status = StatusCode::INTERNAL_SERVER_ERROR;

@@ -81,6 +81,14 @@ pub fn unread(file: Arc<File>, size: u64, stamp: Stamp, described: HeaderMap) ->
     response
 }
 
+/// The content coding of a response.
+#[derive(Clone, Copy)]
+pub struct ChosenCoding {
+    pub coding: Coding,
+    /// Compression level, as the coding counts it.
+    pub level: u32,
+}
+
 /// The body to send: the compressed one, or the plain one where compression does not make it shorter.
 pub enum FileResponse {
     Packed(Bytes),
@@ -91,9 +99,10 @@ pub enum FileResponse {
 pub async fn compressed(
     file: FileBody,
     stamp: Stamp,
-    (coding, level): (Coding, u32),
+    chosen: ChosenCoding,
     claimant: Claimant,
 ) -> io::Result<FileResponse> {
+    let ChosenCoding { coding, level } = chosen;
     let key = Key { stamp, coding, level };
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
     match kept {

@@ -24,6 +24,7 @@ use super::files;
 use super::place::{find, settle, settle_all};
 use crate::base::refusal::Refusal;
 use crate::base::target;
+use crate::log::error_logs::LineClass;
 use crate::routing::{Route, bytes};
 use ahead::answer;
 use asked::trace_level;
@@ -282,7 +283,7 @@ fn forced(context: &RequestContext, route: &Route, rules: &Rewrite, made: &Rewri
 /// Writes a line for `LogLevel rewrite:trace1` to `trace8`.
 fn trace(context: &RequestContext, route: &Route, level: u8, text: &dyn Display) {
     if level <= trace_level(context, route) {
-        context.log(route, (LogLevel::trace(level), "rewrite"), text);
+        context.log(route, LineClass { level: LogLevel::trace(level), module: "rewrite" }, text);
     }
 }
 

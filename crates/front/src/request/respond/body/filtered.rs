@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::{BodySource, PIECE, in_turn};
 use crate::base::fair::Claimant;
+use crate::log::error_logs::LineClass;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
 use config::LogLevel;
@@ -157,6 +158,6 @@ impl FilteredBody {
 
     fn report(&self, name: &'static str, why: &str) {
         let (context, route) = &self.about;
-        context.log(route, (LogLevel::Error, name), &why);
+        context.log(route, LineClass { level: LogLevel::Error, module: name }, &why);
     }
 }

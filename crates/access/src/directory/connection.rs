@@ -22,7 +22,7 @@ pub enum DirectoryFailure {
     /// The connection cannot be used any more.
     Broken(String),
     /// The directory refused the operation.
-    Said(String),
+    Refused(String),
 }
 
 /// A connection, and the entry as which it is bound.
@@ -92,7 +92,7 @@ impl DirectoryConnection {
             match connection.call(request::start_tls) {
                 Ok(outcome) if outcome.code == code::SUCCESS => {}
                 Ok(outcome) => return Err(format!("STARTTLS is refused: {}", shown(&outcome))),
-                Err(DirectoryFailure::Broken(why) | DirectoryFailure::Said(why)) => return Err(why),
+                Err(DirectoryFailure::Broken(why) | DirectoryFailure::Refused(why)) => return Err(why),
             }
             // Bytes before the handshake could come from anyone.
             if !connection.received.is_empty() {
@@ -141,7 +141,7 @@ impl DirectoryConnection {
             | code::INVALID_ATTRIBUTE_SYNTAX
             | code::NO_SUCH_OBJECT
             | code::INVALID_DN_SYNTAX => Ok(false),
-            _ => Err(DirectoryFailure::Said(format!("the comparison is refused: {}", shown(&outcome)))),
+            _ => Err(DirectoryFailure::Refused(format!("the comparison is refused: {}", shown(&outcome)))),
         }
     }
 
@@ -159,7 +159,7 @@ impl DirectoryConnection {
                         // With fewer entries the limit is the directory's, and what it left out is unknown.
                         code::SIZE_LIMIT_EXCEEDED if entries.len() >= search.most as usize => Ok(entries),
                         code::NO_SUCH_OBJECT | code::INVALID_DN_SYNTAX => Ok(Vec::new()),
-                        _ => Err(DirectoryFailure::Said(format!("the search is refused: {}", shown(&outcome)))),
+                        _ => Err(DirectoryFailure::Refused(format!("the search is refused: {}", shown(&outcome)))),
                     };
                 }
             }

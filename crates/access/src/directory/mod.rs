@@ -197,9 +197,9 @@ impl DirectoryQuestion {
         let answer = self.with_connection();
         match &answer {
             Err(DirectoryFailure::Broken(why)) => self.directory.leave(Some(why)),
-            Ok(_) | Err(DirectoryFailure::Said(_)) => self.directory.leave(None),
+            Ok(_) | Err(DirectoryFailure::Refused(_)) => self.directory.leave(None),
         }
-        answer.map_err(|(DirectoryFailure::Broken(why) | DirectoryFailure::Said(why))| why)
+        answer.map_err(|(DirectoryFailure::Broken(why) | DirectoryFailure::Refused(why))| why)
     }
 
     fn with_connection(&self) -> Result<DirectoryAnswer, DirectoryFailure> {
@@ -219,7 +219,7 @@ impl DirectoryQuestion {
                     directory.put_back(connection);
                     return Ok(answer);
                 }
-                Err(DirectoryFailure::Said(why)) => return Err(DirectoryFailure::Said(named(why))),
+                Err(DirectoryFailure::Refused(why)) => return Err(DirectoryFailure::Refused(named(why))),
                 // The directory may have closed the idle connection: a new one is tried until the deadline.
                 Err(DirectoryFailure::Broken(_)) if is_used && Instant::now() < deadline => {}
                 Err(DirectoryFailure::Broken(why)) => return Err(DirectoryFailure::Broken(named(why))),

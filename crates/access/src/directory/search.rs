@@ -37,7 +37,7 @@ impl DirectoryQuestion {
         key: &DirectoryKey,
     ) -> Result<DirectoryAnswer, DirectoryFailure> {
         let place = &**self.place();
-        let Some(url) = &place.url else { return Err(DirectoryFailure::Said("there is no AuthLDAPURL".to_owned())) };
+        let Some(url) = &place.url else { return Err(DirectoryFailure::Refused("there is no AuthLDAPURL".to_owned())) };
         let mut asking = Asking { connection, key, place, url };
         asking.be_server()?;
         match &self.about {
@@ -60,7 +60,7 @@ impl Asking<'_> {
         self.connection.is_servers = outcome.code == code::SUCCESS;
         match self.connection.is_servers {
             true => Ok(()),
-            false => Err(DirectoryFailure::Said(format!("the bind as \"{name}\" is refused: {}", shown(&outcome)))),
+            false => Err(DirectoryFailure::Refused(format!("the bind as \"{name}\" is refused: {}", shown(&outcome)))),
         }
     }
 
@@ -116,7 +116,11 @@ impl Asking<'_> {
                 user.escape_debug(),
                 shown(&outcome)
             ))),
-            _ => Err(DirectoryFailure::Said(format!("the bind as \"{}\" is refused: {}", entry.name, shown(&outcome)))),
+            _ => Err(DirectoryFailure::Refused(format!(
+                "the bind as \"{}\" is refused: {}",
+                entry.name,
+                shown(&outcome)
+            ))),
         }
     }
 
@@ -139,7 +143,7 @@ impl Asking<'_> {
         words: &[String],
     ) -> Result<bool, DirectoryFailure> {
         let whole = words.join(" ");
-        let filter = || LdapFilter::parse(&whole).map_err(DirectoryFailure::Said);
+        let filter = || LdapFilter::parse(&whole).map_err(DirectoryFailure::Refused);
         if kind == LdapRequirement::Search {
             let found = self.search(&self.url.base, self.url.scope, &filter()?, &[])?;
             return Ok(found.len() == 1);
@@ -212,7 +216,7 @@ impl Asking<'_> {
                         continue;
                     }
                     if seen.len() >= MOST_GROUPS {
-                        return Err(DirectoryFailure::Said(format!(
+                        return Err(DirectoryFailure::Refused(format!(
                             "the group \"{group}\" has more than {MOST_GROUPS} members to look at"
                         )));
                     }

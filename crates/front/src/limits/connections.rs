@@ -21,24 +21,24 @@ use config::Clients;
 /// Idle connections closed by one search, because each search scans all connections.
 pub const EVICTED_AT_ONCE: usize = 32;
 /// Descriptors reserved for other uses, besides those that [`OtherDescriptors`] counts.
-const OURS: u64 = 32;
+const RESERVED_DESCRIPTORS: u64 = 32;
 /// Descriptors of each worker beside one bell for each thread.
-const OF_A_WORKER: u64 = 2;
+const DESCRIPTORS_PER_WORKER: u64 = 2;
 /// Minimum interval between two equal warnings.
-const TOLD_FOR: Duration = Duration::from_secs(60);
+const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 /// Maximum number of clients whose last warning is stored.
-const MAX_TOLD: usize = 1000;
+const MAX_WARNED_CLIENTS: usize = 1000;
 /// Maximum number of connections at one time that get a 503; further ones are closed without a response.
-const MAX_GOODBYES: u32 = 32;
-const GOODBYE_TIME: Duration = Duration::from_secs(2);
-const GOODBYE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 48\r\n\
+const MAX_REFUSALS: u32 = 32;
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
+const REFUSAL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 48\r\n\
     Retry-After: 2\r\nConnection: close\r\n\r\nThe server is busy. Please try again in a while.";
 
 pub struct ConnectionLimit {
     descriptors: u64,
     counts: Arc<Counts>,
-    told: Mutex<HashMap<Option<ClientNetwork>, Instant>>,
-    goodbyes: Arc<AtomicU32>,
+    warned: Mutex<HashMap<Option<ClientNetwork>, Instant>>,
+    refusals: Arc<AtomicU32>,
 }
 
 #[derive(Default)]
@@ -84,14 +84,16 @@ impl ClientNetwork {
 impl ConnectionLimit {
     /// Creates a limit; `descriptors` is the process's limit on open files.
     pub fn new(descriptors: u64) -> ConnectionLimit {
-        ConnectionLimit { descriptors, counts: Arc::default(), told: Mutex::default(), goodbyes: Arc::default() }
+        ConnectionLimit { descriptors, counts: Arc::default(), warned: Mutex::default(), refusals: Arc::default() }
     }
 
     /// Maximum number of connections within the limit on open files, beside workers and logs. A quarter of the
     /// descriptors is reserved for files that connections request.
     fn room(&self, taken: OtherDescriptors) -> u64 {
-        let kept = OURS + (OF_A_WORKER + taken.threads as u64) * taken.workers as u64 + taken.logs as u64;
-        (self.descriptors.saturating_sub(kept) / 4 * 3).max(1)
+        let reserved = RESERVED_DESCRIPTORS
+            + (DESCRIPTORS_PER_WORKER + taken.threads as u64) * taken.workers as u64
+            + taken.logs as u64;
+        (self.descriptors.saturating_sub(reserved) / 4 * 3).max(1)
     }
 
     fn count_of(&self, network: Option<ClientNetwork>) -> u32 {
@@ -106,25 +108,25 @@ impl ConnectionLimit {
     /// Logs a warning, unless an equal one was logged within the last minute.
     fn warn(&self, about: Option<ClientNetwork>, message: std::fmt::Arguments<'_>) {
         let now = Instant::now();
-        let mut told = lock(&self.told);
-        if told.len() >= MAX_TOLD {
-            told.retain(|_, at| now.duration_since(*at) < TOLD_FOR);
+        let mut warned = lock(&self.warned);
+        if warned.len() >= MAX_WARNED_CLIENTS {
+            warned.retain(|_, at| now.duration_since(*at) < WARNING_INTERVAL);
         }
-        let is_news = told.get(&about).is_none_or(|at| now.duration_since(*at) >= TOLD_FOR);
-        if is_news && told.len() < MAX_TOLD {
-            told.insert(about, now);
+        let is_due = warned.get(&about).is_none_or(|at| now.duration_since(*at) >= WARNING_INTERVAL);
+        if is_due && warned.len() < MAX_WARNED_CLIENTS {
+            warned.insert(about, now);
             log::warn("front", message);
         }
     }
 
     /// Answers 503 without reading the request, and closes.
     pub fn turn_away(&self, socket: Socket) {
-        if self.goodbyes.load(SeqCst) < MAX_GOODBYES {
-            self.goodbyes.fetch_add(1, SeqCst);
-            let goodbyes = self.goodbyes.clone();
+        if self.refusals.load(SeqCst) < MAX_REFUSALS {
+            self.refusals.fetch_add(1, SeqCst);
+            let refusals = self.refusals.clone();
             tokio::task::spawn_local(async move {
-                let _ = timeout(GOODBYE_TIME, refuse(socket)).await;
-                goodbyes.fetch_sub(1, SeqCst);
+                let _ = timeout(REFUSAL_TIMEOUT, refuse(socket)).await;
+                refusals.fetch_sub(1, SeqCst);
             });
         }
     }
@@ -220,7 +222,7 @@ impl Drop for Permit {
 /// Closing with unread bytes would send a reset and discard the response, so input is read for a while.
 async fn refuse(mut socket: Socket) -> std::io::Result<()> {
     let mut unread = [0; 1024];
-    socket.write_all(GOODBYE).await?;
+    socket.write_all(REFUSAL).await?;
     socket.shutdown().await?;
     while socket.read(&mut unread).await? > 0 {}
     Ok(())
@@ -268,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_503_of_a_refused_connection_has_its_content_length() {
-        let (head, body) = GOODBYE.split_at(GOODBYE.windows(4).position(|w| w == b"\r\n\r\n").expect("a head") + 4);
+        let (head, body) = REFUSAL.split_at(REFUSAL.windows(4).position(|w| w == b"\r\n\r\n").expect("a head") + 4);
         assert!(String::from_utf8_lossy(head).contains(&format!("Content-Length: {}\r\n", body.len())));
     }
 }

@@ -32,10 +32,10 @@ impl SharedPool {
                         waiting.begun = None;
                     }
                 }
-                Action::TellAbandoned { worker, request } => {
+                Action::ReportAbandoned { worker, request } => {
                     state.workers.get(&worker).inspect(|worker| worker.notify(&WorkerOrder::Abandoned { request }));
                 }
-                Action::TellHungUp { worker, request } => {
+                Action::ReportHangup { worker, request } => {
                     state.workers.get(&worker).inspect(|worker| worker.notify(&WorkerOrder::HungUp { request }));
                 }
                 Action::Spill(request) => {

@@ -35,7 +35,7 @@ const MAX_FRAME: u64 = 64 * 1024 * 1024;
 const MAX_CONFIGURATION: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Longest result of an inspection, in bytes.
-const MAX_TOLD: u64 = 16 * 1024 * 1024;
+const MAX_INSPECTION: u64 = 16 * 1024 * 1024;
 
 const REQUEST: u8 = 1;
 const REQUEST_IN_FD: u8 = 2;
@@ -215,7 +215,7 @@ pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<File> {
 /// Reads the result of an inspection, as far as it is written. The process that wrote it runs the site's code,
 /// and is not trusted.
 pub fn read_report(memory: BorrowedFd<'_>) -> io::Result<String> {
-    String::from_utf8(read_all(memory.try_clone_to_owned()?, MAX_TOLD)?).map_err(|_| Malformed("no UTF-8").into())
+    String::from_utf8(read_all(memory.try_clone_to_owned()?, MAX_INSPECTION)?).map_err(|_| Malformed("no UTF-8").into())
 }
 
 /// All bytes of a request's frame, from the start of its memfd.

@@ -7,25 +7,25 @@ use std::rc::Rc;
 use libperl::Interpreter;
 
 /// Limit of logged paths: clients choose paths, so the set must be bounded.
-const MAX_TOLD: usize = 500;
+const MAX_LOGGED: usize = 500;
 
 /// Restores the state, and logs each kind of change once per path.
 pub struct Restoration {
     perl: Rc<Interpreter>,
     /// Paths and changes that were logged.
-    told: RefCell<HashSet<(Vec<u8>, u32)>>,
+    logged: RefCell<HashSet<(Vec<u8>, u32)>>,
 }
 
 impl Restoration {
     pub(super) fn new(perl: Rc<Interpreter>) -> Restoration {
-        Restoration { perl, told: RefCell::default() }
+        Restoration { perl, logged: RefCell::default() }
     }
 
     /// Restores what the request for `path` changed.
     pub fn restore(&self, path: &[u8]) {
         let left = self.perl.restore_state();
-        let mut told = self.told.borrow_mut();
-        if left.is_ordinary() || told.len() >= MAX_TOLD || !told.insert((path.to_vec(), left.0)) {
+        let mut logged = self.logged.borrow_mut();
+        if left.is_ordinary() || logged.len() >= MAX_LOGGED || !logged.insert((path.to_vec(), left.0)) {
             return;
         }
         let names = left.names().collect::<Vec<_>>().join(", ");

@@ -160,7 +160,7 @@ fn index_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
             ("charset", Some(value)) => listing.charset = Some(value.to_owned()),
             (name, None) => {
                 let option = ListingOption::named(name).ok_or_else(|| unknown(arg))?;
-                listing.options.say(sign, option);
+                listing.options.apply(sign, option);
                 has_others |= sign.is_none();
             }
             _ => return Err(unknown(arg)),

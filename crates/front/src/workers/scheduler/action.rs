@@ -28,9 +28,9 @@ pub enum Action {
     /// A request that was believed begun is queued again.
     WaitAgain(RequestId),
     /// The client of the running request has left: notify its worker.
-    TellAbandoned { worker: WorkerId, request: RequestId },
+    ReportAbandoned { worker: WorkerId, request: RequestId },
     /// The client of the running request sends nothing more: notify its worker.
-    TellHungUp { worker: WorkerId, request: RequestId },
+    ReportHangup { worker: WorkerId, request: RequestId },
     /// Requests wait for the worker of this request: spool the response to a file.
     Spill(RequestId),
     /// Requests wait for the worker of this request: cut the response if its client is too slow during `patience`.

@@ -3,7 +3,7 @@
 //! performs all actions, in order, before the next event.
 //!
 //! ```text
-//!   submit ────────────▶ ┌───────────┐ ──▶ Send, Begin, TakeBack, TellAbandoned …   to workers
+//!   submit ────────────▶ ┌───────────┐ ──▶ Send, Begin, TakeBack, ReportAbandoned … to workers
 //!   ready, ended, gone ▶ │ Scheduler │ ──▶ Over, Fail, WaitAgain, Spill             to requests
 //!   client_gone, tick ─▶ └───────────┘ ──▶ Leaves, Kill, Interrupt, Look            to the master and the kernel
 //! ```

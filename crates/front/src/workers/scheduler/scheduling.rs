@@ -118,7 +118,7 @@ impl Scheduler {
                 if owed && unfinished {
                     // The worker would read prefetched requests before the notice, so they are taken back.
                     self.take_back(worker);
-                    self.act(Action::TellAbandoned { worker, request: id });
+                    self.act(Action::ReportAbandoned { worker, request: id });
                 }
             }
             Stage::Ending => request.abandoned |= owed,
@@ -139,7 +139,7 @@ impl Scheduler {
     /// nginx: most are, and an overload leaves no time for lost work.
     pub fn told_hung_up(&mut self, id: RequestId) -> bool {
         match self.requests.get(&id).map(|request| request.stage) {
-            Some(Stage::Running(worker)) => self.act(Action::TellHungUp { worker, request: id }),
+            Some(Stage::Running(worker)) => self.act(Action::ReportHangup { worker, request: id }),
             Some(Stage::Queued | Stage::Ahead(_)) => return false,
             Some(Stage::Ending) | None => {}
         }

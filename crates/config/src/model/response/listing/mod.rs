@@ -137,7 +137,7 @@ pub struct ListingOptions {
 
 impl ListingOptions {
     /// Applies an option as written: with `+`, with `-`, or without a sign.
-    pub fn say(&mut self, sign: Option<char>, option: ListingOption) {
+    pub fn apply(&mut self, sign: Option<char>, option: ListingOption) {
         let bit = option as u32;
         match sign {
             Some('-') => (self.less, self.more) = (self.less | bit, self.more & !bit),
@@ -158,7 +158,7 @@ impl ListingOptions {
 
     /// Switches an option for one request.
     pub fn set(&mut self, option: ListingOption, on: bool) {
-        self.say(Some(if on { '+' } else { '-' }), option);
+        self.apply(Some(if on { '+' } else { '-' }), option);
     }
 
     fn merge_into(outer: &mut ListingOptions, inner: &ListingOptions) {
@@ -231,7 +231,7 @@ mod tests {
         let mut options = ListingOptions::default();
         for word in text.split(' ') {
             let sign = word.chars().next().filter(|sign| "+-".contains(*sign));
-            options.say(sign, ListingOption::named(word.trim_start_matches(['+', '-'])).unwrap());
+            options.apply(sign, ListingOption::named(word.trim_start_matches(['+', '-'])).unwrap());
         }
         options
     }

@@ -286,7 +286,7 @@ impl World {
                 self.came_back |= !back.is_empty();
                 self.scheduler.taken_back(id, &back, self.now);
             }
-            Action::TellAbandoned { request, .. } => assert!(self.left.contains(&request)),
+            Action::ReportAbandoned { request, .. } => assert!(self.left.contains(&request)),
             Action::WaitAgain(request) => assert!(self.open.contains_key(&request), "what is over waits again"),
             Action::AskToLeave(id) => {
                 let worker = self.worker(id);
@@ -315,7 +315,7 @@ impl World {
             | Action::Leaves { .. }
             | Action::Kill { .. }
             | Action::Interrupt { .. }
-            | Action::TellHungUp { .. }
+            | Action::ReportHangup { .. }
             | Action::Overload { .. } => {}
         }
     }

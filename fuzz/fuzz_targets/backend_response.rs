@@ -42,13 +42,13 @@ fn passed(bytes: &[u8]) -> Option<HeaderMap> {
     fields::end_to_end(&mut headers);
     let text = |value: &str| value.to_owned();
     let maps = [ReverseMap { here: text("/here/"), there: text("http://backend:81/there/") }];
-    if let Some(path) = headers.get(LOCATION).and_then(|said| reverse::reversed(&maps, said.to_str().ok()?)) {
+    if let Some(path) = headers.get(LOCATION).and_then(|url| reverse::reversed(&maps, url.to_str().ok()?)) {
         assert!(path.starts_with("/here/"));
         headers.insert(LOCATION, HeaderValue::from_str(&path).expect("parts of a valid value"));
     }
     let (domains, paths) = ([(text("backend"), text("example.org"))], [(text("/there"), text("/here"))]);
     for value in headers.iter_mut().filter(|(name, _)| **name == SET_COOKIE).map(|(_, value)| value) {
-        if let Some(here) = value.to_str().ok().and_then(|said| reverse::cookie(said, &domains, &paths)) {
+        if let Some(here) = value.to_str().ok().and_then(|cookie| reverse::cookie(cookie, &domains, &paths)) {
             *value = HeaderValue::from_str(&here).expect("parts of a valid value");
         }
     }

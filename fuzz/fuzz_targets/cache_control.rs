@@ -7,11 +7,11 @@ use http::HeaderMap;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|said: &[u8]| {
-    let Ok(value) = HeaderValue::from_bytes(said) else { return };
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
     let mut headers = HeaderMap::from_iter([(CACHE_CONTROL, value)]);
-    slope::watch(said, |said| {
-        let Ok(value) = HeaderValue::from_bytes(said) else { return };
+    slope::watch(bytes, |bytes| {
+        let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
         drop(ResponseControl::of(&HeaderMap::from_iter([(CACHE_CONTROL, value)])));
     });
     let (asked, answered) = (RequestControl::of(&headers), ResponseControl::of(&headers));

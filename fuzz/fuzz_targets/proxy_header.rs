@@ -8,11 +8,11 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     slope::watch(bytes, |bytes| _ = black_box(read(bytes)));
-    let Some((header, said)) = read(bytes) else { return };
+    let Some((header, sender)) = read(bytes) else { return };
     let is_line = header.starts_with(b"PROXY ");
     assert!(is_line || header.starts_with(b"\r\n\r\n\0\r\nQUIT\n"));
     assert!(!is_line || (header.len() <= 107 && header.ends_with(b"\r\n")));
-    if let (true, Some(client)) = (is_line, said) {
+    if let (true, Some(client)) = (is_line, sender) {
         let line = String::from_utf8_lossy(header);
         let family = if client.is_ipv4() { "TCP4" } else { "TCP6" };
         let words: Vec<&str> = line.trim_end().split(' ').collect();
@@ -31,7 +31,7 @@ fn read(bytes: &[u8]) -> Option<(&[u8], SourceAddress)> {
                 assert!(more > 0);
                 length += more;
             }
-            ParseStatus::Done(said) => return Some((header, said)),
+            ParseStatus::Done(sender) => return Some((header, sender)),
             ParseStatus::Wrong => return None,
         }
     }

@@ -16,11 +16,11 @@ use wire::transport::Presence;
 struct Kept(Rc<RefCell<Vec<u8>>>);
 
 impl ResponseReceiver for Kept {
-    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
+    fn send(&mut self, message: &Outgoing<'_>) -> io::Result<()> {
         let mut kept = self.0.borrow_mut();
-        kept.extend_from_slice(said.before);
-        said.body.chunks(MAX_PAYLOAD).for_each(|piece| Reply::Body(piece).put(said.id, &mut kept));
-        kept.extend_from_slice(said.after);
+        kept.extend_from_slice(message.before);
+        message.body.chunks(MAX_PAYLOAD).for_each(|piece| Reply::Body(piece).put(message.id, &mut kept));
+        kept.extend_from_slice(message.after);
         Ok(())
     }
 

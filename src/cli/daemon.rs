@@ -22,9 +22,9 @@ pub fn run(serve: impl FnOnce(AfterReady) -> anyhow::Result<()>) -> anyhow::Resu
         std::process::exit(0);
     }
     drop(reads);
-    let told = writes.try_clone()?;
+    let pipe = writes.try_clone()?;
     let result = serve(Box::new(move || {
-        send(told, 0);
+        send(pipe, 0);
         // The terminal is left only now, so that earlier errors are displayed.
         let _ = leave_terminal();
     }));

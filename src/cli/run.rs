@@ -10,7 +10,7 @@ use toolkit::{directives, print};
 pub fn run(run: Run) -> anyhow::Result<()> {
     let text = directives::of(&run, &directives::Surroundings::ours()?)?;
     if run.show_config {
-        return text.iter().try_for_each(|said| print(&said.directives));
+        return text.iter().try_for_each(|text| print(&text.directives));
     }
     let name = run.program.name();
     let mut origin = origin(text, &run.program)?;

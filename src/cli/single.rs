@@ -90,8 +90,8 @@ fn serve(
     let mut terminal = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let name = origin.name();
     let announce = move || ready::print_ready(&mut terminal, &name, &addresses);
-    let asked = until_term(master.clone())?;
-    spawn(move || listen(&master, announce, asked));
+    let stop = until_term(master.clone())?;
+    spawn(move || listen(&master, announce, stop));
     spawn(move || {
         let served = front::run(fronts, std::process::id());
         drop(pid_file);
@@ -110,23 +110,23 @@ fn serve(
 
 /// Starts a thread that stops the front when a byte is written to the returned descriptor.
 fn until_term(front: Arc<Channel<ToFront, FromFront>>) -> std::io::Result<OwnedFd> {
-    let (mut term, asked) = std::io::pipe()?;
+    let (mut term, stop) = std::io::pipe()?;
     spawn(move || {
         if term.read(&mut [0]).is_ok_and(|count| count > 0) {
             let _ = front.send(&ToFront::Stop, &[]);
         }
     });
-    Ok(asked.into())
+    Ok(stop.into())
 }
 
 /// Receives messages of the front. Announces the first readiness; ignores messages for a real master.
-fn listen(front: &Channel<ToFront, FromFront>, announce: impl FnOnce(), asked: OwnedFd) {
-    let mut announce = Some((announce, asked));
+fn listen(front: &Channel<ToFront, FromFront>, announce: impl FnOnce(), stop: OwnedFd) {
+    let mut announce = Some((announce, stop));
     while let Ok(Some((message, _))) = front.receive() {
         match (message, announce.take()) {
-            (FromFront::Ready { .. }, Some((announce, asked))) => {
+            (FromFront::Ready { .. }, Some((announce, stop))) => {
                 // Perl's start gave the signals a worker's disposition; restore the default and handle TERM.
-                let _ = sys::default_signals().and_then(|()| sys::request_on_term(asked));
+                let _ = sys::default_signals().and_then(|()| sys::request_on_term(stop));
                 announce();
             }
             (FromFront::Kill { reason, .. }, _) => {

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use clap::{CommandFactory, Parser};
 
-    fn said(line: &str) -> String {
+    fn advice_of(line: &str) -> String {
         let words: Vec<String> = format!("cameleer {line}").split(' ').map(str::to_owned).collect();
         improve(Cli::try_parse_from(&words).expect_err("wrong"), &words).to_string()
     }
@@ -156,9 +156,9 @@ mod tests {
             ("stauts", "'status'"),
             ("stop --pid x", "here: --pid-file FILE"),
         ] {
-            let said = said(line);
-            assert!(said.contains(tip), "{line}: {said}");
-            assert_eq!(said.matches("tip:").count(), 1, "{line}: {said}");
+            let advice = advice_of(line);
+            assert!(advice.contains(tip), "{line}: {advice}");
+            assert_eq!(advice.matches("tip:").count(), 1, "{line}: {advice}");
         }
     }
 

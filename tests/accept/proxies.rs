@@ -26,8 +26,8 @@ fn asked_for(target: &str, clients: &str) -> Request {
 #[test]
 fn a_trusted_proxy_sets_the_clients_address() {
     let server = serve("RemoteIPHeader X-Forwarded-For\nRemoteIPTrustedProxy 127.0.0.1\nRemoteIPProxiesHeader X-By");
-    let said = server.send(asked_for("/app", "198.51.100.1, 192.0.2.7")).is(200).text();
-    assert_eq!(said, "192.0.2.7|198.51.100.1|127.0.0.1");
+    let body = server.send(asked_for("/app", "198.51.100.1, 192.0.2.7")).is(200).text();
+    assert_eq!(body, "192.0.2.7|198.51.100.1|127.0.0.1");
     assert_eq!(server.send(asked_for("/who", "192.0.2.7")).text(), "192.0.2.7");
     assert_eq!(server.send(asked_for("/app", "10.0.0.1")).text(), "127.0.0.1|10.0.0.1|-", "a private address");
     assert_eq!(server.send(Request::get("/app")).text(), "127.0.0.1|-|-");
@@ -70,23 +70,23 @@ fn proxies_are_read_from_files() {
     let conf = "<Location />\nPsgiApp who.psgi\n</Location>\nRemoteIPHeader X-Forwarded-For\n\
          RemoteIPInternalProxyList conf/own\nRemoteIPTrustedProxyList \"@DIR@/conf/cdn\"\n";
     let server = site().serve(conf);
-    let said = |proxy: &str, client: &str| server.send_as(proxy, asked_for("/", client)).text();
+    let body_of = |proxy: &str, client: &str| server.send_as(proxy, asked_for("/", client)).text();
     for proxy in ["127.0.0.2", "127.0.0.3", "127.0.0.4"] {
-        assert_eq!(said(proxy, "10.0.0.7"), "10.0.0.7|-|-");
+        assert_eq!(body_of(proxy, "10.0.0.7"), "10.0.0.7|-|-");
     }
     assert_eq!(
-        (said("127.0.1.9", "192.0.2.7").as_str(), said("127.0.1.9", "10.0.0.7").as_str()),
+        (body_of("127.0.1.9", "192.0.2.7").as_str(), body_of("127.0.1.9", "10.0.0.7").as_str()),
         ("192.0.2.7|-|-", "127.0.1.9|10.0.0.7|-")
     );
-    assert_eq!(said("127.0.0.1", "192.0.2.7"), "127.0.0.1|192.0.2.7|-", "not listed");
+    assert_eq!(body_of("127.0.0.1", "192.0.2.7"), "127.0.0.1|192.0.2.7|-", "not listed");
     server.site.write("conf/own", "127.0.0.1\n");
     server.reload().succeeded();
-    assert_eq!(said("127.0.0.1", "10.0.0.7"), "10.0.0.7|-|-", "a reload reads the files again");
+    assert_eq!(body_of("127.0.0.1", "10.0.0.7"), "10.0.0.7|-|-", "a reload reads the files again");
     server.site.write("conf/own", "127.0.0.1\n\nbalancer.example.com\n");
     server.reload().failed(1, "conf/own:3: RemoteIPInternalProxyList: expected an address or a network");
     server.site.write("conf/own", "# 127.0.0.1\n");
     server.reload().failed(1, "lists no proxies, and without a list every proxy is trusted");
-    assert_eq!(said("127.0.0.1", "10.0.0.7"), "10.0.0.7|-|-", "the old one serves on");
+    assert_eq!(body_of("127.0.0.1", "10.0.0.7"), "10.0.0.7|-|-", "the old one serves on");
 }
 
 #[test]

@@ -51,8 +51,8 @@ fn the_time_for_the_head_of_a_request_is_that_for_the_header_too() {
     for sent in ["", HALF, "PROXY TCP4 192.0.2.7 127.0.0.1 5000 80\r\nGET / HT"] {
         let mut connection = server.connect();
         connection.raw(sent);
-        let said = String::from_utf8_lossy(&connection.rest()).into_owned();
-        assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
+        let output = String::from_utf8_lossy(&connection.rest()).into_owned();
+        assert!(output.is_empty() || output.starts_with("HTTP/1.1 408 "), "{output}");
     }
     server.logged("does not begin with a valid PROXY header (RemoteIPProxyProtocol): the header took too long");
 }

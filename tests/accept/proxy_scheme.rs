@@ -21,7 +21,7 @@ fn serve(conf: &str) -> Server {
 
 /// The response of `target` to a request through `proxy`.
 #[track_caller]
-fn said(server: &Server, proxy: &str, target: &str, headers: &[(&str, &str)]) -> String {
+fn body_of(server: &Server, proxy: &str, target: &str, headers: &[(&str, &str)]) -> String {
     let request = Request::get(target).header("Host", "www.example.com");
     let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
     server.send_as(proxy, request).is(200).text()
@@ -35,15 +35,15 @@ fn a_trusted_proxy_reports_the_clients_scheme() {
         ("HTTPS", "https|on|443", "https://www.example.com/own/sub|on|on\nhttps://www.example.com/own|on|on\n"),
         ("http", "http|-|80", "http://www.example.com/own/sub|-|-\nhttp://www.example.com/own|-|-\n"),
     ] {
-        assert_eq!(said(&server, "127.0.0.2", "/app", &[("X-Forwarded-Proto", value)]), app, "{value}");
-        assert_eq!(said(&server, "127.0.0.2", "/own", &[("X-Forwarded-Proto", value)]), own, "{value}");
+        assert_eq!(body_of(&server, "127.0.0.2", "/app", &[("X-Forwarded-Proto", value)]), app, "{value}");
+        assert_eq!(body_of(&server, "127.0.0.2", "/own", &[("X-Forwarded-Proto", value)]), own, "{value}");
     }
     until("the log knows", || server.site.read("access.log") == "on\non\non\non\n-\n-\n");
     let port = server.site.port;
     for value in ["", "gopher", "https,"] {
         let own = format!("http|-|{port}");
         let expected = if value == "https," { "https|on|443" } else { &own };
-        assert_eq!(said(&server, "127.0.0.2", "/app", &[("X-Forwarded-Proto", value)]), expected, "{value:?}");
+        assert_eq!(body_of(&server, "127.0.0.2", "/app", &[("X-Forwarded-Proto", value)]), expected, "{value:?}");
     }
     let named = Request::get("/app").header("Host", "www.example.com:8443").header("X-Forwarded-Proto", "https");
     assert_eq!(server.send_as("127.0.0.2", named).text(), "https|on|8443", "a port that the client has named");
@@ -54,7 +54,7 @@ fn other_clients_do_not_set_the_scheme() {
     let server = serve(PROTO);
     let own = format!("http|-|{}", server.site.port);
     for value in ["https", "on", "https, https"] {
-        assert_eq!(said(&server, "127.0.0.1", "/app", &[("X-Forwarded-Proto", value)]), own, "{value}");
+        assert_eq!(body_of(&server, "127.0.0.1", "/app", &[("X-Forwarded-Proto", value)]), own, "{value}");
     }
     let request = || Request::get("/closed/a.txt").header("X-Forwarded-Proto", "https");
     server.send_as("127.0.0.1", request()).is(403);
@@ -62,7 +62,7 @@ fn other_clients_do_not_set_the_scheme() {
     server.send_as("127.0.0.2", Request::get("/closed/a.txt").header("X-Forwarded-Proto", "http")).is(403);
     let without = serve("RemoteIPInternalProxy 127.0.0.2\n");
     let own = format!("http|-|{}", without.site.port);
-    assert_eq!(said(&without, "127.0.0.2", "/app", &[("X-Forwarded-Proto", "https")]), own, "off by default");
+    assert_eq!(body_of(&without, "127.0.0.2", "/app", &[("X-Forwarded-Proto", "https")]), own, "off by default");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_first_trusted_proxy_of_several_counts() {
     let server = serve(&format!("{PROTO}RemoteIPHeader X-Forwarded-For\n"));
     let asked = |clients: &str, protos: &str| {
         let headers = [("X-Forwarded-For", clients), ("X-Forwarded-Proto", protos)];
-        said(&server, "127.0.0.2", "/app", &headers).split('|').next().unwrap_or_default().to_owned()
+        body_of(&server, "127.0.0.2", "/app", &headers).split('|').next().unwrap_or_default().to_owned()
     };
     assert_eq!(asked("192.0.2.7, 127.0.0.3", "https, http"), "https", "both are ours");
     assert_eq!(asked("192.0.2.7, 127.0.0.3", "https"), "https", "the second has left it as it was");
@@ -82,7 +82,7 @@ fn the_first_trusted_proxy_of_several_counts() {
 fn forwarded_names_the_scheme_by_proto() {
     let server =
         serve("RemoteIPHeader Forwarded\nRemoteIPProtoHeader Forwarded\nRemoteIPInternalProxy 127.0.0.2 127.0.0.3\n");
-    let asked = |value: &str| said(&server, "127.0.0.2", "/app", &[("Forwarded", value)]);
+    let asked = |value: &str| body_of(&server, "127.0.0.2", "/app", &[("Forwarded", value)]);
     assert_eq!(asked("for=192.0.2.7;proto=https"), "https|on|443");
     assert_eq!(asked("for=192.0.2.7;proto=\"https\";by=127.0.0.3, for=127.0.0.3;proto=http"), "https|on|443");
     assert_eq!(asked("proto=https;for=192.0.2.8, for=192.0.2.7;proto=http"), "http|-|80");

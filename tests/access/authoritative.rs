@@ -50,8 +50,8 @@ fn answers(server: &Server, cases: &[(&str, &str, u16)]) {
 
 #[test]
 fn perl_code_runs_first_and_the_file_decides_with_auth_authoritative_on() {
-    for said in ["", "AuthAuthoritative On"] {
-        let server = serve(&format!("{said}\nRequire valid-user\nPerlAuthenHandler Door::authen"));
+    for directive in ["", "AuthAuthoritative On"] {
+        let server = serve(&format!("{directive}\nRequire valid-user\nPerlAuthenHandler Door::authen"));
         answers(&server, &[("dbi", "perl", 200), ("ana", "perl", 200), ("ana", "file", 401), ("none", "file", 401)]);
         server.logged("user none not found");
     }
@@ -70,9 +70,9 @@ fn a_file_without_authority_leaves_unknown_users_to_perl_code() {
 
 #[test]
 fn a_user_whom_no_require_names_is_left_to_perl_code() {
-    let lines = |said: &str| {
+    let lines = |value: &str| {
         format!(
-            "AuthAuthoritative {said}\nRequire group staff\nPerlAuthenHandler Door::authen\nPerlAuthzHandler Door::authz"
+            "AuthAuthoritative {value}\nRequire group staff\nPerlAuthenHandler Door::authen\nPerlAuthzHandler Door::authz"
         )
     };
     let server = serve(&lines("Off"));

@@ -28,11 +28,11 @@ fn files_that_begin_with_ht_are_never_served() {
         "/cgi/.htscript/more",
         "/.htnone",
     ] {
-        let said = server.get(target);
-        assert!(matches!(said.status, 403 | 404) && !said.text().contains("hash"), "{target}: {said:?}");
+        let response = server.get(target);
+        assert!(matches!(response.status, 403 | 404) && !response.text().contains("hash"), "{target}: {response:?}");
     }
-    let said = server.get("/.htpasswd").is(403);
-    assert!(!said.text().contains("ana"));
+    let response = server.get("/.htpasswd").is(403);
+    assert!(!response.text().contains("ana"));
 }
 
 #[test]

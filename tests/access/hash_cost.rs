@@ -45,10 +45,10 @@ fn a_too_expensive_hash_is_refused_and_logged_with_file_and_line() {
     }
     let server = serve(site);
     let before = peak_memory(server.front());
-    for (name, _, said) in &kinds {
+    for (name, _, expected) in &kinds {
         server.send(get_as(&format!("/{name}/page"), "ana", "secret")).is(500);
         server.logged(&server.site.filled(&format!("@DIR@/{name}.users:3: user ana: ")));
-        server.logged(said);
+        server.logged(expected);
         server.send(get_as(&format!("/led?/{name}/page"), "ana", "secret")).is(500);
         server.send(get_as(&format!("/{name}/page"), "ben", "secret")).is(200);
     }
@@ -101,9 +101,9 @@ fn limit_password_hash_limits_the_cost_of_hashes() {
     server.send(get_as("/page", "ben", "secret")).is(200);
     let server = site().serve(&place);
     server.send(get_as("/page", "ana", "wrong")).is(401);
-    for (wrong, said) in [("bcrypt=99", "a cost from 4 to 31"), ("md5=1", "expected bcrypt=, rounds= or memory=")] {
+    for (wrong, expected) in [("bcrypt=99", "a cost from 4 to 31"), ("md5=1", "expected bcrypt=, rounds= or memory=")] {
         let site = site();
         site.configure(&format!("LimitPasswordHash {wrong}\n"));
-        site.cameleer(["check", "-f", "site.conf"]).failed(78, said);
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, expected);
     }
 }

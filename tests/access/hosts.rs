@@ -40,9 +40,9 @@ fn addresses_have_access_as_in_the_table() {
     let mut wrong = Vec::new();
     for (at, (rules, client, status)) in CASES.iter().enumerate() {
         for target in [format!("/place{at}/"), format!("/perl{at}/x")] {
-            let said = server.send_as(client, Request::get(&target)).status;
-            if said != *status {
-                wrong.push(format!("{rules}\n    {client} {target} is {said}, not {status}"));
+            let statuses = server.send_as(client, Request::get(&target)).status;
+            if statuses != *status {
+                wrong.push(format!("{rules}\n    {client} {target} is {statuses}, not {status}"));
             }
         }
     }

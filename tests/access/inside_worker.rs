@@ -145,8 +145,8 @@ fn login(rules: &str, expected: [u16; 4]) {
     ));
     let of = |name, password| super::get_as("/perl", name, password);
     let requests = [Request::get("/perl"), of("ana", "x"), of("ana", "y"), of("ben", "x")];
-    let said = requests.map(|request| server.send(request).status);
-    assert_eq!(said, expected, "{rules}");
+    let status = requests.map(|request| server.send(request).status);
+    assert_eq!(status, expected, "{rules}");
 }
 
 #[test]

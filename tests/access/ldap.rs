@@ -102,10 +102,10 @@ fn users_of_a_directory_have_access_by_what_the_directory_says() {
     let found = |user: &str| server.send(Request::get("/search/a.txt").header("X-User", user)).status;
     assert_eq!(["ann", "ben", "*", "x)(|(uid=ann"].map(found), [200, 403, 403, 403]);
 
-    let said = |target: &str| server.send(get_as(target, "ann", "secret")).is(200).text();
-    assert_eq!(said("/perl/x"), "ann Ann Lee ann@example.org; lee@example.org -");
-    assert_eq!(said("/renamed/x"), "ann@example.org; lee@example.org Ann Lee ann@example.org; lee@example.org -");
-    assert_eq!(said("/worker/x"), "ann Ann Lee ann@example.org; lee@example.org -");
+    let body_of = |target: &str| server.send(get_as(target, "ann", "secret")).is(200).text();
+    assert_eq!(body_of("/perl/x"), "ann Ann Lee ann@example.org; lee@example.org -");
+    assert_eq!(body_of("/renamed/x"), "ann@example.org; lee@example.org Ann Lee ann@example.org; lee@example.org -");
+    assert_eq!(body_of("/worker/x"), "ann Ann Lee ann@example.org; lee@example.org -");
     server.send(get_as("/worker/x", "ben", "word")).is(401);
     server.send(get_as("/worker/x", "ann", "")).is(401);
 

@@ -23,8 +23,8 @@ fn rules_hold_for_the_methods_of_their_section() {
     for rules in [limit, except] {
         let server = site().serve(&conf(rules));
         for (_, method, client, welcome) in cases.iter().filter(|case| case.0 == rules) {
-            let said = server.send_as(client, Request::new(method, "/perl/x")).status;
-            assert_eq!(said, if *welcome { 200 } else { 403 }, "{rules}\n{method} {client}");
+            let status = server.send_as(client, Request::new(method, "/perl/x")).status;
+            assert_eq!(status, if *welcome { 200 } else { 403 }, "{rules}\n{method} {client}");
         }
     }
 }

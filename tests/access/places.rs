@@ -43,8 +43,8 @@ fn expect(server: &Server, place: &str, expected: u16) {
         server.get(&format!("{way}?{place}")).is(expected);
     }
     for way in PARTS {
-        let said = server.text(&format!("{way}?{place}"));
-        assert_eq!(said, if expected == 200 { "welcome200".to_owned() } else { expected.to_string() }, "{way} {place}");
+        let body = server.text(&format!("{way}?{place}"));
+        assert_eq!(body, if expected == 200 { "welcome200".to_owned() } else { expected.to_string() }, "{way} {place}");
     }
 }
 
@@ -97,8 +97,8 @@ fn a_change_of_a_htaccess_file_is_seen_on_every_way() {
             for way in ["/redirect", "/trans", "/file"] {
                 server.get(&format!("{way}?/free/a.txt")).is(expected);
             }
-            let said = server.text("/uri?/free/a.txt");
-            assert_eq!(said == "welcome200", expected == 200, "round {round}: {said}");
+            let body = server.text("/uri?/free/a.txt");
+            assert_eq!(body == "welcome200", expected == 200, "round {round}: {body}");
         }
     }
 }

@@ -86,7 +86,7 @@ fn get_remote_host_has_four_kinds_of_lookup() {
     assert_eq!(server.text("/off"), "127.0.0.1 - 127.0.0.1 127.0.0.1 - localhost -");
     assert_eq!(server.text("/on"), "localhost localhost localhost localhost localhost localhost -");
     // 127.9.9.9 has no name.
-    let said = |path| server.send_as("127.9.9.9", Request::get(path)).is(200).text();
-    assert_eq!(said("/off"), "127.9.9.9 - 127.9.9.9 127.9.9.9 - - -");
+    let body_of = |path| server.send_as("127.9.9.9", Request::get(path)).is(200).text();
+    assert_eq!(body_of("/off"), "127.9.9.9 - 127.9.9.9 127.9.9.9 - - -");
     server.logged("IdentityCheck: has no effect");
 }

@@ -118,8 +118,8 @@ fn programs_and_the_access_log_learn_the_user() {
         &format!("CustomLog access.log \"%u %U\"\n{}", conf(&format!("{RULES}\nRequire valid-user")))
             .replace("AuthGroupFile groups", ""),
     );
-    let said = server.send(get_as("/perl/x", "ana", "a")).is(200).text();
-    assert_eq!(said, "user=ana env=ana type=Basic host=-");
+    let body = server.send(get_as("/perl/x", "ana", "a")).is(200).text();
+    assert_eq!(body, "user=ana env=ana type=Basic host=-");
     server.send(get_as("/place/", "ana", "a")).is(200);
     server.get("/place/").is(401);
     until("the log has three lines", || {
@@ -223,11 +223,11 @@ fn a_missing_file_is_a_server_error_that_names_it() {
         ("Require valid-user", "AuthType Basic or Digest and AuthName"),
         ("AuthType Basic\nAuthName x\nAuthUserFile none\nRequire valid-user", "AuthUserFile: @DIR@/none: No such file"),
     ];
-    for (rules, said) in cases {
+    for (rules, message) in cases {
         let server = site().serve(&conf(rules));
         for place in PLACES {
             server.send(get_as(place, "ana", "x")).is(500);
         }
-        server.logged(&server.site.filled(said));
+        server.logged(&server.site.filled(message));
     }
 }

@@ -44,8 +44,8 @@ fn serve(name: &str) -> Server {
 
 #[test]
 fn the_hello_application_answers() {
-    let said = run("psgi/hello.psgi").text("/camel");
-    assert!(said.starts_with("Hello, camel. Worker "), "{said}");
+    let output = run("psgi/hello.psgi").text("/camel");
+    assert!(output.starts_with("Hello, camel. Worker "), "{output}");
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn the_streaming_application_sends_its_parts() {
 #[test]
 fn the_registry_scripts_answer() {
     let server = run("registry/cgi-bin");
-    let said = server.text("/counter.cgi?name=camel");
-    assert!(said.starts_with("Hello, camel. This worker has run this script "), "{said}");
+    let body = server.text("/counter.cgi?name=camel");
+    assert!(body.starts_with("Hello, camel. This worker has run this script "), "{body}");
     assert!(server.text("/env.cgi").contains("GATEWAY_INTERFACE="));
 }
 

@@ -106,21 +106,21 @@ fn an_interrupt_ends_the_measurement_with_a_report() {
 #[test]
 fn the_report_is_the_table_of_the_documents_in_eighty_columns() {
     let server = Scripted::saying(OK);
-    let said = run("-n 1000 -c 2", &server.url).succeeded();
+    let output = run("-n 1000 -c 2", &server.url).succeeded();
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let lines: Vec<&str> = said.out.lines().collect();
+    let lines: Vec<&str> = output.out.lines().collect();
     let head = lines.iter().position(|line| words(line) == ["NR", "NC", "RPS", "avtime", "completed", "failed"]);
     let row = words(lines[head.expect("the head of the table") + 1]);
     assert_eq!(
         (&row[0][..], &row[1][..], &row[row.len() - 2][..], &row[row.len() - 1][..]),
         ("1000", "2", "1000", "0")
     );
-    assert!(lines.iter().any(|line| line.trim_start().starts_with("99.9 % within")), "{said:?}");
-    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{said:?}");
-    assert_eq!(said.err, "", "no progress where no terminal is");
-    let said = run("-n 1000 -c 2 --markdown", &server.url).succeeded();
-    assert!(said.out.contains("| NR | NC | RPS | avtime | completed | failed |\n|--:|"), "{said:?}");
-    assert!(said.out.contains("\n| 1000 | 2 | "), "{said:?}");
+    assert!(lines.iter().any(|line| line.trim_start().starts_with("99.9 % within")), "{output:?}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{output:?}");
+    assert_eq!(output.err, "", "no progress where no terminal is");
+    let output = run("-n 1000 -c 2 --markdown", &server.url).succeeded();
+    assert!(output.out.contains("| NR | NC | RPS | avtime | completed | failed |\n|--:|"), "{output:?}");
+    assert!(output.out.contains("\n| 1000 | 2 | "), "{output:?}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn an_option_without_meaning_is_a_2() {
         ("", "ftp://localhost/"),
         ("", "http://"),
     ] {
-        let said = run(options, url);
-        assert_eq!(said.code, 2, "{options} {url}: {said:?}");
+        let output = run(options, url);
+        assert_eq!(output.code, 2, "{options} {url}: {output:?}");
     }
 }

@@ -40,20 +40,20 @@ fn run(options: &str, url: &str) -> Finished {
 /// The report of a run that must succeed.
 #[track_caller]
 fn report(options: &str, url: &str) -> Value {
-    let said = run(&format!("{options} --json"), url).succeeded();
-    read(&said)
+    let output = run(&format!("{options} --json"), url).succeeded();
+    read(&output)
 }
 
 /// The report of a run with failed requests.
 #[track_caller]
 fn failed_report(options: &str, url: &str) -> Value {
-    let said = run(&format!("{options} --json"), url).failed(1, "requests failed");
-    read(&said)
+    let output = run(&format!("{options} --json"), url).failed(1, "requests failed");
+    read(&output)
 }
 
 #[track_caller]
-fn read(said: &Finished) -> Value {
-    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+fn read(run: &Finished) -> Value {
+    serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {run:?}"))
 }
 
 /// The latency in seconds that the share `wanted` of the responses does not exceed.

@@ -56,8 +56,8 @@ fn a_unix_socket_url_sends_its_path() {
     Finished::of(command.arg("--unix").arg(socket).arg("http://a.test/x")).succeeded();
     let socket = server.site.filled("unix:@DIR@/here.sock:/x?y=/z");
     let mut command = server.site.command(["bench", "-n", "1000", "-c", "1", "--expect-body", "localhost /x"]);
-    let said = Finished::of(command.arg(&socket)).succeeded();
-    assert!(said.out.starts_with(&format!("{socket}\n")), "{said:?}");
+    let output = Finished::of(command.arg(&socket)).succeeded();
+    assert!(output.out.starts_with(&format!("{socket}\n")), "{output:?}");
     let mut versus = server.site.command(["bench", "-n", "10", "-c", "1", &socket, "--vs"]);
     Finished::of(versus.arg(server.site.filled("http://127.0.0.1:@PORT@/x"))).succeeded();
     server.site.cameleer(["bench", "unix::/x"]).failed(2, "unix::/x: no socket; expected unix:/path/of.sock:/page");

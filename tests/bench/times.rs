@@ -52,14 +52,14 @@ fn the_wait_for_a_connection_is_in_no_part_of_the_time() {
 
 #[test]
 fn the_times_are_a_table_of_milliseconds() {
-    let said = run("-n 4 -c 2", &slow().url).succeeded().out;
+    let output = run("-n 4 -c 2", &slow().url).succeeded().out;
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let lines: Vec<Vec<String>> = said.lines().map(words).collect();
+    let lines: Vec<Vec<String>> = output.lines().map(words).collect();
     let head = ["connection", "times", "(ms)", "min", "mean", "[+/-sd]", "median", "max"];
-    let at = lines.iter().position(|line| line == &head).unwrap_or_else(|| panic!("no table in {said}"));
+    let at = lines.iter().position(|line| line == &head).unwrap_or_else(|| panic!("no table in {output}"));
     let names: Vec<&str> = lines[at + 1..at + 5].iter().map(|line| line[0].as_str()).collect();
     assert_eq!(names, ["connect", "processing", "waiting", "total"]);
     let waiting: Vec<f64> = lines[at + 3][1..].iter().map(|word| word.parse().expect("a number")).collect();
-    assert!(waiting.len() == 5 && waiting[0] >= PAUSE * 990.0 && waiting[4] >= waiting[3], "{said}");
-    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    assert!(waiting.len() == 5 && waiting[0] >= PAUSE * 990.0 && waiting[4] >= waiting[3], "{output}");
+    assert!(output.lines().all(|line| line.chars().count() <= 80), "{output}");
 }

@@ -33,22 +33,22 @@ fn two_servers_are_measured_in_turns_and_the_slower_one_is_found() {
     let mut turns: Vec<char> = order.lock().expect("no test panics with it").chars().collect();
     turns.dedup();
     assert_eq!(turns.into_iter().collect::<String>(), "abababababa");
-    let said = run(&format!("-n 100 -c 1 --vs {}", slow.url), &fast.url).succeeded();
-    assert!(said.out.contains("requests/s: B answers 0."), "{said:?}");
+    let output = run(&format!("-n 100 -c 1 --vs {}", slow.url), &fast.url).succeeded();
+    assert!(output.out.contains("requests/s: B answers 0."), "{output:?}");
 }
 
 #[test]
 fn a_winner_is_named_only_if_the_interval_excludes_1() {
     let order = Arc::default();
     let (one, same) = (server('a', Duration::from_millis(1), &order), server('b', Duration::from_millis(1), &order));
-    let said = run(&format!("-n 100 -c 1 --vs {} --json", same.url), &one.url).succeeded();
-    let report = super::read(&said);
+    let output = run(&format!("-n 100 -c 1 --vs {} --json", same.url), &one.url).succeeded();
+    let report = super::read(&output);
     for ratio in report["ratios"].as_array().expect("a list") {
         let number = |name: &str| ratio[name].as_f64().expect("a number");
         let excludes_one = number("low") > 1.0 || number("high") < 1.0;
         assert_eq!(ratio["difference"], excludes_one, "{report}");
     }
     let broken = Scripted::start(|_, _| false);
-    let said = run(&format!("-n 100 -c 1 --vs {}", broken.url), &one.url).failed(1, "requests failed");
-    assert!(said.out.contains("requests/s: cannot be compared"), "{said:?}");
+    let output = run(&format!("-n 100 -c 1 --vs {}", broken.url), &one.url).failed(1, "requests failed");
+    assert!(output.out.contains("requests/s: cannot be compared"), "{output:?}");
 }

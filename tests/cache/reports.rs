@@ -84,7 +84,7 @@ fn a_flood_of_addresses_stays_within_the_bound() {
 #[test]
 fn a_mistake_in_a_directive_is_reported() {
     let site = Site::new();
-    for (line, said) in [
+    for (line, expected) in [
         ("CacheEnable memory", "expected a path, for instance `CacheEnable memory /`"),
         ("CacheEnable http://www.example.com/", "expected memory, or a path that begins with a slash"),
         ("CacheEnable memory http://www.example.com/", "other servers are not cached"),
@@ -94,7 +94,10 @@ fn a_mistake_in_a_directive_is_reported() {
     ] {
         site.configure(line);
         let checked = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
-        assert!(checked.code != 0 && (checked.err.contains(said) || checked.out.contains(said)), "{line}: {checked:?}");
+        assert!(
+            checked.code != 0 && (checked.err.contains(expected) || checked.out.contains(expected)),
+            "{line}: {checked:?}"
+        );
     }
     let served = serve_with("CacheEnable disk /\nCacheRoot /var/cache\nCacheQuickHandler Off", "");
     served.0.logged("CacheRoot: is not supported");

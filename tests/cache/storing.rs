@@ -228,7 +228,7 @@ fn a_stream_is_kept_when_it_is_whole() {
     assert_eq!(first.body.len(), "run 1\n".len() + 4 * 65536);
     until("the response is stored", || {
         let second = stream("/a", "stream");
-        second.header("x-cache").is_some_and(|said| said.starts_with("HIT")) && second.body == first.body
+        second.header("x-cache").is_some_and(|value| value.starts_with("HIT")) && second.body == first.body
             || site.runs() > 5
     });
     assert_eq!(site.runs(), 1);
@@ -302,7 +302,7 @@ fn a_stored_response_is_compressed_for_clients_that_accept_it() {
         )
     };
     let plain = ask("identity").is(200);
-    until("the response is stored", || ask("identity").header("x-cache").is_some_and(|said| said.starts_with("HIT")));
+    until("the response is stored", || ask("identity").header("x-cache").is_some_and(|value| value.starts_with("HIT")));
     for coding in ["gzip", "zstd"] {
         let packed = ask(coding).is(200);
         assert_eq!(ask(coding).body, packed.body);
@@ -310,7 +310,7 @@ fn a_stored_response_is_compressed_for_clients_that_accept_it() {
         assert_eq!((packed.header("content-encoding").as_deref(), site.runs()), (Some(coding), 1));
         assert!(
             packed.body.len() < plain.body.len() / 10
-                && packed.header("x-cache").is_some_and(|said| said.starts_with("HIT"))
+                && packed.header("x-cache").is_some_and(|value| value.starts_with("HIT"))
         );
     }
 }

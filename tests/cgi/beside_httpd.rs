@@ -11,7 +11,7 @@ const ENV: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nenv\n";
 #[track_caller]
 fn has(server: &Server, target: &str, line: &str) {
     let text = server.get(target).text();
-    assert!(text.lines().any(|said| said == line), "{target}: {line} is missing in {text}");
+    assert!(text.lines().any(|found| found == line), "{target}: {line} is missing in {text}");
 }
 
 #[track_caller]
@@ -164,9 +164,9 @@ fn the_rest_of_a_path_follows_the_name_of_its_alias_directly() {
     let aliases = "Alias /five/ @DIR@/files/page.txt\nScriptAlias /one/ @DIR@/bin/one\nScriptAlias /same @DIR@/bin/one\n\
          Alias /folder/ @DIR@/folder\nAlias /both/ @DIR@/folder/\nAlias /neither @DIR@/folder\n";
     site.configure(aliases);
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    let warnings: Vec<_> = said.err.lines().filter(|line| line.contains("ends with a slash and")).collect();
-    assert_eq!(warnings.len(), 3, "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let warnings: Vec<_> = output.err.lines().filter(|line| line.contains("ends with a slash and")).collect();
+    assert_eq!(warnings.len(), 3, "{output:?}");
     assert!(warnings.iter().all(|line| line.contains("end both with one, or neither")), "{warnings:?}");
     let server = site.serve(aliases);
     for (target, status, text) in [
@@ -282,8 +282,8 @@ fn a_form_sent_to_a_folder_comes_to_the_program_that_is_its_index() {
         {
             assert_eq!(server.post(folder, "a=b").is(200).text(), format!("POST {script} 3 a=b"), "{mode}");
             let large = "x".repeat(300_000);
-            let said = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
-            assert_eq!(said, format!("PUT {script} 300000 {large}"), "{mode}");
+            let body = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
+            assert_eq!(body, format!("PUT {script} 300000 {large}"), "{mode}");
         }
     }
 }
@@ -383,12 +383,12 @@ fn a_form_sent_to_a_folder_that_perl_has_looked_at_comes_to_the_program_that_is_
         ] {
             assert_eq!(server.post(folder, "a=b").is(200).text(), format!("POST {script} 3 a=b"), "{mode}");
             let large = "x".repeat(300_000);
-            let said = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
-            assert_eq!(said, format!("PUT {script} 300000 {large}"), "{mode} {folder}");
+            let body = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
+            assert_eq!(body, format!("PUT {script} 300000 {large}"), "{mode} {folder}");
             // The index finds the whole body, although the handler has read a part of it.
-            let said =
+            let body =
                 server.send(Request::new("PUT", &format!("{folder}?read")).body(large.as_bytes())).is(200).text();
-            assert!(said.ends_with(&format!(" 300000 {large}")), "{mode} {folder}: {}", said.len());
+            assert!(body.ends_with(&format!(" 300000 {large}")), "{mode} {folder}: {}", body.len());
         }
         assert!(server.get("/cgi/").is(200).text().starts_with("GET /cgi/index.pl"));
     }

@@ -114,7 +114,7 @@ fn a_script_and_a_program_answer_in_turn() {
         .serve(&conf("CgiMode persistent"));
     for n in 1..=3 {
         assert_eq!(server.text(URL), "shell");
-        let said = server.text("/cgi/perl.pl");
-        assert!(said.contains(&n.to_string()) && said.contains("child"), "{said}");
+        let body = server.text("/cgi/perl.pl");
+        assert!(body.contains(&n.to_string()) && body.contains("child"), "{body}");
     }
 }

@@ -97,7 +97,7 @@ fn all_variables_are_those_of_a_worker_with_perl() {
             "BROWSER=camel",
             "HTTP_COOKIE=a=b; c=d",
         ] {
-            assert!(text.lines().any(|said| said == line), "{line} is missing in {text}");
+            assert!(text.lines().any(|found| found == line), "{line} is missing in {text}");
         }
         assert!(!text.contains("SECRET") && !text.contains("MOD_PERL"), "{text}");
     }

@@ -16,7 +16,7 @@ fn a_program_of_the_shell_is_executed_and_not_compiled_as_perl() {
 fn a_program_has_the_variables_of_rfc_3875_and_none_of_the_server() {
     let server = serve(&format!("{SH}env"));
     let request = Request::post("/cgi/test/more/path?a=b", "12345").header("X-Own", "own");
-    let said = server.send(request).is(200).text();
+    let body = server.send(request).is(200).text();
     for line in [
         "GATEWAY_INTERFACE=CGI/1.1",
         "REQUEST_METHOD=POST",
@@ -29,11 +29,11 @@ fn a_program_has_the_variables_of_rfc_3875_and_none_of_the_server() {
         "HTTP_X_OWN=own",
         "SERVER_NAME=localhost",
     ] {
-        assert!(said.lines().any(|said| said == line), "{line} is missing in {said}");
+        assert!(body.lines().any(|found| found == line), "{line} is missing in {body}");
     }
-    assert!(said.lines().any(|line| line.starts_with("PATH=/")) && said.contains("SERVER_SOFTWARE="), "{said}");
+    assert!(body.lines().any(|line| line.starts_with("PATH=/")) && body.contains("SERVER_SOFTWARE="), "{body}");
     for name in ["MOD_PERL", "CAMELEER_", "HTTP_PROXY="] {
-        assert!(!said.contains(name), "{name} in {said}");
+        assert!(!body.contains(name), "{name} in {body}");
     }
 }
 
@@ -44,8 +44,8 @@ fn a_program_reads_the_body_in_its_folder_and_has_the_words_of_a_query() {
     let folder = folder.display();
     for size in [0, 10, 3 << 20] {
         let body = vec![b'x'; size];
-        let said = server.send(Request::new("POST", URL).body(body)).is(200).text();
-        assert_eq!(said, format!("{folder}\n{} 0  \n", "x".repeat(size)));
+        let text = server.send(Request::new("POST", URL).body(body)).is(200).text();
+        assert_eq!(text, format!("{folder}\n{} 0  \n", "x".repeat(size)));
     }
     assert_eq!(server.text("/cgi/test?one+t%77o"), format!("{folder}\n 2 one two\n"));
     assert_eq!(server.text("/cgi/test?one=two"), format!("{folder}\n 0  \n"));

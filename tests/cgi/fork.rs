@@ -64,8 +64,8 @@ fn cgi_pm_and_r_answer_and_bodies_arrive() {
          Apache->request->print(' printed') if $ENV{MOD_PERL}; system 'printf \" child\"';",
     );
     for _ in 0..3 {
-        let said = server.post(URL, "a=body").is(200).text();
-        assert!(said.starts_with("body") && said.ends_with(" child"), "{said}");
+        let body = server.post(URL, "a=body").is(200).text();
+        assert!(body.starts_with("body") && body.ends_with(" child"), "{body}");
     }
     assert!(server.text("/cgi/test?a=query").starts_with("query"));
 }

@@ -35,11 +35,11 @@ fn the_environment_of_a_script_shows_no_embedded_perl() {
     for generation in ["", "PerlGeneration 2\n"] {
         let text = format!("{PERL}{TEXT}print map {{ \"$_=$ENV{{$_}}\\n\" }} sort keys %ENV;");
         let server = Site::new().script("scripts/test", &text).serve(&format!("{generation}{}", conf("")));
-        let said = server.text("/cgi/test/more?a=b");
+        let body = server.text("/cgi/test/more?a=b");
         for line in ["GATEWAY_INTERFACE=CGI/1.1", "PATH_INFO=/more", "QUERY_STRING=a=b", "REQUEST_SCHEME=http"] {
-            assert!(said.lines().any(|said| said == line), "{line}: {said}");
+            assert!(body.lines().any(|found| found == line), "{line}: {body}");
         }
-        assert!(!said.contains("MOD_PERL") && !said.contains("CAMELEER") && !said.contains("PERL5LIB"), "{said}");
+        assert!(!body.contains("MOD_PERL") && !body.contains("CAMELEER") && !body.contains("PERL5LIB"), "{body}");
     }
 }
 
@@ -248,8 +248,8 @@ fn a_script_that_can_answer_once_in_a_process_answers_every_request_in_every_mod
                 // mod_perl 2's exit is an exception: a BEGIN block that calls it makes the first request a 500.
                 let exits = if generation == 2 && mode == "persistent" { "test" } else { "exits" };
                 for name in ["test", exits, "loop"] {
-                    let said = server.text(&format!("/cgi/{name}?{query}"));
-                    assert_eq!(said, format!("run {query}"), "{name} {mode} {generation}");
+                    let body = server.text(&format!("/cgi/{name}?{query}"));
+                    assert_eq!(body, format!("run {query}"), "{name} {mode} {generation}");
                 }
                 server.get("/cgi/away").is(302);
             }

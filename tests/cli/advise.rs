@@ -7,8 +7,8 @@ use crate::support::{Load, Server, Site, until};
 /// The recommendations of `advise`, by the names of their rules.
 #[track_caller]
 fn advice(server: &Server, seconds: &str) -> Vec<(String, Value)> {
-    let said = server.control(["advise", "--json", "--seconds", seconds]).succeeded();
-    let given: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+    let output = server.control(["advise", "--json", "--seconds", seconds]).succeeded();
+    let given: Value = serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:?}"));
     let advice = given["advice"].as_array().expect("a list").clone();
     advice.into_iter().map(|one| (one["rule"].as_str().expect("a name").to_owned(), one)).collect()
 }
@@ -23,8 +23,8 @@ fn a_healthy_server_gets_a_list_of_the_checks() {
         Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve("<Location />\nPsgiApp app.psgi\n</Location>");
     server.text("/");
     server.until_idle(2);
-    let said = server.control(["advise"]).succeeded().out;
-    assert!(said.starts_with("no advice; checked: workers that are all busy"), "{said}");
+    let output = server.control(["advise"]).succeeded().out;
+    assert!(output.starts_with("no advice; checked: workers that are all busy"), "{output}");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn the_advice_names_costly_directives_with_their_lines() {
     let given = advice(&server, "0");
     let keep_alive = find(&given, "keep-alive").expect("a word");
     assert!(
-        keep_alive["evidence"].as_str().is_some_and(|said| said.ends_with("site.conf:2: KeepAlive Off")),
+        keep_alive["evidence"].as_str().is_some_and(|line| line.ends_with("site.conf:2: KeepAlive Off")),
         "{given:?}"
     );
     assert_eq!(keep_alive["change"], "KeepAlive On");

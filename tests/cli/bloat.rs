@@ -7,8 +7,8 @@ use crate::support::{Finished, Site};
 #[track_caller]
 fn measured<const N: usize>(site: &Site, expressions: [&str; N]) -> Vec<Value> {
     let mut command = site.command(["bloat", "--json", "-I", "lib"]);
-    let said = Finished::of(command.args(expressions)).succeeded();
-    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+    let output = Finished::of(command.args(expressions)).succeeded();
+    serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
 fn number(measured: &Value, field: &str) -> i64 {
@@ -49,9 +49,9 @@ fn modules_files_and_system_calls_are_counted() {
     assert!(number(small, "system_calls") > number(nothing, "system_calls") + 4, "{small}");
     assert_eq!(number(failed, "missed"), number(nothing, "missed") + 1, "{failed}");
     assert_eq!((names(nothing, "modules"), names(nothing, "files")), (vec![], vec![]));
-    let said = site.cameleer(["bloat", "-l", "-I", "lib", "use My::Small"]).succeeded().out;
-    assert!(said.lines().nth(1).is_some_and(|line| line.ends_with("  (nothing)")), "{said}");
-    assert!(said.contains("\nmodules of use My::Small:\n    My/Small.pm\n"), "{said}");
+    let output = site.cameleer(["bloat", "-l", "-I", "lib", "use My::Small"]).succeeded().out;
+    assert!(output.lines().nth(1).is_some_and(|line| line.ends_with("  (nothing)")), "{output}");
+    assert!(output.contains("\nmodules of use My::Small:\n    My/Small.pm\n"), "{output}");
 }
 
 #[test]
@@ -62,13 +62,13 @@ fn code_with_match_variables_is_named_with_its_line() {
         .file("lib/Named.pm", "package Named;\nuse English;\n1;\n")
         .file("lib/Clean.pm", "package Clean;\nsub f { $_[0] =~ /(b)/ ? \"$1 \\$&\" : $+[0] } # $&\n1;\n");
     let all = measured(&site, ["use Top", "use Inner; use Top", "use Named", "use Clean", "sub f { $' }"]);
-    let said: Vec<Vec<String>> = all[1..].iter().map(|one| places(&site, one)).collect();
-    assert_eq!(said[0], ["$& @lib/Top.pm 3"]);
-    assert_eq!(said[1], ["$& @lib/Top.pm 3", "$` @lib/Inner.pm 5"]);
-    assert_eq!(said[2].len(), 3, "{said:?}");
-    assert!(said[2].iter().all(|place| place.ends_with("/English.pm null")), "{said:?}");
-    assert_eq!(said[3], Vec::<String>::new());
-    assert_eq!(said[4], ["$' (expression) 1"]);
+    let found: Vec<Vec<String>> = all[1..].iter().map(|one| places(&site, one)).collect();
+    assert_eq!(found[0], ["$& @lib/Top.pm 3"]);
+    assert_eq!(found[1], ["$& @lib/Top.pm 3", "$` @lib/Inner.pm 5"]);
+    assert_eq!(found[2].len(), 3, "{found:?}");
+    assert!(found[2].iter().all(|place| place.ends_with("/English.pm null")), "{found:?}");
+    assert_eq!(found[3], Vec::<String>::new());
+    assert_eq!(found[4], ["$' (expression) 1"]);
     let table = site.cameleer(["bloat", "-I", "lib", "use Top"]).succeeded().out;
     let line = site.filled("\nuse Top uses match variables:\n    $&  @DIR@/lib/Top.pm:3\nsince perl 5.20");
     assert!(table.contains(&line), "{table}");
@@ -84,7 +84,7 @@ fn places(site: &Site, measured: &Value) -> Vec<String> {
 #[test]
 fn code_that_fails_or_ends_the_process_is_reported() {
     let site = Site::new();
-    for (code, said) in [
+    for (code, expected) in [
         ("die \"no way\\n\"", "no way"),
         ("use No::Such", "Can't locate No/Such.pm in @INC"),
         ("1 +", "syntax error at (expression) line 1"),
@@ -93,7 +93,7 @@ fn code_that_fails_or_ends_the_process_is_reported() {
         ("require POSIX; POSIX::_exit(0)", "perl ended without a result"),
         ("exec 'true'", "perl ended without a result"),
     ] {
-        site.cameleer(["bloat", code]).failed(1, said);
+        site.cameleer(["bloat", code]).failed(1, expected);
     }
 }
 

@@ -30,7 +30,7 @@ const CONF: &str = "ScriptAlias /cgi/ @DIR@/cgi/\nAddHandler cgi-script .cgi\n<D
 fn check_names_files_of_program_folders_that_cannot_run_and_runs_none() {
     let site = site();
     site.configure(CONF);
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
     for line in [
         "cgi/plain.pl: the file is not executable, so its requests are answered 500; chmod +x",
         "cgi/dos.cgi: the #! line ends with CR; save the file with Unix line ends",
@@ -38,10 +38,10 @@ fn check_names_files_of_program_folders_that_cannot_run_and_runs_none() {
         "cgi/bare.cgi: the file has no #! line",
         "8 CGI scripts in Perl were not compiled, because perl -c runs BEGIN blocks; 3 of them load modules",
     ] {
-        assert!(said.err.contains(line), "{line}: {said:?}");
+        assert!(output.err.contains(line), "{line}: {output:?}");
     }
     for name in ["good.cgi", "data.txt", "shell", "page.cgi", "other.pl", "risky.cgi"] {
-        assert!(!said.err.contains(name), "{name}: {said:?}");
+        assert!(!output.err.contains(name), "{name}: {output:?}");
     }
     assert!(!site.has("ran"), "a BEGIN block has run");
 }
@@ -50,18 +50,18 @@ fn check_names_files_of_program_folders_that_cannot_run_and_runs_none() {
 fn check_names_what_could_break_where_scripts_stay_compiled() {
     let site = site();
     site.configure(&format!("CgiMode persistent\n{CONF}"));
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
     for line in
         ["cgi/risky.cgi:7: exec: replaces the worker", "cgi/risky.cgi:5: our: ", "cgi/risky.cgi:5: %ENV in BEGIN: "]
     {
-        assert!(said.err.contains(line), "{line}: {said:?}");
+        assert!(output.err.contains(line), "{line}: {output:?}");
     }
-    assert!(!said.err.contains("dos.cgi: the #! line"), "the worker compiles it: {said:?}");
+    assert!(!output.err.contains("dos.cgi: the #! line"), "the worker compiles it: {output:?}");
     site.configure(&format!("CgiMode fork\n{CONF}"));
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
     assert!(
-        said.err.contains("cgi/risky.cgi:1: a switch of the #! line: ") && !said.err.contains(": exec:"),
-        "{said:?}"
+        output.err.contains("cgi/risky.cgi:1: a switch of the #! line: ") && !output.err.contains(": exec:"),
+        "{output:?}"
     );
 }
 
@@ -69,7 +69,7 @@ fn check_names_what_could_break_where_scripts_stay_compiled() {
 fn the_survey_shows_what_each_script_would_gain_and_what_could_break_in_it() {
     let site = site();
     site.configure(CONF);
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
     for line in [
         "cgi/good.cgi:1: green CgiMode program: loads CGI for each request, which CgiMode fork does once; no problems were found for CgiMode persistent",
         "cgi/risky.cgi:1: green CgiMode program: loads CGI, POSIX for each request, which CgiMode fork does once",
@@ -81,7 +81,7 @@ fn the_survey_shows_what_each_script_would_gain_and_what_could_break_in_it() {
         "htdocs/page.cgi:1: green CgiMode program: loads POSIX",
         ", 0 red",
     ] {
-        assert!(said.out.contains(line), "{line}: {}", said.out);
+        assert!(output.out.contains(line), "{line}: {}", output.out);
     }
     assert!(!site.has("ran"), "a BEGIN block has run");
 }
@@ -93,19 +93,19 @@ fn a_huge_folder_of_programs_is_looked_at_in_part() {
         site.write(&format!("cgi/{number}.cgi"), PERL);
     }
     site.configure(CONF);
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    assert!(said.err.contains("and 980 more files that cannot run"), "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(output.err.contains("and 980 more files that cannot run"), "{output:?}");
     assert!(
-        said.err.contains("the folders of CGI programs are large: not all of their files were checked"),
-        "{said:?}"
+        output.err.contains("the folders of CGI programs are large: not all of their files were checked"),
+        "{output:?}"
     );
 }
 
 #[test]
 fn advise_names_scripts_that_are_compiled_for_each_request() {
     let server = site().serve(CONF);
-    let said = server.control(["advise", "--json"]).succeeded();
-    let given: serde_json::Value = serde_json::from_str(&said.out).expect("JSON");
+    let output = server.control(["advise", "--json"]).succeeded();
+    let given: serde_json::Value = serde_json::from_str(&output.out).expect("JSON");
     let rule = given["advice"].as_array().expect("a list").iter().find(|one| one["rule"] == "cgi-mode");
     let rule = rule.unwrap_or_else(|| panic!("{given}"));
     assert_eq!(rule["change"], "CgiMode fork");

@@ -8,22 +8,22 @@ fn check(site: Site, conf: &str) -> Finished {
 }
 
 /// The lines of `site.conf` that the messages name, in order.
-fn named(said: &Finished) -> Vec<&str> {
-    let lines = said.err.lines().filter_map(|line| line.split_once("site.conf:")?.1.split(':').next());
+fn named(checked: &Finished) -> Vec<&str> {
+    let lines = checked.err.lines().filter_map(|line| line.split_once("site.conf:")?.1.split(':').next());
     lines.collect()
 }
 
 #[test]
 fn mistakes_of_the_text_do_not_hide_those_of_its_meaning() {
-    let said = check(
+    let output = check(
         Site::new(),
         "\nMaxClients many\n<Location /a>\nSetHandler\n</Locatio>\nLogFormat \"%Z\" odd\nCustomLog a.log odd\nNoSuchDirective on\n",
     );
-    said.clone().failed(78, "site.conf:2: MaxClients");
-    let lines = named(&said);
-    assert!(["2", "4", "5", "6", "8"].iter().all(|line| lines.contains(line)), "{said:?}");
+    output.clone().failed(78, "site.conf:2: MaxClients");
+    let lines = named(&output);
+    assert!(["2", "4", "5", "6", "8"].iter().all(|line| lines.contains(line)), "{output:?}");
     let numbers: Vec<u32> = lines.iter().map(|line| line.parse().expect("a number")).collect();
-    assert!(numbers.is_sorted(), "in the order of the file: {said:?}");
+    assert!(numbers.is_sorted(), "in the order of the file: {output:?}");
 }
 
 #[test]
@@ -34,19 +34,19 @@ fn a_missing_listen_is_reported_with_the_file() {
 
 #[test]
 fn all_unknown_names_are_listed_and_the_first_gets_a_suggestion() {
-    let said = check(Site::new(), &"DocumentRot /\n".repeat(300));
-    assert_eq!(said.err.matches("DocumentRot: is not a directive").count(), 300);
-    assert_eq!(said.err.matches("did you mean DocumentRoot?").count(), 100);
+    let output = check(Site::new(), &"DocumentRot /\n".repeat(300));
+    assert_eq!(output.err.matches("DocumentRot: is not a directive").count(), 300);
+    assert_eq!(output.err.matches("did you mean DocumentRoot?").count(), 100);
 }
 
 #[test]
 fn mistakes_that_only_files_show_are_named_beside_the_others() {
-    let said = check(
+    let output = check(
         Site::new(),
         "\nMaxClients many\nListen 127.0.0.1:1 https\nSSLCertificateFile none.pem\nSSLCertificateKeyFile none.key\n\
          SpoolDirectory nowhere\n",
     );
-    said.clone().failed(78, "MaxClients").failed(78, "none.pem").failed(78, "site.conf:6: SpoolDirectory: ");
+    output.clone().failed(78, "MaxClients").failed(78, "none.pem").failed(78, "site.conf:6: SpoolDirectory: ");
 }
 
 #[test]
@@ -64,19 +64,19 @@ fn an_account_that_does_not_exist_is_named_with_its_line() {
 
 #[test]
 fn folders_that_are_missing_are_warnings() {
-    let said = check(
+    let output = check(
         Site::new(),
         "\nDocumentRoot nowhere\nErrorLog logs/none/error.log\nCustomLog none/access.log common\nCustomLog here.log common\n",
     );
-    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(output.code, 0, "{output:?}");
     for warning in [
         "site.conf:2: warning: DocumentRoot: ",
         "site.conf:3: warning: ErrorLog: the folder ",
         "site.conf:4: warning: CustomLog: the folder ",
     ] {
-        assert!(said.err.contains(warning), "{warning}: {said:?}");
+        assert!(output.err.contains(warning), "{warning}: {output:?}");
     }
-    assert!(!said.err.contains("site.conf:5"), "{said:?}");
+    assert!(!output.err.contains("site.conf:5"), "{output:?}");
 }
 
 #[test]
@@ -100,20 +100,20 @@ fn every_mistake_of_the_sites_perl_is_named() {
         .file("lib/Broken.pm", "package Broken;\nmy $x = ;\n1;\n")
         .file("startup.pl", "die 'not today';\n")
         .script("scripts/bad.pl", "#!/usr/bin/perl\nuse strict;\n$undeclared = 1;\n");
-    let said = check(
+    let output = check(
         site,
         "\nPerlLib lib\nPerlModule Broken\nPerlRequire startup.pl\nPerlModule Missing::Module\n\
          RegistryPreload /bad.pl scripts/bad.pl\n<Location /x>\nSetHandler perl-script\nPerlHandler No::Such\n</Location>\n",
     );
     for what in ["Broken.pm line 2", "not today", "Missing/Module.pm", "scripts/bad.pl:3: ", "No::Such"] {
-        said.clone().failed(78, what);
+        output.clone().failed(78, what);
     }
 }
 
 #[test]
 fn every_broken_perl_section_is_named() {
-    let said = check(Site::new(), "\n<Perl>\ndie 'first';\n</Perl>\n<Perl>\n$x = ;\n</Perl>\n");
-    said.clone().failed(78, "site.conf:3: <Perl>: first").failed(78, "site.conf:6: <Perl>: syntax error");
+    let output = check(Site::new(), "\n<Perl>\ndie 'first';\n</Perl>\n<Perl>\n$x = ;\n</Perl>\n");
+    output.clone().failed(78, "site.conf:3: <Perl>: first").failed(78, "site.conf:6: <Perl>: syntax error");
 }
 
 const BROKEN: &str = "#!/usr/bin/perl\nprint 1;\nmy $x = ;\n";
@@ -135,9 +135,9 @@ fn check_of_a_folder_compiles_every_script_that_stays_and_names_all_that_are_bro
     let site = Site::new().script("cgi/good.pl", GOOD);
     let check = ["check", "cgi", "--cgi-mode", "persistent"];
     assert!(site.cameleer(check).succeeded().out.contains("Syntax OK"));
-    let said = folder().cameleer(check).failed(78, "cgi/bad.cgi:3: ").failed(78, "cgi/below/worse:3: ");
+    let output = folder().cameleer(check).failed(78, "cgi/bad.cgi:3: ").failed(78, "cgi/below/worse:3: ");
     for innocent in ["good.pl", "shell", "lib.pl"] {
-        assert!(!said.err.contains(innocent), "{innocent}: {said:?}");
+        assert!(!output.err.contains(innocent), "{innocent}: {output:?}");
     }
 }
 
@@ -163,13 +163,13 @@ fn handlers_that_nothing_defines_are_reported() {
         SetHandler \"proxy:unix:/run/php.sock|fcgi://localhost\"\n</FilesMatch>\n\
         AddHandler x-odd .odd\nAddHandler x-known .known\nAction x-known /cgi-bin/known\n<Location /s>\nSetHandler server-status\n</Location>\n\
         AddHandler cgi-script .cgi\nAddHandler fcgid-script .fcgi\n";
-    let said = check(Site::new(), conf).succeeded();
-    assert!(["3", "8"].iter().eq(named(&said).iter()), "{said:?}");
+    let output = check(Site::new(), conf).succeeded();
+    assert!(["3", "8"].iter().eq(named(&output).iter()), "{output:?}");
     for expected in [
         "site.conf:3: warning: SetHandler: unknown handler lua-script, requests for it are answered 500: ",
         "site.conf:8: warning: AddHandler: unknown handler x-odd",
     ] {
-        assert!(said.err.contains(expected), "{expected}: {said:?}");
+        assert!(output.err.contains(expected), "{expected}: {output:?}");
     }
 }
 

@@ -21,7 +21,7 @@ fn site() -> Site {
 #[test]
 fn a_survey_names_file_and_line_of_what_is_green_and_of_what_is_red() {
     let site = site();
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run unchanged");
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run unchanged");
     for expected in [
         "site.conf:2: green PerlRequire",
         "green PerlHandler",
@@ -30,7 +30,7 @@ fn a_survey_names_file_and_line_of_what_is_green_and_of_what_is_red() {
         "lib/My/Page.pm:6: red   Apache::no_such_method: is no method of mod_perl 1",
         "cgi/a.cgi:2: red   Apache2::RequestRec: is mod_perl 2's API",
     ] {
-        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+        assert!(output.out.contains(expected), "{expected}\n{}", output.out);
     }
 }
 
@@ -38,8 +38,8 @@ fn a_survey_names_file_and_line_of_what_is_green_and_of_what_is_red() {
 fn a_site_without_anything_red_succeeds() {
     let site = Site::new();
     site.configure("<Location /a>\nSetHandler perl-script\nPerlHandler Apache::Registry\n</Location>\n");
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
-    assert!(said.out.contains("0 amber, 0 red"), "{}", said.out);
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
+    assert!(output.out.contains("0 amber, 0 red"), "{}", output.out);
 }
 
 #[test]
@@ -49,9 +49,9 @@ fn lines_without_effect_and_directives_of_the_sites_own_modules_are_amber() {
         "package Paint;\nuse Apache::ExtUtils qw(command_table);\ncommand_table([{ name => 'Color', func => 'color' }]);\n1;\n",
     );
     site.configure("PerlLib @DIR@/lib\nPerlModule Paint\nColor red\nThreadsPerChild 5\n");
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
     for expected in ["site.conf:4: amber Color", "site.conf:5: amber ThreadsPerChild", " 2 amber, 0 red"] {
-        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+        assert!(output.out.contains(expected), "{expected}\n{}", output.out);
     }
 }
 
@@ -63,9 +63,9 @@ fn methods_that_a_request_has_of_other_modules_are_green() {
          my $s = $r->lookup_uri('/x')->status;\n$r->log->error('x');\n",
     );
     site.configure("");
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
     for expected in ["a.pl:3: green Apache::set_last_modified", "a.pl:4: green Apache::URI::path", "0 amber, 0 red"] {
-        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+        assert!(output.out.contains(expected), "{expected}\n{}", output.out);
     }
 }
 
@@ -76,14 +76,14 @@ fn a_directive_that_check_refuses_is_never_green() {
                 <Location /a>\nSetHandler\n</Location>\nSSLCertificateFile none.pem\nListen 127.0.0.1:1 https\n";
     site.configure(conf);
     let refused = site.cameleer(["check", "-f", "site.conf"]).failed(78, "site.conf:2: ");
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run");
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run");
     let numbers = refused.err.lines().filter_map(|line| line.split_once("site.conf:")?.1.split(':').next());
     for number in numbers {
         let at = format!("site.conf:{number}: ");
-        let line = said.out.lines().find(|line| line.contains(&at));
-        assert!(line.is_some_and(|line| line.contains(" red ")), "{at}: {refused:?} {said:?}");
+        let line = output.out.lines().find(|line| line.contains(&at));
+        assert!(line.is_some_and(|line| line.contains(" red ")), "{at}: {refused:?} {output:?}");
     }
-    assert!(said.out.contains("site.conf:4: amber LoadModule: dav_module"), "{}", said.out);
+    assert!(output.out.contains("site.conf:4: amber LoadModule: dav_module"), "{}", output.out);
 }
 
 #[test]
@@ -94,15 +94,15 @@ fn blocks_of_modules_that_are_not_there_are_surveyed_too() {
          </IfModule>\n<IfModule !mod_perl.c>\nNoSuchDirective\n</IfModule>\n",
     );
     site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
     for expected in [
         "site.conf:2: amber <IfModule mod_dav.c>",
         "site.conf:4: amber DavLockDB: is skipped: it is in an <IfModule> of a missing module; otherwise: is not supported",
         "site.conf:6: amber Options",
     ] {
-        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+        assert!(output.out.contains(expected), "{expected}\n{}", output.out);
     }
-    assert!(!said.out.contains("NoSuchDirective"), "that is for servers without Perl: {}", said.out);
+    assert!(!output.out.contains("NoSuchDirective"), "that is for servers without Perl: {}", output.out);
 }
 
 #[test]
@@ -111,13 +111,13 @@ fn an_include_without_a_match_or_an_unknown_name_does_not_end_the_survey() {
     site.configure(
         "\nInclude none/*.conf\nNoSuchDirective on\n<Location /a>\nSetHandler perl-script\nPerlHandler My\n</Location>\nPerlLib lib\n",
     );
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run");
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run");
     for expected in [
         "site.conf:2: red   Include: no file matches",
         "site.conf:3: red   NoSuchDirective",
         "site.conf:6: green PerlHandler",
     ] {
-        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+        assert!(output.out.contains(expected), "{expected}\n{}", output.out);
     }
 }
 
@@ -129,7 +129,7 @@ fn modules_of_mod_perl_2_are_judged_where_the_configuration_speaks_of_it() {
     site.configure(
         "PerlLib @DIR@/lib\n<Location /page>\nSetHandler modperl\nPerlResponseHandler My::Page\n</Location>\n",
     );
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run unchanged");
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).failed(1, "will not run unchanged");
     for expected in [
         "green PerlResponseHandler",
         "lib/My/Page.pm:2: green Apache2::RequestRec",
@@ -139,7 +139,7 @@ fn modules_of_mod_perl_2_are_judged_where_the_configuration_speaks_of_it() {
         "lib/My/Page.pm:6: red   Apache2::NoSuchThing: is not found in @INC",
         " 1 amber, 2 red",
     ] {
-        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+        assert!(output.out.contains(expected), "{expected}\n{}", output.out);
     }
 }
 
@@ -149,8 +149,8 @@ fn a_module_that_is_not_offered_ends_the_start_with_what_to_use() {
     site.configure(
         "PerlGeneration 2\nPerlModule ModPerl::Interpreter\n<Location /a>\nSetHandler modperl\n</Location>\n",
     );
-    let told = "ModPerl::Interpreter is not available: workers are processes with one interpreter each";
-    site.cameleer(["check", "-f", "site.conf"]).failed(78, told);
+    let message = "ModPerl::Interpreter is not available: workers are processes with one interpreter each";
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, message);
 }
 
 #[test]
@@ -161,6 +161,6 @@ fn perl_of_a_block_that_is_skipped_is_not_judged() {
         "\n<IfModule mod_none.c>\n{block}</IfModule>\n<IfDefine NONE>\nNoSuchDirective\n{block}</IfDefine>\n"
     ));
     site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
-    assert!(!said.out.contains("no_such_method"), "{}", said.out);
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
+    assert!(!output.out.contains("no_such_method"), "{}", output.out);
 }

@@ -23,17 +23,17 @@ fn all_errors_of_htaccess_files_are_named_with_file_and_line() {
     let site = site()
         .file("htdocs/open/.htaccess", "AddType text/x-foo .foo\nNoSuchThing on\nRewriteRule (a\nHeader foo bar\n")
         .file("htdocs/open/a/b/.htaccess", "<Files x>\n");
-    let said = check(&site)
+    let output = check(&site)
         .failed(78, "htdocs/open/.htaccess:2: NoSuchThing: is not a directive")
         .failed(78, "htdocs/open/.htaccess:3: RewriteRule: ")
         .failed(78, "htdocs/open/.htaccess:4: Header: expected set,")
         .failed(78, "htdocs/open/a/b/.htaccess:1: <Files>: ")
         .failed(78, "make requests for their folders fail");
-    assert!(!said.out.contains("Syntax OK"), "{said:?}");
-    let said = site.cameleer(["check", "--no-htaccess", "-f", "site.conf"]).succeeded();
-    assert!(said.out.contains("site.conf: Syntax OK") && said.err.is_empty(), "{said:?}");
-    let said = site.cameleer(["serve", "-t", "-f", "site.conf"]).succeeded();
-    assert!(!said.err.contains("htaccess"), "a start does not depend on them: {said:?}");
+    assert!(!output.out.contains("Syntax OK"), "{output:?}");
+    let output = site.cameleer(["check", "--no-htaccess", "-f", "site.conf"]).succeeded();
+    assert!(output.out.contains("site.conf: Syntax OK") && output.err.is_empty(), "{output:?}");
+    let output = site.cameleer(["serve", "-t", "-f", "site.conf"]).succeeded();
+    assert!(!output.err.contains("htaccess"), "a start does not depend on them: {output:?}");
 }
 
 #[test]
@@ -53,11 +53,11 @@ fn files_that_are_valid_are_counted_and_those_that_are_not_read_are_named() {
     let site = site()
         .file("htdocs/open/.htaccess", "AddType text/x-foo .foo\n")
         .file("htdocs/closed/.htaccess", "Require all denied\n");
-    let said = check(&site).succeeded();
-    assert!(said.out.ends_with("Syntax OK\n1 .htaccess file: Syntax OK\n"), "{said:?}");
+    let output = check(&site).succeeded();
+    assert!(output.out.ends_with("Syntax OK\n1 .htaccess file: Syntax OK\n"), "{output:?}");
     assert!(
-        said.err.contains("htdocs/closed/.htaccess: not read, as in httpd, because AllowOverride is None there"),
-        "{said:?}"
+        output.err.contains("htdocs/closed/.htaccess: not read, as in httpd, because AllowOverride is None there"),
+        "{output:?}"
     );
 }
 
@@ -66,8 +66,8 @@ fn links_are_followed_as_for_requests_and_a_circle_of_links_ends() {
     let site = site().file("htdocs/open/a/b/.keep", "").file("elsewhere/.htaccess", "NoSuchThing on\n");
     symlink("../..", site.path("htdocs/open/a/b/up")).expect("a link in TMPDIR");
     symlink(site.path("elsewhere"), site.path("htdocs/open/a/away")).expect("a link in TMPDIR");
-    let said = check(&site).failed(78, "htdocs/open/a/away/.htaccess:1: NoSuchThing");
-    assert_eq!(said.err.matches("NoSuchThing").count(), 1, "{said:?}");
+    let output = check(&site).failed(78, "htdocs/open/a/away/.htaccess:1: NoSuchThing");
+    assert_eq!(output.err.matches("NoSuchThing").count(), 1, "{output:?}");
     site.configure("<Directory @DIR@/htdocs/open>\nAllowOverride All\nOptions -FollowSymLinks\n</Directory>\n");
     check(&site).succeeded();
 }
@@ -79,11 +79,11 @@ fn folders_beyond_the_greatest_depth_and_files_beyond_their_limits_are_named() {
         .file(&format!("htdocs/open/{deep}.htaccess"), "NoSuchThing on\n")
         .file("htdocs/open/long/.htaccess", &"# comment\n".repeat(7000))
         .file("htdocs/open/many/.htaccess", &"NoSuchThing on\n".repeat(30));
-    let said = check(&site)
+    let output = check(&site)
         .failed(78, "htdocs/open/long/.htaccess: cannot be read")
         .failed(78, "htdocs/open/many/.htaccess: 10 further errors");
-    assert!(said.err.contains("d: too deep to be searched for .htaccess files"), "{said:?}");
-    assert!(!said.err.contains("d/.htaccess"), "{said:?}");
+    assert!(output.err.contains("d: too deep to be searched for .htaccess files"), "{output:?}");
+    assert!(!output.err.contains("d/.htaccess"), "{output:?}");
 }
 
 #[test]
@@ -114,6 +114,6 @@ fn directives_that_the_sites_modules_define_are_known() {
     site.configure(allowed);
     check(&site).failed(78, "htdocs/.htaccess:1: MyOne: is not a directive");
     site.configure(&format!("PerlSwitches -I@DIR@/lib\nPerlLoadModule HT\n{allowed}"));
-    let said = check(&site).succeeded();
-    assert!(said.out.contains("1 .htaccess file: Syntax OK"), "{said:?}");
+    let output = check(&site).succeeded();
+    assert!(output.out.contains("1 .htaccess file: Syntax OK"), "{output:?}");
 }

@@ -59,18 +59,18 @@ fn a_man_page_is_printed_from_the_same_source() {
 #[test]
 fn a_wrong_option_is_a_2_and_the_option_is_named() {
     for wrong in [["run", "--nonsense"], ["nonsense", "x"], ["run", "--workers=many"]] {
-        let said = Site::new().cameleer(wrong);
-        assert_eq!(said.code, 2, "{said:?}");
-        assert!(said.err.contains("nonsense") || said.err.contains("many"), "{said:?}");
+        let output = Site::new().cameleer(wrong);
+        assert_eq!(output.code, 2, "{output:?}");
+        assert!(output.err.contains("nonsense") || output.err.contains("many"), "{output:?}");
     }
 }
 
 #[test]
 fn run_prints_one_line_with_the_url() {
     let server = Site::new().file("app.psgi", APP).run(["app.psgi"]);
-    let said = server.site.read("out.txt");
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.contains(&format!("http://127.0.0.1:{}/", server.site.port)), "{said}");
+    let contents = server.site.read("out.txt");
+    assert_eq!(contents.lines().count(), 1, "{contents}");
+    assert!(contents.contains(&format!("http://127.0.0.1:{}/", server.site.port)), "{contents}");
 }
 
 #[test]
@@ -173,9 +173,9 @@ fn a_command_without_a_server_fails_with_one_line() {
     let site = Site::new();
     let socket = site.filled("@DIR@/none.sock");
     for command in ["status", "reload", "stop"] {
-        let said = site.cameleer([command, "--socket", &socket]);
-        assert_eq!((said.code, said.err.lines().count()), (1, 1), "{said:?}");
-        assert!(said.err.contains("none.sock"), "{said:?}");
+        let output = site.cameleer([command, "--socket", &socket]);
+        assert_eq!((output.code, output.err.lines().count()), (1, 1), "{output:?}");
+        assert!(output.err.contains("none.sock"), "{output:?}");
     }
 }
 
@@ -183,8 +183,8 @@ fn a_command_without_a_server_fails_with_one_line() {
 fn dash_t_checks_and_dash_v_shows_the_version() {
     let site = Site::new();
     site.configure("MaxClients 3");
-    let said = site.cameleer(["serve", "-t", "-f", "site.conf"]).succeeded();
-    assert!((said.out + &said.err).contains("Syntax OK"));
+    let output = site.cameleer(["serve", "-t", "-f", "site.conf"]).succeeded();
+    assert!((output.out + &output.err).contains("Syntax OK"));
     for option in ["-v", "-V"] {
         assert!(site.cameleer(["serve", option]).succeeded().out.contains(env!("CARGO_PKG_VERSION")));
     }
@@ -209,10 +209,10 @@ fn dash_x_is_one_process_that_serves_everything() {
     let mut command = site.serve_command();
     command.arg("-X");
     let mut server = Server::start(site, command);
-    let said = server.text("/app");
-    assert!(said.starts_with(&format!("{} ", server.pid())), "{said}");
+    let body = server.text("/app");
+    assert!(body.starts_with(&format!("{} ", server.pid())), "{body}");
     assert_eq!(server.text("/f/file.txt"), "static\n");
-    assert_eq!(server.text("/app"), said);
+    assert_eq!(server.text("/app"), body);
     assert_eq!(children(server.pid()), Vec::<i32>::new());
     // `-X` starts no master: INT, as at a debugger's prompt, ends the process like any program.
     server.signal(nix::sys::signal::Signal::SIGINT);
@@ -259,9 +259,9 @@ fn dash_k_starts_in_the_background_and_stops() {
 fn a_background_start_that_fails_reports_the_error_and_exits_non_zero() {
     let site = Site::new().file("app.psgi", "die 'broken';");
     site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
-    let said = site.cameleer(["serve", "-f", "site.conf", "-k", "start"]);
-    assert_eq!(said.code, 78, "{said:?}");
-    assert!(said.err.contains("broken at"), "{said:?}");
+    let output = site.cameleer(["serve", "-f", "site.conf", "-k", "start"]);
+    assert_eq!(output.code, 78, "{output:?}");
+    assert!(output.err.contains("broken at"), "{output:?}");
     assert!(!site.has("cameleer.pid"));
 }
 
@@ -313,21 +313,21 @@ fn an_error_in_an_option_names_the_option() {
         ("-M", "No::Such::Module"),
         ("-C", "MaxClients many"),
     ] {
-        let said = match option {
+        let output = match option {
             "-C" => site.cameleer(["serve", "-f", "base.conf", option, value]),
             _ => site.cameleer(["run", "-l", &listen, option, value, "app.psgi"]),
         };
-        assert_ne!(said.code, 0, "{said:?}");
-        assert!(!said.err.contains("command line"), "{said:?}");
-        let named = said.err.contains(option) || option == "--user" && said.err.contains(value);
-        assert!(named, "{option}: {said:?}");
+        assert_ne!(output.code, 0, "{output:?}");
+        assert!(!output.err.contains("command line"), "{output:?}");
+        let named = output.err.contains(option) || option == "--user" && output.err.contains(value);
+        assert!(named, "{option}: {output:?}");
     }
     let taken = std::net::TcpListener::bind(&listen).expect("free");
-    let said = site.cameleer(["run", "-l", &listen, "app.psgi"]);
-    assert!(said.err.starts_with("cameleer: --listen: "), "{said:?}");
+    let output = site.cameleer(["run", "-l", &listen, "app.psgi"]);
+    assert!(output.err.starts_with("cameleer: --listen: "), "{output:?}");
     drop(taken);
-    let said = site.file("broken.psgi", "sub { [ }").cameleer(["run", "-l", &listen, "broken.psgi"]);
-    assert!(said.err.contains("broken.psgi line 1") && !said.err.contains("command line"), "{said:?}");
+    let output = site.file("broken.psgi", "sub { [ }").cameleer(["run", "-l", &listen, "broken.psgi"]);
+    assert!(output.err.contains("broken.psgi line 1") && !output.err.contains("command line"), "{output:?}");
 }
 
 #[test]

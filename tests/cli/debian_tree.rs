@@ -48,9 +48,9 @@ fn tree(envvars: &str) -> Site {
 
 #[test]
 fn the_tree_is_checked_with_the_names_of_its_envvars() {
-    let said = tree(ENVVARS).cameleer(["check", "-f", "etc/apache2.conf"]).succeeded();
-    assert!(said.err.contains("Syntax OK") || said.out.contains("Syntax OK"), "{said:?}");
-    assert!(!said.err.contains("has no value") && !said.err.contains("envvars"), "{said:?}");
+    let output = tree(ENVVARS).cameleer(["check", "-f", "etc/apache2.conf"]).succeeded();
+    assert!(output.err.contains("Syntax OK") || output.out.contains("Syntax OK"), "{output:?}");
+    assert!(!output.err.contains("has no value") && !output.err.contains("envvars"), "{output:?}");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn the_tree_is_served() {
 
 #[test]
 fn a_survey_of_the_tree_names_files_lines_modules_and_methods() {
-    let said = tree(ENVVARS).cameleer(["check", "--compat", "-f", "etc/apache2.conf"]).failed(1, "will not run");
+    let output = tree(ENVVARS).cameleer(["check", "--compat", "-f", "etc/apache2.conf"]).failed(1, "will not run");
     for expected in [
         "etc/apache2.conf:1: amber DefaultRuntimeDir",
         "etc/mods-enabled/dav.load:1: amber LoadModule: dav_module is not part of Cameleer",
@@ -79,7 +79,7 @@ fn a_survey_of_the_tree_names_files_lines_modules_and_methods() {
         "lib/My.pm:12: red   Apache2::ServerRec::no_more",
         "lib/My.pm:13: green APR::Table::get",
     ] {
-        assert!(said.out.contains(expected), "{expected}\n{}", said.out);
+        assert!(output.out.contains(expected), "{expected}\n{}", output.out);
     }
     // `<Directory />` does not make / a folder of the site.
 }
@@ -88,16 +88,16 @@ fn a_survey_of_the_tree_names_files_lines_modules_and_methods() {
 fn variables_that_need_a_shell_are_named_and_never_run() {
     let envvars = format!("{ENVVARS}export NAME=$(touch @DIR@/ran)\nexport OTHER=`touch @DIR@/ran`\n. @DIR@/more\n");
     let site = tree(&envvars).file("more", "touch @DIR@/ran\n");
-    let said = site.cameleer(["check", "-f", "etc/apache2.conf"]).succeeded();
+    let output = site.cameleer(["check", "-f", "etc/apache2.conf"]).succeeded();
     for expected in
         ["envvars:11: warning: \"$(touch", "envvars:12: warning: `…` is a shell command", "envvars:13: warning: \". "]
     {
-        assert!(said.err.contains(expected), "{expected}\n{said:?}");
+        assert!(output.err.contains(expected), "{expected}\n{output:?}");
     }
     assert!(!site.has("ran"));
     site.write("etc/sites-available/000-default.conf", "ServerName ${NAME}\n");
-    let said = site.cameleer(["check", "-f", "etc/apache2.conf"]).failed(78, "${NAME} has no value");
-    assert!(said.err.contains("000-default.conf:1"), "{said:?}");
+    let output = site.cameleer(["check", "-f", "etc/apache2.conf"]).failed(78, "${NAME} has no value");
+    assert!(output.err.contains("000-default.conf:1"), "{output:?}");
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn envvars_may_be_anything() {
     let site = tree("");
     std::fs::remove_file(site.path("etc/envvars")).expect("our own file");
     std::fs::create_dir(site.path("etc/envvars")).expect("a folder in TMPDIR");
-    let said = site.cameleer(["check", "-f", "etc/apache2.conf"]).failed(78, "${APACHE_RUN_DIR} has no value");
-    assert_eq!(said.code, 78);
+    let output = site.cameleer(["check", "-f", "etc/apache2.conf"]).failed(78, "${APACHE_RUN_DIR} has no value");
+    assert_eq!(output.code, 78);
     std::fs::remove_dir(site.path("etc/envvars")).expect("our own folder");
     site.write_bytes("etc/envvars", &[b'A'; 100_000]);
     site.cameleer(["check", "-f", "etc/apache2.conf"]).failed(78, "${APACHE_RUN_DIR} has no value");

@@ -14,47 +14,47 @@ fn explained(url: &str) -> String {
         Site::new().file("htdocs/.htaccess", "# a comment\n\nAddType text/x-foo .foo\n").file("htdocs/a.txt", "");
     let conf = site.filled(CONF);
     site.write("site.conf", &conf);
-    let said = site.cameleer(["explain", "-f", "site.conf", "get", url]).succeeded().out;
-    said.replace(&site.folder().display().to_string(), "")
+    let output = site.cameleer(["explain", "-f", "site.conf", "get", url]).succeeded().out;
+    output.replace(&site.folder().display().to_string(), "")
 }
 
 #[track_caller]
-fn says(said: &str, line: &str) {
-    let squeezed: Vec<String> = said.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    assert!(squeezed.iter().any(|known| known == line), "{line}\n--- is not in\n{said}");
+fn has_line(output: &str, line: &str) {
+    let squeezed: Vec<String> = output.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(squeezed.iter().any(|known| known == line), "{line}\n--- is not in\n{output}");
 }
 
 #[test]
 fn the_handler_and_its_lines_are_explained() {
-    let said = explained("http://shop.example/shop/basket?id=1");
-    assert!(said.starts_with("GET shop.example/shop/basket\n"), "{said}");
-    says(&said, "virtual host shop.example /site.conf:7");
-    says(&said, "file /htdocs/shop/basket (does not exist)");
-    says(&said, "answered by a worker, by My::Shop /site.conf:19");
-    says(&said, "Handler worker: My::Shop");
-    says(&said, "RequestTimeout 3 s");
-    let at = |line: &str| said.find(line).unwrap_or_else(|| panic!("{line}: {said}"));
+    let output = explained("http://shop.example/shop/basket?id=1");
+    assert!(output.starts_with("GET shop.example/shop/basket\n"), "{output}");
+    has_line(&output, "virtual host shop.example /site.conf:7");
+    has_line(&output, "file /htdocs/shop/basket (does not exist)");
+    has_line(&output, "answered by a worker, by My::Shop /site.conf:19");
+    has_line(&output, "Handler worker: My::Shop");
+    has_line(&output, "RequestTimeout 3 s");
+    let at = |line: &str| output.find(line).unwrap_or_else(|| panic!("{line}: {output}"));
     let order = ["PerlSetVar Outer 1", "Redirect /old", "AllowOverride All", "RequestTimeout 3s", "3  AddType"];
-    assert!(order.map(at).is_sorted_by(|a, b| a < b) || at("3  AddType") > at("AllowOverride All"), "{said}");
+    assert!(order.map(at).is_sorted_by(|a, b| a < b) || at("3  AddType") > at("AllowOverride All"), "{output}");
     assert!(
-        !said.contains("PerlAccessHandler") && !said.contains("PidFile"),
-        "what does not apply is not shown: {said}"
+        !output.contains("PerlAccessHandler") && !output.contains("PidFile"),
+        "what does not apply is not shown: {output}"
     );
 }
 
 #[test]
 fn phases_of_the_front_are_explained() {
-    let said = explained("http://shop.example/a.txt");
-    says(&said, "answered by the front: a file");
-    says(&said, "file /htdocs/a.txt (exists)");
-    says(&said, "AccessHandler front: no Order, Allow or Deny");
-    says(&said, "LogHandler front: access logs: 1");
-    says(&said, "3 AddType text/x-foo .foo");
+    let output = explained("http://shop.example/a.txt");
+    has_line(&output, "answered by the front: a file");
+    has_line(&output, "file /htdocs/a.txt (exists)");
+    has_line(&output, "AccessHandler front: no Order, Allow or Deny");
+    has_line(&output, "LogHandler front: access logs: 1");
+    has_line(&output, "3 AddType text/x-foo .foo");
 }
 
 #[test]
 fn a_redirect_answers_before_all_else() {
-    says(
+    has_line(
         &explained("http://shop.example/old/page"),
         "answered by the front: 302 to http://new.example/page /site.conf:10",
     );
@@ -62,14 +62,14 @@ fn a_redirect_answers_before_all_else() {
 
 #[test]
 fn perl_code_in_a_phase_moves_all_phases_to_the_worker() {
-    let said = explained("http://shop.example/closed");
-    says(&said, "phases all in a worker: a phase before the response has Perl code");
-    says(&said, "AccessHandler worker: Order, Allow and Deny; worker: My::Access");
+    let output = explained("http://shop.example/closed");
+    has_line(&output, "phases all in a worker: a phase before the response has Perl code");
+    has_line(&output, "AccessHandler worker: Order, Allow and Deny; worker: My::Access");
 }
 
 #[test]
 fn explain_names_the_status_of_a_request_refused_before_any_phase() {
-    says(&explained("http://shop.example/.htaccess"), "answered by the front, with 403");
+    has_line(&explained("http://shop.example/.htaccess"), "answered by the front, with 403");
     assert_eq!(explained("/%zz"), "GET /%zz: refused with 400 before any phase\n");
 }
 
@@ -79,14 +79,14 @@ fn explain_takes_paths_and_urls() {
     site.configure("");
     site.cameleer(["explain", "-f", "site.conf", "GET", "page"]).failed(2, "expected a path that begins with /");
     site.cameleer(["explain", "-f", "none.conf", "GET", "/"]).failed(78, "none.conf");
-    says(&site.cameleer(["explain", "-f", "site.conf", "GET", "http://x"]).succeeded().out, "GET x/");
+    has_line(&site.cameleer(["explain", "-f", "site.conf", "GET", "http://x"]).succeeded().out, "GET x/");
 }
 
 #[test]
 fn a_path_of_a_backend_has_no_file() {
-    let said = explained("http://shop.example/app/x");
-    says(&said, "file none: a backend answers");
-    says(&said, "answered by the backend http://127.0.0.1:81/a/x /site.conf:12");
+    let output = explained("http://shop.example/app/x");
+    has_line(&output, "file none: a backend answers");
+    has_line(&output, "answered by the backend http://127.0.0.1:81/a/x /site.conf:12");
 }
 
 #[test]
@@ -99,16 +99,16 @@ fn rewrite_rules_are_explained_one_by_one() {
          RewriteCond %{QUERY_STRING} ^x\nRewriteRule ^/old$ http://new.example/ [R=301]\nRewriteRule ^/w/(.*)$ /wiki/$1 [PT]\n",
     );
     let explained = |url: &str| {
-        let said = site.cameleer(["explain", "-f", "site.conf", "get", url]).succeeded().out;
-        said.replace(&site.folder().display().to_string(), "")
+        let output = site.cameleer(["explain", "-f", "site.conf", "get", url]).succeeded().out;
+        output.replace(&site.folder().display().to_string(), "")
     };
-    let said = explained("/old?x");
-    says(&said, "RewriteCond: input='x' pattern='^x' => matched");
-    says(&said, "redirect to http://new.example/?x [REDIRECT/301]");
-    let said = explained("/w/Page");
-    says(&said, "applying pattern '^/w/(.*)$' to uri '/w/Page' (/site.conf:8)");
-    says(&said, "rewrite '/w/Page' -> '/wiki/Page'");
-    says(&said, "[perdir /htdocs/wiki/] applying pattern '^Page$' to uri 'Page' (/htdocs/wiki/.htaccess:2)");
-    says(&said, "internal redirect with /wiki/index.txt [INTERNAL REDIRECT]");
-    says(&explained("/wiki/other"), "pass through /wiki/other");
+    let output = explained("/old?x");
+    has_line(&output, "RewriteCond: input='x' pattern='^x' => matched");
+    has_line(&output, "redirect to http://new.example/?x [REDIRECT/301]");
+    let output = explained("/w/Page");
+    has_line(&output, "applying pattern '^/w/(.*)$' to uri '/w/Page' (/site.conf:8)");
+    has_line(&output, "rewrite '/w/Page' -> '/wiki/Page'");
+    has_line(&output, "[perdir /htdocs/wiki/] applying pattern '^Page$' to uri 'Page' (/htdocs/wiki/.htaccess:2)");
+    has_line(&output, "internal redirect with /wiki/index.txt [INTERNAL REDIRECT]");
+    has_line(&explained("/wiki/other"), "pass through /wiki/other");
 }

@@ -54,8 +54,8 @@ fn systemd_is_content_with_the_units_and_finds_program_and_man_page() {
     verify.args(["cameleer@apache2.service", "cameleer@apache2.socket"]);
     verify.env("SYSTEMD_UNIT_PATH", site.filled("@DIR@/usr/lib/systemd/system:"));
     verify.env("MANPATH", site.path("usr/share/man"));
-    let said = Finished::of(&mut verify).succeeded();
-    assert!(!said.err.contains("cameleer"), "{said:?}");
+    let output = Finished::of(&mut verify).succeeded();
+    assert!(!output.err.contains("cameleer"), "{output:?}");
     let unit = site.read("usr/lib/systemd/system/cameleer.service");
     for path in ["ExecStart=@DIR@/usr/bin/cameleer serve -f @DIR@/etc/cameleer/", "ExecReload=@DIR@/usr/bin/cameleer "]
     {

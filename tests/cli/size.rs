@@ -13,8 +13,8 @@ const PROCEDURAL: &str = "use CGI qw(:standard);\nprint header();\nprint b(\"Hel
 #[track_caller]
 fn sizes<const N: usize>(site: &Site, arguments: [&str; N]) -> Vec<Value> {
     let mut command = site.command(["size", "--json", "-I", "lib"]);
-    let said = Finished::of(command.args(arguments)).succeeded();
-    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+    let output = Finished::of(command.args(arguments)).succeeded();
+    serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
 /// Bytes, operators and owner of a sub.
@@ -38,9 +38,9 @@ fn a_script_that_imports_functions_is_larger_than_one_that_calls_methods() {
     assert_eq!((ops, of), (0, Some("CGI::header")));
     assert!((50..1000).contains(&name), "{name} bytes for a name");
     assert!(procedural["package"].as_str().is_some_and(|package| package.ends_with("::procedural_2epl")));
-    let said = site.cameleer(["size", "scripts/oo.pl", "scripts/procedural.pl"]).succeeded().out;
-    let compared: Vec<&str> = said.lines().rev().take(3).collect();
-    assert!(compared[0].ends_with("  scripts/procedural.pl") && compared[1].ends_with("  scripts/oo.pl"), "{said}");
+    let output = site.cameleer(["size", "scripts/oo.pl", "scripts/procedural.pl"]).succeeded().out;
+    let compared: Vec<&str> = output.lines().rev().take(3).collect();
+    assert!(compared[0].ends_with("  scripts/procedural.pl") && compared[1].ends_with("  scripts/oo.pl"), "{output}");
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn the_largest_sub_stands_first_and_the_sum_is_that_of_all() {
     assert_eq!((subs[0]["name"].as_str(), subs.len()), (Some("large"), 2), "{measured}");
     assert_eq!((measured["bytes"].as_u64(), measured["ops"].as_u64()), (Some(of("bytes")), Some(of("ops"))));
     assert!(sub(measured, "large").1 > sub(measured, "small").1);
-    let said = site.cameleer(["size", "-I", "lib", "My::Mod"]).succeeded().out;
-    assert!(said.starts_with("My::Mod\n     bytes     ops  sub\n"), "{said}");
-    assert!(said.ends_with("in total, 0 of these bytes for names only\n"), "{said}");
+    let output = site.cameleer(["size", "-I", "lib", "My::Mod"]).succeeded().out;
+    assert!(output.starts_with("My::Mod\n     bytes     ops  sub\n"), "{output}");
+    assert!(output.ends_with("in total, 0 of these bytes for names only\n"), "{output}");
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn output_of_a_module_while_it_is_loaded_is_not_in_the_report() {
         .file("lib/Leaves.pm", "package Leaves; exit 3;")
         .file("lib/Dies.pm", "package Dies;\ndie 'no way';")
         .file("lib/Killed.pm", "package Killed; kill KILL => $$;");
-    let said = site.cameleer(["size", "-I", "lib", "Loud"]).succeeded();
-    assert!(said.out.starts_with("Loud\n     bytes") && said.err.contains("shouted\n"), "{said:?}");
+    let output = site.cameleer(["size", "-I", "lib", "Loud"]).succeeded();
+    assert!(output.out.starts_with("Loud\n     bytes") && output.err.contains("shouted\n"), "{output:?}");
     assert_eq!(sizes(&site, ["Loud"])[0]["name"], "Loud");
     site.cameleer(["size", "-I", "lib", "Leaves"]).failed(1, "Leaves: the code called exit(3)");
     site.cameleer(["size", "-I", "lib", "Dies"]).failed(1, "Dies: no way at ");

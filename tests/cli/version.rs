@@ -30,13 +30,13 @@ fn the_version_names_the_source_the_perl_and_the_libraries() {
 #[test]
 fn dash_v_has_the_lines_of_httpd() {
     let site = Site::new();
-    let said = site.cameleer(["-v"]).succeeded().out;
-    let lines: Vec<&str> = said.lines().collect();
+    let output = site.cameleer(["-v"]).succeeded().out;
+    let lines: Vec<&str> = output.lines().collect();
     assert_eq!(lines[0], format!("Server version: Cameleer/{VERSION} (Unix)"));
-    assert!(lines.len() == 2 && lines[1].starts_with("Server built:   "), "{said}");
-    assert_eq!(site.cameleer(["serve", "-v"]).succeeded().out, said);
+    assert!(lines.len() == 2 && lines[1].starts_with("Server built:   "), "{output}");
+    assert_eq!(site.cameleer(["serve", "-v"]).succeeded().out, output);
     let built = site.cameleer(["serve", "-V"]).succeeded().out;
-    assert!(built.starts_with(&said) && built.contains("\nperl 5."), "{built}");
+    assert!(built.starts_with(&output) && built.contains("\nperl 5."), "{built}");
 }
 
 #[test]

@@ -12,8 +12,8 @@ fn check(conf: &str) -> Finished {
 
 #[test]
 fn a_valid_configuration_is_reported_as_valid() {
-    let said = check("MaxClients 5").succeeded();
-    assert!(said.out.contains("Syntax OK"), "{said:?}");
+    let output = check("MaxClients 5").succeeded();
+    assert!(output.out.contains("Syntax OK"), "{output:?}");
 }
 
 #[test]
@@ -32,30 +32,30 @@ fn every_mistake_is_reported_with_file_line_and_advice() {
         ("\nPerlSetVar One", "site.conf:2: ", "PerlSetVar"),
         ("\nListen ${NOWHERE}", "site.conf:2: ", "NOWHERE"),
     ] {
-        let said = check(conf);
-        assert_eq!(said.code, 78, "{conf}: {said:?}");
-        let line = said
+        let output = check(conf);
+        assert_eq!(output.code, 78, "{conf}: {output:?}");
+        let line = output
             .err
             .lines()
             .find(|line| line.contains(at))
-            .unwrap_or_else(|| panic!("{conf}: no line has {at}: {said:?}"));
+            .unwrap_or_else(|| panic!("{conf}: no line has {at}: {output:?}"));
         assert!(line.contains(words), "{conf}: {line}");
     }
 }
 
 #[test]
 fn all_mistakes_are_reported_at_once() {
-    let said = check("\nMaxClients many\nKeepAlive Sometimes\n");
-    assert!(said.err.contains("site.conf:2: ") && said.err.contains("site.conf:3: "), "{said:?}");
+    let output = check("\nMaxClients many\nKeepAlive Sometimes\n");
+    assert!(output.err.contains("site.conf:2: ") && output.err.contains("site.conf:3: "), "{output:?}");
 }
 
 #[test]
 fn check_compiles_the_perl_and_names_the_broken_line() {
     let site = Site::new().file("lib/Broken.pm", "package Broken;\nuse strict;\n$x = 1;\n1;\n");
     site.configure("\nPerlLib lib\nPerlModule Broken\n");
-    let said = site.cameleer(["check", "-f", "site.conf"]);
-    assert_eq!(said.code, 78, "{said:?}");
-    assert!(said.err.contains("Broken.pm line 3") && said.err.contains("site.conf:3"), "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]);
+    assert_eq!(output.code, 78, "{output:?}");
+    assert!(output.err.contains("Broken.pm line 3") && output.err.contains("site.conf:3"), "{output:?}");
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn check_names_every_handler_that_is_not_there() {
     check("PerlHandler Here Here->handler\nPerlAccessHandler Here::access").succeeded();
     for lines in ["PerlHandler Away", "PerlAccessHandler Away", "PerlLogHandler Here Away", "PerlCleanupHandler +Away"]
     {
-        let said = check(lines).failed(78, "site.conf:5: ");
-        assert!(said.err.contains("Away"), "{said:?}");
+        let output = check(lines).failed(78, "site.conf:5: ");
+        assert!(output.err.contains("Away"), "{output:?}");
     }
     check("PerlFixupHandler Here::nothing")
         .failed(78, "site.conf:5: PerlFixupHandler: Here::nothing has no sub handler: ");
@@ -79,9 +79,9 @@ fn check_names_every_handler_that_is_not_there() {
 fn check_takes_a_program_as_run_does() {
     let site = Site::new().file("good.psgi", "sub { }").file("bad.psgi", "sub {\n");
     site.cameleer(["check", "good.psgi"]).succeeded();
-    let said = site.cameleer(["check", "bad.psgi"]);
-    assert_eq!(said.code, 78, "{said:?}");
-    assert!(said.err.contains("bad.psgi line"), "{said:?}");
+    let output = site.cameleer(["check", "bad.psgi"]);
+    assert_eq!(output.code, 78, "{output:?}");
+    assert!(output.err.contains("bad.psgi line"), "{output:?}");
 }
 
 #[test]
@@ -188,9 +188,9 @@ fn user_code_runs_as_the_configured_user() {
     let site = Site::new().file("app.psgi", "my $load = $>; sub { [200, [], [\"$load $> $( \" . (getpwuid $>)[0]]] }");
     // `daemon` is not the default group of `nobody`, so the group has an effect.
     let server = site.serve("User nobody\nGroup daemon\n<Location />\nPsgiApp app.psgi\n</Location>");
-    let said = server.text("/");
+    let body = server.text("/");
     let (user, group) = (nix::unistd::User::from_name("nobody"), nix::unistd::Group::from_name("daemon"));
     let user = user.ok().flatten().expect("every Debian has it").uid;
     let group = group.ok().flatten().expect("every Debian has it").gid;
-    assert!(said.starts_with(&format!("{user} {user} {group} ")) && said.ends_with("nobody"), "{said}");
+    assert!(body.starts_with(&format!("{user} {user} {group} ")) && body.ends_with("nobody"), "{body}");
 }

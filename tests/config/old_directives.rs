@@ -26,8 +26,8 @@ fn no_limit_is_compiled_in() {
     // httpd 1.3 had a HARD_SERVER_LIMIT of 256, and lowered MaxClients to it with a warning.
     let site = Site::new();
     site.configure("MaxClients 1000\nListenBacklog 2000");
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    assert!(!said.err.contains("MaxClients"), "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(!output.err.contains("MaxClients"), "{output:?}");
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn directives_of_an_old_file_for_modules_and_names_are_ignored() {
     assert_eq!(server.text("/a.txt"), "one");
     let site = Site::new();
     site.configure("\nNameVirtualHost *");
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    assert!(format!("{}{}", said.out, said.err).contains("NameVirtualHost"), "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(format!("{}{}", output.out, output.err).contains("NameVirtualHost"), "{output:?}");
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn taint_marks_what_untaint_frees() {
 fn embperl_is_out_of_reach_and_the_line_that_wants_it_is_named() {
     let site = Site::new();
     site.configure("\nPerlModule HTML::Embperl");
-    let said = site.cameleer(["check", "-f", "site.conf"]).failed(78, "HTML/Embperl.pm");
-    assert!(said.err.contains("site.conf:2"), "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).failed(78, "HTML/Embperl.pm");
+    assert!(output.err.contains("site.conf:2"), "{output:?}");
 }
 
 #[test]
@@ -164,6 +164,6 @@ fn a_backlog_is_bounded_by_the_kernel_and_not_by_us() {
 fn each_of_many_faulty_lines_is_reported() {
     let site = Site::new();
     site.configure(&"<Location /a>\nRequire nonsense\n</Location>\n".repeat(20_000));
-    let said = site.cameleer(["check", "-f", "site.conf"]).failed(78, "Require");
-    assert_eq!(said.err.matches(": Require: ").count(), 20_000);
+    let output = site.cameleer(["check", "-f", "site.conf"]).failed(78, "Require");
+    assert_eq!(output.err.matches(": Require: ").count(), 20_000);
 }

@@ -11,9 +11,9 @@ fn an_index_may_be_a_path_of_the_site() {
     server.site.write("htdocs/own/index.html", "own");
     server.site.write("htdocs/none/a.txt", "a");
     assert_eq!(server.text("/own/"), "own");
-    let told = server.text("/none/?x=1");
+    let body = server.text("/none/?x=1");
     for line in ["SCRIPT_NAME=/cgi-bin/tell.cgi\n", "QUERY_STRING=x=1\n", "REQUEST_URI=/none/?x=1\n"] {
-        assert!(told.contains(line), "{line}{told}");
+        assert!(body.contains(line), "{line}{body}");
     }
     assert!(server.post("/none/", "hello").is(200).text().contains("body=hello\n"));
 }

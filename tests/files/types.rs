@@ -19,9 +19,9 @@ fn every_extension_of_a_name_counts() {
     ] {
         server.site.write(&format!("htdocs/{path}"), "x");
         let response = server.get(&format!("/{path}")).is(200);
-        let said =
+        let value =
             ["content-type", "content-encoding", "content-language"].map(|n| response.header(n).unwrap_or_default());
-        assert_eq!(said, expected, "{path}");
+        assert_eq!(value, expected, "{path}");
     }
 }
 

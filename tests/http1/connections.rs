@@ -80,12 +80,12 @@ fn timeout_ends_a_request_that_never_becomes_whole() {
     let server = serve("Timeout 300ms");
     let mut connection = server.connect();
     connection.raw("GET / HTTP/1.1\r\nHost: loc");
-    let said = String::from_utf8_lossy(&connection.rest()).into_owned();
-    assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
+    let output = String::from_utf8_lossy(&connection.rest()).into_owned();
+    assert!(output.is_empty() || output.starts_with("HTTP/1.1 408 "), "{output}");
     let mut body = server.connect();
     body.raw("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nonly this");
-    let said = String::from_utf8_lossy(&body.rest()).into_owned();
-    assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
+    let output = String::from_utf8_lossy(&body.rest()).into_owned();
+    assert!(output.is_empty() || output.starts_with("HTTP/1.1 408 "), "{output}");
 }
 
 /// The head names the host, so the main server's Timeout holds for it.
@@ -99,8 +99,8 @@ fn a_virtual_host_has_its_own_timeout() {
     patient.raw("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\na");
     let mut short = server.connect();
     short.raw("POST / HTTP/1.1\r\nHost: short.example\r\nContent-Length: 100\r\n\r\nonly this");
-    let said = String::from_utf8_lossy(&short.rest()).into_owned();
-    assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
+    let output = String::from_utf8_lossy(&short.rest()).into_owned();
+    assert!(output.is_empty() || output.starts_with("HTTP/1.1 408 "), "{output}");
     patient.raw("bc");
     assert_eq!(patient.response().status, 200);
 }

@@ -116,10 +116,10 @@ impl Case {
                 true => connection.head(),
                 false => connection.response(),
             };
-            let said = response.text();
+            let text = response.text();
             assert_eq!(response.status, answer.status, "{about}: answer {n}: {response:?}");
-            assert!(answer.body.as_ref().is_none_or(|body| *body == said), "{about}: answer {n}: {said}");
-            assert!(!said.contains("smuggled"), "{about}: answer {n}: {said}");
+            assert!(answer.body.as_ref().is_none_or(|body| *body == text), "{about}: answer {n}: {text}");
+            assert!(!text.contains("smuggled"), "{about}: answer {n}: {text}");
         }
         match self.stays_open {
             true => assert_eq!(connection.ask(Request::get("/next")).text(), "GET /next ", "{about}"),

@@ -80,9 +80,9 @@ fn no_way_makes_a_clients_proxy_that_of_a_program() {
         let request = ["Proxy", "PROXY", "proxy"]
             .iter()
             .fold(Request::get(target), |request, name| request.header(name, "http://evil.example/"));
-        let said = server.send(request.header("X-Real", "true")).text();
-        assert!(said.contains("HTTP_X_REAL=true\n"), "{target}: {said}");
-        assert!(!said.contains("HTTP_PROXY") && !said.contains("evil"), "{target}: {said}");
+        let value = server.send(request.header("X-Real", "true")).text();
+        assert!(value.contains("HTTP_X_REAL=true\n"), "{target}: {value}");
+        assert!(!value.contains("HTTP_PROXY") && !value.contains("evil"), "{target}: {value}");
     }
 }
 
@@ -90,10 +90,10 @@ fn no_way_makes_a_clients_proxy_that_of_a_program() {
 fn variables_of_a_proxy_cannot_be_set_by_a_client() {
     let server = serve("SetEnv HTTP_PROXY http://proxy.internal:3128/\n");
     for target in PROGRAMS {
-        let said = server.send(Request::get(target).header("Proxy", "http://evil.example/")).text();
+        let value = server.send(Request::get(target).header("Proxy", "http://evil.example/")).text();
         assert!(
-            said.contains("HTTP_PROXY=http://proxy.internal:3128/\n") && !said.contains("evil"),
-            "{target}: {said}"
+            value.contains("HTTP_PROXY=http://proxy.internal:3128/\n") && !value.contains("evil"),
+            "{target}: {value}"
         );
     }
     for line in
@@ -124,7 +124,7 @@ fn headers_whose_names_are_no_names_of_variables_are_not_in_the_environment() {
 #[test]
 fn headers_between_servers_are_not_taken_from_clients() {
     let server = serve("<Location /app>\nRequestHeader set X-Sendfile-Type X-Accel-Redirect\n</Location>");
-    for (target, told) in PROGRAMS.iter().zip([true, false]) {
+    for (target, expected) in PROGRAMS.iter().zip([true, false]) {
         let request = Request::get(target)
             .header("X-Sendfile-Type", "X-Sendfile")
             .header("X-Sendfile", "/etc/passwd")
@@ -138,7 +138,7 @@ fn headers_between_servers_are_not_taken_from_clients() {
             assert!(!env.contains(absent), "{target}: {absent}: {env}");
         }
         let from_the_configuration = env.contains("HTTP_X_SENDFILE_TYPE=X-Accel-Redirect\n");
-        assert_eq!(from_the_configuration, told, "{target}: {env}");
+        assert_eq!(from_the_configuration, expected, "{target}: {env}");
     }
 }
 
@@ -196,8 +196,8 @@ fn a_handler_gets_the_path_that_access_was_decided_by() {
         ("//tell/./z?q=/../", "/tell/z"),
         ("/tell/%2573ecret", "/tell/%73ecret"),
     ] {
-        let said = server.text(target);
-        assert!(said.starts_with(&format!("{uri}|")), "{target}: {said}");
+        let body = server.text(target);
+        assert!(body.starts_with(&format!("{uri}|")), "{target}: {body}");
     }
     for target in ["/tell/secret", "/tell//%73ecret/x", "/tell/x/%2e%2E/secret", "http://localhost/tell/secret"] {
         server.get(target).is(403);

@@ -53,10 +53,10 @@ fn bytes_that_are_not_http_get_a_400_and_harm_no_client() {
         let mut connection = server.connect();
         connection.raw(nonsense);
         connection.finish_sending();
-        let said = String::from_utf8_lossy(&connection.rest()).into_owned();
+        let output = String::from_utf8_lossy(&connection.rest()).into_owned();
         assert!(
-            said.is_empty() || said.starts_with("HTTP/1.1 400 ") || said.starts_with("HTTP/1.1 505 "),
-            "{nonsense:?}: {said}"
+            output.is_empty() || output.starts_with("HTTP/1.1 400 ") || output.starts_with("HTTP/1.1 505 "),
+            "{nonsense:?}: {output}"
         );
     }
     assert_eq!(server.text("/"), "GET / ");
@@ -68,10 +68,10 @@ fn content_length_beside_chunked_cannot_smuggle_a_request() {
     let mut connection = server.connect();
     connection.raw("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n");
     connection.finish_sending();
-    let said = String::from_utf8_lossy(&connection.rest()).into_owned();
-    let refused = said.starts_with("HTTP/1.1 400 ");
-    let closed = said.matches("HTTP/1.1 ").count() == 1;
-    assert!(refused || closed || said.is_empty(), "{said}");
+    let output = String::from_utf8_lossy(&connection.rest()).into_owned();
+    let refused = output.starts_with("HTTP/1.1 400 ");
+    let closed = output.matches("HTTP/1.1 ").count() == 1;
+    assert!(refused || closed || output.is_empty(), "{output}");
 }
 
 /// An unread body is discarded, or the connection ends: see crates/front/src/request/drain_body.rs.
@@ -105,9 +105,9 @@ fn an_unread_body_is_never_a_request() {
             for size in [request.len(), 1] {
                 let mut connection = server.connect();
                 request.as_bytes().chunks(size).for_each(|bytes| connection.send_if_heard(bytes));
-                let said = String::from_utf8_lossy(&connection.rest()).into_owned();
-                assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{line} in pieces of {size}: {said}");
-                assert!(said.matches("HTTP/1.1 ").count() <= 2, "{line} in pieces of {size}: {said}");
+                let output = String::from_utf8_lossy(&connection.rest()).into_owned();
+                assert!(output.starts_with(&format!("HTTP/1.1 {status} ")), "{line} in pieces of {size}: {output}");
+                assert!(output.matches("HTTP/1.1 ").count() <= 2, "{line} in pieces of {size}: {output}");
             }
         }
     }

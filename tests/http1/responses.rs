@@ -167,8 +167,8 @@ fn an_error_page_does_not_reveal_the_error_message() {
         );
     for path in ["/handler", "/psgi"] {
         let page = server.get(path).is(500).text();
-        for told in ["secret", "<b>", "Die.pm", "die.psgi", " line ", &*server.site.folder().to_string_lossy()] {
-            assert!(!page.contains(told), "{path}: {told}: {page}");
+        for detail in ["secret", "<b>", "Die.pm", "die.psgi", " line ", &*server.site.folder().to_string_lossy()] {
+            assert!(!page.contains(detail), "{path}: {detail}: {page}");
         }
     }
     server.logged("secret reason");

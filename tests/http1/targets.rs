@@ -109,9 +109,9 @@ fn programs_rules_and_logs_see_the_target_as_it_was_sent() {
     );
     let hex = |text: &[u8]| text.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let sent = b"/psgi/a`\xe9\\%5C<?q=\"\xe9\"&<>";
-    let said = ask(&server, sent).is(200).text();
+    let body = ask(&server, sent).is(200).text();
     let expected = [&b"/a`\xe9\\\\<"[..], b"q=\"\xe9\"&<>", sent].map(hex).join("|");
-    assert_eq!(said, expected);
+    assert_eq!(body, expected);
     ask(&server, b"/psgi/guarded?<script>").is(403);
     ask(&server, b"/psgi/guarded?script").is(200);
     ask(&server, b"/psgi/gone?<").is(410);

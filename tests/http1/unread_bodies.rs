@@ -68,11 +68,11 @@ fn a_body_of_64_kilobytes_is_read_and_a_longer_one_is_not() {
 #[test]
 fn a_closed_connection_sends_no_keep_alive_to_http_1_0() {
     let server = serve("");
-    for (length, says) in [(10, "keep-alive"), (100_000, "close")] {
+    for (length, expected) in [(10, "keep-alive"), (100_000, "close")] {
         let mut connection = server.connect();
         let head = format!("POST /a.txt HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: {length}\r\n\r\n");
         connection.send_if_heard(&[head.as_bytes(), &vec![b'x'; length]].concat());
-        assert_eq!(connection.response().is(405).header("connection").as_deref(), Some(says), "{length}");
+        assert_eq!(connection.response().is(405).header("connection").as_deref(), Some(expected), "{length}");
     }
 }
 

@@ -11,16 +11,17 @@ fn curl_fetches_many_pages_over_one_connection() {
     let urls: Vec<String> = (0..50).map(|n| format!("https://localhost:@PORT@/bytes/{}", 1000 + n)).collect();
     let mut arguments = vec!["--http2", "-Z", "--parallel-max", "50"];
     arguments.extend(urls.iter().map(String::as_str));
-    let said = curl(&server, &arguments).succeeded().out;
-    assert_eq!(said.len(), (0..50).map(|n| 1000 + n).sum::<usize>());
+    let output = curl(&server, &arguments).succeeded().out;
+    assert_eq!(output.len(), (0..50).map(|n| 1000 + n).sum::<usize>());
 }
 
 #[test]
 fn h2load_gets_every_answer() {
     let server = serve_tls("");
     let url = server.site.filled("https://localhost:@PORT@/bytes/5000");
-    let said = Finished::of(Command::new("h2load").args(["-n", "2000", "-c", "10", "-m", "20", &url])).succeeded().out;
-    assert!(said.contains("2000 succeeded, 0 failed, 0 errored, 0 timeout"), "{said}");
+    let output =
+        Finished::of(Command::new("h2load").args(["-n", "2000", "-c", "10", "-m", "20", &url])).succeeded().out;
+    assert!(output.contains("2000 succeeded, 0 failed, 0 errored, 0 timeout"), "{output}");
 }
 
 #[test]
@@ -28,8 +29,8 @@ fn h2load_gets_every_answer_without_tls() {
     let server = serve("");
     let url = server.site.filled("http://localhost:@PORT@/");
     let load = ["-n", "1000", "-c", "5", "-m", "50", "-p", "h2c"];
-    let said = Finished::of(Command::new("h2load").args(load).arg(&url)).succeeded().out;
-    assert!(said.contains("1000 succeeded, 0 failed, 0 errored, 0 timeout"), "{said}");
+    let output = Finished::of(Command::new("h2load").args(load).arg(&url)).succeeded().out;
+    assert!(output.contains("1000 succeeded, 0 failed, 0 errored, 0 timeout"), "{output}");
 }
 
 #[test]

@@ -13,15 +13,15 @@ fn h2spec(arguments: &[&str]) -> Finished {
 }
 
 /// The summary line of h2spec: numbers of tests, and of their results.
-fn summary(said: &Finished) -> &str {
-    said.out.lines().rev().find(|line| line.contains("tests, ")).unwrap_or_default()
+fn summary(run: &Finished) -> &str {
+    run.out.lines().rev().find(|line| line.contains("tests, ")).unwrap_or_default()
 }
 
 #[track_caller]
 fn conforms(arguments: &[&str]) {
-    let said = h2spec(arguments);
-    assert!(summary(&said).contains(" 0 skipped, 0 failed"), "{said:?}");
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = h2spec(arguments);
+    assert!(summary(&output).contains(" 0 skipped, 0 failed"), "{output:?}");
+    assert_eq!(output.code, 0, "{output:?}");
 }
 
 #[test]
@@ -35,9 +35,9 @@ fn every_case_passes_without_tls() {
 #[test]
 fn every_case_but_the_wrong_preface_passes_where_http_1_is_spoken_too() {
     let server = serve("Protocols h2c http/1.1");
-    let said = h2spec(&["-p", &server.site.port.to_string()]);
-    assert!(summary(&said).contains(" 0 skipped, 1 failed"), "{said:?}");
-    let (_, failures) = said.out.split_once("Failures:").expect("one has failed");
+    let output = h2spec(&["-p", &server.site.port.to_string()]);
+    assert!(summary(&output).contains(" 0 skipped, 1 failed"), "{output:?}");
+    let (_, failures) = output.out.split_once("Failures:").expect("one has failed");
     assert!(failures.contains("× 2: Sends invalid connection preface"), "{failures}");
 }
 

@@ -10,8 +10,8 @@ use crate::support::{Server, until};
 /// Asserts that the server still serves another client.
 #[track_caller]
 fn lives(server: &Server) {
-    let said = curl(server, &["--http2-prior-knowledge", "http://localhost:@PORT@/"]).succeeded().out;
-    assert!(said.starts_with("GET HTTP/2.0"), "{said}");
+    let output = curl(server, &["--http2-prior-knowledge", "http://localhost:@PORT@/"]).succeeded().out;
+    assert!(output.starts_with("GET HTTP/2.0"), "{output}");
 }
 
 #[test]
@@ -19,14 +19,14 @@ fn limits_are_announced() {
     let server = serve("H2MaxSessionStreams 7\nH2WindowSize 100000");
     let mut raw = Raw::open(&server, &[]);
     let settings = raw.until(|frame| frame.kind == SETTINGS && frame.flags == 0).payload;
-    let said: Vec<(u16, u32)> = settings
+    let values: Vec<(u16, u32)> = settings
         .chunks(6)
         .map(|one| (u16::from_be_bytes([one[0], one[1]]), u32::from_be_bytes([one[2], one[3], one[4], one[5]])))
         .collect();
     for expected in [(3, 7), (4, 100_000)] {
-        assert!(said.contains(&expected), "{said:?}");
+        assert!(values.contains(&expected), "{values:?}");
     }
-    assert!(said.iter().any(|(name, value)| *name == 6 && *value >= 8190), "the header list's size: {said:?}");
+    assert!(values.iter().any(|(name, value)| *name == 6 && *value >= 8190), "the header list's size: {values:?}");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn one_closed_window_delays_no_other_stream() {
     raw.get(1, "/bytes/1000");
     raw.until(|frame| frame.is_head_of(1));
     until("another client is served", || {
-        let said = curl(&server, &["--http2-prior-knowledge", "--max-time", "2", "http://localhost:@PORT@/"]);
-        said.out.starts_with("GET")
+        let output = curl(&server, &["--http2-prior-knowledge", "--max-time", "2", "http://localhost:@PORT@/"]);
+        output.out.starts_with("GET")
     });
 }

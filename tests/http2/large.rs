@@ -30,9 +30,9 @@ fn with_a_large_file(conf: &str) -> Server {
 fn a_large_file_is_downloaded() {
     let server = with_a_large_file(&format!("Protocols h2c http/1.1\nCustomLog access.log \"%s %B %X\"\n{FEW_FRAMES}"));
     let (before, url) = (memory(&server), "http://localhost:@PORT@/large");
-    let said =
+    let output =
         curl(&server, &["--http2-prior-knowledge", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", url]);
-    assert_eq!(said.succeeded().out, format!("200 {LARGE}"));
+    assert_eq!(output.succeeded().out, format!("200 {LARGE}"));
     // nghttp has a window of 64 kB, and sends a WINDOW_UPDATE for each half.
     let url = server.site.filled(url);
     Finished::of(Command::new("nghttp").args(["-n", &url])).succeeded();
@@ -48,11 +48,11 @@ fn a_large_answer_from_a_program_is_downloaded_over_tls() {
          <Location />\nPsgiApp big.psgi\n</Location>\n{FEW_FRAMES}"
     ));
     let before = memory(&server);
-    let said = curl(
+    let output = curl(
         &server,
         &["--http2", "-o", "/dev/null", "-w", "%{http_version} %{size_download}", "https://localhost:@PORT@/"],
     );
-    assert_eq!(said.succeeded().out, format!("2 {LARGE}"));
+    assert_eq!(output.succeeded().out, format!("2 {LARGE}"));
     assert!(memory(&server) < before + MOST_GROWTH);
 }
 
@@ -62,8 +62,8 @@ fn a_large_file_is_uploaded() {
     let file = File::create(server.site.path("large")).expect("a file in TMPDIR");
     file.set_len(LARGE).expect("a sparse file");
     let before = memory(&server);
-    let said = curl(&server, &["--http2-prior-knowledge", "-T", "@DIR@/large", "http://localhost:@PORT@/"]);
-    let out = said.succeeded().out;
+    let output = curl(&server, &["--http2-prior-knowledge", "-T", "@DIR@/large", "http://localhost:@PORT@/"]);
+    let out = output.succeeded().out;
     assert!(out.starts_with("PUT HTTP/2.0"), "{out}");
     assert!(memory(&server) < before + MOST_GROWTH);
 }

@@ -14,9 +14,9 @@ const REQUESTS: u32 = 2500;
 fn loads(server: &Server, scheme: &str, path: &str) {
     let url = server.site.filled(&format!("{scheme}://localhost:@PORT@{path}"));
     let load = ["-n", &REQUESTS.to_string(), "-c", "1", "-m", "32", "-p", "h2c", &url];
-    let said = Finished::of(Command::new("h2load").args(load)).succeeded().out;
+    let output = Finished::of(Command::new("h2load").args(load)).succeeded().out;
     let all = format!("{REQUESTS} succeeded, 0 failed, 0 errored, 0 timeout");
-    assert!(said.contains(&all), "{scheme} {path}: {said}\n{}", server.log());
+    assert!(output.contains(&all), "{scheme} {path}: {output}\n{}", server.log());
 }
 
 #[test]

@@ -49,11 +49,11 @@ impl Raw {
         socket.set_read_timeout(Some(PATIENCE)).expect("a time limit");
         socket.write_all(PREFACE).expect("the server reads");
         let mut raw = Raw(socket);
-        let said: Vec<u8> = settings
+        let payload: Vec<u8> = settings
             .iter()
             .flat_map(|(name, value)| [&name.to_be_bytes()[..], &value.to_be_bytes()].concat())
             .collect();
-        raw.send(SETTINGS, 0, 0, &said);
+        raw.send(SETTINGS, 0, 0, &payload);
         // Widens the connection's window, because the tests are about the windows of streams.
         raw.send(WINDOW_UPDATE, 0, 0, &(1_u32 << 24).to_be_bytes());
         raw

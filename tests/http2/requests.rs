@@ -11,26 +11,26 @@ const PRIOR: &str = "--http2-prior-knowledge";
 #[test]
 fn programs_see_a_request_like_any_other() {
     let server = serve("");
-    let said =
+    let output =
         curl(&server, &[PRIOR, "-b", "a=1; b=2", "-d", "12345", "http://localhost:@PORT@/p?q=r"]).succeeded().out;
-    assert_eq!(said, server.site.filled("POST HTTP/2.0 http localhost:@PORT@ a=1; b=2 /p?q=r 5"));
+    assert_eq!(output, server.site.filled("POST HTTP/2.0 http localhost:@PORT@ a=1; b=2 /p?q=r 5"));
 }
 
 #[test]
 fn http_2_is_negotiated_in_the_tls_handshake() {
     let server = serve_tls("");
-    let said = curl(&server, &["--http2", "https://localhost:@PORT@/p"]).succeeded().out;
-    assert_eq!(said, server.site.filled("GET HTTP/2.0 https localhost:@PORT@ - /p 0"));
-    let said = curl(&server, &["--http1.1", "https://localhost:@PORT@/p"]).succeeded().out;
-    assert!(said.starts_with("GET HTTP/1.1 https"), "{said}");
+    let output = curl(&server, &["--http2", "https://localhost:@PORT@/p"]).succeeded().out;
+    assert_eq!(output, server.site.filled("GET HTTP/2.0 https localhost:@PORT@ - /p 0"));
+    let output = curl(&server, &["--http1.1", "https://localhost:@PORT@/p"]).succeeded().out;
+    assert!(output.starts_with("GET HTTP/1.1 https"), "{output}");
 }
 
 #[test]
 fn http_2_is_not_spoken_without_protocols() {
     let server =
         super::site().serve("SSLEngine On\nSSLCertificateFile localhost.crt\nSSLCertificateKeyFile localhost.key");
-    let said = curl(&server, &["--http2", "-o", "/dev/null", "-w", "%{http_version}", "https://localhost:@PORT@/"]);
-    assert_eq!(said.succeeded().out, "1.1");
+    let output = curl(&server, &["--http2", "-o", "/dev/null", "-w", "%{http_version}", "https://localhost:@PORT@/"]);
+    assert_eq!(output.succeeded().out, "1.1");
 }
 
 #[test]
@@ -156,22 +156,25 @@ fn early_hints_are_sent_before_the_answer() {
     let server = super::site()
         .file("hints.psgi", app)
         .serve("Protocols h2c http/1.1\n<Location />\nPsgiApp hints.psgi\n</Location>");
-    let said = curl(&server, &[PRIOR, "-i", "http://localhost:@PORT@/"]).succeeded().out;
-    let (hint, answer) = said.split_once("HTTP/2 200").expect("an answer");
-    assert!(hint.starts_with("HTTP/2 103") && hint.contains("</a.css>"), "{said}");
-    assert!(answer.ends_with("late"), "{said}");
+    let output = curl(&server, &[PRIOR, "-i", "http://localhost:@PORT@/"]).succeeded().out;
+    let (hint, answer) = output.split_once("HTTP/2 200").expect("an answer");
+    assert!(hint.starts_with("HTTP/2 103") && hint.contains("</a.css>"), "{output}");
+    assert!(answer.ends_with("late"), "{output}");
 }
 
 #[test]
 fn a_head_request_has_the_length_and_no_body() {
     let server = super::site().file("htdocs/a.txt", "hello\n").serve("Protocols h2c http/1.1");
-    let said = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/a.txt"]).succeeded().out;
-    assert!(said.contains("content-length: 6"), "{said}");
-    let said = curl(&server, &[PRIOR, "-i", "http://localhost:@PORT@/a.txt"]).succeeded().out;
-    assert!(said.contains("content-length: 6") && said.ends_with("hello\n"), "{said}");
+    let output = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/a.txt"]).succeeded().out;
+    assert!(output.contains("content-length: 6"), "{output}");
+    let output = curl(&server, &[PRIOR, "-i", "http://localhost:@PORT@/a.txt"]).succeeded().out;
+    assert!(output.contains("content-length: 6") && output.ends_with("hello\n"), "{output}");
     let server = serve("");
-    let said = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/die"]).out;
-    assert!(said.starts_with("HTTP/2 200") && !said.contains("content-length"), "nobody knows how long it is: {said}");
+    let output = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/die"]).out;
+    assert!(
+        output.starts_with("HTTP/2 200") && !output.contains("content-length"),
+        "nobody knows how long it is: {output}"
+    );
 }
 
 /// RFC 9110, 8.6: no Content-Length where content is impossible, whatever the program sets.
@@ -192,14 +195,14 @@ fn a_head_request_for_what_has_no_content_has_no_length() {
                 if method == "HEAD" {
                     arguments.push("-I");
                 }
-                let said = curl(&server, &arguments).succeeded().out.to_ascii_lowercase();
+                let output = curl(&server, &arguments).succeeded().out.to_ascii_lowercase();
                 assert!(
-                    said.lines().next().is_some_and(|line| line.contains(&status.to_string())),
-                    "{version} {method} {path}: {said}"
+                    output.lines().next().is_some_and(|line| line.contains(&status.to_string())),
+                    "{version} {method} {path}: {output}"
                 );
                 assert!(
-                    !said.contains("content-length") && !said.contains("hello"),
-                    "{version} {method} {path}: {said}"
+                    !output.contains("content-length") && !output.contains("hello"),
+                    "{version} {method} {path}: {output}"
                 );
             }
         }

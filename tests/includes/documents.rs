@@ -79,8 +79,8 @@ fn what_one_request_sets_does_not_reach_the_next() {
         .serve(CONF);
     let mut client = server.connect();
     for query in ["first", "second"] {
-        let said = client.ask(Request::get(&format!("/page.shtml?{query}")));
-        assert_eq!(said.text(), format!("(none),{query}"));
+        let response = client.ask(Request::get(&format!("/page.shtml?{query}")));
+        assert_eq!(response.text(), format!("(none),{query}"));
     }
 }
 
@@ -144,7 +144,7 @@ fn a_page_is_the_same_over_http_2() {
     let server = page("[<!--#include virtual=\"/part.txt\" --><!--#echo var=\"SERVER_PROTOCOL\" -->]")
         .file("htdocs/part.txt", "part ")
         .serve(&format!("{CONF}Protocols h2c http/1.1\n"));
-    let said = curl(&server, &["--http2-prior-knowledge", "http://localhost:@PORT@/page.shtml"]).succeeded().out;
-    assert_eq!(said, "[part HTTP/2.0]");
+    let output = curl(&server, &["--http2-prior-knowledge", "http://localhost:@PORT@/page.shtml"]).succeeded().out;
+    assert_eq!(output, "[part HTTP/2.0]");
     assert_eq!(server.text("/page.shtml"), "[part HTTP/1.1]");
 }

@@ -142,10 +142,10 @@ fn a_psgi_application_ends_whatever_it_catches() {
     let conf = format!("{CONF}LogLevel info\n<Location />\nPsgiApp app.psgi\n</Location>\n");
     let server = Site::new().file("app.psgi", app).serve(&conf);
     let worker = server.text("/pid");
-    for (path, said) in [("/ignores", "PSGI: the client has left at "), ("/catches", "the program was ended")] {
+    for (path, expected) in [("/ignores", "PSGI: the client has left at "), ("/catches", "the program was ended")] {
         leaves_in_the_middle_of(&server, path);
         assert_eq!(server.text("/pid"), worker, "{path}");
-        let line = server.logged(said);
+        let line = server.logged(expected);
         assert!(line.contains(":info]") && line.contains(path), "{line}");
     }
     assert!(server.logged("PSGI: the client has left at ").contains("app.psgi line 3"), "{}", server.log());
@@ -158,7 +158,8 @@ fn a_psgi_application_ends_whatever_it_catches() {
 fn destructors_end_blocks_cleanups_and_logs_have_their_turn() {
     let common = "{ package Held; sub DESTROY { main::said('destroyed') } }
         my $held = bless [], 'Held'; END { eval { print 'the end' }; main::said('ended') }\n";
-    let said = "package Said; sub main::said { open my $f, '>>', '@DIR@/said'; print {$f} \"@_\\n\"; close $f; 1 }\n";
+    let package =
+        "package Said; sub main::said { open my $f, '>>', '@DIR@/said'; print {$f} \"@_\\n\"; close $f; 1 }\n";
     let log = "sub handler { my $r = shift; return 0 if $r->uri =~ /pid/; main::said('logged ' . $r->connection->aborted); 0 } 1;\n";
     let apis = [
         (
@@ -178,20 +179,20 @@ fn destructors_end_blocks_cleanups_and_logs_have_their_turn() {
         for print in ["print $text", "eval { print $text }"] {
             let script = format!("{HEAD}{}{cleanup}\nwhile (1) {{ {print} }}\n", common);
             let server = Site::new()
-                .file("lib/Said.pm", &format!("{said}{modules}{log}"))
+                .file("lib/Said.pm", &format!("{package}{modules}{log}"))
                 .script("scripts/pid.pl", "print \"Content-Type: text/plain\\n\\n$$\";")
                 .script("scripts/endless.pl", &script)
                 .serve(&format!("{CONF}{api}{conf}"));
             let worker = server.text("/perl/pid.pl");
             leaves_in_the_middle_of(&server, "/perl/endless.pl");
             assert_eq!(server.text("/perl/pid.pl"), worker, "{print}");
-            let said = || {
-                let mut said: Vec<String> = server.site.read("said").lines().map(str::to_owned).collect();
-                said.sort();
-                said
+            let steps = || {
+                let mut lines: Vec<String> = server.site.read("said").lines().map(str::to_owned).collect();
+                lines.sort();
+                lines
             };
-            until("all of it is done", || said().len() >= 4);
-            assert_eq!(said(), ["cleaned", "destroyed", "ended", "logged 1"], "{api}{print}");
+            until("all of it is done", || steps().len() >= 4);
+            assert_eq!(steps(), ["cleaned", "destroyed", "ended", "logged 1"], "{api}{print}");
         }
     }
 }
@@ -216,11 +217,11 @@ fn print_in_mod_perl_2_dies_of_an_error_of_apr() {
     let caught = server.site.read("caught");
     let lines: Vec<_> = caught.lines().filter(|line| !line.is_empty()).collect();
     let place = server.site.filled("at @DIR@/scripts/caught.pl line ");
-    for (line, said) in lines.iter().zip([
+    for (line, expected) in lines.iter().zip([
         "APR::Error 104 :Apache2 IO write: (104) Connection reset by peer",
         "APR::Error 103 :Apache2 IO write: (103) Software caused connection abort",
     ]) {
-        assert!(line.starts_with(said) && line.contains(&place), "{line}");
+        assert!(line.starts_with(expected) && line.contains(&place), "{line}");
     }
     let method = server.site.read("method");
     assert!(method.starts_with("Apache2::RequestIO::print: (104) Connection reset by peer at "), "{method}");
@@ -231,10 +232,10 @@ fn print_in_mod_perl_2_dies_of_an_error_of_apr() {
 
 #[test]
 fn print_in_mod_perl_1_fails_first_with_a_reason() {
-    let tells = "$! = 0; while (print $text) { } my $why = $! + 0; open my $f, '>', '@DIR@/told'; print {$f} $why, ' ', $r->connection->aborted; close $f;";
+    let perl = "$! = 0; while (print $text) { } my $why = $! + 0; open my $f, '>', '@DIR@/told'; print {$f} $why, ' ', $r->connection->aborted; close $f;";
     let server = Site::new()
         .script("scripts/pid.pl", "print \"Content-Type: text/plain\\n\\n$$\";")
-        .script("scripts/tells.pl", &format!("{HEAD}{tells}"))
+        .script("scripts/tells.pl", &format!("{HEAD}{perl}"))
         .script("scripts/goes_on.pl", &format!("{HEAD}1 while print($text) || 1;"))
         .serve(&format!("{CONF}LogLevel info\n{REGISTRY_1}"));
     for script in ["tells", "goes_on"] {

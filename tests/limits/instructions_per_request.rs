@@ -83,9 +83,9 @@ fn cost(counter: &Counter, target: &str, allowed: u64) -> u64 {
 }
 
 fn compiler() -> String {
-    let said =
+    let version =
         Command::new(option_env!("RUSTC").unwrap_or("rustc")).arg("--version").output().expect("it compiled this");
-    String::from_utf8_lossy(&said.stdout).trim().to_owned()
+    String::from_utf8_lossy(&version.stdout).trim().to_owned()
 }
 
 fn figure(committed: &str, name: &str) -> u64 {

@@ -12,8 +12,8 @@ fn trickle(server: &Server, head: &str, piece: &str, pause: Duration) -> (Durati
     let begun = Instant::now();
     connection.raw(head);
     loop {
-        if let Some(said) = ended(&mut connection, pause) {
-            return (begun.elapsed(), said);
+        if let Some(response) = ended(&mut connection, pause) {
+            return (begun.elapsed(), response);
         }
         if connection.try_raw(piece).is_err() {
             return (begun.elapsed(), ended(&mut connection, Duration::from_secs(5)).unwrap_or_default());
@@ -32,8 +32,8 @@ fn ended(connection: &mut Connection, patience: Duration) -> Option<String> {
 fn a_head_a_field_at_a_time_does_not_earn_more_than_its_time() {
     let server = serve(OK, "RequestReadTimeout header=1\nCustomLog access.log \"%>s %r\"");
     let head = "GET / HTTP/1.1\r\nHost: localhost\r\n";
-    let (took, said) = trickle(&server, head, "X-Field: value\r\n", Duration::from_millis(50));
-    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    let (took, response) = trickle(&server, head, "X-Field: value\r\n", Duration::from_millis(50));
+    assert!(response.starts_with("HTTP/1.1 408 "), "{response}");
     assert!(took >= Duration::from_secs(1), "{took:?}");
     until("the request is logged", || server.site.read("access.log").starts_with("408 "));
 }
@@ -45,8 +45,8 @@ fn a_rate_earns_time_and_the_second_number_ends_it() {
     let begun = Instant::now();
     let mut connection = server.connect();
     connection.raw(format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Field: {}\r\n", "v".repeat(1000)));
-    let said = String::from_utf8_lossy(&connection.rest()).into_owned();
-    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    let output = String::from_utf8_lossy(&connection.rest()).into_owned();
+    assert!(output.starts_with("HTTP/1.1 408 "), "{output}");
     assert!(begun.elapsed() >= Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
@@ -61,9 +61,9 @@ fn a_connection_that_sends_nothing_is_closed() {
 fn a_body_that_dribbles_is_a_408() {
     let server = serve(OK, "RequestReadTimeout body=1");
     let head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
-    let (took, said) = trickle(&server, head, "x", Duration::from_millis(50));
+    let (took, response) = trickle(&server, head, "x", Duration::from_millis(50));
     assert!(took >= Duration::from_secs(1), "{took:?}");
-    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    assert!(response.starts_with("HTTP/1.1 408 "), "{response}");
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn a_host_has_time_limits_of_its_own_for_bodies() {
          <VirtualHost *>\nServerName strict.example\nRequestReadTimeout body=500ms\n</VirtualHost>",
     );
     let head = "POST / HTTP/1.1\r\nHost: strict.example\r\nContent-Length: 100\r\n\r\n";
-    let (_, said) = trickle(&server, head, "x", Duration::from_millis(100));
-    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    let (_, response) = trickle(&server, head, "x", Duration::from_millis(100));
+    assert!(response.starts_with("HTTP/1.1 408 "), "{response}");
 }
 
 #[test]

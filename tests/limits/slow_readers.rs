@@ -124,8 +124,8 @@ impl Protocol {
         let text = match self {
             Protocol::Http1 | Protocol::Http2 => server.text("/"),
             Protocol::Tls => {
-                let said = curl(server, "/").wait_with_output().expect("curl");
-                String::from_utf8(said.stdout).expect("text")
+                let output = curl(server, "/").wait_with_output().expect("curl");
+                String::from_utf8(output.stdout).expect("text")
             }
         };
         assert_eq!(text, "small", "{self:?}");
@@ -206,8 +206,8 @@ fn a_full_disk_costs_only_the_clients_that_read_nothing() {
     let lost = server.status()["front"]["slow_readers"].as_u64().expect("a number");
     assert!((1..=10).contains(&lost), "{lost}");
     server.logged("cannot store a response in");
-    let told = server.log().matches("cannot store a response in").count();
-    assert!((1..=10).contains(&told), "each of the ten at most once: {told}");
+    let log = server.log().matches("cannot store a response in").count();
+    assert!((1..=10).contains(&log), "each of the ten at most once: {log}");
     drop(slow);
     until("the disk is empty again", || used(&server) == empty);
     let mut quick = server.connect();

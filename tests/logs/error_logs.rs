@@ -35,7 +35,7 @@ fn stands(server: &Server, lines: &[String], here: &str, not: &str) {
     }
 }
 
-fn said(what: &str) -> Vec<String> {
+fn lines_of(what: &str) -> Vec<String> {
     ["warned of", "logged", "printed", "child of"].map(|verb| format!("{verb} {what}")).to_vec()
 }
 
@@ -45,9 +45,9 @@ fn messages_of_a_request_go_to_the_log_of_its_host() {
     assert_eq!(ask(&server, "own.example", "/perl?own"), 200);
     assert_eq!(ask(&server, "main.example", "/perl?main"), 200);
     assert_eq!(ask(&server, "own.example", "/perl?own-die"), 500);
-    stands(&server, &said("own"), "own.log", "error.log");
+    stands(&server, &lines_of("own"), "own.log", "error.log");
     stands(&server, &["died of own-die".to_owned()], "own.log", "error.log");
-    stands(&server, &said("main"), "error.log", "own.log");
+    stands(&server, &lines_of("main"), "error.log", "own.log");
     stands(&server, &["urgent main".to_owned()], "error.log", "own.log");
     assert!(!server.site.read("own.log").contains("urgent own"), "LogLevel error leaves warnings out");
 }
@@ -68,7 +68,7 @@ fn errors_of_the_front_go_to_the_virtual_hosts_error_log() {
 fn a_hosts_log_is_opened_anew() {
     let server = serve();
     assert_eq!(ask(&server, "own.example", "/perl?before"), 200);
-    stands(&server, &said("before"), "own.log", "error.log");
+    stands(&server, &lines_of("before"), "own.log", "error.log");
     std::fs::rename(server.site.path("own.log"), server.site.path("own.log.1")).expect("moved");
     server.signal(Signal::SIGUSR1);
     until("there is a new log", || server.site.has("own.log"));
@@ -77,5 +77,5 @@ fn a_hosts_log_is_opened_anew() {
         server.site.read("own.log").contains("warned of after")
     });
     assert_eq!(ask(&server, "main.example", "/perl?main"), 200);
-    stands(&server, &said("main"), "error.log", "own.log");
+    stands(&server, &lines_of("main"), "error.log", "own.log");
 }

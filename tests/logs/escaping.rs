@@ -102,10 +102,10 @@ fn pages_about_the_server_escape_client_data() {
 fn names_of_files_are_harmless_in_what_check_says() {
     let site = Site::new().file("conf/a\u{1b}[2J\u{202e}\nforged.conf", "Nonsense on\n");
     site.configure("Include conf/*.conf");
-    let said = site.cameleer(["check", "-f", "site.conf"]);
-    assert_ne!(said.code, 0);
-    assert!(said.err.contains("Nonsense"), "{said:?}");
-    assert_harmless(&said.err);
-    let said = site.cameleer(["check", "--compat", "-f", "site.conf"]);
-    assert_harmless(&(said.out + &said.err));
+    let output = site.cameleer(["check", "-f", "site.conf"]);
+    assert_ne!(output.code, 0);
+    assert!(output.err.contains("Nonsense"), "{output:?}");
+    assert_harmless(&output.err);
+    let output = site.cameleer(["check", "--compat", "-f", "site.conf"]);
+    assert_harmless(&(output.out + &output.err));
 }

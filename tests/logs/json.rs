@@ -25,7 +25,7 @@ fn a_request_is_an_object_a_line() {
     let server = serve();
     let request = Request::get("/app/x?a=1%22").header("User-Agent", "b\"ot\\ \u{202e}").header("Referer", "http://x/");
     server.send(request).is(201);
-    let said = line(&server, 0);
+    let entry = line(&server, 0);
     for (field, value) in [
         ("client", "127.0.0.1"),
         ("server", "www.example"),
@@ -35,14 +35,18 @@ fn a_request_is_an_object_a_line() {
         ("referer", "http://x/"),
         ("user_agent", "b\"ot\\ \u{202e}"),
     ] {
-        assert_eq!(said[field], value, "{said}");
+        assert_eq!(entry[field], value, "{entry}");
     }
-    assert_eq!((&said["status"], &said["body_bytes"], &said["tls"]), (&201.into(), &5.into(), &false.into()), "{said}");
-    let number = |field: &str| said[field].as_u64().unwrap_or_else(|| panic!("{field}: {said}"));
+    assert_eq!(
+        (&entry["status"], &entry["body_bytes"], &entry["tls"]),
+        (&201.into(), &5.into(), &false.into()),
+        "{entry}"
+    );
+    let number = |field: &str| entry[field].as_u64().unwrap_or_else(|| panic!("{field}: {entry}"));
     assert!(number("sent_bytes") > 5 && number("received_bytes") > 50 && number("duration_us") >= number("queue_us"));
-    assert!(number("cpu_us") > 0 && server.workers().iter().any(|(pid, _)| *pid as u64 == number("pid")), "{said}");
-    assert!(said.get("user").is_none(), "what is not known has no field: {said}");
-    let time = said["time"].as_str().expect("a time");
+    assert!(number("cpu_us") > 0 && server.workers().iter().any(|(pid, _)| *pid as u64 == number("pid")), "{entry}");
+    assert!(entry.get("user").is_none(), "what is not known has no field: {entry}");
+    let time = entry["time"].as_str().expect("a time");
     assert!(chrono::DateTime::parse_from_rfc3339(time).is_ok() && time.ends_with('Z'), "{time}");
 }
 
@@ -73,17 +77,17 @@ fn an_error_and_its_request_have_one_name() {
          <Location />\nPsgiApp app.psgi\n</Location>",
     );
     server.get("/page?q=1").is(200);
-    let (said, error) = (line(&server, 0), complaint(&server, "odd"));
-    assert_eq!((&said["log"], &error["log"]), (&"access".into(), &"error".into()));
+    let (entry, error) = (line(&server, 0), complaint(&server, "odd"));
+    assert_eq!((&entry["log"], &error["log"]), (&"access".into(), &"error".into()));
     assert_eq!(error["message"], "odd \u{1b}[2J", "{error}");
     for field in ["request_id", "worker", "pid", "method"] {
-        assert_eq!(said[field], error[field], "{field}: {said} {error}");
+        assert_eq!(entry[field], error[field], "{field}: {entry} {error}");
     }
     assert_eq!((&error["path"], &error["level"], &error["module"]), (&"/page".into(), &"error".into(), &"perl".into()));
-    let name = said["request_id"].as_str().expect("a name");
+    let name = entry["request_id"].as_str().expect("a name");
     until("the other log has it, too", || server.site.read("named.log") == format!("{name} 200\n"));
     server.get("/page").is(200);
-    assert_ne!(line(&server, 1)["request_id"], said["request_id"]);
+    assert_ne!(line(&server, 1)["request_id"], entry["request_id"]);
 }
 
 #[test]

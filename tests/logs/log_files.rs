@@ -199,9 +199,9 @@ fn log_level_is_the_least_important_line_that_is_written() {
             "LogLevel {level}\nPerlModule Apache::Log\n<Location />\nSetHandler perl-script\nPerlHandler {handler}\n</Location>"
         ));
         server.text("/");
-        for (number, said) in levels.iter().enumerate() {
-            let is_there = server.log().contains(&format!("said as {said}"));
-            assert_eq!(is_there, number <= most, "LogLevel {level}: {said}\n{}", server.log());
+        for (number, level_name) in levels.iter().enumerate() {
+            let is_there = server.log().contains(&format!("said as {level_name}"));
+            assert_eq!(is_there, number <= most, "LogLevel {level}: {level_name}\n{}", server.log());
         }
     }
 }

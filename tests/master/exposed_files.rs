@@ -37,8 +37,8 @@ fn a_pid_file_in_a_folder_of_another_user_is_not_written() {
         server.wait();
         assert_eq!(server.site.read("victim"), IMPORTANT);
         assert!(server.site.path("run/pid").is_symlink());
-        let said = server.site.read("err.txt") + &server.site.read("error.log");
-        assert!(said.contains("run/pid: not written: the folder ") && said.contains("belongs to user 65534"), "{said}");
+        let log = server.site.read("err.txt") + &server.site.read("error.log");
+        assert!(log.contains("run/pid: not written: the folder ") && log.contains("belongs to user 65534"), "{log}");
     }
 }
 
@@ -58,8 +58,8 @@ fn no_link_is_followed_to_a_log_in_a_folder_of_another_user() {
     let server = site("other").serve("CustomLog run/access.log common");
     server.get("/none").is(404);
     until("a plain file is written", || server.site.read("run/access.log").contains("404"));
-    let said = server.site.read("err.txt") + &server.site.read("error.log");
-    assert!(said.contains("run/access.log: the folder "), "{said}");
+    let log = server.site.read("err.txt") + &server.site.read("error.log");
+    assert!(log.contains("run/access.log: the folder "), "{log}");
 }
 
 #[test]

@@ -26,8 +26,8 @@ fn a_worker_cannot_look_into_the_front_though_both_are_of_one_user() {
         my @fds = glob \"/proc/$pid/fd/*\";
         [200, [], [join ' ', $>, 'open:', @open, 'fds:', scalar @fds]] }";
     let server = serve(app, "User nobody\nGroup nogroup");
-    let said = server.text(&format!("/?{}", front_of(&server)));
-    assert!(said.ends_with(" open: fds: 0") && !said.starts_with("0 "), "{said}");
+    let body = server.text(&format!("/?{}", front_of(&server)));
+    assert!(body.ends_with(" open: fds: 0") && !body.starts_with("0 "), "{body}");
     // The worker can open these files of its own process, so the probe works.
     let own = server.text(&format!("/?{}", server.workers()[0].0));
     assert!(own.contains("open: environ maps mem"), "{own}");

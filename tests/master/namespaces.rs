@@ -43,8 +43,8 @@ fn a_site_that_is_served_in_another_container_is_not_started_twice() {
     site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
     let command = site.serve_command();
     let server = Server::start(site, command);
-    let said = Finished::of(&mut contained(&server.site.serve_command())).failed(1, "already running as process");
-    assert!(said.err.contains("cameleer.pid"), "{said:?}");
+    let output = Finished::of(&mut contained(&server.site.serve_command())).failed(1, "already running as process");
+    assert!(output.err.contains("cameleer.pid"), "{output:?}");
     assert_eq!(server.site.read("cameleer.pid").trim(), server.pid().to_string());
     assert_eq!(server.text("/"), "ok");
     assert_eq!(server.status()["pid"], server.pid());
@@ -88,10 +88,10 @@ fn a_server_without_its_own_memory_figures_is_one_of_another_namespace() {
     let mut inside = Server::start(site, command);
     let ask = || inside.site.cameleer(["status", "--pid-file", "run.pid"]).succeeded().out;
     until("its worker is idle", || ask().contains(" _ idle "));
-    let said = ask();
-    let worker = said.lines().find(|line| line.contains(" _ idle ")).expect("its worker");
+    let response = ask();
+    let worker = response.lines().find(|line| line.contains(" _ idle ")).expect("its worker");
     // Eight words precede the memory figure: slot, generation, pid, state (two), requests, duration (two).
-    assert_eq!(worker.split_whitespace().nth(8), Some("-"), "its number means a stranger here: {said}");
+    assert_eq!(worker.split_whitespace().nth(8), Some("-"), "its number means a stranger here: {response}");
     inside.site.cameleer(["stop", "--pid-file", "run.pid"]).succeeded();
     assert_eq!(inside.wait(), 0);
 }
@@ -111,8 +111,8 @@ fn a_pid_file_of_another_users_server_names_the_user() {
     });
     let user = nix::unistd::User::from_uid(1.into()).ok().flatten().expect("Debian's daemon").name;
     for command in ["status", "reload", "stop"] {
-        let said = site.cameleer([command, "--pid-file", "run.pid"]);
-        said.failed(1, &format!("process {pid}, which run.pid names, belongs to {user}"));
+        let output = site.cameleer([command, "--pid-file", "run.pid"]);
+        output.failed(1, &format!("process {pid}, which run.pid names, belongs to {user}"));
     }
     stranger.kill().expect("ours");
     stranger.wait().expect("ours");

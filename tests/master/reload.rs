@@ -94,9 +94,9 @@ fn a_request_under_way_is_finished_by_the_old_code() {
 fn a_reload_with_broken_perl_keeps_the_old_code_and_names_the_line() {
     let server = serve(&version(1), "");
     server.site.write("app.psgi", "use strict;\nmy $x = $undeclared;\nsub { }\n");
-    let said = server.reload();
-    assert_ne!(said.code, 0, "{said:?}");
-    assert!(said.err.contains("app.psgi line 2"), "{said:?}");
+    let outcome = server.reload();
+    assert_ne!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.err.contains("app.psgi line 2"), "{outcome:?}");
     server.logged("app.psgi line 2");
     assert_eq!(server.text("/"), "version 1");
     server.site.write("app.psgi", &version(2));
@@ -110,9 +110,12 @@ fn a_reload_with_a_broken_configuration_keeps_the_old_one_and_names_the_line() {
     let good = server.site.read("site.conf");
     server.site.write("site.conf", &format!("{good}\n\nMaxClient 5\n"));
     let line = good.lines().count() + 3 - usize::from(good.ends_with('\n'));
-    let said = server.reload();
-    assert_ne!(said.code, 0, "{said:?}");
-    assert!(said.err.contains("site.conf:") && said.err.contains("MaxClients"), "{said:?}, expected near line {line}");
+    let outcome = server.reload();
+    assert_ne!(outcome.code, 0, "{outcome:?}");
+    assert!(
+        outcome.err.contains("site.conf:") && outcome.err.contains("MaxClients"),
+        "{outcome:?}, expected near line {line}"
+    );
     assert_eq!(server.text("/"), "version 1");
     server.site.write("site.conf", &good);
     server.reload().succeeded();
@@ -132,8 +135,8 @@ fn code_that_never_finishes_loading_fails_after_start_timeout() {
     let server = serve(&version(1), "");
     server.site.write("app.psgi", "1 while 1;");
     server.site.write("site.conf", &format!("{}\nStartTimeout 1s\n", server.site.read("site.conf")));
-    let said = server.reload();
-    assert_ne!(said.code, 0, "{said:?}");
+    let outcome = server.reload();
+    assert_ne!(outcome.code, 0, "{outcome:?}");
     assert_eq!(server.text("/"), "version 1");
 }
 
@@ -169,9 +172,9 @@ fn a_listener_that_cannot_be_bound_fails_the_reload_only() {
     let _holder = std::net::TcpListener::bind(("127.0.0.1", taken.port)).expect("bound");
     let conf = server.site.read("site.conf");
     server.site.write("site.conf", &format!("{conf}\nListen 127.0.0.1:{}\n", taken.port));
-    let said = server.reload();
-    assert_ne!(said.code, 0, "{said:?}");
-    assert!(said.err.contains(&taken.port.to_string()), "{said:?}");
+    let outcome = server.reload();
+    assert_ne!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.err.contains(&taken.port.to_string()), "{outcome:?}");
     assert_eq!(server.text("/"), "version 1");
 }
 

@@ -128,12 +128,12 @@ fn systemd_gets_ready_when_the_first_worker_is_ready() {
     let before = messages(&socket);
     assert!(!before.contains("READY=1"), "{before}");
     server.site.write("load", "");
-    let mut said = String::new();
+    let mut received = String::new();
     until("READY=1", || {
-        said += &messages(&socket);
-        said.contains("READY=1")
+        received += &messages(&socket);
+        received.contains("READY=1")
     });
-    assert!(said.contains(&format!("MAINPID={}", server.pid())), "{said}");
+    assert!(received.contains(&format!("MAINPID={}", server.pid())), "{received}");
     assert_eq!(server.text("/"), "ok");
     server.signal(Signal::SIGTERM);
     server.wait();
@@ -141,13 +141,13 @@ fn systemd_gets_ready_when_the_first_worker_is_ready() {
 }
 
 fn messages(socket: &UnixDatagram) -> String {
-    let mut said = String::new();
+    let mut text = String::new();
     let mut buffer = [0; 4096];
     while let Ok(n) = socket.recv(&mut buffer) {
-        said += &String::from_utf8_lossy(&buffer[..n]);
-        said.push('\n');
+        text += &String::from_utf8_lossy(&buffer[..n]);
+        text.push('\n');
     }
-    said
+    text
 }
 
 /// Starts the program with `arguments`, with `listener` as systemd passes a socket.

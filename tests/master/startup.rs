@@ -73,8 +73,8 @@ fn in_the_background(site: &Site, mut command: std::process::Command, log: &str)
 
 #[test]
 fn serve_in_the_foreground() {
-    for (said, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "err.txt")] {
-        let site = site(said);
+    for (error_log, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "err.txt")] {
+        let site = site(error_log);
         let command = site.command(["serve", "-f", "site.conf"]);
         in_the_foreground(site, command, log);
     }
@@ -82,26 +82,26 @@ fn serve_in_the_foreground() {
 
 #[test]
 fn serve_dash_k_start() {
-    for (said, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "error_log")] {
-        let site = site(said);
+    for (error_log, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "error_log")] {
+        let site = site(error_log);
         in_the_background(&site, site.command(["serve", "-f", "site.conf", "-k", "start"]), log);
     }
 }
 
 #[test]
 fn run_in_the_foreground() {
-    for (said, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "err.txt")] {
+    for (error_log, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "err.txt")] {
         let site = site("");
-        let command = run(&site, said, &[]);
+        let command = run(&site, error_log, &[]);
         in_the_foreground(site, command, log);
     }
 }
 
 #[test]
 fn run_dash_d() {
-    for (said, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "error_log")] {
+    for (error_log, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "error_log")] {
         let site = site("");
-        in_the_background(&site, run(&site, said, &["-D"]), log);
+        in_the_background(&site, run(&site, error_log, &["-D"]), log);
     }
 }
 
@@ -127,8 +127,8 @@ fn below_systemd() {
 
 #[test]
 fn dash_x_logs_to_the_error_log() {
-    for (said, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "err.txt")] {
-        let site = site(said);
+    for (error_log, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "err.txt")] {
+        let site = site(error_log);
         let mut command = site.serve_command();
         command.arg("-X");
         let mut server = Server::start(site, command);

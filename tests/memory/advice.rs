@@ -16,8 +16,8 @@ fn site() -> Site {
 
 #[track_caller]
 fn advice(server: &Server) -> Value {
-    let said = server.control(["mem", "--advise", "--json"]).succeeded();
-    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+    let output = server.control(["mem", "--advise", "--json"]).succeeded();
+    serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
 fn late(advice: &Value) -> &Vec<Value> {
@@ -66,8 +66,8 @@ fn registry_scripts_are_weighed_and_two_names_of_one_file_are_reported() {
     assert!(names.contains(&"/perl/one.pl") && names.contains(&"/perl/two.pl"), "{given}");
     let heaviest = &late(&given)[0];
     assert!(number(&heaviest["bytes"]) > 4 << 20 && heaviest["kind"] == "script", "it brings its module: {given}");
-    let told = server.control(["mem", "--advise", "--write", "preload.pl"]).succeeded().out;
-    assert!(told.contains("one.pl is compiled 2 times: /perl/one.pl, /perl/two.pl"), "{told}");
+    let output = server.control(["mem", "--advise", "--write", "preload.pl"]).succeeded().out;
+    assert!(output.contains("one.pl is compiled 2 times: /perl/one.pl, /perl/two.pl"), "{output}");
     server.site.configure(&format!("{REGISTRY}PerlRequire preload.pl\n"));
     server.reload().succeeded();
     assert_eq!(server.text("/perl/one.pl"), "ok");
@@ -87,9 +87,9 @@ fn code_that_the_mold_cannot_load_is_reported_and_not_written() {
         .serve("MaxClients 1\nStartServers 1\nPerlLib lib\n<Location />\nPsgiApp app.psgi\n</Location>");
     server.text("/");
     server.until_idle(1);
-    let told = server.control(["mem", "--advise", "--write", "preload.pl"]).succeeded().out;
-    assert!(told.contains("loading in the mold fails: not in the mold"), "{told}");
-    assert!(told.contains("loading in the mold fails: the code ended its process"), "{told}");
+    let output = server.control(["mem", "--advise", "--write", "preload.pl"]).succeeded().out;
+    assert!(output.contains("loading in the mold fails: not in the mold"), "{output}");
+    assert!(output.contains("loading in the mold fails: the code ended its process"), "{output}");
     assert!(!server.site.read("preload.pl").contains("Odd"), "{}", server.site.read("preload.pl"));
     assert_eq!(server.text("/"), "ok", "the mold and its workers are unharmed");
 }

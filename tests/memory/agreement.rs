@@ -19,8 +19,8 @@ fn gtop_in_a_worker_equals_cameleer_mem() {
         let asked =
             server.workers().into_iter().find_map(|(pid, _)| read_by_the_other(&server, pid).map(|read| (pid, read)));
         asked.is_some_and(|(pid, [size, share, private, pss])| {
-            let said = measured(&server);
-            let workers = of_role(&said, "worker");
+            let metrics = measured(&server);
+            let workers = of_role(&metrics, "worker");
             let sizes = &workers.iter().find(|worker| has_pid(worker, &pid.to_string())).expect("it is there")["sizes"];
             let ours = ["rss", "shared", "private"].map(|name| number(&sizes[name]));
             [size, share, private] == ours && pss.abs_diff(number(&sizes["pss"])) < pss / 50

@@ -29,8 +29,8 @@ fn serve() -> Server {
 /// The owners in `mem --blame`, the largest first.
 fn blame(server: &Server) -> Vec<Value> {
     let blame = eventually("both workers have no request, and are asked", || {
-        let said = server.control(["mem", "--blame", "--json"]).succeeded();
-        let blame: Value = serde_json::from_str(&said.out).expect("JSON");
+        let output = server.control(["mem", "--blame", "--json"]).succeeded();
+        let blame: Value = serde_json::from_str(&output.out).expect("JSON");
         (blame["asked"] == 2).then_some(blame)
     });
     blame["owners"].as_array().expect("a list").clone()

@@ -18,10 +18,10 @@ fn the_calculator_gives_what_the_documents_give() {
         (&["--ram", "500M", "--process", "10M"], 50, "500 MB / 10.0 MB"),
         (&["--ram", "400M", "--process", "10M"], 40, "400 MB / 10.0 MB"),
     ] {
-        let said = plan(arguments);
-        let first: Vec<&str> = said.lines().next().expect("a line").split_whitespace().collect();
-        assert_eq!(first[..2], ["MaxClients", &clients.to_string()], "{said}");
-        assert!(said.contains(also), "{said}");
+        let output = plan(arguments);
+        let first: Vec<&str> = output.lines().next().expect("a line").split_whitespace().collect();
+        assert_eq!(first[..2], ["MaxClients", &clients.to_string()], "{output}");
+        assert!(output.contains(also), "{output}");
     }
     let most = u64::MAX.to_string();
     assert!(plan(&["--ram", &most, "--process", "2", "--shared", "1"]).contains(&(u64::MAX - 1).to_string()));
@@ -50,11 +50,11 @@ fn the_running_pool_is_shown_and_planned_with() {
     for word in ["master", "front", "mold 1", "worker 0", "worker 1", "worker 2", "in all", "more fit into"] {
         assert!(table.contains(word), "{word}: {table}");
     }
-    let said = measured(&server);
-    assert_eq!(of_role(&said, "worker").len(), 3);
-    let (total, shared) = (&said["total"], number(&of_role(&said, "mold")[0]["sizes"]["shared_anonymous"]));
-    assert!(shared > 10_000_000, "the data is shared: {said}");
-    assert!(number(&total["rss"]) > number(&total["pss"]) + 3 * shared, "RSS counts it with each: {said}");
+    let metrics = measured(&server);
+    assert_eq!(of_role(&metrics, "worker").len(), 3);
+    let (total, shared) = (&metrics["total"], number(&of_role(&metrics, "mold")[0]["sizes"]["shared_anonymous"]));
+    assert!(shared > 10_000_000, "the data is shared: {metrics}");
+    assert!(number(&total["rss"]) > number(&total["pss"]) + 3 * shared, "RSS counts it with each: {metrics}");
     let plan = server.control(["mem", "--plan"]).succeeded().out;
     assert!(plan.contains("without sharing") && plan.contains("by the private memory of workers"), "{plan}");
     let plan = server.control(["mem", "--plan", "--ram", "256M"]).succeeded().out;
@@ -75,18 +75,18 @@ fn a_leak_is_growth_by_a_thousand_requests_and_overwriting_is_decay() {
     for _ in 0..300 {
         connection.ask(Request::get("/leak")).is(200);
     }
-    let said = measured(&server);
+    let metrics = measured(&server);
     let growths: Vec<i64> =
-        of_role(&said, "worker").iter().filter_map(|worker| worker["growth_per_1000"].as_i64()).collect();
-    assert!(growths.iter().any(|growth| (19_000_000..30_000_000).contains(growth)), "20 kB a request: {said}");
+        of_role(&metrics, "worker").iter().filter_map(|worker| worker["growth_per_1000"].as_i64()).collect();
+    assert!(growths.iter().any(|growth| (19_000_000..30_000_000).contains(growth)), "20 kB a request: {metrics}");
 
     let pid = connection.ask(Request::get("/write")).is(200).text();
-    let said = measured(&server);
-    for worker in of_role(&said, "worker") {
+    let metrics = measured(&server);
+    for worker in of_role(&metrics, "worker") {
         let share = worker["of_mold"].as_f64().expect("a number");
         match has_pid(worker, &pid) {
-            true => assert!((0.4..0.75).contains(&share), "half of the data was written: {said}"),
-            false => assert!(share > 0.9, "{said}"),
+            true => assert!((0.4..0.75).contains(&share), "half of the data was written: {metrics}"),
+            false => assert!(share > 0.9, "{metrics}"),
         }
     }
 }
@@ -95,8 +95,8 @@ fn a_leak_is_growth_by_a_thousand_requests_and_overwriting_is_decay() {
 fn the_picture_is_one_file_that_needs_no_other() {
     let server = serve("sub { [200, [], ['here']] }", 2);
     let file = server.site.filled("@DIR@/pool.svg");
-    let said = server.control(["mem", "--svg", &file]).succeeded();
-    assert_eq!(said.out, "");
+    let output = server.control(["mem", "--svg", &file]).succeeded();
+    assert_eq!(output.out, "");
     let picture = server.site.read("pool.svg");
     assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
     assert!(picture.contains("prefers-color-scheme:dark") && picture.contains(">worker 1</text>"), "{picture}");
@@ -116,12 +116,12 @@ fn the_limit_of_a_control_group_is_a_bound() {
     site.configure(&conf(1));
     let server = Server::start_by(site, &["sh", "-c", &group.enter()]);
     server.text("/");
-    let said = measured(&server);
-    assert_eq!(said["available"]["bound"], "cgroup", "{said}");
-    let (available, one) = (number(&said["available"]["bytes"]), number(&said["one_more_worker"]));
+    let metrics = measured(&server);
+    assert_eq!(metrics["available"]["bound"], "cgroup", "{metrics}");
+    let (available, one) = (number(&metrics["available"]["bytes"]), number(&metrics["one_more_worker"]));
     let used = (200 << 20) - available;
-    assert!(used * 2 > number(&said["given_back"]) && used < 100 << 20, "the server's memory is used: {said}");
-    assert_eq!(number(&said["more_workers"]), available / one);
+    assert!(used * 2 > number(&metrics["given_back"]) && used < 100 << 20, "the server's memory is used: {metrics}");
+    assert_eq!(number(&metrics["more_workers"]), available / one);
 }
 
 /// A program that a request has started counts as part of the server while it runs.
@@ -133,9 +133,9 @@ fn child_processes_of_a_worker_are_counted() {
         1,
     );
     let pid = server.text("/start");
-    let said = measured(&server);
-    let children = of_role(&said, "child");
-    assert!(children.iter().any(|child| has_pid(child, &pid)), "{said}");
+    let metrics = measured(&server);
+    let children = of_role(&metrics, "child");
+    assert!(children.iter().any(|child| has_pid(child, &pid)), "{metrics}");
     assert_eq!(server.text(&format!("/end/{pid}")), "ended");
 }
 
@@ -147,15 +147,15 @@ fn every_mold_is_shown_and_workers_are_compared_with_their_own() {
         server.text("/");
     }
     server.control(["refork"]).succeeded();
-    let (said, molds) = eventually("workers of the second mold", || {
-        let said = measured(&server);
-        let workers = of_role(&said, "worker").into_iter().filter_map(|worker| worker["mold"].as_i64());
+    let (metrics, molds) = eventually("workers of the second mold", || {
+        let metrics = measured(&server);
+        let workers = of_role(&metrics, "worker").into_iter().filter_map(|worker| worker["mold"].as_i64());
         let molds: std::collections::BTreeSet<i64> = workers.collect();
-        let all: Vec<i64> = of_role(&said, "mold").iter().filter_map(|mold| mold["pid"].as_i64()).collect();
-        (all.len() == 2 && molds.len() == 1 && all.first() == molds.first()).then_some((said, molds))
+        let all: Vec<i64> = of_role(&metrics, "mold").iter().filter_map(|mold| mold["pid"].as_i64()).collect();
+        (all.len() == 2 && molds.len() == 1 && all.first() == molds.first()).then_some((metrics, molds))
     });
     assert!(molds.iter().all(|mold| *mold > 0));
     let shares = |worker: &&serde_json::Value| worker["of_mold"].as_f64();
-    assert!(of_role(&said, "worker").iter().filter_map(shares).all(|share| share > 0.8), "{said}");
-    assert_eq!(of_role(&said, "worker").iter().filter_map(shares).count(), 2, "{said}");
+    assert!(of_role(&metrics, "worker").iter().filter_map(shares).all(|share| share > 0.8), "{metrics}");
+    assert_eq!(of_role(&metrics, "worker").iter().filter_map(shares).count(), 2, "{metrics}");
 }

@@ -13,8 +13,8 @@ fn a_planted_leak_is_named_with_its_number() {
         server.get("/").is(200);
     }
     server.until_idle(2);
-    let said = server.control(["mem", "--leaks", "--json"]).succeeded();
-    let leaks: Value = serde_json::from_str(&said.out).expect("JSON");
+    let output = server.control(["mem", "--leaks", "--json"]).succeeded();
+    let leaks: Value = serde_json::from_str(&output.out).expect("JSON");
     assert_eq!((leaks["asked"].as_u64(), leaks["requests"].as_u64()), (Some(2), Some(50)));
     let classes = leaks["classes"].as_array().expect("a list");
     let first: Vec<&str> = classes.iter().take(2).filter_map(|one| one["class"].as_str()).collect();
@@ -31,6 +31,6 @@ fn a_program_that_keeps_nothing_leaks_no_class() {
         server.get("/").is(200);
     }
     server.until_idle(1);
-    let said = server.control(["mem", "--leaks", "--json"]).succeeded();
-    assert!(!said.out.contains("My::Page"), "{said:?}");
+    let output = server.control(["mem", "--leaks", "--json"]).succeeded();
+    assert!(!output.out.contains("My::Page"), "{output:?}");
 }

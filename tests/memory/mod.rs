@@ -40,8 +40,8 @@ fn conf(workers: usize) -> String {
 /// The JSON output of `cameleer mem`.
 #[track_caller]
 fn measured(server: &Server) -> Value {
-    let said = server.control(["mem", "--json"]).succeeded();
-    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+    let output = server.control(["mem", "--json"]).succeeded();
+    serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
 #[track_caller]

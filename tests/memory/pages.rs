@@ -11,15 +11,15 @@ fn serve(directives: &str) -> Server {
 /// The value of a line in `/proc/PID/NAME`, which must be equal for mold and workers. `None` when the kernel does not
 /// report it.
 #[track_caller]
-fn told(server: &Server, name: &str, line: &str) -> Option<String> {
-    let said = measured(server);
-    let those = [of_role(&said, "mold"), of_role(&said, "worker")].concat();
+fn line_of_proc(server: &Server, name: &str, line: &str) -> Option<String> {
+    let metrics = measured(server);
+    let those = [of_role(&metrics, "mold"), of_role(&metrics, "worker")].concat();
     let mut values = those.iter().map(|process| {
         let text = std::fs::read_to_string(format!("/proc/{}/{name}", process["pid"])).ok()?;
         text.lines().find_map(|found| Some(found.strip_prefix(line)?.trim().to_owned()))
     });
     let first = values.next().expect("a mold");
-    assert!(values.all(|value| value == first), "{line} differs: {said}");
+    assert!(values.all(|value| value == first), "{line} differs: {metrics}");
     first
 }
 
@@ -32,7 +32,7 @@ fn huge_pages_are_as_the_machine_has_them_or_none() {
     for (directives, expected) in
         [("", ours.trim()), ("TransparentHugePages On\n", ours.trim()), ("TransparentHugePages Off\n", "0")]
     {
-        let enabled = told(&serve(directives), "status", "THP_enabled:");
+        let enabled = line_of_proc(&serve(directives), "status", "THP_enabled:");
         assert_eq!(enabled.as_deref(), Some(expected), "{directives}");
     }
 }
@@ -40,7 +40,7 @@ fn huge_pages_are_as_the_machine_has_them_or_none() {
 #[test]
 fn kernel_same_page_merging_merges_pages_or_logs_why_not() {
     let server = serve("");
-    let silent = told(&server, "ksm_stat", "ksm_merge_any:");
+    let silent = line_of_proc(&server, "ksm_stat", "ksm_merge_any:");
     assert!(silent.is_none_or(|merges| merges == "no") && !server.log().contains("KernelSamePageMerging"));
     let server = serve("KernelSamePageMerging On\n");
     match std::fs::read_to_string("/sys/kernel/mm/ksm/run").ok().as_deref().map(str::trim) {
@@ -50,7 +50,7 @@ fn kernel_same_page_merging_merges_pages_or_logs_why_not() {
             drop(server.logged("KernelSamePageMerging: no pages are merged while /sys/kernel/mm/ksm/run is not 1"))
         }
     }
-    let merges = told(&server, "ksm_stat", "ksm_merge_any:");
+    let merges = line_of_proc(&server, "ksm_stat", "ksm_merge_any:");
     assert!(merges.is_none_or(|merges| merges == "yes") || server.log().contains("this kernel cannot merge"));
     assert_eq!(server.text("/"), "here");
 }

@@ -14,8 +14,8 @@ fn the_path_that_makes_workers_grow_is_named_with_its_growth() {
         server.get("/clean?with=a-query").is(200);
     }
     server.until_idle(2);
-    let said = server.control(["mem", "--urls", "--json"]).succeeded();
-    let urls: Value = serde_json::from_str(&said.out).expect("JSON");
+    let output = server.control(["mem", "--urls", "--json"]).succeeded();
+    let urls: Value = serde_json::from_str(&output.out).expect("JSON");
     let paths = urls["paths"].as_array().expect("a list");
     assert_eq!(paths[0]["path"], "/leaks", "{paths:?}");
     let grown = paths[0]["a_request"].as_i64().expect("a number");

@@ -29,11 +29,11 @@ const APP: &str = "our @shared = map { 'x' x 10_000 } 1 .. 4000; our @own;\n\
 fn the_memory_reported_as_freed_is_freed_by_a_stop() {
     verify("a stop gives back", |meter| {
         let mut server = meter.start(5);
-        let (said, before) = (number(&measured(&server)["given_back"]), meter.used());
+        let (reported, before) = (number(&measured(&server)["given_back"]), meter.used());
         server.signal(Signal::SIGTERM);
         server.wait();
         server.until_gone();
-        meter.settled(said, || before.saturating_sub(meter.used()))
+        meter.settled(reported, || before.saturating_sub(meter.used()))
     });
 }
 
@@ -41,12 +41,12 @@ fn the_memory_reported_as_freed_is_freed_by_a_stop() {
 fn one_more_worker_costs_as_much_as_reported() {
     verify("one more worker costs", |meter| {
         let server = meter.start(4);
-        let (said, before) = (number(&measured(&server)["one_more_worker"]), meter.used());
+        let (reported, before) = (number(&measured(&server)["one_more_worker"]), meter.used());
         for workers in 5..=8 {
             server.signal(Signal::SIGTTIN);
             server.until_idle(workers);
         }
-        meter.settled(said, || meter.used().saturating_sub(before) / 4)
+        meter.settled(reported, || meter.used().saturating_sub(before) / 4)
     });
 }
 

@@ -52,8 +52,8 @@ fn a_missing_include_is_a_decision_that_stops_the_new_server() {
 #[test]
 fn a_folder_of_all_files_ends_the_search_for_includes() {
     let site = site("IncludeOptional /proc/self/task\n");
-    let said = site.cameleer(["migrate", "old", "--to", "new"]);
-    assert!(said.code == 0 || said.code == 1, "{said:?}");
+    let output = site.cameleer(["migrate", "old", "--to", "new"]);
+    assert!(output.code == 0 || output.code == 1, "{output:?}");
 }
 
 #[test]

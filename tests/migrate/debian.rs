@@ -14,8 +14,8 @@ fn debian() -> (Site, Site) {
 fn a_migrated_tree_is_checked_served_and_answers_a_page_of_each_kind() {
     let (site, tls) = debian();
     let before = contents(&site.path("etc"));
-    let said = site.cameleer(["migrate", "etc", "--to", "new"]).succeeded();
-    assert!(said.err.is_empty(), "{said:?}");
+    let output = site.cameleer(["migrate", "etc", "--to", "new"]).succeeded();
+    assert!(output.err.is_empty(), "{output:?}");
     assert_eq!(contents(&site.path("etc")), before, "the old server's files are as before");
     let checked = site.cameleer(["check", "--no-htaccess", "-f", "new/apache2.conf"]).succeeded();
     assert!(checked.out.contains("Syntax OK"), "{checked:?}");

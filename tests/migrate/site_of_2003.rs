@@ -50,9 +50,9 @@ fn a_site_with_dbi_rewrite_rules_htaccess_files_and_tls_is_migrated_checked_and_
         "Changed",
         &["@DIR@/apache/conf/parts.conf:2: RewriteLog: is not supported: `cameleer explain` shows where a path leads"],
     );
-    let said = site.cameleer(["check", "-f", "new/conf/httpd.conf"]).succeeded();
-    assert!(said.out.contains("1 .htaccess file: Syntax OK"), "{said:?}");
-    assert!(said.err.contains("htdocs/broken/.htaccess: not read, as in httpd"), "{said:?}");
+    let output = site.cameleer(["check", "-f", "new/conf/httpd.conf"]).succeeded();
+    assert!(output.out.contains("1 .htaccess file: Syntax OK"), "{output:?}");
+    assert!(output.err.contains("htdocs/broken/.htaccess: not read, as in httpd"), "{output:?}");
 
     let server = serve(site, "new/conf/httpd.conf");
     assert_eq!(server.text("/news/7.html"), "Camels win\n");

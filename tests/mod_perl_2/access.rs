@@ -77,11 +77,11 @@ fn a_file_is_refused_to_users_whom_a_provider_denies() {
 fn a_provider_that_dies_or_returns_nonsense_admits_no_client() {
     let server =
         serve(&[("/dies", "Require broken dies"), ("/odd", "Require broken odd"), ("/failed", "Require broken x")]);
-    for (path, said) in
+    for (path, expected) in
         [("/dies", "no idea"), ("/odd", "the provider My::broken returned \"17\""), ("/failed", "returned \"3\"")]
     {
         server.get(path).is(500);
-        server.logged(said);
+        server.logged(expected);
     }
 }
 
@@ -144,7 +144,7 @@ fn code_knows_passwords_beside_the_file_or_alone() {
 #[test]
 fn a_provider_of_passwords_must_have_been_named() {
     let site = site_of_passwords();
-    for (providers, said) in [
+    for (providers, expected) in [
         (
             "nobody",
             "expected file, dbm, dbd, ldap, socache, or the name of a PerlAddAuthnProvider or AuthnProviderAlias above this line, got \"nobody\"",
@@ -154,6 +154,6 @@ fn a_provider_of_passwords_must_have_been_named() {
         site.configure(&format!(
             "PerlAddAuthnProvider code My::knows\n<Location /a>\nAuthBasicProvider {providers}\n</Location>\n"
         ));
-        site.cameleer(["check", "-f", "site.conf"]).failed(78, said);
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, expected);
     }
 }

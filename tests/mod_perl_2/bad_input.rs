@@ -60,8 +60,8 @@ fn code_in_arguments_may_end_what_the_method_works_on() {
 fn objects_of_a_request_are_used_in_the_next_one() {
     let server = sweep();
     let (_, process) = ask(&server, "/keep");
-    let (_, said) = ask(&server, "/reuse");
-    let (same, calls) = said.split_once(' ').expect("two words");
+    let (_, response) = ask(&server, "/reuse");
+    let (same, calls) = response.split_once(' ').expect("two words");
     assert_eq!(same, process);
     assert!(calls.parse::<usize>().expect("a number") > 10_000, "{calls}");
 }
@@ -72,8 +72,8 @@ fn objects_are_used_in_cleanups_in_a_child_and_when_perl_ends() {
     outlives(&server, "/in_cleanup");
     server.logged("handler: ");
     server.logged("pool: ");
-    let (_, said) = ask(&server, "/in_child");
-    assert_eq!(said, format!("{} 0", server.text("/pid")));
+    let (_, response) = ask(&server, "/in_child");
+    assert_eq!(response, format!("{} 0", server.text("/pid")));
     ask(&server, "/at_the_end");
     server.logged("END: ");
     assert!(!server.log().contains("killed signal="), "{}", server.log());
@@ -140,8 +140,8 @@ fn a_brigade_beyond_the_limit_of_memory_is_an_exception_or_costs_its_worker() {
     );
     let limit = "PerlSetEnv PERL_RLIMIT_AS 700\nPerlModule Apache2::Resource\nPerlChildInitHandler Apache2::Resource\n";
     let server = site(&code).serve(&format!("{limit}{}", conf("")));
-    let said = server.text("/my?flat");
-    assert!(said.starts_with("APR::Brigade::flatten: (12) Cannot allocate memory at "), "{said}");
+    let body = server.text("/my?flat");
+    assert!(body.starts_with("APR::Brigade::flatten: (12) Cannot allocate memory at "), "{body}");
     let before = server.workers();
     let status = server.get("/my?own").status;
     assert!(matches!(status, 500 | 502), "{status}");
@@ -163,9 +163,9 @@ fn methods_cost_by_the_length_of_their_arguments() {
     let server = long_texts();
     let mut connection = server.connect();
     connection.patience(Duration::from_secs(120));
-    let said = connection.ask(Request::get("/calls")).is(200).text();
-    let (_, said) = said.split_once("tried: ").expect("it came to its end");
-    let (tried, slow) = said.split_once('\n').unwrap_or((said, ""));
+    let body = connection.ask(Request::get("/calls")).is(200).text();
+    let (_, counts) = body.split_once("tried: ").expect("it came to its end");
+    let (tried, slow) = counts.split_once('\n').unwrap_or((counts, ""));
     assert_eq!(slow, "");
     assert!(tried.parse::<usize>().expect("a number") > 1_000, "{tried}");
 }

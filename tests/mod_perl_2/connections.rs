@@ -51,7 +51,7 @@ const ECHO: &str = "sub handler { my $socket = $_[0]->client_socket;\n\
     while ($socket->recv(my $buffer, 1024)) { $socket->send($buffer) }\nApache2::Const::OK }";
 
 /// The line that a handler sends: the result of `code`.
-fn said(code: &str, inside: &str) -> String {
+fn value_of(code: &str, inside: &str) -> String {
     let site = Listening::new(
         &format!("sub handler {{ my $c = shift; $c->client_socket->send(do {{ {code} }}); 0 }}"),
         inside,
@@ -110,7 +110,7 @@ fn the_connection_knows_its_ends_and_its_host() {
         $c->client_socket->remote_addr->ip_get";
     let inside = "ServerName echo.example\nPerlSetVar Word said";
     let expected = "127.0.0.1|PORT|id|echo.example|said|60000000|Apache2::Connection|0|127.0.0.1";
-    assert_eq!(said(code, inside), expected);
+    assert_eq!(value_of(code, inside), expected);
 }
 
 #[test]
@@ -333,10 +333,10 @@ fn filters_of_connections_are_refused_with_a_way_out() {
 fn check_warns_of_the_cost_of_connection_handlers() {
     let site = site(ECHO);
     site.configure(&conf(8084, ""));
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded().err;
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded().err;
     assert!(
-        said.contains("site.conf:7: warning: PerlProcessConnectionHandler: each open connection occupies one of 2 workers until its handler returns, at most 300s"),
-        "{said}"
+        output.contains("site.conf:7: warning: PerlProcessConnectionHandler: each open connection occupies one of 2 workers until its handler returns, at most 300s"),
+        "{output}"
     );
     let amber = site.cameleer(["check", "--compat", "-f", "site.conf"]).out;
     assert!(amber.contains("each open connection occupies one of 2 workers"), "{amber}");
@@ -346,6 +346,6 @@ fn check_warns_of_the_cost_of_connection_handlers() {
 fn an_address_may_name_the_protocol_that_is_spoken_there() {
     let site = site(ECHO);
     site.configure(&format!("{}\nListen 127.0.0.1:8085 smtp", conf(8084, "")));
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded().err;
-    assert!(said.contains("Listen: protocol smtp is ignored: only http and https are known"), "{said}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded().err;
+    assert!(output.contains("Listen: protocol smtp is ignored: only http and https are known"), "{output}");
 }

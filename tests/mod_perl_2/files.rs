@@ -117,13 +117,13 @@ fn an_index_that_is_a_program_answers_where_a_program_leads_to_its_folder() {
 
 #[test]
 fn headers_from_the_configuration_are_those_of_the_responding_place() {
-    let says =
+    let handler =
         "<Location /says>\nSetHandler modperl\nPerlResponseHandler My::says\nHeader set X-From third\n</Location>\n";
-    let server = serve_leads(says);
+    let server = serve_leads(handler);
     for (path, from, kind) in [("/ir?/sub/index.html", "second", Some("text/html")), ("/ir?/says", "third", None)] {
         let response = server.get(path).is(200);
         assert_eq!(response.header("X-From").as_deref(), Some(from), "{path}");
-        let said = response.header("Content-Type");
-        assert_eq!(said.as_deref().and_then(|said| said.split(';').next()), kind, "{path}");
+        let value = response.header("Content-Type");
+        assert_eq!(value.as_deref().and_then(|value| value.split(';').next()), kind, "{path}");
     }
 }

@@ -167,8 +167,8 @@ fn a_filter_object_used_after_its_request_dies_with_a_message() {
     let inside = "PerlOutputFilterHandler My::keeps\n</Location>\n<Location /later>\nSetHandler modperl\nPerlResponseHandler My::later";
     let server = filtered(code, inside);
     assert_eq!(server.text("/my"), "Hello");
-    let said = server.text("/later");
-    assert!(said.contains("is not running") && said.contains("this request is over"), "{said}");
+    let body = server.text("/later");
+    assert!(body.contains("is not running") && body.contains("this request is over"), "{body}");
 }
 
 #[test]

@@ -50,10 +50,10 @@ fn a_status_line_counts_with_the_number_of_the_status_only() {
         ("silent", "200 OK", ""),
     ];
     for (sub, line, body) in cases {
-        let said = exchange(&server, &format!("/my?{sub}"));
+        let response = exchange(&server, &format!("/my?{sub}"));
         assert!(
-            said.starts_with(&format!("HTTP/1.1 {line}\r\n")) && said.ends_with(&format!("\r\n\r\n{body}")),
-            "{sub}: {said}"
+            response.starts_with(&format!("HTTP/1.1 {line}\r\n")) && response.ends_with(&format!("\r\n\r\n{body}")),
+            "{sub}: {response}"
         );
     }
     assert!(exchange(&server, "/my?returned").starts_with("HTTP/1.1 404 Nope\r\n"));

@@ -120,9 +120,9 @@ fn uploads_are_files_with_all_ways_to_read_them() {
         );
         let text = post(&server, "/my", MULTIPART, (part("name=\"a\"", "1") + &file + "--X--\r\n").as_bytes());
         let size = data.len();
-        let (told, name) = text.split_once("at ").expect("the file's name");
+        let (message, name) = text.split_once("at ").expect("the file's name");
         assert_eq!(
-            told,
+            message,
             format!(
                 "what=f,C:\\x y.txt,{size},text/plain,two humps,Apache2::Upload\nnames=f\ntable=f\nslurp={size}:{size}\nio=a line,a l\n\
                  fh={size},a line\nbrigade=APR::Brigade,{size}\nfile={size}\nlink=1,{size}\nother=1,1,C:\\x y.txt\n"

@@ -45,17 +45,17 @@ sub handler {
 
 #[test]
 fn the_classes_have_the_promised_methods() {
-    let said = serve(LIST, "").text("/my");
+    let body = serve(LIST, "").text("/my");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tools/compat/src/generation_2.txt");
     if std::env::var_os("CAMELEER_BLESS").is_some() {
-        std::fs::write(path, &said).expect("written");
+        std::fs::write(path, &body).expect("written");
     }
     let known = std::fs::read_to_string(path).unwrap_or_default();
-    for (said, known) in said.lines().zip(known.lines()) {
-        assert_eq!(said, known, "bless it: CAMELEER_BLESS=1");
+    for (found, known) in body.lines().zip(known.lines()) {
+        assert_eq!(found, known, "bless it: CAMELEER_BLESS=1");
     }
-    assert_eq!(said.lines().count(), known.lines().count(), "bless it: CAMELEER_BLESS=1");
-    assert!(said.contains("Apache2::RequestRec ") && said.contains("APR::Table "), "{said}");
+    assert_eq!(body.lines().count(), known.lines().count(), "bless it: CAMELEER_BLESS=1");
+    assert!(body.contains("Apache2::RequestRec ") && body.contains("APR::Table "), "{body}");
 }
 
 /// Methods in mod_perl 2's own list that this server cannot provide: they return structures of httpd that Perl code

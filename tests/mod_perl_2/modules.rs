@@ -110,8 +110,8 @@ fn modules_in_c_of_httpd_die_with_alternatives() {
     ] {
         let site = Site::new();
         site.configure(&format!("PerlGeneration 2\nPerlModule {module}"));
-        let said = site.cameleer(["check", "-f", "site.conf"]).failed(78, instead).err;
-        assert!(said.contains(&format!("{module} is a module in C linked against httpd")), "{said}");
+        let output = site.cameleer(["check", "-f", "site.conf"]).failed(78, instead).err;
+        assert!(output.contains(&format!("{module} is a module in C linked against httpd")), "{output}");
     }
 }
 
@@ -120,7 +120,7 @@ fn porting_says_what_code_of_mod_perl_1_needs() {
     let code = "sub handler { my $r = shift; my $what = $r->args; if ($what eq 'module') { require Apache::Constants }\n\
         elsif ($what eq 'class') { My->nothing } else { $r->$what } 0 }";
     let server = site(code).serve(&format!("PerlModule Apache2::porting\n{}", super::conf("")));
-    for (what, said) in [
+    for (what, expected) in [
         (
             "construct_url",
             "Apache2::RequestRec has no method construct_url yet. The method construct_url needs its module:",
@@ -136,6 +136,6 @@ fn porting_says_what_code_of_mod_perl_1_needs() {
         ),
     ] {
         assert_eq!(server.get(&format!("/my?{what}")).status, 500, "{what}");
-        server.logged(said);
+        server.logged(expected);
     }
 }

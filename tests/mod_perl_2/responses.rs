@@ -31,8 +31,12 @@ fn content_type_overrides_content_type_headers() {
     let code = "sub handler { my $r = shift; my $said = $r->args // ''; $r->headers_out->add('Content-Type', 'text/one') if $said =~ /1/;\n\
         $r->err_headers_out->add('content-type', 'text/two') if $said =~ /2/; $r->content_type('text/three') if $said =~ /3/; $r->print('x'); 0 }";
     let server = serve(code, "");
-    for (said, types) in [("1", "text/one"), ("2", "text/two"), ("3", "text/three"), ("123", "text/three")] {
-        assert_eq!(server.get(&format!("/my?{said}")).is(200).header("content-type").as_deref(), Some(types), "{said}");
+    for (query, types) in [("1", "text/one"), ("2", "text/two"), ("3", "text/three"), ("123", "text/three")] {
+        assert_eq!(
+            server.get(&format!("/my?{query}")).is(200).header("content-type").as_deref(),
+            Some(types),
+            "{query}"
+        );
     }
 }
 
@@ -105,8 +109,8 @@ fn default_language_applies_to_files_and_handlers_without_one() {
             [("/my", "fr", "fr"), ("/my?set", "fr", "us, cn"), ("/a.html", "a", "fr"), ("/b.de.html", "b", "de")]
         {
             let response = server.get(target);
-            let said = response.header("Content-Language").unwrap_or_default();
-            assert_eq!((response.text().as_str(), said.as_str()), (text, language), "{target} {inside}");
+            let value = response.header("Content-Language").unwrap_or_default();
+            assert_eq!((response.text().as_str(), value.as_str()), (text, language), "{target} {inside}");
         }
     }
 }

@@ -8,10 +8,10 @@ const SCRIPT: &str =
 
 #[test]
 fn a_cgi_script_that_stays_runs_under_mod_perl_2() {
-    for (mode, said) in [("", "ran \n"), ("CgiMode persistent\n", "ran 2\n")] {
+    for (mode, expected) in [("", "ran \n"), ("CgiMode persistent\n", "ran 2\n")] {
         let site = Site::new().script("cgi/hello.pl", SCRIPT);
         let server = site.serve(&format!("PerlGeneration 2\n{mode}ScriptAlias /cgi/ @DIR@/cgi/"));
-        assert_eq!(server.text("/cgi/hello.pl"), said, "{mode}");
+        assert_eq!(server.text("/cgi/hello.pl"), expected, "{mode}");
     }
 }
 

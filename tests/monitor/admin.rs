@@ -252,8 +252,8 @@ fn an_impossible_directive_is_reported_with_its_line() {
         ("\nAdminToken /dev/zero", 2, "is not a regular file"),
     ] {
         site.configure(conf);
-        let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
+        let output = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
         let at = format!("site.conf:{line}: ");
-        assert!(said.code == 78 && said.err.contains(&at) && said.err.contains(what), "{conf}: {said:?}");
+        assert!(output.code == 78 && output.err.contains(&at) && output.err.contains(what), "{conf}: {output:?}");
     }
 }

@@ -82,9 +82,9 @@ impl Browser {
         let mut bytes = Vec::new();
         self.from.read_until(0, &mut bytes).expect("it speaks");
         assert_eq!(bytes.pop(), Some(0), "chromium has ended");
-        let heard: Value = serde_json::from_slice(&bytes).expect("JSON");
-        let params = &heard["params"];
-        match heard["method"].as_str() {
+        let json: Value = serde_json::from_slice(&bytes).expect("JSON");
+        let params = &json["params"];
+        match json["method"].as_str() {
             Some("Runtime.exceptionThrown") => self.complaints.push(params["exceptionDetails"].to_string()),
             Some("Log.entryAdded") if params["entry"]["level"] == "error" => {
                 self.complaints.push(params["entry"].to_string());
@@ -95,7 +95,7 @@ impl Browser {
             }
             _ => {}
         }
-        heard
+        json
     }
 
     /// Opens `url` with the colour scheme and size of `look`.

@@ -169,11 +169,11 @@ const DIALOG: &str = "document.querySelector('#why[open] #why-body')?.innerText"
 fn a_slow_request_shows_where_it_was(browser: &mut Browser, server: &Server) {
     open_dialog(browser, "GET /slow");
     browser.until(&format!("{DIALOG}?.includes('samples')"));
-    let said = browser.eval(DIALOG);
-    let said = said.as_str().expect("a text");
+    let dialog = browser.eval(DIALOG);
+    let text = dialog.as_str().expect("a text");
     let place = server.site.filled("(sselect) at @DIR@/app.psgi line 1");
-    assert!(said.contains(&place), "the dialog does not name {place}: {said}");
-    assert!(said.contains("GET shop.example/slow") && said.contains(" · CPU "), "no request or no CPU time: {said}");
+    assert!(text.contains(&place), "the dialog does not name {place}: {text}");
+    assert!(text.contains("GET shop.example/slow") && text.contains(" · CPU "), "no request or no CPU time: {text}");
     browser.picture("dashboard-why");
     close_dialog(browser);
 }

@@ -21,8 +21,8 @@ fn site() -> Site {
 
 /// The recorded seconds.
 fn seconds(server: &Server) -> Vec<Value> {
-    let said = server.control(["history", "--json", "--step", "1s", "--from", "1h"]);
-    serde_json::from_str(&said.out).unwrap_or_default()
+    let output = server.control(["history", "--json", "--step", "1s", "--from", "1h"]);
+    serde_json::from_str(&output.out).unwrap_or_default()
 }
 
 fn sum(seconds: &[Value], what: &str) -> f64 {
@@ -115,7 +115,7 @@ fn a_full_disk_costs_the_seconds_that_it_is_full() {
     assert_eq!(server.get("/").status, 200);
     std::fs::remove_file(format!("{inside}filler")).expect("removed");
     server.logged("the history can be written again");
-    let said = server.site.cameleer(["history", "--json", "--file", &format!("{inside}history")]).succeeded();
-    assert!(said.out.contains("\"time\""), "{said:?}");
+    let output = server.site.cameleer(["history", "--json", "--file", &format!("{inside}history")]).succeeded();
+    assert!(output.out.contains("\"time\""), "{output:?}");
     assert_eq!(server.log().matches("the history cannot be written").count(), 1, "it is said once");
 }

@@ -115,11 +115,11 @@ fn the_command_line_has_the_lines_that_the_page_has() {
         text.lines().skip(1).filter_map(|line| Some(line.split_once(": ")?.0.to_owned())).collect()
     };
     let page = server.text("/server-status?auto");
-    let said = server.control(["status", "--auto"]).succeeded().out;
-    assert_eq!(names(&said), names(&page));
+    let output = server.control(["status", "--auto"]).succeeded().out;
+    assert_eq!(names(&output), names(&page));
     let line = |text: &str, name: &str| text.lines().find(|line| line.starts_with(name)).map(str::to_owned);
     for same in ["ServerVersion", "Server Built", "RestartTime", "ParentServerConfigGeneration", "Scoreboard"] {
-        assert_eq!(line(&said, same), line(&page, same), "{same}");
+        assert_eq!(line(&output, same), line(&page, same), "{same}");
     }
-    assert!(said.starts_with("shop.example\n"), "{said}");
+    assert!(output.starts_with("shop.example\n"), "{output}");
 }

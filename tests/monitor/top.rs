@@ -28,7 +28,7 @@ struct Terminal {
     top: Child,
     keys: File,
     screen: Arc<Mutex<vt100::Parser>>,
-    said: Arc<Mutex<Vec<u8>>>,
+    written: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Terminal {
@@ -48,8 +48,8 @@ impl Terminal {
         let keys = File::from(pty.master);
         let [rows, columns] = [size.ws_row, size.ws_col].map(|count| NonZero::new(count).expect("some"));
         let screen = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let (shown, kept, mut from) = (screen.clone(), said.clone(), keys.try_clone().expect("cloned"));
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let (shown, kept, mut from) = (screen.clone(), written.clone(), keys.try_clone().expect("cloned"));
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             // Linux reports the end of a pseudo-terminal as an error, not as end of file.
@@ -58,7 +58,7 @@ impl Terminal {
                 kept.lock().expect("whole").extend_from_slice(&bytes[..count]);
             }
         });
-        Terminal { top, keys, screen, said }
+        Terminal { top, keys, screen, written: written }
     }
 
     fn text(&self) -> String {
@@ -83,8 +83,8 @@ impl Terminal {
         let modes = tcgetattr(&self.keys).expect("a terminal").local_flags;
         assert!(modes.contains(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG), "{modes:?}");
         until("the screen from before is shown", || !self.screen.lock().expect("whole").screen().alternate_screen());
-        let said = self.said.lock().expect("whole");
-        assert!(String::from_utf8_lossy(&said).contains("\x1b[?25h"), "the cursor is shown");
+        let written = self.written.lock().expect("whole");
+        assert!(String::from_utf8_lossy(&written).contains("\x1b[?25h"), "the cursor is shown");
     }
 }
 

@@ -16,17 +16,17 @@ use crate::support::{Finished, Site};
 fn placks_own_server_suite_passes_whole_by_every_door() {
     // Without a door the suite starts `cameleer run`.
     for door in doors().into_iter().chain([String::new()]) {
-        let said = prove(&["Cameleer/PSGI.t"], &[("TEST_DOOR", door.as_str())]);
-        assert!(!said.contains("# SKIP"), "{door}: {said}");
+        let output = prove(&["Cameleer/PSGI.t"], &[("TEST_DOOR", door.as_str())]);
+        assert!(!output.contains("# SKIP"), "{door}: {output}");
     }
 }
 
 #[test]
 fn placks_own_server_suite_passes_whole_again_on_the_fifth_refork() {
-    let said = prove(&["Cameleer/PSGI.t"], &[("TEST_DOOR", "http"), ("TEST_REFORKS", "5")]);
-    assert!(said.contains("- refork 5"), "{said}");
+    let output = prove(&["Cameleer/PSGI.t"], &[("TEST_DOOR", "http"), ("TEST_REFORKS", "5")]);
+    assert!(output.contains("- refork 5"), "{output}");
     for first_and_last in ["# SCRIPT_NAME\n", "# repeated slashes\n"] {
-        assert_eq!(said.matches(first_and_last).count(), 2, "{first_and_last}: {said}");
+        assert_eq!(output.matches(first_and_last).count(), 2, "{first_and_last}: {output}");
     }
 }
 
@@ -88,8 +88,8 @@ fn prove(tests: &[&str], environment: &[(&str, &str)]) -> String {
         .env("CAMELEER", env!("CARGO_BIN_EXE_cameleer"))
         .env("TMPDIR", site.path("tmp"))
         .current_dir(site.folder());
-    let said = Finished::without_limit(&mut prove);
-    assert_eq!(said.code, 0, "{tests:?} {environment:?}: {}{}", said.out, said.err);
-    assert!(said.out.contains("Result: PASS"), "{}", said.out);
-    said.out
+    let output = Finished::without_limit(&mut prove);
+    assert_eq!(output.code, 0, "{tests:?} {environment:?}: {}{}", output.out, output.err);
+    assert!(output.out.contains("Result: PASS"), "{}", output.out);
+    output.out
 }

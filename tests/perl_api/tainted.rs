@@ -23,6 +23,6 @@ fn the_same_tests_pass_under_taint_mode() {
     for begin in AGAIN {
         assert!(again.iter().any(|name| name.starts_with(begin)), "no test begins with {begin}");
     }
-    let said = Finished::without_limit(Command::new(&program).arg("--exact").args(again).env(TAINT, "1"));
-    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let output = Finished::without_limit(Command::new(&program).arg("--exact").args(again).env(TAINT, "1"));
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
 }

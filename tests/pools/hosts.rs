@@ -26,10 +26,10 @@ fn ask(server: &Server, host: &str) -> (i64, String) {
 #[test]
 fn a_host_loads_its_modules_with_its_own_switches() {
     let server = serve();
-    let (plain, said) = ask(&server, "plain.example");
-    assert_eq!(said, "nothing|0");
-    let (own, said) = ask(&server, "own.example");
-    assert_eq!(said, "own.pl|1");
+    let (plain, response) = ask(&server, "plain.example");
+    assert_eq!(response, "nothing|0");
+    let (own, response) = ask(&server, "own.example");
+    assert_eq!(response, "own.pl|1");
     assert_ne!(plain, own);
     let status = server.status();
     let all = status["front"]["workers"].as_array().expect("workers");

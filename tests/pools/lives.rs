@@ -127,6 +127,6 @@ fn a_pool_whose_workers_end_before_they_are_ready_fails_the_start_and_is_named()
     let conf = BOTH.replace("<WorkerPool old>", "<WorkerPool old>\nPerlChildInitHandler 'sub { kill 9, $$ }'");
     let site = site();
     site.configure(&conf);
-    let said = site.cameleer(["serve", "-f", "site.conf"]);
-    assert!(said.code != 0 && said.err.contains("no worker became ready pool=old"), "{said:?}");
+    let output = site.cameleer(["serve", "-f", "site.conf"]);
+    assert!(output.code != 0 && output.err.contains("no worker became ready pool=old"), "{output:?}");
 }

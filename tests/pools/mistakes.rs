@@ -85,10 +85,10 @@ fn the_number_of_pools_is_limited() {
     }
     let site = site();
     site.configure(&conf);
-    let said = site.cameleer(["check", "-f", "site.conf"]);
-    let said =
-        said.failed(78, "there are 1001 pools of workers, including the default pool, but at most 32 are allowed");
-    assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+    let output = site.cameleer(["check", "-f", "site.conf"]);
+    let failed =
+        output.failed(78, "there are 1001 pools of workers, including the default pool, but at most 32 are allowed");
+    assert_eq!(failed.err.lines().count(), 1, "{}", failed.err);
 }
 
 #[test]

@@ -110,10 +110,10 @@ fn status_and_metrics_show_pools() {
 fn explain_names_the_pool_of_a_path() {
     let site = site();
     site.configure(BOTH);
-    let said = site.cameleer(["explain", "-f", "site.conf", "get", "/old/who"]).succeeded().out;
-    let line = said.lines().find(|line| line.starts_with("  workers ")).unwrap_or_else(|| panic!("{said}"));
+    let output = site.cameleer(["explain", "-f", "site.conf", "get", "/old/who"]).succeeded().out;
+    let line = output.lines().find(|line| line.starts_with("  workers ")).unwrap_or_else(|| panic!("{output}"));
     assert!(line.contains("of pool old, PerlGeneration 1  ") && line.contains("site.conf:"), "{line}");
-    assert!(!said.contains("StartServers 1"), "{said}");
+    assert!(!output.contains("StartServers 1"), "{output}");
 }
 
 #[test]

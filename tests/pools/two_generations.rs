@@ -5,10 +5,10 @@ use super::{BOTH, mold_of, site, who, workers_of};
 #[test]
 fn each_api_has_its_workers_its_request_and_its_modules() {
     let server = site().serve(BOTH);
-    let (old, said) = who(&server, "/old/who");
-    assert_eq!(said, "Apache|mod_perl/1.31||1|0");
-    let (new, said) = who(&server, "/new/who");
-    assert_eq!(said, "Apache2::RequestRec|mod_perl/2.0.12|2|0|1");
+    let (old, facts) = who(&server, "/old/who");
+    assert_eq!(facts, "Apache|mod_perl/1.31||1|0");
+    let (new, facts) = who(&server, "/new/who");
+    assert_eq!(facts, "Apache2::RequestRec|mod_perl/2.0.12|2|0|1");
     assert_eq!(workers_of(&server, "old").into_iter().collect::<Vec<_>>(), [old]);
     assert!(workers_of(&server, "default").contains(&new), "{new}");
     assert_eq!(mold_of(&server, "old")["perl_generation"], 1);

@@ -23,11 +23,11 @@ fn code_that_comes_and_goes_harms_neither_side() {
         .file("app.psgi", RESTLESS)
         .serve("StartServers 2\nMaxClients 2\nSlowLog 1ms\n<Location />\nPsgiApp app.psgi\n</Location>");
     let load = Load::start(&server, 2, "/", |answer| answer.text() == "done");
-    let said = server.control(["profile", "--seconds", "3", "--hertz", "1000", "--json"]).succeeded();
+    let output = server.control(["profile", "--seconds", "3", "--hertz", "1000", "--json"]).succeeded();
     let failures = load.failures();
     assert!(failures.is_empty(), "{:?}", failures.first());
-    let told: serde_json::Value = serde_json::from_str(&said.out).expect("JSON");
-    let (samples, torn) = (told["samples"].as_u64().expect("a number"), told["torn"].as_u64().expect("a number"));
+    let json: serde_json::Value = serde_json::from_str(&output.out).expect("JSON");
+    let (samples, torn) = (json["samples"].as_u64().expect("a number"), json["torn"].as_u64().expect("a number"));
     assert!(samples > 100 && torn < samples, "{samples} samples, {torn} torn");
     assert!(!server.log().contains("profiler ended"), "{}", server.log());
 }

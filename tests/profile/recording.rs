@@ -15,7 +15,7 @@ fn profile<const N: usize>(server: &Server, target: &str, options: [&str; N]) ->
     thread::scope(|scope| {
         let asked = held(scope, server, target);
         let words: Vec<&str> = ["profile", "--seconds", "1", "--hertz", "200"].into_iter().chain(options).collect();
-        let said = match words.as_slice() {
+        let output = match words.as_slice() {
             [a, b, c, d, e] => server.control([a, b, c, d, e]),
             [a, b, c, d, e, f] => server.control([a, b, c, d, e, f]),
             [a, b, c, d, e, f, g] => server.control([a, b, c, d, e, f, g]),
@@ -24,7 +24,7 @@ fn profile<const N: usize>(server: &Server, target: &str, options: [&str; N]) ->
         };
         release(server);
         assert_eq!(asked.join().expect("an answer").is(200).text(), "done");
-        said.succeeded().out
+        output.succeeded().out
     })
 }
 
@@ -130,13 +130,13 @@ fn a_path_is_picked() {
 #[test]
 fn a_program_gets_frames_with_files_and_lines() {
     let server = serve("");
-    let told: Value = serde_json::from_str(&profile(&server, "/waits", ["--json"])).expect("JSON");
-    let frames = told["frames"].as_array().expect("a list");
+    let json: Value = serde_json::from_str(&profile(&server, "/waits", ["--json"])).expect("JSON");
+    let frames = json["frames"].as_array().expect("a list");
     let app = server.site.path("app.psgi").display().to_string();
     let waits = frames.iter().find(|frame| frame["name"] == "My::Page::waits").expect("the sub");
     assert_eq!((&waits["code"], &waits["file"], &waits["line"]), (&"sub".into(), &app.into(), &5.into()));
-    assert_eq!(told["requests"][0]["request"], "GET localhost/waits");
-    assert!(told["rounds"].as_u64() >= told["samples"].as_u64(), "{told}");
+    assert_eq!(json["requests"][0]["request"], "GET localhost/waits");
+    assert!(json["rounds"].as_u64() >= json["samples"].as_u64(), "{json}");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use super::{held, release, serve};
 use crate::support::{Server, eventually, signal};
 
 fn slow(server: &Server) -> Vec<Value> {
-    let told: Value = serde_json::from_str(&server.control(["why", "--json"]).succeeded().out).expect("JSON");
-    told.as_array().expect("a list").clone()
+    let output: Value = serde_json::from_str(&server.control(["why", "--json"]).succeeded().out).expect("JSON");
+    output.as_array().expect("a list").clone()
 }
 
 /// The first slow request in the log whose end state is `is_over`.
@@ -81,8 +81,8 @@ fn the_slow_log_has_the_time_of_each_phase() {
     let of: u64 = over["phases"].as_array().expect("a list").iter().filter_map(|of| of["took_ms"].as_u64()).sum();
     let took = over["took_ms"].as_u64().expect("a time");
     assert!((900..=took).contains(&of), "{over}");
-    let said = server.control(["why"]).succeeded().out;
-    assert!(said.contains("\n  phases PerlAccessHandler ") && said.contains(" s  PerlHandler "), "{said}");
+    let output = server.control(["why"]).succeeded().out;
+    assert!(output.contains("\n  phases PerlAccessHandler ") && output.contains(" s  PerlHandler "), "{output}");
 }
 
 #[test]

@@ -63,10 +63,10 @@ fn an_invalid_response_of_a_backend_is_502() {
             false
         });
         let server = Site::new().serve(&format!("ProxyPass / {}\n", backend.url("/")));
-        let said = String::from_utf8_lossy(answer);
-        assert_eq!(server.send(Request::new("POST", "/").body("x")).status, 502, "{said}");
+        let shown = String::from_utf8_lossy(answer);
+        assert_eq!(server.send(Request::new("POST", "/").body("x")).status, 502, "{shown}");
         server.logged("the response was incomplete");
-        assert_eq!(backend.received().len(), 1, "a POST is sent once: {said}");
+        assert_eq!(backend.received().len(), 1, "a POST is sent once: {shown}");
     }
 }
 

@@ -53,8 +53,8 @@ fn request_headers_have_cgi_names_and_repeated_ones_are_joined() {
 #[test]
 fn a_header_with_an_underscore_cannot_pass_for_one_with_a_hyphen() {
     let server = serve(PRINTS);
-    let said = server.send(Request::get("/?HTTP_X_USER").header("X_User", "forged")).text();
-    assert_eq!(said, "HTTP_X_USER=(undef)\n");
+    let value = server.send(Request::get("/?HTTP_X_USER").header("X_User", "forged")).text();
+    assert_eq!(value, "HTTP_X_USER=(undef)\n");
 }
 
 #[test]

@@ -47,8 +47,8 @@ fn a_chunked_upload_has_a_content_length_and_its_body() {
     connection.raw("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
     connection.raw("3\r\nabc\r\n");
     connection.raw("4\r\ndefg\r\n0\r\n\r\n");
-    let said = connection.response().text();
-    assert!(said.starts_with("7|abcdefg|"), "{said}");
+    let body = connection.response().text();
+    assert!(body.starts_with("7|abcdefg|"), "{body}");
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn an_upload_larger_than_memory_allows_arrives_whole() {
                                 $in->seek(0, 0); $in->read(my $head, 4); [200, [], [$d->hexdigest, $head]] }",
     );
     let body: Vec<u8> = (0..5_000_000u32).map(|n| b'a' + (n % 23) as u8).collect();
-    let said = server.send(Request::new("POST", "/").body(&body)).is(200).text();
-    assert_eq!(said, format!("{}abcd", md5(&body)));
+    let text = server.send(Request::new("POST", "/").body(&body)).is(200).text();
+    assert_eq!(text, format!("{}abcd", md5(&body)));
     let left = std::fs::read_dir(server.site.path("tmp")).expect("TMPDIR").count();
     assert_eq!(left, 0, "the temporary file has no name any more");
 }

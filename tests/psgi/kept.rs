@@ -41,10 +41,10 @@ fn objects_kept_from_one_request_refuse_to_act_on_another() {
         let _ = server.send(Request::post("/keep", "body of the first"));
         for _ in 0..2 {
             let response = server.send(Request::post("/use", "second"));
-            let said = response.text();
-            let is_own = said.starts_with("own=second: ") && said.contains("this request is over");
+            let body = response.text();
+            let is_own = body.starts_with("own=second: ") && body.contains("this request is over");
             if response.status != 200 || response.header("x-foreign").is_some() || !is_own {
-                wrong.push(format!("{keeps}, then {uses}: {} {said:?}", response.status));
+                wrong.push(format!("{keeps}, then {uses}: {} {body:?}", response.status));
             }
         }
     }

@@ -61,8 +61,8 @@ fn an_application_can_capture_the_output_of_its_children() {
          print 'own '; system 'echo captured'; close STDOUT; open STDOUT, '>&', $save; \
          open my $in, '<', '@DIR@/captured'; [200, [], [$b, <$in>]] }",
     );
-    let said = server.text("/");
-    assert!(said.starts_with("backtick\n") && said.contains("captured\n"), "{said}");
+    let body = server.text("/");
+    assert!(body.starts_with("backtick\n") && body.contains("captured\n"), "{body}");
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn a_header_with_a_newline_cannot_split_the_response() {
 
 #[test]
 fn an_invalid_response_is_a_500_that_names_the_value() {
-    for (app, said) in [
+    for (app, expected) in [
         ("sub { 'hello' }", "the string \"hello\""),
         ("sub { undef }", "undef"),
         ("sub { [200, []] }", "not a response"),
@@ -120,7 +120,7 @@ fn an_invalid_response_is_a_500_that_names_the_value() {
     ] {
         let server = serve(app);
         server.get("/").is(500);
-        server.logged(said);
+        server.logged(expected);
     }
 }
 

@@ -30,9 +30,9 @@ fn output_of_a_child_during_its_request_has_no_holes() {
         "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; my $kid = fork // die; if (!$kid) { for (1 .. 400) { syswrite STDOUT, '[' . 'x' x 700 . ']' } CORE::exit(0) }\n\
          for (1 .. 20) { system 'printf _' } waitpid $kid, 0; print 'end';",
     );
-    let said = server.text(URL);
-    assert!(!said.contains('\0'), "{} NUL bytes", said.matches('\0').count());
-    assert_eq!((said.matches("x".repeat(700).as_str()).count(), said.matches('_').count()), (400, 20));
+    let body = server.text(URL);
+    assert!(!body.contains('\0'), "{} NUL bytes", body.matches('\0').count());
+    assert_eq!((body.matches("x".repeat(700).as_str()).count(), body.matches('_').count()), (400, 20));
 }
 
 #[test]

@@ -111,14 +111,14 @@ fn a_worker_with_another_user_or_root_takes_no_further_request() {
     if !nix::unistd::geteuid().is_root() || is_tainted() {
         return;
     }
-    for (leaves, said) in
+    for (leaves, expected) in
         [("$> = 65534", "the user or group"), ("$) = 65534", "the user or group"), ("chroot '/'", "chroot was called")]
     {
         let server = serve_text(&format!("print \"$$ $> \", $) + 0; {leaves} if $ENV{{QUERY_STRING}};"));
         let worker = server.text("/perl/test.pl?leave");
         let next = server.text(URL);
         assert!(next != worker && next.ends_with(" 0 0"), "{leaves}: {worker}, then {next}");
-        server.logged(&format!("the worker exits: {said}"));
+        server.logged(&format!("the worker exits: {expected}"));
     }
 }
 
@@ -143,14 +143,14 @@ fn a_worker_whose_limits_or_rights_are_not_those_of_its_birth_takes_no_further_r
     if is_tainted() {
         return;
     }
-    for (leaves, said) in OUT_OF_BOUNDS {
+    for (leaves, expected) in OUT_OF_BOUNDS {
         let server = serve_text(&format!("print $$; if ($ENV{{QUERY_STRING}}) {{ {leaves} or print ' refused' }}"));
         let worker = server.text("/perl/test.pl?leave");
         if worker.ends_with("refused") {
             continue;
         }
         assert_ne!(server.text(URL), worker, "{leaves}");
-        server.logged(&format!("the worker exits: {said}"));
+        server.logged(&format!("the worker exits: {expected}"));
     }
 }
 

@@ -31,9 +31,9 @@ fn printf_write_and_say_reach_the_client() {
     let server = serve_text(
         "use feature 'say'; printf '%03d ', 7; say 'said'; syswrite STDOUT, 'sys';\nour $v = 'formatted';\nformat STDOUT =\n@<<<<<<<<<\n$v\n.\nwrite;",
     );
-    let said = server.text(URL);
+    let body = server.text(URL);
     for part in ["007 said\n", "sys", "formatted\n"] {
-        assert!(said.contains(part), "{part:?} is missing in {said:?}");
+        assert!(body.contains(part), "{part:?} is missing in {body:?}");
     }
 }
 

@@ -10,14 +10,14 @@ fn the_environment_is_cgi_1_1_and_mod_perl() {
          QUERY_STRING SCRIPT_NAME PATH_INFO SCRIPT_FILENAME REQUEST_URI SERVER_NAME SERVER_PORT SERVER_PROTOCOL REMOTE_ADDR \
          DOCUMENT_ROOT HTTP_X_TEST);",
     );
-    let said = server.send(Request::get("/perl/test.pl/extra/path?a=b").header("X-Test", "t")).is(200).text();
+    let value = server.send(Request::get("/perl/test.pl/extra/path?a=b").header("X-Test", "t")).is(200).text();
     let expected = server.site.filled(
         "GATEWAY_INTERFACE=CGI-Perl/1.1\nMOD_PERL=mod_perl/1.31\nREQUEST_METHOD=GET\nQUERY_STRING=a=b\n\
          SCRIPT_NAME=/perl/test.pl\nPATH_INFO=/extra/path\nSCRIPT_FILENAME=@DIR@/scripts/test.pl\n\
          REQUEST_URI=/perl/test.pl/extra/path?a=b\nSERVER_NAME=localhost\nSERVER_PORT=@PORT@\nSERVER_PROTOCOL=HTTP/1.1\n\
          REMOTE_ADDR=127.0.0.1\nDOCUMENT_ROOT=@DIR@/htdocs\nHTTP_X_TEST=t\n",
     );
-    assert_eq!(said, expected);
+    assert_eq!(value, expected);
 }
 
 #[test]

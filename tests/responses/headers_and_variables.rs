@@ -8,8 +8,8 @@ use crate::support::{Request, serve_echo_script as serve};
 fn appending_to_a_header_keeps_all_its_fields() {
     let server = serve("Header add X-List a\nHeader add X-List b\nHeader append X-List c\nHeader merge X-List b");
     let page = server.get("/plain.txt");
-    let said = page.header("x-list").unwrap_or_default();
-    let mut items: Vec<_> = said.split(',').map(str::trim).collect();
+    let value = page.header("x-list").unwrap_or_default();
+    let mut items: Vec<_> = value.split(',').map(str::trim).collect();
     items.sort_unstable();
     assert_eq!(items, ["a", "b", "c"], "{page:?}");
 }

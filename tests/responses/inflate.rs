@@ -48,8 +48,8 @@ fn a_program_reads_what_was_packed_and_its_true_length() {
     let server = serve("SetInputFilter DEFLATE");
     let (text, gzip) = ("a=1&b=camel", packed("a=1&b=camel"));
     for (encoding, left) in [("gzip", "-"), ("X-GZip", "-"), ("gzip, identity", "-"), ("br,gzip", "br")] {
-        let said = server.send(sent_as(encoding, &gzip)).is(200).text();
-        assert_eq!(said, format!("11 {left} - {text}"), "{encoding}");
+        let body = server.send(sent_as(encoding, &gzip)).is(200).text();
+        assert_eq!(body, format!("11 {left} - {text}"), "{encoding}");
     }
     let mut connection = server.connect();
     connection
@@ -62,7 +62,7 @@ fn a_program_reads_what_was_packed_and_its_true_length() {
     server.site.write_bytes("gzip", &gzip);
     let (from, url) = (server.site.filled("@@DIR@/gzip"), server.site.filled("http://localhost:@PORT@/"));
     for head in ["X-Length: said", "Content-Length:"] {
-        let said =
+        let output =
             Finished::of(Command::new("curl").args(["-sS", "--noproxy", "*", "--http2-prior-knowledge"]).args([
                 "-H",
                 "Content-Encoding: gzip",
@@ -72,7 +72,7 @@ fn a_program_reads_what_was_packed_and_its_true_length() {
                 &from,
                 &url,
             ]));
-        assert_eq!(said.succeeded().out, format!("11 - - {text}"));
+        assert_eq!(output.succeeded().out, format!("11 - - {text}"));
     }
 }
 
@@ -101,16 +101,16 @@ fn a_body_that_is_not_gzip_arrives_unchanged() {
     let mut zlib = ZlibEncoder::new(Vec::new(), Compression::none());
     zlib.write_all(b"text").expect("memory");
     let zlib = zlib.finish().expect("memory");
-    let said = server.send(sent_as("deflate", &zlib)).is(200);
-    assert!(said.body.starts_with(format!("{} deflate x ", zlib.len()).as_bytes()), "{said:?}");
+    let body = server.send(sent_as("deflate", &zlib)).is(200);
+    assert!(body.body.starts_with(format!("{} deflate x ", zlib.len()).as_bytes()), "{body:?}");
     let gzip = packed("text");
     let as_sent = format!("{} gzip x ", gzip.len());
     for request in [
         sent_as("gzip", &gzip).header("Content-Range", "bytes 0-9/10"),
         Request::new("POST", "/plain").header("Content-Encoding", "gzip").header("Content-MD5", "x").body(&gzip),
     ] {
-        let said = server.send(request).is(200);
-        assert!(said.body.starts_with(as_sent.as_bytes()) && said.body.ends_with(&gzip), "{said:?}");
+        let body = server.send(request).is(200);
+        assert!(body.body.starts_with(as_sent.as_bytes()) && body.body.ends_with(&gzip), "{body:?}");
     }
     assert_eq!(server.send(sent_as("gzip, br", "text")).is(200).text(), "4 gzip, br x text");
     assert_eq!(server.send(Request::new("POST", "/").body("text")).is(200).text(), "4 - - text");

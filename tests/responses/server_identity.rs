@@ -31,7 +31,7 @@ fn header(server: &Server, target: &str) -> String {
 
 /// Asserts the `Server` header for clients, and the name that programs see.
 #[track_caller]
-fn says(server: &Server, to_clients: &str, to_programs: &str) {
+fn identifies(server: &Server, to_clients: &str, to_programs: &str) {
     assert_eq!(["/a.txt", "/perl", "/none"].map(|target| header(server, target)), [to_clients; 3]);
     assert_eq!(server.text("/perl"), format!("{to_programs}|{to_programs}"));
 }
@@ -42,10 +42,10 @@ fn a_component_that_start_up_code_adds_is_in_the_server_header_of_its_generation
     let conf = conf("PerlRequire startup.pl\n<Perl>\nApache::add_version_component('Bar/2')\n</Perl>");
     let server = site.serve(&conf);
     let software = |added: &str| format!("Cameleer/{VERSION} mod_perl/1.31 {added}");
-    says(&server, "Cameleer mod_perl/1.31 Foo/1.0 Bar/2", &software("Foo/1.0 Bar/2"));
+    identifies(&server, "Cameleer mod_perl/1.31 Foo/1.0 Bar/2", &software("Foo/1.0 Bar/2"));
     server.site.write("startup.pl", "Apache->add_version_component('Foo/1.1'); 1;");
     server.reload().succeeded();
-    says(&server, "Cameleer mod_perl/1.31 Foo/1.1 Bar/2", &software("Foo/1.1 Bar/2"));
+    identifies(&server, "Cameleer mod_perl/1.31 Foo/1.1 Bar/2", &software("Foo/1.1 Bar/2"));
     let before = children(server.pid());
     let status = server.status();
     let front = status["front"]["pid"].as_i64().or(status["front_pid"].as_i64());
@@ -61,7 +61,7 @@ fn a_component_that_start_up_code_adds_is_in_the_server_header_of_its_generation
 #[test]
 fn server_tokens_decides_the_server_header() {
     let parts: Vec<&str> = VERSION.split('.').collect();
-    for (word, told) in [
+    for (word, identity) in [
         ("Prod", "Cameleer".to_owned()),
         ("ProductOnly", "Cameleer".to_owned()),
         ("Major", format!("Cameleer/{}", parts[0])),
@@ -72,10 +72,10 @@ fn server_tokens_decides_the_server_header() {
     ] {
         let site = site().file("startup.pl", "Apache->add_version_component('Foo/1.0'); 1;");
         let server = site.serve(&conf(&format!("ServerTokens {word}\nPerlRequire startup.pl")));
-        says(&server, &told, &told);
+        identifies(&server, &identity, &identity);
     }
     let server = site().serve(&conf(""));
-    says(&server, "Cameleer mod_perl/1.31", &format!("Cameleer/{VERSION} mod_perl/1.31"));
+    identifies(&server, "Cameleer mod_perl/1.31", &format!("Cameleer/{VERSION} mod_perl/1.31"));
     let server = Site::new().file("htdocs/a.txt", "a").serve("");
     assert_eq!(header(&server, "/a.txt"), "Cameleer", "a site without mod_perl does not name it");
 }
@@ -108,9 +108,9 @@ fn a_signature_stands_below_the_servers_own_pages() {
 fn error_pages_name_server_admin_or_use_httpds_words() {
     let ask = "<Location /admin>\nSetHandler perl-script\n\
         PerlHandler \"sub { my $r = shift; $r->print($r->server->server_admin, '|', $ENV{SERVER_ADMIN}); 0 }\"\n</Location>";
-    let told = |said: &str| Site::new().serve(&format!("{said}\n{ask}")).text("/admin");
-    assert_eq!(told("ServerAdmin me@example.org"), "me@example.org|me@example.org");
-    assert_eq!(told(""), "[no address given]|[no address given]", "DEFAULT_ADMIN of httpd 1.3's httpd.h");
+    let admin_of = |directive: &str| Site::new().serve(&format!("{directive}\n{ask}")).text("/admin");
+    assert_eq!(admin_of("ServerAdmin me@example.org"), "me@example.org|me@example.org");
+    assert_eq!(admin_of(""), "[no address given]|[no address given]", "DEFAULT_ADMIN of httpd 1.3's httpd.h");
 }
 
 #[test]
@@ -124,11 +124,11 @@ fn use_canonical_name_selects_the_source_of_name_and_port() {
         ("On", named, "asked.example:99", "canonical.example|8443"),
         ("On", "ServerName canonical.example", "asked.example:99", "canonical.example|@PORT@"),
     ];
-    for (word, named, host, told) in cases {
+    for (word, named, host, name) in cases {
         let server = site().serve(&conf(&format!("{named}\nUseCanonicalName {word}")));
-        let told = server.site.filled(told);
+        let name = server.site.filled(name);
         let answer = server.send(Request::get("/name").header("Host", host)).is(200);
-        assert_eq!(answer.text(), format!("{told}|{told}"), "{word} {named} {host}");
+        assert_eq!(answer.text(), format!("{name}|{name}"), "{word} {named} {host}");
     }
     let server = site().serve(&conf(named));
     let old = server.connect().ask(Request::get("/name").header("Host", "asked.example:1"));

@@ -59,7 +59,7 @@ fn prometheus_own_parsers_read_both_formats() {
             server.send(Request::get("/metrics").header("Accept", accept)).is(200).text().contains("code=\"410\"")
         });
         let page = server.send(Request::get("/metrics").header("Accept", accept)).is(200);
-        assert!(page.header("content-type").is_some_and(|said| said.starts_with(kind)), "{page:?}");
+        assert!(page.header("content-type").is_some_and(|value| value.starts_with(kind)), "{page:?}");
         let samples = samples(module, &page.text());
         assert!(value(&samples, counted) >= 3.0);
         assert_eq!(value(&samples, "cameleer_requests_total{code=410}"), 1.0);
@@ -91,8 +91,8 @@ fn the_command_line_shows_what_requests_took() {
     let service = &front["times"]["service"];
     assert!(service["count"] == 3 && service["max_us"].as_u64().is_some_and(|us| us > 190_000), "{front}");
     assert!(service["p50_us"].as_u64().is_some_and(|us| us < 190_000), "{front}");
-    let said = server.control(["status"]).succeeded().out;
-    assert!(said.contains("\nworkers   50 % within ") && said.contains("\nanswered  1 4xx, 0 5xx\n"), "{said}");
+    let output = server.control(["status"]).succeeded().out;
+    assert!(output.contains("\nworkers   50 % within ") && output.contains("\nanswered  1 4xx, 0 5xx\n"), "{output}");
 }
 
 #[test]

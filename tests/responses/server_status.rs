@@ -23,7 +23,7 @@ fn programs_read_how_busy_the_server_is() {
     server.until_idle(2);
     server.get("/plain.txt").is(200);
     until("the request is counted", || numbers(&server)["Total Accesses"] != "0");
-    let said = numbers(&server);
+    let values = numbers(&server);
     for name in [
         "ServerVersion",
         "Server Built",
@@ -46,11 +46,11 @@ fn programs_read_how_busy_the_server_is() {
         "GracefulWorkers",
         "ConnsTotal",
     ] {
-        assert!(said.contains_key(name), "{name}: {said:?}");
+        assert!(values.contains_key(name), "{name}: {values:?}");
     }
-    assert_eq!((said["BusyWorkers"].as_str(), said["IdleWorkers"].as_str()), ("0", "2"));
-    assert_eq!(said["Scoreboard"], "__");
-    assert!(said["Total Accesses"].parse::<u64>().is_ok_and(|count| count >= 2), "{said:?}");
+    assert_eq!((values["BusyWorkers"].as_str(), values["IdleWorkers"].as_str()), ("0", "2"));
+    assert_eq!(values["Scoreboard"], "__");
+    assert!(values["Total Accesses"].parse::<u64>().is_ok_and(|count| count >= 2), "{values:?}");
 }
 
 /// All lines of httpd's prefork, in httpd's order. Each value has the same type as httpd's: a number, a time, words.

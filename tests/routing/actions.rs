@@ -20,8 +20,8 @@ fn a_script_answers_for_files_of_a_handlers_name() {
 #[test]
 fn a_script_answers_for_files_of_a_type() {
     let server = serve("AddType text/x-own .own\nAction text/x-own /cgi-bin/tell.cgi");
-    let told = server.text("/page.own/more");
-    assert!(told.contains("PATH_INFO=/page.own/more\n") && told.contains("REDIRECT_HANDLER=text/x-own\n"), "{told}");
+    let body = server.text("/page.own/more");
+    assert!(body.contains("PATH_INFO=/page.own/more\n") && body.contains("REDIRECT_HANDLER=text/x-own\n"), "{body}");
     assert_eq!(server.text("/plain.txt"), "plain\n");
     server.get("/none.own").is(404);
 }
@@ -42,9 +42,9 @@ fn a_virtual_action_needs_no_file() {
 #[test]
 fn a_script_answers_for_a_method() {
     let server = serve("Script PUT /cgi-bin/tell.cgi\nScript GET /cgi-bin/tell.cgi");
-    let told = server.send(Request::new("PUT", "/new.txt").body("hello")).is(200).text();
-    assert!(told.contains("PATH_INFO=/new.txt\n") && told.ends_with("body=hello\n"), "{told}");
-    assert!(told.contains("REQUEST_METHOD=PUT\n"), "{told}");
+    let body = server.send(Request::new("PUT", "/new.txt").body("hello")).is(200).text();
+    assert!(body.contains("PATH_INFO=/new.txt\n") && body.ends_with("body=hello\n"), "{body}");
+    assert!(body.contains("REQUEST_METHOD=PUT\n"), "{body}");
     assert!(server.text("/plain.txt?q").contains("QUERY_STRING=q\n"));
     assert_eq!(server.text("/plain.txt"), "plain\n");
     server.send(Request::new("DELETE", "/plain.txt")).is(405);
@@ -57,12 +57,12 @@ fn scripts_answer_where_perl_phases_run_too() {
         "PerlLib lib\n<Perl>\nsub My::log { 0 }\n</Perl>\nPerlLogHandler My::log\nAddHandler own-handler .own\n\
          Action own-handler /cgi-bin/tell.cgi\nAction text/css /cgi-bin/tell.cgi virtual\nScript PUT /cgi-bin/tell.cgi",
     );
-    let told = server.text("/page.own?x=1");
+    let body = server.text("/page.own?x=1");
     for line in ["PATH_INFO=/page.own\n", "REDIRECT_HANDLER=own-handler\n", "QUERY_STRING=x=1\n"] {
-        assert!(told.contains(line), "{line}{told}");
+        assert!(body.contains(line), "{line}{body}");
     }
-    let told = server.send(Request::new("PUT", "/new.txt").body("hello")).is(200).text();
-    assert!(told.contains("PATH_INFO=/new.txt\n") && told.ends_with("body=hello\n"), "{told}");
+    let body = server.send(Request::new("PUT", "/new.txt").body("hello")).is(200).text();
+    assert!(body.contains("PATH_INFO=/new.txt\n") && body.ends_with("body=hello\n"), "{body}");
     assert!(server.text("/none.css").contains("REDIRECT_HANDLER=text/css\n"));
     assert_eq!(server.text("/plain.txt"), "plain\n");
 }

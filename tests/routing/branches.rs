@@ -97,8 +97,8 @@ fn a_directive_that_cannot_depend_on_a_request_is_refused_with_the_reason() {
     ] {
         let site = Site::new();
         let site = site.file("site.conf", &format!("Listen 127.0.0.1:8080\n{line}\n"));
-        let said = site.cameleer(["check", "-f", "site.conf"]);
-        assert!(said.err.contains(reason) || said.out.contains(reason), "{line}: {}{}", said.out, said.err);
+        let output = site.cameleer(["check", "-f", "site.conf"]);
+        assert!(output.err.contains(reason) || output.out.contains(reason), "{line}: {}{}", output.out, output.err);
     }
 }
 
@@ -107,8 +107,8 @@ fn explain_shows_the_sections_whose_conditions_hold() {
     let conf = "Listen 127.0.0.1:8080\nDocumentRoot htdocs\n\
                 <If \"%{QUERY_STRING} == 'one'\">\nHeader set X one\n</If>\n<Else>\nHeader set X else\n</Else>\n";
     let site = Site::new().file("htdocs/a.txt", "a").file("site.conf", conf);
-    let said = |url: &str| site.cameleer(["explain", "-f", "site.conf", "get", url]).succeeded().out;
-    let (one, other) = (said("/a.txt?one"), said("/a.txt"));
+    let explained = |url: &str| site.cameleer(["explain", "-f", "site.conf", "get", url]).succeeded().out;
+    let (one, other) = (explained("/a.txt?one"), explained("/a.txt"));
     assert!(one.contains("<If %{QUERY_STRING} == 'one'>") && one.contains("Header set X one"), "{one}");
     assert!(other.contains("<Else>") && !other.contains("Header set X one"), "{other}");
 }

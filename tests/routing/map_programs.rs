@@ -51,14 +51,14 @@ fn a_program_that_hangs_harms_only_its_rule() {
 
 #[test]
 fn a_map_program_that_ends_or_writes_too_much_has_no_value() {
-    for (program, said) in [
+    for (program, expected) in [
         ("exit 1\n", "the program has ended"),
         ("while read -r key; do printf 'a\\nb\\n'; done\n", "more than one line"),
         ("while read -r key; do head -c 100000 /dev/zero; done\n", "the program's line is too long"),
     ] {
         let server = serve(program);
-        assert_eq!(server.text("/m/ana"), "default", "{said}");
-        server.logged(said);
+        assert_eq!(server.text("/m/ana"), "default", "{expected}");
+        server.logged(expected);
         assert_eq!(server.text("/page.txt"), "page");
     }
 }

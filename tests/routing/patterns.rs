@@ -71,8 +71,8 @@ fn a_pattern_that_explodes_denies_the_request_wherever_it_stands() {
         let target = target.replace('@', &long);
         let status = server.send(Request::get(&target).header("X", &long)).status;
         assert_eq!(status, 500, "{conf}");
-        let said = server.logged("needs too many steps for a text of");
-        assert!(said.contains("site.conf:") && said.contains(EXPLODES), "{said}");
+        let log = server.logged("needs too many steps for a text of");
+        assert!(log.contains("site.conf:") && log.contains(EXPLODES), "{log}");
         assert_eq!(server.text("/page.txt"), "page", "{conf}");
         assert_eq!(server.log().matches("too many steps").count(), 1, "{}", server.log());
     }

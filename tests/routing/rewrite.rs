@@ -124,8 +124,8 @@ fn a_folder_behind_an_alias_needs_no_base() {
 #[test]
 fn a_program_finds_what_a_rule_has_set() {
     let server = in_folder("RewriteRule .* - [E=HTTP_AUTHORIZATION:%{HTTP:Authorization},E=XVAR:$0]");
-    let said = server.send(Request::get("/wiki/index.pl").header("Authorization", "Bearer x")).is(200).text();
-    assert!(said.ends_with("XVAR=index.pl HTTP_AUTHORIZATION=Bearer x"), "{said}");
+    let value = server.send(Request::get("/wiki/index.pl").header("Authorization", "Bearer x")).is(200).text();
+    assert!(value.ends_with("XVAR=index.pl HTTP_AUTHORIZATION=Bearer x"), "{value}");
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn the_log_has_the_steps_of_each_rule_by_level() {
     let server =
         serve("LogLevel rewrite:trace4\nRewriteCond %{REQUEST_METHOD} =GET\nRewriteRule ^/x/(.*)$ /there.txt?q=$1");
     assert_eq!(server.text("/x/a"), "there");
-    for said in [
+    for message in [
         "[rewrite:trace2]",
         "init rewrite engine with requested uri /x/a",
         "[rewrite:trace3]",
@@ -316,7 +316,7 @@ fn the_log_has_the_steps_of_each_rule_by_level() {
         "rewrite '/x/a' -> '/there.txt?q=a'",
         "go-ahead with /there.txt [OK]",
     ] {
-        server.logged(said);
+        server.logged(message);
     }
     let quiet = serve("LogLevel debug\nRewriteRule ^/x/(.*)$ /there.txt");
     assert_eq!(quiet.text("/x/a"), "there");

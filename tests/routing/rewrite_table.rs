@@ -105,16 +105,16 @@ fn ask(server: &Server, number: usize, request: &str) -> String {
 }
 
 fn line(answer: &Response) -> String {
-    let mut said = vec![answer.status.to_string()];
-    said.extend(answer.header("Location"));
+    let mut facts = vec![answer.status.to_string()];
+    facts.extend(answer.header("Location"));
     if answer.status == 200 {
         let kind = answer.header("Content-Type").filter(|kind| kind != "text/plain");
-        said.extend(kind.map(|kind| format!("type={kind}")));
-        said.extend(answer.header("Set-Cookie").map(|cookie| format!("cookie={cookie}")));
-        said.extend(answer.header("Vary").map(|vary| format!("vary={}", vary.to_lowercase())));
-        said.push(answer.text());
+        facts.extend(kind.map(|kind| format!("type={kind}")));
+        facts.extend(answer.header("Set-Cookie").map(|cookie| format!("cookie={cookie}")));
+        facts.extend(answer.header("Vary").map(|vary| format!("vary={}", vary.to_lowercase())));
+        facts.push(answer.text());
     }
-    said.join(" ").trim_end().to_owned()
+    facts.join(" ").trim_end().to_owned()
 }
 
 #[test]
@@ -128,9 +128,9 @@ fn rules_are_followed_as_by_httpd() {
     let mut wrong = String::new();
     for (number, case) in cases.iter().enumerate() {
         for (request, expected) in &case.requests {
-            let said = ask(&server, number, request);
-            if said != *expected {
-                let _ = writeln!(wrong, "{}\n  > {request}\n  httpd    {expected}\n  cameleer {said}", case.title);
+            let response = ask(&server, number, request);
+            if response != *expected {
+                let _ = writeln!(wrong, "{}\n  > {request}\n  httpd    {expected}\n  cameleer {response}", case.title);
             }
         }
     }

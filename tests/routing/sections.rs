@@ -16,7 +16,7 @@ fn a_virtual_host_has_its_own_keep_alive() {
     let closes = |host: &str| {
         let mut connection = server.connect();
         let answers = (0..3).map(|_| connection.ask(ask(host)).header("connection"));
-        let count = answers.take_while(|said| said.as_deref() != Some("close")).count();
+        let count = answers.take_while(|connection| connection.as_deref() != Some("close")).count();
         connection.is_closed();
         count
     };
@@ -49,14 +49,14 @@ fn lines_may_depend_on_a_file() {
 /// core.html#loglevel: "[module:]level" sets the level of one module.
 #[test]
 fn the_level_of_one_module_is_its_own() {
-    let says = "<Perl>\nsub My::say { my $r = shift; $r->log->info('from perl'); $r->send_http_header('text/plain'); $r->print('ok'); 0 }\n</Perl>\n\
+    let handler = "<Perl>\nsub My::say { my $r = shift; $r->log->info('from perl'); $r->send_http_header('text/plain'); $r->print('ok'); 0 }\n</Perl>\n\
         <Location /say>\nSetHandler perl-script\nPerlHandler My::say\n</Location>\n<Location /shut>\nDeny from all\n</Location>";
-    let server = serve(&format!("LogLevel warn perl_module:info core:crit ssl:warn rewrite:trace3\n{says}"));
+    let server = serve(&format!("LogLevel warn perl_module:info core:crit ssl:warn rewrite:trace3\n{handler}"));
     assert_eq!(server.text("/say"), "ok");
     server.logged("from perl");
     server.get("/shut").is(403);
     assert!(!server.log().contains("client denied"), "{}", server.log());
-    let server = serve(&format!("LogLevel info perl:warn\n{says}"));
+    let server = serve(&format!("LogLevel info perl:warn\n{handler}"));
     assert_eq!(server.text("/say"), "ok");
     server.get("/shut").is(403);
     server.logged("client denied");

@@ -20,8 +20,8 @@ impl Server {
     /// The status from `cameleer status --json`, which adds the program's measurements of each worker.
     #[track_caller]
     pub fn measured_status(&self) -> Value {
-        let said = self.control(["status", "--json"]).succeeded();
-        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+        let output = self.control(["status", "--json"]).succeeded();
+        serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:?}"))
     }
 
     /// The reply to one line of the control protocol, crates/master/src/sockets/control_socket.rs.

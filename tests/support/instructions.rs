@@ -73,13 +73,13 @@ impl Counter {
     /// Callgrind's status, which is much faster to get than its profile: `events-4: 254921` for the fourth thread.
     #[track_caller]
     fn executed(&self) -> Executed {
-        let said = self.command("status internal");
+        let output = self.command("status internal");
         let of_thread = |line: &str| {
             let (thread, count) = line.strip_prefix("events-")?.split_once(": ")?;
             Some((thread.parse().ok()?, count.trim().parse().ok()?))
         };
-        let executed: Executed = said.lines().filter_map(of_thread).collect();
-        assert!(!executed.is_empty(), "callgrind reports its events: {said}");
+        let executed: Executed = output.lines().filter_map(of_thread).collect();
+        assert!(!executed.is_empty(), "callgrind reports its events: {output}");
         executed
     }
 

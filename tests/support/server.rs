@@ -68,8 +68,8 @@ impl Server {
             let status = self.child.try_wait().expect("our own child");
             self.ended = status.is_some();
             assert!(!self.ended, "the server ended: {status:?}");
-            let said = self.site.read("out.txt") + &self.site.read("err.txt");
-            ["http://", "https://", "unix:"].iter().any(|url| said.contains(url))
+            let contents = self.site.read("out.txt") + &self.site.read("err.txt");
+            ["http://", "https://", "unix:"].iter().any(|url| contents.contains(url))
         });
     }
 

@@ -37,8 +37,8 @@ impl Trace {
         }
         let mut strace = command.stderr(Stdio::piped()).spawn().expect("strace is installed");
         let mut words = BufReader::new(strace.stderr.take().expect("it was asked for"));
-        let said = words.by_ref().lines().map_while(Result::ok);
-        let attached = said.filter(|line| line.contains("attached")).take(pids.len()).count();
+        let lines = words.by_ref().lines().map_while(Result::ok);
+        let attached = lines.filter(|line| line.contains("attached")).take(pids.len()).count();
         assert_eq!(attached, pids.len(), "strace may look at our processes");
         Trace { strace, file, _words: words }
     }

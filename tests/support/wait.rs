@@ -13,8 +13,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 /// test waits that long.
 pub fn patience() -> Duration {
     static SECONDS: LazyLock<u64> = LazyLock::new(|| {
-        let said = std::env::var("CAMELEER_PATIENCE").ok();
-        said.map_or(120, |text| text.parse().expect("CAMELEER_PATIENCE is a number of seconds"))
+        let configured = std::env::var("CAMELEER_PATIENCE").ok();
+        configured.map_or(120, |text| text.parse().expect("CAMELEER_PATIENCE is a number of seconds"))
     });
     Duration::from_secs(*SECONDS)
 }

@@ -31,16 +31,16 @@ fn run_tls_serves_with_a_certificate_of_its_own_making() {
     let site = site();
     let command = command(&site, &["--listen", "127.0.0.1:@PORT@"]);
     let server = Server::start(site, command);
-    let said = server.log();
+    let log = server.log();
     let path = server.site.path(CERTIFICATE);
-    assert!(said.contains(&format!("because there was no certificate: {}, for localhost, ", path.display())), "{said}");
-    assert!(said.contains(&format!("curl --cacert {}", path.display())), "{said}");
+    assert!(log.contains(&format!("because there was no certificate: {}, for localhost, ", path.display())), "{log}");
+    assert!(log.contains(&format!("curl --cacert {}", path.display())), "{log}");
     let trust = ["--cacert", path.to_str().expect("a name"), "--http2"];
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name").trim().to_owned();
     for name in ["localhost", "127.0.0.1", &machine] {
         let (resolve, url) = (format!("{name}:@PORT@:127.0.0.1"), format!("https://{name}:@PORT@/"));
-        let said = curl(&server, &[&trust[..], &["--resolve", &resolve, &url]].concat()).succeeded().out;
-        assert_eq!(said, "https HTTP/2.0", "{name}");
+        let output = curl(&server, &[&trust[..], &["--resolve", &resolve, &url]].concat()).succeeded().out;
+        assert_eq!(output, "https HTTP/2.0", "{name}");
     }
     let key = std::fs::metadata(server.site.path(KEY)).expect("a key");
     assert_eq!(key.permissions().mode() & 0o777, 0o600);
@@ -62,8 +62,8 @@ fn a_certificate_for_other_names_is_replaced() {
     let site = site();
     make(&site, &[]);
     let first = site.read(CERTIFICATE);
-    let said = make(&site, &["-l", "Dev.Example.org:8443", "-l", "127.0.0.2:8443", "-l", "[::2]:8443"]);
-    assert!(said.contains("is for other names"), "{said}");
+    let output = make(&site, &["-l", "Dev.Example.org:8443", "-l", "127.0.0.2:8443", "-l", "[::2]:8443"]);
+    assert!(output.contains("is for other names"), "{output}");
     assert_ne!(site.read(CERTIFICATE), first);
     let text = openssl(&site, &format!("x509 -in {CERTIFICATE} -noout -ext subjectAltName"));
     for name in [
@@ -93,13 +93,13 @@ fn a_certificate_that_expires_soon_or_cannot_be_read_is_replaced() {
     request(31);
     assert_eq!(make(&site, &[]), "");
     request(29);
-    let said = make(&site, &[]);
-    assert!(said.contains("is about to expire"), "{said}");
+    let output = make(&site, &[]);
+    assert!(output.contains("is about to expire"), "{output}");
     assert_eq!(make(&site, &[]), "");
     for broken in [CERTIFICATE, KEY] {
         site.write(broken, "nonsense");
-        let said = make(&site, &[]);
-        assert!(said.contains("could not be read"), "{said}");
+        let output = make(&site, &[]);
+        assert!(output.contains("could not be read"), "{output}");
     }
     openssl(&site, &format!("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out {KEY}"));
     assert!(make(&site, &[]).contains("could not be read"), "a key of another certificate");

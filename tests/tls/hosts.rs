@@ -36,8 +36,8 @@ fn each_host_has_its_own_certificate() {
 fn a_client_without_a_known_host_name_gets_the_first_host() {
     let server = serve();
     for name in ["-noservername", "-servername nobody.example"] {
-        let said = s_client(&server, &[name], super::GET);
-        assert!(said.contains("one\n"), "{name}: {said}");
+        let output = s_client(&server, &[name], super::GET);
+        assert!(output.contains("one\n"), "{name}: {output}");
     }
 }
 
@@ -94,9 +94,9 @@ const STAPLE: &str = "SSLEngine On\nSSLCertificateFile ocsp.crt\nSSLCertificateK
 #[test]
 fn an_ocsp_response_is_stapled_where_given() {
     let server = stapled().serve(STAPLE);
-    let said = s_client(&server, &["-status"], super::GET);
-    assert!(said.contains("OCSP Response Status: successful"), "{said}");
-    assert!(said.contains("Cert Status: good"), "{said}");
+    let output = s_client(&server, &["-status"], super::GET);
+    assert!(output.contains("OCSP Response Status: successful"), "{output}");
+    assert!(output.contains("Cert Status: good"), "{output}");
 }
 
 #[test]
@@ -105,12 +105,12 @@ fn an_ocsp_response_that_has_expired_is_not_sent_any_more() {
     expire(&site);
     let warning = "site.conf:5: warning: SSLStaplingFile: @DIR@/staple.der has expired, and is not sent: get a new one";
     site.configure(STAPLE);
-    let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
-    assert!(said.err.contains(&site.filled(warning)), "{said:?}");
+    let output = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
+    assert!(output.err.contains(&site.filled(warning)), "{output:?}");
     let server = site.serve(STAPLE);
     let ask = || s_client(&server, &["-status"], super::GET);
-    let said = ask();
-    assert!(said.contains("OCSP response: no response sent") && said.contains("hello"), "{said}");
+    let response = ask();
+    assert!(response.contains("OCSP response: no response sent") && response.contains("hello"), "{response}");
     answer(&server.site);
     until("the new one is sent", || ask().contains("Cert Status: good"));
     server.site.write("staple.der", "nonsense");

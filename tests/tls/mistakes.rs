@@ -115,11 +115,11 @@ fn an_expired_certificate_and_one_for_another_name_are_warnings() {
     let site = site();
     site.certify("localhost", &["elsewhere.example"], 2001);
     site.configure(TLS);
-    let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
+    let output = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
     let warning =
         |what: &str| site.filled(&format!("site.conf:3: warning: SSLCertificateFile: @DIR@/localhost.crt {what}"));
-    assert!(said.err.contains(&warning("expired on 2001-01-01")), "{said:?}");
-    assert!(said.err.contains(&warning("is not valid for ServerName localhost")), "{said:?}");
+    assert!(output.err.contains(&warning("expired on 2001-01-01")), "{output:?}");
+    assert!(output.err.contains(&warning("is not valid for ServerName localhost")), "{output:?}");
 }
 
 #[test]

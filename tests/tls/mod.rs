@@ -49,8 +49,8 @@ fn s_client(server: &Server, arguments: &[&str], input: &str) -> String {
         "printf '{input}' | openssl s_client -connect {connect} -ign_eof {} 2>&1 </dev/stdin",
         filled.join(" ")
     );
-    let said = Finished::of(std::process::Command::new("sh").args(["-c", &command]));
-    said.out
+    let output = Finished::of(std::process::Command::new("sh").args(["-c", &command]));
+    output.out
 }
 
 /// A request that closes its connection, in the form that `s_client` expects.

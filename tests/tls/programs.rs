@@ -27,8 +27,8 @@ fn listen_https_turns_on_tls() {
 fn psgi_applications_know_the_scheme() {
     let app = r#"sub { my $e = shift; [200, [], [join ' ', map { $_ // '-' } @$e{qw(psgi.url_scheme HTTPS SSL_PROTOCOL SERVER_PORT)}]] }"#;
     let server = site().file("app.psgi", app).serve(&format!("{TLS}<Location />\nPsgiApp app.psgi\n</Location>"));
-    let said = curl(&server, &[URL]).succeeded().out;
-    assert_eq!(said, server.site.filled("https on - @PORT@"));
+    let output = curl(&server, &[URL]).succeeded().out;
+    assert_eq!(output, server.site.filled("https on - @PORT@"));
 }
 
 #[test]
@@ -63,13 +63,13 @@ fn std_env_vars_has_the_fields_of_the_servers_certificate() {
         let request = "GET /told/env.pl HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n";
         s_client(&server, &["-servername localhost -sigalgs", signatures], request)
     };
-    let said = ask("rsa_pss_rsae_sha256");
+    let response = ask("rsa_pss_rsae_sha256");
     let expected =
         openssl(&server.site, "x509 -in rsa.crt -noout -serial -startdate -enddate -subject -issuer -nameopt RFC2253");
     let mut expected = expected.lines().map(|line| line.split_once('=').expect("name=value").1.trim());
     for name in ["M_SERIAL", "V_START", "V_END", "S_DN", "I_DN"] {
         let line = format!("SSL_SERVER_{name}={}\n", expected.next().expect("a line for each"));
-        assert!(said.contains(&line), "{line}{said}");
+        assert!(response.contains(&line), "{line}{response}");
     }
     for line in [
         "SSL_SERVER_S_DN_CN=localhost",
@@ -85,7 +85,7 @@ fn std_env_vars_has_the_fields_of_the_servers_certificate() {
         "SSL_SERVER_A_SIG=sha256WithRSAEncryption",
         "SSL_CLIENT_VERIFY=NONE",
     ] {
-        assert!(said.contains(&format!("{line}\n")), "{line}: {said}");
+        assert!(response.contains(&format!("{line}\n")), "{line}: {response}");
     }
     let other = ask("ecdsa_secp256r1_sha256");
     assert!(other.contains("SSL_SERVER_A_KEY=id-ecPublicKey\n"), "the certificate that this client was shown: {other}");
@@ -101,15 +101,15 @@ fn handlers_find_https_in_subprocess_env_and_make_links_with_it() {
     let server = site().file("lib/My/Scheme.pm", handler).serve(&format!(
         "{TLS}PerlLib lib\n<Location /scheme>\nSetHandler perl-script\nPerlHandler My::Scheme\n</Location>"
     ));
-    let said = curl(&server, &["https://localhost:@PORT@/scheme"]).succeeded().out;
-    assert_eq!(said, server.site.filled("on https://localhost:@PORT@/scheme"));
+    let output = curl(&server, &["https://localhost:@PORT@/scheme"]).succeeded().out;
+    assert_eq!(output, server.site.filled("on https://localhost:@PORT@/scheme"));
 }
 
 #[test]
 fn redirections_stay_within_tls() {
     let server = site().file("htdocs/sub/index.html", "index").serve(TLS);
-    let said = curl(&server, &["-L", "-w", " %{url_effective}", "https://localhost:@PORT@/sub"]).succeeded().out;
-    assert_eq!(said, server.site.filled("index https://localhost:@PORT@/sub/"));
+    let output = curl(&server, &["-L", "-w", " %{url_effective}", "https://localhost:@PORT@/sub"]).succeeded().out;
+    assert_eq!(output, server.site.filled("index https://localhost:@PORT@/sub/"));
 }
 
 #[test]
@@ -118,15 +118,15 @@ fn headers_and_logs_see_the_tls_variables() {
         "Header always set Strict-Transport-Security max-age=600 env=HTTPS\n\
          CustomLog tls.log \"%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %s %O\"",
     );
-    let said = curl(&server, &["-i", "--tls-max", "1.2", "https://localhost:@PORT@/a.txt"]).succeeded().out;
-    assert!(said.to_lowercase().contains("strict-transport-security: max-age=600"), "{said}");
+    let output = curl(&server, &["-i", "--tls-max", "1.2", "https://localhost:@PORT@/a.txt"]).succeeded().out;
+    assert!(output.to_lowercase().contains("strict-transport-security: max-age=600"), "{output}");
     until("the request is logged", || server.site.read("tls.log").ends_with('\n'));
     let line = server.site.read("tls.log");
     let words: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(words[..2], ["TLSv1.2", "ECDHE-ECDSA-AES256-GCM-SHA384"], "{line}");
     assert_eq!(words[2..4], ["-", "200"]);
     let sent: usize = words[4].parse().expect("a number");
-    assert!(sent > said.len(), "what TLS adds is counted: {sent} of {}", said.len());
+    assert!(sent > output.len(), "what TLS adds is counted: {sent} of {}", output.len());
 }
 
 #[test]
@@ -159,9 +159,9 @@ fn large_bodies_pass_in_both_directions() {
         [200, [], [$n, ' ', 'x' x 5_000_000]] }"#;
     let server = site().file("app.psgi", app).serve(&format!("{TLS}<Location />\nPsgiApp app.psgi\n</Location>"));
     server.site.write_bytes("body", &vec![b'y'; 3_000_000]);
-    let said = curl(&server, &["--data-binary", "@@DIR@/body", URL]).succeeded().out;
-    assert_eq!(said.len(), "3000000 ".len() + 5_000_000);
-    assert!(said.starts_with("3000000 x"));
+    let output = curl(&server, &["--data-binary", "@@DIR@/body", URL]).succeeded().out;
+    assert_eq!(output.len(), "3000000 ".len() + 5_000_000);
+    assert!(output.starts_with("3000000 x"));
 }
 
 #[test]
@@ -172,8 +172,8 @@ fn a_single_process_speaks_tls_too() {
     command.arg("-X");
     let mut server = Server::start(site, command);
     for (option, version) in [("--http2", "HTTP/2.0"), ("--http1.1", "HTTP/1.1")] {
-        let said = curl(&server, &[option, URL]).succeeded().out;
-        assert_eq!(said, format!("https {version} {}", server.pid()));
+        let output = curl(&server, &[option, URL]).succeeded().out;
+        assert_eq!(output, format!("https {version} {}", server.pid()));
     }
     server.connect().ask(Request::get("/")).is(400);
     server.signal(Signal::SIGTERM);

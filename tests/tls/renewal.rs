@@ -9,8 +9,8 @@ use crate::support::{Server, until};
 
 /// The certificate that a new client gets.
 fn certificate(server: &Server) -> String {
-    let said = s_client(server, &["-servername localhost"], GET);
-    let (_, rest) = said.split_once("-----BEGIN CERTIFICATE-----").expect("a certificate");
+    let output = s_client(server, &["-servername localhost"], GET);
+    let (_, rest) = output.split_once("-----BEGIN CERTIFICATE-----").expect("a certificate");
     rest.split("-----END").next().unwrap_or_default().split_whitespace().collect()
 }
 
@@ -66,8 +66,8 @@ fn early_data_is_not_taken() {
     server.site.write("early", "GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n");
     s_client(&server, &["-servername localhost -tls1_3 -sess_out @DIR@/session"], GET);
     let again = ["-servername localhost -tls1_3 -sess_in @DIR@/session -early_data @DIR@/early"];
-    let said = s_client(&server, &again, GET);
-    assert!(said.contains("Reused, TLSv1.3") && said.contains("Early data was not sent"), "{said}");
+    let output = s_client(&server, &again, GET);
+    assert!(output.contains("Reused, TLSv1.3") && output.contains("Early data was not sent"), "{output}");
     until("the others are logged", || server.site.read("access.log").lines().count() == 2);
     assert!(!server.site.read("access.log").contains("early"), "it could be sent again by anybody");
 }

@@ -35,8 +35,8 @@ fn many_slow_handshakes_delay_no_other_client() {
             assert_eq!(neighbour.ask(Request::get("/a.txt")).is(200).text(), "hello\n");
         }
         for client in clients {
-            let said = client.join().expect("no panic");
-            assert!(said.contains("hello"), "{said}");
+            let response = client.join().expect("no panic");
+            assert!(response.contains("hello"), "{response}");
         }
     });
     assert!(computed(&server) > 16 * SIGNATURE, "{:?}", computed(&server));
@@ -47,8 +47,8 @@ fn a_handshake_with_a_hello_retry_request_signs_on_a_compute_thread() {
     let server = serve("");
     for client in 1..=4 {
         // The client sends a key share of X448, which the server does not support, so the server must request another.
-        let said = s_client(&server, &["-tls1_3", "-groups X448:P-384"], GET);
-        assert!(said.contains("hello") && said.contains("Server Temp Key: ECDH, secp384r1"), "{said}");
+        let output = s_client(&server, &["-tls1_3", "-groups X448:P-384"], GET);
+        assert!(output.contains("hello") && output.contains("Server Temp Key: ECDH, secp384r1"), "{output}");
         assert!(computed(&server) > client * SIGNATURE, "{:?}", computed(&server));
     }
 }
@@ -56,7 +56,7 @@ fn a_handshake_with_a_hello_retry_request_signs_on_a_compute_thread() {
 #[test]
 fn an_incompatible_client_gets_an_alert_and_a_log_line() {
     let server = serve("LogLevel info");
-    let said = s_client(&server, &["-tls1_2", "-cipher ECDHE-ECDSA-AES128-GCM-SHA256"], GET);
-    assert!(said.contains("alert handshake failure"), "{said}");
+    let output = s_client(&server, &["-tls1_2", "-cipher ECDHE-ECDSA-AES128-GCM-SHA256"], GET);
+    assert!(output.contains("alert handshake failure"), "{output}");
     server.logged("connection failed: peer is incompatible");
 }

@@ -10,33 +10,33 @@ use crate::support::{patience, until};
 fn tls_1_2_and_1_3_are_supported_and_older_versions_are_not() {
     let server = serve("");
     for (version, agreed) in [("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")] {
-        let said = s_client(&server, &[version], GET);
-        assert!(said.contains(&format!("New, {agreed}")) && said.contains("hello"), "{said}");
+        let output = s_client(&server, &[version], GET);
+        assert!(output.contains(&format!("New, {agreed}")) && output.contains("hello"), "{output}");
     }
     for old in ["-tls1_1", "-tls1"] {
-        let said = s_client(&server, &[old, "-cipher DEFAULT@SECLEVEL=0"], GET);
-        assert!(!said.contains("hello"), "{said}");
+        let output = s_client(&server, &[old, "-cipher DEFAULT@SECLEVEL=0"], GET);
+        assert!(!output.contains("hello"), "{output}");
         // An alert shows that the server refused, not the client.
-        assert!(said.contains("SSL alert number"), "{said}");
+        assert!(output.contains("SSL alert number"), "{output}");
     }
 }
 
 #[test]
 fn a_client_without_a_common_tls_version_gets_an_alert() {
     let server = serve("Protocols h2 http/1.1");
-    let said = s_client(&server, &["-alpn spdy/3,gopher"], GET);
-    assert!(said.contains("alert no application protocol") && !said.contains("hello"), "{said}");
+    let output = s_client(&server, &["-alpn spdy/3,gopher"], GET);
+    assert!(output.contains("alert no application protocol") && !output.contains("hello"), "{output}");
     let http1 = serve("Protocols http/1.1");
-    let said = s_client(&http1, &["-alpn h2"], GET);
-    assert!(said.contains("alert no application protocol"), "{said}");
+    let output = s_client(&http1, &["-alpn h2"], GET);
+    assert!(output.contains("alert no application protocol"), "{output}");
     for (offered, agreed) in
         [("h2,http/1.1", "ALPN protocol: http/1.1"), ("spdy/3,http/1.1", "ALPN protocol: http/1.1")]
     {
-        let said = s_client(&http1, &["-alpn", offered], GET);
-        assert!(said.contains(agreed) && said.contains("hello"), "{offered}: {said}");
+        let output = s_client(&http1, &["-alpn", offered], GET);
+        assert!(output.contains(agreed) && output.contains("hello"), "{offered}: {output}");
     }
-    let said = s_client(&http1, &[], GET);
-    assert!(said.contains("No ALPN negotiated") && said.contains("hello"), "{said}");
+    let output = s_client(&http1, &[], GET);
+    assert!(output.contains("No ALPN negotiated") && output.contains("hello"), "{output}");
 }
 
 #[test]
@@ -50,10 +50,10 @@ fn a_site_may_speak_one_version_only() {
 fn a_site_may_choose_its_suites() {
     let server =
         serve("SSLCipherSuite ECDHE-ECDSA-AES128-GCM-SHA256\nSSLCipherSuite TLSv1.3 TLS_CHACHA20_POLY1305_SHA256");
-    let said = s_client(&server, &["-tls1_2"], GET);
-    assert!(said.contains("Cipher is ECDHE-ECDSA-AES128-GCM-SHA256"), "{said}");
-    let said = s_client(&server, &["-tls1_3"], GET);
-    assert!(said.contains("Cipher is TLS_CHACHA20_POLY1305_SHA256"), "{said}");
+    let output = s_client(&server, &["-tls1_2"], GET);
+    assert!(output.contains("Cipher is ECDHE-ECDSA-AES128-GCM-SHA256"), "{output}");
+    let output = s_client(&server, &["-tls1_3"], GET);
+    assert!(output.contains("Cipher is TLS_CHACHA20_POLY1305_SHA256"), "{output}");
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn the_servers_order_of_suites_applies_with_ssl_honor_cipher_order() {
     let clients = "-cipher ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305";
     for (order, chosen) in [("On", "ECDHE-ECDSA-CHACHA20-POLY1305"), ("Off", "ECDHE-ECDSA-AES256-GCM-SHA384")] {
         let server = serve(&format!("SSLCipherSuite {suites}\nSSLHonorCipherOrder {order}"));
-        let said = s_client(&server, &["-tls1_2", clients], GET);
-        assert!(said.contains(&format!("Cipher is {chosen}")), "{order}: {said}");
+        let output = s_client(&server, &["-tls1_2", clients], GET);
+        assert!(output.contains(&format!("Cipher is {chosen}")), "{order}: {output}");
     }
 }
 
@@ -87,8 +87,8 @@ fn a_handshake_that_comes_byte_by_byte_has_its_own_limit() {
     let mut bytes = [22, 3, 1, 2, 0, 1, 0, 1, 252].into_iter().chain(std::iter::repeat(3));
     until("the connection is closed", || {
         let sent = slow.write_all(&[bytes.next().unwrap_or_default()]);
-        let heard = slow.read(&mut [0; 100]);
-        sent.is_err() || !heard.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+        let contents = slow.read(&mut [0; 100]);
+        sent.is_err() || !contents.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
     });
 }
 

@@ -36,7 +36,7 @@ impl Collector {
     pub fn start(grpc: bool) -> Collector {
         let taken: Arc<Mutex<Vec<Exported>>> = Arc::default();
         let kept = taken.clone();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async move {
@@ -48,7 +48,7 @@ impl Collector {
                 }
             });
         });
-        Collector { address: told.recv().expect("it listens"), taken }
+        Collector { address: receiver.recv().expect("it listens"), taken }
     }
 
     /// Waits for at least `count` spans, and returns all spans.

@@ -21,8 +21,8 @@ fn serve(more: &str) -> Server {
 fn a_callers_trace_is_handed_to_programs_and_logs() {
     let server = serve("TraceContext on");
     for target in ["/", "/handler"] {
-        let said = server.send(Request::get(target).header("Traceparent", CALLER)).is(200).text();
-        let (header, id) = said.split_once(' ').expect("two words");
+        let value = server.send(Request::get(target).header("Traceparent", CALLER)).is(200).text();
+        let (header, id) = value.split_once(' ').expect("two words");
         assert_eq!((&header[..36], &header[52..], id), (&CALLER[..36], &CALLER[52..], &CALLER[3..35]), "{target}");
         assert_ne!(header, CALLER, "the parent is our span");
     }
@@ -38,9 +38,9 @@ fn without_a_caller_each_request_begins_a_trace() {
     let server = serve("TraceContext on\nTraceSample 0%");
     let (one, two) = (server.text("/"), server.text("/"));
     assert_ne!(one[3..35], two[3..35]);
-    for said in [one, two] {
-        let (header, id) = said.split_once(' ').expect("two words");
-        assert_eq!((&header[..3], &header[3..35], &header[52..]), ("00-", id, "-00"), "{said}");
+    for body in [one, two] {
+        let (header, id) = body.split_once(' ').expect("two words");
+        assert_eq!((&header[..3], &header[3..35], &header[52..]), ("00-", id, "-00"), "{body}");
     }
 }
 
@@ -48,9 +48,9 @@ fn without_a_caller_each_request_begins_a_trace() {
 fn a_malformed_traceparent_is_ignored() {
     let server = serve("TraceContext on");
     for wrong in ["00-short", &CALLER.to_uppercase(), &format!("{CALLER}-x"), &"1".repeat(8000)] {
-        let said = server.send(Request::get("/").header("Traceparent", wrong)).is(200).text();
-        assert_ne!(said[3..35], CALLER[3..35], "{wrong}");
-        assert_eq!(said.len(), 55 + 1 + 32, "{said}");
+        let value = server.send(Request::get("/").header("Traceparent", wrong)).is(200).text();
+        assert_ne!(value[3..35], CALLER[3..35], "{wrong}");
+        assert_eq!(value.len(), 55 + 1 + 32, "{value}");
     }
 }
 

@@ -78,6 +78,6 @@ fn the_running_site_is_not_touched() {
 #[test]
 fn a_dry_run_starts_nothing() {
     let site = site_of("die 'it was loaded'");
-    let said = tune(&site, "--dry-run /a /b").succeeded().out;
-    assert!(said.contains("2 different requests") && said.contains("MaxClients"), "{said}");
+    let output = tune(&site, "--dry-run /a /b").succeeded().out;
+    assert!(output.contains("2 different requests") && output.contains("MaxClients"), "{output}");
 }

@@ -24,8 +24,8 @@ fn tune(site: &Site, options: &str) -> Finished {
 /// The JSON report of a measurement.
 #[track_caller]
 fn report(site: &Site, options: &str) -> Value {
-    let said = tune(site, &format!("{options} --json")).succeeded();
-    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+    let output = tune(site, &format!("{options} --json")).succeeded();
+    serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
 /// The suggested value of a directive; `None` without a suggestion.

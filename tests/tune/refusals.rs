@@ -12,8 +12,8 @@ use crate::support::{Site, until};
 #[test]
 fn an_application_that_fails_on_every_request_is_reported_with_its_error() {
     let site = site_of("sub { die \"no such table\\n\" }");
-    let said = tune(&site, FEW).failed(1, "every request fails");
-    assert!(said.err.contains("no such table"), "{said:?}");
+    let output = tune(&site, FEW).failed(1, "every request fails");
+    assert!(output.err.contains("no such table"), "{output:?}");
     assert_eq!(shadows(&site), 0);
 }
 
@@ -41,8 +41,8 @@ fn an_invalid_configuration_is_reported_with_its_line() {
 #[test]
 fn code_that_does_not_load_is_reported() {
     let site = site_of("die \"not today\\n\"");
-    let said = tune(&site, FEW).failed(1, "did not start");
-    assert!(said.err.contains("not today"), "{said:?}");
+    let output = tune(&site, FEW).failed(1, "did not start");
+    assert!(output.err.contains("not today"), "{output:?}");
     assert_eq!(shadows(&site), 0);
 }
 

@@ -33,8 +33,8 @@ fn the_new_directives_are_a_file_that_is_deleted_to_undo_them() {
     let conf = "<Location />\nPsgiApp app.psgi\n</Location>\nIncludeOptional tuned*.conf\n";
     let site = Site::new().file("app.psgi", "sub { select undef, undef, undef, 0.05; [200, [], ['ok']] }");
     site.configure(conf);
-    let said = tune(&site, &format!("{FEW} --write tuned.conf --svg sweep.svg")).succeeded();
-    assert!(said.out.contains("IncludeOptional") && said.out.contains("+ MaxClients"), "{said:?}");
+    let output = tune(&site, &format!("{FEW} --write tuned.conf --svg sweep.svg")).succeeded();
+    assert!(output.out.contains("IncludeOptional") && output.out.contains("+ MaxClients"), "{output:?}");
     let written = site.read("tuned.conf");
     let wanted = written.lines().find_map(|line| line.strip_prefix("MaxClients ")).expect("what is to be changed");
     let wanted: u64 = wanted.parse().expect("a number");

@@ -26,7 +26,7 @@ pub struct Arrow {
     pub from: Name,
     pub to: Name,
     /// The file, and the path as written in the file.
-    pub said: String,
+    pub place: String,
 }
 
 struct Module {
@@ -80,8 +80,8 @@ impl Graph {
             let Some(to) = self.definer(from, path, 0).or_else(|| self.deepest(from, path)) else { continue };
             // Imports from an ancestor module are no dependency: a module may use the declarations of its parents.
             if !from.starts_with(&to) && !arrows.iter().any(|arrow| arrow.to == to) {
-                let said = format!("{}: {}", module.file, path.join("::"));
-                arrows.push(Arrow { from: from.clone(), to, said });
+                let written = format!("{}: {}", module.file, path.join("::"));
+                arrows.push(Arrow { from: from.clone(), to, place: written });
             }
         }
         arrows

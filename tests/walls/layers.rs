@@ -72,7 +72,7 @@ fn upward(layers: &Layers, folder: &Name, arrow: &Arrow) -> Option<String> {
     let child = |name: &Name| name.strip_prefix(folder.as_slice()).and_then(|below| below.first()).cloned();
     let (from, to) = (child(&arrow.from)?, child(&arrow.to)?);
     let allowed = from == to || row(layers, &from) < row(layers, &to);
-    (!allowed).then(|| format!("{} — in {}, {from} does not stand above {to}", arrow.said, layers.of))
+    (!allowed).then(|| format!("{} — in {}, {from} does not stand above {to}", arrow.place, layers.of))
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn round(arrows: &[&Arrow], start: &Name) -> Vec<String> {
     while way[0].from != *start {
         way.insert(0, came[&way[0].from]);
     }
-    way.iter().map(|arrow| arrow.said.clone()).collect()
+    way.iter().map(|arrow| arrow.place.clone()).collect()
 }
 
 #[test]

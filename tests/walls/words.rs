@@ -15,14 +15,14 @@ fn repeated_names(text: &str) -> Vec<String> {
     );
     let lines: Vec<&str> = text.lines().collect();
     let repeats = |number: usize| {
-        let said = comment.captures(lines[number])?;
+        let words = comment.captures(lines[number])?;
         let is_longer = number > 0 && lines[number - 1].trim_start().starts_with("///");
         let below = lines[number + 1..].iter().find(|line| !line.trim_start().starts_with("#["))?;
         let name = item.captures(below)?;
         let of_type = |owner: &str| types(&lines, number, below).iter().any(|known| letters(known) == letters(owner));
         let is_repeated =
-            letters(&said[1]) == letters(&name[1]) && said.get(2).is_none_or(|owner| of_type(owner.as_str()));
-        (!is_longer && is_repeated).then(|| format!("{}: {}", number + 1, said[0].trim()))
+            letters(&words[1]) == letters(&name[1]) && words.get(2).is_none_or(|owner| of_type(owner.as_str()));
+        (!is_longer && is_repeated).then(|| format!("{}: {}", number + 1, words[0].trim()))
     };
     (0..lines.len()).filter_map(repeats).collect()
 }
@@ -64,13 +64,13 @@ fn restatements(text: &str) -> Vec<String> {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let fillers: Vec<String> = stems(FILLERS);
     let restates = |number: usize| {
-        let said = comment.captures(lines[number])?;
+        let words = comment.captures(lines[number])?;
         let is_longer = number > 0 && is_comment(&lines[number - 1]) || lines.get(number + 1).is_some_and(is_comment);
         let item = lines[number + 1..].iter().find(|line| !line.trim_start().starts_with("#["))?;
         let around = |line: &&&str| !line.trim().is_empty() && depth(line) < depth(lines[number]);
         let outer = lines[..number].iter().rev().find(around).copied().unwrap_or_default();
         let known: Vec<String> = fillers.iter().cloned().chain(stems(item)).chain(stems(outer)).collect();
-        let adds = stems(&said[1]).iter().any(|word| !known.contains(word));
+        let adds = stems(&words[1]).iter().any(|word| !known.contains(word));
         (!is_longer && !adds).then(|| format!("{}: {}", number + 1, lines[number].trim()))
     };
     (0..lines.len()).filter_map(restates).collect()

@@ -73,14 +73,14 @@ fn folders_of_start_up_go_with_the_server_and_those_of_a_worker_with_the_worker(
     let app = "use File::Temp qw(tempdir tempfile);\nmy $dir = tempdir(CLEANUP => 1); my $object = File::Temp->newdir; my ($fh, $file) = tempfile(UNLINK => 1);\n\
         our $own; sub { $own //= File::Temp->newdir; $_[0]{'psgix.harakiri.commit'} = $_[0]{PATH_INFO} eq '/end'; [200, [], [\"$own $dir $object $file\"]] };";
     let mut server = Site::new().file("app.psgi", app).run_with_one_worker(["app.psgi"]);
-    let said = server.text("/end");
-    let paths: Vec<&str> = said.split(' ').collect();
+    let body = server.text("/end");
+    let paths: Vec<&str> = body.split(' ').collect();
     let is_there = |path: &str| std::path::Path::new(path).exists();
     until("the worker's folder is gone", || !is_there(paths[0]));
-    assert!(paths[1..].iter().all(|path| is_there(path)), "{said}");
+    assert!(paths[1..].iter().all(|path| is_there(path)), "{body}");
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
-    assert!(!paths.iter().any(|path| is_there(path)), "{said}");
+    assert!(!paths.iter().any(|path| is_there(path)), "{body}");
 }
 
 #[test]
@@ -96,8 +96,8 @@ fn workers_that_read_a_file_of_start_up_each_read_all_of_it() {
     ));
     let mut workers = std::collections::HashSet::new();
     for _ in 0..3 {
-        let said = server.text("/my");
-        let (worker, rest) = said.split_once(' ').expect("two words");
+        let body = server.text("/my");
+        let (worker, rest) = body.split_once(' ').expect("two words");
         assert_eq!(rest, "8999 9000 2");
         workers.insert(worker.to_owned());
     }
@@ -113,8 +113,8 @@ fn a_folder_that_start_up_has_open_is_listed_by_each_worker() {
     let server = site.file("lib/My.pm", &module).serve(&format!(
         "{ONE}MaxRequestsPerChild 1\n<Location /my>\nSetHandler perl-script\nPerlHandler My\n</Location>"
     ));
-    let said: Vec<String> = (0..3).map(|_| server.text("/my")).collect();
-    assert!(said.iter().all(|said| said.ends_with(" 2001")), "{said:?}");
+    let body: Vec<String> = (0..3).map(|_| server.text("/my")).collect();
+    assert!(body.iter().all(|line| line.ends_with(" 2001")), "{body:?}");
 }
 
 #[test]
@@ -127,8 +127,11 @@ fn a_file_of_start_up_that_no_worker_may_open_is_named() {
     let site = Site::new().file("lib/My.pm", &format!("package My;\nuse strict;\n{code}\n1;\n"));
     std::fs::set_permissions(site.path("tmp"), std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("ours");
     site.configure(&format!("User nobody\nGroup nogroup\n{ONE}"));
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    assert!(said.err.contains("/tmp/secret open for reading") && said.err.contains("share its position"), "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(
+        output.err.contains("/tmp/secret open for reading") && output.err.contains("share its position"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -159,8 +162,8 @@ fn start_up_code_that_ignores_its_children_makes_no_errors_of_workers_ends() {
         "$SIG{CHLD} = 'IGNORE';\nsub handler { $_[0]->print(\"$$ \", system('sh', '-c', 'exit 3') >> 8) }",
         "MaxRequestsPerChild 1\n",
     );
-    let said: Vec<String> = (0..3).map(|_| server.text("/my")).collect();
-    assert!(said.iter().all(|said| said.ends_with(" 3")), "{said:?}");
+    let body: Vec<String> = (0..3).map(|_| server.text("/my")).collect();
+    assert!(body.iter().all(|line| line.ends_with(" 3")), "{body:?}");
     server.reload().succeeded();
     server.text("/my");
     let log = server.log();

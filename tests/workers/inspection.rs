@@ -14,11 +14,11 @@ fn loaded(server: &Server) -> Vec<(Option<u64>, Value)> {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).expect("answered");
     let answer: Value = serde_json::from_str(&line).expect("JSON");
-    let told = answer["reports"].as_array().unwrap_or_else(|| panic!("{line}")).clone();
+    let reports = answer["reports"].as_array().unwrap_or_else(|| panic!("{line}")).clone();
     let text = |one: &Value| {
         serde_json::from_str::<Value>(one["text"].as_str().expect("text")).expect("JSON")["modules"].clone()
     };
-    told.iter().map(|one| (one["worker"].as_u64(), text(one))).collect()
+    reports.iter().map(|one| (one["worker"].as_u64(), text(one))).collect()
 }
 
 fn serve(app: &str) -> Server {
@@ -56,8 +56,8 @@ fn a_busy_worker_is_left_out_of_an_inspection() {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).expect("answered");
     let answer: Value = serde_json::from_str(&line).expect("JSON");
-    let told = answer["reports"].as_array().expect("an answer");
-    assert_eq!(told.iter().filter(|one| one["text"] == "").count(), 1, "{told:?}");
+    let reports = answer["reports"].as_array().expect("an answer");
+    assert_eq!(reports.iter().filter(|one| one["text"] == "").count(), 1, "{reports:?}");
     server.site.write("go", "");
     assert_eq!(busy.response().status, 200);
 }

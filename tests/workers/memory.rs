@@ -60,8 +60,8 @@ fn no_more_workers_are_forked_than_fit() {
         let used = memory["used"].as_u64().expect("bytes");
         memory["budget"].as_u64() == Some(200 << 20) && (40_000_000..200 << 20).contains(&used)
     });
-    let said = server.control(["status"]).succeeded().out;
-    assert!(said.contains(" MB of a budget of 200 MB\n"), "{said}");
+    let output = server.control(["status"]).succeeded().out;
+    assert!(output.contains(" MB of a budget of 200 MB\n"), "{output}");
 }
 
 #[test]

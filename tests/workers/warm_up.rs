@@ -64,8 +64,8 @@ fn code_loaded_by_a_warm_up_is_loaded_by_no_worker() {
     let loaded: Vec<&str> = loaded.lines().collect();
     assert_eq!(loaded.len(), 2, "by the rehearsal and by the mold: {loaded:?}");
     assert!(loaded.iter().all(|pid| !workers(&server).contains(*pid)), "{loaded:?}");
-    let said = server.logged("warmed");
-    assert!(said.contains("gen=1 warmed requests=1 failed=0 ms="), "{said}");
+    let log = server.logged("warmed");
+    assert!(log.contains("gen=1 warmed requests=1 failed=0 ms="), "{log}");
 }
 
 #[test]
@@ -129,8 +129,8 @@ fn requests_of_a_warm_up_are_neither_counted_nor_logged() {
 fn a_failed_warm_up_request_is_named_and_the_server_serves() {
     let server = serve("PerlWarmup /app/a\nPerlWarmup /app/die /app/exit\nPerlWarmup /none /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
-    let said = server.logged("GET /app/die: status");
-    assert!(said.contains("site.conf:8: warm-up: GET /app/die: status 500"), "{said}");
+    let log = server.logged("GET /app/die: status");
+    assert!(log.contains("site.conf:8: warm-up: GET /app/die: status 500"), "{log}");
     server.logged("[client 127.0.0.1:9] GET /app/die: no such luck");
     assert_eq!(server.log().matches("no such luck").count(), 1, "{}", server.log());
     server.logged("warm-up: GET /app/exit: status 500");
@@ -172,9 +172,9 @@ fn warm_up_requests_beyond_start_timeout_are_named_and_the_server_serves() {
     let server =
         serve("StartTimeout 12s\nRequestTimeoutGrace 0\nPerlWarmup /app/stuck /app/hang /app/stuck /app/hang /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
-    let said = server.logged("warmed requests=");
-    let failed = said.split("failed=").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
-    assert!(failed >= Some(1), "none may take more than half of what is left: {said}");
+    let log = server.logged("warmed requests=");
+    let failed = log.split("failed=").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
+    assert!(failed >= Some(1), "none may take more than half of what is left: {log}");
 }
 
 #[test]
@@ -278,13 +278,13 @@ fn a_log_that_cannot_be_read_is_a_line_and_no_more() {
 fn check_names_a_url_that_cannot_be_asked_for() {
     let site = site();
     site.configure("\nPerlWarmup perl/a\nPerlWarmup http://nowhere.example/\nPerlWarmupLog a.log many\n");
-    let said = site.cameleer(["check", "-f", "site.conf"]);
-    assert_eq!(said.code, 78, "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]);
+    assert_eq!(output.code, 78, "{output:?}");
     for what in [
         "site.conf:2: PerlWarmup: expected a URL path, got \"perl/a\"",
         "site.conf:4: PerlWarmupLog: expected a number from 1 to 1000",
     ] {
-        assert!(said.err.contains(what), "{what}: {said:?}");
+        assert!(output.err.contains(what), "{what}: {output:?}");
     }
     site.configure("\n\nPerlWarmup http://nowhere.example/\n");
     site.cameleer(["check", "-f", "site.conf"])

@@ -24,11 +24,11 @@ fn bcrypt(hash: &str, most: u8) -> Result<(), String> {
 
 /// Checks `$6$rounds=5000$salt$`. The default is 5000 rounds.
 fn rounds(hash: &str, most: u64) -> Result<(), String> {
-    let said = match hash.get(3..).and_then(|rest| rest.strip_prefix("rounds=")) {
+    let count = match hash.get(3..).and_then(|rest| rest.strip_prefix("rounds=")) {
         Some(rest) => rest.split_once('$').and_then(|(rounds, _)| rounds.parse::<u64>().ok()),
         None => Some(5000),
     };
-    match said {
+    match count {
         Some(rounds) if rounds <= most => Ok(()),
         Some(rounds) => Err(format!("this SHA crypt hash has {rounds} rounds, but the limit is {most}")),
         None => Err(unknown("SHA crypt")),
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_hash_that_costs_too_much_is_refused_with_the_limit() {
-        for (hash, said) in [
+        for (hash, message) in [
             ("$2y$15$salt", "is 15, but the limit is 14"),
             ("$2a$31$salt", "is 31, but the limit is 14"),
             ("$2b$", "unknown parameters"),
@@ -139,7 +139,7 @@ mod tests {
             ("$7$C6", "unknown parameters"),
         ] {
             let refused = memory(hash, HashLimits::default()).expect_err(hash);
-            assert!(refused.contains(said), "{hash}: {refused}");
+            assert!(refused.contains(message), "{hash}: {refused}");
         }
     }
 
@@ -154,9 +154,9 @@ mod tests {
             ("$y$jBT$salt$", None),
             ("$y$jCT$salt$", Some("takes 128 MB, but the limit is 64 MB")),
         ] {
-            let said = memory(hash, limits).err();
-            assert_eq!(said.is_some(), refused.is_some(), "{hash}: {said:?}");
-            assert!(said.unwrap_or_default().contains(refused.unwrap_or_default()), "{hash}");
+            let error = memory(hash, limits).err();
+            assert_eq!(error.is_some(), refused.is_some(), "{hash}: {error:?}");
+            assert!(error.unwrap_or_default().contains(refused.unwrap_or_default()), "{hash}");
         }
     }
 }

@@ -65,13 +65,13 @@ impl RequestStack {
 
     /// Calls `say`, which may write output, on a record; passes a subrequest's output on to its main request.
     pub fn speak<T>(&mut self, mut at: usize, say: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
-        let said = self.records.get_mut(at).map(say).ok_or(Stale)?;
+        let answer = self.records.get_mut(at).map(say).ok_or(Stale)?;
         while let Some(main) = self.records.get(at).and_then(|r| r.links.main) {
             let body = self.records[at].take_body();
             self.records[main].write_part(&body);
             at = main;
         }
-        Ok(said)
+        Ok(answer)
     }
 }
 
@@ -245,8 +245,8 @@ pub(crate) fn audience_of_current() -> Audience {
 /// disconnected.
 pub(crate) fn number(record_number: u64, field: Number) -> Result<i64, Stale> {
     with_stack(|stack| {
-        let asked = stack.at(record_number)?;
-        let at = if field.is_of_response() { stack.answering } else { asked };
+        let record = stack.at(record_number)?;
+        let at = if field.is_of_response() { stack.answering } else { record };
         stack.records.get_mut(at).map(|r| r.number(field)).ok_or(Stale)
     })
 }

@@ -174,8 +174,8 @@ fn lifetimes(server: &mut Server) {
 }
 
 fn between_requests(server: &mut Server) {
-    let said = server.perl.eval("Apache->print('x')", "start-up", 1);
-    assert!(format!("{said:?}").contains("there is no current request at start-up line 1"), "{said:?}");
+    let outcome = server.perl.eval("Apache->print('x')", "start-up", 1);
+    assert!(format!("{outcome:?}").contains("there is no current request at start-up line 1"), "{outcome:?}");
     server
         .perl
         .eval("defined Apache->request and die; Apache->server->server_root eq '/etc/site' or die", "x", 1)

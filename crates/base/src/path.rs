@@ -342,14 +342,14 @@ mod tests {
     #[test]
     fn the_longest_prefix_is_found_with_few_calls() {
         for (most, length) in [(0, 0), (1, 0), (1, 1), (7, 3), (1000, 0), (1000, 1), (1000, 999), (1000, 1000)] {
-            let asked = std::cell::Cell::new(0);
+            let lookups = std::cell::Cell::new(0);
             let holds = |n| {
-                asked.update(|n| n + 1);
+                lookups.update(|n| n + 1);
                 assert!((1..=most).contains(&n));
                 n <= length
             };
             assert_eq!(longest(most, holds), length, "{length} of {most}");
-            assert!(asked.get() <= 20, "{length} of {most}: {} questions", asked.get());
+            assert!(lookups.get() <= 20, "{length} of {most}: {} questions", lookups.get());
         }
     }
 

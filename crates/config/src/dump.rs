@@ -26,10 +26,9 @@ pub fn dump(config: &Config) -> String {
     writeln!(out, "{:?}", config.perl).unwrap();
     config.listen.iter().for_each(|listen| writeln!(out, "listen {listen:?}").unwrap());
     config.start_up.iter().for_each(|step| writeln!(out, "start_up {} {}", step.at, step_words(&step.step)).unwrap());
-    config
-        .warm_up
-        .iter()
-        .for_each(|asked| writeln!(out, "warm_up {} host={} {:?}", asked.at, asked.host, asked.source).unwrap());
+    config.warm_up.iter().for_each(|request| {
+        writeln!(out, "warm_up {} host={} {:?}", request.at, request.host, request.source).unwrap()
+    });
     config.logs.iter().enumerate().for_each(|(i, log)| writeln!(out, "log {i} {}", target(log)).unwrap());
     config
         .error_logs
@@ -103,8 +102,8 @@ fn host_lines(index: usize, host: &Host) -> String {
 
 fn section_line(index: usize, section: &Section) -> String {
     let inside = section.inside.map_or_else(String::new, |outer| format!(" in {outer}"));
-    let said = format!("{:?}", section.own);
-    format!("section {index}{inside} {}{}\n", scope(&section.scope), said.trim_start_matches("PartialSettings"))
+    let settings = format!("{:?}", section.own);
+    format!("section {index}{inside} {}{}\n", scope(&section.scope), settings.trim_start_matches("PartialSettings"))
 }
 
 fn scope(scope: &Scope) -> String {

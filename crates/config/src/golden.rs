@@ -144,7 +144,7 @@ fn request(config: &Config, question: &str) -> String {
     let sections = config.sections(host, &path, &mapping.filename);
     let settings = super::dump::settings(&config.settings(&sections, mapping.script_alias));
     let usual = super::dump::settings(&config.settings(&[], false));
-    let said: Vec<&str> = settings.lines().filter(|line| !usual.lines().any(|known| known == *line)).collect();
-    let said = said.iter().map(|line| format!("    {line}\n")).collect::<String>();
-    format!("{question} => host {host} {} {sections:?}\n{said}", mapping.filename.display())
+    let changed: Vec<&str> = settings.lines().filter(|line| !usual.lines().any(|known| known == *line)).collect();
+    let changed = changed.iter().map(|line| format!("    {line}\n")).collect::<String>();
+    format!("{question} => host {host} {} {sections:?}\n{changed}", mapping.filename.display())
 }

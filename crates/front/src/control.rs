@@ -20,11 +20,11 @@ use base::log;
 pub async fn serve(front: &Rc<Front>) -> anyhow::Result<()> {
     let master = &front.shared().master;
     loop {
-        let heard = tokio::select! {
-            heard = master.receive() => heard.context("control channel")?,
+        let received = tokio::select! {
+            message = master.receive() => message.context("control channel")?,
             () = front.drained.notified() => return Ok(()),
         };
-        let Some((message, fds)) = heard else { bail!("the master has ended") };
+        let Some((message, fds)) = received else { bail!("the master has ended") };
         if matches!(message, ToFront::Exit) {
             return Ok(());
         }

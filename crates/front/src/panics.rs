@@ -40,9 +40,9 @@ mod tests {
         let name = "panics::tests::a_panic_in_one_task_ends_the_process_and_logs_its_place";
         let mut again = Command::new(std::env::current_exe().expect("our own"));
         let ended = again.args(["--exact", name, "--nocapture"]).env(MARK, "1").output().expect("started");
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.signal(), Some(6), "{said}");
-        assert!(said.contains("[front:crit]") && said.contains("crates/front/src/panics.rs:"), "{said}");
-        assert!(said.contains("on purpose"), "{said}");
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.signal(), Some(6), "{stderr}");
+        assert!(stderr.contains("[front:crit]") && stderr.contains("crates/front/src/panics.rs:"), "{stderr}");
+        assert!(stderr.contains("on purpose"), "{stderr}");
     }
 }

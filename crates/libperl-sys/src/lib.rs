@@ -209,7 +209,7 @@ mod declarations {
         pub fn cml_env_end();
         pub fn cml_env_tie();
         pub fn cml_env_changes(
-            told: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
+            report: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
             arg: *mut c_void,
         ) -> c_int;
         pub fn cml_env_follow(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);

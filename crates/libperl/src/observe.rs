@@ -61,7 +61,7 @@ pub fn activity_address() -> usize {
 
 /// Reads the activity of the process with that `memory`. `None`: the process has no request.
 pub fn activity(memory: &dyn MemoryReader, address: usize) -> Option<PerlActivity> {
-    let mut told = sys::RawActivity {
+    let mut copied = sys::RawActivity {
         request: 0,
         received_us: 0,
         begun_us: 0,
@@ -72,18 +72,18 @@ pub fn activity(memory: &dyn MemoryReader, address: usize) -> Option<PerlActivit
         again: 0,
     };
     // SAFETY: fills a struct of the shape that the shim declares; the hook and its argument live during the call.
-    if unsafe { sys::cml_activity_of(&hook(&memory), address, &raw mut told) } == 0 {
+    if unsafe { sys::cml_activity_of(&hook(&memory), address, &raw mut copied) } == 0 {
         return None;
     }
-    let mut rest = told.texts.as_slice();
+    let mut rest = copied.texts.as_slice();
     let mut text = |length: u16| {
         let (text, behind) = rest.split_at(usize::from(length).min(rest.len()));
         rest = behind;
         String::from_utf8_lossy(text).into_owned()
     };
-    let [method, host, target] = told.lengths;
+    let [method, host, target] = copied.lengths;
     let (method, host, target) = (text(method), text(host), text(target));
-    let sys::RawActivity { request, received_us, begun_us, perl, phase, .. } = told;
+    let sys::RawActivity { request, received_us, begun_us, perl, phase, .. } = copied;
     Some(PerlActivity { request, received_us, begun_us, method, host, target, phase, perl })
 }
 

@@ -80,9 +80,9 @@ fn alone(body: impl FnOnce(&Interpreter)) {
     let test = thread.name().expect("a thread has its test's name");
     let mut program = Command::new(std::env::current_exe().expect("this program"));
     let ended = program.args(["--exact", test, "--nocapture"]).env(INSIDE, "1").output().expect("starts");
-    let said = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let output = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     // The result is not among the output: perl's STDOUT has taken descriptor 1 by then.
-    assert!(said.contains("running 1 test") && ended.status.success(), "{}: {said}", ended.status);
+    assert!(output.contains("running 1 test") && ended.status.success(), "{}: {output}", ended.status);
 }
 
 fn boot() -> Interpreter {

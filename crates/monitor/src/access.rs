@@ -72,14 +72,15 @@ fn comes_from_here(headers: &HeaderMap) -> bool {
 
 /// `Bearer secret`, or `Basic` with the secret as password.
 fn knows(headers: &HeaderMap, token: &str) -> bool {
-    let Some((scheme, said)) = text(headers, AUTHORIZATION.as_str()).and_then(|value| value.split_once(' ')) else {
+    let Some((scheme, credentials)) = text(headers, AUTHORIZATION.as_str()).and_then(|value| value.split_once(' '))
+    else {
         return false;
     };
-    let same = |said: &[u8]| bool::from(said.ct_eq(token.as_bytes()));
+    let same = |given: &[u8]| bool::from(given.ct_eq(token.as_bytes()));
     match scheme.to_ascii_lowercase().as_str() {
-        "bearer" => same(said.trim().as_bytes()),
+        "bearer" => same(credentials.trim().as_bytes()),
         "basic" => {
-            let decoded = BASE64_STANDARD.decode(said.trim()).unwrap_or_default();
+            let decoded = BASE64_STANDARD.decode(credentials.trim()).unwrap_or_default();
             decoded.iter().position(|byte| *byte == b':').and_then(|at| decoded.get(at + 1..)).is_some_and(same)
         }
         _ => false,
@@ -138,15 +139,18 @@ mod tests {
 
     #[test]
     fn the_network_must_know_the_secret() {
-        let ask = |token, said: &str| check(AddressKind::Open, token, &[("host", "a"), ("authorization", said)]);
+        let ask = |token, authorization: &str| {
+            check(AddressKind::Open, token, &[("host", "a"), ("authorization", authorization)])
+        };
         let secret = Some("0123456789abcdef");
         let basic = |text: &str| format!("Basic {}", BASE64_STANDARD.encode(text));
-        for said in ["Bearer 0123456789abcdef", "bearer 0123456789abcdef", &basic("any:0123456789abcdef")] {
-            assert_eq!(ask(secret, said), Ok(()), "{said}");
+        for authorization in ["Bearer 0123456789abcdef", "bearer 0123456789abcdef", &basic("any:0123456789abcdef")] {
+            assert_eq!(ask(secret, authorization), Ok(()), "{authorization}");
         }
-        for said in ["Bearer 0123456789abcde", "Bearer ", "Bearer", "Basic !", &basic("0123456789abcdef"), &basic("a:")]
+        for authorization in
+            ["Bearer 0123456789abcde", "Bearer ", "Bearer", "Basic !", &basic("0123456789abcdef"), &basic("a:")]
         {
-            assert_eq!(ask(secret, said), Err(Denied::Token), "{said}");
+            assert_eq!(ask(secret, authorization), Err(Denied::Token), "{authorization}");
         }
         assert_eq!(ask(None, "Bearer "), Err(Denied::Token));
     }

@@ -101,7 +101,7 @@ async fn receive(master: &Master) -> std::io::Result<Option<(ToMonitor, Vec<Owne
         let mut guard = master.readable().await?;
         match master.get_ref().receive() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
-            heard => return heard,
+            message => return message,
         }
     }
 }

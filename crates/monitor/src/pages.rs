@@ -137,12 +137,12 @@ fn auto(view: &StatusView) -> MonitorResponse {
 
 /// Reads the history on another thread, because a week takes a while.
 async fn history(hub: &Rc<Hub>, query: &str) -> MonitorResponse {
-    let asked = match HistoryQuery::of(query, now()) {
-        Ok(asked) => asked,
+    let wanted = match HistoryQuery::of(query, now()) {
+        Ok(query) => query,
         Err(wrong) => return text_response(StatusCode::BAD_REQUEST, wrong),
     };
     let ring = hub.ring();
-    match spawn_blocking(move || points(&ring, asked.from..=asked.to, asked.step)).await {
+    match spawn_blocking(move || points(&ring, wanted.from..=wanted.to, wanted.step)).await {
         Ok(Ok(points)) => whole("application/json", serde_json::to_string(&points).unwrap_or_default()),
         _ => text_response(StatusCode::INTERNAL_SERVER_ERROR, "the history cannot be read\n"),
     }

@@ -51,11 +51,11 @@ impl Names {
 /// have ended.
 async fn look_up(name: (String, u16)) -> io::Result<Vec<SocketAddr>> {
     let permit = LOOKUPS.acquire().await.map_err(io::Error::other)?;
-    let (tell, told) = oneshot::channel();
+    let (tell, receiver) = oneshot::channel();
     Builder::new().name("cameleer-names".to_owned()).spawn(move || {
         let found = name.to_socket_addrs().map(Iterator::collect);
         drop(permit);
         let _ = tell.send(found);
     })?;
-    told.await.map_err(io::Error::other)?
+    receiver.await.map_err(io::Error::other)?
 }

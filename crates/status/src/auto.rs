@@ -143,11 +143,11 @@ fn built() -> String {
 
 /// Adds a version to the software name. Monitoring agents parse it after the first slash, and httpd always shows it
 /// here.
-fn software(told: &str) -> String {
+fn software(identity: &str) -> String {
     let (name, components) =
-        told.split_once(' ').map_or((told, String::new()), |(name, rest)| (name, format!(" {rest}")));
+        identity.split_once(' ').map_or((identity, String::new()), |(name, rest)| (name, format!(" {rest}")));
     match name.contains('/') {
-        true => told.to_owned(),
+        true => identity.to_owned(),
         false => format!("{name}/{}{components}", env!("CARGO_PKG_VERSION")),
     }
 }

@@ -89,7 +89,7 @@ fn trust(
     files: &TlsFiles,
     known: &mut Vec<(ClientAuth, Arc<Authorities>)>,
 ) -> anyhow::Result<Option<Arc<ClientTrust>>> {
-    let Some(asked) = clients.asked else { return Ok(None) };
+    let Some(requested) = clients.asked else { return Ok(None) };
     let key = ClientAuth { asked: None, ..clients.clone() };
     let shared = known.iter().find(|(known, _)| *known == key).map(|(_, authorities)| authorities.clone());
     let authorities = match shared {
@@ -100,7 +100,7 @@ fn trust(
             authorities
         }
     };
-    Ok(Some(Arc::new(ClientTrust { asked, check: clients.revocation_check(), authorities })))
+    Ok(Some(Arc::new(ClientTrust { asked: requested, check: clients.revocation_check(), authorities })))
 }
 
 impl HostTls {

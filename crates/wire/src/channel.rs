@@ -220,8 +220,8 @@ mod tests {
             let text = "x".repeat(bytes);
             std::thread::scope(|scope| {
                 scope.spawn(|| ours.send(&text, &vec![null.as_raw_fd(); count]).expect("sent"));
-                let (heard, fds) = theirs.receive().expect("no error").expect("a message");
-                assert_eq!((heard.len(), fds.len()), (bytes, count));
+                let (received, fds) = theirs.receive().expect("no error").expect("a message");
+                assert_eq!((received.len(), fds.len()), (bytes, count));
             });
         }
     }

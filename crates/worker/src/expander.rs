@@ -96,9 +96,9 @@ enum Waiting {
 impl Expander {
     fn bundle(&mut self, tree: Vec<Directive>) -> Result<Bundle, Mistakes> {
         let mut tree = self.all(tree)?;
-        let said = self.take_waiting()?;
+        let text = self.take_waiting()?;
         let end = At { file: "what start-up code added".into(), line: 0 };
-        tree.extend(self.made(&said, &end)?);
+        tree.extend(self.made(&text, &end)?);
         self.learn_all().map_err(|error| vec![ConfigError { at: None, message: error.to_string() }])?;
         self.end_first_reading()?;
         Ok(Bundle { tree, facts: self.facts.clone() })
@@ -140,7 +140,7 @@ impl Expander {
         }
         self.learn(&directive.name)
             .map_err(|error| vec![ConfigError { at: Some(at.clone()), message: error.to_string() }])?;
-        let mut said = String::new();
+        let mut text = String::new();
         for step in self.steps(&directive) {
             if let Waiting::Steps(waiting) = &mut self.waiting
                 && !step.step.starts_perl()
@@ -149,17 +149,17 @@ impl Expander {
                 continue;
             }
             self.reach(&directive);
-            said.push_str(&self.take_waiting()?);
-            said.push_str(&self.take(&step).map_err(|error| vec![start_up::mistake(&step, &error)])?);
+            text.push_str(&self.take_waiting()?);
+            text.push_str(&self.take(&step).map_err(|error| vec![start_up::mistake(&step, &error)])?);
         }
         expanded.push(directive);
-        expanded.extend(self.made(&said, &at)?);
+        expanded.extend(self.made(&text, &at)?);
         Ok(())
     }
 
     /// Parses and expands directives made by Perl.
-    fn made(&mut self, said: &str, at: &At) -> Result<Vec<Directive>, Mistakes> {
-        let made = self.read(said, at)?;
+    fn made(&mut self, text: &str, at: &At) -> Result<Vec<Directive>, Mistakes> {
+        let made = self.read(text, at)?;
         let outer = std::mem::replace(&mut self.in_made, true);
         let expanded = self.all(made);
         self.in_made = outer;
@@ -229,13 +229,13 @@ impl Expander {
 
     /// Runs the waiting steps after perl is started. Returns the directives that they add.
     fn take_waiting(&mut self) -> Result<String, Mistakes> {
-        let mut said = String::new();
-        let Waiting::Steps(mut steps) = std::mem::replace(&mut self.waiting, Waiting::Never) else { return Ok(said) };
+        let mut text = String::new();
+        let Waiting::Steps(mut steps) = std::mem::replace(&mut self.waiting, Waiting::Never) else { return Ok(text) };
         in_order_of_mod_perl_2(&mut steps);
         for step in steps {
-            said.push_str(&self.take(&step).map_err(|error| vec![start_up::mistake(&step, &error)])?);
+            text.push_str(&self.take(&step).map_err(|error| vec![start_up::mistake(&step, &error)])?);
         }
-        Ok(said)
+        Ok(text)
     }
 
     /// Runs one step. Returns the directives that it adds.
@@ -258,8 +258,8 @@ impl Expander {
         self.perl.call_for_text(c"Cameleer::handed_directives", "")
     }
 
-    fn read(&self, said: &str, at: &At) -> Result<Vec<Directive>, Mistakes> {
-        if said.is_empty() {
+    fn read(&self, text: &str, at: &At) -> Result<Vec<Directive>, Mistakes> {
+        if text.is_empty() {
             return Ok(Vec::new());
         }
         let env = |name: &str| self.facts.env.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
@@ -267,7 +267,7 @@ impl Expander {
         source.started_in.clone_from(&self.facts.started_in);
         let mut reader = ConfigReader::new(&source);
         reader.define(&self.facts.defined);
-        reader.made(said, at);
+        reader.made(text, at);
         reader.finish()
     }
 }

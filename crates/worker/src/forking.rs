@@ -113,8 +113,8 @@ impl Forks {
         };
         let ready = |fd: &PollFd<'_>| fd.revents().is_some_and(|r| !r.is_empty());
         let ended = watched.iter().zip(&fds[1..]).filter(|(_, fd)| ready(fd)).map(|((pid, _), _)| *pid);
-        let asked = self.children.iter().filter(|child| child.process.is_none()).map(|child| child.pid);
-        Ok((ready(&fds[0]), ended.chain(asked).collect()))
+        let pids = self.children.iter().filter(|child| child.process.is_none()).map(|child| child.pid);
+        Ok((ready(&fds[0]), ended.chain(pids).collect()))
     }
 
     fn reap(&mut self, pid: Pid) -> io::Result<()> {

@@ -132,7 +132,7 @@ mod tests {
         let taken = vec![1_u8; 32 << 20];
         let has = limit.look().expect("it is time");
         assert!(has >= limit.born_with + (32 << 20));
-        let directive = |limit: &MemoryLimit| limit.is_exceeded_by(has).map(|said| said.directive);
+        let directive = |limit: &MemoryLimit| limit.is_exceeded_by(has).map(|exceeded| exceeded.directive);
         assert_eq!(directive(&limit), None, "nothing limits it");
         master.write(newborn_word_of(7), 64 << 20);
         assert_eq!(directive(&limit), None, "a newborn may have more");

@@ -76,8 +76,8 @@ fn prepare(site: &Site, record: Record) -> Result<(), String> {
     refused(site.perl.call_for_text(c"Cameleer::Refork::prepare", ""))
 }
 
-fn refused(said: Result<String, Interrupted>) -> Result<(), String> {
-    match said {
+fn refused(outcome: Result<String, Interrupted>) -> Result<(), String> {
+    match outcome {
         Ok(reason) if reason.is_empty() => Ok(()),
         Ok(reason) => Err(reason.trim_end().to_owned()),
         Err(error) => Err(error.to_string()),

@@ -29,9 +29,9 @@ pub fn begin(is_traced: bool) {
 /// Runs `call` with `phase` as the current phase visible to profilers.
 pub fn within<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
     let before = libperl::activity_phase(phase.number());
-    let said = call();
+    let outcome = call();
     libperl::activity_phase(before);
-    said
+    outcome
 }
 
 /// Calls a phase's handler, and records its time if the request is traced.
@@ -40,14 +40,14 @@ pub fn phase<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
         return call();
     }
     let begun = since_1970();
-    let said = call();
+    let outcome = call();
     let taken = since_1970().saturating_sub(begun);
     PHASES.with_borrow_mut(|phases| {
         if let Some(phases) = phases.as_mut().filter(|phases| phases.len() < MOST) {
             phases.push((phase.name().into(), format!("{begun} {taken} ").into_bytes()));
         }
     });
-    said
+    outcome
 }
 
 /// All spans of the current request, if it is traced.

@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn steps_that_grow_with_the_square_fail() {
         let steps = |times: usize| Cost { time: Duration::ZERO, ..cost(square, &INPUT.repeat(times)) };
-        let said = compare((200, 3200), || (steps(1), steps(16))).expect("it is too steep");
-        assert!(said.starts_with("200 bytes cost ") && said.contains(", 3200 bytes "), "{said}");
+        let message = compare((200, 3200), || (steps(1), steps(16))).expect("it is too steep");
+        assert!(message.starts_with("200 bytes cost ") && message.contains(", 3200 bytes "), "{message}");
         assert!(catch_unwind(|| look(&INPUT, square)).is_err());
     }
 

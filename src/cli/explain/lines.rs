@@ -112,8 +112,8 @@ fn htaccess(overrides: &[u8]) -> String {
     let mut parts = overrides.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     while let (Some(folder), Some(file)) = (parts.next(), parts.next()) {
         let _ = writeln!(text, "  .htaccess of {folder}");
-        let said = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-        for (number, line) in (1..).zip(file.lines()).filter(|(_, line)| said(line)) {
+        let is_directive = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        for (number, line) in (1..).zip(file.lines()).filter(|(_, line)| is_directive(line)) {
             let _ = writeln!(text, "    {number}  {}", line.trim());
         }
     }

@@ -49,15 +49,15 @@ impl Explain {
     pub fn run(self) -> anyhow::Result<()> {
         let (config, tree) = expansion::read(&self.conf.origin()?)?.into_parts();
         let config = Arc::new(config);
-        let asked = self.input(config.listen.first())?;
-        let found = route_of(&config, &asked.local, &asked.host, &asked.path)?;
+        let input = self.input(config.listen.first())?;
+        let found = route_of(&config, &input.local, &input.host, &input.path)?;
         let text = match found {
             Ok(route) => {
-                let route = front::with_conditions(&config, asked.explained(), route)?;
-                let rewriting = front::explain(&config, asked.explained())?;
-                report::text(&asked, &config, &route, &SectionLines::of(&config, &tree), &rewriting)
+                let route = front::with_conditions(&config, input.explained(), route)?;
+                let rewriting = front::explain(&config, input.explained())?;
+                report::text(&input, &config, &route, &SectionLines::of(&config, &tree), &rewriting)
             }
-            Err(status) => format!("{} {}: refused with {status} before any phase\n", asked.method, asked.path),
+            Err(status) => format!("{} {}: refused with {status} before any phase\n", input.method, input.path),
         };
         print(&printable::lines(&text))
     }

@@ -9,13 +9,13 @@ use front::Route;
 
 /// The report. `rewriting` is what rewrite rules do, line by line.
 pub fn text(
-    asked: &ExplainInput,
+    input: &ExplainInput,
     config: &Config,
     route: &Route,
     lines: &SectionLines<'_>,
     rewriting: &[String],
 ) -> String {
-    let mut text = format!("{} {}{}\n\n", asked.method, asked.host, asked.path);
+    let mut text = format!("{} {}{}\n\n", input.method, input.host, input.path);
     row(&mut text, "virtual host", &host(config, route));
     row(&mut text, "file", &file(route));
     row(&mut text, "answered by", &answered_by(route, lines));
@@ -28,9 +28,9 @@ pub fn text(
         row(&mut text, "workers", &format!("processes without Perl, at most {most} (CgiMaxProcesses)"));
     } else if !config.more_pools.is_empty() {
         let generation = config.perl_of(pool).generation.number();
-        let said = at(route, lines, &["PerlPool"]);
+        let place = at(route, lines, &["PerlPool"]);
         let name = config.pool_name(pool);
-        row(&mut text, "workers", &format!("of pool {name}, PerlGeneration {generation}{said}"));
+        row(&mut text, "workers", &format!("of pool {name}, PerlGeneration {generation}{place}"));
     }
     if route.settings.has_perl_phases() {
         row(&mut text, "phases", "all in a worker: a phase before the response has Perl code");
@@ -90,11 +90,11 @@ fn answered_by(route: &Route, lines: &SectionLines<'_>) -> String {
     let handled = at(route, lines, &["SetHandler", "AddHandler"]);
     match &settings.handler {
         Handler::PerlScript | Handler::ModPerl => {
-            let said = at(route, lines, &["PerlHandler", "PerlResponseHandler"]);
+            let configured = at(route, lines, &["PerlHandler", "PerlResponseHandler"]);
             format!(
                 "a worker, by {}{}",
                 settings.perl_handlers.join(", "),
-                if said.is_empty() { handled } else { said }
+                if configured.is_empty() { handled } else { configured }
             )
         }
         Handler::Psgi => {
@@ -128,9 +128,9 @@ fn phases(text: &mut String, config: &Config, route: &Route, lines: &SectionLine
         };
         let own = without_perl(phase, config, route, lines);
         let perl = perl.iter().map(|name| format!("worker: {name}")).collect::<Vec<_>>().join(", ");
-        let said: Vec<String> = own.into_iter().chain((!perl.is_empty()).then_some(perl)).collect();
-        if !said.is_empty() {
-            row(text, phase.name().trim_start_matches("Perl"), &said.join("; "));
+        let handlers: Vec<String> = own.into_iter().chain((!perl.is_empty()).then_some(perl)).collect();
+        if !handlers.is_empty() {
+            row(text, phase.name().trim_start_matches("Perl"), &handlers.join("; "));
         }
     }
 }

@@ -28,9 +28,9 @@ fn serve_application(place: &str, application: &str) -> Server {
 fn passes(server: &Server, script_name: &str) {
     let mut prove = Command::new("perl");
     prove.arg(format!("{OURS}/plack-suite.t")).args([&server.site.port.to_string(), script_name]);
-    let said = Finished::of(&mut prove);
-    let ok = said.out.lines().filter(|line| line.starts_with("ok ")).count();
-    assert!(said.code == 0 && ok >= 100, "{ok} ok: {said:?}");
+    let output = Finished::of(&mut prove);
+    let ok = output.out.lines().filter(|line| line.starts_with("ok ")).count();
+    assert!(output.code == 0 && ok >= 100, "{ok} ok: {output:?}");
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn a_catalyst_application_is_a_handler() {
     let server = serve_catalyst();
     for _ in 0..2 {
         assert!(server.text("/some/path/").contains("Welcome to the"));
-        let said = server.text("/some/path/tools/show/saw?of=%C3%A9");
-        assert!(said.starts_with("saw|é|http://localhost") && said.ends_with("/some/path/|-"), "{said}");
+        let body = server.text("/some/path/tools/show/saw?of=%C3%A9");
+        assert!(body.starts_with("saw|é|http://localhost") && body.ends_with("/some/path/|-"), "{body}");
         assert!(server.post("/some/path/tools/show/saw", "of=oak").is(200).text().starts_with("saw|oak|"));
         let away = server.get("/some/path/tools/away").is(302).header("location").unwrap_or_default();
         assert!(away.ends_with("/some/path/tools/show/x"), "{away}");

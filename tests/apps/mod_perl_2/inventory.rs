@@ -75,11 +75,11 @@ const INVENTORY: &str = "<CONTENT><BIOS><SMANUFACTURER>Acme</SMANUFACTURER><SSN>
 fn agents_ask_and_send_their_inventories_under_load_and_over_reloads() {
     let (server, _database) = serve();
     let prolog = agent(&server.site, "", "PROLOG");
-    let said = answered(&server.site, &server.send(prolog.clone()).is(200).body);
-    assert!(said.contains("<RESPONSE>SEND</RESPONSE>"), "{said}");
+    let body = answered(&server.site, &server.send(prolog.clone()).is(200).body);
+    assert!(body.contains("<RESPONSE>SEND</RESPONSE>"), "{body}");
     let inventory = agent(&server.site, INVENTORY, "INVENTORY");
-    let said = answered(&server.site, &server.send(inventory).is(200).body);
-    assert!(said.contains("<RESPONSE>NO_ACCOUNT_UPDATE</RESPONSE>"), "{said}");
+    let body = answered(&server.site, &server.send(inventory).is(200).body);
+    assert!(body.contains("<RESPONSE>NO_ACCOUNT_UPDATE</RESPONSE>"), "{body}");
     let kept = mariadb(
         &server.site,
         "--batch --execute='select name, osname, macaddr from hardware h, networks n where h.id = n.hardware_id' ocsweb",
@@ -123,9 +123,9 @@ fn inventories_of_agents_are_returned_by_soap_under_load_and_over_reloads() {
     let prolog = agent(&server.site, "", "PROLOG");
     server.send(prolog.clone()).is(200);
     server.send(agent(&server.site, INVENTORY, "INVENTORY")).is(200);
-    let said = called(&server, &format!("get_computers_V1('{ALL}')"));
+    let response = called(&server, &format!("get_computers_V1('{ALL}')"));
     for part in ["<NAME>camel</NAME>", "<SSN>42</SSN>", "<MACADDR>02:00:00:00:00:01</MACADDR>"] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(response.contains(part), "{part}: {response}");
     }
     assert_eq!(called(&server, "ocs_config_V1('PROLOG_FREQ')"), "24");
     assert_eq!(called(&server, "reset_checksum_V1(0, 1)"), "1");

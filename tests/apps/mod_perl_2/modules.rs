@@ -97,8 +97,8 @@ fn debians_apache2_reload_loads_what_has_changed() {
         "PerlSwitches -Ilib\nPerlModule Show\nPerlModule Apache2::Reload\nPerlInitHandler Apache2::Reload\nPerlSetVar ReloadAll Off\n\
          PerlSetVar ReloadModules \"Camel\"\n<Location /camel>\nSetHandler modperl\nPerlResponseHandler Show\n</Location>",
     );
-    let said = server.text("/camel");
-    assert!(said.starts_with("1 by ") && said.ends_with("lib/Apache2/Reload.pm"), "{said}");
+    let body = server.text("/camel");
+    assert!(body.starts_with("1 by ") && body.ends_with("lib/Apache2/Reload.pm"), "{body}");
     server.site.write("lib/Camel.pm", "package Camel;\nsub humps { 2 }\n1;\n");
     // Apache2::Reload compares whole seconds with the server's start. A file written in that second is new to some
     // workers only.

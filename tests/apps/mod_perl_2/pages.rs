@@ -76,8 +76,8 @@ fn masons_components_answer_with_arguments_by_cgi_pm() {
     let body = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a b.txt\"\r\n\
         Content-Type: text/plain\r\n\r\n0123456789\r\n--b--\r\n";
     let upload = Request::new("POST", "/mason/upload.html").header("Content-Type", "multipart/form-data; boundary=b");
-    let said = server.send(upload.body(body)).is(200).text();
-    assert!(said.contains("name=a b.txt length=10"), "{said}");
+    let text = server.send(upload.body(body)).is(200).text();
+    assert!(text.contains("name=a b.txt length=10"), "{text}");
 }
 
 #[test]

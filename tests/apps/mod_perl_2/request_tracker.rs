@@ -55,8 +55,8 @@ fn tickets_are_made_found_and_shown_under_load_and_over_reloads() {
     assert!(server.send(see("/rt/")).is(200).text().contains("<title>RT at a glance</title>"));
     let shown = server.send(see("/rt/Ticket/Display.html?id=2")).is(200).text();
     assert!(shown.contains("<title>#2: Camel 2</title>"), "{shown}");
-    let told = server.send(rest("GET", "ticket/2/history?fields=Type,Data", "")).is(200);
-    assert!(told.text().contains("Create"), "{told:?}");
+    let body = server.send(rest("GET", "ticket/2/history?fields=Type,Data", "")).is(200);
+    assert!(body.text().contains("Create"), "{body:?}");
     let stranger = server.get("/rt/Ticket/Display.html?id=2").is(302);
     assert!(stranger.header("location").is_some_and(|to| to.contains("/rt/NoAuth/Login.html?next=")), "{stranger:?}");
     no_answer_is_wrong_over_reloads(

@@ -81,14 +81,14 @@ fn a_user_with_a_session_sees_the_page_and_others_go_to_the_portal() {
     for _ in 0..2 {
         assert!(is_led_away(&server.send(page("/index.pl", "0123456789"))));
         for (key, user, group) in [(&ana, "ana", "team"), (&ben, "ben", "others")] {
-            let said = server.send(page("/index.pl", key)).is(200).text();
+            let body = server.send(page("/index.pl", key)).is(200).text();
             // The handler sends these values to the program as headers, and httpd puts them into the environment.
             for part in [
                 format!("$ENV{{HTTP_AUTH_USER}}</tt>: {user}<"),
                 format!("$ENV{{REMOTE_USER}}</tt>: {user}<"),
                 format!("<td id=\"v-Auth-Groups\">{group}</td>"),
             ] {
-                assert!(said.contains(&part), "{part}: {said}");
+                assert!(body.contains(&part), "{part}: {body}");
             }
         }
         // The page does not exist: a user with access is redirected to the page for the error 404.

@@ -63,9 +63,9 @@ fn both_workers(server: &Server, target: &str, good: fn(&str) -> bool) -> BTreeM
     let others = Load::start(server, 3, target, |response| response.status == 200);
     let mut workers = BTreeMap::new();
     until("both workers have answered", || {
-        let said = server.text(target);
-        assert!(good(&said), "{said}");
-        let (worker, rest) = said.split_once(' ').expect("several words");
+        let body = server.text(target);
+        assert!(good(&body), "{body}");
+        let (worker, rest) = body.split_once(' ').expect("several words");
         workers.insert(worker.to_owned(), rest.to_owned());
         workers.len() == 2
     });
@@ -77,14 +77,14 @@ fn both_workers(server: &Server, target: &str, good: fn(&str) -> bool) -> BTreeM
 fn each_worker_has_a_connection_of_its_own_from_the_start(server: &Server) {
     let connects = || server.log().matches("Apache::DBI             new connect to").count();
     until("connect_on_init has connected both workers", || connects() == 2);
-    both_workers(server, "/ledger/count?nothing", |said| said.contains(" opened=1 rows=0"));
+    both_workers(server, "/ledger/count?nothing", |body| body.contains(" opened=1 rows=0"));
     assert_eq!(connects(), 2, "one for each worker, before its first request");
 }
 
 #[track_caller]
 fn a_disconnect_changes_nothing(server: &Server) {
     for _ in 0..2 {
-        both_workers(server, "/ledger/add?left-by-disconnect", |said| said.contains(" opened=1 added"));
+        both_workers(server, "/ledger/add?left-by-disconnect", |body| body.contains(" opened=1 added"));
     }
 }
 
@@ -93,13 +93,13 @@ fn a_transaction_ends_with_its_request(server: &Server) {
     for _ in 0..4 {
         server.get("/ledger/leave").is(500);
     }
-    both_workers(server, "/ledger/count?left", |said| said.contains(" opened=1 rows=0"));
+    both_workers(server, "/ledger/count?left", |body| body.contains(" opened=1 rows=0"));
 }
 
 #[track_caller]
 fn what_start_up_opened_is_not_shared(server: &Server, driver: &Driver) {
     server.logged("start-up left a connection to \"dbi:");
-    let sessions = both_workers(server, "/ledger/startup", |said| said.contains(" session="));
+    let sessions = both_workers(server, "/ledger/startup", |body| body.contains(" session="));
     let sessions: BTreeSet<&String> = sessions.values().collect();
     assert!(sessions.len() == 2 || driver.dsn == SQLITE.dsn, "{sessions:?}");
 }
@@ -118,8 +118,8 @@ fn no_row_is_lost_under_load_and_across_a_reload(server: &Server) {
     }
     assert_eq!(failures, Vec::<String>::new());
     until("the old generation has left", || server.status()["generations"].as_array().map_or(0, Vec::len) == 1);
-    let said = server.text("/ledger/count?load");
-    assert!(said.ends_with(&format!(" rows={answered}\n")), "{said}, {answered} answers");
+    let body = server.text("/ledger/count?load");
+    assert!(body.ends_with(&format!(" rows={answered}\n")), "{body}, {answered} answers");
 }
 
 #[track_caller]
@@ -133,12 +133,12 @@ fn all_that_needs_no_restart(server: &Server, driver: &Driver) {
 
 #[track_caller]
 fn workers_connect_again_when_the_database_comes_back(server: &Server, driver: &Driver, database: &mut Database) {
-    let before = both_workers(server, "/ledger/count?-", |said| said.contains(" opened=1 "));
+    let before = both_workers(server, "/ledger/count?-", |body| body.contains(" opened=1 "));
     database.restart();
-    let after = both_workers(server, "/ledger/count?-", |said| said.contains(" rows=0"));
+    let after = both_workers(server, "/ledger/count?-", |body| body.contains(" rows=0"));
     assert!(before.keys().eq(after.keys()), "the same workers");
     let handles = if driver.connects_again { "opened=1 " } else { "opened=2 " };
-    assert!(after.values().all(|said| said.starts_with(handles)), "{after:?}");
+    assert!(after.values().all(|body| body.starts_with(handles)), "{after:?}");
 }
 
 #[test]

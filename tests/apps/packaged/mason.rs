@@ -84,8 +84,8 @@ fn mason_with_arguments_by_cgi_pm() {
     let body = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a b.txt\"\r\n\
         Content-Type: text/plain\r\n\r\n0123456789\r\n--b--\r\n";
     let upload = Request::new("POST", "/mason/upload.html").header("Content-Type", "multipart/form-data; boundary=b");
-    let said = server.send(upload.body(body)).is(200).text();
-    assert!(said.contains("name=a b.txt length=10"), "{said}");
+    let text = server.send(upload.body(body)).is(200).text();
+    assert!(text.contains("name=a b.txt length=10"), "{text}");
 }
 
 #[test]
@@ -135,8 +135,8 @@ fn a_changed_component_is_seen_by_every_worker_under_load() {
         server.text("/mason/parts/x").contains("dhandler=new")
     });
     for _ in 0..20 {
-        let said = server.text("/mason/parts/x");
-        assert!(said.contains("dhandler=new"), "{said}");
+        let body = server.text("/mason/parts/x");
+        assert!(body.contains("dhandler=new"), "{body}");
     }
     assert_eq!(load.failures(), Vec::<String>::new());
 }

@@ -84,9 +84,9 @@ fn each_worker_keeps_one_database_connection() {
     let load = Load::start(&server, 3, "/guestbook/stats", |response| response.text().contains("opened=1"));
     let mut workers = std::collections::HashSet::new();
     until("both workers have answered", || {
-        let said = server.text("/guestbook/stats");
-        assert!(said.contains("opened=1"), "{said}");
-        workers.insert(said.split(' ').next().map(str::to_owned));
+        let body = server.text("/guestbook/stats");
+        assert!(body.contains("opened=1"), "{body}");
+        workers.insert(body.split(' ').next().map(str::to_owned));
         workers.len() == 2
     });
     assert_eq!(load.failures(), Vec::<String>::new());

@@ -93,8 +93,8 @@ fn a_wrong_number_of_arguments_is_reported_with_file_and_line() {
             site.configure(&format!("\n{HEAD}{name} {args}"));
             let count = args.split_whitespace().count();
             let what = if *args == "yes" { "expected On or Off, got \"yes\"".into() } else { format!("got {count}") };
-            let said = site.cameleer(["check", "-f", "site.conf"]).failed(78, &format!("site.conf:6: {name}: "));
-            assert!(said.err.contains(&what), "{name} {args}: {said:?}");
+            let output = site.cameleer(["check", "-f", "site.conf"]).failed(78, &format!("site.conf:6: {name}: "));
+            assert!(output.err.contains(&what), "{name} {args}: {output:?}");
         }
     }
 }

@@ -98,8 +98,8 @@ sub handler {
         ("Wet Perhaps", "expected On or Off"),
     ] {
         site.configure(&conf(wrong));
-        let said = site.cameleer(["check", "-f", "site.conf"]).failed(78, words);
-        assert!(said.err.contains("site.conf:10: "), "{said:?}");
+        let output = site.cameleer(["check", "-f", "site.conf"]).failed(78, words);
+        assert!(output.err.contains("site.conf:10: "), "{output:?}");
     }
     let server = site.serve(&conf("Paint red 'wide brush'"));
     assert_eq!(server.text("/"), "oil:not \"a directive|oil:$x = 1|Apache::CmdParms,data,Paint,red,wide brush|1");

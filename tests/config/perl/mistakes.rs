@@ -31,18 +31,18 @@ fn a_mistake_in_a_section_is_reported_with_file_and_line() {
         ),
         ("\n<Perl>\n</Perl>\nMaxClientz 5", "site.conf:4: ", "did you mean MaxClients?"),
     ] {
-        let said = check(conf);
-        assert_eq!(said.code, 78, "{conf}: {said:?}");
-        let line = said.err.lines().find(|line| line.contains(at)).unwrap_or_else(|| panic!("{conf}: {said:?}"));
-        assert!(line.contains(words), "{conf}: {said:?}");
+        let output = check(conf);
+        assert_eq!(output.code, 78, "{conf}: {output:?}");
+        let line = output.err.lines().find(|line| line.contains(at)).unwrap_or_else(|| panic!("{conf}: {output:?}"));
+        assert!(line.contains(words), "{conf}: {output:?}");
     }
 }
 
 #[test]
 fn a_name_that_is_no_directive_is_passed_over_with_a_word() {
-    let said = check("\n<Perl>\n$MaxClientz = 5; $helper = 1; @list = (1);\n</Perl>").succeeded();
-    assert!(said.err.contains("MaxClientz is no directive and is ignored"), "{said:?}");
-    assert!(!said.err.contains("helper") && !said.err.contains("list"), "{said:?}");
+    let output = check("\n<Perl>\n$MaxClientz = 5; $helper = 1; @list = (1);\n</Perl>").succeeded();
+    assert!(output.err.contains("MaxClientz is no directive and is ignored"), "{output:?}");
+    assert!(!output.err.contains("helper") && !output.err.contains("list"), "{output:?}");
 }
 
 #[test]

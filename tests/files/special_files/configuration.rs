@@ -5,7 +5,7 @@ use crate::support::Site;
 
 #[test]
 fn the_start_names_a_file_that_is_not_regular() {
-    for (line, said) in [
+    for (line, expected) in [
         ("Include @DIR@/pipe", "Include: cannot read @DIR@/pipe: the path is a named pipe, not a file"),
         ("Include @DIR@/conf.d", "Include: cannot read @DIR@/conf.d/pipe: the path is a named pipe, not a file"),
         ("IncludeOptional @DIR@/conf.d/*", "cannot read @DIR@/conf.d/pipe: the path is a named pipe, not a file"),
@@ -26,7 +26,7 @@ fn the_start_names_a_file_that_is_not_regular() {
         site.configure(line);
         let checked = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
         assert_ne!(checked.code, 0, "{line}");
-        assert!(checked.err.contains(&site.filled(said)), "{line}\n{}", checked.err);
+        assert!(checked.err.contains(&site.filled(expected)), "{line}\n{}", checked.err);
     }
 }
 

@@ -78,7 +78,7 @@ fn bears(server: &Server, targets: &[String]) -> Vec<u16> {
     server.send(open()).is(200);
     let front = server.front();
     let before = peak_memory(front);
-    let (long, mut grown, mut said) = ("a".repeat(7000), before, String::new());
+    let (long, mut grown, mut report) = ("a".repeat(7000), before, String::new());
     let statuses = beside_another(server, || {
         let (mut connection, mut statuses) = (server.connect(), Vec::new());
         for target in targets {
@@ -93,7 +93,7 @@ fn bears(server: &Server, targets: &[String]) -> Vec<u16> {
             statuses.push(status);
             let now = peak_memory(front);
             if now > grown + (4 << 20) {
-                let _ = writeln!(said, "{target}: {status}, {} MB more", (now - before) >> 20);
+                let _ = writeln!(report, "{target}: {status}, {} MB more", (now - before) >> 20);
                 grown = now;
             }
         }
@@ -101,8 +101,8 @@ fn bears(server: &Server, targets: &[String]) -> Vec<u16> {
     });
     assert_eq!(server.front(), front, "the front lives");
     let peak = peak_memory(front) - before;
-    println!("{peak} bytes more at the most\n{said}");
-    assert!(peak < MORE, "the front has needed {peak} bytes more:\n{said}");
+    println!("{peak} bytes more at the most\n{report}");
+    assert!(peak < MORE, "the front has needed {peak} bytes more:\n{report}");
     statuses
 }
 

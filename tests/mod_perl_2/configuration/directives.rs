@@ -128,7 +128,7 @@ fn a_modules_directives_in_one_htaccess_file_do_not_apply_to_another_folder() {
         .file("htdocs/A/.htaccess", "PerlSetVar x y\n")
         .file("htdocs/B/.htaccess", "MyOne of-B\n");
     let server = site.serve(conf);
-    for (path, said) in [("/A/x", "none"), ("/B/x", "of-B"), ("/A/x", "none"), ("/B/x", "of-B")] {
-        assert_eq!(server.text(path), said, "{path}");
+    for (path, expected) in [("/A/x", "none"), ("/B/x", "of-B"), ("/A/x", "none"), ("/B/x", "of-B")] {
+        assert_eq!(server.text(path), expected, "{path}");
     }
 }

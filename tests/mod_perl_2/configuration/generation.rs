@@ -124,7 +124,7 @@ fn modules_of_mod_perl_1_are_not_found() {
 fn a_module_of_mod_perl_1_that_the_configuration_names_is_an_error_with_its_line() {
     let site = site("sub handler { 0 }");
     site.configure(&format!("{}\nPerlModule Apache::Registry", super::conf("")));
-    let said =
+    let output =
         site.cameleer(["check", "-f", "site.conf"]).failed(78, "Apache::Registry belongs to mod_perl 1's API").err;
-    assert!(said.contains("site.conf:11"), "{said}");
+    assert!(output.contains("site.conf:11"), "{output}");
 }

@@ -17,7 +17,7 @@ fn serve(conf: &str) -> Server {
 }
 
 #[track_caller]
-fn says(server: &Server, code: &str) -> String {
+fn evaluated(server: &Server, code: &str) -> String {
     server.get(&format!("/says?{}", code.replace('>', "%3E"))).text()
 }
 
@@ -27,14 +27,14 @@ fn each_section_has_a_package_made_from_its_file_and_line() {
         "<Perl>\n$Say::package = __PACKAGE__;\n$Say::line = __LINE__;\n$Say::zero = $0 eq __FILE__ ? 'the file' : $0;\n\
          $local = 5;\n</Perl>\n<Perl>\n$Say::other = __PACKAGE__;\n$Say::seen = defined $local ? 'seen' : 'unseen';\n</Perl>",
     );
-    let package = says(&server, "$Say::package");
-    let line: u32 = says(&server, "$Say::line").parse().expect("a line");
+    let package = evaluated(&server, "$Say::package");
+    let line: u32 = evaluated(&server, "$Say::line").parse().expect("a line");
     assert!(package.starts_with("Apache2::ReadConfig::"), "{package}");
     assert!(package.ends_with(&format!("_conf::line_{}", line - 2)), "{package} in line {line}");
-    assert_ne!(says(&server, "$Say::other"), package);
-    assert_eq!(says(&server, "$Say::seen"), "unseen");
-    assert_eq!(says(&server, "$Say::zero"), "the file");
-    assert_eq!(says(&server, "defined(${$Say::package.'::local'})?1:0"), "0");
+    assert_ne!(evaluated(&server, "$Say::other"), package);
+    assert_eq!(evaluated(&server, "$Say::seen"), "unseen");
+    assert_eq!(evaluated(&server, "$Say::zero"), "the file");
+    assert_eq!(evaluated(&server, "defined(${$Say::package.'::local'})?1:0"), "0");
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn a_saved_section_can_be_read_and_dumped_later() {
         "<Perl>\n$Apache2::PerlSections::Save = 1;\n$Say::package = __PACKAGE__;\n@Alias = ([ '/other', 'docs' ]);\n</Perl>\n",
     );
     assert_eq!(server.get("/other/page.html").text(), "a page");
-    assert_eq!(says(&server, "${$Say::package.'::Alias'}[0][0]"), "/other");
-    let dump = says(&server, "Apache2::PerlSections->dump");
+    assert_eq!(evaluated(&server, "${$Say::package.'::Alias'}[0][0]"), "/other");
+    let dump = evaluated(&server, "Apache2::PerlSections->dump");
     assert!(dump.contains("@Alias") && dump.ends_with("__END__\n"), "{dump}");
 }
 
@@ -66,8 +66,8 @@ fn a_section_knows_its_server() {
          <Perl>\nuse Apache2::ServerUtil ();\nmy $s = Apache2::PerlSections->server;\n$Say::own = $s->is_virtual . $s->server_hostname;\n\
          </Perl>\n</VirtualHost>\n",
     );
-    assert_eq!(says(&server, "$Say::main+0"), "0");
-    assert_eq!(says(&server, "$Say::own"), "1own.example");
+    assert_eq!(evaluated(&server, "$Say::main+0"), "0");
+    assert_eq!(evaluated(&server, "$Say::own"), "1own.example");
 }
 
 /// HTML::Mason reads User and Group this way, where a site makes its handler at start-up.

@@ -11,9 +11,9 @@ fn the_pool_of_a_request_ends_with_the_request() {
     let server = serve(code, "");
     assert_eq!(server.text("/my"), "first");
     for ended in ["ended ", "ended ended "] {
-        let said = server.text("/my");
-        let rest = said.strip_prefix(ended).unwrap_or_else(|| panic!("{said}"));
-        assert!(rest.starts_with("invalid pool object (already destroyed?) at "), "{said}");
+        let body = server.text("/my");
+        let rest = body.strip_prefix(ended).unwrap_or_else(|| panic!("{body}"));
+        assert!(rest.starts_with("invalid pool object (already destroyed?) at "), "{body}");
     }
 }
 
@@ -33,8 +33,8 @@ fn tables_of_a_request_are_apr_tables_and_know_its_end() {
         $r->print(join '|', ref $kept, $copy->{'x-two'}, $said); 0 }";
     let server = serve(code, "");
     assert_eq!(server.text("/my"), "APR::Table|1, 2|first");
-    let said = server.text("/my");
-    assert!(said.starts_with("APR::Table|1, 2|this request is over: "), "{said}");
+    let body = server.text("/my");
+    assert!(body.starts_with("APR::Table|1, 2|this request is over: "), "{body}");
 }
 
 #[test]
@@ -56,6 +56,6 @@ fn a_brigade_ends_with_its_requests_pool() {
         $kept->insert_tail(APR::Bucket->new($ba, 'text')); $kept->flatten(my $data); $r->print(\"$data $said\"); 0 }";
     let server = serve(code, "");
     assert_eq!(server.text("/my"), "text first");
-    let said = server.text("/my");
-    assert!(said.starts_with("text invalid APR::Brigade object: "), "{said}");
+    let body = server.text("/my");
+    assert!(body.starts_with("text invalid APR::Brigade object: "), "{body}");
 }

@@ -97,15 +97,15 @@ fn processes_of_other_users_learn_nothing() {
         "use Socket; socket my $s, AF_UNIX, SOCK_STREAM, 0; connect $s, pack_sockaddr_un(join '/', \"\\0cameleer\", readlink('/proc/self/ns/pid'), {}) or die $!; print 'got ', scalar <$s>",
         server.pid()
     );
-    let said = |user: &str| {
+    let output_as = |user: &str| {
         let output = std::process::Command::new("setpriv")
             .args(["--reuid", user, "--clear-groups", "perl", "-e", &ask])
             .output()
             .expect("setpriv");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    assert!(said("nobody").starts_with("got {"), "{}", said("nobody"));
-    assert_eq!(said("daemon"), "got ");
+    assert!(output_as("nobody").starts_with("got {"), "{}", output_as("nobody"));
+    assert_eq!(output_as("daemon"), "got ");
 }
 
 #[test]

@@ -50,9 +50,9 @@ fn httpd_conf_is_an_object_with_a_method_for_each_directive() {
     let code = "use Apache::httpd_conf; my $c = Apache::httpd_conf->new(base => 'httpd_conf'); $c->write(Port => 8888); \
         print join '|', $c->Port, -e 'httpd_conf/conf/httpd.conf', (map { !!$c->$_ } qw(DocumentRoot ErrorLog)), $c->server_url, \
         $c->Port(1), $c->Port, eval { $c->no_such } // $@ =~ /has no method no_such/";
-    let said =
+    let output =
         Finished::of(std::process::Command::new("perl").args(["-I", library, "-e", code]).current_dir(site.folder()));
-    assert_eq!(said.succeeded().out, "8888|1|1|1|http://localhost:8888|8888|1|1");
+    assert_eq!(output.succeeded().out, "8888|1|1|1|http://localhost:8888|8888|1|1");
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn httpd_conf_starts_and_stops_its_server() {
     );
     let mut perl = std::process::Command::new("perl");
     perl.args(["-I", library, "-e", &code]).env("CAMELEER", env!("CARGO_BIN_EXE_cameleer")).current_dir(site.folder());
-    let said = Finished::of(&mut perl).succeeded().out;
-    assert!(said.ends_with("404 1 stopped"), "behind what the server says as it starts: {said}");
+    let output = Finished::of(&mut perl).succeeded().out;
+    assert!(output.ends_with("404 1 stopped"), "behind what the server says as it starts: {output}");
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn a_test_script_fetches_from_the_server_and_a_handler_prints_results() {
     for module in ["Apache::test", "Apache::testold"] {
         let mut perl = std::process::Command::new("perl");
         perl.args([library, &format!("-M{module}"), "-e", script, URL]).env("APACHE_TEST_SERVER", &address);
-        let said = Finished::of(&mut perl).succeeded().out;
-        assert_eq!(said, "ok 1\nok 2\nok 3\nok 4\nok 5\n1..0\n", "{module}");
+        let output = Finished::of(&mut perl).succeeded().out;
+        assert_eq!(output, "ok 1\nok 2\nok 3\nok 4\nok 5\n1..0\n", "{module}");
     }
 }
 

@@ -39,8 +39,8 @@ fn a_folder_that_was_changed_any_way_is_put_back() {
         assert_eq!(server.text(&format!("/my/{n}")), "1", "{way}");
         assert_eq!(server.text("/my/where"), home, "{way}");
         let log = server.log();
-        let told = log.lines().find(|line| line.contains(&format!("GET /my/{n}: changed and restored")));
-        assert!(told.is_some_and(|line| line.contains("the working directory")), "{way}: {log}");
+        let logged = log.lines().find(|line| line.contains(&format!("GET /my/{n}: changed and restored")));
+        assert!(logged.is_some_and(|line| line.contains("the working directory")), "{way}: {log}");
     }
 }
 
@@ -136,8 +136,8 @@ fn output_on_descriptor_1_is_in_the_response_of_its_request() {
     }
     let server = serve_ways(&WRITERS, "system 'printf child'; 'own'", "PerlModule POSIX\nPerlModule IO::Handle");
     for (n, way) in WRITERS.iter().enumerate() {
-        let said = server.text(&format!("/my/{n}"));
-        assert!(said.contains("seen"), "{way}: {said:?}");
+        let body = server.text(&format!("/my/{n}"));
+        assert!(body.contains("seen"), "{way}: {body:?}");
         assert_eq!(server.text("/my/next"), "childown", "{way}");
     }
 }

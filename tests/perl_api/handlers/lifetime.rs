@@ -35,9 +35,9 @@ fn a_stored_request_object_dies_after_its_request() {
             if ($kept) { my $said = eval { $kept->uri } || \"died: $@\"; $r->print($said) } else { $r->print('kept') } $kept = $r unless $kept; OK }",
     );
     assert_eq!(server.text("/my"), "kept");
-    let said = server.text("/my/second");
-    assert!(said.starts_with("died: ") && said.contains("request"), "{said}");
-    assert!(!said.contains("/second"), "it must not read the next visitor's request: {said}");
+    let body = server.text("/my/second");
+    assert!(body.starts_with("died: ") && body.contains("request"), "{body}");
+    assert!(!body.contains("/second"), "it must not read the next visitor's request: {body}");
     assert_eq!(server.text("/my/third").split(' ').next(), Some("died:"));
 }
 
@@ -48,8 +48,8 @@ fn a_table_that_was_kept_is_as_dead_as_its_request() {
             if ($kept) { my $said = eval { $kept->{'X-Test'} } || \"died: $@\"; $r->print($said) } else { $kept = $r->headers_in; $r->print('kept') } OK }",
     );
     assert_eq!(server.text("/my"), "kept");
-    let said = server.send(crate::support::Request::get("/my").header("X-Test", "next visitor")).text();
-    assert!(!said.contains("next visitor"), "{said}");
+    let value = server.send(crate::support::Request::get("/my").header("X-Test", "next visitor")).text();
+    assert!(!value.contains("next visitor"), "{value}");
 }
 
 #[test]

@@ -112,10 +112,10 @@ fn every_method_returns_what_the_manual_promises() {
         .serve(&conf("PerlSetVar Colour green\nPerlSetVar List a\nPerlAddVar List b\nPerlSetEnv Set \"by conf\""));
     let mut wrong = Vec::new();
     for (number, (expression, expected)) in CASES.iter().enumerate() {
-        let said = server.send(ask(number));
+        let body = server.send(ask(number));
         let expected = server.site.filled(expected).replace("CASE", &number.to_string());
-        if (said.status, said.text()) != (200, expected.clone()) {
-            wrong.push(format!("{expression}\n    is {} {:?}\n    not {expected:?}", said.status, said.text()));
+        if (body.status, body.text()) != (200, expected.clone()) {
+            wrong.push(format!("{expression}\n    is {} {:?}\n    not {expected:?}", body.status, body.text()));
         }
     }
     assert!(wrong.is_empty(), "{} of {} are wrong:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));

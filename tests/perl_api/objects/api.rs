@@ -85,6 +85,6 @@ fn read_fills_a_buffer_as_perls_own_does() {
         "my $b = 'abc'; $r->read($b, 2, -1); my $n = length $b; my $m = eval { $r->read($b, 2, -100); 1 } ? 'read' : $@; \
          my $w = Text->of(sub { 'obj' }); $r->read($w, 3); my $tail = '12345678'; $r->read($tail, 1, 2); $b, $n, $m =~ /Offset outside/, $w, $tail",
     );
-    let said = server.send(Request::post("/my", "0123456789")).is(200).text();
-    assert_eq!(said, "ab01|4|1|234|125");
+    let body = server.send(Request::post("/my", "0123456789")).is(200).text();
+    assert_eq!(body, "ab01|4|1|234|125");
 }

@@ -52,9 +52,9 @@ fn an_exception_of_a_subrequest_ends_that_alone() {
              <Location /outer>\nSetHandler perl-script\nPerlHandler Outer\n</Location>\n\
              <Location /inner>\nSetHandler perl-script\nPerlHandler Inner\n</Location>\n",
         );
-    let said = server.text("/outer");
-    assert!(said.ends_with(" 500 "), "{said}");
-    assert_eq!(server.text("/outer"), said);
+    let body = server.text("/outer");
+    assert!(body.ends_with(" 500 "), "{body}");
+    assert_eq!(server.text("/outer"), body);
 }
 
 #[test]
@@ -65,10 +65,10 @@ fn variables_of_perl_that_hold_objects_or_are_tied_are_put_back() {
          elsif ($ENV{{QUERY_STRING}} eq 'tied') {{ tie $_, 'Tie' for $\", $; ; unshift @INC, 'x'; tie $INC[0], 'Tie' }}\n\
          my @list = (1, 2); print \"$$ @list\" unless $ENV{{QUERY_STRING}};"
     ));
-    let said = server.text(URL);
-    assert!(said.ends_with(" 1 2"), "{said}");
+    let body = server.text(URL);
+    assert!(body.ends_with(" 1 2"), "{body}");
     for way in ["object", "tied"] {
         server.get(&format!("{URL}?{way}"));
-        assert_eq!(server.text(URL), said, "{way}");
+        assert_eq!(server.text(URL), body, "{way}");
     }
 }

@@ -107,8 +107,8 @@ fn fault(server: &Server, phases: &[&str], cell: &Cell, worker: &str) -> Option<
 
 /// The worker's pid, and the phases that have run since the last call.
 fn seen(server: &Server) -> (String, Vec<String>) {
-    let said = server.text("/seen");
-    let mut words = said.split(' ').map(str::to_owned);
+    let body = server.text("/seen");
+    let mut words = body.split(' ').map(str::to_owned);
     (words.next().unwrap_or_default(), words.collect())
 }
 

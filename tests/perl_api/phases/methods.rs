@@ -25,8 +25,8 @@ fn the_attribute_method_makes_a_handler_a_method_as_its_prototype_does() {
     let code = "sub by_attribute : method { my ($class, $r) = @_; note($r, \"$class attribute\") }
         sub by_prototype ($$) { my ($class, $r) = @_; note($r, \"$class prototype\") }
         sub function { note($_[0], 'function ' . @_) }";
-    let said = noted(code, NONE, "My::by_attribute My::by_prototype My::function");
-    assert_eq!(said, "My attribute,My prototype,function 1");
+    let notes = noted(code, NONE, "My::by_attribute My::by_prototype My::function");
+    assert_eq!(notes, "My attribute,My prototype,function 1");
 }
 
 #[test]

@@ -19,11 +19,11 @@ fn serve(expressions: &[&str]) -> Server {
 #[track_caller]
 fn assert_marks(mark: &str, expressions: &[&str]) {
     let server = serve(expressions);
-    let said = server.send(Request::post("/my/info?args", "a=b").header("Authorization", "Basic YTpi")).is(200).text();
-    for (said, expression) in said.split(' ').zip(expressions) {
-        assert_eq!(said, mark, "{expression}");
+    let value = server.send(Request::post("/my/info?args", "a=b").header("Authorization", "Basic YTpi")).is(200).text();
+    for (found, expression) in value.split(' ').zip(expressions) {
+        assert_eq!(found, mark, "{expression}");
     }
-    assert_eq!(said.split(' ').count(), expressions.len(), "{said}");
+    assert_eq!(value.split(' ').count(), expressions.len(), "{value}");
 }
 
 #[test]
@@ -131,6 +131,6 @@ fn a_script_may_not_hand_what_the_client_sent_to_a_shell() {
          eval { system $text; 1 } and print \"ran\\n\" }\nprint 'done';\n",
     );
     let server = site.serve(REGISTRY);
-    let said = server.send(Request::post("/perl/test.pl?true", "true").header("User-Agent", "true")).text();
-    assert_eq!(said, "done");
+    let value = server.send(Request::post("/perl/test.pl?true", "true").header("User-Agent", "true")).text();
+    assert_eq!(value, "done");
 }

@@ -90,10 +90,10 @@ fn each_directive_with_a_pattern_is_bounded() {
     ] {
         let server = serve(Site::new().file("htdocs/a/.htaccess", &line).file("htdocs/a/page", "page"));
         server.get("/a/page").is(500);
-        let said = eventually("the log says which line", || {
-            server.log().lines().find(|said| said.contains("htdocs/a/.htaccess:1: ")).map(str::to_owned)
+        let log = eventually("the log says which line", || {
+            server.log().lines().find(|line| line.contains("htdocs/a/.htaccess:1: ")).map(str::to_owned)
         });
-        assert!(said.contains("is too large: it needs more than") && said.len() < 1000, "{said}");
+        assert!(log.contains("is too large: it needs more than") && log.len() < 1000, "{log}");
         assert_eq!(server.text("/open.html"), "open");
     }
 }
@@ -180,19 +180,19 @@ fn a_folder_whose_patterns_take_long_is_refused_and_costs_nothing_from_then_on()
     };
     let first = spent(&|| drop(ask().is(500)));
     // Which of the equal lines took longest depends on the machine.
-    let said = eventually("the log says which line took longest", || {
+    let log = eventually("the log says which line took longest", || {
         server.log().lines().find(|line| line.contains("take too long")).map(str::to_owned)
     });
-    let line = said.split_once("htdocs/a/.htaccess:").and_then(|(_, rest)| rest.split_once(':'));
-    let (number, meaning) = line.unwrap_or_else(|| panic!("no file and line: {said}"));
-    assert!((1..=7).contains(&number.parse().unwrap_or(0)), "{said}");
-    assert!(meaning.starts_with(" the regular expressions of this file take too long"), "{said}");
+    let line = log.split_once("htdocs/a/.htaccess:").and_then(|(_, rest)| rest.split_once(':'));
+    let (number, meaning) = line.unwrap_or_else(|| panic!("no file and line: {log}"));
+    assert!((1..=7).contains(&number.parse().unwrap_or(0)), "{log}");
+    assert!(meaning.starts_with(" the regular expressions of this file take too long"), "{log}");
     let others = spent(&|| (0..20).for_each(|_| drop(ask().is(500))));
     assert!(others < first, "the first took {first:?}, twenty more {others:?}");
     server.get("/a/page").is(500);
     assert_eq!(server.text("/open.html"), "open");
-    let said = server.log().lines().filter(|line| line.contains("take too long")).count();
-    assert_eq!(said, 1, "{}", server.log());
+    let log = server.log().lines().filter(|line| line.contains("take too long")).count();
+    assert_eq!(log, 1, "{}", server.log());
     server.site.write("htdocs/a/.htaccess", "SetEnvIf X a a\n");
     soon_status(&server, "/a/page", 200);
     ask().is(200);

@@ -43,8 +43,8 @@ fn a_place_that_requires_a_certificate_refuses_others_and_leaves_the_rest_of_the
     for kind in KINDS {
         assert_eq!(is(&server, Some("ana"), "/private/a.txt", kind, "200"), "secret\n200");
         for client in [None, Some("old"), Some("zoe"), Some("self")] {
-            let said = is(&server, client, "/private/a.txt", kind, "403");
-            assert!(!said.contains("secret"), "{said}");
+            let output = is(&server, client, "/private/a.txt", kind, "403");
+            assert!(!output.contains("secret"), "{output}");
             is(&server, client, "/a.txt", kind, "200");
         }
     }
@@ -57,10 +57,10 @@ fn a_place_that_requires_a_certificate_refuses_others_and_leaves_the_rest_of_the
 fn check_says_that_a_host_asks_because_of_its_places() {
     let (site, _) = people();
     site.configure(&format!("{TLS}{ASKING}<Location /private>\nSSLVerifyClient require\n</Location>"));
-    let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
+    let output = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
     let line =
         "site.conf:8: warning: SSLVerifyClient: the TLS handshake asks each client of this host for a certificate";
-    assert_eq!(said.err.matches(&site.filled(line)).count(), 1, "{said:?}");
+    assert_eq!(output.err.matches(&site.filled(line)).count(), 1, "{output:?}");
 }
 
 #[test]

@@ -105,8 +105,8 @@ fn a_chain_of_a_hundred_certificates_is_decided_in_time() {
     let alike = (0..100).map(|_| pem(Authority::new("Hostile").pem()));
     let chain: Vec<_> = [CertificateDer::from(signed.der)].into_iter().chain(alike).collect();
     let mallory = PrivateKeyDer::try_from(signed.key.serialize_der()).expect("a key");
-    let said = Raw::with(&server, chain, mallory).get("/a.txt");
-    assert!(said.is_empty() || said.starts_with("HTTP/1.1"), "{said}");
+    let response = Raw::with(&server, chain, mallory).get("/a.txt");
+    assert!(response.is_empty() || response.starts_with("HTTP/1.1"), "{response}");
     // A chain of real authorities, each below the other.
     let mut lowest = Authority::new("Level 0");
     for level in 1..100 {
@@ -116,8 +116,8 @@ fn a_chain_of_a_hundred_certificates_is_decided_in_time() {
     let chain: Vec<_> = CertificateDer::pem_slice_iter(signed.chain.as_bytes()).flatten().collect();
     assert_eq!(chain.len(), 100);
     let deep = PrivateKeyDer::try_from(signed.key.serialize_der()).expect("a key");
-    let said = Raw::with(&server, chain, deep).get("/a.txt");
-    assert!(said.is_empty() || said.starts_with("HTTP/1.1"), "{said}");
+    let response = Raw::with(&server, chain, deep).get("/a.txt");
+    assert!(response.is_empty() || response.starts_with("HTTP/1.1"), "{response}");
     is(&server, Some("ana"), "/a.txt", &[], "200");
 }
 
@@ -151,9 +151,9 @@ fn the_names_of_many_authorities_are_not_sent() {
     fails(&server, Some("zoe"), &[]);
     server.site.configure(&format!("{TLS}{ASKING}SSLVerifyClient require\nSSLCADNRequestFile few.crt"));
     server.reload().succeeded();
-    let said = s_client(&server, &["-servername localhost -cert @DIR@/ana.crt -key @DIR@/ana.key"], GET);
-    assert!(said.contains("Acceptable client certificate CA names\nCN = Camel CA\n"), "{said}");
-    assert!(said.contains("hello"), "{said}");
+    let output = s_client(&server, &["-servername localhost -cert @DIR@/ana.crt -key @DIR@/ana.key"], GET);
+    assert!(output.contains("Acceptable client certificate CA names\nCN = Camel CA\n"), "{output}");
+    assert!(output.contains("hello"), "{output}");
 }
 
 #[test]

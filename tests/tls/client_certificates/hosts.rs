@@ -69,8 +69,8 @@ fn a_connection_without_a_name_serves_no_host_that_asks_otherwise() {
     let request =
         |host: &str| format!("GET /private/a.txt HTTP/1.1\\r\\nHost: {host}\\r\\nConnection: close\\r\\n\\r\\n");
     for (host, status) in [("one.example", "200 OK"), ("two.example", "421 "), ("three.example", "421 ")] {
-        let said = s_client(&server, &[ana], &request(host));
-        assert!(said.contains(&format!("HTTP/1.1 {status}")), "{host}: {said}");
+        let output = s_client(&server, &[ana], &request(host));
+        assert!(output.contains(&format!("HTTP/1.1 {status}")), "{host}: {output}");
     }
 }
 
@@ -91,8 +91,8 @@ fn a_session_of_a_host_that_does_not_ask_opens_none_that_requires_a_certificate(
         assert!(s_client(&server, &[version, resume], GET).contains("Reused"), "the session is good");
         s_client(&server, &[version, out], GET);
         let there = format!("-connect 127.0.0.1:{}", other.port);
-        let said = s_client(&server, &[version, resume, &there], GET);
-        assert!(!said.contains("hello"), "{version}: {said}");
+        let output = s_client(&server, &[version, resume, &there], GET);
+        assert!(!output.contains("hello"), "{version}: {output}");
     }
 }
 
@@ -108,8 +108,8 @@ fn after_a_reload_with_other_authorities_an_old_connection_is_misdirected() {
     assert!(connection.get("/a.txt").starts_with("HTTP/1.1 200"));
     server.site.configure(&conf("later.crt"));
     server.reload().succeeded();
-    let said = connection.get("/a.txt");
-    assert!(said.starts_with("HTTP/1.1 421") || said.is_empty(), "{said}");
+    let response = connection.get("/a.txt");
+    assert!(response.starts_with("HTTP/1.1 421") || response.is_empty(), "{response}");
 }
 
 #[test]

@@ -54,14 +54,14 @@ fn ask(server: &Server, client: Option<&str>, path: &str, more: &[&str]) -> Fini
 /// Asserts the status of a request.
 #[track_caller]
 fn is(server: &Server, client: Option<&str>, path: &str, more: &[&str], status: &str) -> String {
-    let said = ask(server, client, path, more).succeeded();
-    assert!(said.out.ends_with(status), "{client:?} {path} {more:?}: {said:?}");
-    said.out
+    let response = ask(server, client, path, more).succeeded();
+    assert!(response.out.ends_with(status), "{client:?} {path} {more:?}: {response:?}");
+    response.out
 }
 
 /// Asserts that the client gets no response.
 #[track_caller]
 fn fails(server: &Server, client: Option<&str>, more: &[&str]) {
-    let said = ask(server, client, "/a.txt", more);
-    assert!(said.code != 0 && said.out == "000", "{client:?} {more:?}: {said:?}");
+    let response = ask(server, client, "/a.txt", more);
+    assert!(response.code != 0 && response.out == "000", "{client:?} {more:?}: {response:?}");
 }

@@ -43,19 +43,19 @@ fn redirects_subrequests_and_moves_need_the_certificate_too() {
          <Location /cond>\nSSLRequire %{SSL_CLIENT_VERIFY} eq \"SUCCESS\"\n</Location>",
     );
     for path in ["/redirect?/private/a.txt", "/subrequest?/private/a.txt", "/move?/private/a.txt", "/file"] {
-        let said = is(&server, Some("ana"), path, &[], "200");
-        assert!(said.contains("secret"), "{path}: {said}");
+        let output = is(&server, Some("ana"), path, &[], "200");
+        assert!(output.contains("secret"), "{path}: {output}");
         for client in [None, Some("old"), Some("zoe"), Some("self")] {
-            let said = is(&server, client, path, &[], "403");
-            assert!(!said.contains("secret"), "{path}: {said}");
+            let output = is(&server, client, path, &[], "403");
+            assert!(!output.contains("secret"), "{path}: {output}");
         }
     }
     server.logged("SSLVerifyClient: the client has no certificate");
     for way in ["redirect", "subrequest"] {
         is(&server, None, &format!("/{way}?/tls/a.txt"), &[], "200");
         let url = format!("http://localhost:{}/{way}?/tls/a.txt", plain.port);
-        let said = curl(&server, &["-w", "%{http_code}", &url]).succeeded();
-        assert!(said.out.ends_with("403") && !said.out.contains("secret"), "{way}: {said:?}");
+        let output = curl(&server, &["-w", "%{http_code}", &url]).succeeded();
+        assert!(output.out.ends_with("403") && !output.out.contains("secret"), "{way}: {output:?}");
         // Expressions of SSLRequire are not evaluated there: nobody is let in.
         is(&server, Some("ana"), &format!("/{way}?/cond/a.txt"), &[], "403");
         is(&server, None, &format!("/{way}?/cond/a.txt"), &[], "403");
@@ -76,8 +76,8 @@ fn a_negated_rule_that_a_worker_judges_needs_the_variables() {
         ),
     );
     for client in [None, Some("ana")] {
-        let said = is(&server, client, "/not/a.txt", &[], "500");
-        assert!(!said.contains("secret"), "{said}");
+        let output = is(&server, client, "/not/a.txt", &[], "500");
+        assert!(!output.contains("secret"), "{output}");
     }
     server.logged("is not known to Perl workers here; write SSLOptions +StdEnvVars");
     is(&server, Some("ana"), "/not/known/a.txt", &[], "200");

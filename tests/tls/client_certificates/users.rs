@@ -13,11 +13,11 @@ fn ssl_user_name_names_the_user_for_programs_and_logs() {
         super::ASKING
     ));
     for kind in KINDS {
-        let said = is(&server, Some("ana"), "/", kind, "200");
-        assert_eq!(said, "Ana ClientCert200");
+        let output = is(&server, Some("ana"), "/", kind, "200");
+        assert_eq!(output, "Ana ClientCert200");
     }
-    let said = is(&server, None, "/", &[], "200");
-    assert!(said.starts_with("- "), "{said}");
+    let output = is(&server, None, "/", &[], "200");
+    assert!(output.starts_with("- "), "{output}");
     until("all are logged", || server.site.read("tls.log").lines().count() == 4);
     assert_eq!(server.site.read("tls.log"), "Ana\nAna\nAna\n-\n");
 }
@@ -76,8 +76,8 @@ fn a_certificate_that_the_place_refuses_names_nobody() {
     for kind in KINDS {
         assert_eq!(is(&server, Some("forged"), "/app", kind, "200"), "- (null) SSL_CLIENT_VERIFY200");
         for (client, path) in [("ana", "/app"), ("forged", "/app/loose")] {
-            let said = is(&server, Some(client), path, kind, "200");
-            assert!(said.starts_with("Ana Ana SSL_CLIENT_A_KEY "), "{client}: {said}");
+            let output = is(&server, Some(client), path, kind, "200");
+            assert!(output.starts_with("Ana Ana SSL_CLIENT_A_KEY "), "{client}: {output}");
         }
     }
     until("all are logged", || server.site.read("tls.log").lines().count() == 9);

@@ -13,20 +13,20 @@ fn serve(conf: &str) -> Server {
 }
 
 fn programs(server: &Server, client: Option<&str>, path: &str) -> String {
-    let said = ask(server, client, path, &[]).succeeded();
-    said.out.strip_suffix("200").unwrap_or_else(|| panic!("{said:?}")).to_owned()
+    let response = ask(server, client, path, &[]).succeeded();
+    response.out.strip_suffix("200").unwrap_or_else(|| panic!("{response:?}")).to_owned()
 }
 
 #[test]
 fn programs_get_the_fields_of_the_clients_certificate() {
     let server = serve("SSLVerifyClient optional_no_ca\nSSLOptions +StdEnvVars");
-    let said = programs(&server, Some("ana"), "/cgi/env.pl");
+    let output = programs(&server, Some("ana"), "/cgi/env.pl");
     let format = "x509 -in ana.crt -noout -serial -startdate -enddate -subject -issuer -nameopt RFC2253";
     let expected = openssl(&server.site, format);
     let mut expected = expected.lines().map(|line| line.split_once('=').expect("name=value").1.trim());
     for name in ["M_SERIAL", "V_START", "V_END", "S_DN", "I_DN"] {
         let line = format!("SSL_CLIENT_{name}={}\n", expected.next().expect("a line for each"));
-        assert!(said.contains(&line), "{line}{said}");
+        assert!(output.contains(&line), "{line}{output}");
     }
     for line in [
         "VERIFY=SUCCESS",
@@ -37,11 +37,11 @@ fn programs_get_the_fields_of_the_clients_certificate() {
         "A_KEY=id-ecPublicKey",
         "CERT_RFC4523_CEA={ serialNumber 1, issuer rdnSequence:\"CN=Camel CA\" }",
     ] {
-        assert!(said.contains(&format!("SSL_CLIENT_{line}\n")), "{line}: {said}");
+        assert!(output.contains(&format!("SSL_CLIENT_{line}\n")), "{line}: {output}");
     }
-    let days = said.lines().find_map(|line| line.strip_prefix("SSL_CLIENT_V_REMAIN=")).expect("days");
-    assert!(days.parse::<u64>().expect("a number") > 100_000, "{said}");
-    assert!(!said.contains("SSL_CLIENT_CERT="), "{said}");
+    let days = output.lines().find_map(|line| line.strip_prefix("SSL_CLIENT_V_REMAIN=")).expect("days");
+    assert!(days.parse::<u64>().expect("a number") > 100_000, "{output}");
+    assert!(!output.contains("SSL_CLIENT_CERT="), "{output}");
     assert_eq!(programs(&server, None, "/cgi/env.pl"), "SSL_CLIENT_VERIFY=NONE\n");
     assert!(programs(&server, Some("zoe"), "/cgi/env.pl").contains("SSL_CLIENT_VERIFY=GENEROUS\n"));
 }
@@ -55,20 +55,20 @@ fn programs_see_why_a_certificate_is_not_valid() {
         ("zoe", "FAILED:unable to get local issuer certificate"),
         ("self", "FAILED:self-signed certificate"),
     ] {
-        let said = programs(&server, Some(client), "/cgi/env.pl");
-        assert!(said.contains(&format!("SSL_CLIENT_VERIFY={verify}\n")), "{client}: {said}");
+        let output = programs(&server, Some(client), "/cgi/env.pl");
+        assert!(output.contains(&format!("SSL_CLIENT_VERIFY={verify}\n")), "{client}: {output}");
     }
 }
 
 #[test]
 fn export_cert_data_has_the_certificates_in_pem() {
     let server = serve("SSLVerifyClient optional\nSSLOptions ExportCertData");
-    let said = programs(&server, Some("ana"), "/cgi/env.pl");
+    let output = programs(&server, Some("ana"), "/cgi/env.pl");
     let one_line = |text: &str| text.split_whitespace().collect::<String>();
     let own = one_line(&server.site.read("ana.crt"));
-    assert!(one_line(&said).contains(&format!("SSL_CLIENT_CERT={own}")), "{said}");
+    assert!(one_line(&output).contains(&format!("SSL_CLIENT_CERT={own}")), "{output}");
     let servers = one_line(&server.site.read("localhost.crt"));
-    assert!(one_line(&said).contains(&format!("SSL_SERVER_CERT={servers}")), "{said}");
+    assert!(one_line(&output).contains(&format!("SSL_SERVER_CERT={servers}")), "{output}");
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn logs_headers_rules_and_handlers_know_the_certificate() {
          PerlLib lib\n<Location /who>\nSSLOptions +StdEnvVars\nSetHandler perl-script\nPerlHandler My::Who\n</Location>",
         TLS, ASKING
     ));
-    let said = is(&server, Some("ana"), "/me", &["-i", "--http2"], "200");
-    assert!(said.contains("x-serial: 01"), "{said}");
+    let output = is(&server, Some("ana"), "/me", &["-i", "--http2"], "200");
+    assert!(output.contains("x-serial: 01"), "{output}");
     let pem = server.site.read("ana.crt").lines().collect::<Vec<_>>().join(" ");
-    assert!(said.contains(&format!("x-certificate: {pem}")), "{said}");
+    assert!(output.contains(&format!("x-certificate: {pem}")), "{output}");
     is(&server, Some("eva"), "/me", &[], "404");
     assert_eq!(is(&server, Some("eva"), "/who", &[], "200"), "SUCCESS Eva200");
     assert_eq!(is(&server, None, "/who", &[], "200"), "NONE -200");

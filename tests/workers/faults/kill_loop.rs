@@ -52,7 +52,11 @@ fn workers_that_are_killed_wherever_they_are_cost_their_own_requests_only() {
     let lost: Vec<String> = loads.into_iter().flat_map(Load::failures).collect();
     // A worker that is killed twice counts once, and an idle worker costs no request.
     assert!(lost.len() as u64 <= kills, "{kills} kills cost {} requests", lost.len());
-    let is_cut_or_502 = |said: &&String| !said.contains("status: 200");
-    assert!(lost.iter().all(|said| is_cut_or_502(&said)), "{:?}", lost.iter().find(|said| !is_cut_or_502(said)));
+    let is_cut_or_502 = |outcome: &&String| !outcome.contains("status: 200");
+    assert!(
+        lost.iter().all(|outcome| is_cut_or_502(&outcome)),
+        "{:?}",
+        lost.iter().find(|outcome| !is_cut_or_502(outcome))
+    );
     assert_eq!(server.text("/"), "small");
 }

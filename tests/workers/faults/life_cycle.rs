@@ -87,9 +87,9 @@ fn code_that_cannot_be_loaded_costs_no_request_and_is_reported() {
         let good = if file == "site.conf" { conf.clone() } else { server.site.read(file) };
         let text = if file == "site.conf" { format!("{good}\n{text}") } else { text.to_owned() };
         server.site.write(file, &text);
-        let said = server.reload();
-        assert_ne!(said.code, 0, "{file}: {said:?}");
-        assert!(said.err.contains(reason), "{reason}: {said:?}");
+        let outcome = server.reload();
+        assert_ne!(outcome.code, 0, "{file}: {outcome:?}");
+        assert!(outcome.err.contains(reason), "{reason}: {outcome:?}");
         server.logged(reason);
         load.until_answered(50);
         server.site.write(file, &good);

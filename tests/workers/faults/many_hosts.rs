@@ -73,8 +73,8 @@ fn a_low_limit_of_open_files_is_one_line_with_the_needed_number() {
     let serve = site.serve_command();
     let mut limited = Command::new("prlimit");
     limited.arg("--nofile=1500:1500").arg(serve.get_program()).args(serve.get_args()).current_dir(site.folder());
-    let said = Finished::of(&mut limited);
-    assert_eq!((said.code, said.err.lines().count()), (1, 1), "{said:?}");
-    assert!(said.err.contains("2000 logs") && said.err.contains("1500 are allowed"), "{said:?}");
-    assert!(said.err.contains("LimitNOFILE"), "{said:?}");
+    let output = Finished::of(&mut limited);
+    assert_eq!((output.code, output.err.lines().count()), (1, 1), "{output:?}");
+    assert!(output.err.contains("2000 logs") && output.err.contains("1500 are allowed"), "{output:?}");
+    assert!(output.err.contains("LimitNOFILE"), "{output:?}");
 }

@@ -43,8 +43,8 @@ fn a_silent_front_is_replaced_and_the_workers_stay() {
 fn a_status_and_a_stop_do_not_wait_for_a_silent_front() {
     let mut server = serve(APP, "FrontTimeout 0");
     let silent = silence(&server);
-    let said = server.control(["status"]).succeeded();
-    assert!(said.out.contains("the front does not answer"), "{said:?}");
+    let output = server.control(["status"]).succeeded();
+    assert!(output.out.contains("the front does not answer"), "{output:?}");
     assert_eq!(server.status()["front_pid"], silent);
     until("the server stops", || server.control(["stop"]).code == 0);
     assert_eq!(server.wait(), 0);

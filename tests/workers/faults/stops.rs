@@ -57,7 +57,7 @@ fn ask_until_refused(address: &Address, keeps: bool, answered: &Arc<AtomicU64>) 
             match sent.and_then(|()| connection.try_response(false)) {
                 Ok(response) if response.text() == "answered" => {
                     answered.fetch_add(1, Ordering::Relaxed);
-                    let last = response.header("connection").is_some_and(|said| said.eq_ignore_ascii_case("close"));
+                    let last = response.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
                     kept = (!last).then_some((connection, now));
                 }
                 Ok(other) => lost.push(format!("{other:?}")),

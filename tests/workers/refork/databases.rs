@@ -166,8 +166,8 @@ sub {
 #[test]
 fn attributes_set_after_the_connect_are_copied_to_the_next_handle() {
     let server = serve_app(Site::new(), SETTER, 1, "");
-    for told in 1..=3 {
-        assert_eq!(server.text("/"), format!("told={told} size=77 flags=0 1 0 length=77 list=7 7"));
+    for count in 1..=3 {
+        assert_eq!(server.text("/"), format!("told={count} size=77 flags=0 1 0 length=77 list=7 7"));
         server.control(["refork"]).succeeded();
     }
 }

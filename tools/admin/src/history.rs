@@ -212,8 +212,8 @@ fn events(point: &HistoryPoint) -> String {
         (point.reforks, "refork"),
         (point.front_is_missing, "s without a front"),
     ];
-    let said = events.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
-    said.collect::<Vec<_>>().join(", ")
+    let counts = events.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 /// Formats a rate: `0`, `0.3`, `1234`.

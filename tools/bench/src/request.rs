@@ -123,8 +123,8 @@ mod tests {
         assert_eq!(sent(&RequestTemplate::default()), plain);
         let own = HeaderMap::from_iter([(HOST, HeaderValue::from_static("other"))]);
         let template = RequestTemplate { headers: own, body: "a=b".into(), close: true, ..RequestTemplate::default() };
-        let said = sent(&template);
-        assert!(said.starts_with("POST /a?b HTTP/1.1\r\nhost: other\r\n"), "{said}");
-        assert!(said.ends_with("connection: close\r\ncontent-length: 3\r\n\r\na=b"), "{said}");
+        let request = sent(&template);
+        assert!(request.starts_with("POST /a?b HTTP/1.1\r\nhost: other\r\n"), "{request}");
+        assert!(request.ends_with("connection: close\r\ncontent-length: 3\r\n\r\na=b"), "{request}");
     }
 }

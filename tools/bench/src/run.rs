@@ -92,7 +92,7 @@ impl RunState {
     }
 
     /// The sums of all threads' counts.
-    pub fn told(&self) -> [u64; 2] {
+    pub fn counts(&self) -> [u64; 2] {
         [0, 1].map(|which| self.counts.iter().map(|counts| counts[which].load(Ordering::Relaxed)).sum())
     }
 
@@ -189,7 +189,7 @@ impl RunPart<'_> {
             if self.number > 0 {
                 continue;
             }
-            let [requests, failed] = self.beside.told();
+            let [requests, failed] = self.beside.counts();
             let p99 = tally.latency.value_at_quantile(0.99) as f64 / 1e6;
             let rate = requests - last;
             let _ = write!(

@@ -138,12 +138,12 @@ mod tests {
         let parts = parts(&plan(3, 10, RequestPace::Closed, 100));
         assert_eq!(parts.iter().map(|part| part.connections).collect::<Vec<_>>(), [4, 3, 3]);
         assert_eq!(parts.iter().filter_map(|part| part.end.requests).collect::<Vec<_>>(), [34, 33, 33]);
-        let mut asked: Vec<u64> = parts
+        let mut rates: Vec<u64> = parts
             .iter()
             .flat_map(|part| (0..part.end.requests.expect("a number")).map(|number| part.place(number)))
             .collect();
-        asked.sort_unstable();
-        assert_eq!(asked, (0..100).collect::<Vec<_>>());
+        rates.sort_unstable();
+        assert_eq!(rates, (0..100).collect::<Vec<_>>());
     }
 
     #[test]

@@ -46,9 +46,9 @@ pub fn survey(
     // Skipped sections load no modules.
     let used = without_skipped(tree);
     let sources = Sources::of(&used, server_root);
-    let (said, warned) = (by_position(mistakes), by_position(warnings));
+    let (wrong, warned) = (by_position(mistakes), by_position(warnings));
     let mut lines =
-        Lines { sources: &sources, mistakes: said, warnings: warned, seen: HashSet::new(), findings: Vec::new() };
+        Lines { sources: &sources, mistakes: wrong, warnings: warned, seen: HashSet::new(), findings: Vec::new() };
     lines.read(tree, false);
     let mut findings = lines.findings;
     let mut positions = HashSet::new();

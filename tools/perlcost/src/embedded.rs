@@ -35,9 +35,9 @@ impl PerlChild {
             Some(pid) => Ok(PerlChild { pid, answer }),
             None => {
                 drop(answer);
-                let said =
+                let sent =
                     sys::die_with(parent).map_err(Into::into).and_then(|()| send_result(&config, work, to_parent));
-                sys::exit_now(i32::from(said.is_err()))
+                sys::exit_now(i32::from(sent.is_err()))
             }
         }
     }
@@ -47,12 +47,12 @@ impl PerlChild {
         let mut text = Vec::new();
         self.answer.read_to_end(&mut text)?;
         let ended = waitpid(self.pid, None);
-        let said: Result<String, String> = match (serde_json::from_slice(&text), ended) {
-            (Ok(said), _) => said,
+        let answer: Result<String, String> = match (serde_json::from_slice(&text), ended) {
+            (Ok(answer), _) => answer,
             (Err(_), Ok(WaitStatus::Signaled(_, signal, _))) => bail!("perl was ended by {signal}"),
             (Err(_), _) => bail!("perl ended without a result: the code ended the process, or called exec"),
         };
-        said.map_err(|error| anyhow!(error))
+        answer.map_err(|error| anyhow!(error))
     }
 }
 
@@ -64,9 +64,9 @@ fn send_result(
     // Send output of the Perl code to stderr, since the command's own stdout may be parsed by a program.
     sys::replace(std::io::stderr().as_raw_fd(), std::io::stdout().as_raw_fd())?;
     let perl = worker::standalone::start(&config.config, config.facts());
-    let said = perl.as_ref().map_err(|error| anyhow!("{error:#}")).and_then(work);
-    let said = serde_json::to_vec(&said.map_err(|error| format!("{error:#}")))?;
-    to_parent.write_all(&said).context("the command has ended")?;
+    let result = perl.as_ref().map_err(|error| anyhow!("{error:#}")).and_then(work);
+    let result = serde_json::to_vec(&result.map_err(|error| format!("{error:#}")))?;
+    to_parent.write_all(&result).context("the command has ended")?;
     drop(to_parent);
     perl?.end(false);
     Ok(())

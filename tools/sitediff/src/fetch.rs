@@ -43,7 +43,7 @@ impl SiteServer {
         let stream = self.connector.connect().await.map_err(|failed| failed.text)?;
         let (mut sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
-        let asked = async {
+        let exchange = async {
             let response = sender.send_request(self.request(path)?).await.map_err(|error| cause(&error))?;
             let (head, mut body) = response.into_parts();
             let mut bytes = Vec::new();
@@ -58,11 +58,11 @@ impl SiteServer {
             Ok(ServerResponse { status: head.status.as_u16(), headers: head.headers, body: bytes })
         };
         // The connection carries the request's bytes, and ends with an error when the response is dropped early.
-        tokio::pin!(asked, connection);
+        tokio::pin!(exchange, connection);
         let mut is_open = true;
         loop {
             tokio::select! {
-                answer = &mut asked => return answer,
+                answer = &mut exchange => return answer,
                 _ = &mut connection, if is_open => is_open = false,
             }
         }

@@ -153,7 +153,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
         must_go_on(&outcome)?;
         self.failed += outcome.tally.failed();
         if self.first_failure.is_none() {
-            self.first_failure = outcome.tally.failures.values().next().map(|(_, said)| said.clone());
+            self.first_failure = outcome.tally.failures.values().next().map(|(_, message)| message.clone());
         }
         if outcome.tally.completed == 0 && outcome.tally.failed() > 0 {
             must_answer(&outcome, self.shadow)?;
@@ -206,10 +206,11 @@ fn must_answer(outcome: &RunOutcome, shadow: &Shadow<'_>) -> anyhow::Result<()> 
     if tally.statuses.range(200..400).any(|(_, count)| *count > 0) {
         return Ok(());
     }
-    let said: Vec<String> = tally.failures.values().map(|(count, first)| format!("{count} times: {first}")).collect();
+    let failures: Vec<String> =
+        tally.failures.values().map(|(count, first)| format!("{count} times: {first}")).collect();
     let statuses: Vec<String> = tally.statuses.keys().map(u16::to_string).collect();
     match tally.statuses.range(..500).next() {
         Some(_) => bail!("every request is answered with {}: name other URLs", statuses.join(", ")),
-        None => bail!("every request fails, {}; {}", said.join(", "), shadow.last_errors()),
+        None => bail!("every request fails, {}; {}", failures.join(", "), shadow.last_errors()),
     }
 }

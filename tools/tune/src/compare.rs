@@ -57,7 +57,7 @@ impl DirectiveComparison {
 
 /// Candidates that apply to the site's configuration.
 pub fn candidates(site: &TunedSite) -> Vec<CostlyDirective> {
-    let says = |name: &str, word: &str| {
+    let configured = |name: &str, word: &str| {
         site.all(name).into_iter().find(|one| one.args.first().is_some_and(|first| first.eq_ignore_ascii_case(word)))
     };
     let mut candidates = Vec::new();
@@ -66,11 +66,11 @@ pub fn candidates(site: &TunedSite) -> Vec<CostlyDirective> {
         let about = ".htaccess files are no longer read: their directives must be moved into the configuration";
         candidates.push(CostlyDirective { name: "AllowOverride", from, to: "None", about });
     }
-    if has_handlers_only(site) && says("PerlSetupEnv", "Off").is_none() {
+    if has_handlers_only(site) && configured("PerlSetupEnv", "Off").is_none() {
         let about = "handlers that read %ENV instead of $r no longer find CGI variables in it";
         candidates.push(CostlyDirective { name: "PerlSetupEnv", from: "On".to_owned(), to: "Off", about });
     }
-    if says("KeepAlive", "Off").is_some() {
+    if configured("KeepAlive", "Off").is_some() {
         let about = "an idle connection occupies no worker";
         candidates.push(CostlyDirective { name: "KeepAlive", from: "Off".to_owned(), to: "On", about });
     }

@@ -125,11 +125,11 @@ impl Tune {
     }
 
     fn written(&self) -> String {
-        let said = |path: &PathBuf| {
+        let written = |path: &PathBuf| {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             format!("\nwritten: put `IncludeOptional {}` at the end of the configuration, and reload\n", path.display())
         };
-        self.write.as_ref().map(said).unwrap_or_default()
+        self.write.as_ref().map(written).unwrap_or_default()
     }
 }
 

@@ -52,8 +52,9 @@ impl TunedSite {
     /// `QueueTimeout` of the main server.
     pub fn queue_timeout(&self) -> Duration {
         let base = self.config.hosts.first().map_or(0, |host| usize::from(host.base));
-        let said = |section: usize| self.config.sections.get(section).and_then(|section| section.own.queue_timeout);
-        said(base).or_else(|| said(0)).unwrap_or_default()
+        let configured =
+            |section: usize| self.config.sections.get(section).and_then(|section| section.own.queue_timeout);
+        configured(base).or_else(|| configured(0)).unwrap_or_default()
     }
 
     /// Position of the last directive of this name.

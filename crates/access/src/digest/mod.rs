@@ -52,16 +52,16 @@ pub fn challenge(rules: &AccessRules, realm: &str, key: &[u8; 16], stale: bool) 
 /// that its nonce is old.
 /// `find` returns the hash of a user and realm; its error ends the check.
 pub fn check<E>(
-    asked: &AuthRequest<'_>,
+    request: &AuthRequest<'_>,
     rules: &AccessRules,
     find: impl FnOnce(&str, &str) -> Result<Option<String>, E>,
 ) -> Result<Result<DigestProof, Proof>, E> {
-    let Some(fields) = asked.authorization.and_then(fields::parse) else { return Ok(Err(Proof::Nobody)) };
+    let Some(fields) = request.authorization.and_then(fields::parse) else { return Ok(Err(Proof::Nobody)) };
     let answer = match DigestResponse::of(&fields, rules) {
         Ok(answer) => answer,
         Err(why) => return Ok(Err(Proof::Refused(format!("digest: {why}")))),
     };
-    if !target::are_same(answer.uri, asked.target) {
+    if !target::are_same(answer.uri, request.target) {
         let uri = answer.uri.escape_debug();
         return Ok(Err(Proof::Invalid(format!("digest: the uri \"{uri}\" is not the request's"))));
     }
@@ -69,22 +69,22 @@ pub fn check<E>(
         let user = answer.user.escape_debug();
         return Ok(Err(Proof::Unknown(format!("user {user} in realm {} not found", answer.realm))));
     };
-    Ok(answer.proof(asked, rules, &secret))
+    Ok(answer.proof(request, rules, &secret))
 }
 
 impl DigestResponse<'_> {
     /// Checks the answer with the hash of user, realm and password.
-    fn proof(&self, asked: &AuthRequest<'_>, rules: &AccessRules, secret: &str) -> Result<DigestProof, Proof> {
+    fn proof(&self, request: &AuthRequest<'_>, rules: &AccessRules, secret: &str) -> Result<DigestProof, Proof> {
         let (answer, user) = (self, self.user.escape_debug());
-        let right = answer.response(secret, asked.method);
+        let right = answer.response(secret, request.method);
         if !bool::from(right.as_bytes().ct_eq(answer.response.as_bytes())) {
             return Err(Proof::Refused(format!("user {user}: password mismatch")));
         }
-        match nonce::age(asked.key, answer.nonce, rules.nonce_lifetime, SystemTime::now()) {
+        match nonce::age(request.key, answer.nonce, rules.nonce_lifetime, SystemTime::now()) {
             NonceAge::Foreign => Err(Proof::Refused(format!("user {user}: the nonce is not this server's"))),
             NonceAge::Stale => Err(Proof::Stale),
             NonceAge::Fresh { is_near_its_end } => {
-                let next = is_near_its_end.then(|| nonce::made(asked.key, SystemTime::now()));
+                let next = is_near_its_end.then(|| nonce::made(request.key, SystemTime::now()));
                 Ok(DigestProof { user: answer.user.to_owned(), info: answer.info(secret, next.as_deref()) })
             }
         }

@@ -18,9 +18,9 @@ fn checked(header: &str, target: &str) -> Result<DigestProof, Proof> {
     let (authorization, target) = (Some(header.as_bytes()), target.as_bytes());
     let limits = HashLimits::default();
     let ldap = &LdapServer::default();
-    let asked = AuthRequest { authorization, limits, ldap, source: 0, method: "GET", target, key: &KEY, scope: None };
+    let request = AuthRequest { authorization, limits, ldap, source: 0, method: "GET", target, key: &KEY, scope: None };
     let find = |user: &str, realm: &str| Ok::<_, ()>(file.hash_of(user, realm).map(str::to_owned));
-    check(&asked, &rules(), find).expect("the file is there")
+    check(&request, &rules(), find).expect("the file is there")
 }
 
 /// An answer with a nonce of the server's own.

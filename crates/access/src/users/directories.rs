@@ -103,7 +103,7 @@ impl Users {
     pub fn conclude<'a>(
         &self,
         rules: &AccessRules,
-        asked: AuthSubject<'a>,
+        subject: AuthSubject<'a>,
         question: &DirectoryQuestion,
         answer: Result<DirectoryAnswer, String>,
     ) -> Result<AuthSubject<'a>, Proof> {
@@ -121,7 +121,7 @@ impl Users {
             Err(why) => return Err(Proof::Misconfigured(why)),
         };
         let next = question.source() + 1;
-        match asked {
+        match subject {
             AuthSubject::Request(request) if next < rules.sources().len() => {
                 Ok(AuthSubject::Request(AuthRequest { source: next, ..request }))
             }

@@ -101,11 +101,11 @@ impl Users {
     pub fn attempt(
         &self,
         rules: &AccessRules,
-        asked: &AuthSubject<'_>,
+        subject: &AuthSubject<'_>,
         since: Instant,
         answers: &SqlAnswers,
     ) -> AuthAttempt {
-        match asked {
+        match subject {
             AuthSubject::Request(request) if rules.is_digest() => self.by_digest(rules, request, since, answers),
             AuthSubject::Request(request) => self.by_password(rules, request, since, answers),
             AuthSubject::Proven(user) => self.with_groups(rules, user.clone(), since, answers),
@@ -212,24 +212,24 @@ impl Users {
     }
 
     /// Authenticates a user, blocking on files, databases and comparisons: for a process with one task at a time.
-    pub fn wait(&self, rules: &AccessRules, asked: AuthSubject<'_>) -> Proof {
-        let (mut asked, since, mut answers) = (asked, Instant::now(), SqlAnswers::default());
+    pub fn wait(&self, rules: &AccessRules, subject: AuthSubject<'_>) -> Proof {
+        let (mut subject, since, mut answers) = (subject, Instant::now(), SqlAnswers::default());
         loop {
-            match self.attempt(rules, &asked, since, &answers) {
+            match self.attempt(rules, &subject, since, &answers) {
                 AuthAttempt::Settled(proof) => return proof,
                 AuthAttempt::Unread(reading) => self.learn(reading.take()),
                 AuthAttempt::Unasked(question) => answers.find(question),
                 AuthAttempt::Directory(question) => {
                     let answer = question.ask();
-                    match self.conclude(rules, asked, &question, answer) {
-                        Ok(next) => asked = next,
+                    match self.conclude(rules, subject, &question, answer) {
+                        Ok(next) => subject = next,
                         Err(proof) => return proof,
                     }
                 }
                 AuthAttempt::Slow(check) => {
                     let is_right = check.is_right();
                     match self.settle(check, is_right) {
-                        Ok(proven) => asked = proven,
+                        Ok(proven) => subject = proven,
                         Err(proof) => return proof,
                     }
                 }

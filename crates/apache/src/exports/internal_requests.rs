@@ -109,8 +109,8 @@ extern "C" fn apache_configured(r: u64, phase: XsText<'_>, at: usize, handler: O
 }
 
 /// Writes the reason why the engine failed, or undef if it succeeded.
-fn explain<T>(r: u64, said: Option<Result<T, String>>, error: Out<'_, ApacheText>) -> c_int {
-    let why = match said {
+fn explain<T>(r: u64, outcome: Option<Result<T, String>>, error: Out<'_, ApacheText>) -> c_int {
+    let why = match outcome {
         Some(Ok(_)) => None,
         Some(Err(why)) => Some(why.into_bytes()),
         None => Some(b"only a worker process can change a request's configuration".to_vec()),
@@ -147,7 +147,7 @@ extern "C" fn apache_merge_location(
     error: Out<'_, ApacheText>,
 ) -> c_int {
     let path = String::from_utf8_lossy(path.bytes()).into_owned();
-    let said = engine(|engine| engine.merge_location(r, &path));
-    let found = matches!(said, Some(Ok(true)));
-    explain(r, said, error) | give(is_there, Ok(i64::from(found)))
+    let outcome = engine(|engine| engine.merge_location(r, &path));
+    let found = matches!(outcome, Some(Ok(true)));
+    explain(r, outcome, error) | give(is_there, Ok(i64::from(found)))
 }

@@ -90,8 +90,8 @@ impl RequestRec {
             |name: &[u8]| own_type.is_some() && is_type(name) || own_encoding.is_some() && is_encoding(name);
         let is_sent = |name: &[u8], value: &[u8]| !self.is_stale_length(name, value) && !is_replaced(name);
         for id in tables {
-            let said = self.tables.of(id).iter().filter(|(name, value)| is_sent(name, value));
-            headers.extend(said.map(|(name, value)| (name.to_vec(), value.to_vec())));
+            let sent = self.tables.of(id).iter().filter(|(name, value)| is_sent(name, value));
+            headers.extend(sent.map(|(name, value)| (name.to_vec(), value.to_vec())));
         }
         headers
     }

@@ -134,14 +134,14 @@ impl RequestRec {
         }
         let location = self.tables.of(Id::HeadersOut).get(b"Location").filter(|_| (300..400).contains(&status));
         let location = location.map(|location| (&b"Location"[..], location));
-        let mut said = self.tables.of(Id::ErrHeadersOut).iter().chain(location);
-        said.find(|(name, value)| !is_header(name, value)).map(|(name, _)| name.to_vec())
+        let mut headers = self.tables.of(Id::ErrHeadersOut).iter().chain(location);
+        headers.find(|(name, value)| !is_header(name, value)).map(|(name, _)| name.to_vec())
     }
 
     fn location(&self) -> Option<Vec<u8>> {
         let tables = [Id::HeadersOut, Id::ErrHeadersOut].map(|id| self.tables.of(id));
-        let said = tables.iter().find_map(|table| table.get(b"Location"))?;
-        (is_header(b"Location", said) && said.len() <= MAX_TARGET).then(|| said.to_vec())
+        let location = tables.iter().find_map(|table| table.get(b"Location"))?;
+        (is_header(b"Location", location) && location.len() <= MAX_TARGET).then(|| location.to_vec())
     }
 
     /// Makes the front respond with a file or with another path.

@@ -21,7 +21,7 @@ fn died(r: &mut RequestRec) {
 }
 
 /// Runs a handler and formats the front's messages as `status headers: body`, followed by the end.
-fn heard(place: PlaceConfig, handler: impl FnOnce(&mut RequestRec)) -> String {
+fn respond(place: PlaceConfig, handler: impl FnOnce(&mut RequestRec)) -> String {
     let kept = FakeFront::default();
     let mut r = record(place, "/cgi/a.pl", &[], None);
     r.client = Box::new(kept.clone());
@@ -121,8 +121,8 @@ fn a_handlers_output_becomes_replies() {
         ("after the end", &[Return(0), Write(b"x"), Flush, Return(0)], "200 Content-Type=text/html: end"),
     ];
     for (name, acts, expected) in cases {
-        let heard = heard(PlaceConfig::default(), |r| acts.iter().for_each(|act| perform(r, act)));
-        assert_eq!(heard, *expected, "{name}");
+        let response = respond(PlaceConfig::default(), |r| acts.iter().for_each(|act| perform(r, act)));
+        assert_eq!(response, *expected, "{name}");
     }
 }
 
@@ -141,17 +141,17 @@ fn a_scripts_output_begins_with_its_header() {
     ];
     for (pieces, expected) in cases {
         let place = PlaceConfig { send_header: true, ..Default::default() };
-        let heard = heard(place, |r| {
+        let response = respond(place, |r| {
             pieces.iter().for_each(|piece| r.write(piece));
             end(r, 0);
         });
-        assert_eq!(heard, *expected, "{pieces:?}");
+        assert_eq!(response, *expected, "{pieces:?}");
     }
 }
 
 #[test]
 fn content_type_and_encoding_methods_take_precedence_over_tables() {
-    let said = heard(PlaceConfig::default(), |r| {
+    let response = respond(PlaceConfig::default(), |r| {
         r.tables.of_mut(Id::HeadersOut).set(b"content-encoding", b"one");
         r.tables.of_mut(Id::ErrHeadersOut).set(b"Content-Encoding", b"two");
         r.tables.of_mut(Id::HeadersOut).set(b"Content-Type", b"a/b");
@@ -160,7 +160,7 @@ fn content_type_and_encoding_methods_take_precedence_over_tables() {
         r.write(b"x");
         end(r, 0);
     });
-    assert_eq!(said, "200 Content-Type=c/d Content-Encoding=gzip: x end");
+    assert_eq!(response, "200 Content-Type=c/d Content-Encoding=gzip: x end");
 }
 
 /// The front kills a worker that sends too long a message.

@@ -50,12 +50,12 @@ pub struct AskedServer {
 /// Empty texts if the request has ended.
 pub fn asked_server(request: u64) -> AskedServer {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let asked = with(request, |r| AskedServer {
+    let server = with(request, |r| AskedServer {
         host_header: text(r.frame.header(b"host").unwrap_or_default()),
         address: text(r.frame.field(Field::LocalAddr)),
         is_secure: r.frame.flags().has(Flags::HTTPS),
     });
-    asked.unwrap_or_default()
+    server.unwrap_or_default()
 }
 
 /// Fields of `$r` that translation handlers may change.
@@ -73,13 +73,13 @@ pub struct SetByHandlers {
 
 /// Defaults if the request has ended.
 pub fn set_by_handlers(request: u64) -> SetByHandlers {
-    let said = with(request, |r| SetByHandlers {
+    let current = with(request, |r| SetByHandlers {
         uri: r.known_text(Text::Uri).unwrap_or_default().to_vec(),
         args: r.known_text(Text::Args).unwrap_or_default().to_vec(),
         filename: r.named_file(),
         document_root: r.known_text(Text::DocumentRoot).filter(|_| r.has_set(Text::DocumentRoot)).map(<[u8]>::to_vec),
     });
-    said.unwrap_or_default()
+    current.unwrap_or_default()
 }
 
 /// `$r->method`

@@ -69,7 +69,7 @@ impl RequestRec {
     /// Whether mod_perl 2 takes the status for an error that came after the head. A script that set its own
     /// status returns it, too.
     fn contradicts_head(&self, status: u16) -> bool {
-        api() == Api::Two && status >= 400 && self.output.head_status().is_some_and(|said| said != status)
+        api() == Api::Two && status >= 400 && self.output.head_status().is_some_and(|sent| sent != status)
     }
 
     /// Whether the handlers' output is the response, when the last of them returned `code`.

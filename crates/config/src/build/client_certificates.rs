@@ -15,10 +15,10 @@ pub(super) fn finish(draft: &mut Draft) {
     draft.config.warnings.extend(open);
     for number in 0..draft.config.hosts.len() {
         let config = &draft.config;
-        let (asked, warning) = asked(config, &config.hosts[number]);
-        let error = asked.and_then(|_| without_lists(&config.hosts[number].tls.clients));
-        let more = asked.and_then(|_| unchecked_lists(&config.hosts[number].tls.clients));
-        draft.config.hosts[number].tls.clients.asked = asked;
+        let (certificate, warning) = requested_certificate(config, &config.hosts[number]);
+        let error = certificate.and_then(|_| without_lists(&config.hosts[number].tls.clients));
+        let more = certificate.and_then(|_| unchecked_lists(&config.hosts[number].tls.clients));
+        draft.config.hosts[number].tls.clients.asked = certificate;
         draft.errors.extend(error.filter(|new| !draft.errors.contains(new)));
         for warning in [warning, more].into_iter().flatten() {
             if !draft.config.warnings.contains(&warning) {
@@ -29,7 +29,7 @@ pub(super) fn finish(draft: &mut Draft) {
 }
 
 /// How the host asks, and a warning if it does so only because of its places.
-fn asked(config: &Config, host: &Host) -> (Option<AskedCertificate>, Option<ConfigError>) {
+fn requested_certificate(config: &Config, host: &Host) -> (Option<AskedCertificate>, Option<ConfigError>) {
     if !host.tls.used {
         return (None, None);
     }

@@ -196,13 +196,13 @@ fn check_tls(draft: &mut Draft) {
 
 /// Every host that a warm-up URL names must exist.
 fn check_warm_up(draft: &mut Draft) {
-    for asked in &draft.config.warm_up {
-        if let WarmUpSource::Url(WarmUpUrl { site: Some((scheme, name)), .. }) = &asked.source
+    for request in &draft.config.warm_up {
+        if let WarmUpSource::Url(WarmUpUrl { site: Some((scheme, name)), .. }) = &request.source
             && draft.config.warm_up_site_named(*scheme, name).is_none()
         {
             let message =
                 format!("PerlWarmup: no host has the name {name}: correct it, or add a ServerName or ServerAlias");
-            draft.errors.push(ConfigError::at(&asked.at, message));
+            draft.errors.push(ConfigError::at(&request.at, message));
         }
     }
 }

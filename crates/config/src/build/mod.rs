@@ -55,8 +55,8 @@ fn outline(tree: &[Directive], depth: usize, text: &mut String) {
     for Directive { name, args, at, section } in tree {
         let words = args.iter().map(|word| if word.contains(' ') { format!("\"{word}\"") } else { word.clone() });
         let (open, close) = if section.is_some() { ("<", ">") } else { ("", "") };
-        let said = words.collect::<Vec<_>>().join(" ").replace(['\n', '\0'], " ");
-        text.push_str(&format!("{depth}\0{}\0{}\0{open}{name}\0{said}{close}\n", at.line, at.file));
+        let arguments = words.collect::<Vec<_>>().join(" ").replace(['\n', '\0'], " ");
+        text.push_str(&format!("{depth}\0{}\0{}\0{open}{name}\0{arguments}{close}\n", at.line, at.file));
         outline(section.as_deref().unwrap_or_default(), depth + 1, text);
     }
 }

@@ -35,8 +35,8 @@ impl Draft {
             let mut own = Vec::new();
             self.collect(DEFAULT, number, tree, &mut own);
             // Generation from the pool's own directives, else from those in its places, else the server's.
-            let said = speaks_of(own.into_iter()).map(|(generation, _)| generation);
-            let generation = said.unwrap_or(self.config.perl.generation);
+            let configured = speaks_of(own.into_iter()).map(|(generation, _)| generation);
+            let generation = configured.unwrap_or(self.config.perl.generation);
             if let Some(named) = self.config.named_mut(number) {
                 named.perl.generation = generation;
             }

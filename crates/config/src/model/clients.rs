@@ -161,15 +161,15 @@ mod tests {
 
     #[test]
     fn httpds_notations_are_parsed() {
-        let said = read(&["header=20-40,MinRate=500", "Body=1m,minrate=100", "handshake=0"]).expect("understood");
+        let timeouts = read(&["header=20-40,MinRate=500", "Body=1m,minrate=100", "handshake=0"]).expect("understood");
         let pace = |within, at_most: Option<u64>, rate| ReceivePace {
             within: Duration::from_secs(within),
             at_most: at_most.map(Duration::from_secs),
             rate: NonZeroU32::new(rate),
         };
-        assert_eq!(said.header, Some(pace(20, Some(40), 500)));
-        assert_eq!(said.body, Some(pace(60, None, 100)));
-        assert_eq!(said.handshake, Some(ReceivePace::default()));
+        assert_eq!(timeouts.header, Some(pace(20, Some(40), 500)));
+        assert_eq!(timeouts.body, Some(pace(60, None, 100)));
+        assert_eq!(timeouts.handshake, Some(ReceivePace::default()));
     }
 
     #[test]

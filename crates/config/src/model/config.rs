@@ -227,8 +227,8 @@ impl Config {
     /// The balancer of this name for a host: its own, or that of the main server with `BalancerInherit`.
     pub fn balancer(&self, host: u16, name: &str) -> Option<&Balancer> {
         let find = |host: u16| self.balancers.iter().find(|one| one.host == host && one.name == name);
-        let said = [usize::from(host), 0].into_iter().find_map(|host| self.hosts.get(host)?.inherits_balancers);
-        let inherits = said != Some(false);
+        let configured = [usize::from(host), 0].into_iter().find_map(|host| self.hosts.get(host)?.inherits_balancers);
+        let inherits = configured != Some(false);
         find(host).or_else(|| find(0).filter(|_| inherits))
     }
 

@@ -61,7 +61,7 @@ impl Tokens {
         match self {
             Tokens::Unsaid if is_spoken => listed(&format!("{NAME} {api}"), added),
             Tokens::Unsaid => listed(NAME, added),
-            said => said.software(api, added),
+            tokens => tokens.software(api, added),
         }
     }
 }

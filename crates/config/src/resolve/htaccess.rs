@@ -138,11 +138,11 @@ impl Config {
 
     /// `AllowOverride` for a folder with this number of path components. `sections` are those of the request.
     pub fn overrides(&self, sections: &[u16], depth: usize) -> Overrides {
-        let said = |number: &u16| {
+        let configured = |number: &u16| {
             let section = self.sections.get(usize::from(*number))?;
             if section.rank <= Rank::directory(depth) { section.own.allow_override } else { None }
         };
-        [0].iter().chain(sections).filter_map(said).next_back().unwrap_or_default()
+        [0].iter().chain(sections).filter_map(configured).next_back().unwrap_or_default()
     }
 
     /// Names of `.htaccess` files of a host. The first that exists in a folder is used.

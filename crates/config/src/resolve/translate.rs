@@ -57,11 +57,11 @@ impl Config {
         let known = server.and_then(|host| host.server_name.clone());
         let asked = without_port(host_header);
         let port = host_header.strip_prefix(asked).and_then(|rest| rest.strip_prefix(':')?.parse().ok());
-        let asked = Some(asked.to_owned()).filter(|name| !name.is_empty());
+        let requested_name = Some(asked.to_owned()).filter(|name| !name.is_empty());
         let (name, port) = match canonical {
-            CanonicalName::Off => (asked.or(known), port),
-            CanonicalName::On => (known.or(asked), None),
-            CanonicalName::Dns => (known.or(asked), port),
+            CanonicalName::Off => (requested_name.or(known), port),
+            CanonicalName::On => (known.or(requested_name), None),
+            CanonicalName::Dns => (known.or(requested_name), port),
         };
         let port = port.or_else(|| server?.server_port).unwrap_or(usual_port);
         ServedName { name: name.unwrap_or_else(|| address.to_owned()), port, address: address.to_owned() }
@@ -81,8 +81,8 @@ impl Config {
     /// `UseCanonicalName` outside of containers.
     fn canonical_name(&self, host: u16) -> CanonicalName {
         let mut bases = self.sections_of_host(host).into_iter().rev();
-        let said = bases.find_map(|base| self.sections.get(usize::from(base))?.own.response.canonical_name);
-        said.unwrap_or_default()
+        let configured = bases.find_map(|base| self.sections.get(usize::from(base))?.own.response.canonical_name);
+        configured.unwrap_or_default()
     }
 
     fn aliased(&self, host: u16, path: &str) -> Option<Mapping> {

@@ -51,9 +51,9 @@ impl ValueFiles<'_> {
         let directives: Vec<Directive> = (1..)
             .zip(lines(&text))
             .filter(|(_, line)| !line.is_empty())
-            .map(|(line, said)| Directive {
+            .map(|(line, text)| Directive {
                 name: directive.name.clone(),
-                args: said.split_whitespace().map(str::to_owned).collect(),
+                args: text.split_whitespace().map(str::to_owned).collect(),
                 at: At { file: file.clone(), line },
                 section: None,
             })

@@ -29,9 +29,9 @@ fn holds(operator: &str, version: &str) -> Result<bool, String> {
         let pattern = Budget::of_the_administrator().compile(expression, Case::Exact);
         return Ok(pattern.map_err(|error| format!("<IfVersion>: {error}"))?.is_match(&spoken));
     }
-    let asked =
+    let wanted =
         parts(version).ok_or_else(|| format!("<IfVersion>: invalid version {version:?}: write for instance 2.4.1"))?;
-    let order = SPOKEN.cmp(&asked);
+    let order = SPOKEN.cmp(&wanted);
     match operator {
         "=" | "==" => Ok(order.is_eq()),
         ">" => Ok(order.is_gt()),
@@ -47,8 +47,8 @@ fn holds(operator: &str, version: &str) -> Result<bool, String> {
 /// Parses a version. Missing parts are 0.
 fn parts(version: &str) -> Option<[u32; 3]> {
     let mut parts = [0; 3];
-    for (at, said) in version.split('.').enumerate() {
-        *parts.get_mut(at)? = said.parse().ok()?;
+    for (at, digits) in version.split('.').enumerate() {
+        *parts.get_mut(at)? = digits.parse().ok()?;
     }
     Some(parts)
 }

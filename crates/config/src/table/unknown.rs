@@ -59,8 +59,11 @@ mod tests {
 
     #[test]
     fn a_directive_of_a_module_in_c_names_the_module_and_what_to_use() {
-        let said = message("DOSPageCount", &mut 1);
-        assert!(said.starts_with("is not supported: mod_evasive is not part of Cameleer: write SpeedLimit "), "{said}");
+        let advice = message("DOSPageCount", &mut 1);
+        assert!(
+            advice.starts_with("is not supported: mod_evasive is not part of Cameleer: write SpeedLimit "),
+            "{advice}"
+        );
         assert!(message("WSGIScriptAlias", &mut 1).contains("mod_wsgi"));
     }
 

@@ -128,7 +128,7 @@ impl Connection {
     fn ask(&self, question: &SqlQuestion, end: Instant) -> Result<SqlRows, SqlFailure> {
         let text = question.query.text(|number| format!("${number}"));
         let values: Vec<AsText> = question.values.iter().map(|value| AsText(value.clone())).collect();
-        let asked = self.runtime.block_on(within(end, async {
+        let outcome = self.runtime.block_on(within(end, async {
             let statement = self.client.prepare(&text).await.map_err(failure)?;
             let columns = statement.columns().iter().map(|column| column.name().to_owned()).collect();
             let mut found = SqlRows { columns, ..SqlRows::default() };
@@ -140,7 +140,7 @@ impl Connection {
             }
             Ok(found)
         }));
-        asked.unwrap_or_else(|_| Err(too_slow("query")))
+        outcome.unwrap_or_else(|_| Err(too_slow("query")))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{SqlFailure, SqlQuestion, SqlRows, sqlite};
 use config::access::{Database, SqlDriver, SqlQuery};
 
 /// Asks a database with the table `t` of a text `a` and a number `b`, which may take `patience`.
-fn asked(query: &str, value: &str, patience: Duration) -> Result<SqlRows, String> {
+fn run_query(query: &str, value: &str, patience: Duration) -> Result<SqlRows, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("database");
     let made = rusqlite::Connection::open(&path).expect("a database");
@@ -23,20 +23,20 @@ fn asked(query: &str, value: &str, patience: Duration) -> Result<SqlRows, String
 #[test]
 fn a_query_has_columns_and_rows() {
     let minute = Duration::from_secs(60);
-    let found = asked("SELECT a, b FROM t WHERE a >= %s ORDER BY a", "x", minute).expect("rows");
+    let found = run_query("SELECT a, b FROM t WHERE a >= %s ORDER BY a", "x", minute).expect("rows");
     assert_eq!(found.columns, ["a", "b"]);
     let text = |text: &str| Some(text.to_owned());
     assert_eq!(found.rows, [[text("x"), text("1")], [text("y"), None]]);
-    let none = asked("SELECT a FROM t WHERE a = %s", "' OR 1 = 1 --", minute).expect("no rows");
+    let none = run_query("SELECT a FROM t WHERE a = %s", "' OR 1 = 1 --", minute).expect("no rows");
     assert_eq!(none.rows, Vec::<Vec<Option<String>>>::new());
 }
 
 #[test]
 fn a_query_ends_at_its_time_and_its_result_has_a_maximum_size() {
     let endless = "WITH RECURSIVE n(x) AS (SELECT %s UNION ALL SELECT x FROM n) SELECT count(*) FROM n";
-    let why = asked(endless, "1", Duration::from_millis(50)).expect_err("too long");
+    let why = run_query(endless, "1", Duration::from_millis(50)).expect_err("too long");
     assert!(why.ends_with("the query took too long"), "{why}");
     let many = "WITH RECURSIVE n(x) AS (SELECT %s UNION ALL SELECT x FROM n) SELECT x FROM n";
-    let why = asked(many, "1", Duration::from_secs(60)).expect_err("too many");
+    let why = run_query(many, "1", Duration::from_secs(60)).expect_err("too many");
     assert!(why.contains("more than 1000 rows"), "{why}");
 }

@@ -20,13 +20,13 @@ const SYN_RECV: &str = "03";
 
 /// Whether a handshake with local port `port` is unfinished. Clients of an IPv6 listener by IPv4 count as IPv6.
 pub fn are_unfinished(is_ipv6: bool, port: u16) -> bool {
-    asked(is_ipv6, port).unwrap_or_else(|_| read(is_ipv6, port))
+    by_netlink(is_ipv6, port).unwrap_or_else(|_| read(is_ipv6, port))
 }
 
 /// # Errors
 ///
 /// Netlink sockets are forbidden, or the kernel lacks inet_diag.
-fn asked(is_ipv6: bool, port: u16) -> io::Result<bool> {
+fn by_netlink(is_ipv6: bool, port: u16) -> io::Result<bool> {
     let netlink = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkSockDiag)?;
     send(netlink.as_raw_fd(), &question(is_ipv6, port), MsgFlags::empty())?;
     let mut answer = [0; 4096];
@@ -90,7 +90,7 @@ mod tests {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = TcpListener::bind(address) else { continue };
             let local = listener.local_addr().expect("bound");
-            let now = || (asked(local.is_ipv6(), local.port()).ok(), read(local.is_ipv6(), local.port()));
+            let now = || (by_netlink(local.is_ipv6(), local.port()).ok(), read(local.is_ipv6(), local.port()));
             defer_accept(&listener, Duration::from_secs(30)).expect("an option");
             assert_eq!(now(), (Some(false), false), "{address}");
             let mut client = TcpStream::connect(local).expect("it listens");

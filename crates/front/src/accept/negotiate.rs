@@ -94,8 +94,8 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
         return Err(io::Error::other("no host of this address has a certificate"));
     };
     let handshake = server.handshake();
-    let asked = server.clients().is_some();
-    let stream = match (asked, server.signs_slowly()) {
+    let requests_certificate = server.clients().is_some();
+    let stream = match (requests_certificate, server.signs_slowly()) {
         (true, _) => slow_handshake::finish_aside(start, handshake.config.clone()).await?,
         (false, true) => slow_handshake::finish(start, handshake.config.clone()).await?,
         (false, false) => start.into_stream(handshake.config.clone()).await?,
@@ -106,7 +106,7 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
         None => client.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1)),
     };
     let certificate = ServerCertificate { variables: handshake.certificate(), key: handshake.chain() };
-    let outcome = HandshakeOutcome { name, host, asked, client: certified, certificate };
+    let outcome = HandshakeOutcome { name, host, asked: requests_certificate, client: certified, certificate };
     client.secured(Session::of(stream.get_ref().1, outcome));
     let line = Transport::Tls(Box::new(stream));
     Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })

@@ -40,11 +40,11 @@ async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connec
     let registration = connection.services.connections.enter(client.entry());
     let mut has_begun = false;
     let wrong = match patiently(client, read(socket, &mut has_begun)).await {
-        Some(Ok(said)) => {
+        Some(Ok(sender)) => {
             drop(registration);
             let client = Rc::get_mut(&mut connection.client)?;
-            said.inspect(|named| client.set_remote(Address::tcp(*named)));
-            return Some((connection, said.is_some()));
+            sender.inspect(|named| client.set_remote(Address::tcp(*named)));
+            return Some((connection, sender.is_some()));
         }
         // A balancer's health check connects and closes without a header.
         Some(Err(_)) if !has_begun => return None,
@@ -63,7 +63,7 @@ async fn read(socket: &mut Socket, has_begun: &mut bool) -> io::Result<SourceAdd
     loop {
         match parse(&header) {
             ParseStatus::Read(more) => fill(socket, &mut header, more, has_begun).await?,
-            ParseStatus::Done(said) => return Ok(said),
+            ParseStatus::Done(sender) => return Ok(sender),
             ParseStatus::Wrong => return Err(io::Error::new(io::ErrorKind::InvalidData, "no PROXY header")),
         }
     }

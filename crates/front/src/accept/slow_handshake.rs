@@ -86,14 +86,14 @@ async fn complete(mut connection: ServerConnection, io: &mut CountedIo) -> io::R
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let think = move || {
-        let heard = process(&mut connection, &came);
-        (connection, heard)
+        let outcome = process(&mut connection, &came);
+        (connection, outcome)
     };
-    let (mut connection, heard) = aside(think).await?;
-    if heard.is_err() {
+    let (mut connection, outcome) = aside(think).await?;
+    if outcome.is_err() {
         write(&mut connection, io).await?;
     }
-    heard.map(|()| connection)
+    outcome.map(|()| connection)
 }
 
 fn process(connection: &mut ServerConnection, mut came: &[u8]) -> io::Result<()> {

@@ -249,9 +249,9 @@ mod tests {
                 self.0.send(std::thread::current().id()).expect("the test listens");
             }
         }
-        let (tell, told) = channel();
+        let (tell, receiver) = channel();
         drop_aside(Dropped(tell));
-        assert_ne!(told.recv().expect("it is dropped"), std::thread::current().id());
+        assert_ne!(receiver.recv().expect("it is dropped"), std::thread::current().id());
     }
 
     #[test]

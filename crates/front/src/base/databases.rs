@@ -10,7 +10,7 @@ static ASKING: FairQueue = FairQueue::new(8, 0);
 /// Asks when it is the turn of `claimant`. The error of a database is for the log.
 pub async fn ask(question: SqlQuestion, claimant: &Claimant) -> Result<Result<SqlRows, String>, NoThread> {
     let turn = ASKING.turn(claimant.clone(), 0).await;
-    let asked = move || (databases::ask(&question), turn);
-    let (answer, _turn) = blocking::run("ask a database", asked).await?;
+    let ask = move || (databases::ask(&question), turn);
+    let (answer, _turn) = blocking::run("ask a database", ask).await?;
     Ok(answer)
 }

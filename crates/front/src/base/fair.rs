@@ -179,7 +179,7 @@ mod tests {
             let claimant =
                 |folder: &str, client| Claimant::new(Path::new(folder), Some(IpAddr::from([192, 0, 2, client])));
             let first = queue.turn(claimant("/first", 0), 0).await;
-            let mut asked: Vec<_> = claims
+            let mut queued: Vec<_> = claims
                 .iter()
                 .map(|(folder, client, weight)| {
                     let order = &order;
@@ -193,9 +193,9 @@ mod tests {
                 .collect();
             let mut first = Some(first);
             std::future::poll_fn(|cx| {
-                asked.retain_mut(|waiting| waiting.as_mut().poll(cx).is_pending());
+                queued.retain_mut(|waiting| waiting.as_mut().poll(cx).is_pending());
                 first.take();
-                if asked.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+                if queued.is_empty() { Poll::Ready(()) } else { Poll::Pending }
             })
             .await;
         };

@@ -56,7 +56,7 @@ impl Master {
             let mut guard = self.channel.readable().await?;
             match self.channel.get_ref().receive() {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
-                heard => return heard,
+                message => return message,
             }
         }
     }

@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn directives_are_read_in_any_case_and_over_several_fields() {
-        let said = ResponseControl::of(&headers(&["Public , MAX-AGE=\"60\"", "s-maxage=5,,must-revalidate"]));
-        assert_eq!((said.public, said.max_age, said.s_maxage), (true, seconds(60), seconds(5)));
-        assert!(said.must_revalidate && !said.no_store);
+        let control = ResponseControl::of(&headers(&["Public , MAX-AGE=\"60\"", "s-maxage=5,,must-revalidate"]));
+        assert_eq!((control.public, control.max_age, control.s_maxage), (true, seconds(60), seconds(5)));
+        assert!(control.must_revalidate && !control.no_store);
     }
 
     #[test]
@@ -184,18 +184,18 @@ mod tests {
             (&["xmax-age=5"], None),
             (&["ext=\"max-age=5, x\""], None),
         ] {
-            let said = ResponseControl::of(&headers(fields));
-            assert_eq!((said.max_age, said.no_store), (max_age, false), "{fields:?}");
+            let control = ResponseControl::of(&headers(fields));
+            assert_eq!((control.max_age, control.no_store), (max_age, false), "{fields:?}");
         }
         assert!(ResponseControl::of(&headers(&["max-age=60, x=\"never closed"])).no_store);
     }
 
     #[test]
     fn a_field_that_is_private_does_not_make_the_answer_so() {
-        let said = ResponseControl::of(&headers(&["private=\"Set-Cookie\", no-cache=\"x-a, x-b\", max-age=5"]));
-        assert!(!said.private && !said.no_cache);
-        assert_eq!(said.private_fields.first(), Some(&SET_COOKIE));
-        assert_eq!(said.private_fields.len(), 3);
+        let control = ResponseControl::of(&headers(&["private=\"Set-Cookie\", no-cache=\"x-a, x-b\", max-age=5"]));
+        assert!(!control.private && !control.no_cache);
+        assert_eq!(control.private_fields.first(), Some(&SET_COOKIE));
+        assert_eq!(control.private_fields.len(), 3);
         assert!(ResponseControl::of(&headers(&["private=\"Set-Cookie, no name\""])).private);
         assert!(ResponseControl::of(&headers(&["private, private=\"Set-Cookie\""])).private);
     }
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn requests_limit_the_age_of_a_stored_response() {
-        let said = RequestControl::of(&headers(&["max-age=5, min-fresh=3, max-stale"]));
-        assert_eq!((said.max_age, said.min_fresh, said.max_stale), (seconds(5), seconds(3), seconds(LONGEST)));
+        let control = RequestControl::of(&headers(&["max-age=5, min-fresh=3, max-stale"]));
+        assert_eq!((control.max_age, control.min_fresh, control.max_stale), (seconds(5), seconds(3), seconds(LONGEST)));
         assert_eq!(RequestControl::of(&headers(&["max-stale=x"])).max_stale, seconds(0));
     }
 }

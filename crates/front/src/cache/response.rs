@@ -61,20 +61,20 @@ impl CachedResponse {
     }
 
     /// Whether this response may answer a request with these directives (RFC 9111, sections 4.2 and 5.2.1).
-    pub fn usable(&self, asked: &RequestControl) -> Usable {
+    pub fn usable(&self, control: &RequestControl) -> Usable {
         let (terms, age) = (&self.terms, self.age());
-        if terms.ask_always || asked.no_cache || asked.max_age.is_some_and(|most| age > most || most.is_zero()) {
+        if terms.ask_always || control.no_cache || control.max_age.is_some_and(|most| age > most || most.is_zero()) {
             return Usable::No;
         }
         if self.is_fresh() {
             let left = terms.lifetime.saturating_sub(age);
-            return if asked.min_fresh.is_some_and(|least| left < least) { Usable::No } else { Usable::Fresh };
+            return if control.min_fresh.is_some_and(|least| left < least) { Usable::No } else { Usable::Fresh };
         }
-        if asked.min_fresh.is_some() {
+        if control.min_fresh.is_some() {
             return Usable::No;
         }
         let staleness = self.staleness();
-        if !terms.never_stale && asked.max_stale.is_some_and(|most| staleness <= most) {
+        if !terms.never_stale && control.max_stale.is_some_and(|most| staleness <= most) {
             return Usable::Stale;
         }
         match staleness < terms.while_revalidating {
@@ -84,8 +84,8 @@ impl CachedResponse {
     }
 
     /// Whether this response may replace an error (`stale-if-error`; RFC 5861, section 4).
-    pub fn is_usable_on_error(&self, asked: &RequestControl) -> bool {
-        !asked.no_cache && !self.terms.ask_always && (self.is_fresh() || self.staleness() < self.terms.if_error)
+    pub fn is_usable_on_error(&self, control: &RequestControl) -> bool {
+        !control.no_cache && !self.terms.ask_always && (self.is_fresh() || self.staleness() < self.terms.if_error)
     }
 
     /// The headers to send now, with a current Age.
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    fn asked(field: &'static str) -> RequestControl {
+    fn request_control(field: &'static str) -> RequestControl {
         RequestControl::of(&HeaderMap::from_iter([(http::header::CACHE_CONTROL, HeaderValue::from_static(field))]))
     }
 
@@ -151,7 +151,7 @@ mod tests {
             (answer(60, 100, lenient()), "", No),
             (answer(60, 10, Terms { ask_always: true, ..Terms::default() }), "", No),
         ] {
-            assert_eq!(answer.usable(&asked(field)), usable, "{field} {answer:?}");
+            assert_eq!(answer.usable(&request_control(field)), usable, "{field} {answer:?}");
         }
     }
 }

@@ -209,8 +209,8 @@ mod tests {
 
     const MOST: usize = 100_000;
 
-    fn key(resource: &str, asked: &str) -> Key {
-        Key { resource: resource.as_bytes().into(), asked: asked.as_bytes().to_vec() }
+    fn key(resource: &str, variant: &str) -> Key {
+        Key { resource: resource.as_bytes().into(), asked: variant.as_bytes().to_vec() }
     }
 
     fn answer(body: usize, vary: &[HeaderName]) -> Arc<CachedResponse> {

@@ -154,10 +154,10 @@ impl Offer<'_> {
 
     /// The age on arrival: the larger of Age and the time since Date (RFC 9111, section 4.2.3).
     fn initial_age(&self) -> Duration {
-        let said = one(self.shown, AGE).and_then(|text| text.split(',').next());
-        let said = said.map(|text| text.trim().parse::<u64>().unwrap_or(u64::from(u32::MAX)));
+        let age = one(self.shown, AGE).and_then(|text| text.split(',').next());
+        let age = age.map(|text| text.trim().parse::<u64>().unwrap_or(u64::from(u32::MAX)));
         let apparent = date(self.shown, DATE).and_then(|date| self.now.duration_since(date).ok()).unwrap_or_default();
-        apparent.max(Duration::from_secs(said.unwrap_or(0)))
+        apparent.max(Duration::from_secs(age.unwrap_or(0)))
     }
 
     /// The explicit lifetime (RFC 9111, section 4.2.1). An invalid Expires counts as expired.

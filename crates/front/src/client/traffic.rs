@@ -6,7 +6,7 @@ use std::time::Instant;
 /// The traffic of one connection.
 pub struct ClientTraffic {
     /// When bytes were last received.
-    heard: Cell<Instant>,
+    last_received: Cell<Instant>,
     /// When the client stopped accepting bytes.
     stalled: Cell<Option<Instant>>,
     /// Received bytes that are not counted for a request yet.
@@ -21,7 +21,7 @@ impl ClientTraffic {
     /// The traffic of a connection accepted at `now`.
     pub fn new(now: Instant) -> ClientTraffic {
         ClientTraffic {
-            heard: Cell::new(now),
+            last_received: Cell::new(now),
             stalled: Cell::new(None),
             received: Cell::new(0),
             sent: Cell::new(0),
@@ -33,7 +33,7 @@ impl ClientTraffic {
     pub fn receive(&self, n: usize, now: Instant) {
         self.received.update(|received| received + n as u64);
         self.moved.update(|moved| moved + n as u64);
-        self.heard.set(now);
+        self.last_received.set(now);
     }
 
     /// Counts `n` sent bytes.
@@ -52,7 +52,7 @@ impl ClientTraffic {
 
     /// When bytes were last received.
     pub fn heard_at(&self) -> Instant {
-        self.heard.get()
+        self.last_received.get()
     }
 
     /// When the client stopped accepting bytes; `None`: the client accepts them.

@@ -37,8 +37,8 @@ pub async fn refuse(connection: &Connection, io: &mut StrictIo, violation: Viola
 
 /// Answers 408 to a slow client, and closes without reading on.
 pub async fn dismiss(connection: &Connection, io: &mut StrictIo) {
-    let told = answer(connection, io, StatusCode::REQUEST_TIMEOUT);
-    if timeout(SILENCE, told).await.is_ok() {
+    let refusal = answer(connection, io, StatusCode::REQUEST_TIMEOUT);
+    if timeout(SILENCE, refusal).await.is_ok() {
         // The connection is closed next in any case, so an error is ignored.
         let _ = poll_fn(|cx| io.poll_end(cx)).await;
     }

@@ -80,11 +80,11 @@ enum ConnectionEnd {
 /// Serves requests until the connection must end.
 async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
     let client = &connection.client;
-    let (asked, unwritten) = (Cell::new(0_u32), io.unwritten());
+    let (requests, unwritten) = (Cell::new(0_u32), io.unwritten());
     let service = service_fn(|request: Request<Incoming>| {
         let connection = connection.clone();
-        asked.set(asked.get().wrapping_add(1));
-        let request = as_sent(request, io.take_target(asked.get()));
+        requests.set(requests.get().wrapping_add(1));
+        let request = as_sent(request, io.take_target(requests.get()));
         let unwritten = unwritten.clone();
         async move {
             let response = request::answer(&connection, request, None).await;

@@ -168,8 +168,8 @@ impl Driver<'_> {
 
     fn must_leave(&self) -> bool {
         let served_all = self.client.keep_alive().is_enough(self.client.served.get());
-        let asked = self.client.shared.is_stopping() || self.client.is_evicted() || self.client.must_close();
-        self.leaving.is_none() && (served_all || asked)
+        let must_end = self.client.shared.is_stopping() || self.client.is_evicted() || self.client.must_close();
+        self.leaving.is_none() && (served_all || must_end)
     }
 
     /// Accepts no further requests; running ones are answered.

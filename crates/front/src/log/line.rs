@@ -59,14 +59,15 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
             header(out, entry.response.into_iter().flat_map(|response| response.get_all(name)))
         }
         LogItem::FromWorker(kind, name) => {
-            let told = entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
+            let value_of_worker =
+                entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
             // Variables that no worker received, such as the cache's, are known only to the front.
             let ours = || match kind {
                 LogKind::Env => entry.variables.get(name).map(str::as_bytes),
                 LogKind::Note => entry.notes.get(name).map(String::as_bytes),
                 _ => None,
             };
-            escape_or_dash(out, told.map(|(_, _, value)| &value[..]).or_else(ours));
+            escape_or_dash(out, value_of_worker.map(|(_, _, value)| &value[..]).or_else(ours));
         }
         LogItem::User => match entry.reported(LogKind::User).or(entry.user.map(str::as_bytes)) {
             Some(b"") => out.extend_from_slice(b"\"\""),

@@ -19,10 +19,10 @@ type ScriptRoute<'a> = (&'a Route, bool);
 pub fn script(
     context: &RequestContext,
     head: &Parts,
-    asked: &Route,
+    requested: &Route,
     found: &Result<LookupResult, Refusal>,
 ) -> Result<Option<Parts>, Refusal> {
-    let Some((route, is_there)) = place(asked, found) else { return Ok(None) };
+    let Some((route, is_there)) = place(requested, found) else { return Ok(None) };
     let actions = &route.settings.response.actions;
     let name = handler(context, route, is_there);
     let action = name.as_deref().and_then(|name| actions.of(name));
@@ -31,12 +31,12 @@ pub fn script(
             return Ok(None);
         }
         explain(context, head, name.as_deref());
-        return onward(head, &action.script, &asked.path).map(Some);
+        return onward(head, &action.script, &requested.path).map(Some);
     }
     match actions.of_method(head.method.as_str(), head.uri.query().is_some()) {
         Some(script) => {
             explain(context, head, None);
-            onward(head, script, &asked.path).map(Some)
+            onward(head, script, &requested.path).map(Some)
         }
         None => match &route.settings.handler {
             Handler::Named(name) => Err(unknown(context, route, name)),
@@ -45,13 +45,13 @@ pub fn script(
     }
 }
 
-fn place<'a>(asked: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Option<ScriptRoute<'a>> {
+fn place<'a>(requested: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Option<ScriptRoute<'a>> {
     let place = match found {
         Ok(LookupResult::Moved(..)) => return None,
-        Ok(LookupResult::Folder(_)) => (asked, false),
+        Ok(LookupResult::Folder(_)) => (requested, false),
         Ok(found) => (&**found.file()?, true),
         Err(refusal) if matches!(refusal.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) => {
-            (asked, false)
+            (requested, false)
         }
         Err(_) => return None,
     };

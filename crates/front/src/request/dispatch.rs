@@ -222,11 +222,11 @@ async fn on_disk(
         }
         LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
         LookupResult::File(file, opened) => {
-            let asked = std::mem::replace(&mut route, file);
+            let requested = std::mem::replace(&mut route, file);
             settle_all(context, head, &route).await?;
             if files::is_type_map(&context.generation.config, &route) {
                 return Ok(OnDisk::Response(
-                    match Box::pin(negotiation::type_map(context, head, &asked, &route)).await? {
+                    match Box::pin(negotiation::type_map(context, head, &requested, &route)).await? {
                         MapChoice::Onward(onward) => Dispatched::Forward(onward),
                         MapChoice::Response(response) => Dispatched::Response(response),
                     },
@@ -325,7 +325,7 @@ pub async fn run(
         Lookup::Miss { store } => Box::pin(store.request(body)).await,
         Lookup::Pass => {
             let answer = match ask_worker::request(context, head, route, body).await {
-                Ok(said) => ask_worker::deliver(context, head, route, said).await,
+                Ok(reply) => ask_worker::deliver(context, head, route, reply).await,
                 Err(refusal) => Err(refusal),
             };
             cached::passed(context, head, route, &answer);
@@ -369,8 +369,8 @@ fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -
         Err(_) => return Ok(()),
     };
     let limit = route.settings.limit_request_body;
-    let said = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    match said.is_some_and(|length| limit != 0 && length > limit) {
+    let announced = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match announced.is_some_and(|length| limit != 0 && length > limit) {
         true => Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE)),
         false => Ok(()),
     }

@@ -33,9 +33,9 @@ pub async fn find_by(
         "*" if head.method == Method::OPTIONS => "/",
         path => path,
     };
-    let asked = RouteKey { local: &context.client.local, host, path };
+    let key = RouteKey { local: &context.client.local, host, path };
     let find = || {
-        let found = look(&context.generation.routes, &context.generation.config, asked);
+        let found = look(&context.generation.routes, &context.generation.config, key);
         found.inspect_err(|not_yet| {
             if matches!(not_yet, NotYet::Bad(BadPath::TooDeep)) {
                 context.client.log_error(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));

@@ -108,29 +108,29 @@ fn similar(generation: &View, route: &Route, missing: &MissingName<'_>) -> Resul
     Ok(found)
 }
 
-fn difference(asked: &str, name: &str, rules: &Spelling) -> Option<Difference> {
-    if asked.eq_ignore_ascii_case(name) {
+fn difference(requested: &str, name: &str, rules: &Spelling) -> Option<Difference> {
+    if requested.eq_ignore_ascii_case(name) {
         return Some(Difference::Case);
     }
-    let typo = if rules.case_only == Some(true) { None } else { typo(asked.as_bytes(), name.as_bytes()) };
+    let typo = if rules.case_only == Some(true) { None } else { typo(requested.as_bytes(), name.as_bytes()) };
     let base = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    let has_base = rules.basename != Some(false) && base(asked) == base(name);
+    let has_base = rules.basename != Some(false) && base(requested) == base(name);
     typo.or_else(|| has_base.then_some(Difference::Extension))
 }
 
 /// The one typing error by which `asked` differs from `name`.
-fn typo(asked: &[u8], name: &[u8]) -> Option<Difference> {
-    let same = asked.iter().zip(name).take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
-    let (asked, name) = (asked.get(same..)?, name.get(same..)?);
-    match (asked, name) {
-        ([a, b, asked @ ..], [c, d, name @ ..])
-            if a.eq_ignore_ascii_case(d) && b.eq_ignore_ascii_case(c) && asked.eq_ignore_ascii_case(name) =>
+fn typo(requested: &[u8], name: &[u8]) -> Option<Difference> {
+    let same = requested.iter().zip(name).take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
+    let (requested, name) = (requested.get(same..)?, name.get(same..)?);
+    match (requested, name) {
+        ([a, b, requested @ ..], [c, d, name @ ..])
+            if a.eq_ignore_ascii_case(d) && b.eq_ignore_ascii_case(c) && requested.eq_ignore_ascii_case(name) =>
         {
             Some(Difference::Exchanged)
         }
-        ([_, asked @ ..], [_, name @ ..]) if asked.eq_ignore_ascii_case(name) => Some(Difference::Wrong),
+        ([_, requested @ ..], [_, name @ ..]) if requested.eq_ignore_ascii_case(name) => Some(Difference::Wrong),
         ([_, rest @ ..], name) if rest.eq_ignore_ascii_case(name) => Some(Difference::Extra),
-        (asked, [_, rest @ ..]) if asked.eq_ignore_ascii_case(rest) => Some(Difference::Missing),
+        (requested, [_, rest @ ..]) if requested.eq_ignore_ascii_case(rest) => Some(Difference::Missing),
         _ => None,
     }
 }
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_typing_error_is_named() {
         let rules = Spelling::default();
-        for (asked, name, expected) in [
+        for (requested, name, expected) in [
             ("EXAMPLE.html", "example.html", Some(Difference::Case)),
             ("exanple.html", "example.html", Some(Difference::Wrong)),
             ("exaample.html", "example.html", Some(Difference::Extra)),
@@ -180,7 +180,7 @@ mod tests {
             ("exnaplee.txt", "example.html", None),
             ("", "a", Some(Difference::Missing)),
         ] {
-            assert_eq!(difference(asked, name, &rules), expected, "{asked}");
+            assert_eq!(difference(requested, name, &rules), expected, "{requested}");
         }
         let case_only = Spelling { case_only: Some(true), basename: Some(false), ..rules };
         assert_eq!(difference("exmple.html", "example.html", &case_only), None);

@@ -49,12 +49,12 @@ pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
 /// Whether the Host header names a configured host. A missing or empty Host passes: HTTP/1.0 allows that.
 fn is_known_host(context: &RequestContext, head: &Parts) -> bool {
     let config = &context.generation.config;
-    let Some(said) = head.headers.get(HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty()) else {
+    let Some(name) = head.headers.get(HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty()) else {
         return true;
     };
     config.hosts_at(context.client.local.socket).any(|at| {
         let host = config.hosts.get(usize::from(at));
-        host.is_some_and(|host| host.has_name(said))
+        host.is_some_and(|host| host.has_name(name))
     })
 }
 

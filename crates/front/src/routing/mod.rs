@@ -90,8 +90,8 @@ impl Routes {
     }
 
     /// The route of a path without its backend, for requests with the variable `no-proxy`.
-    pub fn without_backend(&self, config: &Config, asked: RouteKey<'_>) -> Result<Rc<Route>, NotYet> {
-        self.work_out(config, asked, |_, _| None).map(Rc::new)
+    pub fn without_backend(&self, config: &Config, key: RouteKey<'_>) -> Result<Rc<Route>, NotYet> {
+        self.work_out(config, key, |_, _| None).map(Rc::new)
     }
 
     fn forget_changed(&self) {
@@ -110,23 +110,23 @@ impl Routes {
     fn work_out(
         &self,
         config: &Config,
-        asked: RouteKey<'_>,
+        requested: RouteKey<'_>,
         backend_of: impl Fn(&Applicable, &str) -> Option<Passed>,
     ) -> Result<Route, NotYet> {
-        let host = config.host(asked.local.socket, asked.host);
-        let said = config.encoded_slashes(host);
-        let is_for_psgi = said.is_none() && has_encoded_slash(asked.path.as_bytes());
-        let slashes = if is_for_psgi { EncodedSlashes::Decoded } else { said.unwrap_or_default() };
-        let path = normalise_with(asked.path.as_bytes(), slashes);
+        let host = config.host(requested.local.socket, requested.host);
+        let configured = config.encoded_slashes(host);
+        let is_for_psgi = configured.is_none() && has_encoded_slash(requested.path.as_bytes());
+        let slashes = if is_for_psgi { EncodedSlashes::Decoded } else { configured.unwrap_or_default() };
+        let path = normalise_with(requested.path.as_bytes(), slashes);
         let path = path.map_err(|bad| if is_for_psgi { BadPath::Impossible } else { bad })?;
         let text = Text::new(&path);
         let served = config.has_virtual_folders(host).then(|| {
-            let usual = if config.speaks_tls(asked.local.socket) { 443 } else { 80 };
-            Rc::new(config.served_name(host, asked.host, usual, &asked.local.ip))
+            let usual = if config.speaks_tls(requested.local.socket) { 443 } else { 80 };
+            Rc::new(config.served_name(host, requested.host, usual, &requested.local.ip))
         });
         let (mapping, is_unmapped) = applied(|| config.translate(host, &text.0, served.as_deref()));
         let filename = Text::bytes_of(mapping.filename);
-        let (sent, script_alias) = (sent(config, host, asked.path, slashes), mapping.script_alias);
+        let (sent, script_alias) = (sent(config, host, requested.path, slashes), mapping.script_alias);
         let place = PathOnDisk { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
         let mut found = self.look(config, &place)?;
         let (backend, is_unpassed) = applied(|| backend_of(&found, &text.0));
@@ -147,7 +147,7 @@ impl Routes {
         let is_unknown = is_unmapped || is_undecided || is_unpassed || is_unplaced;
         let unknown = is_unknown.then_some(StatusCode::INTERNAL_SERVER_ERROR);
         let script_length = settings.script_length(&path);
-        let (server_name, server_port) = server_name::of(&config.hosts[host as usize], &settings, &asked);
+        let (server_name, server_port) = server_name::of(&config.hosts[host as usize], &settings, &requested);
         Ok(Route {
             host,
             server_name,

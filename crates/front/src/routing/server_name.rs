@@ -18,30 +18,30 @@ pub fn header(software: &str) -> HeaderValue {
 }
 
 /// Name and port in links to the server itself, by `UseCanonicalName`.
-pub fn of(host: &Host, settings: &Settings, asked: &RouteKey<'_>) -> (Rc<str>, u16) {
+pub fn of(host: &Host, settings: &Settings, key: &RouteKey<'_>) -> (Rc<str>, u16) {
     let canonical = settings.response.canonical_name.unwrap_or_default();
-    let said = Some(without_port(asked.host).to_ascii_lowercase()).filter(|name| !name.is_empty());
+    let from_client = Some(without_port(key.host).to_ascii_lowercase()).filter(|name| !name.is_empty());
     let name = match canonical {
-        CanonicalName::Off => said.or_else(|| host.server_name.clone()),
-        CanonicalName::On | CanonicalName::Dns => host.server_name.clone().or(said),
+        CanonicalName::Off => from_client.or_else(|| host.server_name.clone()),
+        CanonicalName::On | CanonicalName::Dns => host.server_name.clone().or(from_client),
     };
-    let port = configured_port(host, settings, asked.host).unwrap_or(asked.local.port);
-    (name.unwrap_or_else(|| asked.local.ip.clone()).into(), port)
+    let port = configured_port(host, settings, key.host).unwrap_or(key.local.port);
+    (name.unwrap_or_else(|| key.local.ip.clone()).into(), port)
 }
 
-fn configured_port(host: &Host, settings: &Settings, asked: &str) -> Option<u16> {
+fn configured_port(host: &Host, settings: &Settings, requested: &str) -> Option<u16> {
     let canonical = settings.response.canonical_name.unwrap_or_default();
-    port(asked).filter(|_| canonical != CanonicalName::On).or(host.server_port)
+    port(requested).filter(|_| canonical != CanonicalName::On).or(host.server_port)
 }
 
 /// Port in links to the server itself. `secure` is the client's scheme as reported by a proxy; the local port is then
 /// not the client's.
 pub fn port_of(config: &Config, head: &Parts, route: &Route, secure: Option<bool>) -> u16 {
     let Some(secure) = secure else { return route.server_port };
-    let asked = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let requested = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let host = config.hosts.get(usize::from(route.host));
-    let said = host.and_then(|host| configured_port(host, &route.settings, asked));
-    said.unwrap_or(if secure { 443 } else { 80 })
+    let configured = host.and_then(|host| configured_port(host, &route.settings, requested));
+    configured.unwrap_or(if secure { 443 } else { 80 })
 }
 
 /// Footer of generated pages by `ServerSignature`, as HTML.

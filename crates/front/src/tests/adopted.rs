@@ -43,7 +43,9 @@ fn messages_of_the_previous_front_are_skipped() {
     let script = Script::default();
     let begun = script.begun.clone();
     let runs = std::thread::spawn(move || run(port(worker, &memory), &script));
-    server.wait_for_message(|said| matches!(said, FromFront::Ready { worker: WorkerId { slot: 0, .. }, fork_us: 7 }));
+    server.wait_for_message(|message| {
+        matches!(message, FromFront::Ready { worker: WorkerId { slot: 0, .. }, fork_us: 7 })
+    });
     assert_eq!(waits.answer().text(), "hello");
     assert_eq!(begun.load(Ordering::SeqCst), 1, "the request of the dead was begun");
     assert_eq!(server.client().get("/app/leave").text(), "bye");
@@ -56,6 +58,6 @@ fn an_adopted_worker_that_breaks_the_protocol_is_killed() {
     let (front, worker) = pair().expect("a pair");
     server.hand_over(1, 0, [&front, &worker, &wire::memory::create().expect("a memfd")], true);
     send_packet(worker.as_fd(), &[IoSlice::new(b"no message")], &[]).expect("said");
-    server.wait_for_message(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
+    server.wait_for_message(|message| matches!(message, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     server.wait_for(|status| status.workers.is_empty());
 }

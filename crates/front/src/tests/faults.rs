@@ -84,7 +84,7 @@ fn a_worker_that_breaks_the_protocol_is_killed() {
         let mut server = Server::with_workers(APP, 1, Script::default());
         let mut client = server.client();
         assert_eq!(client.get(&format!("/app{path}")).status, 502, "{path}");
-        server.wait_for_message(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
+        server.wait_for_message(|message| matches!(message, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
         server.worker(1, 1, Script::default());
         assert_eq!(client.get("/").text(), "hello");
     }
@@ -95,7 +95,7 @@ fn a_worker_that_informs_without_end_is_killed() {
     let server = Server::with_workers(APP, 1, Script::default());
     let mut client = server.client();
     client.send("GET /app/endless-hints HTTP/1.1\r\nHost: a\r\n\r\n");
-    server.wait_for_message(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
+    server.wait_for_message(|message| matches!(message, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     let last = std::iter::repeat_with(|| client.head().status).find(|status| *status != 103);
     assert_eq!(last, Some(502));
 }
@@ -104,7 +104,7 @@ fn a_worker_that_informs_without_end_is_killed() {
 fn a_worker_that_extends_its_timeout_without_end_is_killed() {
     let server = Server::with_workers(APP, 1, Script::default());
     assert_eq!(server.client().get("/app/endless-extends").status, 502);
-    server.wait_for_message(|said| match said {
+    server.wait_for_message(|message| match message {
         FromFront::Kill { reason, .. } => reason.contains("too many messages without content"),
         _ => false,
     });
@@ -115,7 +115,7 @@ fn a_worker_that_falls_silent_and_lives_is_killed() {
     let (script, gate) = Script::gated();
     let mut server = Server::with_workers(APP, 1, script);
     assert_eq!(server.client().get("/app/falls-silent").status, 502);
-    server.wait_for_message(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
+    server.wait_for_message(|message| matches!(message, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     gate.send(()).expect("opened");
     server.worker(1, 1, Script::default());
     assert_eq!(server.client().get("/").text(), "hello");
@@ -144,7 +144,7 @@ fn a_request_that_runs_too_long_is_ended_with_its_worker() {
         Server::with_workers(&format!("{APP}RequestTimeout 100ms\nRequestTimeoutGrace 100ms\n"), 1, script);
     let mut client = server.client();
     assert_eq!(client.get("/app/wait").status, 504);
-    server.wait_for_message(|said| matches!(said, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
+    server.wait_for_message(|message| matches!(message, FromFront::Kill { worker: WorkerId { slot: 0, .. }, .. }));
     drop(_gate);
     server.worker(1, 1, Script::default());
     assert_eq!(client.get("/").text(), "hello");
@@ -253,13 +253,13 @@ fn the_master_is_notified_at_once_of_waiting_requests() {
     let server = Server::with_workers(APP, 1, script);
     let mut busy = server.client();
     busy.send("GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n");
-    server.wait_for_message(|said| matches!(said, FromFront::Load(load) if load.busy == 1));
+    server.wait_for_message(|message| matches!(message, FromFront::Load(load) if load.busy == 1));
     let mut waits = server.client();
     waits.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    server.wait_for_message(|said| matches!(said, FromFront::Load(load) if load.queued == 1 && load.idle == 0));
+    server.wait_for_message(|message| matches!(message, FromFront::Load(load) if load.queued == 1 && load.idle == 0));
     gate.send(()).expect("opened");
     assert_eq!(waits.answer().text(), "hello");
-    server.wait_for_message(|said| matches!(said, FromFront::Load(load) if load.queued == 0 && load.idle == 1));
+    server.wait_for_message(|message| matches!(message, FromFront::Load(load) if load.queued == 0 && load.idle == 1));
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl Server {
         let fds: Vec<_> =
             [memory.as_raw_fd(), certificates.as_raw_fd()].into_iter().chain(logs).chain(listeners).collect();
         self.control.send(&message, &fds).expect("configured");
-        self.wait_for_message(|said| matches!(said, FromFront::Configured { generation: g } if *g == generation));
+        self.wait_for_message(|message| matches!(message, FromFront::Configured { generation: g } if *g == generation));
     }
 
     fn activate(&self, generation: GenerationNumber) {
@@ -105,9 +105,9 @@ impl Server {
     /// Waits for a message of the front that matches.
     fn wait_for_message(&self, fits: impl Fn(&FromFront) -> bool) -> FromFront {
         loop {
-            let (said, _) = self.control.receive().expect("in time").expect("the front lives");
-            if fits(&said) {
-                return said;
+            let (message, _) = self.control.receive().expect("in time").expect("the front lives");
+            if fits(&message) {
+                return message;
             }
         }
     }
@@ -121,7 +121,7 @@ impl Server {
             // Fails if the front has ended, which needs no message.
             let _ = Channel::<ToFront, FromFront>::new(control).send(&ToFront::Gone { slot }, &[]);
         }));
-        self.wait_for_message(|said| matches!(said, FromFront::Ready { worker, .. } if worker.slot == slot));
+        self.wait_for_message(|message| matches!(message, FromFront::Ready { worker, .. } if worker.slot == slot));
     }
 
     /// The worker's end of a socket that the front takes for a worker's, and their shared memory.
@@ -150,7 +150,8 @@ impl Server {
     fn status(&self) -> FrontStatus {
         self.send(ToFront::Status);
         loop {
-            let FromFront::Status(status) = self.wait_for_message(|said| matches!(said, FromFront::Status(_))) else {
+            let FromFront::Status(status) = self.wait_for_message(|message| matches!(message, FromFront::Status(_)))
+            else {
                 continue;
             };
             return *status;
@@ -186,7 +187,7 @@ impl Server {
         let Some(thread) = self.thread.take() else { return };
         // A front that has received `Stop` before may already have ended.
         let _ = self.control.send(&ToFront::Stop, &[]);
-        self.wait_for_message(|said| matches!(said, FromFront::Drained));
+        self.wait_for_message(|message| matches!(message, FromFront::Drained));
         thread.join().expect("no panic").expect("no error");
     }
 

@@ -32,7 +32,7 @@ fn a_reload_loses_nothing() {
     gate.send(()).expect("opened");
     assert_eq!(busy.answer().text(), "waited");
     assert_eq!(waits.answer().text(), "old");
-    server.wait_for_message(|said| matches!(said, FromFront::Retired { generation: 1 }));
+    server.wait_for_message(|message| matches!(message, FromFront::Retired { generation: 1 }));
     assert_eq!(busy.get("/app/who").text(), "new");
     assert_eq!(server.client().get("/app/who").text(), "new");
     assert_eq!(server.status().workers.len(), 1);
@@ -66,7 +66,7 @@ fn a_generation_that_never_served_makes_room_for_the_next() {
     assert_eq!(server.client().get("/app/who").text(), "one");
     server.activate(3);
     assert_eq!(server.client().get("/app/who").text(), "three");
-    server.wait_for_message(|said| matches!(said, FromFront::Retired { generation: 1 }));
+    server.wait_for_message(|message| matches!(message, FromFront::Retired { generation: 1 }));
 }
 
 #[test]

@@ -29,18 +29,18 @@ async fn by_http(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> an
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     let request = Request::builder().method(Method::POST).uri(&to.path).header("host", &to.authority);
     let request = request.header("content-type", "application/x-protobuf").body(Full::new(Bytes::from(message)))?;
-    let asked = async {
+    let exchange = async {
         let answer = sender.send_request(request).await?;
         ensure!(answer.status() == StatusCode::OK, "the collector answered {}", answer.status());
         answer.into_body().collect().await?;
         Ok(())
     };
-    answered(asked, async { Ok(connection.await?) }).await
+    answered(exchange, async { Ok(connection.await?) }).await
 }
 
 async fn by_grpc(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> anyhow::Result<()> {
     let (client, connection) = h2::client::handshake(stream).await?;
-    let asked = async {
+    let exchange = async {
         let uri =
             http::Uri::builder().scheme("http").authority(to.authority.as_str()).path_and_query(METHOD).build()?;
         let request = Request::builder().method(Method::POST).uri(uri).version(Version::HTTP_2);
@@ -60,20 +60,20 @@ async fn by_grpc(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> an
             None => bail!("the collector answered without a grpc-status"),
         }
     };
-    answered(asked, async { Ok(connection.await?) }).await
+    answered(exchange, async { Ok(connection.await?) }).await
 }
 
 /// The result of `asked`, while `connection` is polled.
 async fn answered(
-    asked: impl Future<Output = anyhow::Result<()>>,
+    exchange: impl Future<Output = anyhow::Result<()>>,
     connection: impl Future<Output = anyhow::Result<()>>,
 ) -> anyhow::Result<()> {
-    tokio::pin!(asked);
+    tokio::pin!(exchange);
     tokio::select! {
-        done = &mut asked => done,
+        done = &mut exchange => done,
         ended = connection => {
             ended?;
-            asked.await
+            exchange.await
         }
     }
 }

@@ -18,7 +18,7 @@ pub struct ContentLength {
     promised: Option<u64>,
     /// The response to report to; dangling when it is gone.
     answer: Option<Weak<dyn Promised>>,
-    told: bool,
+    is_logged: bool,
 }
 
 impl ContentLength {
@@ -36,18 +36,18 @@ impl ContentLength {
     }
 
     fn check(&mut self) {
-        if self.is_exceeded() && !self.told {
+        if self.is_exceeded() && !self.is_logged {
             self.log_error("longer", format_args!("{} bytes arrived so far", self.came));
-            self.told = true;
+            self.is_logged = true;
             self.answer().inspect(|answer| answer.end_connection());
         }
     }
 
     /// Checks at the end of the body that it is not too short.
     pub fn check_end(&mut self) {
-        if self.promised.is_some_and(|promised| self.came < promised) && !self.told {
+        if self.promised.is_some_and(|promised| self.came < promised) && !self.is_logged {
             self.log_error("shorter", format_args!("{} bytes arrived", self.came));
-            self.told = true;
+            self.is_logged = true;
         }
     }
 

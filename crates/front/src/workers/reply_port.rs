@@ -208,21 +208,21 @@ mod tests {
             let mut buffers = Buffers { packet: vec![0; 16], entry: Vec::new() };
             let mut turns = Vec::new();
             std::future::poll_fn(|cx| {
-                let mut heard = 0;
-                let listening = port.poll_listen(cx, &mut buffers, |_: &[u8]| heard += 1);
+                let mut received = 0;
+                let listening = port.poll_listen(cx, &mut buffers, |_: &[u8]| received += 1);
                 assert!(listening.is_pending(), "it goes on");
-                turns.push(heard);
+                turns.push(received);
                 if turns.iter().sum::<usize>() < MANY { Poll::Pending } else { Poll::Ready(()) }
             })
             .await;
             turns
         });
-        assert!(heard_at_once.iter().all(|heard| *heard < MANY / 4), "{heard_at_once:?}");
+        assert!(heard_at_once.iter().all(|received| *received < MANY / 4), "{heard_at_once:?}");
     }
 
     #[test]
     fn all_replies_of_an_ended_worker_are_read() {
-        let heard = runs(async {
+        let count = runs(async {
             let (worker, way, mut process) = ends();
             for _ in 0..MANY {
                 process.send(&Outgoing { before: b"word", ..Outgoing::default() }).expect("room for it");
@@ -231,14 +231,14 @@ mod tests {
             let port = Rc::new(ReplyPort::new(worker.clone(), 0, way).expect("a port"));
             worker.set_ended();
             let listen = tokio::task::spawn_local(async move {
-                let mut heard = 0;
+                let mut received = 0;
                 let mut buffers = Buffers { packet: vec![0; 16], entry: Vec::new() };
-                let mut receive = |_: &[u8]| heard += 1;
+                let mut receive = |_: &[u8]| received += 1;
                 std::future::poll_fn(|cx| port.poll_listen(cx, &mut buffers, &mut receive)).await?;
-                io::Result::Ok(heard)
+                io::Result::Ok(received)
             });
             listen.await.expect("no panic").expect("no error")
         });
-        assert_eq!(heard, MANY);
+        assert_eq!(count, MANY);
     }
 }

@@ -216,7 +216,7 @@ impl Workers {
     pub(super) fn pass_event<T>(self: &Rc<Self>, event: impl FnOnce(&mut State) -> T) -> T {
         let mut own = Notices::new();
         let mut state = lock(&self.pool.state);
-        let told = event(&mut state);
+        let outcome = event(&mut state);
         self.pool.perform(&mut state, &mut |to, notice| match to == self.thread {
             true => own.push(notice),
             false => self.pool.mail(to, notice),
@@ -227,7 +227,7 @@ impl Workers {
         self.pool.front.pool_changed(load);
         ring::coalesce(slack);
         own.into_iter().for_each(|notice| self.receive(notice));
-        told
+        outcome
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Worker {
     /// Process id; 0 until the mold has forked the worker.
     pid: AtomicI32,
     /// Bits [`READY`] and [`KNOWN`], set in any order.
-    heard: AtomicU8,
+    announced: AtomicU8,
     socket: Arc<SocketFront>,
     /// The process has ended. A child may hold its socket open, so only what the socket contains now is read.
     ended: AtomicBool,
@@ -60,7 +60,7 @@ impl Worker {
         Worker {
             id,
             pid: AtomicI32::new(0),
-            heard: AtomicU8::new(0),
+            announced: AtomicU8::new(0),
             socket: Arc::new(socket),
             ended: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -80,14 +80,14 @@ impl Worker {
     #[must_use]
     pub fn set_pid(&self, pid: i32) -> bool {
         self.pid.store(pid, Relaxed);
-        self.heard.fetch_or(KNOWN, SeqCst) == READY
+        self.announced.fetch_or(KNOWN, SeqCst) == READY
     }
 
     /// Notes that the worker is ready. True: the worker may serve from now on. False: its pid is unknown, so no log
     /// line could name the process.
     #[must_use]
     pub(super) fn set_ready(&self) -> bool {
-        self.heard.fetch_or(READY, SeqCst) & KNOWN != 0
+        self.announced.fetch_or(READY, SeqCst) & KNOWN != 0
     }
 
     pub fn socket(&self) -> &SocketFront {

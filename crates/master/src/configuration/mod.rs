@@ -289,17 +289,17 @@ fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
 
 /// Errors in log formats. Only the front knows the log items, but the errors must be reported before the front starts.
 fn wrong_log_formats(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
-    let wrong = |format: &String, said: Option<&Directive>| {
+    let wrong = |format: &String, source: Option<&Directive>| {
         let reason = log_format::check(format).err()?;
-        let name = said.map_or("CustomLog", |directive| &directive.name);
+        let name = source.map_or("CustomLog", |directive| &directive.name);
         let message = format!("{name}: \"{format}\": {reason}");
-        Some(ConfigError { at: said.map(|directive| directive.at.clone()), message })
+        Some(ConfigError { at: source.map(|directive| directive.at.clone()), message })
     };
     let defines = |directive: &&Directive| directive.name.eq_ignore_ascii_case("LogFormat");
     let defined = bundle.flat().filter(defines).filter_map(|it| wrong(it.args.first()?, Some(it)));
     let used = config.hosts.iter().flat_map(|host| &host.access_logs).filter_map(|log| {
-        let said = bundle.flat().find(|directive| directive.args.contains(&log.format));
-        if said.as_ref().is_some_and(defines) { None } else { wrong(&log.format, said) }
+        let source = bundle.flat().find(|directive| directive.args.contains(&log.format));
+        if source.as_ref().is_some_and(defines) { None } else { wrong(&log.format, source) }
     });
     defined.chain(used).collect()
 }
@@ -367,7 +367,7 @@ impl ConfigOrigin {
         self.before.iter().for_each(|line| reader.option(line, "-C"));
         match &self.from {
             ConfigInput::File(path) => reader.load(path),
-            ConfigInput::Options(all) => all.iter().for_each(|said| reader.option(&said.directives, &said.option)),
+            ConfigInput::Options(all) => all.iter().for_each(|text| reader.option(&text.directives, &text.option)),
         }
         self.after.iter().for_each(|line| reader.option(line, "-c"));
         reader

@@ -43,21 +43,21 @@ impl Master {
         };
         let (done, theirs) = pipe()?;
         let mut reporters = Vec::new();
-        let mut asked = self.workers.serving(serving);
+        let mut workers = self.workers.serving(serving);
         let patience = match what {
             Inspection::Blame => {
-                asked.sort_by_key(|worker| Reverse(worker.private));
-                asked.truncate(MOST_BLAMED);
+                workers.sort_by_key(|worker| Reverse(worker.private));
+                workers.truncate(MOST_BLAMED);
                 PATIENCE_OF_BLAME
             }
             Inspection::Loaded | Inspection::Census | Inspection::Growth => {
                 reporters.extend(self.inspect_mold(serving, ToMold::Inspect { what }, &theirs)?);
-                asked.truncate(MOST);
+                workers.truncate(MOST);
                 PATIENCE
             }
         };
         let asked: io::Result<Vec<Reporter>> =
-            asked.into_iter().map(|worker| self.inspect_worker(worker, what, &theirs)).collect();
+            workers.into_iter().map(|worker| self.inspect_worker(worker, what, &theirs)).collect();
         reporters.extend(asked?);
         self.inspections.add(PendingInspection { client, reporters, done, by: Instant::now() + patience });
         Ok(())

@@ -121,15 +121,15 @@ impl Master {
     }
 
     fn request_from_profiler(&mut self, client: ControlClient, message: ToProfiler, lasts: Duration) {
-        let asked = self.running_profiler().and_then(|profiler| {
+        let inspection = self.running_profiler().and_then(|profiler| {
             let (done, theirs) = pipe()?;
             let (reporter, into) = Reporter::new(None, profiler.pid.as_raw())?;
             profiler.peer.send(message, vec![into, theirs]);
             let by = Instant::now() + lasts + PATIENCE;
             Ok(PendingInspection { client: Some(client), reporters: vec![reporter], done, by })
         });
-        match asked {
-            Ok(asked) => self.inspections.add(asked),
+        match inspection {
+            Ok(inspection) => self.inspections.add(inspection),
             Err(error) => self.answer(Some(client), &ControlReply::failed(error)),
         }
     }

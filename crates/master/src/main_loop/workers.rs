@@ -98,11 +98,11 @@ impl Master {
     /// Notes that a worker takes no more requests. END blocks and PerlChildExitHandlers delay no request: the successor
     /// may start immediately.
     pub(super) fn worker_leaves(&mut self, id: WorkerId, of_its_own: Option<LeaveReason>) {
-        let Some((mold, asked)) = self.workers.find(id).map(|worker| (worker.mold, worker.asked)) else {
+        let Some((mold, requested_at)) = self.workers.find(id).map(|worker| (worker.mold, worker.asked)) else {
             return self.explain_exit(id, of_its_own);
         };
         if of_its_own == Some(LeaveReason::MemoryAtOnce) {
-            self.costs_more(mold.pool, asked);
+            self.costs_more(mold.pool, requested_at);
         }
         let why = self.circumstances(mold.pool.generation).reason_to_leave(of_its_own);
         let allowed = self.checked.config.timeouts.graceful;

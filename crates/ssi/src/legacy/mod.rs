@@ -90,28 +90,28 @@ impl LegacyExpr {
     }
 
     /// Whether the expression is true.
-    pub fn holds(&self, asked: &mut dyn LegacySource) -> Result<bool, Invalid> {
+    pub fn holds(&self, source: &mut dyn LegacySource) -> Result<bool, Invalid> {
         let mut patterns = self.patterns;
-        self.root.as_ref().map_or(Ok(false), |root| root.holds(asked, &mut patterns))
+        self.root.as_ref().map_or(Ok(false), |root| root.holds(source, &mut patterns))
     }
 }
 
 impl Node {
-    fn holds(&self, asked: &mut dyn LegacySource, patterns: &mut usize) -> Result<bool, Invalid> {
+    fn holds(&self, source: &mut dyn LegacySource, patterns: &mut usize) -> Result<bool, Invalid> {
         match self {
-            Node::Text(text) => Ok(!asked.substituted(text)?.is_empty()),
+            Node::Text(text) => Ok(!source.substituted(text)?.is_empty()),
             Node::Logic { both, left, right } => {
                 let right = right.as_ref().ok_or(Invalid)?;
-                let first = left.holds(asked, patterns)?;
+                let first = left.holds(source, patterns)?;
                 if *patterns == 0 && first != *both {
                     return Ok(first);
                 }
-                let second = right.holds(asked, patterns)?;
+                let second = right.holds(source, patterns)?;
                 Ok(if *both { first && second } else { first || second })
             }
             Node::Compare(left, operator, right) => {
                 let right = right.as_ref().ok_or(Invalid)?;
-                let order = asked.substituted(left)?.cmp(&asked.substituted(right)?);
+                let order = source.substituted(left)?.cmp(&source.substituted(right)?);
                 Ok(match operator {
                     Operator::Equal => order.is_eq(),
                     Operator::Unequal => order.is_ne(),
@@ -122,15 +122,15 @@ impl Node {
                 })
             }
             Node::Matches { text, pattern, negated } => {
-                let (text, pattern) = (asked.substituted(text)?, asked.substituted(pattern)?);
+                let (text, pattern) = (source.substituted(text)?, source.substituted(pattern)?);
                 *patterns = patterns.saturating_sub(1);
-                Ok(asked.matches(&pattern, &text)? != *negated)
+                Ok(source.matches(&pattern, &text)? != *negated)
             }
-            Node::Not(inner) => Ok(!inner.as_ref().map_or(Ok(true), |inner| inner.holds(asked, patterns))?),
-            Node::Group(inner) => inner.as_ref().map_or(Ok(true), |inner| inner.holds(asked, patterns)),
+            Node::Not(inner) => Ok(!inner.as_ref().map_or(Ok(true), |inner| inner.holds(source, patterns))?),
+            Node::Group(inner) => inner.as_ref().map_or(Ok(true), |inner| inner.holds(source, patterns)),
             Node::Accessible(url) => {
-                let url = asked.substituted(url.as_ref().ok_or(Invalid)?)?;
-                asked.is_accessible(&url)
+                let url = source.substituted(url.as_ref().ok_or(Invalid)?)?;
+                source.is_accessible(&url)
             }
             Node::Incomplete => Err(Invalid),
         }

@@ -103,8 +103,8 @@ mod tests {
             names: Vec::new(),
             revoked: Vec::new(),
         };
-        let asked = AskedCertificate { enforced: ClientVerify::None, depth: 1 };
-        ClientTrust { asked, check: RevocationCheck::default(), authorities: Arc::new(authorities) }
+        let requested = AskedCertificate { enforced: ClientVerify::None, depth: 1 };
+        ClientTrust { asked: requested, check: RevocationCheck::default(), authorities: Arc::new(authorities) }
     }
 
     fn self_signed() -> CertificateDer<'static> {

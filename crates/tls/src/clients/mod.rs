@@ -58,7 +58,7 @@ impl ClientFiles {
 
 /// A warning if no certificate of a client can be valid.
 fn without_authorities(clients: &ClientAuth, authorities: &Authorities) -> Option<ConfigError> {
-    let trusts_anybody = clients.asked.is_some_and(|asked| asked.enforced == ClientVerify::OptionalNoCa);
+    let trusts_anybody = clients.asked.is_some_and(|requested| requested.enforced == ClientVerify::OptionalNoCa);
     if authorities.has_roots() || trusts_anybody {
         return None;
     }

@@ -56,11 +56,11 @@ fn a_thread_that_sleeps_is_woken_for_each_answer() {
                 }
             }
         });
-        let (mut heard, mut packet) = (0u64, Vec::new());
-        while heard < 2 {
+        let (mut received, mut packet) = (0u64, Vec::new());
+        while received < 2 {
             if front.read(&mut packet).expect("well formed") {
-                heard += 1;
-                assert_eq!(packet, heard.to_ne_bytes());
+                received += 1;
+                assert_eq!(packet, received.to_ne_bytes());
                 continue;
             }
             front.sleeps.raise();

@@ -9,7 +9,7 @@ fn messages_read_back_in_order() {
         truncated: false,
         log: vec![(LogKind::Note, b"n".to_vec(), b"v".to_vec())],
     };
-    let said = [
+    let sent = [
         Reply::Ready { fork_us: 3 },
         Reply::Greeted { fork_us: 4 },
         Reply::Extend(1500),
@@ -27,9 +27,9 @@ fn messages_read_back_in_order() {
         Reply::End(end),
     ];
     let mut packet = Vec::new();
-    said.iter().for_each(|reply| reply.put(9, &mut packet));
-    let heard: Vec<_> = PacketMessages::new(&packet).collect::<Result<_, _>>().expect("well formed");
-    assert_eq!(heard, said.map(|reply| (9, reply)));
+    sent.iter().for_each(|reply| reply.put(9, &mut packet));
+    let received: Vec<_> = PacketMessages::new(&packet).collect::<Result<_, _>>().expect("well formed");
+    assert_eq!(received, sent.map(|reply| (9, reply)));
 }
 
 #[test]

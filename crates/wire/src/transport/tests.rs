@@ -224,7 +224,7 @@ fn a_large_answer_comes_in_blocks_however_few_there_are() {
                 Reply::Complete.put(id, &mut end);
                 worker.send(&Outgoing { id, before: &end, ..Outgoing::default() }).expect("sent");
             });
-            let (mut packet, mut heard, mut is_whole) = (Vec::new(), Vec::new(), false);
+            let (mut packet, mut received, mut is_whole) = (Vec::new(), Vec::new(), false);
             while !is_whole {
                 if !ring.read(&mut packet).expect("well formed") {
                     std::thread::yield_now();
@@ -235,17 +235,17 @@ fn a_large_answer_comes_in_blocks_however_few_there_are() {
                 }
                 for message in PacketMessages::new(&packet) {
                     match message.expect("well formed") {
-                        (7, Reply::Body(bytes)) => heard.extend_from_slice(bytes),
+                        (7, Reply::Body(bytes)) => received.extend_from_slice(bytes),
                         (7, Reply::Lent { block, length }) => {
                             let lender = front.memory().lender();
-                            lender.take(block, length).expect("lent").copy_to(&mut heard);
+                            lender.take(block, length).expect("lent").copy_to(&mut received);
                         }
                         (7, Reply::Complete) => is_whole = true,
                         other => panic!("{other:?}"),
                     }
                 }
             }
-            assert_eq!(heard, text);
+            assert_eq!(received, text);
         });
     }
 }
@@ -259,8 +259,8 @@ fn many_small_answers_wait_for_room_in_the_ring() {
         scope.spawn(move || {
             let id = begin(&mut worker);
             for number in 0..PACKETS {
-                let said = [number.to_le_bytes().as_slice(), &vec![1; number as usize % 6000]].concat();
-                worker.send(&Outgoing { id, before: &said, ..Outgoing::default() }).expect("sent");
+                let bytes = [number.to_le_bytes().as_slice(), &vec![1; number as usize % 6000]].concat();
+                worker.send(&Outgoing { id, before: &bytes, ..Outgoing::default() }).expect("sent");
             }
         });
         let (mut packet, mut next) = (Vec::new(), 0u32);

@@ -43,7 +43,7 @@ pub fn blame(owned: &Owned, runs: &[PageRun], ours: &File, molds: &File) -> io::
             }
         })?;
     }
-    Ok(told(owned, shares))
+    Ok(report(owned, shares))
 }
 
 /// Owner of a piece of memory.
@@ -123,7 +123,7 @@ impl Share {
     }
 }
 
-fn told(owned: &Owned, shares: Shares<'_>) -> String {
+fn report(owned: &Owned, shares: Shares<'_>) -> String {
     let mut shares: Vec<(Owner<'_>, Share)> = shares.into_iter().collect();
     shares.sort_by(|(_, a), (_, b)| b.sum().total_cmp(&a.sum()));
     let mut by_name: BTreeMap<String, Share> = BTreeMap::new();
@@ -138,8 +138,8 @@ fn told(owned: &Owned, shares: Shares<'_>) -> String {
     }
     let bytes =
         |Share { new, written, counted, restored }| json!([new, written, counted, restored].map(|sum| sum as u64));
-    let told = by_name.into_iter().map(|(name, share)| (name, bytes(share)));
-    serde_json::Value::Object(told.collect()).to_string()
+    let shares = by_name.into_iter().map(|(name, share)| (name, bytes(share)));
+    serde_json::Value::Object(shares.collect()).to_string()
 }
 
 #[cfg(test)]
@@ -183,10 +183,10 @@ mod tests {
     fn many_owners_are_summed_as_others() {
         let names = (0..1000).map(|n| format!("A ${n}")).collect();
         let shares = (0..1000).map(|n| (Owner::Perl(n), Share { new: f64::from(n), ..Share::default() })).collect();
-        let text = told(&Owned { names, spans: Vec::new() }, shares);
-        let told: BTreeMap<String, [u64; 4]> = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(told.len(), MOST + 1);
-        assert_eq!(told["A $999"], [999, 0, 0, 0]);
-        assert_eq!(told[OTHERS][0], (0..500).sum::<u64>());
+        let text = report(&Owned { names, spans: Vec::new() }, shares);
+        let shares: BTreeMap<String, [u64; 4]> = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(shares.len(), MOST + 1);
+        assert_eq!(shares["A $999"], [999, 0, 0, 0]);
+        assert_eq!(shares[OTHERS][0], (0..500).sum::<u64>());
     }
 }

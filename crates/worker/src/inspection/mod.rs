@@ -25,7 +25,7 @@ const MOST_SECONDS: u64 = 20;
 
 /// Writes the report `what` as JSON to `into`. `with` holds the descriptors passed with the request. Errors are logged.
 pub fn report(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
-    let told = match what {
+    let report = match what {
         Inspection::Loaded => {
             let module = site.perl.require_module("Cameleer::Inspection");
             module.and_then(|()| site.perl.call_for_text(c"Cameleer::Inspection::loaded", ""))
@@ -34,7 +34,7 @@ pub fn report(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, wit
         Inspection::Growth => Ok(growth.report()),
         Inspection::Blame => return blame_pages(site, into, with),
     };
-    write(told, into, what);
+    write(report, into, what);
 }
 
 /// A JSON object: for each class, the number of its objects and their approximate size in bytes.
@@ -59,8 +59,8 @@ fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
             libperl::set_title("cameleer: search for unshared data");
             bound_inspection();
             let is_private = |start, length| overlaps(&runs, start, length);
-            let told = blame::blame(&site.perl.owned(&is_private), &runs, &ours, &molds);
-            write(told, into, Inspection::Blame);
+            let report = blame::blame(&site.perl.owned(&is_private), &runs, &ours, &molds);
+            write(report, into, Inspection::Blame);
             sys::exit_now(0)
         }
         Err(error) => log::error("perl", format_args!("cannot find unshared data: {error}")),
@@ -84,9 +84,9 @@ pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
         Ok(None) => {
             libperl::set_title("cameleer: weighing");
             if sys::die_with(mold).is_ok() {
-                let told = site.perl.require_module("Cameleer::Advice");
+                let loaded = site.perl.require_module("Cameleer::Advice");
                 write(
-                    told.and_then(|()| site.perl.call_for_text(c"Cameleer::Advice::weigh", &fields(code))),
+                    loaded.and_then(|()| site.perl.call_for_text(c"Cameleer::Advice::weigh", &fields(code))),
                     into,
                     "costs",
                 );
@@ -125,8 +125,8 @@ fn fields(code: &LateCode) -> String {
     modules.chain(scripts).collect::<Vec<_>>().join("\0")
 }
 
-fn write(told: Result<String, impl Display>, into: OwnedFd, what: impl std::fmt::Debug) {
-    let written = match told {
+fn write(report: Result<String, impl Display>, into: OwnedFd, what: impl std::fmt::Debug) {
+    let written = match report {
         Ok(text) => File::from(into).write_all(text.as_bytes()).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     };

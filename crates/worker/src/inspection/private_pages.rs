@@ -26,8 +26,8 @@ pub fn private_pages(maps: &str, pagemap: &File) -> io::Result<Vec<PageRun>> {
     let mut runs: Vec<PageRun> = Vec::new();
     for mapping in maps.lines().filter_map(writable) {
         let mut entries = vec![0; (mapping.end - mapping.start) / PAGE * 8];
-        let told = pagemap.read_at(&mut entries, (mapping.start / PAGE * 8) as u64)?;
-        let entries = entries.get(..told).unwrap_or_default().as_chunks::<8>().0;
+        let length = pagemap.read_at(&mut entries, (mapping.start / PAGE * 8) as u64)?;
+        let entries = entries.get(..length).unwrap_or_default().as_chunks::<8>().0;
         for (page, entry) in entries.iter().enumerate() {
             let entry = u64::from_ne_bytes(*entry);
             if entry & (PRESENT | OF_A_FILE | MAPPED_ONCE) != PRESENT | MAPPED_ONCE {

@@ -23,19 +23,19 @@ pub(super) fn act(at: LocatedRequest<'_>, handler: Option<&str>) -> i32 {
     let file = apache::filename(request);
     let file = Path::new(OsStr::from_bytes(&file));
     let is_there = || apache::has_file(request) && file.exists();
-    let said = apache::set_by_handlers(request);
+    let current = apache::set_by_handlers(request);
     if !actions.is_empty() {
         let kind = || mime::describe(&site.config, at.settings(), file).mime;
         let name = handler.map(str::to_owned).or_else(kind);
         let action = name.as_deref().and_then(|name| actions.of(name));
         if let Some(action) = action.filter(|action| action.is_virtual || is_there()) {
             apache::change_variables(request, &[("HANDLER".to_owned(), name)]);
-            return lead_to_script(site, request, &action.script, &said);
+            return lead_to_script(site, request, &action.script, &current);
         }
         if action.is_none()
-            && let Some(script) = actions.of_method(&apache::method(request), !said.args.is_empty())
+            && let Some(script) = actions.of_method(&apache::method(request), !current.args.is_empty())
         {
-            return lead_to_script(site, request, script, &said);
+            return lead_to_script(site, request, script, &current);
         }
     }
     match &at.settings().handler {
@@ -52,11 +52,11 @@ pub(super) fn act(at: LocatedRequest<'_>, handler: Option<&str>) -> i32 {
 }
 
 /// Redirects internally; the requested path becomes the script's PATH_INFO.
-fn lead_to_script(site: &Site, request: u64, script: &str, said: &apache::SetByHandlers) -> i32 {
-    let mut target = format!("{script}{}", percent_encode(&said.uri, PATH)).into_bytes();
-    if !said.args.is_empty() {
+fn lead_to_script(site: &Site, request: u64, script: &str, current: &apache::SetByHandlers) -> i32 {
+    let mut target = format!("{script}{}", percent_encode(&current.uri, PATH)).into_bytes();
+    if !current.args.is_empty() {
         target.push(b'?');
-        target.extend_from_slice(&said.args);
+        target.extend_from_slice(&current.args);
     }
     if redirect(site, request, InternalRequest::Redirect, &target, false) { OK } else { 500 }
 }

@@ -73,12 +73,12 @@ pub(super) fn filtered_file(at: LocatedRequest<'_>, path: &[u8]) -> Option<i32> 
         return Some(403);
     }
     apache::set_file_type(request, &mime::describe(&site.config, at.settings(), file).mime.unwrap_or_default());
-    if let Some(said) = validate_file(site, request) {
-        return Some(said);
+    if let Some(status) = validate_file(site, request) {
+        return Some(status);
     }
     Some(match copy_file(at, path) {
         OK => i32::from(apache::failed(request).unwrap_or_default()),
-        said => said,
+        status => status,
     })
 }
 
@@ -99,7 +99,7 @@ fn validate_file(site: &Site, request: u64) -> Option<i32> {
 /// Whether a handler named a file that the configuration hides from clients. The front has checked only the requested
 /// file.
 fn hides_named_file(site: &Site, request: u64, file: &Path) -> bool {
-    let said = apache::set_by_handlers(request);
+    let current = apache::set_by_handlers(request);
     let host = apache::requested(request).host;
-    said.filename.is_some() && site.paths.key(host, false, &Text::new(&said.uri), file).is_err()
+    current.filename.is_some() && site.paths.key(host, false, &Text::new(&current.uri), file).is_err()
 }

@@ -28,14 +28,14 @@ pub(super) fn answer_for(site: &Site, request: u64, location: &ResolvedLocation,
     if !folder.is_dir() {
         return None;
     }
-    let asked = apache::set_by_handlers(request);
-    if asked.uri.ends_with(b"/") {
-        let index = index_of(site, request, location, folder, &asked.uri);
-        return Some(index.map_or(FolderResult::Bare, |index| FolderResult::Index(with_query(index, &asked.args))));
+    let current = apache::set_by_handlers(request);
+    if current.uri.ends_with(b"/") {
+        let index = index_of(site, request, location, folder, &current.uri);
+        return Some(index.map_or(FolderResult::Bare, |index| FolderResult::Index(with_query(index, &current.args))));
     }
-    let moves = location.settings.response.directory_slash != Some(false) && asked.uri.starts_with(b"/");
-    let there = encoded(&[&asked.uri[..], b"/"].concat());
-    Some(if moves { FolderResult::Moved(with_query(there, &asked.args)) } else { FolderResult::Bare })
+    let moves = location.settings.response.directory_slash != Some(false) && current.uri.starts_with(b"/");
+    let there = encoded(&[&current.uri[..], b"/"].concat());
+    Some(if moves { FolderResult::Moved(with_query(there, &current.args)) } else { FolderResult::Bare })
 }
 
 /// Whether a subrequest names a folder without the trailing slash.

@@ -20,8 +20,8 @@ pub(super) fn translated(
 ) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
     let requested = apache::requested(request);
     all(LocatedRequest::new(site, request, &location), Phase::Trans)?;
-    let said = apache::set_by_handlers(request);
-    if said.uri != requested.path || said.filename.is_some_and(|file| file != requested.filename) {
+    let current = apache::set_by_handlers(request);
+    if current.uri != requested.path || current.filename.is_some_and(|file| file != requested.filename) {
         return Err(moved(request));
     }
     apache::end_translation(request);

@@ -96,8 +96,8 @@ pub(super) fn translated(
 ) -> Result<(Rc<ResolvedLocation>, bool), PhaseEnd> {
     let requested = apache::requested(request);
     let is_translated = first(LocatedRequest::new(site, request, &start), Phase::Trans)? == OK;
-    let said = apache::set_by_handlers(request);
-    let is_same = said.uri == requested.path && said.filename.is_none() && said.document_root.is_none();
+    let current = apache::set_by_handlers(request);
+    let is_same = current.uri == requested.path && current.filename.is_none() && current.document_root.is_none();
     let stays = is_same && !requested.filename.is_empty();
     if stays && !is_translated {
         apache::end_translation(request);

@@ -25,9 +25,9 @@ pub(super) fn respond(at: LocatedRequest<'_>) -> i32 {
     // Under mod_perl 2's own handler STDOUT belongs to the server, and only `$r` writes to the client. A subrequest
     // may have another handler.
     let before = at.site.perl.stdout_is_log(handler == Handler::ModPerl);
-    let said = respond_with(at, &handler);
+    let status = respond_with(at, &handler);
     at.site.perl.stdout_is_log(before);
-    said
+    status
 }
 
 fn respond_with(at: LocatedRequest<'_>, handler: &Handler) -> i32 {
@@ -56,14 +56,14 @@ fn respond_with(at: LocatedRequest<'_>, handler: &Handler) -> i32 {
 fn run_script(at: LocatedRequest<'_>) -> i32 {
     let LocatedRequest { site, request, location } = at;
     apache::enter_phase(request, Phase::Handler as u32);
-    if let Some(said) = site.run_program(location, request) {
-        return said;
+    if let Some(status) = site.run_program(location, request) {
+        return status;
     }
     match site.registry() {
         Ok(registry) => {
-            let said = site.calls.call(registry, request).0;
+            let status = site.calls.call(registry, request).0;
             site.learn_kind(request);
-            said
+            status
         }
         Err(error) => site.calls.conclude_interrupted(request, error),
     }

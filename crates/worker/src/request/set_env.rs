@@ -13,9 +13,9 @@ pub fn postpone(request: u64, location: &ResolvedLocation) {
     if apache::api() == apache::Api::One || rules.env.is_empty() || !is_seen() {
         return;
     }
-    let said: HashMap<&str, Option<&str>> =
+    let configured: HashMap<&str, Option<&str>> =
         rules.env.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
-    let is_said = |(name, value): &(String, String)| said.get(name.as_str()) == Some(&Some(value.as_str()));
+    let is_said = |(name, value): &(String, String)| configured.get(name.as_str()) == Some(&Some(value.as_str()));
     let gone = apache::variables(request).into_iter().filter(is_said).map(|(name, _)| (name, None));
     apache::change_variables(request, &gone.collect::<Vec<_>>());
 }

@@ -105,7 +105,7 @@ impl WarmUpRequest<'_> {
             if next == AfterRequest::Leave {
                 return Ok(WarmUpOutcome::Leaves);
             }
-            let WarmUpResult { status, elsewhere } = asker.heard.take();
+            let WarmUpResult { status, elsewhere } = asker.result.take();
             let Some(target) = elsewhere else { return Ok(WarmUpOutcome::Status(status)) };
             place = match WarmUpPlace::of(site, self.site.host, &String::from_utf8_lossy(&target)) {
                 Ok(Some(place)) => place,
@@ -193,7 +193,7 @@ fn port_in(name: &str) -> Option<u16> {
 /// Client that records only the result of a request.
 #[derive(Default)]
 struct Nobody {
-    heard: Rc<RefCell<WarmUpResult>>,
+    result: Rc<RefCell<WarmUpResult>>,
 }
 
 struct WarmUpResult {
@@ -211,7 +211,7 @@ impl Default for WarmUpResult {
 
 impl Asker for Nobody {
     fn client(&self, _: u64) -> Box<dyn apache::ResponseReceiver> {
-        Box::new(Listener(self.heard.clone()))
+        Box::new(Listener(self.result.clone()))
     }
 }
 
@@ -219,12 +219,12 @@ struct Listener(Rc<RefCell<WarmUpResult>>);
 
 impl apache::ResponseReceiver for Listener {
     fn send(&mut self, outgoing: &Outgoing<'_>) -> io::Result<()> {
-        let mut heard = self.0.borrow_mut();
+        let mut result = self.0.borrow_mut();
         for message in PacketMessages::new(outgoing.before).chain(PacketMessages::new(outgoing.after)) {
             match message?.1 {
-                Reply::Head(head) => heard.status = head.status,
-                Reply::Elsewhere(target) => heard.elsewhere = Some(target.to_vec()),
-                Reply::End(end) if end.truncated => heard.status = 500,
+                Reply::Head(head) => result.status = head.status,
+                Reply::Elsewhere(target) => result.elsewhere = Some(target.to_vec()),
+                Reply::End(end) if end.truncated => result.status = 500,
                 _ => {}
             }
         }

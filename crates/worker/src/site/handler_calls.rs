@@ -48,8 +48,8 @@ impl HandlerCalls {
         self.end_forked_child(result.as_ref().err());
         match result {
             // A script that prints its own status line may return that status, too.
-            Ok(said) if apache::has_sent_status(request, said) => (OK, true),
-            Ok(said) => (meant(said), true),
+            Ok(status) if apache::has_sent_status(request, status) => (OK, true),
+            Ok(status) => (meant(status), true),
             Err(interrupted) => {
                 let status = printed_status(&interrupted);
                 let exited = !matches!(interrupted, Interrupted::Died(_)) && status.is_none();
@@ -75,8 +75,8 @@ impl HandlerCalls {
         let run = self.pushed.as_ref()?;
         loop {
             // A pushed handler that exits ends only itself.
-            if let (said, true) = self.call(run, request) {
-                return Some(said);
+            if let (status, true) = self.call(run, request) {
+                return Some(status);
             }
         }
     }
@@ -87,7 +87,7 @@ impl HandlerCalls {
     }
 
     fn conclude_with_status(&self, request: u64, interrupted: Interrupted, status: Option<u16>) -> i32 {
-        let said = match (interrupted, status) {
+        let outcome = match (interrupted, status) {
             (Interrupted::Exited(_), None) => OK,
             (Interrupted::Unheard, _) => {
                 apache::log_line(
@@ -119,7 +119,7 @@ impl HandlerCalls {
             }
         };
         self.unwind();
-        said
+        outcome
     }
 
     /// Stores the error in `$@{$r->uri}` for the error document.
@@ -166,10 +166,12 @@ impl HandlerCalls {
 }
 
 /// Maps a handler's return value. Values that are no statuses are OK in mod_perl 1 and error 500 in mod_perl 2.
-fn meant(said: i32) -> i32 {
-    match (said, apache::api()) {
+fn meant(returned: i32) -> i32 {
+    match (returned, apache::api()) {
         (1 | 200 | 601.., apache::Api::One) => OK,
-        (-2..=0 | 100..=103 | 200..=208 | 226 | 300..=308 | 400..=451 | 500..=511, _) | (_, apache::Api::One) => said,
+        (-2..=0 | 100..=103 | 200..=208 | 226 | 300..=308 | 400..=451 | 500..=511, _) | (_, apache::Api::One) => {
+            returned
+        }
         _ => 500,
     }
 }

@@ -21,12 +21,12 @@ pub struct ModuleSections {
     perl: Rc<Interpreter>,
     config: Rc<Config>,
     /// Number of `.htaccess` sections passed to modules.
-    told: Cell<u32>,
+    given: Cell<u32>,
 }
 
 impl ModuleSections {
     pub fn new(perl: Rc<Interpreter>, config: Rc<Config>) -> ModuleSections {
-        ModuleSections { perl, config, told: Cell::new(0) }
+        ModuleSections { perl, config, given: Cell::new(0) }
     }
 
     /// Passes the directives of a location's `.htaccess` files to the modules. Returns the numbers by which modules
@@ -42,10 +42,10 @@ impl ModuleSections {
                 .filter(|number| *number < known)
                 .collect());
         }
-        let first = FIRST + self.told.get();
+        let first = FIRST + self.given.get();
         let count: usize = applied.files.iter().map(|file| file.section_count()).sum();
         // Count the sections before the modules run: after an error, the next location must not reuse these numbers.
-        self.told.update(|told| told + count as u32);
+        self.given.update(|given| given + count as u32);
         let mut next = first;
         for file in &applied.files {
             self.pass_to_modules(host, file, next)?;
@@ -77,9 +77,9 @@ impl ModuleSections {
     /// Discards all module data of `.htaccess` files if there is too much; the locations must then be resolved anew.
     /// Returns whether it did. Called only between requests.
     pub fn forget_many(&self) -> bool {
-        let is_full = self.told.get() >= MOST;
+        let is_full = self.given.get() >= MOST;
         if is_full {
-            self.told.set(0);
+            self.given.set(0);
             call_start_up(&self.perl, c"Cameleer::Directives::forget_htaccess", "values of .htaccess files");
         }
         is_full

@@ -122,7 +122,7 @@ impl Site {
     pub fn before_forks(&self) {
         self.remember_master(nix::unistd::getppid().as_raw().cast_unsigned());
         let concerns = self.perl.call_for_text(c"Cameleer::StartUp::concerns_workers", "");
-        self.concerns_workers.set(concerns.map_or(true, |said| !said.is_empty()));
+        self.concerns_workers.set(concerns.map_or(true, |names| !names.is_empty()));
         self.perl.before_forks();
     }
 

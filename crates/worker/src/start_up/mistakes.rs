@@ -13,10 +13,10 @@ impl std::fmt::Display for CodeMistakes {
         /// Bytes: the text must fit into a message to the master.
         const LONGEST: usize = 64 * 1024;
         let mut text = String::new();
-        for (said, mistake) in self.0.iter().enumerate() {
+        for (shown, mistake) in self.0.iter().enumerate() {
             let line = mistake.to_string();
-            if said > 0 && text.len() + line.len() > LONGEST {
-                return write!(f, "{text}… and {} more", self.0.len() - said);
+            if shown > 0 && text.len() + line.len() > LONGEST {
+                return write!(f, "{text}… and {} more", self.0.len() - shown);
             }
             text.push_str(line.trim_end());
             text.push('\n');
@@ -104,10 +104,10 @@ mod tests {
     #[test]
     fn the_list_of_all_folders_is_removed_from_messages() {
         for list in ["@INC contains: /a /b", "@INC entries checked: /a /b"] {
-            let said =
+            let message =
                 format!("Can't locate A.pm in @INC (you may need to install the A module) ({list}) at x line 1.\n");
             let short = "Can't locate A.pm in @INC (you may need to install the A module) at x line 1.\n";
-            assert_eq!(without_folders(&said), short);
+            assert_eq!(without_folders(&message), short);
         }
         assert_eq!(without_folders("died (@INC contains: without an end"), "died (@INC contains: without an end");
     }

@@ -87,8 +87,8 @@ fn begin(file: &Path) -> At {
 /// Compiles one script. Returns the error, if any.
 fn compile(perl: &Interpreter, Script { uri, file }: &Script) -> Option<ConfigError> {
     let (name, begin) = (file.to_string_lossy(), begin(file));
-    let said = perl.call_for_text(c"Cameleer::StartUp::preload_script", &format!("{uri}\0{name}"));
-    let message = without_folders(&said.unwrap_or_else(|error| error.to_string()));
+    let outcome = perl.call_for_text(c"Cameleer::StartUp::preload_script", &format!("{uri}\0{name}"));
+    let message = without_folders(&outcome.unwrap_or_else(|error| error.to_string()));
     (!message.is_empty()).then(|| ConfigError { at: Some(blamed(&begin, &message)), message })
 }
 

@@ -32,32 +32,32 @@ fn try_all<T>(scripts: &[T], compile: &impl Fn(&T)) -> io::Result<(usize, Option
     if scripts.is_empty() {
         return Ok((0, None));
     }
-    let (mut said, mut says) = io::pipe()?;
+    let (mut reader, mut writer) = io::pipe()?;
     let mold = getpid();
     let Some(child) = sys::fork()? else {
-        drop(said);
+        drop(reader);
         let own = getpid();
         if in_child(mold).is_ok() {
             for script in scripts {
-                let _ = says.write_all(&[BEGINS]);
+                let _ = writer.write_all(&[BEGINS]);
                 compile(script);
                 if getpid() != own {
                     // A process forked by a BEGIN block.
                     sys::exit_now(0);
                 }
             }
-            let _ = says.write_all(&[DONE]);
+            let _ = writer.write_all(&[DONE]);
         }
         sys::exit_now(0)
     };
-    drop(says);
+    drop(writer);
     let handle = sys::pidfd_open(child)?;
     let _ = poll(&mut [PollFd::new(handle.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE);
     // Processes started by BEGIN blocks may hold the pipe open.
     let _ = killpg(child, Signal::SIGKILL);
     let end = ended(child)?;
     let mut text = Vec::new();
-    said.read_to_end(&mut text)?;
+    reader.read_to_end(&mut text)?;
     let begun = text.iter().filter(|byte| **byte == BEGINS).count();
     match text.last() {
         Some(&BEGINS) => Ok((begun.saturating_sub(1), Some(end))),

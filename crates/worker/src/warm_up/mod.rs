@@ -95,13 +95,13 @@ impl fmt::Display for RehearsalResult {
 impl WarmUpPlan {
     /// Reads the access logs that the configuration names. Call this before the process drops its privileges.
     pub fn of(config: &Config) -> WarmUpPlan {
-        let group = |asked: &config::WarmUp| {
-            let at = asked.at.clone();
-            match &asked.source {
+        let group = |request: &config::WarmUp| {
+            let at = request.at.clone();
+            match &request.source {
                 WarmUpSource::Url(url) => {
                     let site = match &url.site {
                         Some((scheme, name)) => config.warm_up_site_named(*scheme, name)?,
-                        None => config.warm_up_site_of(asked.host),
+                        None => config.warm_up_site_of(request.host),
                     };
                     Some(Group { at, site, targets: vec![url.target.clone()], most: 1, is_log: false })
                 }
@@ -110,7 +110,7 @@ impl WarmUpPlan {
                         log::warn("perl", format_args!("{at}: PerlWarmupLog: {}: {error}", file.display()));
                         Vec::new()
                     });
-                    Some(Group { at, site: config.warm_up_site_of(asked.host), targets, most: *most, is_log: true })
+                    Some(Group { at, site: config.warm_up_site_of(request.host), targets, most: *most, is_log: true })
                 }
             }
         };
@@ -148,8 +148,8 @@ impl WarmUpPlan {
         let mut candidates = Vec::new();
         for (number, group) in self.groups.iter().enumerate() {
             for target in &group.targets {
-                let asked = WarmUpRequest { site: &group.site, target, number: candidates.len() as u64 + 1 };
-                candidates.push(Candidate { group: number, most: group.most, at: &group.at, asked });
+                let request = WarmUpRequest { site: &group.site, target, number: candidates.len() as u64 + 1 };
+                candidates.push(Candidate { group: number, most: group.most, at: &group.at, asked: request });
             }
         }
         candidates

@@ -36,11 +36,11 @@ fn in_a_child(
     verdicts: &mut Vec<RehearsalResult>,
     by: Instant,
 ) -> io::Result<()> {
-    let (heard, events) = pipe()?;
-    let (said, errors) = pipe()?;
+    let (events_out, events) = pipe()?;
+    let (stderr, errors) = pipe()?;
     let mold = getpid();
     let Some(pid) = sys::fork()? else {
-        drop((heard, said));
+        drop((events_out, stderr));
         if sys::die_with(mold).is_ok() && sys::replace(errors.as_raw_fd(), 2).is_ok() {
             drop(errors);
             act(site, candidates, verdicts, &Events(Some(events)));
@@ -48,7 +48,7 @@ fn in_a_child(
         sys::exit_now(0);
     };
     drop((events, errors));
-    Watch::new(sys::pidfd_open(pid)?, heard, by).child(pid, said, verdicts);
+    Watch::new(sys::pidfd_open(pid)?, events_out, by).child(pid, stderr, verdicts);
     Ok(())
 }
 

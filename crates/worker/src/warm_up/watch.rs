@@ -116,15 +116,15 @@ impl Watch {
         let _ = poll(&mut fds.collect::<Vec<_>>(), left);
     }
 
-    fn receive(&mut self, mut heard: impl FnMut(RehearsalResult)) {
+    fn receive(&mut self, mut take_result: impl FnMut(RehearsalResult)) {
         while let Some(events) = &mut self.events {
             match events::read(events) {
                 Ok(WatchEvent::Begins { number, limit }) => self.current = Some(self.begun(number, limit)),
                 Ok(WatchEvent::Ends(answer)) => {
                     self.current = None;
-                    heard(RehearsalResult::Answered(answer));
+                    take_result(RehearsalResult::Answered(answer));
                 }
-                Ok(WatchEvent::Skipped) => heard(RehearsalResult::Skipped),
+                Ok(WatchEvent::Skipped) => take_result(RehearsalResult::Skipped),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Ok(WatchEvent::Done) | Err(_) => self.events = None,
             }
@@ -168,14 +168,14 @@ impl WatcherChild {
 /// Starts a child that watches this process. If that fails, the process runs unwatched.
 pub fn by_a_child(by: Instant) -> WatcherChild {
     let begun = || -> io::Result<WatcherChild> {
-        let (heard, events) = pipe()?;
+        let (received, events) = pipe()?;
         let mold = getpid();
         let process = sys::pidfd_open(mold)?;
         let Some(child) = sys::fork()? else {
             drop(events);
             libperl::set_title("cameleer: warm-up watch");
             if sys::die_with(mold).is_ok() {
-                Watch::new(process, heard, by).mold();
+                Watch::new(process, received, by).mold();
             }
             sys::exit_now(0);
         };

@@ -68,8 +68,8 @@ fn text(given: &AdviceReport) -> String {
         return format!("no advice; checked: {}\n", given.looked_at.join(", "));
     }
     let mut text = String::new();
-    for Advice { says, evidence, change, .. } in &given.advice {
-        let _ = writeln!(text, "{says}\n    {evidence}");
+    for Advice { sentence, evidence, change, .. } in &given.advice {
+        let _ = writeln!(text, "{sentence}\n    {evidence}");
         if let Some(change) = change {
             let _ = writeln!(text, "  + {change}");
         }

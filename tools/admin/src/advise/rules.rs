@@ -15,7 +15,8 @@ use toolkit::units::size;
 pub struct Advice {
     pub rule: &'static str,
     /// The problem and the remedy, as a sentence.
-    pub says: String,
+    #[serde(rename = "says")]
+    pub sentence: String,
     /// The measured values.
     pub evidence: String,
     /// The configuration line to write, if the remedy is one.
@@ -75,7 +76,7 @@ fn all_busy(evidence: &AdviceEvidence) -> Option<Advice> {
     }
     let fits = evidence.memory.more_workers.unwrap_or(0).min(u64::from(status.max_clients));
     let calculates = evidence.cpu_part().is_some_and(|part| part > MOSTLY);
-    let (says, change) = match (calculates, fits) {
+    let (sentence, change) = match (calculates, fits) {
         (true, _) => (
             "All workers use the processor, and requests wait: more workers would not help; reduce the work, or add processors",
             None,
@@ -86,7 +87,7 @@ fn all_busy(evidence: &AdviceEvidence) -> Option<Advice> {
             Some(format!("MaxClients {}", u64::from(status.max_clients) + more)),
         ),
     };
-    Some(advice("all-busy", says, seen, change))
+    Some(advice("all-busy", sentence, seen, change))
 }
 
 /// The most common request of busy workers (`GET /report`, without its query), and the number of these workers.
@@ -151,8 +152,9 @@ fn recycled(evidence: &AdviceEvidence) -> Option<Advice> {
     let each = evidence.front()?.worker_requests.checked_div(ended)?;
     (ended >= 10 && each < FEW_REQUESTS).then(|| {
         let seen = format!("{ended} workers have reached MaxRequestsPerChild, one every {each} requests");
-        let says = "Workers end after few requests, and new ones start with cold caches: limit their memory instead";
-        advice("recycled", says, seen, Some("MaxRequestsPerChild 10000-12000".to_owned()))
+        let sentence =
+            "Workers end after few requests, and new ones start with cold caches: limit their memory instead";
+        advice("recycled", sentence, seen, Some("MaxRequestsPerChild 10000-12000".to_owned()))
     })
 }
 
@@ -182,8 +184,8 @@ fn growth(evidence: &AdviceEvidence) -> Option<Advice> {
     let most = grown.max().filter(|most| *most >= GROWS)?.unsigned_abs();
     let limit = evidence.memory.one_more_worker?.saturating_mul(2) >> 20;
     let seen = format!("a worker has grown by {} in 1,000 requests", size(most));
-    let says = "Workers grow: find the cause with cameleer mem --urls and --leaks. Until then, limit their growth";
-    Some(advice("growth", says, seen, Some(format!("MaxMemoryPerChild {}M", limit.max(1)))))
+    let sentence = "Workers grow: find the cause with cameleer mem --urls and --leaks. Until then, limit their growth";
+    Some(advice("growth", sentence, seen, Some(format!("MaxMemoryPerChild {}M", limit.max(1)))))
 }
 
 fn sharing(evidence: &AdviceEvidence) -> Option<Advice> {
@@ -192,17 +194,18 @@ fn sharing(evidence: &AdviceEvidence) -> Option<Advice> {
     let median = *parts.get(parts.len() / 2)?;
     (median < HALF).then(|| {
         let seen = format!("half of the workers share at most {:.0} % of the mold", median * 100.0);
-        let says = "Workers share little of the memory loaded before the fork: refork from a worker that has served";
-        advice("sharing", says, seen, Some("Refork auto".to_owned()))
+        let sentence =
+            "Workers share little of the memory loaded before the fork: refork from a worker that has served";
+        advice("sharing", sentence, seen, Some("Refork auto".to_owned()))
     })
 }
 
 fn hostname_lookups(evidence: &AdviceEvidence) -> Option<Advice> {
     let on = evidence.directive("HostnameLookups", "On").or_else(|| evidence.directive("HostnameLookups", "Double"))?;
-    let says = "The name of each new client is looked up in the DNS before its request is answered; names in logs can be resolved later";
+    let sentence = "The name of each new client is looked up in the DNS before its request is answered; names in logs can be resolved later";
     Some(advice(
         "hostname-lookups",
-        says,
+        sentence,
         format!("{}: HostnameLookups {}", on.at, on.args.join(" ")),
         Some("HostnameLookups Off".to_owned()),
     ))
@@ -210,8 +213,8 @@ fn hostname_lookups(evidence: &AdviceEvidence) -> Option<Advice> {
 
 fn keep_alive(evidence: &AdviceEvidence) -> Option<Advice> {
     let off = evidence.directive("KeepAlive", "Off")?;
-    let says = "Clients open a connection for each request; an idle connection occupies no worker";
-    Some(advice("keep-alive", says, format!("{}: KeepAlive Off", off.at), Some("KeepAlive On".to_owned())))
+    let sentence = "Clients open a connection for each request; an idle connection occupies no worker";
+    Some(advice("keep-alive", sentence, format!("{}: KeepAlive Off", off.at), Some("KeepAlive On".to_owned())))
 }
 
 /// Maximum of scripts and risks in a message.
@@ -238,13 +241,13 @@ fn cgi_mode(evidence: &AdviceEvidence) -> Option<Advice> {
         first.file.display(),
         first.modules_in_short()
     );
-    let says = "CGI scripts in Perl are compiled for each request, with the modules that they load; CgiMode fork compiles them once. \
+    let sentence = "CGI scripts in Perl are compiled for each request, with the modules that they load; CgiMode fork compiles them once. \
         cameleer check --compat lists all";
-    Some(advice("cgi-mode", says, seen, Some("CgiMode fork".to_owned())))
+    Some(advice("cgi-mode", sentence, seen, Some("CgiMode fork".to_owned())))
 }
 
-fn advice(rule: &'static str, says: &str, evidence: String, change: Option<String>) -> Advice {
-    Advice { rule, says: says.to_owned(), evidence, change }
+fn advice(rule: &'static str, sentence: &str, evidence: String, change: Option<String>) -> Advice {
+    Advice { rule, sentence: sentence.to_owned(), evidence, change }
 }
 
 #[cfg(test)]
@@ -303,9 +306,9 @@ mod tests {
                 front.queued = 7;
             })
         };
-        let said = all_busy(&full).expect("a word");
-        assert_eq!(said.evidence, "2 of 2 workers are busy for 14 s, 2 of them at GET /report; 7 requests wait");
-        assert_eq!(said.change.as_deref(), Some("MaxClients 4"));
+        let advice = all_busy(&full).expect("a word");
+        assert_eq!(advice.evidence, "2 of 2 workers are busy for 14 s, 2 of them at GET /report; 7 requests wait");
+        assert_eq!(advice.change.as_deref(), Some("MaxClients 4"));
         let place = |name: &str| StackFrame {
             code: StackCode::Native,
             name: name.to_owned(),
@@ -318,8 +321,8 @@ mod tests {
         let frames = vec![place("My::Report::handler"), place("DBI::st::execute")];
         let profile = StackProfile { samples: 100, frames, requests: vec![by], ..StackProfile::default() };
         let full = AdviceEvidence { stacks: Some(profile), ..full };
-        let said = all_busy(&full).expect("a word").evidence;
-        assert!(said.ends_with("; 2 of 2 are in DBI::st::execute at /srv/R.pm line 42"), "{said}");
+        let evidence = all_busy(&full).expect("a word").evidence;
+        assert!(evidence.ends_with("; 2 of 2 are in DBI::st::execute at /srv/R.pm line 42"), "{evidence}");
         let burst = AdviceEvidence { full: 0.5, ..full };
         assert_eq!(all_busy(&burst), None);
     }
@@ -337,7 +340,7 @@ mod tests {
         assert_eq!(rules(&evidence(|_, front| *front.codes.entry(500).or_default() = 2)), Vec::<&str>::new());
         let short_lived = evidence(|status, _| *status.counts.exits.entry(ExitReason::MaxRequests).or_default() = 50);
         assert_eq!(
-            recycled(&short_lived).and_then(|said| said.change).as_deref(),
+            recycled(&short_lived).and_then(|advice| advice.change).as_deref(),
             Some("MaxRequestsPerChild 10000-12000")
         );
     }
@@ -349,9 +352,9 @@ mod tests {
             AdviceEvidence { memory, ..evidence(|status, _| status.max_clients = max_clients) }
         };
         assert_eq!(memory(&many(1)), None);
-        let said = memory(&many(20_000)).and_then(|said| said.change).expect("a line");
-        let fit: u64 = said.trim_start_matches("MaxClients ").parse().expect("a number");
-        assert!((1..20_000).contains(&fit), "{said}");
+        let change = memory(&many(20_000)).and_then(|advice| advice.change).expect("a line");
+        let fit: u64 = change.trim_start_matches("MaxClients ").parse().expect("a number");
+        assert!((1..20_000).contains(&fit), "{change}");
     }
 
     #[test]
@@ -384,14 +387,17 @@ mod tests {
     #[test]
     fn the_advice_names_costly_directives_with_their_lines() {
         let at = At { file: "site.conf".into(), line: 7 };
-        let said = |name: &str, word: &str| {
+        let configured = |name: &str, word: &str| {
             let directive = Directive { at: at.clone(), ..Directive::new(name, [word]) };
             let section = Directive { section: Some(vec![directive]), ..Directive::new("VirtualHost", ["*:80"]) };
             AdviceEvidence { tree: vec![section], ..evidence(|_, _| ()) }
         };
-        let lookups = hostname_lookups(&said("hostnamelookups", "Double")).expect("a word");
+        let lookups = hostname_lookups(&configured("hostnamelookups", "Double")).expect("a word");
         assert_eq!(lookups.evidence, "site.conf:7: HostnameLookups Double");
-        assert_eq!(keep_alive(&said("KeepAlive", "Off")).and_then(|said| said.change).as_deref(), Some("KeepAlive On"));
-        assert_eq!(rules(&said("KeepAlive", "On")), Vec::<&str>::new());
+        assert_eq!(
+            keep_alive(&configured("KeepAlive", "Off")).and_then(|advice| advice.change).as_deref(),
+            Some("KeepAlive On")
+        );
+        assert_eq!(rules(&configured("KeepAlive", "On")), Vec::<&str>::new());
     }
 }

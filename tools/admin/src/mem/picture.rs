@@ -52,7 +52,7 @@ impl BarPart {
 struct Bar {
     name: String,
     parts: Vec<(BarPart, u64)>,
-    said: String,
+    label: String,
 }
 
 pub fn draw(report: &MemorySnapshot) -> String {
@@ -89,8 +89,8 @@ fn sums(report: &MemorySnapshot) -> [Bar; 2] {
     let again = report.total.rss.saturating_sub(report.total.pss);
     let added_up = [once.as_slice(), &[(BarPart::Again, again)]].concat();
     [
-        Bar { name: "in all".to_owned(), parts: once, said: size(report.total.pss) },
-        Bar { name: "Sum of RSS".to_owned(), parts: added_up, said: size(report.total.rss) },
+        Bar { name: "in all".to_owned(), parts: once, label: size(report.total.pss) },
+        Bar { name: "Sum of RSS".to_owned(), parts: added_up, label: size(report.total.rss) },
     ]
 }
 
@@ -101,7 +101,7 @@ fn bar(process: &Process) -> Option<Bar> {
     Some(Bar {
         name: name(process),
         parts: vec![(BarPart::Own, sizes.private), (shared, sizes.shared_anonymous), (BarPart::Files, files)],
-        said: description(process, &sizes),
+        label: description(process, &sizes),
     })
 }
 
@@ -177,9 +177,9 @@ impl Canvas {
         }
         let at = x as u64 + 8;
         // After the bar or, if there is no room, at the right edge.
-        match at + 8 * bar.said.len() as u64 > WIDTH {
-            true => self.text(WIDTH - 16, "right", &bar.said),
-            false => self.text(at, "", &bar.said),
+        match at + 8 * bar.label.len() as u64 > WIDTH {
+            true => self.text(WIDTH - 16, "right", &bar.label),
+            false => self.text(at, "", &bar.label),
         }
     }
 

@@ -89,9 +89,9 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
         match watched.press(key) {
             Some(Wish::Quit) => break,
             Some(Wish::Recycle(worker)) => {
-                let asked = server.request(Command::Recycle { worker }).map(drop);
+                let outcome = server.request(Command::Recycle { worker }).map(drop);
                 watched.show_message(
-                    asked.map_or_else(
+                    outcome.map_or_else(
                         |error| error.to_string(),
                         |()| format!("worker {worker} exits after its request"),
                     ),

@@ -101,13 +101,13 @@ impl Workload {
     }
 
     fn add(&mut self, method: Option<Method>, path: &str) -> Enough {
-        let asked = (method, path.to_owned());
-        let place = match self.places.get(&asked) {
+        let key = (method, path.to_owned());
+        let place = match self.places.get(&key) {
             Some(place) => *place,
             None => {
                 let place = self.asked.len() as u32;
-                self.asked.push(asked.clone());
-                self.places.insert(asked, place);
+                self.asked.push(key.clone());
+                self.places.insert(key, place);
                 place
             }
         };

@@ -37,12 +37,12 @@ pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
     let has_module = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e", "1"]).output()?.status.success();
     ensure!(has_module, "Devel::NYTProf is not installed: apt-get install libdevel-nytprof-perl");
     let folder = tempfile::Builder::new().prefix("cameleer-exact-").tempdir()?;
-    let (said, file) = request(conf, url, folder.path())?;
+    let (status, file) = request(conf, url, folder.path())?;
     ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed first");
     run(Command::new("nytprofhtml").arg("--no-flame").arg("-f").arg(&file).arg("-o").arg(into))?;
     let top = run(Command::new("perl").args(["-e", TOP]).arg(&file).arg(SHOWN.to_string()))?;
     let pages = into.join("index.html");
-    Ok(format!("{url}: {said}\n\n      self           all    calls  sub\n{top}\nline by line: {}\n", pages.display()))
+    Ok(format!("{url}: {status}\n\n      self           all    calls  sub\n{top}\nline by line: {}\n", pages.display()))
 }
 
 /// Starts a server that times each statement, and sends the request. Returns the status line, and the profile that

@@ -68,9 +68,9 @@ impl Size {
     /// Measures the modules and scripts, and prints the sizes of their subs.
     pub fn run(self) -> anyhow::Result<()> {
         let subjects = self.names.iter().map(|name| Subject::of(name)).collect::<anyhow::Result<Vec<_>>>()?;
-        let asked = self.names.iter().zip(subjects);
+        let pairs = self.names.iter().zip(subjects);
         let measured =
-            asked.map(|(name, subject)| self.measure(name, &subject)).collect::<anyhow::Result<Vec<Measured>>>()?;
+            pairs.map(|(name, subject)| self.measure(name, &subject)).collect::<anyhow::Result<Vec<Measured>>>()?;
         print(&match self.json {
             true => printable::json(&(serde_json::to_string_pretty(&measured)? + "\n")),
             false => printable::lines(&table::of(&measured)),
@@ -79,12 +79,12 @@ impl Size {
 
     /// Measures in a separate process, so that modules loaded for one subject do not affect the next.
     fn measure(&self, name: &str, subject: &Subject) -> anyhow::Result<Measured> {
-        let said = PerlChild::start(&self.include, |perl| {
+        let answer = PerlChild::start(&self.include, |perl| {
             perl.require_module("Cameleer::Size")?;
             Ok(perl.call_for_text(c"Cameleer::Size::of", &subject.for_perl())?)
         });
-        let said = said.and_then(PerlChild::answer).with_context(|| name.to_owned())?;
-        let mut measured: Measured = serde_json::from_str(&said)?;
+        let answer = answer.and_then(PerlChild::answer).with_context(|| name.to_owned())?;
+        let mut measured: Measured = serde_json::from_str(&answer)?;
         measured.name = name.to_owned();
         measured.subs.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
         measured.bytes = measured.subs.iter().map(|sub| sub.bytes).sum();

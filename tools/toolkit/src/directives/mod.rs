@@ -120,11 +120,11 @@ fn tls(addresses: &[String], around: &Surroundings, text: &mut DirectiveText) ->
 }
 
 fn pool(run: &Run, around: &Surroundings, text: &mut DirectiveText) -> anyhow::Result<()> {
-    let said = run.workers.map(|n| n.to_string()).or_else(|| around.concurrency.clone());
-    let said = said.unwrap_or_else(|| "5".to_string());
-    let workers: u32 = said.parse().unwrap_or(0);
+    let count = run.workers.map(|n| n.to_string()).or_else(|| around.concurrency.clone());
+    let count = count.unwrap_or_else(|| "5".to_string());
+    let workers: u32 = count.parse().unwrap_or(0);
     if workers == 0 {
-        return Err(Misuse(format!("--workers: expected a number from 1, got \"{said}\"")).into());
+        return Err(Misuse(format!("--workers: expected a number from 1, got \"{count}\"")).into());
     }
     text.by("--workers");
     for name in ["StartServers", "MinSpareServers", "MaxSpareServers", "MaxClients"] {

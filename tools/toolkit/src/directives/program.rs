@@ -64,13 +64,13 @@ fn cgi_mode(
     text: &mut DirectiveText,
 ) -> anyhow::Result<CgiMode> {
     let is_cgi = matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_));
-    let said = program.cgi_mode.as_deref();
-    if said.is_some() && !is_cgi {
+    let mode_word = program.cgi_mode.as_deref();
+    if mode_word.is_some() && !is_cgi {
         return Err(Misuse("--cgi-mode: applies only to CGI scripts and folders of them".to_owned()).into());
     }
     let expected = |word| Misuse(format!("--cgi-mode: expected program, fork or persistent, got \"{word}\""));
-    let mode = said.map(|word| CgiMode::named(word).ok_or_else(|| expected(word))).transpose()?;
-    if let Some(word) = said {
+    let mode = mode_word.map(|word| CgiMode::named(word).ok_or_else(|| expected(word))).transpose()?;
+    if let Some(word) = mode_word {
         text.by("--cgi-mode").line("CgiMode", &[word]);
     }
     let mode = mode.unwrap_or_default();

@@ -16,7 +16,7 @@ fn check(line: &str, around: Surroundings, expected: &str) {
 }
 
 fn text(run: &Run, around: &Surroundings) -> String {
-    of(run, around).expect("directives").into_iter().map(|said| said.directives).collect()
+    of(run, around).expect("directives").into_iter().map(|option| option.directives).collect()
 }
 
 fn site() -> Surroundings {
@@ -136,8 +136,8 @@ fn the_environment_of_hosts_is_honoured_and_options_win() {
     let run =
         |line: &[&str]| Cli::try_parse_from(std::iter::once("run").chain(line.iter().copied())).expect("parsed").run;
     assert!(text(&run(&[]), &heroku()).starts_with("Listen 0.0.0.0:81\nStartServers 3\n"));
-    let said = text(&run(&["-p", "82", "--workers", "4"]), &heroku());
-    assert!(said.starts_with("Listen 0.0.0.0:82\nStartServers 4\n"), "{said}");
+    let directives = text(&run(&["-p", "82", "--workers", "4"]), &heroku());
+    assert!(directives.starts_with("Listen 0.0.0.0:82\nStartServers 4\n"), "{directives}");
 }
 
 #[test]

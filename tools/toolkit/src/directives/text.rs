@@ -5,13 +5,13 @@ use master::configuration::OptionText;
 /// Directives as text, grouped by option.
 #[derive(Debug, Default)]
 pub struct DirectiveText {
-    said: Vec<OptionText>,
+    options: Vec<OptionText>,
 }
 
 impl DirectiveText {
     /// Sets the option of the following directives.
     pub fn by(&mut self, option: &str) -> &mut DirectiveText {
-        self.said.push(OptionText { option: option.to_owned(), directives: String::new() });
+        self.options.push(OptionText { option: option.to_owned(), directives: String::new() });
         self
     }
 
@@ -33,16 +33,16 @@ impl DirectiveText {
     }
 
     fn add(&mut self, line: &str) {
-        if let Some(said) = self.said.last_mut() {
-            said.directives.push_str(line);
-            said.directives.push('\n');
+        if let Some(option) = self.options.last_mut() {
+            option.directives.push_str(line);
+            option.directives.push('\n');
         }
     }
 
     /// All groups with directives, in order.
     pub fn finish(mut self) -> Vec<OptionText> {
-        self.said.retain(|said| !said.directives.is_empty());
-        self.said
+        self.options.retain(|option| !option.directives.is_empty());
+        self.options
     }
 }
 

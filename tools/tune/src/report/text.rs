@@ -23,9 +23,9 @@ pub fn text(report: &TuneReport) -> String {
 
 fn heading(report: &TuneReport, text: &mut String) {
     let TuneReport { site, url, urls, visitors, cores, seconds, alone, .. } = report;
-    let asked = if *urls == 1 { url.clone() } else { format!("{url} and {} other requests", urls - 1) };
+    let requested = if *urls == 1 { url.clone() } else { format!("{url} and {} other requests", urls - 1) };
     let _ = writeln!(text, "second server of {site}, {visitors} visitors, {cores:.0} cores, {seconds:.0} s");
-    let _ = writeln!(text, "{asked}\n");
+    let _ = writeln!(text, "{requested}\n");
     let share = alone.share;
     let _ = writeln!(
         text,

@@ -69,7 +69,7 @@ mod tests {
             "bcrypt",
             "",
         ] {
-            assert!(limits.set(word).is_err_and(|said| said.contains(&format!("got \"{word}\""))), "{word}");
+            assert!(limits.set(word).is_err_and(|message| message.contains(&format!("got \"{word}\""))), "{word}");
         }
         assert_eq!(limits.bcrypt, 12);
     }

@@ -68,9 +68,9 @@ impl PerlOptions {
             return Ok(());
         }
         let bit = flag(name).ok_or_else(|| format!("unknown option {name}: expected one of {}", FLAGS.join(", ")))?;
-        let said =
+        let configured =
             if word.starts_with('-') { PerlOptions { on: 0, off: bit } } else { PerlOptions { on: bit, off: 0 } };
-        self.merge(&said);
+        self.merge(&configured);
         Ok(())
     }
 }

@@ -219,11 +219,11 @@ impl BalancerSettings {
     pub fn route_of(&self, target: &str, cookies: &[&str]) -> Option<String> {
         let sticky = self.sticky.as_ref()?;
         let ends: &[char] = if self.semicolon_ends { &['?', '&', ';'] } else { &['?', '&'] };
-        let said = parameter(target, &sticky.parameter, ends)
+        let session = parameter(target, &sticky.parameter, ends)
             .or_else(|| cookies.iter().find_map(|line| cookie(line, &sticky.cookie)))?;
         let route = match self.separator {
-            Some(separator) => said.split_once(separator)?.1,
-            None => said,
+            Some(separator) => session.split_once(separator)?.1,
+            None => session,
         };
         (!route.is_empty()).then(|| route.to_owned())
     }

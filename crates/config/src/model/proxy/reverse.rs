@@ -26,12 +26,12 @@ pub fn cookie(value: &str, domains: &[(String, String)], paths: &[(String, Strin
     let mut changed = false;
     let parts = value.split(';').map(|part| {
         let Some((name, value)) = part.split_once('=') else { return part.to_owned() };
-        let (name_of, said) = (name.trim(), value.trim());
+        let (name_of, attribute) = (name.trim(), value.trim());
         let new = if name_of.eq_ignore_ascii_case("domain") {
-            domains.iter().find(|(there, _)| there.eq_ignore_ascii_case(said)).map(|(_, here)| here.clone())
+            domains.iter().find(|(there, _)| there.eq_ignore_ascii_case(attribute)).map(|(_, here)| here.clone())
         } else if name_of.eq_ignore_ascii_case("path") {
             // As in httpd, the whole path is replaced.
-            paths.iter().find(|(there, _)| said.starts_with(there.as_str())).map(|(_, here)| here.clone())
+            paths.iter().find(|(there, _)| attribute.starts_with(there.as_str())).map(|(_, here)| here.clone())
         } else {
             None
         };

@@ -53,13 +53,14 @@ impl Types {
     pub fn describe(&self, name: &str, usual: impl Fn(&str) -> Option<String>) -> Described {
         let mut described = Described::default();
         for extension in extensions(name) {
-            let said = |kind| self.added.get(&(kind, extension.clone())).cloned().flatten();
-            let encoding = said(FileAspect::Encoding);
+            let configured = |kind| self.added.get(&(kind, extension.clone())).cloned().flatten();
+            let encoding = configured(FileAspect::Encoding);
             // An extension with an encoding is not used as a type: `page.html.gz` is HTML.
-            let mime = said(FileAspect::Type).or_else(|| if encoding.is_none() { usual(&extension) } else { None });
+            let mime =
+                configured(FileAspect::Type).or_else(|| if encoding.is_none() { usual(&extension) } else { None });
             described.mime = mime.or(described.mime);
-            described.language = joined(described.language, said(FileAspect::Language), ",");
-            described.charset = said(FileAspect::Charset).or(described.charset);
+            described.language = joined(described.language, configured(FileAspect::Language), ",");
+            described.charset = configured(FileAspect::Charset).or(described.charset);
             described.encoding = joined(described.encoding, encoding, ", ");
         }
         described.language = described.language.or_else(|| self.default_language.clone());
@@ -83,9 +84,9 @@ impl Types {
         let (mut unknown, mut is_known) = (vec![base], false);
         for part in rest.split('.').filter(|part| !part.is_empty()) {
             let extension = part.to_ascii_lowercase();
-            let said = |kind| self.added.get(&(kind, extension.clone())).is_some_and(Option::is_some);
+            let is_configured = |kind| self.added.get(&(kind, extension.clone())).is_some_and(Option::is_some);
             let aspects = [FileAspect::Type, FileAspect::Charset, FileAspect::Language, FileAspect::Encoding];
-            match aspects.into_iter().any(said) || usual(&extension).is_some() || says_more(&extension) {
+            match aspects.into_iter().any(is_configured) || usual(&extension).is_some() || says_more(&extension) {
                 true => is_known = true,
                 false => unknown.push(part),
             }

@@ -63,8 +63,8 @@ impl Variables {
     }
 
     /// Applies `SetEnv` and `PassEnv`. Names that `UnsetEnv` cancelled are skipped.
-    pub fn set_all(&mut self, said: &[(String, Option<String>)]) {
-        said.iter().filter(|(_, value)| value.is_some()).for_each(|(name, value)| self.set(name, value.clone()));
+    pub fn set_all(&mut self, changes: &[(String, Option<String>)]) {
+        changes.iter().filter(|(_, value)| value.is_some()).for_each(|(name, value)| self.set(name, value.clone()));
     }
 
     /// Sorted by name.

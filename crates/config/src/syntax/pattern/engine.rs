@@ -231,8 +231,8 @@ fn build(source: &str, case: Case, is_compiled: bool) -> Result<Regex, String> {
     let mut builder = RegexBuilder::new();
     builder.dotall(true).caseless(case == Case::Either).jit_if_available(is_compiled);
     builder.build(&format!("(*NUL)(*LIMIT_HEAP={HEAP}){source}")).map_err(|error| {
-        let said = error.to_string();
-        said.rsplit(": ").next().unwrap_or_default().to_owned()
+        let message = error.to_string();
+        message.rsplit(": ").next().unwrap_or_default().to_owned()
     })
 }
 

@@ -345,7 +345,7 @@ mod tests {
             assert!(slow.run(8, || ()).is_none(), "at once");
         });
         assert!(slow.is_used_up() && !waiting.is_used_up() && !quick.is_used_up());
-        assert!(slow.unlogged().is_some_and(|said| said.starts_with("slow:7: ")));
+        assert!(slow.unlogged().is_some_and(|line| line.starts_with("slow:7: ")));
         assert!(slow.unlogged().is_none() && quick.unlogged().is_none());
     }
 
@@ -373,10 +373,10 @@ mod tests {
         });
         assert!(rounds.count() < 50 && other.is_used_up() && of("new", 1).is_used_up());
         assert!(neighbour.state().pause.is_none());
-        let said = one.unlogged().expect("a line for the log");
-        assert!(said.contains("below /home/ann") && other.unlogged().is_none(), "{said}");
+        let line = one.unlogged().expect("a line for the log");
+        assert!(line.contains("below /home/ann") && other.unlogged().is_none(), "{line}");
         let slowest = one.reserve.state().pause.as_ref().map(|pause| pause.file.clone()).expect("refused");
-        assert!(said.starts_with(&slowest));
+        assert!(line.starts_with(&slowest));
     }
 
     #[test]

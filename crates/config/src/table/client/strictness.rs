@@ -76,13 +76,13 @@ fn register_methods(draft: &mut Draft, methods: &[String]) -> Result<(), String>
 
 /// `AllowEncodedSlashes On|Off|NoDecode`
 fn allow_encoded_slashes(draft: &mut Draft, word: &str) -> Result<(), String> {
-    let said = match word.to_ascii_lowercase().as_str() {
+    let slashes = match word.to_ascii_lowercase().as_str() {
         "off" => EncodedSlashes::Refused,
         "on" => EncodedSlashes::Decoded,
         "nodecode" => EncodedSlashes::Kept,
         _ => return Err(format!("expected On, Off or NoDecode, got \"{word}\"")),
     };
-    draft.host().strictness.encoded_slashes = Some(said);
+    draft.host().strictness.encoded_slashes = Some(slashes);
     Ok(())
 }
 

@@ -189,15 +189,15 @@ fn set_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if !ignored.is_empty() {
         draft.warn(&format!("not supported yet and ignored: {}", ignored.join(" ")));
     }
-    let said = &mut draft.settings().options;
-    *said = Some(said.as_ref().map_or_else(|| next.clone(), |before| before.then(&next)));
+    let options = &mut draft.settings().options;
+    *options = Some(options.as_ref().map_or_else(|| next.clone(), |before| before.then(&next)));
     Ok(())
 }
 
 /// `SetHandler name`
 fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
     let handler = handler(draft, name)?;
-    let said = draft.settings();
-    (said.handler, said.unsets_handler) = (Some(handler), name.eq_ignore_ascii_case("none"));
+    let settings = draft.settings();
+    (settings.handler, settings.unsets_handler) = (Some(handler), name.eq_ignore_ascii_case("none"));
     Ok(())
 }

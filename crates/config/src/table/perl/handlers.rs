@@ -165,9 +165,9 @@ fn psgi_app(draft: &mut Draft, app: PsgiApp) {
     if !draft.config.start_up.iter().any(|known| known.step == step) {
         draft.start_up(step);
     }
-    let said = draft.settings();
-    said.psgi_app = Some(app);
-    said.handler = Some(Handler::Psgi);
+    let settings = draft.settings();
+    settings.psgi_app = Some(app);
+    settings.handler = Some(Handler::Psgi);
 }
 
 /// `RegistryPreload uri file`

@@ -135,8 +135,8 @@ pub fn speaks_of<'a>(all: impl Iterator<Item = &'a Directive>) -> Option<(PerlGe
     let mut sign = None;
     for directive in all {
         if directive.name.eq_ignore_ascii_case("PerlGeneration") {
-            let said = directive.args.first().map(|word| named(word));
-            return said.flatten().map(|generation| (generation, directive));
+            let configured = directive.args.first().map(|word| named(word));
+            return configured.flatten().map(|generation| (generation, directive));
         }
         if sign.is_none() && is_sign(directive) {
             sign = Some((PerlGeneration::Two, directive));
@@ -177,10 +177,10 @@ fn load_module(draft: &mut Draft, names: &[String]) -> Result<(), String> {
 
 /// `PerlGeneration 1|2`: checks that the value agrees with the API chosen by [`speaks_of`] or `-D`.
 fn generation(draft: &mut Draft, word: &str) -> Result<(), String> {
-    let said = named(word).ok_or_else(|| format!("expected 1 or 2, got \"{word}\""))?;
+    let configured = named(word).ok_or_else(|| format!("expected 1 or 2, got \"{word}\""))?;
     let speaks = draft.perl().generation;
     match draft.position.pool {
-        _ if said == speaks => Ok(()),
+        _ if configured == speaks => Ok(()),
         DEFAULT => Err(format!(
             "PerlGeneration {word} contradicts the definition of MODPERL2, which means generation 2: remove one of them"
         )),

@@ -89,7 +89,7 @@ fn perl_pool(draft: &mut Draft, name: &str) -> Result<(), String> {
         None if draft.excess_pools > 0 => return Ok(()), // the excess of pools is reported once
         None => return Err(unknown(draft, name)),
     };
-    if let Some(other) = draft.settings().pool.filter(|said| *said != pool) {
+    if let Some(other) = draft.settings().pool.filter(|configured| *configured != pool) {
         return Err(format!(
             "this place already has pool {}: remove one of the two lines",
             draft.config.pool_name(other)

@@ -42,12 +42,12 @@ impl Passwords {
     pub async fn find_out(
         &self,
         rules: &AccessRules,
-        asked: AuthSubject<'_>,
+        subject: AuthSubject<'_>,
         claimant: &Claimant,
     ) -> Result<Proof, NoThread> {
-        let (mut asked, since, mut answers) = (asked, Instant::now(), SqlAnswers::default());
+        let (mut subject, since, mut answers) = (subject, Instant::now(), SqlAnswers::default());
         loop {
-            let attempt = || self.users.attempt(rules, &asked, since, &answers);
+            let attempt = || self.users.attempt(rules, &subject, since, &answers);
             match attempt() {
                 AuthAttempt::Settled(proof) => return Ok(proof),
                 AuthAttempt::Unread(reading) => match glance(reading).await? {
@@ -60,15 +60,15 @@ impl Passwords {
                 }
                 AuthAttempt::Directory(question) => {
                     let answer = self.ask(&question, claimant).await?;
-                    match self.users.conclude(rules, asked, &question, answer) {
-                        Ok(next) => asked = next,
+                    match self.users.conclude(rules, subject, &question, answer) {
+                        Ok(next) => subject = next,
                         Err(proof) => return Ok(proof),
                     }
                 }
                 AuthAttempt::Slow(check) => {
                     let is_right = compare(check.clone(), claimant).await?;
                     match self.users.settle(check, is_right) {
-                        Ok(proven) => asked = proven,
+                        Ok(proven) => subject = proven,
                         Err(proof) => return Ok(proof),
                     }
                 }

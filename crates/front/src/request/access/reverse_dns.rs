@@ -56,9 +56,9 @@ impl ReverseDns {
     pub async fn of(&self, address: IpAddr, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
         let question = (address, verified);
         let name = self.cell(question);
-        let asked = name
+        let lookup = name
             .get_or_try_init(|| async { timeout(PATIENCE, self.look_up(address, verified)).await.unwrap_or(Ok(None)) });
-        asked.await.cloned()
+        lookup.await.cloned()
     }
 
     /// Whether one of the names has this address. The error, for the log: no answer in time, or too many names.
@@ -70,12 +70,12 @@ impl ReverseDns {
         }
         let permit = self.threads.clone().acquire_owned().await.map_err(|_| NoThread)?;
         let (resolver, names) = (self.resolver.clone(), names.to_vec());
-        let asked = blocking::run("look up a name of Require forward-dns", move || {
+        let lookup = blocking::run("look up a name of Require forward-dns", move || {
             let leads = leads_to(&*resolver, &names, address);
             drop(permit);
             leads
         });
-        let Ok(leads) = timeout(PATIENCE, asked).await else {
+        let Ok(leads) = timeout(PATIENCE, lookup).await else {
             return Ok(Err(format!("Require forward-dns {}: no answer in time", question.0.join(" ").escape_debug())));
         };
         let leads = leads?;
@@ -99,12 +99,12 @@ impl ReverseDns {
     async fn look_up(&self, address: IpAddr, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
         let permit = self.threads.clone().acquire_owned().await.map_err(|_| NoThread)?;
         let resolver = self.resolver.clone();
-        let asked = blocking::run("look up a client's name", move || {
+        let lookup = blocking::run("look up a client's name", move || {
             let name = look_up(&*resolver, address, verified);
             drop(permit);
             name
         });
-        Ok(asked.await?.map(Rc::from))
+        Ok(lookup.await?.map(Rc::from))
     }
 }
 
@@ -182,11 +182,11 @@ mod tests {
     }
 
     async fn futures(names: &ReverseDns, addresses: impl Iterator<Item = IpAddr>) -> Vec<Option<Rc<str>>> {
-        let mut asked: Vec<_> = addresses.map(|address| Box::pin(names.of(address, false))).collect();
-        let mut found = vec![None; asked.len()];
-        let mut open: Vec<usize> = (0..asked.len()).collect();
+        let mut lookups: Vec<_> = addresses.map(|address| Box::pin(names.of(address, false))).collect();
+        let mut found = vec![None; lookups.len()];
+        let mut open: Vec<usize> = (0..lookups.len()).collect();
         std::future::poll_fn(|cx| {
-            open.retain(|at| match asked[*at].as_mut().poll(cx) {
+            open.retain(|at| match lookups[*at].as_mut().poll(cx) {
                 std::task::Poll::Ready(name) => {
                     found[*at] = name.expect("a thread");
                     false

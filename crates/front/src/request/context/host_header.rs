@@ -12,8 +12,8 @@ use crate::base::refusal::Refusal;
 /// Checks `Host`. The host of an absolute target replaces it (RFC 9112, section 3.2.2).
 pub fn settle(head: &mut Parts) -> Result<(), Refusal> {
     let bad = Refusal::closing(StatusCode::BAD_REQUEST);
-    let mut said = head.headers.get_all(HOST).iter();
-    let (host, further) = (said.next(), said.next());
+    let mut hosts = head.headers.get_all(HOST).iter();
+    let (host, further) = (hosts.next(), hosts.next());
     let is_missing = host.is_none() && head.version >= Version::HTTP_11;
     if is_missing || further.is_some() || !host.is_none_or(|host| is_host(host.as_bytes())) {
         return Err(bad);

@@ -137,14 +137,14 @@ impl RequestContext {
 
     /// Whether the client wants to keep the connection open.
     pub fn wants_keep_alive(&self) -> bool {
-        let says = |word: &str| {
+        let has_option = |word: &str| {
             let values = self.head.headers.get_all(http::header::CONNECTION).iter();
             values.filter_map(|value| value.to_str().ok()).any(|value| contains_token(value, word))
         };
         match self.head.version {
             Version::HTTP_2 => true,
-            Version::HTTP_11 => !says("close"),
-            _ => says("keep-alive"),
+            Version::HTTP_11 => !has_option("close"),
+            _ => has_option("keep-alive"),
         }
     }
 }

@@ -61,12 +61,12 @@ fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) ->
     if !rules.lists(context.client.remote.ip_addr()) {
         return None;
     }
-    let said = joined(headers, &name);
+    let list = joined(headers, &name);
     let believed = context.proxies.client.get().map_or(1, |forwarded| forwarded.believed);
     // There may be fewer words than proxies, if one left the header unchanged.
     // Empty list elements are skipped (RFC 9110, section 5.6.1.2). An element of `Forwarded` may be unreadable and
     // still counts.
-    let entries = Entries::of(&name, &said).filter(|(_, entry)| entry.is_some() || name == FORWARDED);
+    let entries = Entries::of(&name, &list).filter(|(_, entry)| entry.is_some() || name == FORWARDED);
     let (_, entry) = entries.take(believed).last()?;
     let proto = if name == FORWARDED { forwarded::parameter(entry?, b"proto")? } else { entry?.into() };
     match &*proto.to_ascii_lowercase() {
@@ -78,8 +78,8 @@ fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) ->
 
 /// The header's fields, joined by commas.
 fn joined(headers: &HeaderMap, name: &HeaderName) -> Vec<u8> {
-    let said: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
-    said.join(&b", "[..])
+    let values: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
+    values.join(&b", "[..])
 }
 
 impl RequestContext {
@@ -134,11 +134,11 @@ impl RequestContext {
 
 fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<ForwardedClient> {
     let name = HeaderName::from_bytes(rules.header.as_deref()?.as_bytes()).ok()?;
-    let said = joined(headers, &name);
+    let list = joined(headers, &name);
     let mut at = client.ip_addr();
-    let (mut proxies, mut believed, mut rest) = (Vec::new(), 0, said.as_slice());
+    let (mut proxies, mut believed, mut rest) = (Vec::new(), 0, list.as_slice());
     let mut found = None;
-    for (before, entry) in Entries::of(&name, &said) {
+    for (before, entry) in Entries::of(&name, &list) {
         let Some(internal) = rules.trusts(at) else { break };
         let address = entry.and_then(|entry| if name == FORWARDED { forwarded_for(entry) } else { address(entry) });
         let Some(address) = address.filter(|address| internal || !is_private(*address)) else { break };
@@ -193,7 +193,7 @@ mod tests {
     const TRUSTED: bool = false;
 
     /// The client, the rest of the header, and the proxies, for a request from 10.0.0.1 with the header fields `said`.
-    fn find_in(header: &str, proxies: &[(&str, bool)], said: &[&str]) -> Option<(String, String, String)> {
+    fn find_in(header: &str, proxies: &[(&str, bool)], values: &[&str]) -> Option<(String, String, String)> {
         let network = |text| Network::parse(text).expect("an address").expect("a network");
         let rules = RemoteIp {
             header: Some(header.to_owned()),
@@ -205,7 +205,7 @@ mod tests {
             ..RemoteIp::default()
         };
         let mut headers = HeaderMap::new();
-        for value in said {
+        for value in values {
             let value = HeaderValue::from_bytes(value.as_bytes()).expect("a value");
             headers.append(HeaderName::from_bytes(header.as_bytes()).expect("a name"), value);
         }
@@ -216,9 +216,9 @@ mod tests {
         Some((forwarded.address.ip.clone(), text(header), text("x-by")))
     }
 
-    fn check(proxies: &[(&str, bool)], said: &[&str], expected: Option<(&str, &str, &str)>) {
+    fn check(proxies: &[(&str, bool)], values: &[&str], expected: Option<(&str, &str, &str)>) {
         let owned = |(a, b, c): (&str, &str, &str)| (a.to_owned(), b.to_owned(), c.to_owned());
-        assert_eq!(find_in("x-forwarded-for", proxies, said), expected.map(owned), "{proxies:?} {said:?}");
+        assert_eq!(find_in("x-forwarded-for", proxies, values), expected.map(owned), "{proxies:?} {values:?}");
     }
 
     #[test]
@@ -247,10 +247,10 @@ mod tests {
 
     #[test]
     fn client_text_in_the_header_hides_no_entry_of_a_proxy() {
-        for said in ["\"", "é", "\"a", "a\\", "x=\"y", "\t\"\\\""] {
-            let expected = Some(("192.0.2.7", said.trim(), "10.0.0.1"));
-            check(&[("10.0.0.1", TRUSTED)], &[&format!("{said}, 192.0.2.7")], expected);
-            check(&[("10.0.0.1", TRUSTED)], &[said, "192.0.2.7"], expected);
+        for junk in ["\"", "é", "\"a", "a\\", "x=\"y", "\t\"\\\""] {
+            let expected = Some(("192.0.2.7", junk.trim(), "10.0.0.1"));
+            check(&[("10.0.0.1", TRUSTED)], &[&format!("{junk}, 192.0.2.7")], expected);
+            check(&[("10.0.0.1", TRUSTED)], &[junk, "192.0.2.7"], expected);
         }
         check(&[], &["192.0.2.1,, 192.0.2.7"], Some(("192.0.2.7", "192.0.2.1,", "10.0.0.1")));
         for stranger in ["for=\"", "é", "\"", "for=\"a\\", "x\\\"y\"z\""] {
@@ -263,9 +263,9 @@ mod tests {
 
     #[test]
     fn forwarded_names_the_client_by_for() {
-        let check = |said: &str, expected: Option<&str>| {
-            let found = find_in("forwarded", &[("10.0.0.1", INTERNAL)], &[said]);
-            assert_eq!(found.map(|(address, ..)| address).as_deref(), expected, "{said}");
+        let check = |value: &str, expected: Option<&str>| {
+            let found = find_in("forwarded", &[("10.0.0.1", INTERNAL)], &[value]);
+            assert_eq!(found.map(|(address, ..)| address).as_deref(), expected, "{value}");
         };
         check("for=192.0.2.43;proto=https;by=203.0.113.43", Some("192.0.2.43"));
         check("for=192.0.2.1, proto=http;For=\"[2001:db8::17]:4711\"", Some("2001:db8::17"));

@@ -28,8 +28,8 @@ pub fn span_of(entry: &Entry<'_>, trace: TraceContext, generation: GenerationNum
 
 fn of_worker(worker: &LoggedWorker<'_>, generation: GenerationNumber) -> Option<WorkerSpan> {
     let (slot, pid) = worker.served_by?;
-    let told = worker.end.map_or(&[][..], |end| &end.log);
-    let parts = told.iter().filter(|(kind, ..)| *kind == LogKind::Span);
+    let entries = worker.end.map_or(&[][..], |end| &end.log);
+    let parts = entries.iter().filter(|(kind, ..)| *kind == LogKind::Span);
     let parts = parts.map(|(_, name, value)| (name.clone(), value.clone())).collect();
     Some(WorkerSpan { slot, pid, generation, waited: worker.waited, began: worker.began, served: worker.served, parts })
 }

@@ -45,6 +45,6 @@ pub fn may_find(generation: &View, route: &Route, folder: &Path, name: &str) -> 
 
 /// Whether the parts that say nothing about a file stand, in this order, in the name that the client asks for.
 pub fn are_asked(parts: &[&str], name: &str) -> bool {
-    let mut asked = name.split('.');
-    parts.iter().all(|part| asked.any(|known| known == *part))
+    let mut requested = name.split('.');
+    parts.iter().all(|part| requested.any(|known| known == *part))
 }

@@ -67,7 +67,7 @@ fn of_headers(document: &Document, set: Set<'_>) {
 
 fn of_server(document: &Document, set: Set<'_>) {
     let Document { context, head, route, .. } = document;
-    let asked = AskedOf { context, head, route, answers: &[], trace_level: 0 };
+    let source = AskedOf { context, head, route, answers: &[], trace_level: 0 };
     for (name, known) in [
         ("SERVER_SOFTWARE", RuleVariable::ServerSoftware),
         ("SERVER_NAME", RuleVariable::ServerName),
@@ -78,7 +78,7 @@ fn of_server(document: &Document, set: Set<'_>) {
         ("REQUEST_SCHEME", RuleVariable::RequestScheme),
         ("SERVER_ADMIN", RuleVariable::ServerAdmin),
     ] {
-        set(name, asked.known(known).as_bytes());
+        set(name, source.known(known).as_bytes());
     }
     set("CONTEXT_PREFIX", b"");
     set("GATEWAY_INTERFACE", b"CGI/1.1");

@@ -75,8 +75,8 @@ impl Page {
         context.leads_to(route.clone());
         context.take_over_variables();
         context.set_task(task);
-        let said = ask_worker::request(&context, &head, &route, &mut RequestBody::none()).await;
-        match said.map_err(|refusal| failed(&"the program", refusal.status))? {
+        let reply = ask_worker::request(&context, &head, &route, &mut RequestBody::none()).await;
+        match reply.map_err(|refusal| failed(&"the program", refusal.status))? {
             // The error page for the failure is not included.
             WorkerReply::Response(response) if response.status().is_server_error() => {
                 Err(failed(&"the program", response.status()))

@@ -147,17 +147,18 @@ fn decide<'a>(
     };
     let best = if client.wants_list { None } else { choose(&rules, variants, &preferences(context)) };
     let best = best.and_then(|at| variants.get(at));
-    let told = NegotiationHeaders { variants, is_transparent, sends_alternates: client.is_capable || best.is_none() };
-    told.tell(context, best);
+    let headers =
+        NegotiationHeaders { variants, is_transparent, sends_alternates: client.is_capable || best.is_none() };
+    headers.tell(context, best);
     match best {
         Some(best) => {
             context.negotiated_among(fingerprint(variants).filter(|_| is_transparent));
             Ok(best)
         }
-        None if client.is_capable => Err(told.list(StatusCode::MULTIPLE_CHOICES)),
+        None if client.is_capable => Err(headers.list(StatusCode::MULTIPLE_CHOICES)),
         None => {
             context.log_error(route, &"no variant is acceptable to the client");
-            Err(told.list(StatusCode::NOT_ACCEPTABLE))
+            Err(headers.list(StatusCode::NOT_ACCEPTABLE))
         }
     }
 }
@@ -232,7 +233,7 @@ pub enum MapChoice {
 pub async fn type_map(
     context: &RequestContext,
     head: &Parts,
-    asked: &Route,
+    requested: &Route,
     map: &Rc<Route>,
 ) -> Result<MapChoice, Refusal> {
     let generation = &context.generation;
@@ -243,7 +244,7 @@ pub async fn type_map(
     })?;
     let length = map.script_length.map_or(map.path.len(), |length| length as usize);
     let (own_path, path_info) = map.path.split_at_checked(length).unwrap_or((&map.path, b""));
-    let best = decide(context, head, asked, &variants, Request { path_info, prefers_programs: false })?;
+    let best = decide(context, head, requested, &variants, Request { path_info, prefers_programs: false })?;
     if let Some(body) = &best.body {
         return whole(head, best, body).map(MapChoice::Response);
     }

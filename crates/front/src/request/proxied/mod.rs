@@ -97,8 +97,8 @@ pub async fn answer(
 
 /// Whether the client waits for 100 before it sends the body. HTTP/1.0 has no such response.
 fn expects(context: &RequestContext) -> bool {
-    let said = context.head.headers.get(EXPECT);
-    let is_asked = said.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+    let expectation = context.head.headers.get(EXPECT);
+    let is_asked = expectation.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
     is_asked && context.head.version >= Version::HTTP_11 && !context.has_variable("force-proxy-request-1.0")
 }
 
@@ -109,7 +109,7 @@ impl Sending<'_> {
         // Clients choose the name, so that their connections would displace all others.
         let is_named_by_client = outgoing.tls.as_ref().is_some_and(|tls| tls.is_of_client);
         outgoing.once = is_named_by_client || self.context.has_variable("proxy-nokeepalive");
-        let protocol = switched::asked(self, to, self.has_body);
+        let protocol = switched::requested(self, to, self.has_body);
         outgoing.upgrades = protocol.is_some();
         match protocol {
             Some(protocol) => switched::ask(&mut outgoing.head.headers, protocol),

@@ -18,8 +18,8 @@ pub fn rewrite(context: &RequestContext, head: &Parts, route: &Route, headers: &
     let proxy = &route.settings.proxy;
     let maps = of_members(context, route, &proxy.reverses);
     for name in [LOCATION, CONTENT_LOCATION, URI] {
-        let Some(said) = headers.get(&name).and_then(|value| value.to_str().ok()) else { continue };
-        let Some(path) = reverse::reversed(&maps, said) else { continue };
+        let Some(url) = headers.get(&name).and_then(|value| value.to_str().ok()) else { continue };
+        let Some(path) = reverse::reversed(&maps, url) else { continue };
         // The left side of a line may be a whole URL.
         let origin = if path.starts_with('/') { origin(context, head, route) } else { String::new() };
         if let Ok(here) = HeaderValue::from_str(&format!("{origin}{path}")) {
@@ -31,7 +31,7 @@ pub fn rewrite(context: &RequestContext, head: &Parts, route: &Route, headers: &
     }
     for value in headers.iter_mut().filter(|(name, _)| **name == SET_COOKIE).map(|(_, value)| value) {
         let here =
-            value.to_str().ok().and_then(|said| reverse::cookie(said, &proxy.cookie_domains, &proxy.cookie_paths));
+            value.to_str().ok().and_then(|cookie| reverse::cookie(cookie, &proxy.cookie_domains, &proxy.cookie_paths));
         if let Some(here) = here.and_then(|here| HeaderValue::from_str(&here).ok()) {
             *value = here;
         }

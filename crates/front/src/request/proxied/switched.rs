@@ -11,7 +11,7 @@ use config::proxy::Passed;
 use proxy::fields;
 
 /// The protocol to which the client asks to switch, if it may with this backend. The body of such a request is empty.
-pub fn asked(sending: &Sending<'_>, to: &Passed, has_body: bool) -> Option<HeaderValue> {
+pub fn requested(sending: &Sending<'_>, to: &Passed, has_body: bool) -> Option<HeaderValue> {
     let head = sending.head;
     if has_body || head.version != Version::HTTP_11 || sending.context.stream.is_some() || head.method == Method::HEAD {
         return None;

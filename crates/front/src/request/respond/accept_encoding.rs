@@ -114,17 +114,17 @@ mod tests {
                 let (before, quality) = (if *blank { " " } else { "" }, f64::from(*quality) / 1000.0);
                 format!("{before}{};{before}q={quality:.3}", NAMES[*name])
             }).collect();
-            let said = |wanted: &str| {
+            let quality_of = |wanted: &str| {
                 let of = |name: &str| items.iter().find(|(known, ..)| NAMES[*known].eq_ignore_ascii_case(name));
                 of(wanted).map(|(_, quality, _)| *quality)
             };
-            let of = |coding: Coding| said(coding.token()).or_else(|| said("*")).unwrap_or(0);
+            let of = |coding: Coding| quality_of(coding.token()).or_else(|| quality_of("*")).unwrap_or(0);
             match chosen(&text.join(","), &Coding::ALL) {
                 Some(coding) => {
-                    prop_assert!(of(coding) > 0 && of(coding) >= said("identity").unwrap_or(0));
+                    prop_assert!(of(coding) > 0 && of(coding) >= quality_of("identity").unwrap_or(0));
                     prop_assert!(Coding::ALL.iter().all(|other| of(*other) <= of(coding)));
                 }
-                None => prop_assert!(Coding::ALL.iter().all(|other| of(*other) < said("identity").unwrap_or(0).max(1))),
+                None => prop_assert!(Coding::ALL.iter().all(|other| of(*other) < quality_of("identity").unwrap_or(0).max(1))),
             }
             // Arbitrary text must not panic, and selects only codings that it names.
             if let Some(coding) = chosen(&noise, &Coding::ALL) {

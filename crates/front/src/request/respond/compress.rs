@@ -105,8 +105,8 @@ fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Optio
     let route = route.as_ref().filter(|route| route.settings.response.compress.is_on())?;
     let rules = &route.settings.response.compress;
     let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let said = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let mime = mime(said);
+    let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mime = mime(content_type);
     let mut codings = rules.codings(mime, &file);
     if codings.is_empty() || !may_change(head) {
         return None;

@@ -178,14 +178,14 @@ mod tests {
 
     #[test]
     fn headers_about_the_connection_are_not_the_applications() {
-        let said = [
+        let sent = [
             ("Connection", "close"),
             ("Transfer-Encoding", "chunked"),
             ("Server", "x"),
             ("Set-Cookie", "a"),
             ("Set-Cookie", "b"),
         ];
-        let (status, headers, length) = read(head(200, &said)).expect("fine");
+        let (status, headers, length) = read(head(200, &sent)).expect("fine");
         assert_eq!((status, length), (StatusCode::OK, None));
         assert_eq!(
             headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect::<Vec<_>>(),

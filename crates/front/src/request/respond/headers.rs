@@ -353,9 +353,10 @@ fn expire(headers: &mut HeaderMap, rules: &ResponseRules, route: &Route) {
     if headers.contains_key(EXPIRES) {
         return;
     }
-    let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     // A 304 has no type, so the type of its file is used.
-    let kind = said.map(str::to_owned).or_else(|| rules.types.describe(&file_name(route), files::mime::usual).mime);
+    let kind =
+        content_type.map(str::to_owned).or_else(|| rules.types.describe(&file_name(route), files::mime::usual).mime);
     let Some(span) = rules.expires.of(mime(kind.as_deref().unwrap_or_default())) else { return };
     let now = SystemTime::now();
     let from = match span.from_change {

@@ -246,10 +246,10 @@ async fn until_answered(
     let trace_level = trace_level(context, route);
     let mut answers: Vec<(Question, RuleAnswer)> = Vec::new();
     for _ in 0..MOST_QUESTIONS {
-        let asked = AskedOf { context, head, route, answers: &answers, trace_level };
+        let source = AskedOf { context, head, route, answers: &answers, trace_level };
         context.begin_evaluation();
         let made =
-            context.generation.wait_for(|| Ok(context.apply_rules(|| run(rules, start.clone(), &asked)))).await?;
+            context.generation.wait_for(|| Ok(context.apply_rules(|| run(rules, start.clone(), &source)))).await?;
         if context.finds_answer(head, route).await {
             continue;
         }

@@ -307,8 +307,8 @@ impl Scheduler {
     }
 
     fn order_to_leave(&mut self, worker: WorkerId, now: Instant) {
-        if let Some(asked) = self.workers.get_mut(&worker) {
-            asked.enter(WorkerState::Retiring, now);
+        if let Some(entry) = self.workers.get_mut(&worker) {
+            entry.enter(WorkerState::Retiring, now);
             self.act(Action::AskToLeave(worker));
         }
     }

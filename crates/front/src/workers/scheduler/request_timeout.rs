@@ -48,7 +48,7 @@ impl Scheduler {
 
     fn interrupt(&mut self, worker: WorkerId, id: RequestId) {
         let Some(request) = self.requests.get_mut(&id) else { return };
-        let interrupt = told(worker, id, &mut request.timed);
+        let interrupt = interrupt_of(worker, id, &mut request.timed);
         self.act(interrupt);
     }
 
@@ -109,7 +109,7 @@ impl Scheduler {
         match due(&remains.timeouts, &remains.timed, now) {
             TimeoutAction::Nothing => {}
             TimeoutAction::Interrupt => {
-                let interrupt = told(worker, remains.request, &mut remains.timed);
+                let interrupt = interrupt_of(worker, remains.request, &mut remains.timed);
                 self.act(interrupt);
             }
             TimeoutAction::Kill => self.discard(worker, Stretch::Rest.why_killed(), Failure::RequestTimeout, now),
@@ -117,7 +117,7 @@ impl Scheduler {
     }
 }
 
-fn told(worker: WorkerId, request: RequestId, timed: &mut TimedStretch) -> Action {
+fn interrupt_of(worker: WorkerId, request: RequestId, timed: &mut TimedStretch) -> Action {
     timed.interrupts += 1;
     Action::Interrupt { worker, request, first: (timed.interrupts == 1).then_some(timed.stretch) }
 }

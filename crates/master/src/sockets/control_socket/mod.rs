@@ -111,9 +111,9 @@ impl ControlSocket {
     /// Answers `client`, if it is still connected.
     pub fn answer(&mut self, client: ControlClient, answer: &ControlReply) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
-        let said = serde_json::to_writer(&mut connection.output, answer).map_err(io::Error::from);
+        let serialized = serde_json::to_writer(&mut connection.output, answer).map_err(io::Error::from);
         connection.output.push(b'\n');
-        if said.and_then(|()| connection.write()).is_err() {
+        if serialized.and_then(|()| connection.write()).is_err() {
             self.clients.remove(&client);
         }
     }

@@ -203,8 +203,8 @@ impl<'a> AccessCheck<'a> {
         proof
     }
 
-    fn look_up(&self, asked: AuthSubject<'_>) -> Proof {
-        self.at.site.users.wait(self.rules, asked)
+    fn look_up(&self, subject: AuthSubject<'_>) -> Proof {
+        self.at.site.users.wait(self.rules, subject)
     }
 
     /// Admits the client or logs why not.

@@ -19,14 +19,14 @@ use config::Phase;
 pub(super) fn run(site: &Site, request: u64, hook: &[u8]) -> i32 {
     let Some(location) = site.under_way.running_location(request) else { return DECLINED };
     let at = LocatedRequest::new(site, request, &location);
-    let said = site.under_way.nested(|| {
+    let outcome = site.under_way.nested(|| {
         let before = apache::running_phase(request);
-        let said = hook_of(at, hook);
+        let outcome = hook_of(at, hook);
         before.map(|phase| apache::enter_phase(request, phase));
         at.enter();
-        said.unwrap_or_else(|PhaseEnd(said)| said)
+        outcome.unwrap_or_else(|PhaseEnd(status)| status)
     });
-    said.unwrap_or_else(|| {
+    outcome.unwrap_or_else(|| {
         too_deep();
         500
     })
@@ -80,6 +80,6 @@ fn invoke(at: LocatedRequest<'_>) -> i32 {
     }
     match respond(at) {
         DECLINED => apache::declined_file(at.request).map_or(404, |file| copy_file(at, &file)),
-        said => said,
+        status => status,
     }
 }

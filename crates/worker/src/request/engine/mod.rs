@@ -34,20 +34,20 @@ impl apache::Engine for Site {
         let RequestPath { filename, key, .. } = translate_own(self, request);
         let before = apache::running_phase(request);
         apache::begin_translation(request);
-        let said = key.and_then(|key| match self.locations.get(key, &filename) {
+        let outcome = key.and_then(|key| match self.locations.get(key, &filename) {
             // Within the Trans phase its handlers are not run once more.
             Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
             Ok(location) => first(LocatedRequest::new(self, request, &location), Phase::Trans),
             Err(error) => Err(PhaseEnd(self.calls.conclude_interrupted(request, error))),
         });
         before.map(|phase| apache::enter_phase(request, phase));
-        let led = said.and_then(|said| resolve_target(self, request, said == OK));
-        led.map_or_else(|PhaseEnd(said)| said, |_| OK)
+        let led = outcome.and_then(|status| resolve_target(self, request, status == OK));
+        led.map_or_else(|PhaseEnd(status)| status, |_| OK)
     }
 
     fn error_response(&self, request: u64, status: u16) -> Option<Vec<u8>> {
-        if let Some(said) = apache::custom_response(request, status) {
-            return said;
+        if let Some(response) = apache::custom_response(request, status) {
+            return response;
         }
         let RequestPath { filename, key, .. } = translate_own(self, request);
         let location = key.ok().and_then(|key| self.locations.get(key, &filename).ok())?;

@@ -24,8 +24,8 @@ pub(in crate::request) fn redirect(site: &Site, from: u64, how: InternalRequest,
     let translated = translate(site, request, &to.path, None);
     within(site, request, || match translated.key.and_then(|key| moved(site, request, None, key)) {
         Ok(location) => drop(process(site, request, location, Some(RequestKind::Redirect))),
-        Err(PhaseEnd(said)) => {
-            let status = apache::error_before(request).or(u16::try_from(said).ok());
+        Err(PhaseEnd(code)) => {
+            let status = apache::error_before(request).or(u16::try_from(code).ok());
             apache::send_page(request, status.unwrap_or(500), ErrorPage::Ours(""));
         }
     });

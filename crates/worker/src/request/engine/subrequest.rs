@@ -66,7 +66,7 @@ fn look_up(site: &Site, from: u64, to: &InternalTarget, kind: RequestKind) -> Op
             apache::set_status(sub, 301)
         }
         Ok(location) => site.under_way.add_subrequest(sub, location),
-        Err(PhaseEnd(said)) => apache::set_status(sub, u16::try_from(said).unwrap_or(200)),
+        Err(PhaseEnd(status)) => apache::set_status(sub, u16::try_from(status).unwrap_or(200)),
     }
     Some(sub)
 }
@@ -86,16 +86,16 @@ pub(super) fn run(site: &Site, sub: u64) -> i32 {
     within(site, sub, || {
         at.enter();
         apache::tie_env(sub);
-        let said = match respond(at) {
+        let status = match respond(at) {
             DECLINED => apache::declined_file(sub).map_or(404, |file| answer_part(at, &file)),
-            said => said,
+            status => status,
         };
         apache::keep_env(sub);
         if apache::is_filtered(sub) {
             site.perl.drain_output();
-            apache::end_filtered_response(sub, said);
+            apache::end_filtered_response(sub, status);
         }
-        said
+        status
     })
 }
 

@@ -45,7 +45,7 @@ impl Site {
         // A child forked by a BEGIN block has no request to answer.
         self.calls.end_forked_child(prepared.as_ref().err());
         match prepared {
-            Ok(said) => said == "yes",
+            Ok(word) => word == "yes",
             Err(interrupted) => {
                 // If a BEGIN block called exit, the kernel runs the script as a program.
                 if let libperl::Interrupted::Died(text) = interrupted {

@@ -150,8 +150,8 @@ impl Condition {
             *found = matched;
         }
         let holds = holds != self.negated;
-        let said = if holds { "matched" } else { "not-matched" };
-        state.note(4, format_args!("RewriteCond: input='{input}' pattern='{}' => {said}", self.source));
+        let outcome = if holds { "matched" } else { "not-matched" };
+        state.note(4, format_args!("RewriteCond: input='{input}' pattern='{}' => {outcome}", self.source));
         holds
     }
 }

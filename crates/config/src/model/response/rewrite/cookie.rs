@@ -4,9 +4,9 @@
 use std::time::{Duration, SystemTime};
 
 /// Value of `Set-Cookie`. `None` unless name, value and domain are present.
-pub fn line(said: &str) -> Option<String> {
-    let (mark, said) = said.strip_prefix(';').map_or((':', said), |rest| (';', rest));
-    let mut parts = said.split(mark);
+pub fn line(flag: &str) -> Option<String> {
+    let (mark, flag) = flag.strip_prefix(';').map_or((':', flag), |rest| (';', rest));
+    let mut parts = flag.split(mark);
     let (name, value, domain) = (parts.next()?, parts.next()?, parts.next()?);
     let mut rest = parts.chain(std::iter::repeat(""));
     let mut next = || rest.next().unwrap_or_default();
@@ -41,12 +41,12 @@ mod tests {
 
     #[test]
     fn a_cookie_has_the_attributes_of_the_flag() {
-        for (said, expected) in [
+        for (flag, expected) in [
             ("a:b:.x.org", "a=b; path=/; domain=.x.org"),
             (";a;b:c;x.org;0;/p;secure;1;lax", "a=b:c; path=/p; domain=x.org; secure; HttpOnly; SameSite=lax"),
             ("a:b:x:0:/:false:0:0", "a=b; path=/; domain=x"),
         ] {
-            assert_eq!(line(said).as_deref(), Some(expected), "{said}");
+            assert_eq!(line(flag).as_deref(), Some(expected), "{flag}");
         }
         assert!(line("a:b:x:60").is_some_and(|line| line.contains("; expires=") && line.ends_with("GMT")));
         assert_eq!(line("a:b"), None);

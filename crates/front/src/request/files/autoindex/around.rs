@@ -59,8 +59,8 @@ async fn open(context: &RequestContext, folder: &Route, head: &Parts, url: &str)
         if url.starts_with('/') { url.to_owned() } else { format!("{}{url}", percent_encode(&folder.path, PATH)) };
     let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let generation = &context.generation;
-    let asked = RouteKey { local: &context.client.local, host, path: &path };
-    let route = generation.wait_for(|| generation.routes.find(&generation.config, asked)).await.ok()?;
+    let key = RouteKey { local: &context.client.local, host, path: &path };
+    let route = generation.wait_for(|| generation.routes.find(&generation.config, key)).await.ok()?;
     // A rule of mod_rewrite may guard a file elsewhere on the site, and is not run for this one.
     let is_outside = !route.path.starts_with(&folder.path);
     let has_rules = generation.config.hosts.get(usize::from(folder.host)).is_none_or(|host| host.rewrite.is_on());

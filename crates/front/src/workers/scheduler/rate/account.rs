@@ -18,7 +18,7 @@ pub(super) struct Account {
     opened: Instant,
     worker_rate: Option<Rate>,
     /// Time of the last log line, and number of requests refused since.
-    told: Option<(Instant, u32)>,
+    last_report: Option<(Instant, u32)>,
 }
 
 /// Usage at a given time.
@@ -38,7 +38,7 @@ impl Account {
             began: 0.0,
             opened: now,
             worker_rate: limit.worker_seconds,
-            told: None,
+            last_report: None,
         }
     }
 
@@ -92,12 +92,12 @@ impl Account {
 
     /// Whether a log line is due; if so, the number of refusals that were not logged.
     pub(super) fn take_count(&mut self, now: Instant) -> Option<u32> {
-        match &mut self.told {
+        match &mut self.last_report {
             Some((at, more)) if now.duration_since(*at) < QUIET => {
                 *more += 1;
                 None
             }
-            told => Some(told.replace((now, 0)).map_or(0, |(_, more)| more)),
+            reported => Some(reported.replace((now, 0)).map_or(0, |(_, more)| more)),
         }
     }
 }

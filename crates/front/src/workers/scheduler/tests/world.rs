@@ -32,7 +32,7 @@ pub(super) struct SimWorker {
     /// The request that the worker runs.
     begun: Option<RequestId>,
     /// Replies that no thread has read yet, for each of two threads: the request, and whether the worker leaves.
-    said: [VecDeque<(RequestId, bool)>; 2],
+    replies: [VecDeque<(RequestId, bool)>; 2],
     ready: bool,
     stopped: bool,
     broken: bool,
@@ -205,8 +205,8 @@ impl World {
 
     fn ready(&mut self, id: WorkerId) {
         if !std::mem::replace(&mut self.worker(id).ready, true) {
-            let heard = self.scheduler.ready(id, self.now);
-            assert!(heard.is_ok(), "{heard:?}");
+            let outcome = self.scheduler.ready(id, self.now);
+            assert!(outcome.is_ok(), "{outcome:?}");
         }
     }
 
@@ -223,7 +223,7 @@ impl World {
             return;
         }
         if let Some(request) = worker.begun.take() {
-            worker.said[(request % 2) as usize].push_back((request, leaving));
+            worker.replies[(request % 2) as usize].push_back((request, leaving));
             worker.leaves |= leaving;
             worker.dead |= leaving;
         }
@@ -233,15 +233,15 @@ impl World {
     fn hear(&mut self, id: WorkerId, thread: usize) {
         let now = self.now;
         let worker = self.worker(id);
-        match worker.said[thread].front().copied() {
+        match worker.replies[thread].front().copied() {
             Some((request, leaving)) => {
-                let heard = self.scheduler.first_reply(id, request, now);
-                assert!(heard.is_ok(), "{request} is answered: {heard:?}");
+                let outcome = self.scheduler.first_reply(id, request, now);
+                assert!(outcome.is_ok(), "{request} is answered: {outcome:?}");
                 self.perform();
-                self.worker(id).said[thread].pop_front();
+                self.worker(id).replies[thread].pop_front();
                 self.scheduler.ended(id, request, leaving.then_some(LeaveReason::Program), now);
             }
-            None if worker.dead && worker.said.iter().all(VecDeque::is_empty) => self.scheduler.gone(id, now),
+            None if worker.dead && worker.replies.iter().all(VecDeque::is_empty) => self.scheduler.gone(id, now),
             None => {}
         }
     }
@@ -277,8 +277,8 @@ impl World {
             Action::Begin { worker, request } => {
                 let worker = &self.workers[&worker];
                 let has = worker.begun == Some(request) || worker.inbox.contains(&request);
-                let said = worker.said.iter().flatten().any(|(id, _)| *id == request);
-                assert!(has || said, "a request begins that was not sent");
+                let was_replied = worker.replies.iter().flatten().any(|(id, _)| *id == request);
+                assert!(has || was_replied, "a request begins that was not sent");
             }
             Action::TakeBack(id) => {
                 let worker = self.worker(id);

@@ -164,7 +164,7 @@ mod tests {
 
     /// Options that exist need no tip.
     #[test]
-    fn no_tip_is_about_an_option_of_ours() {
+    fn tips_are_only_about_options_that_do_not_exist() {
         let cli = Cli::command();
         let each =
             OPTIONS.iter().flat_map(|(command, options, _)| options.split(' ').map(move |option| (command, option)));

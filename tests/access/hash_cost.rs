@@ -57,7 +57,7 @@ fn a_too_expensive_hash_is_refused_and_logged_with_file_and_line() {
 }
 
 #[test]
-fn one_folder_waits_for_few_hashes_of_another_however_many_that_one_wants() {
+fn a_folder_waits_for_few_password_hashes_of_another_folder() {
     const GUESSES: usize = 40;
     let users: String = (0..GUESSES).map(|n| format!("u{n}:{}\n", bcrypt(11))).collect();
     let mut site = folder(Site::new(), "victim", &format!("ana:{CHEAP}\n"));

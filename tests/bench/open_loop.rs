@@ -38,7 +38,7 @@ fn a_pause_of_the_server_is_in_the_latencies_of_all_who_would_have_come() {
 
 #[test]
 #[ignore = "measures time: `make timing`"]
-fn a_latency_is_the_servers_and_hardly_more() {
+fn the_measured_latency_is_the_servers_response_time() {
     // The server measures each pause, because a busy machine prolongs it.
     let took = Arc::new(Mutex::new(Vec::new()));
     let noted = took.clone();

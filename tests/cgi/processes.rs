@@ -218,7 +218,7 @@ fn a_request_that_waits_too_long_is_a_503() {
 }
 
 #[test]
-fn more_are_forked_while_requests_wait() {
+fn cgi_processes_are_forked_while_requests_wait() {
     let server = site().serve("ScriptAlias /cgi/ @DIR@/scripts/\nCgiMaxProcesses 8\n");
     let mut waiting: Vec<_> = (0..8).map(|_| server.connect()).collect();
     for connection in &mut waiting {

@@ -65,7 +65,7 @@ fn other_lookups_are_made_on_a_thread() {
 
 /// Eight clients at the same time, each with several lookups per request.
 #[test]
-fn many_at_once_get_their_own() {
+fn concurrent_clients_get_their_own_files() {
     let server = serve("Options SymLinksIfOwnerMatch");
     std::thread::scope(|scope| {
         for client in 0..8 {

@@ -55,7 +55,7 @@ const ON: &str = r#"package On; use Apache::Constants qw(OK); sub handler {
     OK } 1;"#;
 
 #[test]
-fn no_way_makes_a_clients_proxy_that_of_a_program() {
+fn a_clients_proxy_header_never_becomes_http_proxy() {
     let conf = "PerlModule On\n<Location /on>\nSetHandler perl-script\nPerlHandler On\nPerlSetupEnv On\nErrorDocument 404 /scripts/env.pl\n</Location>\n\
          <Location /cgi>\nSetHandler cgi-script\nOptions +ExecCGI\n</Location>\nAlias /cgi/ @DIR@/cgi/\nRequestHeader append Proxy more\n\
          SetEnvIf Proxy (.+) seen=yes\n";

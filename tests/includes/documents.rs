@@ -74,7 +74,7 @@ fn a_page_takes_no_worker() {
 }
 
 #[test]
-fn what_one_request_sets_does_not_reach_the_next() {
+fn a_variable_that_a_page_sets_ends_with_its_request() {
     let server = page("<!--#echo var=\"x\" --><!--#set var=\"x\" value=\"$QUERY_STRING\" -->,<!--#echo var=\"x\" -->")
         .serve(CONF);
     let mut client = server.connect();

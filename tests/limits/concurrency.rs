@@ -74,7 +74,7 @@ fn a_client_that_leaves_makes_room_when_the_worker_is_done() {
 }
 
 #[test]
-fn every_section_counts_for_itself() {
+fn max_concurrent_reqs_counts_in_each_section() {
     let server = serve("MaxConcurrentReqs 1\n</Location>\n<Location /work/own>\nMaxConcurrentReqs 1");
     let mut first = start(&server, GET);
     server.get("/work/y").is(503);

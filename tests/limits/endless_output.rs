@@ -65,7 +65,7 @@ fn leaves_in_the_middle_of(server: &Server, path: &str) {
 
 /// Checks each way to print with a script of its own, called directly and through an internal redirect.
 #[track_caller]
-fn each_way_ends(api: &str, ways: &[&[(&str, &str)]]) {
+fn every_way_to_print_ends_the_script(api: &str, ways: &[&[(&str, &str)]]) {
     let mut site = Site::new().script("scripts/pid.pl", "print \"Content-Type: text/plain\\n\\n$$\";");
     site.write("big", &"x".repeat(200_000));
     let ways: Vec<_> = ways.iter().flat_map(|ways| ways.iter()).collect();
@@ -89,12 +89,12 @@ fn each_way_ends(api: &str, ways: &[&[(&str, &str)]]) {
 
 #[test]
 fn a_registry_script_of_mod_perl_1_ends_however_it_prints() {
-    each_way_ends(REGISTRY_1, &[OPERATORS, METHODS, METHODS_OF_1]);
+    every_way_to_print_ends_the_script(REGISTRY_1, &[OPERATORS, METHODS, METHODS_OF_1]);
 }
 
 #[test]
 fn a_registry_script_of_mod_perl_2_ends_however_it_prints() {
-    each_way_ends(REGISTRY_2, &[OPERATORS, METHODS, METHODS_OF_2]);
+    every_way_to_print_ends_the_script(REGISTRY_2, &[OPERATORS, METHODS, METHODS_OF_2]);
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn run_in_the_foreground() {
 }
 
 #[test]
-fn run_dash_d() {
+fn run_with_dash_d_starts_in_the_background() {
     for (error_log, log) in [(FILE, "error.log"), (PIPE, "error.log"), ("", "error_log")] {
         let site = site("");
         in_the_background(&site, run(&site, error_log, &["-D"]), log);

@@ -360,7 +360,7 @@ fn a_client_that_goes_in_the_middle_reaches_no_handler() {
 }
 
 #[test]
-fn one_module_is_enough() {
+fn apache2_request_needs_no_other_module_of_libapreq() {
     let code = "use Apache2::Request ();\nsub My::handler { my $r = shift; my $q = Apache2::Request->new($r, POST_MAX => 2);\n\
         my $error = eval { $q->body } ? 'none' : \"$@\"; $r->content_type('text/plain'); print STDOUT $q->param('a') // $error;\n\
         my $jar = $q->jar or return 0; print STDOUT join ' ', '', $jar->{a}, scalar $q->jar('a'); 0 }\n1;\n";

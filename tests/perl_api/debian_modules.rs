@@ -50,7 +50,7 @@ const CASES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn each_does_its_work_request_after_request() {
+fn each_debian_module_works_in_repeated_requests() {
     let scripts: Vec<&str> = CASES.iter().map(|(script, _)| *script).collect();
     let server = serve(Site::new(), &scripts, "");
     for _ in 0..2 {

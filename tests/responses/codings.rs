@@ -94,7 +94,7 @@ fn the_client_chooses_by_quality_and_else_the_order_of_the_configuration_counts(
 }
 
 #[test]
-fn levels_count() {
+fn compression_levels_change_the_length() {
     let server = serve(&format!(
         "{ALL}\nAlias /fast/ @DIR@/htdocs/\n<Location /fast>\nDeflateCompressionLevel 1\nBrotliCompressionQuality 0\n\
          ZstdCompressionLevel 1\n</Location>\n<Location /a.html>\nDeflateCompressionLevel 9\nBrotliCompressionQuality 11\n\

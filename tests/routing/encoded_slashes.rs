@@ -90,7 +90,7 @@ fn encoded_slashes_stay_encoded_for_programs_that_want_them() {
 }
 
 #[test]
-fn each_host_has_its_own() {
+fn allow_encoded_slashes_is_a_setting_of_each_host() {
     let server = site(
         "AllowEncodedSlashes On\n<VirtualHost *>\nServerName one\n</VirtualHost>\n\
          <VirtualHost *>\nServerName two\nAllowEncodedSlashes Off\n</VirtualHost>",

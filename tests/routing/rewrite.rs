@@ -186,7 +186,7 @@ fn line_ends_lead_around_no_rule() {
 }
 
 #[test]
-fn all_fields_of_a_name_are_looked_at() {
+fn a_condition_matches_all_header_fields_of_a_name() {
     let server = serve(
         "RewriteCond %{HTTP_USER_AGENT} bad\nRewriteRule ^ - [F]\nRewriteCond %{HTTP_COOKIE} \"^a=1; b=2$\"\nRewriteRule ^ - [G]",
     );

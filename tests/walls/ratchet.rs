@@ -1,5 +1,5 @@
-//! Numbers that grow only by hand: unsafe blocks, lines of the longest files, lines of the program, uses of names that
-//! leave the reader to guess who said what to whom. They stand in tests/walls/ratchet.txt, and `CAMELEER_BLESS=1` lowers them there, but never raises one.
+//! Numbers that grow only by hand: unsafe blocks, lines of the longest files, lines of the program, uses of vague
+//! names. They stand in tests/walls/ratchet.txt, and `CAMELEER_BLESS=1` lowers them there, but never raises one.
 
 use std::path::Path;
 

@@ -44,7 +44,7 @@ fn a_leaking_program_at_full_load_stays_in_the_budget_and_loses_nothing() {
 }
 
 #[test]
-fn no_more_workers_are_forked_than_fit() {
+fn no_more_workers_are_forked_than_fit_into_the_memory_budget() {
     let server = serve(LARGE, 8, "MemoryBudget 200M");
     let load = Load::start(&server, 16, "/", |response| response.status == 200);
     load.until_answered(50);

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_response_is_an_error() {
+    fn records_that_are_no_response_are_an_error() {
         for (bytes, error) in [
             (b"HTTP/1.1 200 OK".to_vec(), ProtocolError::Version(b'H')),
             (record(6, 2, b"x", 0), ProtocolError::Foreign(2)),

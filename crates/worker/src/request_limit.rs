@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_means_never() {
+    fn a_request_limit_of_zero_never_ends_a_worker() {
         let mut limit = RequestLimit::draw(&(0..=0));
         assert!((0..10_000).all(|_| !limit.is_last()));
     }

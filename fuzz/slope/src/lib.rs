@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_with_its_input_is_well() {
+    fn a_cost_that_grows_with_the_input_is_accepted() {
         look(&INPUT, line);
         look(b"short", square);
     }
 
     #[test]
-    fn one_slow_look_is_not_believed() {
+    fn a_single_slow_measurement_is_repeated() {
         let mut looks = 0;
         let mut measure = || {
             looks += 1;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn some_inputs_are_watched_and_the_first_is_one() {
+    fn a_sample_of_the_inputs_is_measured_and_the_first_belongs_to_it() {
         let watched = Cell::new(0);
         (0..2 * EVERY).for_each(|_| watch(&INPUT, |_| watched.set(watched.get() + 1)));
         assert!(watched.get() >= 2 * 4 && watched.get() <= 2 * 4 * LOOKS as u32, "{}", watched.get());

@@ -58,7 +58,7 @@ fn serve(site: Site, driver: &Driver) -> Server {
 
 /// Sends requests until both workers have answered; returns one response of each.
 #[track_caller]
-fn both_workers(server: &Server, target: &str, good: fn(&str) -> bool) -> BTreeMap<String, String> {
+fn bodies_of_both_workers(server: &Server, target: &str, good: fn(&str) -> bool) -> BTreeMap<String, String> {
     // A single client might always meet the same worker.
     let others = Load::start(server, 3, target, |response| response.status == 200);
     let mut workers = BTreeMap::new();
@@ -77,14 +77,14 @@ fn both_workers(server: &Server, target: &str, good: fn(&str) -> bool) -> BTreeM
 fn each_worker_has_a_connection_of_its_own_from_the_start(server: &Server) {
     let connects = || server.log().matches("Apache::DBI             new connect to").count();
     until("connect_on_init has connected both workers", || connects() == 2);
-    both_workers(server, "/ledger/count?nothing", |body| body.contains(" opened=1 rows=0"));
+    bodies_of_both_workers(server, "/ledger/count?nothing", |body| body.contains(" opened=1 rows=0"));
     assert_eq!(connects(), 2, "one for each worker, before its first request");
 }
 
 #[track_caller]
 fn a_disconnect_changes_nothing(server: &Server) {
     for _ in 0..2 {
-        both_workers(server, "/ledger/add?left-by-disconnect", |body| body.contains(" opened=1 added"));
+        bodies_of_both_workers(server, "/ledger/add?left-by-disconnect", |body| body.contains(" opened=1 added"));
     }
 }
 
@@ -93,13 +93,13 @@ fn a_transaction_ends_with_its_request(server: &Server) {
     for _ in 0..4 {
         server.get("/ledger/leave").is(500);
     }
-    both_workers(server, "/ledger/count?left", |body| body.contains(" opened=1 rows=0"));
+    bodies_of_both_workers(server, "/ledger/count?left", |body| body.contains(" opened=1 rows=0"));
 }
 
 #[track_caller]
 fn what_start_up_opened_is_not_shared(server: &Server, driver: &Driver) {
     server.logged("start-up left a connection to \"dbi:");
-    let sessions = both_workers(server, "/ledger/startup", |body| body.contains(" session="));
+    let sessions = bodies_of_both_workers(server, "/ledger/startup", |body| body.contains(" session="));
     let sessions: BTreeSet<&String> = sessions.values().collect();
     assert!(sessions.len() == 2 || driver.dsn == SQLITE.dsn, "{sessions:?}");
 }
@@ -123,7 +123,7 @@ fn no_row_is_lost_under_load_and_across_a_reload(server: &Server) {
 }
 
 #[track_caller]
-fn all_that_needs_no_restart(server: &Server, driver: &Driver) {
+fn check_without_restart(server: &Server, driver: &Driver) {
     each_worker_has_a_connection_of_its_own_from_the_start(server);
     a_disconnect_changes_nothing(server);
     what_start_up_opened_is_not_shared(server, driver);
@@ -133,9 +133,9 @@ fn all_that_needs_no_restart(server: &Server, driver: &Driver) {
 
 #[track_caller]
 fn workers_connect_again_when_the_database_comes_back(server: &Server, driver: &Driver, database: &mut Database) {
-    let before = both_workers(server, "/ledger/count?-", |body| body.contains(" opened=1 "));
+    let before = bodies_of_both_workers(server, "/ledger/count?-", |body| body.contains(" opened=1 "));
     database.restart();
-    let after = both_workers(server, "/ledger/count?-", |body| body.contains(" rows=0"));
+    let after = bodies_of_both_workers(server, "/ledger/count?-", |body| body.contains(" rows=0"));
     assert!(before.keys().eq(after.keys()), "the same workers");
     let handles = if driver.connects_again { "opened=1 " } else { "opened=2 " };
     assert!(after.values().all(|body| body.starts_with(handles)), "{after:?}");
@@ -144,7 +144,7 @@ fn workers_connect_again_when_the_database_comes_back(server: &Server, driver: &
 #[test]
 fn apache_dbi_on_sqlite() {
     let server = serve(Site::new(), &SQLITE);
-    all_that_needs_no_restart(&server, &SQLITE);
+    check_without_restart(&server, &SQLITE);
 }
 
 #[track_caller]
@@ -152,7 +152,7 @@ fn all(product: &'static Product, driver: &Driver) {
     let site = Site::new();
     let mut database = Database::start(&site, product);
     let server = serve(site, driver);
-    all_that_needs_no_restart(&server, driver);
+    check_without_restart(&server, driver);
     workers_connect_again_when_the_database_comes_back(&server, driver, &mut database);
 }
 

@@ -158,7 +158,7 @@ fn other_modules_add_pages() {
 }
 
 #[test]
-fn no_resource_page_when_the_order_is_the_other() {
+fn the_resource_page_needs_apache_status_loaded_first() {
     let server = serve(Site::new(), "PerlModule Apache::Resource Apache::Status", "");
     assert!(!server.text("/perl-status").contains("rlimit"));
 }

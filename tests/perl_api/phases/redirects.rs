@@ -43,7 +43,7 @@ fn a_redirect_may_come_before_the_answer() {
 }
 
 #[test]
-fn a_circle_ends() {
+fn a_circle_of_internal_redirects_ends_with_500() {
     let server = serve(
         "sub from { $_[0]->internal_redirect('/to'); OK } sub to { $_[0]->internal_redirect('/from'); OK }",
         &conf(""),

@@ -28,7 +28,7 @@ fn answered(server: &Server) -> Load {
     Load::start(server, 4, "/", |response| response.status == 200 && response.text() == "answered")
 }
 
-fn one_generation(server: &Server) {
+fn wait_for_one_generation(server: &Server) {
     until("the old generations have left", || {
         server.status()["generations"].as_array().is_some_and(|all| all.len() == 1)
     });
@@ -47,7 +47,7 @@ fn five_reloads_under_load_lose_nothing_and_a_long_request_outlives_them() {
     assert_eq!(load.failures(), Vec::<String>::new());
     server.site.write("go", "");
     assert_eq!(long.response().is(200).text(), "answered");
-    one_generation(&server);
+    wait_for_one_generation(&server);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn forty_reload_signals_in_a_second_leave_one_generation_and_lose_nothing() {
         server.signal(Signal::SIGHUP);
         let_pass((n * Duration::from_millis(30)).saturating_sub(begun.elapsed()));
     }
-    one_generation(&server);
+    wait_for_one_generation(&server);
     load.until_answered(50);
     assert_eq!(load.failures(), Vec::<String>::new());
     until("no more than two workers are left", || server.workers().len() <= 2);

@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_short() {
+    fn sizes_have_a_unit_and_at_most_four_digits() {
         for (bytes, expected) in [
             (0, "0 kB"),
             ((1 << 20) - 1, "1023 kB"),

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_digits_matter() {
+    fn numbers_are_rounded_down_to_two_digits() {
         for (number, expected) in [(0, 0), (7, 7), (99, 99), (512, 510), (12_999, 12_000)] {
             assert_eq!(round_down(number), expected);
         }

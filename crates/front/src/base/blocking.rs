@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_are_threads_is_done_in_turn() {
+    fn calls_beyond_the_number_of_threads_are_queued() {
         let results = wait_for(async {
             let all: Vec<_> = (0..3 * MOST).map(|n| Box::pin(run("count", move || n))).collect();
             let mut sum = 0;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_compute_at_once_than_there_are_processors() {
+    fn computations_at_once_are_limited_to_the_processors() {
         static BUSY: AtomicUsize = AtomicUsize::new(0);
         let most = wait_for(async {
             let work = || {

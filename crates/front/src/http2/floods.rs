@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_allowed_in_a_second_is_a_flood() {
+    fn frames_beyond_the_limit_of_a_second_are_a_flood() {
         let now = Instant::now();
         let opening = 1000_u32.to_be_bytes();
         let cases: [(u8, &[u8], usize); 7] = [

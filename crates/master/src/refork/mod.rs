@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn no_worker_leaves_while_a_tenth_is_away() {
+    fn a_refork_replaces_no_worker_while_a_tenth_of_them_is_starting() {
         let (mut refork, now) = (Reforking::default(), Instant::now());
         let (mut workers, _) = serving(10, now);
         let mold = MoldId { pool: pool(0), refork: 1 };

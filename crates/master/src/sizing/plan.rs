@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_that_has_grown_is_worth_its_end() {
+    fn only_a_worker_that_has_grown_is_replaced() {
         let plan = plan(&[]);
         assert!(plan.repays(0, 26 * MB) && !plan.repays(0, 24 * MB) && !plan.repays(1, 90 * MB));
     }

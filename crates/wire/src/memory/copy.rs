@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_length_comes_out_as_it_went_in() {
+    fn bytes_of_any_length_are_copied_unchanged() {
         let words: Vec<AtomicU64> = (0..8).map(|_| AtomicU64::new(u64::MAX)).collect();
         let text: Vec<u8> = (1..=48).collect();
         for length in 0..text.len() {

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_may_be_written_and_is_nobodys_else_is_looked_at() {
+    fn only_private_writable_mappings_are_inspected() {
         let name = |line| writable(line).map(|run| (run.start, run.end, run.mapping));
         assert_eq!(name("1000-3000 rw-p 00000000 00:00 0      [heap]"), Some((0x1000, 0x3000, "[heap]".to_owned())));
         assert_eq!(name("1000-3000 rw-p 00000000 00:00 0"), Some((0x1000, 0x3000, String::new())));

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn one_request_sees_one_state() {
+    fn a_request_sees_one_state_of_a_htaccess_file() {
         let folder = tempfile::tempdir().unwrap();
         let (cache, file) = (HtaccessCache::default(), folder.path().join("file"));
         assert_eq!(read(&cache, &file), None);

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_digits_are_shown() {
+    fn numbers_are_shown_with_three_digits() {
         let times =
             [(0.0, "0.00 µs"), (85.24e-6, "85.2 µs"), (0.003_412, "3.41 ms"), (0.5, "500 ms"), (12.0, "12.0 s")];
         for (seconds, expected) in times {

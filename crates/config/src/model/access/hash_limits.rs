@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_word_sets_one_limit_and_a_wrong_word_sets_none() {
+    fn a_word_of_limit_password_hash_sets_one_limit() {
         let mut limits = DEFAULT;
         for word in ["bcrypt=12", "rounds=5000", "memory=64M"] {
             limits.set(word).expect(word);

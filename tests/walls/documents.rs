@@ -103,6 +103,29 @@ fn the_directive_reference_names_every_row_of_the_table() {
     }
 }
 
+/// Lines of Markdown wider than 160 columns, without tables and code.
+fn wide_lines(text: &str) -> Vec<usize> {
+    let mut is_code = false;
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        is_code ^= line.trim_start().starts_with("```");
+        if !is_code && !line.trim_start().starts_with('|') && line.chars().count() > 160 {
+            found.push(number);
+        }
+    }
+    found
+}
+
+#[test]
+fn the_lines_of_the_documents_have_at_most_160_columns() {
+    for (document, text) in documents() {
+        let found = wide_lines(&text);
+        assert!(found.is_empty(), "{}: break the lines {found:?} after 120 columns", document.display());
+    }
+    let wide = "x ".repeat(81);
+    assert_eq!(wide_lines(&format!("{wide}\n```text\n{wide}\n```\n| {wide} |\n{wide}")), [1, 6]);
+}
+
 #[test]
 fn every_link_in_the_documents_leads_somewhere() {
     let link = pattern(r"\]\(([^)#:]+)(#[^)]*)?\)");

@@ -30,8 +30,36 @@ pub fn markdown() -> String {
 }
 
 fn section(row: &Row) -> String {
-    let facts: String = facts(row).iter().map(|fact| format!("- {fact}\n")).collect();
-    format!("\n## {}\n\n    {}\n\n{}\n\n{facts}", row.name, row.syntax(), row.about)
+    let facts: String = facts(row).iter().map(|fact| wrapped(&format!("- {fact}"), "  ") + "\n").collect();
+    format!("\n## {}\n\n    {}\n\n{}\n\n{facts}", row.name, row.syntax(), wrapped(row.about, ""))
+}
+
+/// Columns of the page.
+const WIDTH: usize = 120;
+
+/// The text in lines of at most [`WIDTH`] columns, as far as its words allow; further lines begin with `indent`. Code
+/// stays on one line, and no line begins with a word that Markdown reads as a list or a heading.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut lines = String::new();
+    let mut column = 0;
+    let mut in_code = false;
+    for (number, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        let is_mark =
+            word.starts_with(['-', '+', '*', '#', '>', '|', '=']) || word.starts_with(|c: char| c.is_ascii_digit());
+        if number > 0 && column + 1 + length > WIDTH && !in_code && !is_mark {
+            lines.push('\n');
+            lines.push_str(indent);
+            column = indent.len();
+        } else if number > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column = word.rsplit_once('\n').map_or(column + length, |(_, last)| last.chars().count());
+        in_code ^= word.matches('`').count() % 2 == 1;
+    }
+    lines
 }
 
 /// Aliases, contexts, default and effect of a directive, a line for each.

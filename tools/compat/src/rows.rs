@@ -84,7 +84,7 @@ impl Support {
 pub fn page() -> String {
     let mut page = String::from(
         "# Compatibility with mod_perl 1.x, mod_perl 2 and Apache 1.3\n\n\
-         Made from `tools/compat/src/rows.txt` by `make doc`; no row without a test that drives it. \
+         Made from `tools/compat/src/rows.txt` by `make doc`; no row without a test that drives it.\n\
          `cameleer check --compat -f httpd.conf` reads a site by the same table.\n\n",
     );
     let count = |state| all().iter().filter(|row| row.state == state).count();

@@ -35,20 +35,12 @@ pub const PATH: &AsciiSet = CANONICAL;
 /// Bytes of a value that are escaped in a query, where `&`, `=` and `+` have a meaning.
 pub const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// Bytes that the target of a request cannot contain unescaped. An escape that is there stays as it is.
+pub const NOT_IN_TARGET: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
+
 /// Bytes that no URL contains unescaped. An escape that is there stays as it is.
-pub const NOT_IN_URL: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'<')
-    .add(b'>')
-    .add(b'[')
-    .add(b'\\')
-    .add(b']')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}');
+pub const NOT_IN_URL: &AsciiSet = &NOT_IN_TARGET.add(b'[').add(b']');
 
 /// Reason why a path is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

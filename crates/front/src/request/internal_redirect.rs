@@ -6,26 +6,16 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, StatusCode, Uri};
-use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use percent_encoding::{AsciiSet, percent_encode};
 
 use crate::base::refusal::Refusal;
+use base::path::NOT_IN_TARGET;
 
 /// Maximum number of internal redirects; httpd's limit.
 pub const MAX_REDIRECTS: usize = 10;
 
 /// Bytes that a document or a program may write in a URL although a request's target cannot contain them.
-pub const UNSENT: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'#')
-    .add(b'<')
-    .add(b'>')
-    .add(b'\\')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}');
+pub const UNSENT: &AsciiSet = &NOT_IN_TARGET.add(b'#');
 
 /// The request for an internal redirect: a GET, or HEAD, of the named path.
 pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri};
-use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use percent_encoding::percent_encode;
 
 use super::access::admit;
 use super::context::RequestContext;
@@ -27,7 +27,7 @@ use crate::base::target;
 use crate::generation::View;
 use crate::routing::{NotYet, Route};
 use accept::Accepts;
-use base::path::{PATH, Text, stays_below};
+use base::path::{NOT_IN_TARGET, PATH, Text, stays_below};
 use choose::{Preferences, choose};
 use config::response::negotiation::ForcePriority;
 use files::open::{Links, PathWithLinks, root};
@@ -35,10 +35,6 @@ use folder::Candidates;
 use quality::Rules;
 use response::NegotiationHeaders;
 use variant::Variant;
-
-/// Characters escaped in the URI of a variant: those that a target cannot have.
-const URI: &AsciiSet =
-    &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
 
 /// The route of the file that MultiViews chooses for a missing one; `None` if the file is there, or no name is similar.
 pub async fn multi_views(
@@ -250,7 +246,7 @@ pub async fn type_map(
     }
     let folder = own_path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     let folder = percent_encode(own_path.get(..folder).unwrap_or_default(), PATH);
-    let name = percent_encode(best.name.as_bytes(), URI);
+    let name = percent_encode(best.name.as_bytes(), NOT_IN_TARGET);
     let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let target = format!("{folder}{name}{}{query}", percent_encode(path_info, PATH));
     let mut head = head.clone();

@@ -4,33 +4,17 @@ use std::fmt::Write;
 
 use http::StatusCode;
 use http::header::{CONTENT_LOCATION, HeaderName, HeaderValue, VARY};
-use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use percent_encoding::{AsciiSet, percent_encode};
 
 use super::quality::PROGRAM;
 use super::variant::Variant;
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
+use base::path::NOT_IN_URL;
 use base::printable;
 
 /// Characters escaped in a segment of a path, as in httpd.
-const SEGMENT: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'#')
-    .add(b'%')
-    .add(b'/')
-    .add(b';')
-    .add(b'<')
-    .add(b'>')
-    .add(b'?')
-    .add(b'[')
-    .add(b'\\')
-    .add(b']')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}');
+const SEGMENT: &AsciiSet = &NOT_IN_URL.add(b'#').add(b'%').add(b'/').add(b';').add(b'?');
 
 const TCN: HeaderName = HeaderName::from_static("tcn");
 const ALTERNATES: HeaderName = HeaderName::from_static("alternates");

@@ -31,9 +31,9 @@
 //!   files         files of a site, opened so that no link leads out of it
 //!   proxy         connections to the backends of the reverse proxy
 //!   status        the state of a running server, and its formats
-//!   tls           certificates, keys, the TLS of each host
 //!   ────────────
 //!   databases     databases of users and rewrite maps: DBM files, SQLite, PostgreSQL
+//!   tls           certificates, keys, the TLS of each host and of connections to backends and directories
 //!   ────────────
 //!   apache        the Rust half of the `Apache::` API: the request record
 //!   config        httpd's language: the table of directives, and the settings of each request

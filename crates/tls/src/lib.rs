@@ -13,6 +13,7 @@ pub mod names;
 mod pem_files;
 pub mod server;
 pub mod sessions;
+mod signatures;
 pub mod staple;
 mod verifier;
 mod versions;
@@ -22,6 +23,7 @@ pub use clients::ClientFiles;
 pub use identity::Identity;
 pub use server::Servers;
 pub use sessions::Sessions;
+pub use verifier::BackendVerifier;
 
 use config::{Config, ConfigError};
 use serde::{Deserialize, Serialize};

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use config::access::LdapServer;
 use config::regular;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, RootCertStore};
+use tls::BackendVerifier;
 
 /// The authorities of the system, as Debian's package ca-certificates writes them.
 const SYSTEM: &str = "/etc/ssl/certs/ca-certificates.crt";
 /// Maximum size of a file of authorities in bytes.
 const LONGEST: u64 = 16 << 20;
+/// `LDAPVerifyServerCert Off`: a certificate need only belong to the key.
+const ANY_CERTIFICATE: BackendVerifier = BackendVerifier { roots: None, name: false, expire: false };
 
 /// Settings of a connection. Read for each new connection, because the files may have changed.
 pub fn client(server: &LdapServer) -> Result<ClientConfig, String> {
@@ -23,7 +25,7 @@ pub fn client(server: &LdapServer) -> Result<ClientConfig, String> {
         .map_err(|error| error.to_string())?;
     Ok(match server.verify {
         true => builder.with_root_certificates(authorities(&server.authorities)?).with_no_client_auth(),
-        false => builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate)).with_no_client_auth(),
+        false => builder.dangerous().with_custom_certificate_verifier(Arc::new(ANY_CERTIFICATE)).with_no_client_auth(),
     })
 }
 
@@ -43,54 +45,5 @@ fn add(roots: &mut RootCertStore, file: &Path, directive: &str) -> Result<(), St
     match roots.add_parsable_certificates(found) {
         (0, _) => Err(format!("{directive} {} contains no certificate: expected PEM", file.display())),
         _ => Ok(()),
-    }
-}
-
-/// `LDAPVerifyServerCert Off`: a certificate need only belong to the key.
-#[derive(Debug)]
-struct AnyCertificate;
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(
-            message,
-            certificate,
-            signature,
-            &ring::default_provider().signature_verification_algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(
-            message,
-            certificate,
-            signature,
-            &ring::default_provider().signature_verification_algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        ring::default_provider().signature_verification_algorithms.supported_schemes()
     }
 }

@@ -3,7 +3,7 @@
 use compat::programs::{CgiProgram, Programs};
 use config::program::CgiMode;
 
-/// Maximum of lines per kind.
+/// Maximum number of lines per kind.
 const MOST_LINES: usize = 20;
 
 /// Message if the search has reached a limit.

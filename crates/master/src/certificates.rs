@@ -51,7 +51,7 @@ impl Certificates {
         self.due
     }
 
-    /// Files have changed at `now`; which ones, shows when they are read.
+    /// Schedules the next read: a watched folder has changed at `now`. The events do not name the certificate files.
     pub fn changed(&mut self, now: Instant) {
         while let Some(Ok(_)) = self.inotify.as_ref().map(Inotify::read_events) {
             self.due = Some(now + SETTLE);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Maximum of paths: clients choose paths, so the map must be bounded. Further paths are counted together.
+/// Maximum number of paths: clients choose paths, so the map must be bounded. Further paths are counted together.
 const MOST: usize = 500;
 /// Maximum length of a path, in bytes; the rest is truncated.
 const LONGEST: usize = 200;

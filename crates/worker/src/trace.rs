@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use config::Phase;
 
-/// Maximum of phase handler spans per request.
+/// Maximum number of phase handler spans per request.
 const MOST: usize = 32;
 
 /// A span's name, and its value in the format of `wire::reply::LogKind::Span`.

@@ -17,7 +17,7 @@ use crate::tls::{GET, s_client};
 /// A client of rustls, which sends any bytes as its certificates.
 pub struct Raw(StreamOwned<ClientConnection, TcpStream>);
 
-/// Sends this chain whatever the server accepts.
+/// A resolver that sends this chain even if the server accepts none of its authorities.
 #[derive(Debug)]
 struct Always(Arc<CertifiedKey>);
 

@@ -28,7 +28,7 @@ Rates are per second. Times and queue lengths are those of the worst second of t
 /// Seconds shown before and after the time of `--at`.
 const AROUND: u32 = 120;
 const HOUR: u32 = 3600;
-/// Maximum of lines for an automatic step.
+/// Maximum number of lines for an automatic step.
 const LINES: u32 = 60;
 /// Preferred steps between lines, in seconds.
 const STEPS: [u32; 11] = [1, 2, 5, 10, 30, 60, 300, 900, 1800, HOUR, 6 * HOUR];

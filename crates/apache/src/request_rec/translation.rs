@@ -11,7 +11,7 @@ use super::target::{InternalTarget, frame};
 /// State of a record's translation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Translation {
-    /// The phase runs: only a handler's file counts.
+    /// The translation phase runs: the request has a file only if a handler has named one.
     Pending,
     /// The frame holds the translated file name.
     #[default]

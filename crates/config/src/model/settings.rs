@@ -130,7 +130,7 @@ impl Settings {
         !self.perl_filters.output.is_empty() || self.has_perl_handlers()
     }
 
-    /// Whether Perl code has phases of the request, of which the response is none.
+    /// Whether Perl code has a phase of the request other than the response.
     pub fn has_perl_handlers(&self) -> bool {
         self.phases.configured().any(|(phase, handlers)| phase.needs_worker() && !handlers.is_empty())
             || self.access.needs_providers()

@@ -27,7 +27,7 @@ pub enum FastcgiFailure {
     Protocol(ProtocolError),
     /// The output is no CGI response.
     Head(HeadError),
-    /// The body was to be longer by this number of bytes.
+    /// The body ended before its announced length; the number of missing bytes.
     Short(u64),
 }
 

@@ -13,7 +13,7 @@ use crate::place::{aliases_of, document_roots_of, place, types_of};
 use base::cache::BoundedCache;
 use config::{Applied, Config, Settings};
 
-/// Maximum of merged settings that a process caches; every edit of a `.htaccess` file makes new ones.
+/// Maximum number of merged settings that a process caches; every edit of a `.htaccess` file makes new ones.
 const MOST: usize = 512;
 
 /// A location's settings, as the API takes them.

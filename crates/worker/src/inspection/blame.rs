@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::private_pages::{PAGE, PageRun, compare};
 
-/// Maximum of owners in a report; further ones are summed as `OTHERS`.
+/// Maximum number of owners in a report; further ones are summed as `OTHERS`.
 const MOST: usize = 500;
 const OTHERS: &str = "(others)";
 

@@ -12,7 +12,7 @@ use base::cache::BoundedCache;
 use base::stamp::Stamp;
 use config::htaccess_file;
 
-/// Maximum of names in the cache; clients influence which names are looked up.
+/// Maximum number of names in the cache; clients influence which names are looked up.
 const MAX_KNOWN: usize = 1000;
 /// Upper bound of a file system's time resolution: two changes within this time may have the same time stamp.
 const TICK: Duration = Duration::from_millis(50);

@@ -9,7 +9,7 @@ use base::cache::BoundedCache;
 use base::shebang::{self, head};
 use base::stamp::Stamp;
 
-/// Maximum of files whose kind a worker caches.
+/// Maximum number of files whose kind a worker caches.
 const MAX_KNOWN: usize = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use config::{Handler, Settings, WarmUpSite};
 
 /// Port of the discard protocol (RFC 863), as the address of a client that does not exist.
 const CLIENT_PORT: u16 = 9;
-/// Maximum of redirects; same as in the front.
+/// Maximum number of redirects; same as in the front.
 const MAX_REDIRECTS: usize = 10;
 /// Environment variable that marks the request for programs.
 const MARK: &[u8] = b"CAMELEER_WARMUP=1\0";

@@ -12,8 +12,8 @@ use config::{Applied, Config, Htaccess, Scope, StartUpStep};
 
 /// First number of sections in `.htaccess` files; sections of the server's configuration have lower numbers.
 const FIRST: u32 = 1 << 16;
-/// Maximum of sections for which modules retain data. Clients choose locations, and each edit of a file makes new
-/// ones.
+/// Maximum number of sections for which modules retain data. Clients choose locations, and each edit of a file makes
+/// new ones.
 const MOST: u32 = 4096;
 
 /// The sections that modules know.

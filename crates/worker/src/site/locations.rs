@@ -15,7 +15,7 @@ use crate::place::{aliases_of, document_roots_of, logged, place, types_of};
 use crate::start_up;
 use config::{Applied, Config, Handler, Htaccess, Overrides, Phase, PsgiApp, Settings, StartUpStep};
 
-/// Maximum of merged settings that a worker caches; every edit of a `.htaccess` file makes new ones.
+/// Maximum number of merged settings that a worker caches; every edit of a `.htaccess` file makes new ones.
 const MAX_LOCATIONS: usize = 4096;
 
 /// The locations, and what they need of the site.

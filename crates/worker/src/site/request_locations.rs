@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use crate::location::ResolvedLocation;
 
-/// Maximum of changes during a client request; each is merged with all before it.
+/// Maximum number of changes during a client request; each is merged with all before it.
 const MOST: usize = 100;
-/// Maximum of nested phases that Perl code runs itself, since each needs stack space.
+/// Maximum number of nested phases that Perl code runs itself, since each needs stack space.
 const DEEPEST: u8 = 10;
 
 /// The locations, by record number.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Words of code that ends a process. `exit` is an exception in a mold.
 const ENDS: [&str; 5] = ["exec", "kill", "_exit", "syscall", "dump"];
-/// Maximum of files searched for one script.
+/// Maximum number of files searched for one script.
 const MOST_FILES: usize = 500;
 
 /// Whether compiling `script` may end the process. `folders` are those of `@INC`, without perl's own.

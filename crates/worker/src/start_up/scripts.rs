@@ -13,7 +13,7 @@ use super::trial;
 use crate::program::kind::is_program;
 use config::{At, ConfigError};
 
-/// Maximum of scripts from one folder: the path may name a whole disk.
+/// Maximum number of scripts from one folder: the path may name a whole disk.
 const MAX_FILES: usize = 10_000;
 /// Maximum depth of nested folders; symbolic links may form cycles.
 const MAX_DEPTH: usize = 8;

@@ -11,7 +11,7 @@ use config::regular;
 const MOST: u64 = 8 << 20;
 /// Longer paths, in bytes, are ignored.
 const LONGEST: usize = 1024;
-/// Maximum of paths returned. Many may be files, which Perl does not answer.
+/// Maximum number of paths returned. Many may be files, which Perl does not answer.
 const CANDIDATES: usize = 10_000;
 
 /// Paths of GETs answered with 200, without queries, the most frequent first. The file may grow during the read.

@@ -47,7 +47,7 @@ struct Group {
 /// One request that the warm-up may run.
 struct Candidate<'a> {
     group: usize,
-    /// Maximum of requests of the group.
+    /// Maximum number of requests of the group.
     most: usize,
     at: &'a At,
     asked: WarmUpRequest<'a>,

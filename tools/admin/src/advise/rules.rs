@@ -217,7 +217,7 @@ fn keep_alive(evidence: &AdviceEvidence) -> Option<Advice> {
     Some(advice("keep-alive", sentence, format!("{}: KeepAlive Off", off.at), Some("KeepAlive On".to_owned())))
 }
 
-/// Maximum of scripts and risks in a message.
+/// Maximum number of scripts and risks in a message.
 const NAMED: usize = 3;
 
 fn cgi_mode(evidence: &AdviceEvidence) -> Option<Advice> {

@@ -11,7 +11,7 @@ use master::sockets::control_socket::SelfReport;
 use toolkit::client::Server;
 use toolkit::units::size;
 
-/// Maximum of owners in the table.
+/// Maximum number of owners in the table.
 const SHOWN: usize = 20;
 
 /// Bytes of private pages by owner: new, written, counted, restored (see [`Owner`]).

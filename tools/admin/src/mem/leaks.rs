@@ -13,7 +13,7 @@ use master::sockets::control_socket::{Command, SelfReport};
 use toolkit::client::Server;
 use toolkit::units::size;
 
-/// Maximum of classes in the table.
+/// Maximum number of classes in the table.
 const SHOWN: usize = 20;
 
 /// Number and bytes of objects, by class.

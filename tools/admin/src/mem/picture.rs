@@ -12,7 +12,7 @@ const LEFT: u64 = 116;
 const LONGEST: u64 = 490;
 const BAR: u64 = 16;
 const ROW: u64 = 26;
-/// Maximum of workers drawn: those with most private memory.
+/// Maximum number of workers drawn: those with most private memory.
 const MOST_WORKERS: usize = 40;
 
 const STYLE: &str = "\

@@ -11,7 +11,7 @@ use master::sockets::control_socket::SelfReport;
 use toolkit::client::Server;
 use toolkit::units::size;
 
-/// Maximum of paths in the table.
+/// Maximum number of paths in the table.
 const SHOWN: usize = 20;
 
 /// Number of sampled requests and their growth in bytes, by path.

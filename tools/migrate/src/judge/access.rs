@@ -28,7 +28,7 @@ const BEGINNINGS: &[&str] = &[
     "secaction",
     "secfilter",
 ];
-/// Names with such a beginning that restrict nobody.
+/// Directives with a name that begins as in [`BEGINNINGS`], but which restrict nobody.
 const HARMLESS: &[&str] = &[
     "allowoverride",
     "allowencodedslashes",

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::{ClockMode, folded};
 use profiler::{PerlStack, StackCode, StackFrame, StackProfile};
 
-/// Maximum of subs and of requests in the table.
+/// Maximum number of subs and of requests in the table.
 const SHOWN: usize = 20;
 
 /// Weight of a sub: its own, the total with called subs, and by line.

@@ -10,7 +10,7 @@ use super::text::DirectiveText;
 const STATIC: &str = "html?|css|js|mjs|map|json|txt|xml|svg|png|jpe?g|gif|webp|avif|ico|bmp|pdf|woff2?|ttf|otf|eot|mp[34]|\
     webm|og[agv]|wav|wasm|zip|gz|webmanifest";
 
-/// Maximum of directory entries examined.
+/// Maximum number of directory entries examined.
 const MOST: usize = 2000;
 
 /// Serves static files of `folder`. Folder names with a dot are excluded, since they may be scripts followed by

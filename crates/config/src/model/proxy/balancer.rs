@@ -150,7 +150,7 @@ pub struct HealthCondition {
     pub of_body: bool,
     /// Whether the pattern must not match.
     pub negated: bool,
-    /// The expression.
+    /// Searched in the status or the body.
     pub pattern: Pattern,
 }
 

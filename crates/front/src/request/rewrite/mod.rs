@@ -112,7 +112,7 @@ async fn by_rules_of_host<'a>(
 pub enum InFolder {
     /// The rules did not change the request.
     Same,
-    /// Answer this head with the same route.
+    /// Continue with this head, on the same route.
     Here(Box<Parts>),
     /// Process this request from the start.
     Onward(Box<Parts>),

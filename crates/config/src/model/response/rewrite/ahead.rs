@@ -29,7 +29,7 @@ pub enum RuleAnswer {
 /// Result of a look-ahead: a request that was processed but not answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LookedUp {
-    /// 200, or the status of its refusal.
+    /// 200, or the status with which the request was refused.
     pub status: u16,
     /// Path of the request.
     pub uri: String,

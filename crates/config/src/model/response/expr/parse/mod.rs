@@ -49,7 +49,7 @@ struct ExprParser<'a, 'b> {
     wants_user: bool,
 }
 
-/// A part whose kind only the following operator shows.
+/// An operand whose type depends on the operator that follows.
 enum Operand {
     Condition(Node),
     Word(Word),

@@ -20,10 +20,10 @@ sub require_file ($file) {
     return;
 }
 
-# mod_perl evaluates "require $said", so a semicolon or an import list after the name is allowed.
-sub require_module ($said) {
-    my ( $name, $list ) = $said =~ /\A\s*(\w+(?:::\w+)*)\s*(?:(?:=>|,)\s*(.*?))?\s*;?\s*\z/s or die "PerlModule: \"$said\" is not a module's name\n";
-    defined $list && length $list && !defined evaluate("[$list]") && die "PerlModule: \"$said\": $@";
+# mod_perl evaluates "require $argument", so a semicolon or an import list after the name is allowed.
+sub require_module ($argument) {
+    my ( $name, $list ) = $argument =~ /\A\s*(\w+(?:::\w+)*)\s*(?:(?:=>|,)\s*(.*?))?\s*;?\s*\z/s or die "PerlModule: \"$argument\" is not a module's name\n";
+    defined $list && length $list && !defined evaluate("[$list]") && die "PerlModule: \"$argument\": $@";
     require( $name =~ s{::}{/}gr . '.pm' );
     return;
 }

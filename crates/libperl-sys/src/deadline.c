@@ -185,9 +185,9 @@ static void log_stack(pTHX)
     PUTBACK;
     if (call_pv("Cameleer::Deadline::stack", G_SCALAR) == 1) {
         SPAGAIN;
-        SV *const said = POPs;
+        SV *const message = POPs;
         STRLEN length;
-        const char *const text = SvPV(said, length);
+        const char *const text = SvPV(message, length);
         PUTBACK;
         if (!cml_forked_child)
             cml_hooks_table.log(text, length);

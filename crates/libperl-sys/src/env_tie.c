@@ -64,23 +64,23 @@ static int is_plain(SV *value)
     return 1;
 }
 
-static void pass(pTHX_ cml_env_told told, void *arg, SV *name, SV *value)
+static void pass(pTHX_ cml_env_receiver receive, void *arg, SV *name, SV *value)
 {
     SV *const key = cml_text_of(aTHX_ name);
     SV *const text = value ? cml_text_of(aTHX_ value) : NULL;
-    told(arg, SvPVX(key), SvCUR(key), text ? SvPVX(text) : NULL, text ? SvCUR(text) : 0);
+    receive(arg, SvPVX(key), SvCUR(key), text ? SvPVX(text) : NULL, text ? SvCUR(text) : 0);
 }
 
-static void pass_whole(pTHX_ HV *env, cml_env_told told, void *arg)
+static void pass_whole(pTHX_ HV *env, cml_env_receiver receive, void *arg)
 {
     AV *const pairs = cml_pairs_of(aTHX_ env);
     for (SSize_t i = 0; i < AvFILLp(pairs); i += 2) {
         if (is_plain(AvARRAY(pairs)[i + 1]))
-            pass(aTHX_ told, arg, AvARRAY(pairs)[i], AvARRAY(pairs)[i + 1]);
+            pass(aTHX_ receive, arg, AvARRAY(pairs)[i], AvARRAY(pairs)[i + 1]);
     }
 }
 
-static void pass_changed(pTHX_ HV *env, cml_env_told told, void *arg)
+static void pass_changed(pTHX_ HV *env, cml_env_receiver receive, void *arg)
 {
     HE *entry;
     SvMAGICAL_off((SV *)env);
@@ -89,14 +89,14 @@ static void pass_changed(pTHX_ HV *env, cml_env_told told, void *arg)
         SV *const name = hv_iterkeysv(entry);
         HE *const found = hv_fetch_ent(env, name, 0, 0);
         if (!found || is_plain(HeVAL(found)))
-            pass(aTHX_ told, arg, name, found ? HeVAL(found) : NULL);
+            pass(aTHX_ receive, arg, name, found ? HeVAL(found) : NULL);
     }
     mg_magical((SV *)env);
 }
 
-/* Passes the changes of %ENV since the last call to `told`; a NULL value means that the name was deleted. Returns
+/* Passes the changes of %ENV since the last call to `receive`; a NULL value means that the name was deleted. Returns
  * whether all of %ENV was passed, because `local %ENV` or an assignment may have changed it as a whole. */
-int cml_env_changes(cml_env_told told, void *arg)
+int cml_env_changes(cml_env_receiver receive, void *arg)
 {
     dTHXa(cml_perl);
     if (!changed || cml_env_waits())
@@ -108,9 +108,9 @@ int cml_env_changes(cml_env_told told, void *arg)
     ENTER;
     SAVETMPS;
     if (is_whole && env)
-        pass_whole(aTHX_ env, told, arg);
+        pass_whole(aTHX_ env, receive, arg);
     else if (env && HvUSEDKEYS(changed))
-        pass_changed(aTHX_ env, told, arg);
+        pass_changed(aTHX_ env, receive, arg);
     FREETMPS;
     LEAVE;
     TAINT_set(tainted);

@@ -118,9 +118,9 @@ void cml_psgi_headers(pTHX_ AV *headers)
 }
 
 /* The status of a response, which must not be informational. */
-static int final_status(pTHX_ SV *said)
+static int final_status(pTHX_ SV *outcome)
 {
-    const IV status = SvIV(said);
+    const IV status = SvIV(outcome);
     if (status >= 100 && status < 200)
         croak("PSGI: the application answered with status %d, which is informational; send it with psgix.informational",
               (int)status);
@@ -335,8 +335,8 @@ cml_status cml_psgi_cleanup(int *leave)
     *leave = 0;
     while (waiting && av_top_index(waiting) >= 0) {
         call c = {NULL, (HV *)av_shift(waiting), 0, 0};
-        const cml_status said = cml_guarded(aTHX_ cleanup_body, c.env);
-        status = status == CML_OK ? said : status;
+        const cml_status outcome = cml_guarded(aTHX_ cleanup_body, c.env);
+        status = status == CML_OK ? outcome : status;
         SV *const error = cml_take_error();
         ask_wishes(aTHX_ &c);
         *leave |= c.leave;

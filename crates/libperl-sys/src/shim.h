@@ -146,9 +146,9 @@ void cml_env_end(void);
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg);
 
 /* env_tie.c */
-typedef void (*cml_env_told)(void *arg, const char *key, size_t key_length, const char *value, size_t value_length);
+typedef void (*cml_env_receiver)(void *arg, const char *key, size_t key_length, const char *value, size_t value_length);
 void cml_env_tie(void);
-int cml_env_changes(cml_env_told told, void *arg);
+int cml_env_changes(cml_env_receiver receive, void *arg);
 void cml_env_follow(const char *key, size_t key_length, const char *value, size_t value_length);
 
 /* operators.c */

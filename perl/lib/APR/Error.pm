@@ -25,12 +25,12 @@ sub _what ($error) { return "$error->{func}: ($error->{rc}) " . strerror( $error
 
 # Joins the arguments; error objects become their text. Called as a function, as a method, and as a handler of
 # __DIE__.
-sub _text (@said) { return join '', map { Scalar::Util::blessed($_) && $_->isa(__PACKAGE__) ? $_->_what : $_ } @said }
+sub _text (@parts) { return join '', map { Scalar::Util::blessed($_) && $_->isa(__PACKAGE__) ? $_->_what : $_ } @parts }
 
-sub confess (@said) { local $Carp::CarpLevel = $Carp::CarpLevel + 1; Carp::confess( _text(@said) ) }
-sub cluck   (@said) { local $Carp::CarpLevel = $Carp::CarpLevel + 1; Carp::cluck( _text(@said) ) }
-sub croak   (@said) { local $Carp::CarpLevel = $Carp::CarpLevel + 1; Carp::croak( _text(@said) ) }
-sub carp    (@said) { local $Carp::CarpLevel = $Carp::CarpLevel + 1; Carp::carp( _text(@said) ) }
+sub confess (@parts) { local $Carp::CarpLevel = $Carp::CarpLevel + 1; Carp::confess( _text(@parts) ) }
+sub cluck   (@parts) { local $Carp::CarpLevel = $Carp::CarpLevel + 1; Carp::cluck( _text(@parts) ) }
+sub croak   (@parts) { local $Carp::CarpLevel = $Carp::CarpLevel + 1; Carp::croak( _text(@parts) ) }
+sub carp    (@parts) { local $Carp::CarpLevel = $Carp::CarpLevel + 1; Carp::carp( _text(@parts) ) }
 
 require Scalar::Util;
 

@@ -10,8 +10,8 @@ sub virtual ( $class, $uri, $r = Apache->request ) {
     my $sub = $r->lookup_uri($uri);
     $sub->header_in( 'Content-Length' => 0 );    # the body is the main request's
     return $sub->status if $sub->status != 200;
-    my $said = $sub->run;
-    return $said == OK ? $sub->status : $said;
+    my $outcome = $sub->run;
+    return $outcome == OK ? $sub->status : $outcome;
 }
 
 # As a handler, reads the URI from the configuration or from an argument (mod_include's `#perl sub`).

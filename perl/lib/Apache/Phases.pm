@@ -68,10 +68,10 @@ sub stack ( $r, $phase, $replaces ) {
 
 # In the running phase, the configured handlers continue unless undef is set; pushed ones are removed.
 # get_handlers returns the new list.
-sub replace_running ( $r, $phase, $said, @handlers ) {
+sub replace_running ( $r, $phase, $value, @handlers ) {
     $r->want_cleanup;
     @{ $STACKS{ $r->number }{list}{$phase} // [] } = ();
-    $r->_stack_touched( $phase, 1 ) unless defined $said;
+    $r->_stack_touched( $phase, 1 ) unless defined $value;
     $STACKS{ $r->number }{shown}{$phase} = \@handlers;
     return;
 }

@@ -27,17 +27,17 @@ sub handler {
 
 # Limits by name: `S` or `S:H`.
 sub wanted {
-    my %said = map { /\APERL_RLIMIT_(\w+)\z/ ? ( $1 => $ENV{$_} ) : () } keys %ENV;
-    my $defaults = delete $said{DEFAULTS};
-    return $defaults && lc $defaults ne 'off' ? ( %DEFAULT, %said ) : %said;
+    my %limits = map { /\APERL_RLIMIT_(\w+)\z/ ? ( $1 => $ENV{$_} ) : () } keys %ENV;
+    my $defaults = delete $limits{DEFAULTS};
+    return $defaults && lc $defaults ne 'off' ? ( %DEFAULT, %limits ) : %limits;
 }
 
-sub set_limit ( $name, $said ) {
+sub set_limit ( $name, $limit ) {
     my $resource = BSD::Resource::get_rlimits()->{"RLIMIT_$name"};
     return log_error("there is no RLIMIT_$name on this system") if !defined $resource;
-    my ( $soft, $hard ) = map { amount( $name, $_ ) } split /:/, $said, 2;
-    return log_error("PERL_RLIMIT_$name: expected S or S:H, numbers or unlimited, got \"$said\"")
-        if !defined $soft || ( $said =~ /:/ && !defined $hard );
+    my ( $soft, $hard ) = map { amount( $name, $_ ) } split /:/, $limit, 2;
+    return log_error("PERL_RLIMIT_$name: expected S or S:H, numbers or unlimited, got \"$limit\"")
+        if !defined $soft || ( $limit =~ /:/ && !defined $hard );
     $hard //= $soft;
     BSD::Resource::setrlimit( $resource, $soft, $hard )
         or return log_error("RLIMIT_$name to $soft:$hard: $!");
@@ -45,10 +45,10 @@ sub set_limit ( $name, $said ) {
     return;
 }
 
-sub amount ( $name, $said ) {
-    return BSD::Resource::RLIM_INFINITY() if $said =~ /\A(?:-1|unlimited|infinity)\z/i;
-    return if $said !~ /\A[0-9]+\z/;
-    return $IS_SIZE{$name} && $said < $MB ? $said * $MB : $said;
+sub amount ( $name, $limit ) {
+    return BSD::Resource::RLIM_INFINITY() if $limit =~ /\A(?:-1|unlimited|infinity)\z/i;
+    return if $limit !~ /\A[0-9]+\z/;
+    return $IS_SIZE{$name} && $limit < $MB ? $limit * $MB : $limit;
 }
 
 sub log_error ($text) {

@@ -6,8 +6,8 @@ use File::Path ();
 use File::Spec ();
 
 # `base` is the folder, by default t in the current one; names that begin with a capital are directives.
-sub new ( $class, %said ) {
-    my $base = File::Spec->rel2abs( delete $said{base} // 't' );
+sub new ( $class, %options ) {
+    my $base = File::Spec->rel2abs( delete $options{base} // 't' );
     my %conf = (
         ServerRoot   => $base,
         ServerName   => 'localhost',
@@ -17,17 +17,17 @@ sub new ( $class, %said ) {
         ErrorLog     => 'logs/error_log',
         MaxClients   => 1,
         StartServers => 1,
-        %said,
+        %options,
     );
     return bless { base => $base, conf => \%conf }, $class;
 }
 
 # Writes conf/httpd.conf in the folder; returns the file's name.
-sub write ( $of, %said ) {
-    my $self = ref $of ? $of : $of->new(%said);
+sub write ( $of, %options ) {
+    my $self = ref $of ? $of : $of->new(%options);
     my ( $base, $conf ) = @$self{qw(base conf)};
-    delete $said{base};
-    @$conf{ keys %said } = values %said;
+    delete $options{base};
+    @$conf{ keys %options } = values %options;
     my @names = ( 'ServerRoot', grep { !/\A(?:ServerRoot|Port)\z/ } sort keys %$conf );
     File::Path::make_path( map { "$base/$_" } qw(conf docs logs perl) );
     my $file = "$base/conf/httpd.conf";

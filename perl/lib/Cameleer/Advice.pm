@@ -94,16 +94,16 @@ sub _told ( $code, $seconds ) {
     if ( !$child ) {
         alarm $seconds;
         _private();    # excludes the cost of the measurement itself
-        my @told = $code->();
-        print {$write} join "\0", @told, 'end';
+        my @results = $code->();
+        print {$write} join "\0", @results, 'end';
         close $write;
         kill KILL => $$;    # skips END blocks and destructors of the loaded code
     }
     close $write;
     my $text = do { local $/; <$read> };
     waitpid $child, 0;
-    my @told = split /\0/, $text // '', -1;
-    return @told && pop @told eq 'end' ? @told : ();
+    my @results = split /\0/, $text // '', -1;
+    return @results && pop @results eq 'end' ? @results : ();
 }
 
 sub _object ($piece) {

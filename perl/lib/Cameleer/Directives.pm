@@ -69,11 +69,11 @@ sub code_of ($func) {
 }
 
 # The places that allow a directive, as http_config.h's number or its name.
-sub override_of ($said) {
-    return $said if $said =~ /\A\d+\z/;
+sub override_of ($classes) {
+    return $classes if $classes =~ /\A\d+\z/;
     require Apache::Constants;
     my $bits = 0;
-    for my $name ( split /\s*\|\s*/, $said ) {
+    for my $name ( split /\s*\|\s*/, $classes ) {
         my $code = Apache::Constants->can($name) // die "req_override: there is no $name\n";
         $bits |= $code->();
     }

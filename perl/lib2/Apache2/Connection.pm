@@ -38,8 +38,8 @@ sub keepalive ( $c, @new ) {
 # Whether the client asked for a persistent connection.
 sub _stays_open () {
     my $r    = Apache->request // return 0;
-    my $said = Apache::header_in( $r, 'Connection' ) // '';
-    return $r->protocol eq 'HTTP/1.0' ? $said =~ /keep-alive/i : $said !~ /close/i;
+    my $connection = Apache::header_in( $r, 'Connection' ) // '';
+    return $r->protocol eq 'HTTP/1.0' ? $connection =~ /keep-alive/i : $connection !~ /close/i;
 }
 
 sub keepalives ( $c, @new ) {

@@ -75,10 +75,10 @@ sub _symbol ($name) {
 
 sub _resolve ($handler) {
     my $code = Apache::Phases::code( ref $handler ? $handler : $handler =~ s/\A-//r );
-    my $said = $ATTRIBUTES{$code} // {};
-    die $CONNECTION if $said->{FilterConnectionHandler};
-    return $code unless defined $said->{init};
-    my $init = eval $said->{init} // die "FilterHasInitHandler: $@";    ## no critic: it is the attribute's
+    my $attributes = $ATTRIBUTES{$code} // {};
+    die $CONNECTION if $attributes->{FilterConnectionHandler};
+    return $code unless defined $attributes->{init};
+    my $init = eval $attributes->{init} // die "FilterHasInitHandler: $@";    ## no critic: it is the attribute's
     die "FilterHasInitHandler: expected a reference to code with the attribute FilterInitHandler\n"
         if ref $init ne 'CODE' || !( $ATTRIBUTES{$init} // {} )->{FilterInitHandler};
     return ( $code, $init );

@@ -16,7 +16,7 @@ static STRLEN length_of(pTHX_ SV *length)
 static IV ask(pTHX_ const char *sub, I32 ax, I32 items)
 {
     dSP;
-    IV said = 0;
+    IV returned = 0;
     ENTER;
     SAVETMPS;
     PUSHMARK(SP);
@@ -27,11 +27,11 @@ static IV ask(pTHX_ const char *sub, I32 ax, I32 items)
     const int count = call_pv(sub, G_SCALAR);
     SPAGAIN;
     if (count == 1)
-        said = POPi;
+        returned = POPi;
     PUTBACK;
     FREETMPS;
     LEAVE;
-    return said;
+    return returned;
 }
 
 MODULE = Apache2::Filter    PACKAGE = Apache2::Filter

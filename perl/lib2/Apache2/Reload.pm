@@ -36,22 +36,22 @@ sub unregister_module ( $class, $package ) {
 # PerlInitHandler or PerlPreConnectionHandler: reloads changed modules.
 sub handler {
     my $r = $_[-1];
-    my %said = map { $_ => scalar $r->dir_config("Reload$_") } qw(All Modules Directories ByModuleName Debug ConstantRedefineWarnings);
+    my %options = map { $_ => scalar $r->dir_config("Reload$_") } qw(All Modules Directories ByModuleName Debug ConstantRedefineWarnings);
     touched( $r->dir_config('ReloadTouchFile') ) or return Apache2::Const::OK;
-    for my $name ( grep { has_changed( $INC{$_} ) } wanted(%said) ) {
-        reload( $name, is_on( $said{Debug} ) );
+    for my $name ( grep { has_changed( $INC{$_} ) } wanted(%options) ) {
+        reload( $name, is_on( $options{Debug} ) );
     }
     return Apache2::Const::OK;
 }
 
-sub is_on ( $said, $default = 'Off' ) { return ( $said // $default ) !~ /\A(?:off|no|0)?\z/i }
+sub is_on ( $options, $default = 'Off' ) { return ( $options // $default ) !~ /\A(?:off|no|0)?\z/i }
 
 # The modules to check: all, unless ReloadAll is Off; then registered and named ones. ReloadDirectories limits both.
-sub wanted (%said) {
-    my @folders  = split ' ', $said{Directories} // '';
-    my @patterns = map { quotemeta($_) =~ s/\\\*/.*/gr =~ s{\\:\\:}{/}gr } split ' ', $said{Modules} // '';
+sub wanted (%options) {
+    my @folders  = split ' ', $options{Directories} // '';
+    my @patterns = map { quotemeta($_) =~ s/\\\*/.*/gr =~ s{\\:\\:}{/}gr } split ' ', $options{Modules} // '';
     my @names    = grep { defined $INC{$_} && !ref $INC{$_} } keys %INC;
-    @names = grep { my $name = $_; $registered{$name} || grep { $name =~ /\A$_\.pm\z/ } @patterns } @names if !is_on( $said{All}, 'On' );
+    @names = grep { my $name = $_; $registered{$name} || grep { $name =~ /\A$_\.pm\z/ } @patterns } @names if !is_on( $options{All}, 'On' );
     @names = grep { my $file = $INC{$_}; grep { index( $file, s{/*\z}{/}r ) == 0 } @folders } @names       if @folders;
     return sort @names;
 }

@@ -16,11 +16,11 @@ sub timeout ( $s, @new ) { return Apache::Server::timeout( $s, @new ) * 1_000_00
 # The front, not a worker, has these settings, so httpd's defaults are returned.
 my %DEFAULTS = ( keep_alive => 1, keep_alive_max => 100, keep_alive_timeout => 5_000_000, limit_req_line => 8190, limit_req_fields => 100,
     limit_req_fieldsize => 8190, server_scheme => undef, path => undef, wild_names => undef, defn_name => undef, defn_line_number => 0 );
-my %said;
+my %fields;
 for my $name ( keys %DEFAULTS ) {
     no strict 'refs';
     *$name = sub ( $s, @new ) {
-        my $of     = $said{$$s} //= {};
+        my $of     = $fields{$$s} //= {};
         my $before = $of->{$name} // $DEFAULTS{$name};
         $of->{$name} = $new[0] if @new;
         return $before;

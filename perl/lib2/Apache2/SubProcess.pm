@@ -22,17 +22,17 @@ sub start ( $r, $context, $program, @arguments ) {
     my ( $input, $to_it )      = piped();
     my ( $from_it, $output )   = piped();
     my ( $errors, $to_errors ) = piped();
-    my ( $failure, $told )     = piped();
+    my ( $failure, $report )   = piped();
     my %environment;
     $r->subprocess_env->do( sub ( $name, $value ) { $environment{$name} = $value; 1 } );
     Apache->untaint($_) for $program, @arguments, values %environment;
     my $pid = fork // die "fork: $!\n";
     if ( $pid == 0 ) {
         become( { 0 => $input, 1 => $output, ( $context ? ( 2 => $to_errors ) : () ) }, \%environment, $program, @arguments );
-        syswrite $told, pack 'I', $!;
+        syswrite $report, pack 'I', $!;
         POSIX::_exit(127);
     }
-    close $_ for $input, $output, $to_errors, $told;
+    close $_ for $input, $output, $to_errors, $report;
     $r->pool->cleanup_register( sub { waitpid $pid, 0 } );
     fail( $program, unpack 'I', $_ ) for grep { length } scalar readline $failure // '';
     $to_it->autoflush(1);

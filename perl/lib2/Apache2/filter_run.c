@@ -9,28 +9,28 @@ enum { OK = 0, DECLINED = -1 };
 enum { DEEPEST = 400 };
 
 /* The status of a handler's return value; other values than numbers, and 200, are OK. */
-static IV status_of(pTHX_ SV *said)
+static IV status_of(pTHX_ SV *returned)
 {
     IV status = OK;
-    if (!SvOK(said))
+    if (!SvOK(returned))
         return status;
     STRLEN length;
-    const char *const text = SvPV(said, length);
+    const char *const text = SvPV(returned, length);
     const STRLEN sign = length && *text == '-';
     for (STRLEN i = sign; i < length; i++)
         if (!isDIGIT(text[i]))
             return OK;
     if (length > sign)
-        status = SvIV(said);
+        status = SvIV(returned);
     return status == 200 ? OK : status;
 }
 
 static IV called(pTHX_ int count)
 {
     dSP;
-    const IV said = count == 1 ? POPi : 0;
+    const IV returned = count == 1 ? POPi : 0;
     PUTBACK;
-    return said;
+    return returned;
 }
 
 /* The status of a handler that died. */
@@ -92,11 +92,11 @@ IV xs_filter_run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade)
     PUTBACK;
     const int count = call_sv(code, G_SCALAR | G_EVAL);
     SPAGAIN;
-    SV *const said = count == 1 ? POPs : &PL_sv_undef;
+    SV *const returned = count == 1 ? POPs : &PL_sv_undef;
     PUTBACK;
     /* An exception object may overload its truth value. */
     const int has_died = SvROK(ERRSV) || (SvPOK(ERRSV) && SvCUR(ERRSV));
-    const IV status = has_died ? ended(aTHX_ f, sv_mortalcopy(ERRSV)) : status_of(aTHX_ said);
+    const IV status = has_died ? ended(aTHX_ f, sv_mortalcopy(ERRSV)) : status_of(aTHX_ returned);
     LEAVE;
     return status;
 }

@@ -132,9 +132,9 @@ sub _names_from ( $core, $first ) {
 # Whether the head of the response is made. `sent_header` alone is also true if the program declared that it
 # prints no header, which in mod_perl 2 setting content_type does.
 sub _has_head ($r) {
-    my $said = Apache::sent_header( $r, 0 );
+    my $was_sent = Apache::sent_header( $r, 0 );
     my $is_made = Apache::sent_header($r);
-    Apache::sent_header( $r, $said );
+    Apache::sent_header( $r, $was_sent );
     return $is_made;
 }
 

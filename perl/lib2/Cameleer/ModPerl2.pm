@@ -181,10 +181,10 @@ sub authenticate ($handler) {
     my $r = Apache->request;
     my ( $status, $password ) = $r->get_basic_auth_pw;
     return $status if $status != Apache2::Const::OK();
-    my $said = Apache::Phases::code($handler)->( $r, $r->user, $password );
-    return Apache2::Const::OK()       if $said == Apache2::Const::AUTH_GRANTED();
-    return Apache2::Const::DECLINED() if $said == Apache2::Const::AUTH_USER_NOT_FOUND();
-    die "the provider $handler returned \"$said\"\n" if $said != Apache2::Const::AUTH_DENIED();
+    my $outcome = Apache::Phases::code($handler)->( $r, $r->user, $password );
+    return Apache2::Const::OK()       if $outcome == Apache2::Const::AUTH_GRANTED();
+    return Apache2::Const::DECLINED() if $outcome == Apache2::Const::AUTH_USER_NOT_FOUND();
+    die "the provider $handler returned \"$outcome\"\n" if $outcome != Apache2::Const::AUTH_DENIED();
     $r->note_basic_auth_failure;
     return Apache2::Const::AUTH_REQUIRED();
 }
@@ -199,8 +199,8 @@ sub named_code ($code) {
 }
 
 # Calls a PerlAddAuthzProvider with the words after its name in Require.
-sub authorize ($said) {
-    my ( $handler, $words ) = split /\0/, $said, 2;
+sub authorize ($argument) {
+    my ( $handler, $words ) = split /\0/, $argument, 2;
     return Apache::Phases::code($handler)->( Apache->request, $words );
 }
 
@@ -264,8 +264,8 @@ sub configured_handlers ( $s, $phase ) {
 # The footer of the server's own pages, by ServerSignature.
 sub signature ( $r, $prefix ) {
     my $s = Apache::server($r);
-    my ($said) = ( configured_handlers( $s, 'ServerSignature' ), configured_handlers( Apache->server, 'ServerSignature' ), 'Off' );
-    return '' if lc $said eq 'off';
+    my ($setting) = ( configured_handlers( $s, 'ServerSignature' ), configured_handlers( Apache->server, 'ServerSignature' ), 'Off' );
+    return '' if lc $setting eq 'off';
     my $host = Apache::get_server_name($r);
     return "$prefix<address>" . Apache::Server::server_software($s) . " Server at $host Port " . Apache::get_server_port($r) . "</address>\n";
 }

@@ -175,10 +175,10 @@ set_content_length(r, length)
     Request r
     SV *length
   CODE:
-    SV *const said = sv_mortalcopy(length);
+    SV *const copy = sv_mortalcopy(length);
     const apache_text name = {"Content-Length", strlen("Content-Length")};
-    apache_table_store(aTHX_ r, APACHE_HEADERS_OUT, APACHE_TABLE_SET, name, said);
-    apache_check(aTHX_ apache_set_number(r, APACHE_CLENGTH, SvIV(said)));
+    apache_table_store(aTHX_ r, APACHE_HEADERS_OUT, APACHE_TABLE_SET, name, copy);
+    apache_check(aTHX_ apache_set_number(r, APACHE_CLENGTH, SvIV(copy)));
 
 # The last argument of set_content_length; 0 before.
 IV

@@ -90,14 +90,14 @@ sub info ( $code, $r ) {
     my $cv    = B::svref_2object($code);
     my $start = $cv->START;
     my $line  = $start->can('line') ? $start->line : $cv->GV->LINE;
-    my %says  = (
+    my %facts = (
         File      => $cv->FILE // '',
         Package   => $cv->GV->STASH->NAME,
         Line      => $line,
         Prototype => prototype($code) // 'none',
         XSUB      => $cv->XSUB ? 'yes' : 'no',
     );
-    return join '', map { "$_: $says{$_}\n" } qw(File Package Line Prototype XSUB);
+    return join '', map { "$_: $facts{$_}\n" } qw(File Package Line Prototype XSUB);
 }
 
 sub lexinfo ( $code, $r ) {

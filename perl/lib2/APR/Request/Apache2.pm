@@ -42,9 +42,9 @@ sub of ( $class, $r ) {
 
 # The limits set by directives for this location: the lowest of several limits, otherwise the last setting.
 sub _limits ($r) {
-    my $set  = Apache::dir_config($r);
-    my %said = map { ( $_ => [ $set->get("APREQ2_$_") ] ) } qw(ReadLimit BrigadeLimit TempDir);
-    my %fields = ( read_limit => List::Util::min( @{ $said{ReadLimit} } ), brigade_limit => $said{BrigadeLimit}[-1], temp_dir => $said{TempDir}[-1] );
+    my $set    = Apache::dir_config($r);
+    my %limits = map { ( $_ => [ $set->get("APREQ2_$_") ] ) } qw(ReadLimit BrigadeLimit TempDir);
+    my %fields = ( read_limit => List::Util::min( @{ $limits{ReadLimit} } ), brigade_limit => $limits{BrigadeLimit}[-1], temp_dir => $limits{TempDir}[-1] );
     return map { defined $fields{$_} ? ( $_ => $fields{$_} ) : () } keys %fields;
 }
 

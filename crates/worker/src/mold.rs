@@ -147,7 +147,7 @@ impl Home for Site {
                 let done = fds.next().context("the message Weigh has no descriptor that marks the report's end")?;
                 inspection::weigh(self, &code, into, done);
             }
-            // These messages are not for a mold with Perl.
+            // A mold with Perl ignores messages that only other processes need.
             ToMold::ProgramFacts { .. } | ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
         }
         Ok(())

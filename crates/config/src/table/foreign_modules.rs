@@ -185,7 +185,7 @@ const NEAREST: &[(&str, &str)] = &[
     ("SecAuditLog SecAuditLogType", "write CustomLog with the wanted items"),
 ];
 
-/// What to write in place of a directive, where that is more than is said about its module.
+/// Replacements of directives for which the advice about their module is not enough.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let is_it = |known: &str| known.eq_ignore_ascii_case(name);
     NEAREST.iter().find(|(names, _)| names.split(' ').any(is_it)).map(|(_, advice)| *advice)

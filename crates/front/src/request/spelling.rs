@@ -118,7 +118,7 @@ fn difference(requested: &str, name: &str, rules: &Spelling) -> Option<Differenc
     typo.or_else(|| has_base.then_some(Difference::Extension))
 }
 
-/// The one typing error by which `asked` differs from `name`.
+/// The one typing error by which `requested` differs from `name`.
 fn typo(requested: &[u8], name: &[u8]) -> Option<Difference> {
     let same = requested.iter().zip(name).take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
     let (requested, name) = (requested.get(same..)?, name.get(same..)?);

@@ -63,7 +63,7 @@ async fn by_grpc(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> an
     answered(exchange, async { Ok(connection.await?) }).await
 }
 
-/// The result of `asked`, while `connection` is polled.
+/// The result of `exchange`, while `connection` is polled.
 async fn answered(
     exchange: impl Future<Output = anyhow::Result<()>>,
     connection: impl Future<Output = anyhow::Result<()>>,

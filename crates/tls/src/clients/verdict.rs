@@ -18,9 +18,9 @@ pub enum Verdict {
         /// Number of certificates above the client's.
         depth: u8,
     },
-    /// Its authority is not known; nothing else is wrong.
+    /// The authority of the certificate is unknown; nothing else is wrong.
     Untrusted(Rejection),
-    /// It is not valid.
+    /// The certificate is invalid.
     Invalid(Rejection),
 }
 

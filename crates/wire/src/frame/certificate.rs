@@ -9,9 +9,9 @@ pub enum SeenCertificate {
     Missing,
     /// An authority is this number of certificates above it.
     Valid(u8),
-    /// Its authority is not known; nothing else is wrong.
+    /// The authority of the certificate is unknown; nothing else is wrong.
     Untrusted,
-    /// It is not valid.
+    /// The certificate is invalid.
     Invalid,
 }
 

@@ -135,7 +135,7 @@ impl Home for Programs {
                     self.error_logs.borrow_mut().renew(number, log)?;
                 }
             }
-            // These messages are about Perl.
+            // These inspect an interpreter, which a process without Perl lacks.
             ToMold::Inspect { .. } | ToMold::Weigh { .. } => {}
             ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
         }

@@ -37,7 +37,7 @@ impl Substitute {
 /// One `Substitute`.
 #[derive(Debug, Clone)]
 pub struct LineSubstitution {
-    /// What is replaced.
+    /// Pattern of the text to replace.
     pub search: Searched,
     /// The replacement, in parts.
     pub by: Vec<ReplacementPart>,
@@ -45,7 +45,7 @@ pub struct LineSubstitution {
     pub joins: bool,
 }
 
-/// What a substitution searches for.
+/// Pattern of a substitution.
 #[derive(Debug, Clone)]
 pub enum Searched {
     /// A text. It is in lower case if case does not count.

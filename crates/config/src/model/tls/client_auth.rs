@@ -120,7 +120,7 @@ pub struct RevocationCheck {
 /// The certificates of a chain that are looked up in lists of revoked certificates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RevocationDepth {
-    /// None of them.
+    /// No certificate.
     #[default]
     None,
     /// The client's certificate.

@@ -225,7 +225,7 @@ pub enum MapChoice {
     Response(Response<BodySource>),
 }
 
-/// Chooses a variant of the type map that `route` leads to. `asked` is the route of the request.
+/// Chooses a variant of the type map that `route` leads to. `requested` is the route of the request.
 pub async fn type_map(
     context: &RequestContext,
     head: &Parts,

@@ -43,13 +43,13 @@ pub enum Node {
 /// How two words are compared, and which results hold.
 #[derive(Debug, Clone, Copy)]
 pub struct WordComparison {
-    /// What is compared.
+    /// Type of the operands.
     pub kind: Comparing,
     /// Whether a result satisfies the operator.
     pub is: fn(std::cmp::Ordering) -> bool,
 }
 
-/// What an operator compares.
+/// Type of the operands of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparing {
     /// Texts by their bytes.

@@ -22,7 +22,7 @@ pub trait TextTransform: Send {
     fn feed(&mut self, piece: Bytes);
     /// No further piece follows.
     fn end(&mut self);
-    /// What the filter needs to go on.
+    /// Text or call that the filter must get before it can continue.
     fn need(&self) -> TransformNeed;
     /// Whether [`TextTransform::run`] takes so little time that the event thread may do it.
     fn is_quick(&self) -> bool;
@@ -30,7 +30,7 @@ pub trait TextTransform: Send {
     fn run(&mut self) -> Result<Vec<u8>, String>;
 }
 
-/// What a filter needs to go on.
+/// Text or call that a filter must get before it can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransformNeed {
     /// More text, or its end.

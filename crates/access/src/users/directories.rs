@@ -21,10 +21,13 @@ pub enum DirectoryRequirement {
     Misconfigured(String),
 }
 
-/// A `Require ldap-…`.
+/// A `Require ldap-…`, for a directory.
 pub struct RequirementQuery<'a> {
+    /// Settings of the connection.
     pub server: &'a LdapServer,
+    /// The attribute or the entry that must match.
     pub kind: LdapRequirement,
+    /// The arguments, with their expressions replaced.
     pub words: &'a [String],
 }
 

@@ -20,6 +20,7 @@ const LONGEST: usize = 64 << 10;
 
 /// How a check connects to a member.
 pub struct CheckConnection {
+    /// Timeouts of the connection and of each piece of the response.
     pub waits: Waits,
     /// `None`: without TLS.
     pub tls: Option<BackendHandshake>,

@@ -15,7 +15,7 @@ use super::request_error::log_error;
 use super::variables;
 use access::{
     AccessInquiry, AccessVerdict, AuthRequest, AuthSubject, ClientName, DirectoryRequirement, Inquiries, Proof,
-    RequestFacts, RequirementAnswer, User, challenge, is_faked, judge, names,
+    RequestFacts, RequirementAnswer, RequirementQuery, User, challenge, is_faked, judge, names,
 };
 use config::access::{AccessRules, AuthzProvider, GroupRequirement, Methods, Satisfy, SourcesTurn};
 use config::{Phase, work};
@@ -290,7 +290,8 @@ impl<'a> AccessCheck<'a> {
             AccessInquiry::Forward(names) => names::leads_to(&names::System, names, client),
             AccessInquiry::Directory(kind, words) => {
                 let users = &self.at.site.users;
-                match users.meets(self.rules, &self.at.site.config.ldap, user, (*kind, words)) {
+                let requirement = RequirementQuery { server: &self.at.site.config.ldap, kind: *kind, words };
+                match users.meets(self.rules, user, &requirement) {
                     DirectoryRequirement::Known(met) => Ok(met),
                     DirectoryRequirement::Misconfigured(why) => Err(why),
                     DirectoryRequirement::Open(question) => users.remember(&question, question.ask()),

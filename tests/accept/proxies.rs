@@ -121,10 +121,10 @@ fn a_forged_entry_hides_no_address_that_a_proxy_adds() {
 #[test]
 fn forwarded_is_understood() {
     let server = serve("RemoteIPHeader Forwarded\nRemoteIPInternalProxy 127.0.0.1");
-    let asked = |value: &str| server.send(Request::get("/who").header("Forwarded", value)).text();
-    assert_eq!(asked("for=192.0.2.60;proto=http;by=203.0.113.43"), "192.0.2.60");
-    assert_eq!(asked("for=192.0.2.1, for=\"[2001:db8::17]:4711\""), "2001:db8::17");
-    assert_eq!(asked("for=unknown"), "127.0.0.1");
+    let body_of = |value: &str| server.send(Request::get("/who").header("Forwarded", value)).text();
+    assert_eq!(body_of("for=192.0.2.60;proto=http;by=203.0.113.43"), "192.0.2.60");
+    assert_eq!(body_of("for=192.0.2.1, for=\"[2001:db8::17]:4711\""), "2001:db8::17");
+    assert_eq!(body_of("for=unknown"), "127.0.0.1");
 }
 
 #[test]
@@ -136,10 +136,10 @@ fn a_virtual_host_has_its_own_proxies() {
     };
     let conf = host("a", "") + &host("b", "RemoteIPHeader X-Real-IP") + "RemoteIPHeader X-Forwarded-For\n";
     let server = serve(&conf);
-    let asked = |name: &str| {
+    let body_of = |name: &str| {
         server.send(asked_for("/who", "192.0.2.7").header("X-Real-IP", "192.0.2.8").header("Host", name)).text()
     };
-    assert_eq!((asked("a"), asked("b")), ("192.0.2.7".to_owned(), "192.0.2.8".to_owned()));
+    assert_eq!((body_of("a"), body_of("b")), ("192.0.2.7".to_owned(), "192.0.2.8".to_owned()));
 }
 
 /// Sends the balancer's header, and then a request.
@@ -213,7 +213,7 @@ fn rules_and_logs_see_the_headers_as_programs_do() {
         .file("htdocs/page", "page")
         .serve(&format!("{rules}{headers}CustomLog access.log \"%a [%{{X-Forwarded-For}}i] [%{{X-By}}i]\"\n"));
     let (client, first, by) = (Some("198.51.100.1"), Some("203.0.113.5"), Some("127.0.0.1"));
-    for (asked, expected) in [
+    for (forwarded, expected) in [
         ("198.51.100.1", [client, None, by, None, None, Some("1"), None]),
         ("203.0.113.5, 198.51.100.1", [client, first, by, first, None, Some("1"), first]),
         (
@@ -221,11 +221,11 @@ fn rules_and_logs_see_the_headers_as_programs_do() {
             [client, first, Some("127.0.0.1, 192.0.2.9"), first, None, Some("1"), first],
         ),
     ] {
-        let response = server.send(asked_for("/page", asked)).is(200);
+        let response = server.send(asked_for("/page", forwarded)).is(200);
         for (name, expected) in names.iter().zip(expected) {
-            assert_eq!(response.header(name).as_deref(), expected, "{name} of {asked}");
+            assert_eq!(response.header(name).as_deref(), expected, "{name} of {forwarded}");
         }
-        assert_eq!(response.header("X-Forwarded-For").as_deref(), expected[1], "echo of {asked}");
+        assert_eq!(response.header("X-Forwarded-For").as_deref(), expected[1], "echo of {forwarded}");
     }
     crate::support::until("all three are logged", || server.site.read("access.log").lines().count() == 3);
     let log = server.site.read("access.log");

@@ -68,24 +68,24 @@ fn other_clients_do_not_set_the_scheme() {
 #[test]
 fn the_first_trusted_proxy_of_several_counts() {
     let server = serve(&format!("{PROTO}RemoteIPHeader X-Forwarded-For\n"));
-    let asked = |clients: &str, protos: &str| {
+    let scheme = |clients: &str, protos: &str| {
         let headers = [("X-Forwarded-For", clients), ("X-Forwarded-Proto", protos)];
         body_of(&server, "127.0.0.2", "/app", &headers).split('|').next().unwrap_or_default().to_owned()
     };
-    assert_eq!(asked("192.0.2.7, 127.0.0.3", "https, http"), "https", "both are ours");
-    assert_eq!(asked("192.0.2.7, 127.0.0.3", "https"), "https", "the second has left it as it was");
-    assert_eq!(asked("192.0.2.7", "https, http"), "http", "what the client says of itself");
-    assert_eq!(asked("127.0.0.3, 192.0.2.7", "https, http, http"), "http", "nor what it says of ours");
+    assert_eq!(scheme("192.0.2.7, 127.0.0.3", "https, http"), "https", "both are ours");
+    assert_eq!(scheme("192.0.2.7, 127.0.0.3", "https"), "https", "the second has left it as it was");
+    assert_eq!(scheme("192.0.2.7", "https, http"), "http", "what the client says of itself");
+    assert_eq!(scheme("127.0.0.3, 192.0.2.7", "https, http, http"), "http", "nor what it says of ours");
 }
 
 #[test]
 fn forwarded_names_the_scheme_by_proto() {
     let server =
         serve("RemoteIPHeader Forwarded\nRemoteIPProtoHeader Forwarded\nRemoteIPInternalProxy 127.0.0.2 127.0.0.3\n");
-    let asked = |value: &str| body_of(&server, "127.0.0.2", "/app", &[("Forwarded", value)]);
-    assert_eq!(asked("for=192.0.2.7;proto=https"), "https|on|443");
-    assert_eq!(asked("for=192.0.2.7;proto=\"https\";by=127.0.0.3, for=127.0.0.3;proto=http"), "https|on|443");
-    assert_eq!(asked("proto=https;for=192.0.2.8, for=192.0.2.7;proto=http"), "http|-|80");
+    let variables = |value: &str| body_of(&server, "127.0.0.2", "/app", &[("Forwarded", value)]);
+    assert_eq!(variables("for=192.0.2.7;proto=https"), "https|on|443");
+    assert_eq!(variables("for=192.0.2.7;proto=\"https\";by=127.0.0.3, for=127.0.0.3;proto=http"), "https|on|443");
+    assert_eq!(variables("proto=https;for=192.0.2.8, for=192.0.2.7;proto=http"), "http|-|80");
 }
 
 #[test]

@@ -91,8 +91,8 @@ fn a_place_with_require_is_answered_401() {
     let strangers = [None, Some(("ana", "y")), Some(("ben", "x")), Some(("eve", "x"))];
     for way in WHOLE {
         for user in strangers {
-            let asked = ask(way, user).is(401);
-            assert_eq!(asked.header("www-authenticate").as_deref(), Some("Basic realm=\"x\""), "{way}");
+            let response = ask(way, user).is(401);
+            assert_eq!(response.header("www-authenticate").as_deref(), Some("Basic realm=\"x\""), "{way}");
         }
         assert_eq!(ask(way, Some(("ana", "x"))).is(200).text(), "secret");
     }

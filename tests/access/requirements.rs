@@ -38,11 +38,11 @@ fn an_inner_section_adds_to_what_is_required_or_replaces_it() {
          <Location /in/either>\nAuthMerging Or\nRequire user carl\n</Location>\n\
          <Location /in/anew>\nRequire user ben\n</Location>",
     );
-    let asked = |place: &str| ["ana", "ben", "carl"].map(|user| get_as(&server, &format!("/in/{place}a.txt"), user));
-    assert_eq!(asked(""), [200, 401, 401]);
-    assert_eq!(asked("both/"), [200, 401, 401]);
-    assert_eq!(asked("either/"), [200, 401, 200]);
-    assert_eq!(asked("anew/"), [401, 200, 401]);
+    let statuses = |place: &str| ["ana", "ben", "carl"].map(|user| get_as(&server, &format!("/in/{place}a.txt"), user));
+    assert_eq!(statuses(""), [200, 401, 401]);
+    assert_eq!(statuses("both/"), [200, 401, 401]);
+    assert_eq!(statuses("either/"), [200, 401, 200]);
+    assert_eq!(statuses("anew/"), [401, 200, 401]);
 }
 
 /// With AuthMerging And, an address that one section requires does not replace the user that the other requires.
@@ -100,10 +100,10 @@ fn a_method_that_is_not_allowed_is_not_answered_behind_perl_phases() {
 #[test]
 fn a_place_with_users_and_without_a_file_answers_401_first() {
     let server = serve("<Location /page.html>\nAuthType Basic\nAuthName x\nRequire valid-user\n</Location>");
-    let asked = server.get("/page.html").is(401);
+    let response = server.get("/page.html").is(401);
     assert!(
-        asked.header("www-authenticate").is_some_and(|question| question.contains("Basic realm=\"x\"")),
-        "{asked:?}"
+        response.header("www-authenticate").is_some_and(|question| question.contains("Basic realm=\"x\"")),
+        "{response:?}"
     );
     assert_eq!(get_as(&server, "/page.html", "ana"), 500);
     server.logged("AuthUserFile");

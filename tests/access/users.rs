@@ -103,8 +103,8 @@ fn every_kind_of_hash_opens_and_plain_text_does_not() {
 fn a_client_without_credentials_is_answered_401() {
     let server = serve(&htpasswd("-s", "ana", "a"), "Require valid-user");
     for place in PLACES {
-        let asked = server.get(place).is(401);
-        assert_eq!(asked.header("WWW-Authenticate").as_deref(), Some(r#"Basic realm="Members \"only\"""#));
+        let response = server.get(place).is(401);
+        assert_eq!(response.header("WWW-Authenticate").as_deref(), Some(r#"Basic realm="Members \"only\"""#));
         for header in ["Basic", "Basic !!!", "Digest username=\"ana\"", "Basic YW5h"] {
             server.send(Request::get(place).header("Authorization", header)).is(401);
         }

@@ -28,12 +28,12 @@ fn threads_request_a_list_as_often_as_one_thread() {
     let server = Scripted::saying(OK);
     let mut command = site.command(["bench", "-n", "500", "-c", "4", "--threads", "2", "--urls", "urls.txt"]);
     Finished::of(command.arg(&server.url)).succeeded();
-    let mut asked: BTreeMap<String, u32> = BTreeMap::new();
+    let mut requests: BTreeMap<String, u32> = BTreeMap::new();
     for text in server.texts() {
-        *asked.entry(text.split(' ').nth(1).expect("a path").to_owned()).or_default() += 1;
+        *requests.entry(text.split(' ').nth(1).expect("a path").to_owned()).or_default() += 1;
     }
     let expected = ["/a", "/b", "/c", "/d", "/e"].map(|path| (path.to_owned(), 100));
-    assert_eq!(asked, BTreeMap::from(expected));
+    assert_eq!(requests, BTreeMap::from(expected));
 }
 
 #[test]

@@ -97,11 +97,11 @@ impl Counting {
 
     /// Number of requests that workers have received.
     fn runs(&self) -> usize {
-        self.asked().len()
+        self.requests().len()
     }
 
     /// The log lines of the requests that workers have received.
-    fn asked(&self) -> Vec<String> {
+    fn requests(&self) -> Vec<String> {
         self.0.site.read("runs").lines().map(str::to_owned).collect()
     }
 
@@ -115,9 +115,9 @@ impl Counting {
     fn keeps(&self, target: &str, answer: &str) -> bool {
         let (first, before) = (self.ask(target, answer), self.runs());
         let second = self.ask(target, answer);
-        let asked = self.runs() - before;
-        assert_eq!((first.text() == second.text(), asked == 0), (asked == 0, asked == 0), "{first:?}\n{second:?}");
-        asked == 0
+        let runs = self.runs() - before;
+        assert_eq!((first.text() == second.text(), runs == 0), (runs == 0, runs == 0), "{first:?}\n{second:?}");
+        runs == 0
     }
 
     /// Asserts that the response is not stored.

@@ -124,7 +124,7 @@ fn allowed_clients_can_purge_the_cache() {
     let site = serve("");
     site.ask("/a", MINUTE);
     assert_eq!(site.send(Request::new("PURGE", "/a"), "200").is(200).text(), "run 2");
-    assert_eq!(site.asked()[1], "PURGE /a [] []");
+    assert_eq!(site.requests()[1], "PURGE /a [] []");
 }
 
 /// Access rules apply to PURGE, too.

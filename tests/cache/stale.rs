@@ -7,8 +7,8 @@ use crate::support::{Connection, Request, Response, until};
 #[track_caller]
 fn until_stale(site: &Counting) {
     let age = |answer: Response| answer.header("age").and_then(|age| age.parse::<u32>().ok());
-    let asked = || Request::get("/a").header("Cache-Control", "only-if-cached, max-stale");
-    until("the stored response is stale", || age(site.0.send(asked())).is_none_or(|age| age >= 1));
+    let request = || Request::get("/a").header("Cache-Control", "only-if-cached, max-stale");
+    until("the stored response is stale", || age(site.0.send(request())).is_none_or(|age| age >= 1));
 }
 
 #[test]
@@ -32,8 +32,8 @@ fn a_response_with_must_revalidate_is_never_sent_stale() {
         let answer = format!("200|Cache-Control: max-age=1, stale-if-error=0, {control}");
         site.ask("/a", &answer);
         until("the stored response is stale and not served", || {
-            let asked = Request::get("/a").header("Cache-Control", "only-if-cached, max-stale");
-            site.0.send(asked).status == 504
+            let request = Request::get("/a").header("Cache-Control", "only-if-cached, max-stale");
+            site.0.send(request).status == 504
         });
         site.answers("500|X-Own: error");
         site.ask("/a", &answer).is(500);
@@ -159,6 +159,6 @@ fn a_refresh_in_the_background_requests_the_whole_response() {
         site.answers("200|Cache-Control: max-age=600");
         site.0.connect().ask(request.header("X-Answer", answer));
         until("the new one is there", || site.ask("/a", answer).text() == "run 2");
-        assert_eq!(site.asked()[1], "GET /a [] []");
+        assert_eq!(site.requests()[1], "GET /a [] []");
     }
 }

@@ -42,7 +42,7 @@ fn a_worker_gets_no_conditions_while_its_response_can_be_stored() {
     let conditional = || Request::get("/a").header("If-None-Match", "\"a\"");
     site.send(conditional(), TAGGED).is(304);
     assert_eq!(site.ask("/a", TAGGED).is(200).text(), "run 1");
-    assert_eq!(site.asked(), ["GET /a [] []"]);
+    assert_eq!(site.requests(), ["GET /a [] []"]);
     // While recent responses of an address were not storable, the program gets the conditions. A storable response is
     // stored again.
     let uncached = |target: &str, control: &str| {
@@ -51,7 +51,7 @@ fn a_worker_gets_no_conditions_while_its_response_can_be_stored() {
     };
     uncached("/b", "no-store");
     uncached("/b", "no-store");
-    assert_eq!(site.asked()[1..], ["GET /b [] []", "GET /b [\"b\"] []"]);
+    assert_eq!(site.requests()[1..], ["GET /b [] []", "GET /b [\"b\"] []"]);
     assert!(site.keeps("/b", TAGGED));
 }
 
@@ -65,7 +65,7 @@ fn a_stale_response_is_revalidated_with_its_validators() {
         site.ask("/a", &answer.replace("same", "new"));
         site.runs() == 2
     });
-    assert_eq!(site.asked()[1], format!("GET /a [\"a\"] [{modified}]"));
+    assert_eq!(site.requests()[1], format!("GET /a [\"a\"] [{modified}]"));
     let renewed = site.ask("/a", &answer).is(200);
     assert_eq!(
         (renewed.text().as_str(), renewed.header("x-own").as_deref()),
@@ -115,7 +115,7 @@ fn a_304_about_another_answer_renews_nothing() {
     let site = serve("");
     site.ask("/a", "200|Cache-Control: no-cache|ETag: \"a\"");
     assert_eq!(site.ask("/a", "304|ETag: \"b\"|Cache-Control: no-cache").status, 304);
-    assert_eq!(site.asked(), ["GET /a [] []", "GET /a [\"a\"] []", "GET /a [] []"]);
+    assert_eq!(site.requests(), ["GET /a [] []", "GET /a [\"a\"] []", "GET /a [] []"]);
 }
 
 /// 3.3, RFC 9110 14.2: a range is cut from the whole stored response.

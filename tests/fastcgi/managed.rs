@@ -79,8 +79,8 @@ fn fcgid_max_processes_per_class_bounds_the_processes() {
     let server = serve("FcgidMaxProcessesPerClass 2\n");
     let server = &server;
     let mut pids: Vec<i32> = std::thread::scope(|scope| {
-        let asked: Vec<_> = (0..8).map(|_| scope.spawn(move || pid(server, "/a.fcgi?sleep=0.2"))).collect();
-        asked.into_iter().map(|asked| asked.join().expect("an answer")).collect()
+        let clients: Vec<_> = (0..8).map(|_| scope.spawn(move || pid(server, "/a.fcgi?sleep=0.2"))).collect();
+        clients.into_iter().map(|client| client.join().expect("an answer")).collect()
     });
     pids.sort_unstable();
     pids.dedup();

@@ -119,17 +119,17 @@ fn bodies_arrive_with_their_length_also_if_the_client_names_none() {
 fn a_response_begins_with_its_head_as_that_of_a_cgi_program() {
     let application = Application::new(|request| {
         let request = String::from_utf8_lossy(request);
-        let asked = |what: &str| request.contains(&format!("QUERY_STRING{what}"));
+        let has_query = |what: &str| request.contains(&format!("QUERY_STRING{what}"));
         output(match () {
-            () if asked("status") => b"Status: 404 Nope\nContent-Type: text/plain\n\nbody",
-            () if asked("remote") => b"Location: http://else.example/\r\n\r\nmoved",
-            () if asked("local") => b"Location: /plain.txt?x\r\n\r\nnever seen",
-            () if asked("seeother") => b"Status: 303\nLocation: /plain.txt\n\n",
-            () if asked("none") => b"Status: 304\nETag: \"x\"\n\nnever seen",
-            () if asked("hop") => {
+            () if has_query("status") => b"Status: 404 Nope\nContent-Type: text/plain\n\nbody",
+            () if has_query("remote") => b"Location: http://else.example/\r\n\r\nmoved",
+            () if has_query("local") => b"Location: /plain.txt?x\r\n\r\nnever seen",
+            () if has_query("seeother") => b"Status: 303\nLocation: /plain.txt\n\n",
+            () if has_query("none") => b"Status: 304\nETag: \"x\"\n\nnever seen",
+            () if has_query("hop") => {
                 b"Connection: close, X-Hop\nX-Hop: 1\nKeep-Alive: a\nTransfer-Encoding: chunked\nX: y\n\nbody"
             }
-            () if asked("long") => b"Content-Length: 4\nX: y\n\nbody and more",
+            () if has_query("long") => b"Content-Length: 4\nX: y\n\nbody and more",
             () => b"X: y\n\nbody",
         })
     });

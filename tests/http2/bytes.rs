@@ -53,8 +53,8 @@ fn each_stream_has_its_own_bytes() {
     let frames = receive(&mut raw, vec![1, 3, 5]);
     let lines = logged(&server, 3);
     for (n, path) in (0..).zip(paths) {
-        let asked = HEAD + head(&[("host-less", "1")], path).len();
-        let expected = line(path, asked, bytes_of(&frames, 2 * n + 1), '+');
+        let received = HEAD + head(&[("host-less", "1")], path).len();
+        let expected = line(path, received, bytes_of(&frames, 2 * n + 1), '+');
         assert!(lines.contains(&expected), "{expected}: {lines:?}");
     }
 }
@@ -72,8 +72,8 @@ fn continuations_padding_and_trailers_are_counted() {
     raw.send(HEADERS, END_HEADERS | END_STREAM, 1, &trailer);
     let frames = receive(&mut raw, vec![1]);
     assert!(frames.iter().any(|frame| frame.payload.ends_with(b" 6")), "six bytes of body: {frames:?}");
-    let asked = 5 * HEAD + first.len() + second.len() + 5 + 5 + trailer.len();
-    assert_eq!(logged(&server, 1), [line("/p", asked, bytes_of(&frames, 1), '+')]);
+    let received = 5 * HEAD + first.len() + second.len() + 5 + 5 + trailer.len();
+    assert_eq!(logged(&server, 1), [line("/p", received, bytes_of(&frames, 1), '+')]);
 }
 
 #[test]
@@ -81,12 +81,12 @@ fn bytes_of_a_truncated_response_are_counted() {
     let server = serve(LOG);
     let mut raw = Raw::open(&server, &[(4, 5000)]);
     raw.get(1, "/bytes/9000");
-    let asked = HEAD + head(&[("host-less", "1")], "/bytes/9000").len();
+    let received = HEAD + head(&[("host-less", "1")], "/bytes/9000").len();
     let mut sent = HEAD + raw.until(|frame| frame.is_head_of(1)).payload.len();
     sent += HEAD + raw.until(|frame| frame.kind == DATA).payload.len();
     assert_eq!(logged(&server, 0).len(), 0, "it is not over");
     raw.send(RST_STREAM, 0, 1, &8_u32.to_be_bytes());
-    assert_eq!(logged(&server, 1), [line("/bytes/9000", asked, sent, 'X')]);
+    assert_eq!(logged(&server, 1), [line("/bytes/9000", received, sent, 'X')]);
     raw.get(3, "/bytes/9000");
     raw.until(|frame| frame.kind == DATA);
     drop(raw);

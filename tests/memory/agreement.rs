@@ -16,9 +16,9 @@ fn gtop_in_a_worker_equals_cameleer_mem() {
     // Other processes that map the same files, such as servers of other tests, change the figures. Both are read again
     // until they agree.
     until("both say the same of a worker", || {
-        let asked =
+        let figures =
             server.workers().into_iter().find_map(|(pid, _)| read_by_the_other(&server, pid).map(|read| (pid, read)));
-        asked.is_some_and(|(pid, [size, share, private, pss])| {
+        figures.is_some_and(|(pid, [size, share, private, pss])| {
             let metrics = measured(&server);
             let workers = of_role(&metrics, "worker");
             let sizes = &workers.iter().find(|worker| has_pid(worker, &pid.to_string())).expect("it is there")["sizes"];

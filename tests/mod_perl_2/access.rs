@@ -134,8 +134,8 @@ fn code_knows_passwords_beside_the_file_or_alone() {
     assert_eq!(all("/last"), [401, 401, 200, 200]);
     assert_eq!(all("/one"), [200, 401, 401, 401]);
     assert_eq!(all("/both"), [200, 401, 200, 401]);
-    let asked = server.get("/code");
-    assert_eq!((asked.status, asked.header("WWW-Authenticate")), (401, Some("Basic realm=\"x\"".to_owned())));
+    let response = server.get("/code");
+    assert_eq!((response.status, response.header("WWW-Authenticate")), (401, Some("Basic realm=\"x\"".to_owned())));
     assert_eq!(server.send(Request::get("/both").header("Authorization", BEN_Z)).text(), "in: ben");
     assert_eq!(status("/code", "Basic ZGFuOnE="), 500);
     server.logged("the provider My::knows returned \"17\"");

@@ -122,8 +122,8 @@ impl Browser {
     #[track_caller]
     pub fn until(&mut self, expression: &str) {
         // An expression that throws counts as false, because the element it needs may not exist yet.
-        let asked = format!("(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()");
-        let came = comes_true(patience(), || self.eval(&asked) == true);
+        let script = format!("(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()");
+        let came = comes_true(patience(), || self.eval(&script) == true);
         assert!(came, "in vain until {expression}: {}", self.eval("document.body.innerText"));
     }
 

@@ -35,8 +35,8 @@ fn exits(server: &Server, reason: &str) -> u64 {
 #[test]
 fn a_worker_is_shown_with_host_request_wait_cpu_and_memory() {
     let server = serve("");
-    let mut asked = server.connect();
-    asked.raw("GET /slow?a=1 HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+    let mut client = server.connect();
+    client.raw("GET /slow?a=1 HTTP/1.1\r\nHost: shop.example\r\n\r\n");
     until("a worker is busy", || worker(&server, "Busy").is_some());
     let busy = worker(&server, "Busy").expect("busy");
     assert_eq!(
@@ -51,7 +51,7 @@ fn a_worker_is_shown_with_host_request_wait_cpu_and_memory() {
     let line = table.lines().find(|line| line.contains("W busy")).unwrap_or_else(|| panic!("{table}"));
     assert!(line.ends_with("shop.example GET /slow"), "{line}");
     server.site.write("go", "");
-    asked.response().is(200);
+    client.response().is(200);
     until("the status shows the worker's request", || {
         server.control(["status"]).succeeded().out.contains("(shop.example GET /slow)")
     });

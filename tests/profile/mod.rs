@@ -45,14 +45,14 @@ fn serve(more: &str) -> Server {
 
 /// Sends a request that is in progress until [`release`].
 fn held<'a>(scope: &'a Scope<'a, '_>, server: &'a Server, target: &'a str) -> ScopedJoinHandle<'a, Response> {
-    let asked = scope.spawn(move || server.get(target));
+    let client = scope.spawn(move || server.get(target));
     let path = target.split('?').next().unwrap_or_default();
     crate::support::until("a worker has it", || {
         let status = server.status();
         let workers = status["front"]["workers"].as_array().cloned().unwrap_or_default();
         workers.iter().any(|worker| worker["request"].as_str().is_some_and(|request| request.ends_with(path)))
     });
-    asked
+    client
 }
 
 fn release(server: &Server) {

@@ -13,7 +13,7 @@ use crate::support::{Server, Site, children, name, signal, until};
 /// The output of a profile taken while a request for `target` is in progress.
 fn profile<const N: usize>(server: &Server, target: &str, options: [&str; N]) -> String {
     thread::scope(|scope| {
-        let asked = held(scope, server, target);
+        let client = held(scope, server, target);
         let words: Vec<&str> = ["profile", "--seconds", "1", "--hertz", "200"].into_iter().chain(options).collect();
         let output = match words.as_slice() {
             [a, b, c, d, e] => server.control([a, b, c, d, e]),
@@ -23,7 +23,7 @@ fn profile<const N: usize>(server: &Server, target: &str, options: [&str; N]) ->
             _ => panic!("so many options"),
         };
         release(server);
-        assert_eq!(asked.join().expect("an answer").is(200).text(), "done");
+        assert_eq!(client.join().expect("an answer").is(200).text(), "done");
         output.succeeded().out
     })
 }
@@ -152,9 +152,9 @@ fn a_flame_graph_is_drawn() {
 fn a_sleep_is_not_cut_short() {
     let server = serve("");
     thread::scope(|scope| {
-        let asked = held(scope, &server, "/slept");
+        let client = held(scope, &server, "/slept");
         server.control(["profile", "--seconds", "1", "--hertz", "1000"]).succeeded();
-        assert_eq!(asked.join().expect("an answer").is(200).text(), "slept");
+        assert_eq!(client.join().expect("an answer").is(200).text(), "slept");
     });
 }
 
@@ -216,12 +216,12 @@ fn a_recording_has_a_maximum_length() {
 fn two_recordings_at_once_both_see_all_work() {
     let server = serve("");
     thread::scope(|scope| {
-        let asked = held(scope, &server, "/works");
+        let client = held(scope, &server, "/works");
         let look = || server.control(["profile", "--seconds", "2", "--folded", "--mode", "cpu"]).succeeded().out;
         let other = scope.spawn(look);
         let (one, other) = (most(&look()).1, most(&other.join().expect("a profile")).1);
         release(&server);
-        asked.join().expect("an answer").is(200);
+        client.join().expect("an answer").is(200);
         assert!(one < other * 3 && other < one * 3, "{one} and {other} us");
     });
 }

@@ -22,11 +22,11 @@ fn first(server: &Server, is_over: bool) -> Value {
 fn a_slow_request_is_logged_with_its_stack() {
     let server = serve("SlowLog 200ms");
     thread::scope(|scope| {
-        let asked = held(scope, &server, "/waits?q=1");
+        let client = held(scope, &server, "/waits?q=1");
         let under_way = first(&server, false);
         assert_eq!(under_way["target"], "/waits?q=1");
         release(&server);
-        asked.join().expect("an answer").is(200);
+        client.join().expect("an answer").is(200);
     });
     let slow = first(&server, true);
     assert_eq!((&slow["method"], &slow["host"]), (&"GET".into(), &"localhost".into()));
@@ -68,14 +68,14 @@ fn the_slow_log_has_the_time_of_each_phase() {
         eventually("it is seen there", || slow(&server).into_iter().find(|slow| phase(slow, name) > Some(ms)))
     };
     thread::scope(|scope| {
-        let asked = held(scope, &server, "/page");
+        let client = held(scope, &server, "/page");
         let at_the_door = seen("PerlAccessHandler", 600);
         assert_eq!(phase(&at_the_door, "PerlHandler"), None, "{at_the_door}");
         server.site.write("enter", "");
         let inside = seen("PerlHandler", 300);
         assert!(phase(&inside, "PerlAccessHandler") >= Some(500), "{inside}");
         server.site.write("page", "");
-        asked.join().expect("an answer").is(200);
+        client.join().expect("an answer").is(200);
     });
     let over = first(&server, true);
     let of: u64 = over["phases"].as_array().expect("a list").iter().filter_map(|of| of["took_ms"].as_u64()).sum();
@@ -97,7 +97,7 @@ fn work_and_waiting_are_told_apart() {
         let waited = eventually("waiting", || of("/waits").filter(|slow| slow["took_ms"].as_u64() > Some(1000)));
         assert!(used(&waited) < Some(200), "{worked} {waited}");
         release(&server);
-        [works, waits].into_iter().for_each(|asked| drop(asked.join().expect("an answer").is(200)));
+        [works, waits].into_iter().for_each(|client| drop(client.join().expect("an answer").is(200)));
     });
 }
 
@@ -105,10 +105,10 @@ fn work_and_waiting_are_told_apart() {
 fn a_slow_request_whose_worker_ended_is_logged() {
     let server = serve("SlowLog 200ms");
     thread::scope(|scope| {
-        let asked = held(scope, &server, "/waits");
+        let client = held(scope, &server, "/waits");
         let pid = first(&server, false)["pid"].as_i64().expect("a number");
         signal(pid as i32, Signal::SIGKILL);
-        asked.join().expect("an answer").is(502);
+        client.join().expect("an answer").is(502);
     });
     assert_eq!(first(&server, true)["worker_ended"], true);
     assert!(server.logged("[slow:warn]").contains(", and its worker ended ("));
@@ -134,10 +134,10 @@ fn a_reload_turns_the_slow_log_on_and_off() {
     server.site.write("site.conf", &format!("{conf}\nSlowLog 200ms\n"));
     server.reload().succeeded();
     thread::scope(|scope| {
-        let asked = held(scope, &server, "/waits");
+        let client = held(scope, &server, "/waits");
         first(&server, false);
         release(&server);
-        asked.join().expect("an answer").is(200);
+        client.join().expect("an answer").is(200);
     });
     server.site.write("site.conf", &conf);
     server.reload().succeeded();

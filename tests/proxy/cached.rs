@@ -82,8 +82,8 @@ fn a_stale_response_is_confirmed_by_the_backend() {
     let backend = backend("Cache-Control: no-cache\nETag: \"one\"");
     let server = serve(&backend, "");
     assert_eq!((server.text("/a"), server.text("/a")), ("run 1".to_owned(), "run 1".to_owned()));
-    let asked: Vec<String> = backend.received().iter().map(|it| it.field("If-None-Match").to_owned()).collect();
-    assert_eq!(asked, ["", "\"one\""]);
+    let etags: Vec<String> = backend.received().iter().map(|it| it.field("If-None-Match").to_owned()).collect();
+    assert_eq!(etags, ["", "\"one\""]);
     assert_eq!(server.send(Request::get("/a").header("If-None-Match", "\"one\"")).status, 304);
 }
 

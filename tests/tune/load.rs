@@ -9,7 +9,7 @@ use crate::support::Site;
 const NOTES: &str = "sub { my $env = shift; open my $f, '>>', '@DIR@/asked' or die;
     syswrite $f, \"$env->{REQUEST_METHOD} $env->{HTTP_HOST}$env->{REQUEST_URI}\\n\"; close $f; [200, [], ['ok']] }";
 
-fn asked(site: &Site) -> BTreeSet<String> {
+fn requests_of(site: &Site) -> BTreeSet<String> {
     site.read("asked").lines().map(str::to_owned).collect()
 }
 
@@ -25,7 +25,7 @@ fn line(request: &str) -> String {
 fn paths_are_requested_with_the_sites_server_name() {
     let site = site_of(NOTES);
     let found = report(&site, &format!("/a /b?c=d {FEW}"));
-    assert_eq!(asked(&site), set(["GET localhost/a", "GET localhost/b?c=d"]));
+    assert_eq!(requests_of(&site), set(["GET localhost/a", "GET localhost/b?c=d"]));
     assert_eq!(found["urls"], 2);
 }
 
@@ -34,7 +34,7 @@ fn a_log_is_replayed_without_unsafe_requests() {
     let log = [line("GET /a"), line("POST /form"), line("HEAD /b"), "nonsense\n".to_owned()].concat();
     let site = site_of(NOTES).file("access.log", &log);
     let found = report(&site, &format!("--log access.log {FEW}"));
-    assert_eq!(asked(&site), set(["GET localhost/a", "HEAD localhost/b"]));
+    assert_eq!(requests_of(&site), set(["GET localhost/a", "HEAD localhost/b"]));
     assert!(found["notes"].to_string().contains("2 other lines are omitted"), "{found}");
 }
 
@@ -43,7 +43,7 @@ fn a_log_is_replayed_completely_with_the_option_unsafe() {
     let log = [line("GET /a"), line("POST /form"), line("DELETE /it")].concat();
     let site = site_of(NOTES).file("access.log", &log);
     report(&site, &format!("--log access.log --unsafe {FEW}"));
-    assert_eq!(asked(&site), set(["GET localhost/a", "POST localhost/form", "DELETE localhost/it"]));
+    assert_eq!(requests_of(&site), set(["GET localhost/a", "POST localhost/form", "DELETE localhost/it"]));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_url_leads_to_its_virtual_host_by_port_and_name() {
     let hosts = [host("1", "a.test", "dies.psgi"), host("2", "a.test", "dies.psgi"), host("2", "b.test", "notes.psgi")];
     site.configure(&format!("Listen 127.0.0.1:1\nListen 127.0.0.1:2\n{}", hosts.concat()));
     report(&site, &format!("http://b.test:2/x {FEW}"));
-    assert_eq!(asked(&site), set(["GET b.test:2/x"]));
+    assert_eq!(requests_of(&site), set(["GET b.test:2/x"]));
 }
 
 #[test]

@@ -145,9 +145,9 @@ fn a_warm_up_request_that_ends_its_process_costs_only_itself() {
     server.logged("GET /app/crash: the request ended its process (SIGSEGV)");
     server.logged("GET /app/_exit: the request ended its process (exit code 4)");
     server.logged("warmed requests=5 failed=2");
-    let asked = server.site.read("asked");
-    let count = |path: &str| asked.lines().filter(|line| line.ends_with(path)).count();
-    assert_eq!((count("/crash"), count("/a"), count("/z")), (1, 2, 2), "{asked}");
+    let requests = server.site.read("asked");
+    let count = |path: &str| requests.lines().filter(|line| line.ends_with(path)).count();
+    assert_eq!((count("/crash"), count("/a"), count("/z")), (1, 2, 2), "{requests}");
 }
 
 #[test]
@@ -257,9 +257,9 @@ fn an_access_log_names_the_paths_that_perl_answers_most_often() {
     let site = site().file("old.log", &log.concat());
     let server = site.serve(&app("PerlWarmupLog old.log 2"));
     server.logged("warmed requests=2 failed=0");
-    let asked = server.site.read("asked");
-    let asked: HashSet<&str> = asked.lines().filter_map(|line| line.split(' ').nth(1)).collect();
-    assert_eq!(asked, HashSet::from(["/often", "/twice"]));
+    let requests = server.site.read("asked");
+    let paths: HashSet<&str> = requests.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+    assert_eq!(paths, HashSet::from(["/often", "/twice"]));
 }
 
 #[test]

@@ -19,9 +19,9 @@ type Asked = (Request, fn(&Response) -> bool);
 
 /// Sends each request from two clients, at least 300 times in total, during two reloads of the server.
 #[track_caller]
-fn no_answer_is_wrong_over_reloads(server: &Server, asked: &[Asked]) {
-    let loads: Vec<Load> = asked.iter().map(|(request, good)| Load::asking(server, 2, request, *good)).collect();
-    let share = 100_u64.div_ceil(asked.len() as u64);
+fn no_answer_is_wrong_over_reloads(server: &Server, requests: &[Asked]) {
+    let loads: Vec<Load> = requests.iter().map(|(request, good)| Load::asking(server, 2, request, *good)).collect();
+    let share = 100_u64.div_ceil(requests.len() as u64);
     let answer = || loads.iter().for_each(|load| load.until_answered(share));
     for _ in 0..2 {
         answer();

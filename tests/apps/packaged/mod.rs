@@ -36,18 +36,18 @@ fn every_packaged_program_answers_as_under_apache_request_after_request() {
     let server = serve();
     let cases = cases::of(include_str!("site/cases.tsv"));
     let mut wrong = Vec::new();
-    let mut asked = 0;
+    let mut count = 0;
     for round in 1..=2 {
         for mount in ["r", "p", "-"] {
             for case in cases.iter().filter(|case| case.mounts.contains(mount)) {
-                asked += 1;
+                count += 1;
                 let faults = case.ask(&server, mount, round);
                 wrong.extend(faults.into_iter().map(|fault| format!("round {round} {mount} {}: {fault}", case.name)));
             }
         }
     }
-    assert!(asked > 200, "{asked} cases were asked");
-    assert!(wrong.is_empty(), "{} faults in {asked} answers:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > 200, "{count} cases were asked");
+    assert!(wrong.is_empty(), "{} faults in {count} answers:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]

@@ -82,8 +82,8 @@ fn debug_is_a_page_where_everything_is_escaped() {
     let server = Site::new()
         .script("scripts/test.pl", "use Apache::Debug; shift->dump(500, 'because <b>')")
         .serve(&format!("{CONF}PerlSetVar Name <value>"));
-    let asked = crate::support::Request::get(URL).header("X-Evil", "<script>");
-    let text = server.send(asked).is(500).text();
+    let request = crate::support::Request::get(URL).header("X-Evil", "<script>");
+    let text = server.send(request).is(500).text();
     assert!(
         text.contains("because &lt;b&gt;") && text.contains("&lt;value&gt;") && text.contains("&lt;script&gt;"),
         "{text}"

@@ -17,8 +17,8 @@ fn an_authen_handler_gets_the_password() {
         CODE,
         &("CustomLog access.log \"%u %s\"\n".to_owned() + &hello(INSIDE).replace("PerlHandler My::hello\n", "")),
     );
-    let asked = server.get("/hello").is(401);
-    assert_eq!(asked.header("www-authenticate").as_deref(), Some("Basic realm=\"My realm\""));
+    let response = server.get("/hello").is(401);
+    assert_eq!(response.header("www-authenticate").as_deref(), Some("Basic realm=\"My realm\""));
     let with = |credentials: &str| server.send(Request::get("/hello").header("Authorization", credentials));
     with("Basic YW5hOndyb25n").is(401);
     server.logged("wrong password");

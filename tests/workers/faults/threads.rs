@@ -25,9 +25,9 @@ fn without_a_thread_a_password_is_a_503_and_all_else_is_served() {
         .file("htdocs/a.txt", "for all")
         .serve(conf);
     // Credentials: ana:secret
-    let asked = || Request::get("/members/a.txt").header("Authorization", "Basic YW5hOnNlY3JldA==");
+    let request = || Request::get("/members/a.txt").header("Authorization", "Basic YW5hOnNlY3JldA==");
     allow_processes(&server, "0:");
-    let refused = server.send(asked()).is(503);
+    let refused = server.send(request()).is(503);
     assert!(refused.header("retry-after").is_some(), "{refused:?}");
     let line = server.logged(": no thread: ");
     assert!(line.contains("ulimit -u"), "{line}");
@@ -36,6 +36,6 @@ fn without_a_thread_a_password_is_a_503_and_all_else_is_served() {
     server.logged("cannot look up a client's name: no thread: ");
     assert_eq!(server.text("/a.txt"), "for all");
     allow_processes(&server, "4096:");
-    assert_eq!(server.send(asked()).is(200).text(), "for members");
+    assert_eq!(server.send(request()).is(200).text(), "for members");
     assert_eq!(server.text("/friends/a.txt"), "for most");
 }

@@ -70,7 +70,7 @@ pub fn oldest_leaves(workers: &WorkerRegister, serving: &[PoolId], config: &Conf
     }
     let oldest = |pool: &PoolId| {
         let age = config.pool_of(pool.pool).worker.max_age?;
-        Some(workers.of(*pool).map(|(_, worker)| worker.asked).min()? + age)
+        Some(workers.of(*pool).map(|(_, worker)| worker.fork_requested).min()? + age)
     };
     serving.iter().filter_map(oldest).min()
 }
@@ -82,7 +82,7 @@ fn pools(config: &Config) -> impl Iterator<Item = &PoolSettings> {
 fn reached(limits: &WorkerLimits, id: WorkerId, worker: &WorkerEntry, now: Instant) -> Option<Reached> {
     let found = |directive, how_far, reason| Some(Reached { worker: id, directive, how_far, reason });
     let mb = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-    let age = now.saturating_duration_since(worker.asked);
+    let age = now.saturating_duration_since(worker.fork_requested);
     if limits.max_age.is_some_and(|most| age >= most) {
         return found("MaxAgePerChild", format!("{} s old", age.as_secs()), ExitReason::MaxAge);
     }

@@ -29,7 +29,7 @@ pub struct Sampling {
     is_running: bool,
     backoff: Backoff,
     /// Deadline of the measurement under way.
-    asked: Option<Instant>,
+    answer_due: Option<Instant>,
     next: Instant,
     /// The process that was measured last.
     last: i32,
@@ -38,15 +38,15 @@ pub struct Sampling {
 impl Sampling {
     /// The state before the first start of a sampler.
     pub fn new(now: Instant) -> Sampling {
-        Sampling { is_running: false, backoff: Backoff::default(), asked: None, next: now, last: 0 }
+        Sampling { is_running: false, backoff: Backoff::default(), answer_due: None, next: now, last: 0 }
     }
 
     /// The action that is due. `processes` are in order; `new` was not measured yet.
     pub fn tick(&mut self, processes: &[i32], new: Option<i32>, now: Instant) -> Option<SamplerAction> {
-        if self.asked.is_some_and(|by| by <= now) {
+        if self.answer_due.is_some_and(|by| by <= now) {
             return Some(SamplerAction::Kill);
         }
-        if self.asked.is_some() || self.next > now {
+        if self.answer_due.is_some() || self.next > now {
             return None;
         }
         if !self.is_running {
@@ -54,7 +54,7 @@ impl Sampling {
         }
         let after = new.or_else(|| processes.iter().copied().find(|pid| *pid > self.last));
         let pid = after.or(processes.first().copied())?;
-        (self.last, self.asked) = (pid, Some(now + PATIENCE));
+        (self.last, self.answer_due) = (pid, Some(now + PATIENCE));
         Some(SamplerAction::Measure(pid))
     }
 
@@ -65,25 +65,25 @@ impl Sampling {
 
     /// The sampler has ended, or could not be started.
     pub fn failed(&mut self, now: Instant) {
-        (self.is_running, self.asked) = (false, None);
+        (self.is_running, self.answer_due) = (false, None);
         self.next = now + self.backoff.failed(now);
     }
 
     /// The sampler is killed: its end is seen later.
     pub fn killed(&mut self, now: Instant) {
-        (self.asked, self.next) = (None, now + PATIENCE);
+        (self.answer_due, self.next) = (None, now + PATIENCE);
     }
 
     /// The sampler has answered, after `took`. `has_new`: one of the `count` processes was not measured yet, and comes
     /// first.
     pub fn answered(&mut self, took: Duration, count: usize, has_new: bool, now: Instant) {
         let round = if has_new { PAUSE } else { ROUND / u32::try_from(count).unwrap_or(u32::MAX).max(1) };
-        (self.asked, self.next) = (None, now + (took * SHARE).max(round));
+        (self.answer_due, self.next) = (None, now + (took * SHARE).max(round));
     }
 
     /// When [`Self::tick`] must be called next.
     pub fn wakes(&self) -> Instant {
-        self.asked.unwrap_or(self.next)
+        self.answer_due.unwrap_or(self.next)
     }
 }
 

@@ -98,7 +98,8 @@ impl Master {
     /// Notes that a worker takes no more requests. END blocks and PerlChildExitHandlers delay no request: the successor
     /// may start immediately.
     pub(super) fn worker_leaves(&mut self, id: WorkerId, of_its_own: Option<LeaveReason>) {
-        let Some((mold, requested_at)) = self.workers.find(id).map(|worker| (worker.mold, worker.asked)) else {
+        let Some((mold, requested_at)) = self.workers.find(id).map(|worker| (worker.mold, worker.fork_requested))
+        else {
             return self.explain_exit(id, of_its_own);
         };
         if of_its_own == Some(LeaveReason::MemoryAtOnce) {

@@ -27,7 +27,7 @@ pub struct MonitorSchedule {
     /// When the next status must be sent.
     due: Instant,
     /// Whether a status request to the front is unanswered.
-    asked: bool,
+    is_status_due: bool,
     /// When the oldest unread message was sent to the monitor.
     behind: Option<Instant>,
 }
@@ -35,12 +35,12 @@ pub struct MonitorSchedule {
 impl MonitorSchedule {
     /// The state before the first start of a monitor.
     pub fn new(now: Instant) -> MonitorSchedule {
-        MonitorSchedule { is_running: false, backoff: Backoff::default(), due: now, asked: false, behind: None }
+        MonitorSchedule { is_running: false, backoff: Backoff::default(), due: now, is_status_due: false, behind: None }
     }
 
     /// The monitor was started. `into_second` is how much of this second has passed.
     pub fn started(&mut self, into_second: Duration, now: Instant) {
-        (self.is_running, self.asked, self.behind) = (true, false, None);
+        (self.is_running, self.is_status_due, self.behind) = (true, false, None);
         self.due = next_second(into_second, now);
     }
 
@@ -64,7 +64,7 @@ impl MonitorSchedule {
         if !self.is_running {
             return vec![MonitorAction::Start];
         }
-        let hangs = std::mem::replace(&mut self.asked, has_front);
+        let hangs = std::mem::replace(&mut self.is_status_due, has_front);
         self.due = next_second(into_second, now);
         let next = if has_front { MonitorAction::AskFront } else { MonitorAction::SendWithoutFront };
         hangs.then_some(MonitorAction::SendWithoutFront).into_iter().chain([next]).collect()
@@ -72,7 +72,7 @@ impl MonitorSchedule {
 
     /// The front has reported its status. Returns whether the monitor waits for it.
     pub fn take_request(&mut self) -> bool {
-        std::mem::take(&mut self.asked)
+        std::mem::take(&mut self.is_status_due)
     }
 
     /// Decides whether a status may be sent. `has_unsent`: the monitor has not read the previous one. The error is the

@@ -26,7 +26,7 @@ pub struct WorkerEntry {
     /// once no front uses the worker.
     pub state: WorkerState,
     /// When the mold was asked to fork the worker.
-    pub asked: Instant,
+    pub fork_requested: Instant,
     /// Process id of the worker; `None` until the mold has reported it.
     pub pid: Option<i32>,
     /// The front reported `Ready` before the mold reported the process.
@@ -61,7 +61,7 @@ impl WorkerEntry {
             sizes: None,
             mark: None,
             state: WorkerState::Starting,
-            asked: now,
+            fork_requested: now,
             pid: None,
             ready_us: None,
             killed: None,

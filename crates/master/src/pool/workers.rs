@@ -241,7 +241,8 @@ impl WorkerRegister {
     /// The workers that are not ready after `allowed`, and when the next one is late.
     pub fn late_to_start(&self, allowed: Duration, now: Instant) -> (Vec<Slot>, Option<Instant>) {
         let starting = self.iter().filter(|(_, w)| w.state == WorkerState::Starting && w.killed.is_none());
-        let due: Vec<(Slot, Instant)> = starting.map(|(slot, worker)| (slot, worker.asked + allowed)).collect();
+        let due: Vec<(Slot, Instant)> =
+            starting.map(|(slot, worker)| (slot, worker.fork_requested + allowed)).collect();
         let late = due.iter().filter(|(_, at)| *at <= now).map(|(slot, _)| *slot).collect();
         (late, due.iter().map(|(_, at)| *at).filter(|at| *at > now).min())
     }

@@ -192,7 +192,7 @@ mod tests {
     const INTERNAL: bool = true;
     const TRUSTED: bool = false;
 
-    /// The client, the rest of the header, and the proxies, for a request from 10.0.0.1 with the header fields `values`.
+    /// The client, the rest of the header, and the proxies, for a request from 10.0.0.1 with these header fields.
     fn find_in(header: &str, proxies: &[(&str, bool)], values: &[&str]) -> Option<(String, String, String)> {
         let network = |text| Network::parse(text).expect("an address").expect("a network");
         let rules = RemoteIp {

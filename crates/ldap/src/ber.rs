@@ -66,7 +66,7 @@ pub fn length(bytes: &[u8]) -> Result<Option<usize>, LdapMalformed> {
     if whole > LONGEST { Err(LdapMalformed) } else { Ok(Some(whole)) }
 }
 
-/// Length of the length bytes, and the length that they say.
+/// Number of length bytes, and the length that they encode.
 fn content_length(bytes: &[u8]) -> Result<Option<(usize, usize)>, LdapMalformed> {
     let Some((first, rest)) = bytes.split_first() else { return Ok(None) };
     let count = usize::from(first & 0x7f);

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Progress of a body with an expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BodyStage {
-    /// The backend has not said whether it wants the body.
+    /// The backend has sent neither 100 nor a final status.
     Waits,
     /// The body is being sent.
     Goes,

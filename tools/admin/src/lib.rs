@@ -1,4 +1,4 @@
-//! Subcommands that talk to a running server through its control socket.
+//! Subcommands for a running server, by its control socket.
 //!
 //! Start at the file of the subcommand: `cameleer top` is [`top`].
 

@@ -35,7 +35,7 @@ struct DbmEntry {
 type Refused = String;
 
 impl DbmFile {
-    /// Parses a file. Its first bytes tell its format; without a known magic number it is the `.pag` file of SDBM.
+    /// Parses a file. Its first bytes identify the format; without a known magic number it is the `.pag` file of SDBM.
     pub fn parse(bytes: Vec<u8>) -> Result<DbmFile, Refused> {
         if bytes.len() as u64 > LONGEST_DBM {
             return Err(format!("the file is larger than {} MB", LONGEST_DBM >> 20));

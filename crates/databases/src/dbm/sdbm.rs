@@ -1,6 +1,6 @@
 //! The `.pag` file of SDBM, in apr-util's format: pages of 1024 bytes. A page begins with the number of offsets, then
 //! has the offsets of key and value in turn; the data fill the page from its end. A hole in the file is an empty page.
-//! The `.dir` file only tells in which page a key is, which an index of all pages does as well.
+//! The `.dir` file only finds the page of a key; an index of all pages does the same.
 
 use super::bytes::ByteOrder::Little;
 use super::{Entries, Refused, damaged};

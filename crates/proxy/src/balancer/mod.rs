@@ -22,7 +22,7 @@ pub struct Balancers(Mutex<HashMap<(String, String), MemberState>>);
 /// Shared by all threads of the front; survives a reload, not a restart.
 #[derive(Debug, Clone, Default)]
 pub struct MemberState {
-    /// When the member was put in error. How long that lasts, the current configuration says.
+    /// When the member was put in error. The current configuration sets how long that lasts.
     pub failed: Option<Instant>,
     /// Whether active checks have found the member down.
     pub unhealthy: bool,

@@ -49,7 +49,7 @@ struct IdleSocket {
 
 /// One request in the role of a responder.
 pub struct FastcgiRequest {
-    /// The method, which tells whether the request may be sent twice, and whether its response has a body.
+    /// The method, which decides whether the request may be sent twice, and whether its response has a body.
     pub method: Method,
     /// Sent as FCGI_PARAMS, in this order.
     pub variables: Vec<(Vec<u8>, Vec<u8>)>,

@@ -12,7 +12,7 @@ use http::StatusCode;
 pub enum FastcgiFailure {
     /// No connection could be made.
     Unreachable(io::Error),
-    /// No connection could be made a short time ago; `retry` says for how long none is tried.
+    /// No connection could be made a short time ago; `retry` sets how long no other is tried.
     Down(Duration),
     /// The application took none of the request, or sent none of its response, for this time.
     Slow(Duration),

@@ -15,7 +15,7 @@ pub fn is_self_issued(certificate: &CertificateDer<'_>) -> bool {
     Certificate::from_der(certificate).is_ok_and(|it| it.tbs_certificate().subject() == it.tbs_certificate().issuer())
 }
 
-/// When a list (DER) was made, and when the next one is due, as far as the list says so.
+/// When a list (DER) was made, and when the next one is due, as far as the list contains it.
 pub fn updates(list: &[u8]) -> [Option<SystemTime>; 2] {
     let mut times = times(list).unwrap_or_default().into_iter();
     [times.next(), times.next()]

@@ -25,7 +25,7 @@ pub struct Request<'a> {
     pub host: u16,
     /// Status of the error whose page this request makes (`ErrorDocument`); 0 for other requests.
     pub error_status: u16,
-    /// Length in bytes of the script's name within `Path`; `None`: only the disk can tell.
+    /// Length in bytes of the script's name within `Path`; `None`: only a look at the disk can find it.
     pub script_length: Option<u32>,
     /// In the order of [`Field`](super::Field).
     pub fields: [&'a [u8]; FIELDS],

@@ -7,7 +7,7 @@
 use super::Memory;
 use super::sync::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 
-/// A word that is set while somebody sleeps.
+/// A word that is set while the consumer sleeps.
 #[derive(Clone)]
 pub struct Flag {
     memory: Memory,

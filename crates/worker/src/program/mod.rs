@@ -1,7 +1,7 @@
 //! CGI programs: files that are executed as by httpd's mod_cgi, one process for each request. Their output is handled
 //! like a script's, so headers, limits and errors are the same. Nothing here needs an interpreter.
 //!
-//! `kind` says which files are executed, `refusal` rejects files, `child` is the process, `relay` transfers its output.
+//! `kind` and `refusal` decide which files are executed, `child` is the process, `relay` transfers its output.
 
 pub mod child;
 pub mod kind;

@@ -1,4 +1,4 @@
-//! The new folder. Nothing outside of it is written, and no file of somebody else in it.
+//! The new folder. Nothing outside of it is written, and no file in it that the command has not made.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -93,7 +93,7 @@ impl PasswordSource {
 /// `AuthDBMType`, `AuthzDBMType`, and the type of a rewrite map.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DbmType {
-    /// One file, whose format its first bytes tell: Berkeley DB, the default of Debian's httpd, or GDBM.
+    /// One file, whose first bytes identify the format: Berkeley DB, the default of Debian's httpd, or GDBM.
     #[default]
     OneFile,
     /// Two files, of which the one that ends with `.pag` has the data.

@@ -27,7 +27,7 @@ settings! {
 /// `SSLProxyVerify`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackendVerify {
-    /// A certificate need not be signed by anybody.
+    /// A certificate of any authority is accepted, also a self-signed one.
     None,
     /// A certificate must be signed by a known authority.
     Require,

@@ -31,7 +31,7 @@ struct ForwardedClient {
 pub struct ProxyReport {
     /// The client that a trusted proxy names.
     client: OnceCell<Rc<ForwardedClient>>,
-    /// Whether the client uses TLS, if a proxy says so.
+    /// Whether the client uses TLS, if a proxy reports it.
     is_secure: OnceCell<bool>,
 }
 
@@ -93,7 +93,7 @@ impl RequestContext {
         self.is_secure_by_proxy().unwrap_or_else(|| self.client.session().is_some())
     }
 
-    /// Whether the client uses TLS according to a trusted proxy, if one says so.
+    /// Whether the client uses TLS according to a trusted proxy, if one reports it.
     pub fn is_secure_by_proxy(&self) -> Option<bool> {
         self.proxies.is_secure.get().copied()
     }

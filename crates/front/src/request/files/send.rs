@@ -85,7 +85,7 @@ pub async fn send(
     Ok(response)
 }
 
-/// The response with a file of server-side includes. Its time counts only if `XBitHack full` says so, and it has no
+/// The response with a file of server-side includes. Its time counts only with `XBitHack full`, and it has no
 /// ranges.
 fn page(
     route: &Route,

@@ -43,7 +43,7 @@ pub fn may_find(generation: &View, route: &Route, folder: &Path, name: &str) -> 
     names.iter().any(is_known)
 }
 
-/// Whether the parts that say nothing about a file stand, in this order, in the name that the client asks for.
+/// Whether the requested name contains these parts of a file's name, which negotiation does not know, in this order.
 pub fn are_asked(parts: &[&str], name: &str) -> bool {
     let mut requested = name.split('.');
     parts.iter().all(|part| requested.any(|known| known == *part))

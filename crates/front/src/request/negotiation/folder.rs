@@ -81,7 +81,7 @@ pub fn variant(
 }
 
 impl Variant {
-    /// Sets type, languages and encoding by the name of the route's file. False: nothing says how to serve the file.
+    /// Sets type, languages and encoding by the name of the route's file. False: no rule applies to the file.
     fn describe_file(&mut self, generation: &View, route: &Route) -> bool {
         let described = describe(&generation.config, &route.settings, &route.filename);
         let mime = described.mime.or_else(|| route.settings.default_type.clone());

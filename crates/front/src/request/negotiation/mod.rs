@@ -119,7 +119,7 @@ struct Request<'a> {
     prefers_programs: bool,
 }
 
-/// The best variant, or the refusal with their list. Adds the headers that tell of the negotiation.
+/// The best variant, or the refusal with their list. Adds the headers about the negotiation.
 fn decide<'a>(
     context: &RequestContext,
     head: &Parts,

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn check(address: &str, protocol: AddressProtocol, expected: &str) {
-        assert_eq!(url(&(Listen::Tcp(address.parse().expect("address")), protocol)), expected);
+        assert_eq!(url(&Listen::Tcp(address.parse().expect("address")), protocol), expected);
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Terminal {
                 kept.lock().expect("whole").extend_from_slice(&bytes[..count]);
             }
         });
-        Terminal { top, keys, screen, written: written }
+        Terminal { top, keys, screen, written }
     }
 
     fn text(&self) -> String {

@@ -109,7 +109,8 @@ fn wide_lines(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         is_code ^= line.trim_start().starts_with("```");
-        if !is_code && !line.trim_start().starts_with('|') && line.chars().count() > 160 {
+        let is_table_or_code = is_code || line.starts_with("    ") || line.trim_start().starts_with('|');
+        if !is_table_or_code && line.chars().count() > 160 {
             found.push(number);
         }
     }

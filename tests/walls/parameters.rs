@@ -20,14 +20,16 @@ fn unnamed_parameters(text: &str) -> Vec<String> {
 /// Whether a parameter begins with `(` or `[`; `signature` begins behind the name of the function.
 fn has_pattern(signature: &str) -> bool {
     let Some(list) = signature[generics(signature)..].strip_prefix('(') else { return false };
-    let (mut depth, mut is_begin) = (1, true);
+    let (mut depth, mut is_begin, mut before) = (1, true, b' ');
     for byte in list.bytes() {
         match byte {
             b'(' | b'[' if depth == 1 && is_begin => return true,
-            b'(' | b'[' | b'{' => depth += 1,
+            b'(' | b'[' | b'{' | b'<' => depth += 1,
             b')' | b']' | b'}' => depth -= 1,
+            b'>' if before != b'-' => depth -= 1,
             _ => {}
         }
+        before = byte;
         if depth == 0 {
             break;
         }

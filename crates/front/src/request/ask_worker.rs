@@ -15,7 +15,7 @@ use super::context::RequestContext;
 use super::files::{self, LookupResult, autoindex};
 use super::internal_redirect::index;
 use super::place::settle_at;
-use super::redirects::{Move, moved};
+use super::redirects::{PathRedirect, moved};
 use super::respond::body::BodySource;
 use super::respond::from_worker;
 use super::{Dispatched, frame, pages};
@@ -200,7 +200,7 @@ async fn send_file(
     }
     let found = context.generation.wait_for(|| files::find_declined(&context.generation, route, file, &head)).await?;
     let response = match found {
-        LookupResult::Moved(status, path) => return Err(moved(context, &head, route, Move { status, path })),
+        LookupResult::Moved(status, path) => return Err(moved(context, &head, route, PathRedirect { status, path })),
         LookupResult::Index(path) => return index(&head, &path).map(|head| Dispatched::Index(Box::new(head))),
         LookupResult::Folder(folder) => {
             return autoindex::answer(context, route, folder, &head).await.map(Dispatched::Response);

@@ -20,7 +20,7 @@ use super::includes::{self, facts};
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
 use super::negotiation::{self, MapChoice};
 use super::place::{aliased, choose, find, find_by, settle_all};
-use super::redirects::{Move, moved, redirect};
+use super::redirects::{PathRedirect, moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
@@ -215,7 +215,7 @@ async fn on_disk(
         return Ok(OnDisk::Response(Dispatched::Forward(Box::new(onward))));
     }
     let answer = match found? {
-        LookupResult::Moved(status, path) => return Err(moved(context, head, &route, Move { status, path })),
+        LookupResult::Moved(status, path) => return Err(moved(context, head, &route, PathRedirect { status, path })),
         LookupResult::Index(path) => Dispatched::Index(Box::new(index(head, &path)?)),
         LookupResult::Folder(folder) => {
             Dispatched::Response(Box::pin(autoindex::answer(context, &route, folder, head)).await?)

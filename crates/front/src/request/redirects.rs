@@ -35,13 +35,13 @@ pub async fn redirect(
 }
 
 /// A redirect to a path of this server.
-pub struct Move {
+pub struct PathRedirect {
     pub status: StatusCode,
     pub path: String,
 }
 
 /// The response that redirects.
-pub fn moved(context: &RequestContext, head: &Parts, route: &Route, to: Move) -> Refusal {
+pub fn moved(context: &RequestContext, head: &Parts, route: &Route, to: PathRedirect) -> Refusal {
     match HeaderValue::from_str(&absolute(context, head, route, to.path)) {
         Ok(location) => Refusal::with(to.status, LOCATION, location),
         Err(_) => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR),

@@ -20,7 +20,7 @@ pub enum Verdict {
     },
     /// The authority of the certificate is unknown; nothing else is wrong.
     Untrusted(Rejection),
-    /// The certificate is invalid.
+    /// Expired, revoked, or with another fault.
     Invalid(Rejection),
 }
 

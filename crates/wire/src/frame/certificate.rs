@@ -11,7 +11,7 @@ pub enum SeenCertificate {
     Valid(u8),
     /// The authority of the certificate is unknown; nothing else is wrong.
     Untrusted,
-    /// The certificate is invalid.
+    /// Expired, revoked, or with another fault.
     Invalid,
 }
 

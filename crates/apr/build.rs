@@ -7,22 +7,10 @@ use perl_build::output;
 
 const LIBRARY: &str = "../../perl/lib";
 
-/// Runs a program and returns its output; `hint` names the package to install when it is missing.
-fn output_of(program: &str, words: &[&str], hint: &str) -> String {
-    let output = Command::new(program).args(words).output();
-    let output = output.unwrap_or_else(|error| panic!("{program}: {error}: {hint}"));
-    assert!(output.status.success(), "{program} {words:?} failed: {}: {hint}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("flags and C are ASCII")
-}
-
-fn perl(code: &str) -> String {
-    output_of("perl", &["-MConfig", "-MExtUtils::Embed", "-e", code], "install perl and libperl-dev")
-}
-
 fn apr(words: &[&str]) -> String {
-    output_of("apr-1-config", words, "install libapr1-dev")
+    output("apr-1-config", words, "install libapr1-dev")
         + " "
-        + &output_of("apu-1-config", words, "install libaprutil1-dev")
+        + &output("apu-1-config", words, "install libaprutil1-dev")
 }
 
 /// The files of perl/lib/APR with that extension, and perl/lib/APR.xs.
@@ -37,11 +25,7 @@ fn sources(extension: &str) -> Vec<PathBuf> {
 /// Translates an .xs file; returns the path of the C file.
 fn translate(xs: &Path, into: &Path) -> PathBuf {
     let c = into.join(xs.with_extension("c").file_name().expect("a file"));
-    let xsubpp = format!("{}/ExtUtils/xsubpp", perl("print $Config{privlibexp}"));
-    let typemap = Path::new(LIBRARY).join("APR/typemap").canonicalize().expect("perl/lib/APR/typemap");
-    let words =
-        [&xsubpp, "-noprototypes", "-noversioncheck", "-typemap", &typemap.to_string_lossy(), &xs.to_string_lossy()];
-    std::fs::write(&c, output_of("perl", &words, "xsubpp failed")).expect("OUT_DIR is writable");
+    perl_build::translate(xs, &Path::new(LIBRARY).join("APR/typemap"), &c);
     c
 }
 
@@ -49,9 +33,7 @@ fn compiler(out: &Path) -> cc::Build {
     let mut build = perl_build::compiler();
     build.cargo_metadata(false).pic(true).flag("-Wno-unused").flag("-fvisibility=hidden");
     build.define("VERSION", "\"0\"").define("XS_VERSION", "\"0\"").include(LIBRARY).include(format!("{LIBRARY}/APR"));
-    for flag in (perl("ccopts") + " " + &apr(&["--includes"]) + " " + &output_of("apr-1-config", &["--cppflags"], ""))
-        .split_whitespace()
-    {
+    for flag in (apr(&["--includes"]) + " " + &output("apr-1-config", &["--cppflags"], "")).split_whitespace() {
         build.flag(flag);
     }
     build.out_dir(out);

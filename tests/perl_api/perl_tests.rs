@@ -48,6 +48,11 @@ fn the_documentation_of_every_module_is_in_order_and_its_synopsis_compiles() {
     prove(&["pod.t"], &[]);
 }
 
+#[test]
+fn every_module_loads_in_a_plain_perl_and_dies_where_it_needs_a_request() {
+    prove(&["plain_perl.t", "Apache/Constants.t"], &[]);
+}
+
 /// Ways to reach the code, as TestServer.pm defines them. Only root can switch to another user. A test run without root
 /// covers an unprivileged server anyway.
 fn doors() -> Vec<String> {
@@ -59,6 +64,9 @@ fn doors() -> Vec<String> {
     doors.into_iter().filter(|door| door != "user" || Uid::effective().is_root()).collect()
 }
 
+/// Tests that start no server, and one with doors of its own.
+const WITHOUT_DOORS: [&str; 4] = ["pod.t", "plain_perl.t", "Apache/Constants.t", "Cameleer/PSGI.t"];
+
 /// The tests of the API below this folder of perl/t, which begins and ends like `lib2/`.
 fn test_files(below: &str) -> Vec<String> {
     let folder = format!("{}/perl/t/{below}", env!("CARGO_MANIFEST_DIR"));
@@ -68,7 +76,7 @@ fn test_files(below: &str) -> Vec<String> {
             let name = format!("{below}{}", entry.file_name().to_string_lossy());
             if entry.path().is_dir() { test_files(&format!("{name}/")) } else { vec![name] }
         })
-        .filter(|name| name.ends_with(".t") && !["pod.t", "Cameleer/PSGI.t"].contains(&&**name))
+        .filter(|name| name.ends_with(".t") && !WITHOUT_DOORS.contains(&&**name))
         .collect();
     found.sort();
     found

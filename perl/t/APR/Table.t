@@ -115,9 +115,11 @@ my %expected = (
 # A repeated name has its last spelling in a request's table, its first one in a table of apr.
 my %in_pool = ( same_name => 'A,2' );
 
-for my $case ( sort keys %CASES ) {
-    is $server->get("/t/request/$case")->{content}, $expected{$case}, "$case of a request's table";
-    is $server->get("/t/made/$case")->{content}, $in_pool{$case} // $expected{$case}, "$case of one in a pool";
+my @cases   = sort keys %CASES;
+my @answers = $server->get_each( map { ( "/t/request/$_", "/t/made/$_" ) } @cases );
+for my $case (@cases) {
+    is shift(@answers)->{content}, $expected{$case}, "$case of a request's table";
+    is shift(@answers)->{content}, $in_pool{$case} // $expected{$case}, "$case of one in a pool";
 }
 
 my $first = $server->get('/requests');

@@ -52,10 +52,12 @@ my $server = TestServer->spawn( <<'END', %files );
 </Directory>
 END
 
-for my $name ( sort keys %SCRIPTS ) {
-    my ( undef, $first, $second, $query ) = $SCRIPTS{$name}->@*;
+my @names   = sort keys %SCRIPTS;
+my @answers = $server->get_each( map { ( "/cgi/$_.pl" . ( $SCRIPTS{$_}[3] // '' ) ) x 2 } @names );
+for my $name (@names) {
+    my ( undef, $first, $second ) = $SCRIPTS{$name}->@*;
     for my $expected ( $first, $second // $first ) {
-        my $answer = $server->get( "/cgi/$name.pl" . ( $query // '' ) );
+        my $answer  = shift @answers;
         my $content = "$answer->{status} $answer->{content}";
         ref $expected ? like( $answer->{content}, $expected, $name ) : is( $content, "200 $expected", $name );
     }

@@ -17,16 +17,26 @@ sub request ( $self, $method, $url, $options = {} ) {
     return $? ? failed( $? >> 8 ) : answer($said);
 }
 
-# The same request for each URL, by one process, which uses a connection again. The answers have the order of the URLs.
+# The same request for each URL, by one process. The answers have the order of the URLs.
 sub request_each ( $self, $method, $urls, $options = {} ) {
     my ( $file, @request ) = request_options( $method, $options );
     my $end     = sprintf '--end-%d-%d--', $$, rand 1e9;
-    my @command = map { ( '--next', $self->options, '-i', '-w', "$end%{exitcode}\n", @request, $_ ) } @$urls;
+    my @ports   = $self->ports( scalar @$urls );
+    my @command = map { ( '--next', $self->options, splice( @ports, 0, 2 ), '-i', '-w', "$end%{exitcode}\n", @request, $_ ) } @$urls;
     my $said    = output_of( 'curl', '-q', @command[ 1 .. $#command ] );
     my @answers;
     push @answers, $2 ? failed($2) : answer($1) while $said =~ /\G(.*?)\Q$end\E(\d+)\n/gs;
     @answers == @$urls or die "curl: @{[ scalar @answers ]} answers to @{[ scalar @$urls ]} requests";
     return @answers;
+}
+
+# For each request, the option that makes curl open a connection. curl 7.88 fails when it uses one by HTTP/2 without TLS
+# again (exit code 16), and uses none again whose range of local ports is another one. The ports are below those that the
+# kernel gives to others.
+sub ports ( $self, $count ) {
+    return if !grep { $_ eq '--http2-prior-knowledge' } $self->options;
+    my $first = 20000 + int rand 5000;
+    return map { ( '--local-port', ( $first + $_ ) . '-32767' ) } 1 .. $count;
 }
 
 # The output; `$?` is the wait status.

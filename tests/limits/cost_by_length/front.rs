@@ -1,7 +1,7 @@
 //! The front's cost of request heads and bodies by their length.
 
 use super::{Kind, costs_by_its_length, counter, each, get};
-use crate::support::Site;
+use crate::support::{Counter, Site};
 
 /// A handler that reads nothing and responds at once.
 const OK: &str =
@@ -53,9 +53,16 @@ fn site() -> Site {
 }
 
 #[test]
-fn targets_cost_the_front_by_their_length() {
+fn targets_header_fields_and_bodies_cost_the_front_by_their_length() {
+    let counter = counter(site(), CONF);
+    targets(&counter);
+    header_fields(&counter);
+    bodies(&counter);
+}
+
+fn targets(counter: &Counter) {
     costs_by_its_length(
-        &counter(site(), CONF),
+        counter,
         &[
             Kind { name: "folders that are missing", pieces: 240, send: |n| get(&"/a".repeat(n), "") },
             Kind {
@@ -103,10 +110,9 @@ fn targets_cost_the_front_by_their_length() {
     );
 }
 
-#[test]
-fn header_fields_cost_the_front_by_their_length() {
+fn header_fields(counter: &Counter) {
     costs_by_its_length(
-        &counter(site(), CONF),
+        counter,
         &[
             Kind { name: "fields", pieces: 166, send: |n| get("/perl", &each(n, |i| format!("X-{i}: a\r\n"))) },
             Kind { name: "fields of one name", pieces: 166, send: |n| get("/perl", &"X-A: a\r\n".repeat(n)) },
@@ -219,10 +225,9 @@ fn header_fields_cost_the_front_by_their_length() {
     );
 }
 
-#[test]
-fn bodies_cost_the_front_by_their_length() {
+fn bodies(counter: &Counter) {
     costs_by_its_length(
-        &counter(site(), CONF),
+        counter,
         &[
             Kind { name: "a body", pieces: 33333, send: |n| super::post("/perl", "text/plain", &"x".repeat(n)) },
             Kind { name: "chunks of one byte", pieces: 666, send: |n| chunks("1\r\nx\r\n", n, "") },

@@ -1,7 +1,7 @@
 //! The cost by length of libapreq 2, with which mod_perl 2 sites read forms and cookies.
 
 use super::{Kind, costs_by_its_length, counter, each, get, post};
-use crate::support::Site;
+use crate::support::{Counter, Site};
 
 const WORK: &str = r#"package Work;
 use v5.36;
@@ -48,9 +48,15 @@ fn blanks(n: usize) -> String {
 }
 
 #[test]
-fn headers_cost_a_worker_by_their_length() {
+fn headers_and_bodies_cost_a_worker_by_their_length() {
+    let counter = counter(Site::new().file("lib/Work.pm", WORK), CONF);
+    headers(&counter);
+    bodies(&counter);
+}
+
+fn headers(counter: &Counter) {
     costs_by_its_length(
-        &counter(Site::new().file("lib/Work.pm", WORK), CONF),
+        counter,
         &[
             Kind { name: "blanks before a value", pieces: 800, send: |n| part(&format!("; name=a;{}=\"x", blanks(n))) },
             Kind { name: "blanks in a name", pieces: 800, send: |n| part(&format!("; n{}a=\"x", " a".repeat(n))) },
@@ -82,10 +88,9 @@ fn headers_cost_a_worker_by_their_length() {
     );
 }
 
-#[test]
-fn bodies_cost_a_worker_by_their_length() {
+fn bodies(counter: &Counter) {
     costs_by_its_length(
-        &counter(Site::new().file("lib/Work.pm", WORK), CONF),
+        counter,
         &[
             Kind { name: "fields", pieces: 250, send: |n| post("/do/params", FORM, &each(n, |i| format!("a{i}=b&"))) },
             Kind {

@@ -39,7 +39,20 @@ fn calls_of(server: &Server, targets: &[&str]) -> Vec<String> {
     trace.end()
 }
 
-/// A call of a timer may fall into a round that takes long; a call of the requests is in each round.
+/// Counts until the counts are `few`, at most six times, and returns the lowest ones. A call of a timer may fall into a
+/// round that takes long; a call of the requests is in each round.
+fn fewest<const N: usize>(count: impl Fn() -> [usize; N], few: impl Fn(&[usize; N]) -> bool) -> [usize; N] {
+    let mut least = count();
+    for _ in 0..5 {
+        if few(&least) {
+            break;
+        }
+        let again = count();
+        least = std::array::from_fn(|at| least[at].min(again[at]));
+    }
+    least
+}
+
 #[track_caller]
 fn costs_nothing(server: &Server, targets: &[&str]) {
     let mut calls = calls_of(server, targets);
@@ -280,10 +293,11 @@ fn names_below_a_missing_folder_are_not_looked_up() {
     for (start, status) in
         [("/there/gone", 404), ("/there/page", 404), ("/cgi/gone.pl", 404), ("/asks/gone", 200), ("/up", 200)]
     {
-        let [few, many] = [3, 900].map(|segments| {
+        let calls = |segments| {
             server.get(&format!("{start}/other{}", "/a".repeat(segments))).is(status);
             calls_of_one(&server, &format!("{start}{}", "/a".repeat(segments)), status).len()
-        });
+        };
+        let [few, many] = fewest(|| [3, 900].map(calls), |[few, many]| few == many && *few < 30);
         assert!(few == many && few < 30, "{start}: {few} calls for 3 segments that are missing, {many} for 900");
     }
 }
@@ -320,14 +334,17 @@ fn the_longest_path_costs_few_looks_wherever_it_ends() {
                 // The first request reads `.htaccess` files of existing folders once; the second is measured without
                 // that.
                 server.get(&format!("{path}/c"));
-                let trace = Trace::begin(&server);
-                server.get(&path);
-                let calls = trace.end();
-                let opened = calls.iter().filter(|call| call.contains("openat2(")).count();
+                let calls_and_opened = || {
+                    let trace = Trace::begin(&server);
+                    server.get(&path);
+                    let calls = trace.end();
+                    [calls.len(), calls.iter().filter(|call| call.contains("openat2(")).count()]
+                };
+                let is_few = |[calls, opened]: &[usize; 2]| *opened <= MOST_OPENED && *calls <= MOST_CALLS;
+                let [calls, opened] = fewest(calls_and_opened, is_few);
                 assert!(
-                    opened <= MOST_OPENED && calls.len() <= MOST_CALLS,
-                    "{options}, {overrides}: {} calls for {path}, {opened} of them to open",
-                    calls.len()
+                    is_few(&[calls, opened]),
+                    "{options}, {overrides}: {calls} calls for {path}, {opened} of them to open"
                 );
             }
         }

@@ -63,6 +63,10 @@ fn libraries() -> String {
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // The tests start the program thousands of times: each process would relocate 200,000 addresses of unoptimized code.
+    if !is_release() {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
     let (commit, date) = (commit(), date());
     println!("cargo::rustc-env=CAMELEER_SOURCE={commit}, {date}");
     println!("cargo::rustc-env=CAMELEER_DATE={date}");

@@ -11,20 +11,17 @@ mod explain;
 mod htaccess_files;
 mod man;
 mod ready;
+mod roles;
 mod run;
 mod serve;
 mod single;
 mod tips;
 mod version;
 
-use std::os::fd::OwnedFd;
-use std::os::unix::process::parent_id;
-
 use clap::{Parser, Subcommand};
 
 use admin::{advise, history, mem, purge, recycle, refork, reload, status, stop, top, why};
 use base::{printable, syslog};
-use machine::sampler;
 use master::configuration::{CodeError, Mistakes};
 use perlcost::{bloat, profile, size};
 use toolkit::{Misuse, options};
@@ -109,24 +106,6 @@ enum Command {
     /// Print the completions of a shell
     #[command(hide = true)]
     Completions(completions::Completions),
-    /// Internal: the front process
-    #[command(hide = true)]
-    Front,
-    /// Internal: a mold process
-    #[command(hide = true)]
-    Mold,
-    /// Internal: the sampler process
-    #[command(hide = true)]
-    Sampler,
-    /// Internal: the profiler process
-    #[command(hide = true)]
-    Profiler,
-    /// Internal: the monitor process
-    #[command(hide = true)]
-    Monitor,
-    /// Internal: an expander process
-    #[command(hide = true)]
-    Expander,
     /// Internal: sends the lines of its input to syslog
     #[command(hide = true)]
     Syslog {
@@ -142,6 +121,9 @@ enum Command {
 pub fn run() -> anyhow::Result<()> {
     sys::keep_inherited_from_children();
     let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(ended) = roles::run(&arguments) {
+        return ended;
+    }
     let cli = Cli::try_parse().unwrap_or_else(|error| tips::improve(error, &arguments).exit());
     // Without a command there is -v: clap shows the help when there is neither.
     let Some(command) = cli.command else { return toolkit::print(&version::server()) };
@@ -171,29 +153,12 @@ pub fn run() -> anyhow::Result<()> {
         Command::Version => toolkit::print(&format!("cameleer {}\n", version::text())),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
-        Command::Front => role(c"cameleer-front", |control| {
-            front::abort_on_panic();
-            front::run(control, parent_id())
-        }),
-        Command::Mold => role(c"cameleer-mold", worker::mold::run),
-        Command::Profiler => role(c"cameleer-prof", profiler::run),
-        Command::Sampler => role(c"cameleer-sample", sampler::run),
-        Command::Monitor => role(c"cameleer-monitr", monitor::run),
-        Command::Expander => role(c"cameleer-expand", worker::expander::run),
         Command::Syslog { facility, tag } => {
             nix::sys::prctl::set_name(c"cameleer-syslog")?;
             let socket = std::env::var_os("CAMELEER_SYSLOG_SOCKET").unwrap_or_else(|| syslog::SOCKET.into());
             Ok(syslog::run(socket.into(), facility, &tag)?)
         }
     }
-}
-
-/// Runs a process of the server. Sets its name, which would otherwise be `exe` in top and killall.
-fn role(name: &std::ffi::CStr, run: fn(OwnedFd) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let channel =
-        sys::control_channel().map_err(|_| Misuse("this command is internal: the master starts it".to_string()))?;
-    nix::sys::prctl::set_name(name)?;
-    run(channel)
 }
 
 /// An error of `serve -t` or `check --compat`. Exit code 1 whatever the cause, as users of apachectl expect.

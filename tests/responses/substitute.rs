@@ -2,14 +2,13 @@
 //! beside_httpd/mod_substitute.txt have httpd's answers.
 
 use std::io::{Read, Write};
-use std::time::Duration;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 use crate::proxy::backend::Backend;
-use crate::support::{Request, Response, Server, Site, cpu_time, peak_memory, threads};
+use crate::support::{Request, Response, Server, Site, first_and_other_threads, peak_memory};
 
 const FILTERED: &str = "SetOutputFilter SUBSTITUTE\n";
 
@@ -204,16 +203,12 @@ fn a_tenants_replacement_in_a_file_of_short_lines_delays_no_other_client() {
         .file("htdocs/a/lines.txt", &"x\n".repeat(4 << 20))
         .file("htdocs/b.txt", "other")
         .serve("FrontThreads 1\n<Directory @DIR@/htdocs>\nAllowOverride FileInfo\n</Directory>\n");
-    let front = server.front();
-    let all = |front| threads(front).iter().map(|(_, used)| *used).sum::<Duration>();
-    let before = (cpu_time(front), all(front));
     let mut slow = server.connect();
-    slow.raw("GET /a/lines.txt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    slow.head().is(200);
-    assert_eq!(server.text("/b.txt"), "other");
-    assert!(is_complete(&slow.rest()));
-    // The first thread answers the clients.
-    let of_clients = cpu_time(front) - before.0;
-    let elsewhere = all(front) - before.1 - of_clients;
-    assert!(elsewhere > of_clients, "{of_clients:?} on the thread that answers clients, {elsewhere:?} on others");
+    let (clients, others) = first_and_other_threads(server.front(), || {
+        slow.raw("GET /a/lines.txt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        slow.head().is(200);
+        assert_eq!(server.text("/b.txt"), "other");
+        assert!(is_complete(&slow.rest()));
+    });
+    assert!(others > clients, "{clients:?} on the thread that answers clients, {others:?} on others");
 }

@@ -59,7 +59,7 @@ test:
 	$(PACKAGES) build demo test
 	sh tests/apps/packaged/site/wiki-etc.sh
 	sh pkg/h2spec/install
-	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --locked
+	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --locked --tests
 	[ ! -d $(SUITES) ] || $(MAKE) suites ALL=1
 
 test-under-load:

@@ -103,6 +103,30 @@ fn wide_comments(text: &str) -> Vec<String> {
     found
 }
 
+/// Numbers of the lines where documentation begins a block that is not marked as text. rustdoc would run the block as a
+/// test, but `make test` runs no tests of documentation: rustdoc would read all crates once more to find them.
+fn blocks_of_code(text: &str) -> Vec<String> {
+    let mut is_open = false;
+    let mut found = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        let line = line.trim_start();
+        let Some(comment) = line.strip_prefix("///").or(line.strip_prefix("//!")) else { continue };
+        let Some(language) = comment.trim_start().strip_prefix("```") else { continue };
+        if !is_open && language != "text" {
+            found.push(number.to_string());
+        }
+        is_open = !is_open;
+    }
+    found
+}
+
+#[test]
+fn no_block_of_documentation_is_a_test() {
+    assert_eq!(blocks_of_code("/// ```text\n/// a\n/// ```\n//! ```\n//! a\n//! ```\n"), ["4"]);
+    let found = found_in_sources(blocks_of_code);
+    assert!(found.is_empty(), "mark a drawing as text, and write a test as a test:\n{found}");
+}
+
 /// Findings of `rule` in all sources, with the names of their files.
 fn found_in_sources(rule: fn(&str) -> Vec<String>) -> String {
     let folders = ["crates", "src", "tools", "fuzz", "tests"].into_iter();

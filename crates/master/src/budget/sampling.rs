@@ -10,6 +10,8 @@ const SHARE: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(20);
 /// Interval between two measurements of the same process while there are few processes.
 const ROUND: Duration = Duration::from_secs(2);
+/// Time from the start of a server to its first measurement, unless a limit depends on it.
+const CALM: Duration = Duration::from_secs(1);
 /// A sampler that does not answer for this long hangs in the kernel.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -26,6 +28,7 @@ pub enum SamplerAction {
 /// State of the sampler and of the request sent to it.
 #[derive(Debug)]
 pub struct Sampling {
+    has_begun: bool,
     is_running: bool,
     backoff: Backoff,
     /// Deadline of the measurement under way.
@@ -38,7 +41,15 @@ pub struct Sampling {
 impl Sampling {
     /// The state before the first start of a sampler.
     pub fn new(now: Instant) -> Sampling {
-        Sampling { is_running: false, backoff: Backoff::default(), answer_due: None, next: now, last: 0 }
+        Sampling { has_begun: false, is_running: false, backoff: Backoff::default(), asked: None, next: now, last: 0 }
+    }
+
+    /// Notes that the server serves. The first measurement waits for [`CALM`], because the first requests need the
+    /// processors, unless it `is_urgent`.
+    pub fn begin(&mut self, is_urgent: bool, now: Instant) {
+        if !std::mem::replace(&mut self.has_begun, true) && !is_urgent {
+            self.next = now + CALM;
+        }
     }
 
     /// The action that is due. `processes` are in order; `new` was not measured yet.
@@ -96,6 +107,19 @@ mod tests {
         assert_eq!(sampling.tick(&[5], None, now), Some(SamplerAction::Start));
         sampling.started();
         sampling
+    }
+
+    #[test]
+    fn the_first_measurement_waits_unless_it_is_urgent() {
+        let now = Instant::now();
+        let (mut usual, mut urgent) = (Sampling::new(now), Sampling::new(now));
+        usual.begin(false, now);
+        urgent.begin(true, now);
+        assert_eq!(usual.tick(&[3], None, now), None);
+        assert_eq!(urgent.tick(&[3], None, now), Some(SamplerAction::Start));
+        assert_eq!(usual.wakes(), now + CALM);
+        usual.begin(false, now + CALM);
+        assert_eq!(usual.tick(&[3], None, now + CALM), Some(SamplerAction::Start));
     }
 
     #[test]

@@ -14,8 +14,12 @@ use machine::sampler::{Sampled, ToSampler};
 impl Master {
     /// Whether memory is measured: for the budget, for limits of workers, or for the monitor.
     fn samples(&self) -> bool {
-        let wanted = self.budget.bytes().is_some() || need_memory(&self.checked.config);
-        self.generations.serving().is_some() && (wanted || self.monitor_files.are_wanted())
+        self.generations.serving().is_some() && (self.has_memory_limits() || self.monitor_files.are_wanted())
+    }
+
+    /// Whether the number of workers, or the life of one, depends on measurements.
+    fn has_memory_limits(&self) -> bool {
+        self.budget.bytes().is_some() || need_memory(&self.checked.config)
     }
 
     /// Requests the next measurement when it is due.
@@ -23,6 +27,7 @@ impl Master {
         if !self.samples() {
             return;
         }
+        self.sampling.begin(self.has_memory_limits(), now);
         let (processes, new) = (self.measurable(), self.not_measured());
         match self.sampling.tick(&processes, new, now) {
             None => {}

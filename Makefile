@@ -86,7 +86,6 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null
-	CARGO_TARGET_DIR=target $(CARGO) check --locked --manifest-path benchmarks/patterns/Cargo.toml
 	sh .ci/audit if-there
 
 doc:

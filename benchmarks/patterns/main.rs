@@ -1,5 +1,7 @@
 //! Cost of patterns and rewrite rules: searches of usual patterns beside the crate regex, ten rules, and patterns with
 //! exponential backtracking.
+//!
+//! `cargo run --release --locked --package config --example patterns`
 
 use std::hint::black_box;
 use std::sync::Arc;

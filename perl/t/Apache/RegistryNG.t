@@ -97,14 +97,12 @@ like shown('/upper/show.pl'), qr/\|lower\|/, 'a subclass: the package is compile
 $server->write( 'perl/new.pl', $SHOW );
 like shown('/upper/new.pl'), qr/\|UPPER\|/, 'a subclass changes the text';
 
+my @twice   = ( [ 'end.pl', 'run end' ], [ 'exit.pl', 'run end' ], [ 'data.pl', "one\n" ], [ 'warn.pl', 1 ], [ 'library.pl', 'word' ] );
+my @refused = ( [ 'none.pl', 404 ], [ '', 403 ], [ 'die.pl', 500 ], [ 'broken.pl', 500 ], [ 'status.pl', 404 ] );
 for my $family (qw(ng run xs)) {
-    is shown("/$family/end.pl"),  'run end', "$family: END, run $_"  for 1 .. 2;
-    is shown("/$family/exit.pl"), 'run end', "$family: exit, run $_" for 1 .. 2;
-    is shown("/$family/data.pl"), "one\n",   "$family: DATA, run $_" for 1 .. 2;
-    is shown("/$family/warn.pl"), 1,         "$family: -w, run $_"   for 1 .. 2;
-    is shown("/$family/library.pl"), 'word', "$family: a library, run $_" for 1 .. 2;
-    is $server->get("/$family/$_->[0]")->{status}, $_->[1], "$family: $_->[0]"
-        for [ 'none.pl', 404 ], [ '', 403 ], [ 'die.pl', 500 ], [ 'broken.pl', 500 ], [ 'status.pl', 404 ];
+    my @answers = $server->get_each( map {"/$family/$_->[0]"} map( { ( $_, $_ ) } @twice ), @refused );
+    for my $case (@twice) { is shift(@answers)->{content}, $case->[1], "$family: $case->[0], run $_" for 1 .. 2 }
+    is shift(@answers)->{status}, $_->[1], "$family: $_->[0]" for @refused;
 }
 
 chmod 0644, "$root/perl/show.pl";

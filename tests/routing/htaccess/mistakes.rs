@@ -23,6 +23,21 @@ fn a_mistake_in_a_htaccess_file_is_a_500_below_its_folder_until_mended() {
 }
 
 #[test]
+fn files_below_a_mistake_are_read_when_it_is_mended() {
+    let site = Site::new().file("htdocs/a/.htaccess", "Outer here\n").file("htdocs/a/b/.htaccess", "Inner here\n");
+    let server = serve(site, "");
+    server.get("/a/b/page").is(500);
+    server.logged("htdocs/a/.htaccess:1: Outer: ");
+    server.site.write("htdocs/a/.htaccess", "PerlSetVar X 1");
+    soon(&server, "/a/page", "1");
+    assert!(!server.log().contains("Inner"), "{}", server.log());
+    server.get("/a/b/page").is(500);
+    server.logged("htdocs/a/b/.htaccess:1: Inner: ");
+    server.site.write("htdocs/a/b/.htaccess", "PerlSetVar X 2");
+    soon(&server, "/a/b/page", "2");
+}
+
+#[test]
 fn directives_of_the_main_configuration_are_refused() {
     for (line, message) in [
         ("Include /etc/hostname", "Include: is not allowed in .htaccess files"),

@@ -131,6 +131,10 @@ impl HtaccessStore {
                     ..Chain::default()
                 });
             }
+            // Deeper files would cost time, and could not change the refusal.
+            if chain.refusal.is_some() {
+                break;
+            }
             parent = Some(folder);
         }
         if !unread.is_empty() {

@@ -74,16 +74,16 @@ impl Unread {
         self.folders.last().map_or(Path::new("/"), |wanted| &wanted.path)
     }
 
-    /// Reads and parses from the outermost folder on, until the files together are too expensive. The request is then
-    /// refused whatever the remaining files contain. May block.
+    /// Reads and parses from the outermost folder on, until a file is refused, or the files together are too expensive.
+    /// The request is then refused whatever the remaining files contain. May block.
     pub fn take(self) -> Vec<FolderReading> {
         let Unread { config, folders, mut load } = self;
         let mut looks = Vec::new();
         for wanted in folders {
             let look = wanted.take(&config);
-            let is_too_much = look.meanings().any(|file| !load.bears(file));
+            let is_refused = look.refuses() || look.meanings().any(|file| !load.bears(file));
             looks.push(look);
-            if is_too_much {
+            if is_refused {
                 break;
             }
         }
@@ -92,6 +92,12 @@ impl Unread {
 }
 
 impl FolderReading {
+    fn refuses(&self) -> bool {
+        let is_refusal =
+            |read: &HtaccessReading| matches!(read, HtaccessReading::Refused(..) | HtaccessReading::Text(_, Err(_)));
+        self.files.iter().any(|(_, read)| is_refusal(read))
+    }
+
     fn meanings(&self) -> impl Iterator<Item = &Htaccess> {
         self.files.iter().filter_map(|(_, read)| match read {
             HtaccessReading::Text(_, Ok(file)) => Some(&**file),

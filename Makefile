@@ -32,7 +32,7 @@ SUITES  ?= ../shared/suites
 PACKAGES = sh pkg/debian-packages/install
 
 # Most tests wait for something most of the time, so more of them run at once than there are processors.
-THREADS  = $(shell expr 3 '*' $$(nproc))
+THREADS  = $(shell expr 4 '*' $$(nproc))
 
 # libtest takes names of tests as its last words.
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)

@@ -1,6 +1,5 @@
 //! Programs that are the index of a folder.
 
-use super::ENV;
 use crate::cgi::conf;
 use crate::support::{Request, Site};
 

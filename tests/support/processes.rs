@@ -42,8 +42,8 @@ pub fn cpu_time(pid: i32) -> Duration {
     Duration::from_nanos(nanos.expect("a number"))
 }
 
-/// The CPU time that the first thread of the process uses while `act` runs, and that of its other threads, also of those
-/// that end meanwhile.
+/// The CPU time that the first thread of the process uses while `act` runs, and that of its other threads, including
+/// threads that end meanwhile.
 #[track_caller]
 pub fn first_and_other_threads(pid: i32, act: impl FnOnce()) -> (Duration, Duration) {
     let (first, all) = (cpu_time(pid), ticks(pid));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::source::{files, root};
 
 /// Tests of perl/t that concern all packages.
-const OF_ALL: [&str; 2] = ["packages", "pod"];
+const OF_ALL: [&str; 3] = ["packages", "plain_perl", "pod"];
 
 #[test]
 fn every_package_of_mod_perl_2_has_a_test_file_of_its_name() {

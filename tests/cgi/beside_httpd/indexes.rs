@@ -38,8 +38,8 @@ fn a_form_sent_to_a_folder_comes_to_the_program_that_is_its_index() {
         {
             assert_eq!(server.post(folder, "a=b").is(200).text(), format!("POST {script} 3 a=b"), "{mode}");
             let large = "x".repeat(300_000);
-            let said = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
-            assert_eq!(said, format!("PUT {script} 300000 {large}"), "{mode}");
+            let body = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
+            assert_eq!(body, format!("PUT {script} 300000 {large}"), "{mode}");
         }
     }
 }
@@ -68,12 +68,12 @@ fn a_form_sent_to_a_folder_that_perl_has_looked_at_comes_to_the_program_that_is_
         ] {
             assert_eq!(server.post(folder, "a=b").is(200).text(), format!("POST {script} 3 a=b"), "{mode}");
             let large = "x".repeat(300_000);
-            let said = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
-            assert_eq!(said, format!("PUT {script} 300000 {large}"), "{mode} {folder}");
+            let body = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
+            assert_eq!(body, format!("PUT {script} 300000 {large}"), "{mode} {folder}");
             // The index finds the whole body, although the handler has read a part of it.
-            let said =
+            let body =
                 server.send(Request::new("PUT", &format!("{folder}?read")).body(large.as_bytes())).is(200).text();
-            assert!(said.ends_with(&format!(" 300000 {large}")), "{mode} {folder}: {}", said.len());
+            assert!(body.ends_with(&format!(" 300000 {large}")), "{mode} {folder}: {}", body.len());
         }
         assert!(server.get("/cgi/").is(200).text().starts_with("GET /cgi/index.pl"));
     }

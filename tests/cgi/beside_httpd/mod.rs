@@ -16,7 +16,7 @@ const ENV: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nenv\n";
 #[track_caller]
 fn has(server: &Server, target: &str, line: &str) {
     let text = server.get(target).text();
-    assert!(text.lines().any(|said| said == line), "{target}: {line} is missing in {text}");
+    assert!(text.lines().any(|found| found == line), "{target}: {line} is missing in {text}");
 }
 
 #[track_caller]

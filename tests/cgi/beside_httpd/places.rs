@@ -64,9 +64,9 @@ fn the_rest_of_a_path_follows_the_name_of_its_alias_directly() {
     let aliases = "Alias /five/ @DIR@/files/page.txt\nScriptAlias /one/ @DIR@/bin/one\nScriptAlias /same @DIR@/bin/one\n\
          Alias /folder/ @DIR@/folder\nAlias /both/ @DIR@/folder/\nAlias /neither @DIR@/folder\n";
     site.configure(aliases);
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    let warnings: Vec<_> = said.err.lines().filter(|line| line.contains("ends with a slash and")).collect();
-    assert_eq!(warnings.len(), 3, "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let warnings: Vec<_> = output.err.lines().filter(|line| line.contains("ends with a slash and")).collect();
+    assert_eq!(warnings.len(), 3, "{output:?}");
     assert!(warnings.iter().all(|line| line.contains("end both with one, or neither")), "{warnings:?}");
     let server = site.serve(aliases);
     for (target, status, text) in [

@@ -2,6 +2,8 @@
 //!
 //! The environment variable `PERL` is the path of that perl. The default is `perl` in `PATH`.
 
+#![forbid(unsafe_code)]
+
 use std::path::Path;
 use std::process::Command;
 

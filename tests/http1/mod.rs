@@ -3,6 +3,7 @@
 mod connections;
 mod corpus;
 mod environment;
+mod field_names;
 mod lengths;
 mod messages;
 mod refusals;

@@ -187,6 +187,8 @@ impl Backends {
             .max_buf_size(HEAD)
             // Old backends expect field names in the spelling of httpd.
             .title_case_headers(true)
+            // A response over HTTP/1 has the backend's spelling of the names.
+            .preserve_header_case(true)
             .handshake::<_, ProxiedBody>(TokioIo::new(MeteredSocket { socket, allowance: allowance.clone() }))
             .await
             .map_err(BackendFailure::Broken)?;

@@ -6,6 +6,7 @@ pub mod changed_headers;
 pub mod databases;
 pub mod failure;
 pub mod fair;
+pub mod field_names;
 pub mod lock;
 pub mod master;
 pub mod measures;

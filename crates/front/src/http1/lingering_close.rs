@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::strict::Violation;
 use super::strict_io::StrictIo;
+use crate::base::field_names;
 use crate::base::refusal::Refusal;
 use crate::client::Client;
 use crate::log::entry::Unreadable;
@@ -65,13 +66,13 @@ async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) 
         BodySource::Whole(body) => body,
         _ => Default::default(),
     };
-    let mut page = format!("HTTP/1.1 {}\r\nconnection: close\r\n", head.status).into_bytes();
+    let mut page = format!("HTTP/1.1 {}\r\nConnection: close\r\n", head.status).into_bytes();
     let server = server_name::header(&connection.generation.software);
     for (name, value) in head.headers.iter().chain([(&SERVER, &server)]) {
-        page.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        page.extend([field_names::usual(name.as_str()).as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }
     let date = httpdate::fmt_http_date(context.received);
-    page.extend(format!("content-length: {}\r\ndate: {date}\r\n\r\n", body.len()).into_bytes());
+    page.extend(format!("Content-Length: {}\r\nDate: {date}\r\n\r\n", body.len()).into_bytes());
     page.extend_from_slice(&body);
     if io.write_all(&page).await.is_ok() {
         context.count_sent(body.len());

@@ -3,6 +3,7 @@
 pub mod io;
 pub mod lingering_close;
 mod paced;
+mod spelling;
 pub mod strict;
 pub mod strict_io;
 mod tunnel;
@@ -87,7 +88,8 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
         let request = as_sent(request, io.take_target(requests.get()));
         let unwritten = unwritten.clone();
         async move {
-            let response = request::answer(&connection, request, None).await;
+            let mut response = request::answer(&connection, request, None).await;
+            spelling::spell(&mut response);
             Ok::<_, Infallible>(response.map(|body| Paced::new(body, unwritten)))
         }
     });
@@ -173,6 +175,7 @@ fn builder(config: &Config) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.keep_alive(config.hosts.iter().any(|host| host.keep_alive.is_on()));
     http.header_read_timeout(None);
+    http.title_case_headers(true);
     http.max_buf_size(buffer_size(&config.limits));
     if config.limits.fields != HYPER_MAX_HEADERS {
         http.max_headers(config.limits.fields);

@@ -27,6 +27,7 @@ use percent_encoding::percent_encode;
 use super::body::RequestBody;
 use super::context::RequestContext;
 use super::respond::body::BodySource;
+use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::Tunnel;
 use crate::routing::Route;
@@ -268,6 +269,7 @@ fn pass_on(
     if response.headers().contains_key(SERVER) {
         response.extensions_mut().insert(OfBackend);
     }
+    response.extensions_mut().insert(WrittenNames::OfBackend);
     let headers = response.headers_mut();
     clean(headers, head);
     reversed::rewrite(context, head, route, headers);

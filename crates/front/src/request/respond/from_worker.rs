@@ -9,6 +9,7 @@ use hyper::ext::ReasonPhrase;
 use wire::reply::Head;
 
 use super::body::BodySource;
+use crate::base::field_names::{MOST, WrittenNames, is_usual};
 use crate::workers::Ticket;
 
 /// Fields that describe one body.
@@ -21,11 +22,11 @@ pub struct BadHead(String);
 
 /// The response with this head, and with the body as far as it has arrived.
 pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadHead> {
-    let reason = reason(&head);
+    let extensions = extensions(&head);
     let in_pieces = is_in_pieces(&head);
     let (status, headers, length) = read(head)?;
     let mut response = Response::new(body(ticket, length, in_pieces));
-    response.extensions_mut().extend(reason);
+    response.extensions_mut().extend(extensions);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     Ok(response)
@@ -33,15 +34,17 @@ pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadH
 
 /// Adds the status and headers from handlers to a file's response.
 pub fn with_file(mut file: Response<BodySource>, head: Head) -> Result<Response<BodySource>, BadHead> {
-    let reason = reason(&head);
+    let mut extensions = extensions(&head);
     let (status, mut headers, _) = read(head)?;
     if is_in_parts(&file) {
         headers.remove(CONTENT_TYPE);
     }
     if file.status() == StatusCode::OK {
         *file.status_mut() = status;
-        file.extensions_mut().extend(reason);
+    } else {
+        extensions.remove::<ReasonPhrase>();
     }
+    file.extensions_mut().extend(extensions);
     for name in headers.keys() {
         file.headers_mut().remove(name);
     }
@@ -66,13 +69,17 @@ fn is_in_parts(file: &Response<BodySource>) -> bool {
     file.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"))
 }
 
-/// The reason phrase as an extension. An invalid phrase is ignored, not treated as an error.
-fn reason(head: &Head) -> Extensions {
+/// The reason phrase and the spelling of names as extensions. An invalid phrase is ignored, not treated as an error.
+fn extensions(head: &Head) -> Extensions {
     let mut extensions = Extensions::new();
     if !head.reason.is_empty()
         && let Ok(reason) = ReasonPhrase::try_from(&head.reason[..])
     {
         extensions.insert(reason);
+    }
+    if head.headers.iter().any(|(name, _)| !is_usual(name)) {
+        let unusual = head.headers.iter().map(|(name, _)| &name[..]).filter(|name| !is_usual(name)).take(MOST);
+        extensions.insert(WrittenNames::Lines(unusual.flat_map(|name| [name, b"\n"]).flatten().copied().collect()));
     }
     extensions
 }
@@ -158,8 +165,8 @@ pub fn interim(head: &Head) -> Option<Vec<u8>> {
     let status = response.status();
     let line = format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("Interim"));
     let mut text = line.into_bytes();
-    for (name, value) in response.headers() {
-        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+    for (name, value) in &head.headers {
+        for part in [name, &b": "[..], value, b"\r\n"] {
             text.extend_from_slice(part);
         }
     }
@@ -213,7 +220,7 @@ mod tests {
     #[test]
     fn an_interim_response_is_written_whole_or_not_at_all() {
         let hint = interim(&head(103, &[("Link", "</a.css>; rel=preload")]));
-        assert_eq!(hint.as_deref(), Some(&b"HTTP/1.1 103 Early Hints\r\nlink: </a.css>; rel=preload\r\n\r\n"[..]));
+        assert_eq!(hint.as_deref(), Some(&b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"[..]));
         assert_eq!(interim(&head(200, &[])), None);
         assert_eq!(interim(&head(103, &[("x", "a\nb")])), None);
     }

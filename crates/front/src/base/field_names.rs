@@ -1,0 +1,93 @@
+//! Spelling of field names in responses over HTTP/1. Names are equal whatever their capitals (RFC 9110 5.1), but
+//! scripts and old clients search for the usual ones.
+
+/// Names whose usual spelling is not one capital after each hyphen, by their lower case.
+const SPECIAL: [(&str, &str); 12] = [
+    ("content-md5", "Content-MD5"),
+    ("dnt", "DNT"),
+    ("etag", "ETag"),
+    ("nel", "NEL"),
+    ("p3p", "P3P"),
+    ("sec-websocket-accept", "Sec-WebSocket-Accept"),
+    ("sec-websocket-extensions", "Sec-WebSocket-Extensions"),
+    ("sec-websocket-protocol", "Sec-WebSocket-Protocol"),
+    ("te", "TE"),
+    ("www-authenticate", "WWW-Authenticate"),
+    ("x-ua-compatible", "X-UA-Compatible"),
+    ("x-xss-protection", "X-XSS-Protection"),
+];
+
+/// Maximum number of names of one response that have a spelling of their own.
+pub const MOST: usize = 64;
+
+/// Names of a response's fields as its program wrote them, where they differ from the usual spelling. An extension of
+/// the response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrittenNames {
+    /// Each name, and a line feed after each.
+    Lines(Vec<u8>),
+    /// hyper has the spelling of all names of the backend's response.
+    OfBackend,
+}
+
+/// The spelling of a name in lower case, if it differs from one capital after each hyphen.
+pub fn special(name: &str) -> Option<&'static str> {
+    // Most names of responses have other lengths, and need no search.
+    if !matches!(name.len(), 2..=4 | 11 | 15 | 16 | 20 | 22 | 24) {
+        return None;
+    }
+    SPECIAL.iter().find(|(lower, _)| *lower == name).map(|(_, usual)| *usual)
+}
+
+/// Whether a program's spelling is the usual one.
+pub fn is_usual(written: &[u8]) -> bool {
+    let mut before = b'-';
+    for byte in written {
+        let is_first = before == b'-';
+        if (is_first && byte.is_ascii_lowercase()) || (!is_first && byte.is_ascii_uppercase()) {
+            return SPECIAL.iter().any(|(_, usual)| usual.as_bytes() == written);
+        }
+        before = *byte;
+    }
+    true
+}
+
+/// The usual spelling of a name in lower case.
+pub fn usual(name: &str) -> String {
+    if let Some(special) = special(name) {
+        return special.to_owned();
+    }
+    let mut before = '-';
+    let capital = |letter: char| {
+        let written = if before == '-' { letter.to_ascii_uppercase() } else { letter };
+        before = letter;
+        written
+    };
+    name.chars().map(capital).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_special_name_is_found() {
+        for (lower, usual) in SPECIAL {
+            assert_eq!(usual.to_ascii_lowercase(), lower);
+            assert_eq!(special(lower), Some(usual));
+        }
+    }
+
+    #[test]
+    fn a_usual_spelling_has_capitals_after_hyphens_or_is_special() {
+        for (lower, spelling) in
+            [("content-type", "Content-Type"), ("etag", "ETag"), ("x-1a--b", "X-1a--B"), ("te", "TE")]
+        {
+            assert_eq!(usual(lower), spelling);
+            assert!(is_usual(spelling.as_bytes()), "{spelling}");
+        }
+        for unusual in ["content-type", "CONTENT-TYPE", "X-fOO", "eTag"] {
+            assert!(!is_usual(unusual.as_bytes()), "{unusual}");
+        }
+    }
+}

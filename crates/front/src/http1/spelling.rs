@@ -1,0 +1,143 @@
+//! The spelling of field names that hyper writes: usual capitals, and names that a program spelled otherwise as the
+//! program wrote them.
+//!
+//! hyper writes one capital after each hyphen. It writes other spellings only of a response that its own client has
+//! read from a connection (`preserve_header_case`). Therefore its client reads a response with these names here, and
+//! the result is cached by the names.
+
+use std::cell::RefCell;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use http::{Extensions, HeaderMap, Request, Response};
+use http_body_util::Empty;
+use hyper::client::conn::http1::Builder;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::base::field_names::{MOST, WrittenNames, special};
+use base::cache::BoundedCache;
+
+/// Number of sets of names whose spelling a thread caches.
+const SETS: usize = 256;
+/// Longest set of names whose spelling is sent, in bytes: a thread caches [`SETS`] of them.
+const LONGEST: usize = 4096;
+/// hyper's client needs fewer polls to read a response.
+const POLLS: usize = 16;
+
+/// The only name of its kind that most responses have: files.
+const ETAG: &[u8] = b"ETag\n";
+
+thread_local! {
+    static SPELLED: RefCell<BoundedCache<Vec<u8>, Extensions, SETS>> = RefCell::default();
+    static SPELLED_ETAG: Extensions = read(ETAG).unwrap_or_default();
+}
+
+/// Adds the spelling of a response's field names for hyper.
+pub fn spell<B>(response: &mut Response<B>) {
+    let mut names = match response.extensions_mut().remove::<WrittenNames>() {
+        None => Vec::new(),
+        Some(WrittenNames::Lines(names)) => names,
+        Some(WrittenNames::OfBackend) => return,
+    };
+    add_special(response.headers(), &mut names);
+    if names.is_empty() || names.len() > LONGEST {
+        return;
+    }
+    let spelled = match names == ETAG {
+        true => SPELLED_ETAG.with(Clone::clone),
+        false => SPELLED.with_borrow_mut(|cache| cached(cache, names)),
+    };
+    response.extensions_mut().extend(spelled);
+}
+
+fn cached(cache: &mut BoundedCache<Vec<u8>, Extensions, SETS>, names: Vec<u8>) -> Extensions {
+    if let Some(known) = cache.get(&names) {
+        return known.clone();
+    }
+    let spelled = read(&names).unwrap_or_default();
+    cache.put(names, spelled.clone());
+    spelled
+}
+
+/// Adds the names with a usual spelling of their own, unless the program has written them otherwise.
+fn add_special(headers: &HeaderMap, names: &mut Vec<u8>) {
+    for name in headers.keys() {
+        let Some(usual) = special(name.as_str()) else { continue };
+        let is_same = |known: &[u8]| known.eq_ignore_ascii_case(usual.as_bytes());
+        if !names.is_empty() && names.split(|byte| *byte == b'\n').any(is_same) {
+            continue;
+        }
+        for _ in headers.get_all(name).iter().take(MOST) {
+            names.extend_from_slice(usual.as_bytes());
+            names.push(b'\n');
+        }
+    }
+}
+
+/// The extension with which hyper's server writes these names, each followed by a line feed.
+fn read(names: &[u8]) -> Option<Extensions> {
+    let mut head = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".to_vec();
+    for name in names.split(|byte| *byte == b'\n').filter(|name| !name.is_empty()).take(MOST) {
+        head.extend_from_slice(name);
+        head.extend_from_slice(b":\r\n");
+    }
+    head.extend_from_slice(b"\r\n");
+    let mut context = Context::from_waker(Waker::noop());
+    let mut builder = Builder::new();
+    builder.preserve_header_case(true);
+    let connected = pin!(builder.handshake::<_, Empty<Bytes>>(TokioIo::new(Scripted { head, is_requested: false })));
+    let Poll::Ready(Ok((mut sender, mut connection))) = connected.poll(&mut context) else { return None };
+    let mut response = pin!(sender.send_request(Request::new(Empty::new())));
+    for _ in 0..POLLS {
+        let _ = Pin::new(&mut connection).poll(&mut context);
+        if let Poll::Ready(response) = response.as_mut().poll(&mut context) {
+            return Some(std::mem::take(response.ok()?.extensions_mut()));
+        }
+    }
+    None
+}
+
+/// A connection on which this head answers the first request.
+struct Scripted {
+    head: Vec<u8>,
+    is_requested: bool,
+}
+
+impl AsyncRead for Scripted {
+    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if !self.is_requested {
+            return Poll::Pending;
+        }
+        let count = self.head.len().min(into.remaining());
+        let rest = self.head.split_off(count);
+        into.put_slice(&std::mem::replace(&mut self.head, rest));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Scripted {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.is_requested = true;
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn hyper_reads_as_many_names_as_one_response_may_have() {
+        let names: String = (0..super::MOST).map(|number| format!("x-NAME-{number}\n")).collect();
+        assert_eq!(super::read(names.as_bytes()).map(|spelled| spelled.is_empty()), Some(false));
+    }
+}

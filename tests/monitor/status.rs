@@ -4,7 +4,7 @@
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{Server, Site, signal, until};
+use crate::support::{Request, Server, Site, signal, until};
 
 const APP: &str = "sub { my $e = $_[0]; my $path = $e->{PATH_INFO}; \
     if ($path eq '/slow') { until (-e '@DIR@/go') { select undef, undef, undef, 0.01 } } \
@@ -43,13 +43,17 @@ fn a_worker_is_shown_with_host_request_wait_cpu_and_memory() {
         (&busy["request"], &busy["host"], &busy["activity"]),
         (&"GET /slow".into(), &"shop.example".into(), &"W".into())
     );
+    assert_eq!(busy["client"], "127.0.0.1", "{busy}");
     assert!(
         busy["queue_wait_us"].is_u64() && busy["private_bytes"].as_u64() > Some(0) && busy["cpu_ms"].is_u64(),
         "{busy}"
     );
     let table = server.control(["status"]).succeeded().out;
     let line = table.lines().find(|line| line.contains("W busy")).unwrap_or_else(|| panic!("{table}"));
-    assert!(line.ends_with("shop.example GET /slow"), "{line}");
+    assert!(line.ends_with("127.0.0.1  shop.example GET /slow"), "{line}");
+    let page = server.text("/server-status");
+    let row = page.lines().find(|line| line.contains("GET /slow")).unwrap_or_else(|| panic!("{page}"));
+    assert!(row.ends_with("<td>127.0.0.1</td><td>shop.example</td><td>GET /slow</td></tr>"), "{row}");
     server.site.write("go", "");
     client.response().is(200);
     until("the status shows the worker's request", || {
@@ -122,4 +126,20 @@ fn the_command_line_has_the_lines_that_the_page_has() {
         assert_eq!(line(&output, same), line(&page, same), "{same}");
     }
     assert!(output.starts_with("shop.example\n"), "{output}");
+}
+
+#[test]
+fn the_slowest_request_of_each_path_is_listed_with_its_client() {
+    let server = serve("RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1");
+    (0..40).for_each(|_| drop(server.get("/often")));
+    let behind = Request::get("/once").header("X-Forwarded-For", "192.0.2.7");
+    server.send(behind).is(200);
+    until("both paths are listed", || slowest(&server).len() == 2);
+    let listed = slowest(&server);
+    assert!(listed.iter().any(|slow| slow["request"] == "GET /once" && slow["client"] == "192.0.2.7"), "{listed:?}");
+    assert!(listed.iter().any(|slow| slow["request"] == "GET /often" && slow["client"] == "127.0.0.1"), "{listed:?}");
+}
+
+fn slowest(server: &Server) -> Vec<Value> {
+    server.status()["front"]["slowest"].as_array().cloned().unwrap_or_default()
 }

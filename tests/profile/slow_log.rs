@@ -37,13 +37,13 @@ fn a_slow_request_is_logged_with_its_stack() {
     assert_eq!(names, ["sselect", "My::Page::waits", "My::Page::__ANON__"]);
     let line = server.logged("[slow:warn]");
     let app = server.site.path("app.psgi");
-    assert!(line.contains("GET localhost/waits?q=1 took "), "{line}");
+    assert!(line.contains("GET localhost/waits?q=1 took ") && line.contains(" client=127.0.0.1 "), "{line}");
     assert!(
         line.contains(&format!("(sselect) at {0} line 5 < My::Page::waits at {0} line 5 < ", app.display())),
         "{line}"
     );
     let shown = server.control(["why", "/waits"]).succeeded().out;
-    assert!(shown.contains("GET localhost/waits?q=1") && shown.contains("My::Page::waits at "), "{shown}");
+    assert!(shown.contains("127.0.0.1  GET localhost/waits?q=1") && shown.contains("My::Page::waits at "), "{shown}");
     assert_eq!(server.control(["why", "/other"]).succeeded().out, "no request was slower than SlowLog\n");
 }
 

@@ -123,3 +123,36 @@ fn the_exporter_for_apache_understands_the_status() {
     assert!(value(&samples, "apache_accesses_total{}") >= 5.0);
     assert!(value(&samples, "apache_duration_ms_total{}") >= 0.0);
 }
+
+#[test]
+fn virtual_hosts_certificates_and_the_version_are_labels() {
+    let plain =
+        |name: &str| format!("<VirtualHost *:@PORT@>\nServerName {name}\nDocumentRoot @DIR@/htdocs\n</VirtualHost>\n");
+    let site = Site::new().file("htdocs/a.txt", "hello").certificate("secure", &["secure.example"]);
+    let secure = free_port();
+    let conf = site.filled(&format!(
+        "{}{}Listen 127.0.0.1:{secure} https\n<VirtualHost *:{secure}>\nServerName secure.example\nSSLEngine On\n\
+         SSLCertificateFile secure.crt\nSSLCertificateKeyFile secure.key\n</VirtualHost>\n\
+         <Location /metrics>\nSetHandler server-metrics\n</Location>\n",
+        plain("a.example"),
+        plain("b.example"),
+    ));
+    let server = site.serve(&conf);
+    for (host, target) in
+        [("a.example", "/a.txt"), ("a.example", "/none"), ("b.example", "/a.txt"), ("x.example", "/a.txt")]
+    {
+        server.send(Request::get(target).header("Host", host));
+    }
+    let page = || server.send(Request::get("/metrics").header("Host", "b.example")).is(200).text();
+    until("all are counted", || page().contains("host=\"b.example\",code=\"2xx\""));
+    let samples = samples("parser", &page());
+    assert_eq!(value(&samples, "cameleer_host_requests_total{code=2xx,host=a.example}"), 2.0, "and the unknown host");
+    assert_eq!(value(&samples, "cameleer_host_requests_total{code=4xx,host=a.example}"), 1.0);
+    assert!(value(&samples, "cameleer_host_requests_total{code=2xx,host=b.example}") >= 1.0);
+    assert!(value(&samples, "cameleer_host_response_body_bytes_total{host=a.example}") >= 10.0);
+    assert!(value(&samples, "cameleer_host_request_seconds_total{host=a.example}") > 0.0);
+    let expiry = value(&samples, "cameleer_certificate_expiry_timestamp_seconds{host=secure.example}");
+    assert_eq!(expiry, 64_060_588_800.0, "1 January 4000");
+    let build = format!("cameleer_build_info{{version={}}}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(value(&samples, &build), 1.0);
+}

@@ -123,9 +123,9 @@ pub struct RawActivity {
     pub received_us: u64,
     pub begun_us: u64,
     pub perl: usize,
-    pub lengths: [u16; 3],
+    pub lengths: [u16; 4],
     pub phase: u16,
-    pub texts: [u8; 440],
+    pub texts: [u8; 438],
     pub again: u64,
 }
 

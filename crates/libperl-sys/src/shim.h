@@ -232,13 +232,13 @@ typedef struct {
     uint64_t request; /* number of the request; 0: none */
     uint64_t received_us, begun_us; /* µs since 1970: complete head at the front, beginning in this process */
     const void *perl;
-    uint16_t lengths[3]; /* of method, host and target */
+    uint16_t lengths[4]; /* of method, host, client and target */
     uint16_t phase; /* phase of the request, numbered by the worker; 0: none */
-    char texts[440];
+    char texts[438];
     uint64_t again; /* equals `request` while the data is valid */
 } cml_activity;
 
-void cml_activity_begins(uint64_t number, uint64_t received_us, const cml_bytes texts[3]);
+void cml_activity_begins(uint64_t number, uint64_t received_us, const cml_bytes texts[4]);
 void cml_activity_ends(void);
 uint16_t cml_activity_phase(uint16_t phase); /* returns the previous one */
 uintptr_t cml_activity_address(void);

@@ -30,6 +30,8 @@ pub struct PerlActivity {
     pub method: String,
     /// The requested host.
     pub host: String,
+    /// Address of the client.
+    pub client: String,
     /// Path and query as sent; a long one is cut.
     pub target: String,
     /// The running phase, as set by [`activity_phase`]; 0: none.
@@ -38,9 +40,9 @@ pub struct PerlActivity {
 }
 
 /// Records that this process begins a request.
-pub fn activity_begins(number: u64, received_us: u64, texts: [&[u8]; 3]) {
+pub fn activity_begins(number: u64, received_us: u64, texts: [&[u8]; 4]) {
     let texts = texts.map(|text| sys::Bytes { bytes: text.as_ptr().cast(), length: text.len() });
-    // SAFETY: three pairs of pointer and length, which are copied.
+    // SAFETY: four pairs of pointer and length, which are copied.
     unsafe { sys::cml_activity_begins(number, received_us, texts.as_ptr()) }
 }
 
@@ -66,9 +68,9 @@ pub fn activity(memory: &dyn MemoryReader, address: usize) -> Option<PerlActivit
         received_us: 0,
         begun_us: 0,
         perl: 0,
-        lengths: [0; 3],
+        lengths: [0; 4],
         phase: 0,
-        texts: [0; 440],
+        texts: [0; 438],
         again: 0,
     };
     // SAFETY: fills a struct of the shape that the shim declares; the hook and its argument live during the call.
@@ -81,10 +83,10 @@ pub fn activity(memory: &dyn MemoryReader, address: usize) -> Option<PerlActivit
         rest = behind;
         String::from_utf8_lossy(text).into_owned()
     };
-    let [method, host, target] = copied.lengths;
-    let (method, host, target) = (text(method), text(host), text(target));
-    let sys::RawActivity { request, received_us, begun_us, perl, phase, .. } = copied;
-    Some(PerlActivity { request, received_us, begun_us, method, host, target, phase, perl })
+    let [method, host, client, target] = told.lengths;
+    let (method, host, client, target) = (text(method), text(host), text(client), text(target));
+    let sys::RawActivity { request, received_us, begun_us, perl, phase, .. } = told;
+    Some(PerlActivity { request, received_us, begun_us, method, host, client, target, phase, perl })
 }
 
 /// A stack frame of a perl.

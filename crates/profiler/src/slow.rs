@@ -39,6 +39,9 @@ pub struct SlowRecord {
     pub method: String,
     /// The requested host.
     pub host: String,
+    /// Address of the client.
+    #[serde(default)]
+    pub client: String,
     /// Path and query.
     pub target: String,
     /// Slot of the worker, counted from 0.
@@ -134,7 +137,7 @@ impl Observed {
     }
 
     fn record(&self, worker: &WatchedWorker, now_us: u64) -> SlowRecord {
-        let PerlActivity { received_us, begun_us, method, host, target, .. } = self.activity.clone();
+        let PerlActivity { received_us, begun_us, method, host, client, target, .. } = self.activity.clone();
         let mut stacks: Vec<SlowStack> = self.stacks.values().cloned().collect();
         stacks.sort_by_key(|stack| std::cmp::Reverse(stack.looks));
         let took_ms = millis(self.age(now_us));
@@ -143,6 +146,7 @@ impl Observed {
             received_us,
             method,
             host,
+            client,
             target,
             worker: worker.slot,
             pid: worker.pid,
@@ -309,13 +313,13 @@ fn shown<'a>(after: Option<Duration>, requests: impl Iterator<Item = &'a SlowRec
 
 /// The line for the error log.
 fn line(slow: &SlowRecord) -> String {
-    let SlowRecord { method, host, target, worker, pid, generation, queued_ms, cpu_ms, .. } = slow;
+    let SlowRecord { method, host, client, target, worker, pid, generation, queued_ms, cpu_ms, .. } = slow;
     let seconds = |ms: u64| format!("{:.1} s", ms as f64 / 1000.0);
     let waited = slow.took_ms.saturating_sub(*cpu_ms);
     let ended = if slow.worker_ended { ", and its worker ended" } else { "" };
     let mut text = format!(
         "{method} {host}{target} took {}{ended} (in the queue {queued_ms} ms before, CPU {}, waiting {}, memory {:+} kB) \
-         worker={worker} pid={pid} gen={generation}",
+         client={client} worker={worker} pid={pid} gen={generation}",
         seconds(slow.took_ms),
         seconds(*cpu_ms),
         seconds(waited),

@@ -2,9 +2,12 @@
 //! base units, `_total` for counters. See <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
-use wire::control::{ExitReason, FrontStatus, ServerCounts, ShareStatus, Spread, Spreads, WorkerState, WorkerStatus};
+use wire::control::{
+    CertificateStatus, ExitReason, FrontStatus, HostStatus, ServerCounts, ShareStatus, Spread, Spreads, WorkerState,
+    WorkerStatus,
+};
 
 use super::{FastcgiProgram, MemoryStatus, ServerStatus};
 use machine::memory::MemorySizes;
@@ -66,7 +69,10 @@ pub fn write(
     server: Option<&ServerStatus>,
 ) -> String {
     let mut families = Families { text: String::new(), format };
+    families.build();
     families.requests(front);
+    families.hosts(&front.hosts);
+    families.certificates(&front.certificates);
     families.state(front);
     families.counts(counts);
     if let Some(server) = server {
@@ -115,6 +121,44 @@ impl Families {
         self.counter("cameleer_response_body_bytes", "Bytes of response bodies.", &bare(front.bytes));
         let help = "Start of the front, in seconds since 1970.";
         self.gauge("cameleer_start_time_seconds", help, &bare(front.started_s as f64));
+    }
+
+    fn build(&mut self) {
+        let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
+        self.gauge("cameleer_build_info", "The running program; always 1.", &[(version, 1.0)]);
+    }
+
+    /// Metrics of each virtual host, if there are several hosts.
+    fn hosts(&mut self, hosts: &[HostStatus]) {
+        if hosts.is_empty() {
+            return;
+        }
+        let label = |host: &HostStatus| format!("host=\"{}\"", escape(&host.name));
+        let requests = hosts.iter().flat_map(|host| {
+            host.classes.iter().map(|(class, count)| (format!("{},code=\"{class}\"", label(host)), *count))
+        });
+        let requests: Vec<_> = requests.collect();
+        self.counter("cameleer_host_requests", "Finished requests by virtual host and class of status.", &requests);
+        let bytes: Vec<_> = hosts.iter().map(|host| (label(host), host.bytes)).collect();
+        self.counter("cameleer_host_response_body_bytes", "Bytes of response bodies by virtual host.", &bytes);
+        let seconds: Vec<_> = hosts.iter().map(|host| (label(host), host.took_us as f64 / 1e6)).collect();
+        self.counter("cameleer_host_request_seconds", "Sum of the durations of requests by virtual host.", &seconds);
+    }
+
+    fn certificates(&mut self, certificates: &[CertificateStatus]) {
+        // A host may have several certificates; the earliest end counts.
+        let mut first: BTreeMap<&str, u64> = BTreeMap::new();
+        for certificate in certificates {
+            let expires_s = first.entry(&certificate.host).or_insert(certificate.expires_s);
+            *expires_s = certificate.expires_s.min(*expires_s);
+        }
+        if first.is_empty() {
+            return;
+        }
+        let label = |host: &str| format!("host=\"{}\"", escape(host));
+        let ends: Vec<_> = first.iter().map(|(host, expires_s)| (label(host), *expires_s as f64)).collect();
+        let help = "End of the certificate of each virtual host, in seconds since 1970.";
+        self.gauge("cameleer_certificate_expiry_timestamp_seconds", help, &ends);
     }
 
     fn state(&mut self, status: &FrontStatus) {
@@ -254,7 +298,7 @@ impl Families {
     }
 
     /// Writes a counter. In Prometheus' older format the family name has the suffix, too.
-    fn counter(&mut self, name: &str, help: &str, samples: &[(String, u64)]) {
+    fn counter(&mut self, name: &str, help: &str, samples: &[(String, impl Display)]) {
         let family = match self.format {
             MetricsFormat::OpenMetrics => name.to_owned(),
             MetricsFormat::Prometheus => format!("{name}_total"),

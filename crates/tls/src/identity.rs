@@ -145,6 +145,12 @@ fn stale(good: Good) -> Option<&'static str> {
     }
 }
 
+/// End of a certificate's validity, in seconds since 1970.
+pub fn expiry(leaf: &CertificateDer<'_>) -> Option<u64> {
+    let certificate = x509_cert::Certificate::from_der(leaf).ok()?;
+    Some(certificate.tbs_certificate().validity().not_after.to_unix_duration().as_secs())
+}
+
 /// Warnings about properties that browsers reject.
 fn oddities(leaf: &CertificateDer<'_>, host: &Host) -> Vec<String> {
     let mut odd = Vec::new();

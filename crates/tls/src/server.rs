@@ -12,7 +12,7 @@ use rustls::version::TLS13;
 use rustls::{SignatureScheme, SupportedCipherSuite};
 
 use super::clients::{Authorities, ClientTrust, ClientVerifier};
-use super::identity::Wrong;
+use super::identity::{self, Wrong};
 use super::names::{self, CertificateVariables};
 use super::staple::Good;
 use super::versions::versions;
@@ -41,6 +41,8 @@ pub struct HostTls {
     keys: Vec<Key>,
     /// Computed once per configuration, not per handshake.
     certificates: Vec<Arc<CertificateVariables>>,
+    /// End of the validity of each certificate, in seconds since 1970.
+    expiries: Vec<u64>,
     /// How certificates of clients are checked, if they are asked for.
     clients: Option<Arc<ClientTrust>>,
 }
@@ -130,12 +132,19 @@ impl HostTls {
         }
         let variables = |leaf| names::variables("SSL_SERVER", leaf);
         let leaves = keys.iter().map(|key| key.bare.cert.first().map(variables).unwrap_or_default());
-        Ok(HostTls { config: Arc::new(config), certificates: leaves.map(Arc::new).collect(), keys, clients })
+        let certificates = leaves.map(Arc::new).collect();
+        let expiries = keys.iter().filter_map(|key| identity::expiry(key.bare.cert.first()?)).collect();
+        Ok(HostTls { config: Arc::new(config), certificates, expiries, keys, clients })
     }
 
     /// Whether a signature may take more than 0.1 ms: with all keys except Ed25519 and P-256.
     pub fn signs_slowly(&self) -> bool {
         self.keys.iter().any(|key| key.bare.key.choose_scheme(QUICK).is_none())
+    }
+
+    /// End of the validity of each certificate, in seconds since 1970.
+    pub fn expiries(&self) -> Vec<u64> {
+        self.expiries.clone()
     }
 
     /// How certificates of clients are checked, if they are asked for.

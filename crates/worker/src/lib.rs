@@ -76,7 +76,7 @@ pub use perl_worker::PerlWorker;
 
 /// Records the current request for the profiler.
 fn activity_begins(frame: &Frame) {
-    let texts = [Field::Method, Field::ServerName, Field::Target].map(|field| frame.field(field));
+    let texts = [Field::Method, Field::ServerName, Field::RemoteAddr, Field::Target].map(|field| frame.field(field));
     libperl::activity_begins(frame.id(), frame.received(), texts);
 }
 

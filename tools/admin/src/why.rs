@@ -54,7 +54,7 @@ fn text(slow: &[SlowRecord]) -> String {
 }
 
 fn one(slow: &SlowRecord) -> String {
-    let SlowRecord { method, host, target, worker, pid, generation, queued_ms, took_ms, cpu_ms, .. } = slow;
+    let SlowRecord { method, host, client, target, worker, pid, generation, queued_ms, took_ms, cpu_ms, .. } = slow;
     let state = match (slow.is_over, slow.worker_ended) {
         (false, _) => "so far",
         (true, false) => "",
@@ -62,7 +62,7 @@ fn one(slow: &SlowRecord) -> String {
     };
     let at = i64::try_from(slow.received_us).ok().and_then(DateTime::from_timestamp_micros);
     let at = at.map_or_else(String::new, |at| at.with_timezone(&Local).format("%Y-%m-%d %H:%M:%S").to_string());
-    let mut text = format!("{at}  {method} {host}{target}\n");
+    let mut text = format!("{at}  {client}  {method} {host}{target}\n");
     let _ = writeln!(text, "  {} {state}", seconds(*took_ms));
     let _ = writeln!(
         text,

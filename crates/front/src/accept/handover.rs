@@ -94,7 +94,7 @@ fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &Accep
 
 fn label(host: u16, client: &Client) -> Label {
     let method = Method::from_bytes(CONNECTION.as_bytes()).unwrap_or_default();
-    Label { host, method, target: client.remote.to_string().into_bytes().into() }
+    Label { host, method, target: client.remote.to_string().into_bytes().into(), client: client.remote.ip_addr() }
 }
 
 fn encode(connection: &Connection, about: &frame::Request<'_>) -> Vec<u8> {

@@ -6,15 +6,18 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use wire::control::{Quantiles, ResponseTimes, Spread, Spreads};
+use wire::control::{HostStatus, Quantiles, ResponseTimes, Spread, Spreads};
 
 use super::lock::lock;
+use base::printable;
 
 /// Precision of histograms, in significant digits, and longest recorded time, one hour. Longer times count as one hour.
 const DIGITS: u8 = 2;
 const LONGEST_US: u64 = 3_600_000_000;
 /// Number of totals; with more threads than this, some share.
 const STRIPES: usize = 16;
+/// Maximum number of virtual hosts with totals of their own; earlier configurations' hosts count, too.
+const MOST_HOSTS: usize = 4096;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Finished {
@@ -35,6 +38,26 @@ pub struct WorkerTimes {
     pub served: Duration,
 }
 
+/// The virtual host of a finished request.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HostTraffic<'a> {
+    /// `ServerName`; `None`: the configuration has no virtual hosts.
+    pub name: Option<&'a str>,
+    /// Bytes of the response's body.
+    pub bytes: u64,
+}
+
+/// Totals of a virtual host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostTotals {
+    /// Number of responses by the first digit of their status, from 1.
+    pub classes: [u64; 5],
+    /// Bytes of response bodies.
+    pub bytes: u64,
+    /// Sum of the durations, in µs.
+    pub took_us: u64,
+}
+
 /// Totals of all finished requests.
 #[derive(Debug, Clone)]
 pub struct RequestTotals {
@@ -46,12 +69,14 @@ pub struct RequestTotals {
     pub waited: Histogram<u64>,
     /// Service times of workers, in µs.
     pub served: Histogram<u64>,
+    /// Totals by name of the virtual host.
+    pub hosts: BTreeMap<Box<str>, HostTotals>,
 }
 
 impl Default for RequestTotals {
     fn default() -> RequestTotals {
         let (took, waited, served) = (histogram(), histogram(), histogram());
-        RequestTotals { codes: BTreeMap::new(), took, waited, served }
+        RequestTotals { codes: BTreeMap::new(), took, waited, served, hosts: BTreeMap::new() }
     }
 }
 
@@ -79,6 +104,48 @@ impl RequestTotals {
             // All histograms have the same bounds, so this cannot fail.
             let _ = sum.add(more);
         }
+        for (name, more) in &other.hosts {
+            self.hosts.entry(name.clone()).or_default().add(more);
+        }
+    }
+
+    fn note_host(&mut self, name: &str, bytes: u64, finished: &Finished) {
+        if !self.hosts.contains_key(name) {
+            if self.hosts.len() >= MOST_HOSTS {
+                return;
+            }
+            self.hosts.insert(name.into(), HostTotals::default());
+        }
+        let Some(host) = self.hosts.get_mut(name) else { return };
+        if let Some(count) = host.classes.get_mut(usize::from(finished.status / 100).wrapping_sub(1)) {
+            *count += 1;
+        }
+        host.bytes += bytes;
+        host.took_us += micros(finished.took);
+    }
+}
+
+impl HostTotals {
+    fn add(&mut self, other: &HostTotals) {
+        self.classes.iter_mut().zip(other.classes).for_each(|(sum, more)| *sum += more);
+        self.bytes += other.bytes;
+        self.took_us += other.took_us;
+    }
+}
+
+impl From<&RequestTotals> for Vec<HostStatus> {
+    fn from(totals: &RequestTotals) -> Vec<HostStatus> {
+        let classes = |of: &HostTotals| {
+            let counted = (1..).zip(of.classes).filter(|(_, count)| *count > 0);
+            counted.map(|(class, count)| (format!("{class}xx"), count)).collect()
+        };
+        let status = |(name, of): (&Box<str>, &HostTotals)| HostStatus {
+            name: printable::line(name),
+            classes: classes(of),
+            bytes: of.bytes,
+            took_us: of.took_us,
+        };
+        totals.hosts.iter().map(status).collect()
     }
 }
 
@@ -108,7 +175,11 @@ impl From<&RequestTotals> for Spreads {
 }
 
 fn note(histogram: &mut Histogram<u64>, time: Duration) {
-    histogram.saturating_record(u64::try_from(time.as_micros()).unwrap_or(LONGEST_US));
+    histogram.saturating_record(micros(time));
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(LONGEST_US)
 }
 
 /// Measurements since this process began to serve.
@@ -119,9 +190,14 @@ pub struct Measures {
 
 impl Measures {
     /// Records a request that `thread` has finished.
-    pub fn note(&self, thread: u8, finished: &Finished) {
+    pub fn note(&self, thread: u8, finished: &Finished, host: HostTraffic<'_>) {
         let Some(stripe) = self.stripes.get(usize::from(thread) % STRIPES) else { return };
-        lock(stripe).get_or_insert_default().note(finished);
+        let mut stripe = lock(stripe);
+        let totals = stripe.get_or_insert_default();
+        totals.note(finished);
+        if let Some(name) = host.name {
+            totals.note_host(name, host.bytes, finished);
+        }
     }
 
     /// Totals of all threads.
@@ -145,12 +221,17 @@ mod tests {
         let ms = Duration::from_millis;
         for thread in [0, 1, 17, 255] {
             let worker = (thread != 0).then_some(WorkerTimes { waited: ms(1), served: ms(100) });
-            measures.note(thread, &Finished { status: 200 + u16::from(thread == 255), took: ms(200), worker });
+            let host = HostTraffic { name: Some("a.example"), bytes: 10 };
+            measures.note(thread, &Finished { status: 200 + u16::from(thread == 255), took: ms(200), worker }, host);
         }
-        measures.note(0, &Finished { status: 504, took: Duration::MAX, worker: None });
+        measures.note(0, &Finished { status: 504, took: Duration::MAX, worker: None }, HostTraffic::default());
         let totals = measures.totals();
         assert_eq!(totals.codes, BTreeMap::from([(200, 3), (201, 1), (504, 1)]));
         assert_eq!((totals.took.len(), totals.waited.len(), totals.served.len()), (5, 3, 3));
+        let hosts = Vec::<HostStatus>::from(&totals);
+        let classes = BTreeMap::from([("2xx".to_owned(), 4)]);
+        let expected = HostStatus { name: "a.example".to_owned(), classes, bytes: 40, took_us: 800_000 };
+        assert_eq!(hosts, [expected]);
         let half = totals.took.value_at_quantile(0.5);
         assert!((198_000..=202_000).contains(&half), "{half}");
         assert!(totals.took.max() >= LONGEST_US);

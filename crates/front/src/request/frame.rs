@@ -42,7 +42,12 @@ fn job_with<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: 
         id,
         frame: encode(context, head, route, content),
         body: if let Body::File(file, _) = body { Some(file) } else { None },
-        label: Label { host: route.host, method: head.method.clone(), target: route.path.as_slice().into() },
+        label: Label {
+            host: route.host,
+            method: head.method.clone(),
+            target: route.path.as_slice().into(),
+            client: context.remote().ip_addr(),
+        },
         timeouts: RequestTimeouts::of(&route.settings),
         share: route.settings.scheduling.share.as_ref(),
         charged_to: pool(context, route).and_then(|pool| context.visitor().charged_in(pool)),

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Instant, UNIX_EPOCH};
 
-use wire::control::{FrontStatus, Load, MemberStatusReport, PoolStatus, ResponseTimes, Spreads};
+use wire::control::{CertificateStatus, FrontStatus, Load, MemberStatusReport, PoolStatus, ResponseTimes, Spreads};
 
 use super::services::Services;
 use crate::generation::Generation;
 use crate::workers::SharedPool;
+use base::printable;
+use config::Host;
 use config::proxy::balancer::{Balancer, BalancerMember};
 use proxy::balancer::MemberState;
+use tls::server::HostTls;
 
 /// Maximum number of idle clients listed in a status; the total count is always included.
 const SHOWN_CLIENTS: usize = 100;
@@ -51,6 +54,8 @@ impl Services {
             queued: pools().map(|pool| pool.queued()).sum(),
             pools: serving.as_ref().map(|serving| pools_of(serving)).unwrap_or_default(),
             times: ResponseTimes::from(&totals),
+            hosts: (&totals).into(),
+            certificates: serving.as_ref().map(|serving| certificates_of(serving)).unwrap_or_default(),
             codes: totals.codes,
             slowest: self.shared.slowest.list(),
             workers: generations
@@ -77,6 +82,18 @@ impl Services {
         };
         serving.config.balancers.iter().flat_map(of).collect()
     }
+}
+
+/// The certificates that the hosts present.
+fn certificates_of(serving: &Generation) -> Vec<CertificateStatus> {
+    let tls = serving.tls();
+    let hosts = (0..).zip(&serving.config.hosts);
+    let of = |(index, host): (u16, &Host)| {
+        let name = host.server_name.as_deref().map(printable::line).unwrap_or_default();
+        let ends = tls.of(index).map(HostTls::expiries).unwrap_or_default();
+        ends.into_iter().map(move |expires_s| CertificateStatus { host: name.clone(), expires_s })
+    };
+    hosts.flat_map(of).collect()
 }
 
 /// The status of each pool; empty if there is only one.

@@ -82,7 +82,9 @@ impl SharedPool {
             request: request.map(|request| request.label.shown()).unwrap_or_default(),
             last_request: last.map(|(label, _)| label.shown()).unwrap_or_default(),
             host: label.map(|label| host_name(&config.hosts, label.host)).unwrap_or_default(),
+            client: label.map(|label| label.client.to_string()).unwrap_or_default(),
             queue_wait_us: waited.map(micros),
+            worked_us: micros(worker.worked(Instant::now())),
             since_ms: worker.since.elapsed().as_millis() as u64,
         }
     }

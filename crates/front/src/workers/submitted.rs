@@ -1,6 +1,7 @@
 //! A request that is submitted to a pool, and what all threads see of it until it is over.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use http::Method;
@@ -66,6 +67,8 @@ pub struct Label {
     pub host: u16,
     pub method: Method,
     pub target: Box<[u8]>,
+    /// The client, by RemoteIP if that applies.
+    pub client: IpAddr,
 }
 
 impl fmt::Display for Label {

@@ -2,11 +2,13 @@
 //! travel beside it, in the order that the message documents.
 
 mod counts;
+mod hosts;
 mod status;
 
 use serde::{Deserialize, Serialize};
 
 pub use counts::{ExitReason, ServerCounts};
+pub use hosts::{CertificateStatus, HostStatus};
 pub use status::{
     ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, Quantiles, ResponseTimes, ShareStatus, Shed,
     SlowRequest, Spread, Spreads, WorkerActivity, WorkerState, WorkerStatus,

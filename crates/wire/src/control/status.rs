@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::hosts::{CertificateStatus, HostStatus};
 use super::{GenerationNumber, Slot};
 
 /// Response times since the front began to serve, as quantiles.
@@ -131,6 +132,12 @@ pub struct FrontStatus {
     /// One entry per pool, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub pools: Vec<PoolStatus>,
+    /// Requests by virtual host, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub hosts: Vec<HostStatus>,
+    /// Certificates of the serving configuration.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub certificates: Vec<CertificateStatus>,
     /// Finished requests by status; 499: the client left before the response began.
     #[serde(default)]
     pub codes: BTreeMap<u16, u64>,
@@ -140,7 +147,7 @@ pub struct FrontStatus {
     /// Histograms of their durations; left out of the output for people.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spreads: Option<Spreads>,
-    /// The requests of the last minutes with the longest service times, slowest first.
+    /// The slowest request of each path of the last minutes, slowest first.
     #[serde(default)]
     pub slowest: Vec<SlowRequest>,
     /// One entry per worker.
@@ -205,6 +212,9 @@ pub struct SlowRequest {
     pub request: String,
     /// Name of the virtual host, if it has one.
     pub host: String,
+    /// Address of the client.
+    #[serde(default)]
+    pub client: String,
     /// HTTP status.
     pub status: u16,
     /// When the request ended, in seconds since 1970.
@@ -299,6 +309,12 @@ pub struct WorkerStatus {
     /// The virtual host of `request`, or else of `last_request`, where it has a name.
     #[serde(default)]
     pub host: String,
+    /// Address of the client of `request`, or else of `last_request`.
+    #[serde(default)]
+    pub client: String,
+    /// Time with requests that have ended, in µs.
+    #[serde(default)]
+    pub worked_us: u64,
     /// Time that `request` waited for this worker, in µs.
     #[serde(default)]
     pub queue_wait_us: Option<u64>,

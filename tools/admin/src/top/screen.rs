@@ -18,6 +18,9 @@ use status::ServerStatus;
 use status::history::Second;
 use toolkit::units::{duration, size};
 
+/// Width in characters from which the table has its minor columns.
+const WIDE: u16 = 100;
+
 const HELP: &str = "\
  arrows  choose a line              s, ← →  sort by another column
  Tab     workers, slow requests     r       reverse the order
@@ -139,27 +142,32 @@ fn sparklines(frame: &mut Frame, area: Rect, seconds: &VecDeque<Second>) {
 }
 
 fn rows(frame: &mut Frame, area: Rect, watched: &mut Watched) {
-    let columns = watched.table.columns();
-    let widths = columns.iter().map(|column| match column.width {
-        0 => Constraint::Fill(1),
-        width => Constraint::Length(width),
-    });
-    let head = columns.iter().enumerate().map(|(at, column)| {
+    let is_wide = area.width >= WIDE;
+    let columns = || watched.table.columns().iter().enumerate().filter(move |(_, column)| is_wide || !column.is_minor);
+    let widths: Vec<Constraint> = columns()
+        .map(|(_, column)| match column.width {
+            0 => Constraint::Fill(1),
+            width => Constraint::Length(width),
+        })
+        .collect();
+    let head = columns().map(|(at, column)| {
         let arrow = if at == watched.sort { if watched.reversed { "↑" } else { "↓" } } else { "" };
         cell(&format!("{}{arrow}", column.name), column)
     });
     let lines = watched.lines();
-    let rows = lines
+    let rows: Vec<Row<'_>> = lines
         .iter()
-        .map(|line| Row::new(line.cells.iter().zip(columns).map(|(shown, column)| cell(&shown.text, column))));
+        .map(|line| Row::new(columns().filter_map(|(at, column)| Some(cell(&line.cells.get(at)?.text, column)))))
+        .collect();
     let filter = if watched.filter.is_empty() {
         String::new()
     } else {
         format!(" with \"{}\"", printable::line(&watched.filter))
     };
     let title = format!("{}{filter}, {} lines", watched.table.title(), lines.len());
+    let head = Row::new(head.collect::<Vec<_>>()).style(bold());
     let table = Table::new(rows, widths)
-        .header(Row::new(head).style(bold()))
+        .header(head)
         .block(Block::new().borders(Borders::TOP).title(title))
         .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
     frame.render_stateful_widget(table, area, &mut watched.chosen);

@@ -23,6 +23,8 @@ pub struct TableColumn {
     pub width: u16,
     /// Left-aligned for words, otherwise right-aligned for numbers.
     pub has_words: bool,
+    /// Left out of narrow terminals.
+    pub is_minor: bool,
 }
 
 #[derive(Debug)]
@@ -53,14 +55,17 @@ enum Key {
 }
 
 const fn numbers(name: &'static str, width: u16) -> TableColumn {
-    TableColumn { name, width, has_words: false }
+    TableColumn { name, width, has_words: false, is_minor: false }
 }
 
 const fn words(name: &'static str, width: u16) -> TableColumn {
-    TableColumn { name, width, has_words: true }
+    TableColumn { name, width, has_words: true, is_minor: false }
 }
 
-const WORKERS: [TableColumn; 9] = [
+/// The client's address; an IPv6 address is cut.
+const CLIENT: TableColumn = TableColumn { name: "client", width: 15, has_words: true, is_minor: true };
+
+const WORKERS: [TableColumn; 10] = [
     numbers("worker", 7),
     words("state", 11),
     numbers("since", 7),
@@ -69,15 +74,17 @@ const WORKERS: [TableColumn; 9] = [
     numbers("private", 8),
     numbers("cpu", 7),
     numbers("waited", 8),
+    CLIENT,
     words("request", 0),
 ];
 
-const SLOW: [TableColumn; 6] = [
+const SLOW: [TableColumn; 7] = [
     numbers("took", 9),
     numbers("waited", 9),
     numbers("worked", 9),
     numbers("status", 6),
     numbers("ago", 7),
+    CLIENT,
     words("request", 0),
 ];
 
@@ -92,7 +99,7 @@ impl TableName {
     pub fn title(self) -> &'static str {
         match self {
             TableName::Workers => "workers",
-            TableName::Slow => "slowest requests of the last five minutes",
+            TableName::Slow => "slowest requests of the last five minutes, each path once",
         }
     }
 
@@ -160,6 +167,7 @@ fn worker(w: &WorkerStatus, usage: Usage) -> TableLine {
             amount(usage.private_bytes.unwrap_or(0), usage.private_bytes.map_or_else(|| "-".to_owned(), size)),
             amount(usage.cpu_ms.unwrap_or(0), usage.cpu_ms.map_or_else(|| "-".to_owned(), duration)),
             amount(w.queue_wait_us.unwrap_or(0), waited),
+            text(&w.client),
             text(&format!("{pool}{}", shown.trim())),
         ],
     }
@@ -176,6 +184,7 @@ fn slow(r: &SlowRequest) -> TableLine {
             amount(r.served_us, took(r.served_us)),
             Cell { text: r.status.to_string(), key: Key::Place(u64::from(r.status)) },
             Cell { text: duration(ago.saturating_mul(1000)), key: Key::Place(ago) },
+            text(&r.client),
             text(format!("{} {}", r.host, r.request).trim()),
         ],
     }

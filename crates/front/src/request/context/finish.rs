@@ -10,7 +10,7 @@ use wire::control::SlowRequest;
 use super::expressions::SeenResponse;
 use super::span::span_of;
 use super::{RequestContext, variables};
-use crate::base::measures::{Finished, WorkerTimes};
+use crate::base::measures::{Finished, HostTraffic, WorkerTimes};
 use crate::client::Pending;
 use crate::log::entry::{Entry, LoggedWorker, RoutedPath};
 use crate::workers::{Exchange, Label, Promised, Stage};
@@ -75,11 +75,14 @@ impl RequestContext {
         let worker = exchange.and_then(|exchange| Some((exchange.begun?, exchange.had_for)));
         let worker = worker.map(|(begun, served)| WorkerTimes { waited: begun.waited, served });
         let finished = Finished { status: tally.status, took: tally.took, worker };
-        self.services.shared.measures.note(self.services.generations.thread(), &finished);
-        if let (Some(exchange), Some(WorkerTimes { waited, served })) = (exchange, finished.worker) {
-            self.services.shared.slowest.note(waited + served, || self.as_slow(exchange, waited, served));
-        }
+        let host = HostTraffic { name: self.measured_host(), bytes: tally.body_bytes };
+        self.services.shared.measures.note(self.services.generations.thread(), &finished, host);
         let (route, visitor) = (self.route(), self.visitor());
+        if let (Some(exchange), Some(WorkerTimes { waited, served })) = (exchange, finished.worker) {
+            let path = route.as_ref().map(|route| route.path.as_slice()).unwrap_or_default();
+            let slowest = &self.services.shared.slowest;
+            slowest.note(waited + served, (self.host(), path), || self.as_slow(exchange, waited, served));
+        }
         let entry = Entry {
             host: &self.generation.config.hosts[self.host()],
             head: &self.head,
@@ -132,13 +135,22 @@ impl RequestContext {
         }
     }
 
+    /// Name of the host for metrics, if the configuration has several hosts.
+    fn measured_host(&self) -> Option<&str> {
+        let hosts = &self.generation.config.hosts;
+        let host = hosts.get(self.host()).filter(|_| hosts.len() > 1)?;
+        Some(host.server_name.as_deref().unwrap_or_default())
+    }
+
     fn as_slow(&self, exchange: &Exchange, waited: Duration, served: Duration) -> SlowRequest {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let route = self.route();
         let target = route.as_ref().map(|route| route.path.as_slice().into()).unwrap_or_default();
         let host = self.generation.config.hosts.get(self.host()).and_then(|host| host.server_name.as_deref());
+        let label = Label { host: 0, method: self.head.method.clone(), target, client: self.remote().ip_addr() };
         SlowRequest {
-            request: Label { host: 0, method: self.head.method.clone(), target }.shown(),
+            request: label.shown(),
+            client: label.client.to_string(),
             host: host.map(printable::line).unwrap_or_default(),
             status: self.answered.tally.borrow().status,
             ended_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),

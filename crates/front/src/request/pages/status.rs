@@ -11,7 +11,10 @@ use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 use status::auto::{StatusFacts, time};
-use status::{short, span};
+use status::{Cpu, short, span};
+
+/// Maximum number of workers whose processor time is read, at 10 µs each.
+const MOST_CPU: usize = 200;
 
 /// The page. The query's options are mod_status's: `auto`, `notable`, `refresh=seconds`.
 pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
@@ -90,35 +93,53 @@ fn html(context: &RequestContext, facts: &StatusFacts, as_table: bool) -> String
 }
 
 fn table(page: &mut String, workers: &[WorkerStatus]) {
-    page.push_str("<table><tr><th>Srv</th><th>PID</th><th>Acc</th><th>M</th><th>SS</th><th>Request</th></tr>\n");
-    for worker in workers {
-        let _ = writeln!(
-            page,
-            "<tr><td>{}-{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            worker.slot,
-            worker.generation,
-            worker.pid,
-            worker.requests,
-            worker.activity.sign(),
-            worker.since_ms / 1000,
-            escape(&worker.request)
-        );
+    page.push_str("<table><tr>");
+    for name in ["Srv", "PID", "Acc", "M", "CPU", "SS", "Dur", "Client", "VHost", "Request"] {
+        let _ = write!(page, "<th>{name}</th>");
     }
-    page.push_str("</table>\n");
+    page.push_str("</tr>\n");
+    for (place, worker) in workers.iter().enumerate() {
+        let cpu = Some(worker.pid).filter(|_| place < MOST_CPU).and_then(Cpu::millis);
+        let _ = write!(page, "<tr><td>{}-{}</td>", worker.slot, worker.generation);
+        for cell in [
+            worker.pid.to_string(),
+            worker.requests.to_string(),
+            worker.activity.sign().to_string(),
+            cpu.map_or_else(|| "-".to_owned(), |cpu| format!("{:.2}", cpu as f64 / 1e3)),
+            (worker.since_ms / 1000).to_string(),
+            (worker.worked_us / 1000).to_string(),
+            worker.client.clone(),
+            worker.host.clone(),
+            latest(worker).to_owned(),
+        ] {
+            let _ = write!(page, "<td>{}</td>", escape(&cell));
+        }
+        page.push_str("</tr>\n");
+    }
+    page.push_str(
+        "</table>\n<p>Acc: requests, CPU: processor time in seconds, SS: seconds in this state, \
+         Dur: milliseconds with requests</p>\n",
+    );
 }
 
 fn list(page: &mut String, workers: &[WorkerStatus]) {
     for worker in workers {
         let _ = writeln!(
             page,
-            "<b>Server {}-{}</b> ({}): {} [{:?}] {}<i> {}</i><br>",
+            "<b>Server {}-{}</b> ({}): {} [{:?}] {}<i> {} {}</i><br>",
             worker.slot,
             worker.generation,
             worker.pid,
             worker.requests,
             worker.state,
             worker.since_ms / 1000,
-            escape(&worker.request)
+            escape(&worker.client),
+            escape(latest(worker))
         );
     }
+}
+
+/// The current request, or else the last one, as in httpd's table.
+fn latest(worker: &WorkerStatus) -> &str {
+    if worker.request.is_empty() { &worker.last_request } else { &worker.request }
 }

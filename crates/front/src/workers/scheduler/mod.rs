@@ -260,7 +260,9 @@ impl Scheduler {
     }
 
     fn vacate(&mut self, worker: WorkerId, now: Instant) -> Option<RequestId> {
-        let id = self.workers.get_mut(&worker)?.current.take()?;
+        let free = self.workers.get_mut(&worker)?;
+        let id = free.current.take()?;
+        free.worked += now.saturating_duration_since(free.since);
         self.worked = (self.worked(now), now);
         self.busy -= 1;
         if let Some(request) = self.requests.get_mut(&id)

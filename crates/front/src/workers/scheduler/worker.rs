@@ -23,6 +23,8 @@ pub struct PoolWorker {
     pub since: Instant,
     /// Number of requests that have ended.
     pub requests: u64,
+    /// Time with requests that have ended.
+    pub(super) worked: Duration,
     pub current: Option<RequestId>,
     /// Earlier requests whose end has not been read yet.
     pub(super) ending: VecDeque<RequestId>,
@@ -56,6 +58,7 @@ impl PoolWorker {
             state: if adopted { WorkerState::Busy } else { WorkerState::Starting },
             since: now,
             requests: 0,
+            worked: Duration::ZERO,
             current: None,
             ending: VecDeque::new(),
             remains: None,
@@ -70,6 +73,12 @@ impl PoolWorker {
             suspected: None,
             lost: None,
         }
+    }
+
+    /// Time with requests, including the current one.
+    pub fn worked(&self, now: Instant) -> Duration {
+        let current = self.current.map_or(Duration::ZERO, |_| now.saturating_duration_since(self.since));
+        self.worked + current
     }
 
     pub(super) fn enter(&mut self, state: WorkerState, now: Instant) {

@@ -1,4 +1,4 @@
-// The slowest requests of the last minutes. Each opens the dialog with its Perl stacks.
+// The slowest request of each path in the last minutes. Each opens the dialog with its Perl stacks.
 
 import { byId, element } from "../element.js";
 import { age, took } from "../format.js";
@@ -29,6 +29,7 @@ const table = new Table(byId("slow-table"), {
     number("status", "Status", (r) => r.status, String),
     minor(number("worker", "Worker", (r) => r.worker, String)),
     number("ago", "Ago", (r) => Math.max(0, Date.now() - r.ended_s * 1000), age),
+    minor({ key: "client", name: "Client", value: (r) => r.client ?? "", text: (r) => element("span", r.client ?? "") }),
     { key: "request", name: "Request", value: name, text: button, wide: true },
   ],
 });

@@ -33,7 +33,7 @@ function stack({ looks, frames }, all) {
 function one(slow) {
   const part = element("article");
   const state = slow.worker_ended ? ", until its worker ended" : slow.is_over ? "" : " so far";
-  part.append(element("h3", `${clock(slow.received_us / 1e6, DAYS)}  ${slow.method} ${slow.host}${slow.target}`));
+  part.append(element("h3", `${clock(slow.received_us / 1e6, DAYS)}  ${slow.client ?? ""}  ${slow.method} ${slow.host}${slow.target}`));
   const times = [
     `${took(slow.took_ms * 1000)}${state}`,
     `in the queue ${took(slow.queued_ms * 1000)} before`,

@@ -30,6 +30,7 @@ const table = new Table(byId("worker-table"), {
     number("private", "Private", (w) => (w.private_bytes ?? 0) / 1024, size),
     minor(number("cpu", "CPU", (w) => w.cpu_ms ?? 0, age)),
     minor(number("waited", "Waited", (w) => w.queue_wait_us ?? 0, took)),
+    minor({ key: "client", name: "Client", value: (w) => w.client ?? "", text: (w) => element("span", w.client ?? "") }),
     { key: "request", name: "Request", value: (w) => `${w.host} ${w.request || w.last_request}`, text: request, wide: true },
   ],
 });

@@ -1,6 +1,7 @@
 //! Report of `check` about the CGI programs of a site.
 
-use compat::programs::{CgiProgram, Programs};
+use base::current_folder::REMEDY;
+use compat::programs::{CgiProgram, MissedFile, Programs};
 use config::program::CgiMode;
 
 /// Maximum number of lines per kind.
@@ -16,6 +17,7 @@ pub fn report(programs: &Programs) -> Vec<String> {
         Some(format!("{}: {fault}", program.file.display()))
     });
     let mut lines = short(faults.collect(), "files that cannot run");
+    lines.extend(short(programs.all.iter().flat_map(missed).collect(), "files that scripts do not find"));
     lines.extend(short(programs.all.iter().flat_map(risks).collect(), "such lines; check --compat lists all"));
     lines.extend(not_compiled(programs));
     if programs.is_cut {
@@ -29,6 +31,14 @@ fn risks(program: &CgiProgram) -> impl Iterator<Item = String> {
     program.risks_of(program.mode).map(move |risk| line(risk.line, format!("{}: {}", risk.what, risk.note)))
 }
 
+fn missed(program: &CgiProgram) -> impl Iterator<Item = String> {
+    let line = |missed: &MissedFile| {
+        let (file, MissedFile { line, name }) = (program.file.display(), missed);
+        format!("{file}:{line}: require \"{name}\" finds no file: {REMEDY}")
+    };
+    program.missed.iter().map(line)
+}
+
 fn not_compiled(programs: &Programs) -> Option<String> {
     let is_started = |program: &&CgiProgram| program.is_perl && program.mode == CgiMode::Program;
     let (count, gain) = (programs.all.iter().filter(is_started).count(), programs.that_would_gain().count());
@@ -37,7 +47,8 @@ fn not_compiled(programs: &Programs) -> Option<String> {
     let hint = match gain {
         0 => String::new(),
         gain => format!(
-            "; {gain} of them load modules for each request: check --compat shows what CgiMode fork or persistent would change"
+            "; {gain} of them {} modules for each request: check --compat shows what CgiMode fork or persistent would change",
+            if gain == 1 { "loads" } else { "load" }
         ),
     };
     (count > 0).then(|| format!("{scripts} in Perl {verb} not compiled, because perl -c runs BEGIN blocks{hint}"))

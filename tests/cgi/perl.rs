@@ -277,3 +277,21 @@ fn a_script_that_calls_mod_perl_2_without_its_generation_is_told_the_directive()
     let server = site().serve(&conf("CgiMode program"));
     assert_eq!(server.text("/cgi/called"), "process");
 }
+
+/// Perl has searched the current folder until 5.24.
+#[test]
+fn a_file_beside_the_script_that_perl_does_not_find_is_logged_with_its_remedy() {
+    for mode in ["program", "fork", "persistent"] {
+        let text = format!("{PERL}{TEXT}\nrequire \"common.pl\";\n");
+        let site = Site::new().script("scripts/test", &text).file("scripts/common.pl", "1;\n");
+        let server = site.serve(&format!("CgiMode {mode}\n{}", conf("")));
+        server.get("/cgi/test");
+        let line = server.logged("common.pl: Perl does not search the script's folder since 5.26: write \"./\" before");
+        assert!(line.contains("/cgi/test"), "{mode}: {line}");
+        server.logged("Can't locate common.pl in @INC");
+    }
+    let variable = "SetEnv PERL_USE_UNSAFE_INC 1\n";
+    let text = format!("{PERL}require 'common.pl'; {TEXT} print 'ok';\n");
+    let site = Site::new().script("scripts/test", &text).file("scripts/common.pl", "1;\n");
+    assert_eq!(site.serve(&format!("{variable}{}", conf(""))).text("/cgi/test"), "ok");
+}

@@ -47,6 +47,26 @@ fn check_names_files_of_program_folders_that_cannot_run_and_runs_none() {
 }
 
 #[test]
+fn check_names_files_that_perl_no_longer_finds_beside_a_script() {
+    let site = Site::new()
+        .file("cgi/common.pl", "sub greet { 'hello' }\n1;\n")
+        .file("cgi/sub/own.pl", "1;\n")
+        .script("cgi/old.cgi", &format!("{PERL}require \"common.pl\";\nrequire 'sub/own.pl'; # own\nprint greet();\n"))
+        .script("cgi/new.cgi", &format!("{PERL}require './common.pl';\nrequire CGI;\nrequire 'elsewhere.pl';\n"))
+        .script("cgi/lib.cgi", &format!("{PERL}use lib '.';\nrequire 'common.pl';\n"))
+        .script("cgi/push.cgi", &format!("{PERL}BEGIN {{ push @INC, '.' }}\nrequire 'common.pl';\n"));
+    site.configure(CONF);
+    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(said.err.contains("cgi/old.cgi:3: require \"common.pl\" finds no file: Perl does not search"), "{said:?}");
+    assert!(said.err.contains("cgi/old.cgi:4: require \"sub/own.pl\" finds no file: "), "{said:?}");
+    assert_eq!(said.err.matches("finds no file").count(), 2, "{said:?}");
+    site.cameleer(["check", "--red", "-f", "site.conf"]).failed(1, "2 of");
+    site.configure(&format!("SetEnv PERL_USE_UNSAFE_INC 1\n{CONF}"));
+    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(!said.err.contains("finds no file"), "{said:?}");
+}
+
+#[test]
 fn check_names_what_could_break_where_scripts_stay_compiled() {
     let site = site();
     site.configure(&format!("CgiMode persistent\n{CONF}"));

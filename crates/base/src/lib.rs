@@ -25,5 +25,8 @@ pub mod stamp;
 // The first line of a file: the program that runs it.
 pub mod shebang;
 
+// Files that Perl no longer finds in the current folder.
+pub mod current_folder;
+
 // Untrusted bytes, made printable.
 pub mod printable;

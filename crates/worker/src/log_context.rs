@@ -10,7 +10,7 @@ use base::log::ContextPosition;
 use libperl::Interrupted;
 use wire::frame::{Field, Frame, name_in_logs};
 
-use base::log;
+use base::{current_folder, log};
 
 /// The request of a log line.
 #[derive(Debug, Default)]
@@ -119,6 +119,10 @@ fn write(level: Level, context: ContextPosition, text: &[u8]) {
             // httpd does not suppress notices if the log is a file, and mod_perl 2 documents this.
             (Level::Notice, apache::Api::Two) => log::write_always(Level::Notice, "perl", &about, &text),
             _ => log::write(level, "perl", &about, &text),
+        }
+        if let Some(name) = current_folder::missing(&text).filter(|_| level <= Level::Error) {
+            let hint = format!("{name}: {}", current_folder::REMEDY);
+            log::write(Level::Error, "perl", &about, &hint);
         }
     });
 }

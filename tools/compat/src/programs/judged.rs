@@ -2,6 +2,7 @@
 
 use super::{CgiModes, CgiProgram, Programs, Risk};
 use crate::{Finding, Light};
+use base::current_folder::REMEDY;
 use config::program::CgiMode;
 
 /// A finding for each script in Perl, for each file that cannot run, and for each risk.
@@ -22,6 +23,10 @@ fn of_program(program: &CgiProgram) -> Vec<Finding> {
     }
     if !program.is_perl {
         return findings;
+    }
+    for missed in &program.missed {
+        let note = format!("\"{}\" is not found: {REMEDY}", missed.name);
+        findings.push(finding(Light::Red, missed.line, "require of a file", note));
     }
     findings.push(finding(Light::Green, 1, mode(program.mode), gain(program)));
     for risk in &program.risks {

@@ -4,9 +4,11 @@
 mod faults;
 mod judged;
 mod places;
+mod required;
 mod risks;
 
 pub use judged::findings;
+pub use required::MissedFile;
 pub use risks::{CgiModes, Risk};
 
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use super::sources;
 use base::shebang;
 use config::Config;
 use config::program::CgiMode;
+use places::FoundProgram;
 
 /// The CGI programs that a search has found.
 #[derive(Debug, Default)]
@@ -40,13 +43,15 @@ pub struct CgiProgram {
     pub modules: Vec<String>,
     /// Code that could break in other modes than `program`.
     pub risks: Vec<Risk>,
+    /// Files beside the program that its `require` does not find.
+    pub missed: Vec<MissedFile>,
 }
 
 impl Programs {
     /// Searches the folders of a configuration; `.htaccess` files are not considered.
     pub fn of(config: &Config) -> Programs {
         let (found, is_cut) = places::search(config);
-        Programs { all: found.into_iter().filter_map(|(file, mode)| CgiProgram::of(file, mode)).collect(), is_cut }
+        Programs { all: found.into_iter().filter_map(CgiProgram::of).collect(), is_cut }
     }
 
     /// Perl scripts that load modules in a process of their own, which CgiMode would save.
@@ -56,7 +61,7 @@ impl Programs {
 }
 
 impl CgiProgram {
-    fn of(file: PathBuf, mode: CgiMode) -> Option<CgiProgram> {
+    fn of(FoundProgram { file, mode, finds_current_folder }: FoundProgram) -> Option<CgiProgram> {
         let head = shebang::head(&file).ok()?;
         let is_perl = !shebang::is_foreign(&head);
         let fault = faults::of(&file, &head, mode == CgiMode::Program || !is_perl);
@@ -69,10 +74,13 @@ impl CgiProgram {
                 fault,
                 modules: Vec::new(),
                 risks: Vec::new(),
+                missed: Vec::new(),
             });
         }
         let text = sources::text(&file).unwrap_or_default();
-        Some(CgiProgram { modules: sources::modules(&text), risks: risks::of(&text), file, mode, is_perl, fault })
+        let (modules, risks) = (sources::modules(&text), risks::of(&text));
+        let missed = if finds_current_folder { Vec::new() } else { required::missed(&file, &text) };
+        Some(CgiProgram { modules, risks, missed, file, mode, is_perl, fault })
     }
 
     fn would_gain(&self) -> bool {

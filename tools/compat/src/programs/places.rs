@@ -20,6 +20,16 @@ const MOST_TIME: Duration = Duration::from_secs(3);
 /// files belong to other services.
 const LEAST_PARTS: usize = 3;
 
+/// A file that a place of `cgi-script` leads to.
+#[derive(Debug)]
+pub struct FoundProgram {
+    pub file: PathBuf,
+    /// `CgiMode` of the place.
+    pub mode: CgiMode,
+    /// Whether the place sets PERL_USE_UNSAFE_INC, by which perl searches the current folder.
+    pub finds_current_folder: bool,
+}
+
 /// A folder or a file, and its URL path if known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Root {
@@ -30,7 +40,7 @@ struct Root {
 }
 
 /// The programs with the modes of their places, and whether a limit has ended the search.
-pub fn search(config: &Config) -> (Vec<(PathBuf, CgiMode)>, bool) {
+pub fn search(config: &Config) -> (Vec<FoundProgram>, bool) {
     let mut search = Search { config, found: Vec::new(), seen: BTreeSet::new(), names: 0, since: Instant::now() };
     for root in roots(config) {
         search.enter(&root, &root.path, MOST_DEEP);
@@ -80,7 +90,7 @@ fn before_groups(to: &Path) -> PathBuf {
 
 struct Search<'a> {
     config: &'a Config,
-    found: Vec<(PathBuf, CgiMode)>,
+    found: Vec<FoundProgram>,
     seen: BTreeSet<PathBuf>,
     names: usize,
     since: Instant,
@@ -118,20 +128,23 @@ impl Search<'_> {
         if self.is_at_its_end() || !file.is_file() || self.config.hides(root.host, file) || self.seen.contains(file) {
             return;
         }
-        if let Some(mode) = self.mode(root, file) {
+        if let Some(program) = self.program(root, file) {
             self.seen.insert(file.to_owned());
-            self.found.push((file.to_owned(), mode));
+            self.found.push(program);
         }
     }
 
-    /// `CgiMode` of the file's place, if the file is a program there.
-    fn mode(&self, root: &Root, file: &Path) -> Option<CgiMode> {
+    /// The file, if it is a program in its place.
+    fn program(&self, root: &Root, file: &Path) -> Option<FoundProgram> {
         let url = self.url(root, file).unwrap_or_default();
         let sections = self.config.sections(root.host, &url, file);
         let settings = self.config.settings(&sections, root.is_script_alias);
         let handler = settings.handler_of(file).unwrap_or(&settings.handler);
         let may_run = root.is_script_alias || settings.options.exec_cgi;
-        (handler.is_cgi() && may_run).then_some(settings.program.mode)
+        let mode = settings.program.mode;
+        let finds_current_folder =
+            mode == CgiMode::Program && settings.response.env.iter().any(|(name, _)| name == "PERL_USE_UNSAFE_INC");
+        (handler.is_cgi() && may_run).then(|| FoundProgram { file: file.to_owned(), mode, finds_current_folder })
     }
 
     /// The URL path of the file, unless another alias leads it elsewhere.

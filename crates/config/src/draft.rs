@@ -238,6 +238,12 @@ impl Draft {
         self.config.warnings.push(warning);
     }
 
+    /// Adds a warning about the current directive, without which nothing changes.
+    pub fn without_effect(&mut self, message: &str) {
+        self.warn(message);
+        self.config.without_effect.push(self.at.clone());
+    }
+
     /// Rank of `<Files>`. Within `<Directory>` it follows `<Files>` outside, in the order of the directories.
     pub fn files_rank(&self) -> Rank {
         match self.position.context {

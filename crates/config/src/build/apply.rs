@@ -132,7 +132,10 @@ impl Draft {
     fn foreign(&mut self, directive: &Directive) -> Result<(), String> {
         match httpd_only::find(&directive.name, &directive.args) {
             Some((Unsupported::Ignored, message)) => {
-                self.warn(&message);
+                match httpd_only::is_needless(&directive.name, &directive.args) {
+                    true => self.without_effect(&message),
+                    false => self.warn(&message),
+                }
                 Ok(())
             }
             Some((Unsupported::Refused, message)) => self.unknown(message),

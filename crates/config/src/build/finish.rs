@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wire::control::PoolNumber;
 
-use super::{client_certificates, connections, handlers, logs, satisfy, shadow};
+use super::{client_certificates, connections, handlers, logs, satisfy, shadow, unusable};
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::host::Host;
@@ -38,6 +38,7 @@ impl Draft {
         check_admin(self);
         check_warm_up(self);
         handlers::check(self);
+        unusable::check(self);
         self.adjust_pools();
         self.add_program_pool();
         if let Some(shadow) = self.config.facts.shadow.clone() {

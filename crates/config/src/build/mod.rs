@@ -11,6 +11,7 @@ mod pools;
 mod programs;
 mod satisfy;
 mod shadow;
+mod unusable;
 
 use std::path::{Path, PathBuf};
 

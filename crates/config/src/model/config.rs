@@ -119,6 +119,8 @@ pub struct Config {
     pub control_socket: Option<PathBuf>,
     /// Warnings about adjusted or ignored directives, to be logged once.
     pub warnings: Vec<ConfigError>,
+    /// Positions of the warnings about lines of httpd that have no effect here.
+    pub without_effect: Vec<At>,
     /// `ServerTokens`
     pub tokens: Tokens,
     /// `RegisterHttpMethod`

@@ -22,6 +22,21 @@ pub fn modules() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
+/// Modules of httpd that are not built in, by name. Each of their directives is reported by itself, so that loading
+/// such a module has no effect of its own.
+const OF_HTTPD: &str = "auth_form authn_anon authnz_fcgi bucketeer case_filter case_filter_in cern_meta cgid charset_lite \
+    data dav dav_fs dav_lock dialup dumpio echo ext_filter file_cache heartbeat heartmonitor imagemap imap \
+    lbmethod_heartbeat log_debug log_forensic lua md mime_magic mpm_event mpm_itk mpm_prefork mpm_worker optional_fn_export \
+    optional_fn_import optional_hook_export optional_hook_import privileges proxy_ajp proxy_connect proxy_express \
+    proxy_fdpass proxy_ftp proxy_html proxy_http2 proxy_scgi proxy_uwsgi ratelimit reflector sed session session_cookie \
+    session_crypto session_dbd slotmem_plain socache_dbm socache_memcache socache_redis suexec systemd tls xml2enc";
+
+/// Whether the module belongs to httpd and is not built in.
+pub fn is_of_httpd(identifier: &str) -> bool {
+    let name = identifier.strip_suffix("_module");
+    name.is_some_and(|name| OF_HTTPD.split_ascii_whitespace().any(|known| known == name))
+}
+
 /// Whether the module is built in.
 pub fn is_embodied(name: &str) -> bool {
     name == "core" || modules().any(|(file, identifier)| name == file || name == identifier)

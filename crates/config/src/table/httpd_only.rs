@@ -24,6 +24,16 @@ struct Group {
     names: &'static str,
 }
 
+/// Advice of the groups without whose directives nothing changes.
+const NEEDLESS: [&str; 6] = [OF_PROXY, OF_TLS, OF_CACHE, OF_FASTCGI, OF_TUNING, OF_OTHERS];
+const OF_PROXY: &str = "the reverse proxy works without it";
+const OF_TLS: &str = "TLS works without this setting; remove the line";
+const OF_CACHE: &str =
+    "responses are cached in memory, up to CacheSize, and never those that the program forbids to store";
+const OF_FASTCGI: &str = "FastCGI programs are managed without it";
+const OF_TUNING: &str = "the directive tunes a part of httpd that Cameleer does not have; remove the line";
+const OF_OTHERS: &str = "the directive prepares a part of httpd that no line here switches on; remove the line";
+
 const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
@@ -37,17 +47,18 @@ const GROUPS: &[Group] = &[
             ProxyBlock ProxyDomain NoProxy Proxy100Continue=on ProxySourceAddress \
             AllowCONNECT ProxyExpressEnable=off \
             ProxyExpressDBMFile ProxyExpressDBMType ProxyHTMLEnable=off ProxyHTMLBufSize \
-            ProxyHTMLCharsetOut ProxyHTMLDocType ProxyHTMLEvents ProxyHTMLExtended ProxyHTMLFixups ProxyHTMLInterp \
-            ProxyHTMLLinks ProxyHTMLMeta ProxyHTMLStripComments ProxyHTMLURLMap ProxySCGIInternalRedirect ProxySCGISendfile \
+            ProxyHTMLCharsetOut ProxyHTMLDocType ProxyHTMLExtended ProxyHTMLFixups ProxyHTMLInterp \
+            ProxyHTMLMeta ProxyHTMLStripComments ProxyHTMLURLMap ProxySCGIInternalRedirect ProxySCGISendfile \
             xml2EncAlias xml2EncDefault xml2StartParse",
     },
     Group {
         fate: Ignored,
-        advice: "the reverse proxy works without it",
+        advice: OF_PROXY,
         names: "ProxyBadHeader ProxyMaxForwards ProxyIOBufferSize ProxyReceiveBufferSize ProxyStatus \
             ProxyFtpDirCharset ProxyFtpEscapeWildcards ProxyFtpListOnWildcard NoCache HeartbeatAddress HeartbeatListen \
             HeartbeatMaxServers HeartbeatStorage BalancerGrowth",
     },
+    Group { fate: Ignored, advice: OF_OTHERS, names: "ProxyHTMLEvents ProxyHTMLLinks" },
     Group {
         fate: Refused,
         advice: "responders are not asked about certificates of clients: use SSLCARevocationFile with SSLCARevocationCheck",
@@ -72,7 +83,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "TLS works without this setting; remove the line",
+        advice: OF_TLS,
         names: "SSLCompression SSLCryptoDevice SSLInsecureRenegotiation SSLMutex \
             SSLOCSPDefaultResponder SSLOCSPNoverify SSLOCSPOverrideResponder SSLOCSPProxyURL SSLOCSPResponderCertificateFile \
             SSLOCSPResponderTimeout SSLOCSPResponseMaxAge SSLOCSPResponseTimeSkew SSLOCSPUseRequestNonce \
@@ -154,7 +165,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "responses are cached in memory, up to CacheSize, and never those that the program forbids to store",
+        advice: OF_CACHE,
         names: "CacheKeyBaseURL CacheLockPath CacheStoreNoStore CacheStorePrivate CacheQuickHandler CacheDirLength CacheDirLevels \
             CacheMaxFileSize CacheMinFileSize CacheReadSize CacheReadTime CacheRoot CacheSocache \
             CacheSocacheMaxTime CacheSocacheMinTime CacheSocacheReadSize CacheSocacheReadTime CacheGcInterval \
@@ -187,7 +198,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "FastCGI programs are managed without it",
+        advice: OF_FASTCGI,
         names: "FcgidBusyScanInterval FcgidCmdOptions FcgidErrorScanInterval FcgidIdleScanInterval FcgidIPCDir \
             FcgidMaxRequestInMem FcgidOutputBufferSize FcgidProcessTableFile \
             FcgidSpawnScore FcgidSpawnScoreUpLimit FcgidTerminationScore FcgidTimeScore FcgidWin32PreventOrphans \
@@ -200,7 +211,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "the directive tunes a part of httpd that Cameleer does not have; remove the line",
+        advice: OF_TUNING,
         names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
             BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
@@ -235,12 +246,22 @@ pub fn find(name: &str, args: &[String]) -> Option<(Unsupported, String)> {
         return Some((Ignored, "is not supported: write AddOutputFilterByType DEFLATE and the types".to_owned()));
     }
     let (group, entry) = BY_NAME.get(&name.to_ascii_lowercase())?;
-    let is_first_enough = entry.contains(':');
-    let word = args.first().filter(|_| args.len() == 1 || is_first_enough);
-    let harmless = word.is_some_and(|word| parts(entry).skip(1).any(|known| known.eq_ignore_ascii_case(word)));
-    let fate = if harmless { Ignored } else { group.fate };
+    let fate = if is_harmless(entry, args) { Ignored } else { group.fate };
     let end = if fate == Refused { "" } else { " (this line is ignored)" };
     Some((fate, format!("is not supported: {}{end}", group.advice)))
+}
+
+/// Whether nothing changes without this unsupported directive.
+pub fn is_needless(name: &str, args: &[String]) -> bool {
+    let Some((group, entry)) = BY_NAME.get(&name.to_ascii_lowercase()) else { return false };
+    NEEDLESS.contains(&group.advice) || is_harmless(entry, args)
+}
+
+/// Whether an entry is harmless with these arguments.
+fn is_harmless(entry: &str, args: &[String]) -> bool {
+    let is_first_enough = entry.contains(':');
+    let word = args.first().filter(|_| args.len() == 1 || is_first_enough);
+    word.is_some_and(|word| parts(entry).skip(1).any(|known| known.eq_ignore_ascii_case(word)))
 }
 
 /// The name of an entry of [`Group::names`], then its harmless words.

@@ -108,8 +108,11 @@ fn server_name(draft: &mut Draft, text: &str) -> Result<(), String> {
 
 /// `LoadModule identifier file`
 fn load_module(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    if !modules::is_embodied(&args[0]) {
-        draft.warn(&format!("{} is not part of Cameleer and is not loaded: remove this line", args[0]));
+    let message = format!("{} is not part of Cameleer and is not loaded: remove this line", args[0]);
+    if modules::is_of_httpd(&args[0]) {
+        draft.without_effect(&message);
+    } else if !modules::is_embodied(&args[0]) {
+        draft.warn(&message);
     }
     Ok(())
 }

@@ -8,15 +8,15 @@ use compat::programs::{self, Programs};
 use compat::{Finding, Light, survey};
 use master::configuration::{ConfigOrigin, Survey};
 
-/// Prints the findings. Returns an error if any is red.
-pub fn report(origin: &ConfigOrigin) -> anyhow::Result<()> {
+/// Prints the findings, or only the red ones. Returns an error if any is red.
+pub fn report(origin: &ConfigOrigin, only_red: bool) -> anyhow::Result<()> {
     let Survey { tree, server_root, mistakes, warnings, config } = Survey::of(origin);
     let mut findings = survey(&tree, &server_root, &mistakes, &warnings);
     let programs = Programs::of(&config);
     findings.extend(programs::findings(&programs));
     let color = std::io::stdout().is_terminal();
     let mut out = std::io::stdout().lock();
-    for finding in &findings {
+    for finding in findings.iter().filter(|finding| !only_red || finding.light == Light::Red) {
         let _ = writeln!(out, "{}", line(finding, color));
     }
     let count = |light| findings.iter().filter(|finding| finding.light == light).count();

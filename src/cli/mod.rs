@@ -8,7 +8,10 @@ mod compat;
 mod completions;
 mod daemon;
 mod explain;
+mod help;
+mod hosts;
 mod htaccess_files;
+mod httpd_options;
 mod man;
 mod ready;
 mod roles;
@@ -49,7 +52,7 @@ const HINT: &str = "\
 Try:  cameleer run app.psgi            a PSGI application, on http://localhost:5000/
       cameleer run cgi-bin/            a folder of CGI scripts, a process for each request
       cameleer serve -f site.conf      an Apache-style configuration
-      cameleer COMMAND --help          the options of a command";
+      cameleer help COMMAND            the options of a command";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -100,6 +103,9 @@ enum Command {
     /// Print the versions of the program, of its Perl and of its libraries
     #[command(hide = true)]
     Version,
+    /// Print the options of a command
+    #[command(hide = true)]
+    Help(help::Help),
     /// Print the man page of a command
     #[command(hide = true)]
     Man(man::Man),
@@ -121,10 +127,8 @@ enum Command {
 pub fn run() -> anyhow::Result<()> {
     sys::keep_inherited_from_children();
     let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    if let Some(ended) = roles::run(&arguments) {
-        return ended;
-    }
-    let cli = Cli::try_parse().unwrap_or_else(|error| tips::improve(error, &arguments).exit());
+    let cli = Cli::try_parse_from(httpd_options::with_command(std::env::args_os().collect()));
+    let cli = cli.unwrap_or_else(|error| tips::improve(error, &arguments).exit());
     // Without a command there is -v: clap shows the help when there is neither.
     let Some(command) = cli.command else { return toolkit::print(&version::server()) };
     match command {
@@ -151,6 +155,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Size(size) => size.run(),
         Command::Bloat(bloat) => bloat.run(),
         Command::Version => toolkit::print(&format!("cameleer {}\n", version::text())),
+        Command::Help(help) => help.run(),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
         Command::Syslog { facility, tag } => {

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use nix::unistd::Pid;
 
-use super::{Unfit, built_in, check, daemon, ready, report, single, version};
+use super::{Unfit, built_in, check, daemon, hosts, ready, report, single, version};
 use admin::{reload, stop};
 use config::ShadowChanges;
 use master::configuration::{ConfigInput, ConfigOrigin};
@@ -33,6 +33,9 @@ pub struct Serve {
     /// List the httpd modules that are supported, like -t -D DUMP_MODULES
     #[arg(short = 'M')]
     modules: bool,
+    /// List virtual hosts and settings, like -t -D DUMP_VHOSTS -D DUMP_RUN_CFG
+    #[arg(short = 'S')]
+    hosts: bool,
     /// List these modules by their source files
     #[arg(short = 'l')]
     files: bool,
@@ -68,6 +71,9 @@ impl Serve {
         }
         if self.modules || self.conf.dumps_modules() {
             return print(&built_in::modules());
+        }
+        if self.hosts || hosts::are_dumped(&self.conf) {
+            return hosts::print_list(&self.conf, self.hosts).map_err(|error| Unfit(report(&error)).into());
         }
         if self.test {
             return check::compile(&self.conf.origin()?).map_err(|error| Unfit(report(&error)).into());

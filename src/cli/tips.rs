@@ -55,7 +55,6 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ("serve", "--daemonize", "-k start"),
     ("serve", "--config", "-f FILE"),
     ("serve", "-s", "-k VERB: start, stop, restart, graceful or graceful-stop"),
-    ("serve", "-S", "cameleer check -f FILE"),
     ("serve", "-T", "omit it: a missing DocumentRoot is no error"),
     ("serve", "-L", "cameleer check --directives"),
     ("serve", "--stop", "-k stop"),
@@ -77,7 +76,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("quit", "cameleer stop"),
     ("configtest", "cameleer check -f FILE"),
     ("test", "cameleer check -f FILE"),
-    ("help", "cameleer --help"),
 ];
 
 /// Returns `error` with a better tip, if there is one.

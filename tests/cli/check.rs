@@ -192,3 +192,58 @@ fn a_reader_that_leaves_changes_no_status() {
         }
     }
 }
+
+/// Lines that each Debian tree of httpd has, and three that matter.
+#[test]
+fn lines_of_a_stock_tree_without_effect_are_one_line() {
+    let stock = "LoadModule mpm_event_module modules/mod_mpm_event.so\nLoadModule cgid_module modules/mod_cgid.so\n\
+        StartServers 2\nMinSpareThreads 25\nMaxSpareThreads 75\nThreadLimit 64\nThreadsPerChild 25\nProxyStatus On\n\
+        ProxyHTMLLinks a href\nProxyHTMLEvents onclick\nSSLRandomSeed startup builtin\n";
+    let matters = "LoadModule evasive20_module modules/mod_evasive.so\nDocumentRoot nowhere\nSetHandler perlscript\n";
+    let site = Site::new();
+    site.configure(&format!("\n{stock}{matters}"));
+    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let lines: Vec<&str> = said.err.lines().collect();
+    assert_eq!(lines.len(), 4, "{said:?}");
+    assert_eq!(
+        lines
+            .iter()
+            .filter(|line| **line
+                == "10 lines for httpd have no effect here (LoadModule, MinSpareThreads, \
+            MaxSpareThreads, ThreadLimit, ThreadsPerChild and 4 other directives): check --all lists them")
+            .count(),
+        1,
+        "{said:?}"
+    );
+    let all = site.cameleer(["check", "--all", "-f", "site.conf"]).succeeded();
+    assert_eq!(all.err.matches(": warning: ").count(), 13, "{all:?}");
+    assert!(all.err.contains("site.conf:3: warning: LoadModule: cgid_module"), "{all:?}");
+    // What would change the site is still an error.
+    check(Site::new(), "\nProxyHTMLEnable On\n").failed(78, "ProxyHTMLEnable");
+}
+
+#[test]
+fn hosts_that_are_not_reached_and_places_without_users_are_warnings() {
+    let site = Site::new().file("users", "a:b\n").file("lib/My/Auth.pm", "package My::Auth; sub handler { 0 } 1;");
+    let conf = site.filled(
+        "\n<VirtualHost *:8443>\nServerName a.example\nDocumentRoot nowhere\n</VirtualHost>\n\
+         <VirtualHost *:@PORT@>\nServerName b.example\n<Location /p>\nSetHandler perlscript\n</Location>\n\
+         <Location /private>\nAuthType Basic\nAuthName x\nRequire valid-user\n</Location>\n\
+         <Location /files>\nAuthType Basic\nAuthName x\nAuthUserFile users\nRequire valid-user\n</Location>\n\
+         <Location /files/inner>\nRequire user a\n</Location>\n\
+         <Location /perl>\nAuthType Basic\nAuthName x\nPerlAuthenHandler My::Auth\nRequire valid-user\n</Location>\n\
+         <Location /open>\nAuthType Basic\nAuthName x\nRequire all granted\n</Location>\n</VirtualHost>\n\
+         PerlLib lib\nPerlModule My::Auth\n",
+    );
+    let said = check(site, &conf);
+    assert_eq!(said.code, 0, "{said:?}");
+    for warning in [
+        "site.conf:2: warning: VirtualHost *:8443: no Listen for this address, so that no request reaches the host: write Listen 8443",
+        "site.conf:4: warning: DocumentRoot: ",
+        "site.conf:9: warning: SetHandler: unknown handler perlscript",
+        "site.conf:11: warning: AuthType Basic without an AuthUserFile: ",
+    ] {
+        assert!(said.err.contains(warning), "{warning}: {said:?}");
+    }
+    assert_eq!(said.err.matches("warning: ").count(), 4, "{said:?}");
+}

@@ -32,6 +32,9 @@ fn a_survey_names_file_and_line_of_what_is_green_and_of_what_is_red() {
     ] {
         assert!(output.out.contains(expected), "{expected}\n{}", output.out);
     }
+    let red = site.cameleer(["check", "--red", "-f", "site.conf"]).failed(1, "will not run unchanged");
+    assert_eq!(red.out.lines().filter(|line| line.contains(": red   ")).count(), 2, "{red:?}");
+    assert!(red.out.lines().count() == 3 && red.out.ends_with(" 2 red\n"), "{red:?}");
 }
 
 #[test]

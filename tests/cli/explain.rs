@@ -112,3 +112,19 @@ fn rewrite_rules_are_explained_one_by_one() {
     has_line(&output, "internal redirect with /wiki/index.txt [INTERNAL REDIRECT]");
     has_line(&explained("/wiki/other"), "pass through /wiki/other");
 }
+
+#[test]
+fn directives_with_many_lines_are_folded_unless_all_are_asked_for() {
+    let site = Site::new();
+    let icons: String = (0..60).map(|number| format!("AddIcon /icons/{number}.gif .x{number}\n")).collect();
+    site.configure(&format!("\n{icons}ThreadLimit 64\nPerlSetVar One 1\nPerlSetVar Two 2\n"));
+    let said = site.cameleer(["explain", "-f", "site.conf", "GET", "/"]).succeeded().out;
+    assert!(said.contains("site.conf:2  AddIcon: 60 lines; explain --all lists them\n"), "{said}");
+    assert_eq!(said.matches("AddIcon").count(), 1, "{said}");
+    assert!(
+        said.contains("PerlSetVar One 1") && said.contains("PerlSetVar Two 2") && !said.contains("ThreadLimit"),
+        "{said}"
+    );
+    let all = site.cameleer(["explain", "--all", "-f", "site.conf", "GET", "/"]).succeeded().out;
+    assert!(all.matches("AddIcon").count() == 60 && all.contains("ThreadLimit 64"), "{all}");
+}

@@ -19,6 +19,8 @@ mod debian_tree;
 /// `cameleer diff-sites`.
 mod diff_sites;
 mod explain;
+/// Options of httpd and apachectl.
+mod httpd_options;
 /// `make install`, and the files it installs.
 mod install;
 /// `cameleer size`.

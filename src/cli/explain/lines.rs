@@ -1,6 +1,6 @@
 //! Lines of the configuration that apply to a request, by section.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use config::{At, Config, Directive, Scope, is_about_requests};
@@ -22,18 +22,23 @@ const SECTIONS: [&str; 12] = [
     "ProxyMatch",
 ];
 
+/// Most lines of one directive of the main server that are listed one by one.
+const FEW: usize = 3;
+
 /// All lines of a report, by section.
 pub struct SectionLines<'a> {
     config: &'a Config,
     /// Lines of each section, by the file and line where it begins.
     sections: HashMap<(&'a str, u32), Vec<&'a Directive>>,
     outside: Vec<&'a Directive>,
+    /// Whether each line of the main server is listed.
+    lists_all: bool,
 }
 
 impl<'a> SectionLines<'a> {
     /// Collects the lines of a configuration's tree.
-    pub fn of(config: &'a Config, tree: &'a [Directive]) -> SectionLines<'a> {
-        let mut lines = SectionLines { config, sections: HashMap::new(), outside: Vec::new() };
+    pub fn of(config: &'a Config, tree: &'a [Directive], lists_all: bool) -> SectionLines<'a> {
+        let mut lines = SectionLines { config, sections: HashMap::new(), outside: Vec::new(), lists_all };
         lines.outside = lines.own(tree);
         lines
     }
@@ -64,8 +69,7 @@ impl<'a> SectionLines<'a> {
             let Some(section) = self.config.sections.get(usize::from(*number)) else { continue };
             match &section.scope {
                 Scope::Host if Some(*number) == main => {
-                    let about = self.outside.iter().filter(|line| is_about_requests(&line.name));
-                    block("the main server", about.copied(), &mut text);
+                    self.main_server(&mut text);
                 }
                 scope => {
                     let title = format!("<{} {}>  {}", scope.name(), scope.argument(), section.at);
@@ -76,6 +80,30 @@ impl<'a> SectionLines<'a> {
         }
         text.push_str(&htaccess(&route.overrides));
         text
+    }
+
+    /// The lines outside of sections. Of a directive with many lines only the first is named, and lines without effect
+    /// are left out.
+    fn main_server(&self, text: &mut String) {
+        let has_effect = |line: &&Directive| self.lists_all || !self.config.without_effect.contains(&line.at);
+        let about = self.outside.iter().copied().filter(|line| is_about_requests(&line.name)).filter(has_effect);
+        let about: Vec<&Directive> = about.collect();
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for line in &about {
+            *counts.entry(line.name.to_ascii_lowercase()).or_default() += 1;
+        }
+        let mut folded: HashSet<String> = HashSet::new();
+        let mut listed = Vec::new();
+        for line in about {
+            let name = line.name.to_ascii_lowercase();
+            let count = counts.get(&name).copied().unwrap_or_default();
+            if self.lists_all || count <= FEW {
+                listed.push(shown(line));
+            } else if folded.insert(name) {
+                listed.push(format!("    {}  {}: {count} lines; explain --all lists them", line.at, line.name));
+            }
+        }
+        titled("the main server", &listed, text);
     }
 
     /// Position of the last applicable line with one of these names.
@@ -99,8 +127,14 @@ fn key(at: &At) -> (&str, u32) {
 }
 
 fn block<'a>(title: &str, lines: impl Iterator<Item = &'a Directive>, text: &mut String) {
-    let lines: Vec<String> =
-        lines.map(|line| format!("    {}  {} {}", line.at, line.name, line.args.join(" "))).collect();
+    titled(title, &lines.map(shown).collect::<Vec<_>>(), text);
+}
+
+fn shown(line: &Directive) -> String {
+    format!("    {}  {} {}", line.at, line.name, line.args.join(" "))
+}
+
+fn titled(title: &str, lines: &[String], text: &mut String) {
     if !lines.is_empty() {
         let _ = writeln!(text, "  {title}\n{}", lines.join("\n"));
     }

@@ -25,6 +25,9 @@ No request is sent and no handler runs: decisions of Perl code for a request are
 pub struct Explain {
     #[command(flatten)]
     conf: Conf,
+    /// List each line of the main server
+    #[arg(long)]
+    all: bool,
     /// Request method
     #[arg(value_name = "METHOD")]
     method: String,
@@ -53,9 +56,9 @@ impl Explain {
         let found = route_of(&config, &input.local, &input.host, &input.path)?;
         let text = match found {
             Ok(route) => {
-                let route = front::with_conditions(&config, input.explained(), route)?;
-                let rewriting = front::explain(&config, input.explained())?;
-                report::text(&input, &config, &route, &SectionLines::of(&config, &tree), &rewriting)
+                let route = front::with_conditions(&config, asked.explained(), route)?;
+                let rewriting = front::explain(&config, asked.explained())?;
+                report::text(&asked, &config, &route, &SectionLines::of(&config, &tree, self.all), &rewriting)
             }
             Err(status) => format!("{} {}: refused with {status} before any phase\n", input.method, input.path),
         };

@@ -43,6 +43,11 @@ impl Conf {
         self.defines.iter().any(|defined| defined == name)
     }
 
+    /// The names of `-D`.
+    pub fn defined(&self) -> &[String] {
+        &self.defines
+    }
+
     /// The options for a configuration file without additions.
     pub fn of(file: &Path) -> Conf {
         Conf { file: Some(file.to_owned()), ..Conf::default() }

@@ -35,10 +35,11 @@ fn serve(name: &str) -> Server {
         "site.conf",
         &(switch.to_owned()
             + &text.join("\n")
-            + "\nControlSocket \"@DIR@/control.sock\"\nErrorLog \"@DIR@/error.log\"\n"),
+            + "\nControlSocket \"@DIR@/control.sock\"\nErrorLog \"@DIR@/error.log\"\n\
+               PerlSetEnv CAMELEER_DEMO_DB \"@DIR@/demo.db\"\n"),
     );
     let mut command = site.serve_command();
-    command.arg("-d").arg(folder).env("CAMELEER_DEMO_DB", site.path("demo.db"));
+    command.arg("-d").arg(folder);
     Server::start(site, command)
 }
 
@@ -87,6 +88,9 @@ fn the_demo_site_answers() {
     assert!(server.text("/api/count").starts_with(r#"{"entries":1,"#));
     server.post("/cgi/sign.pl", "name=").is(400);
     server.get("/api/other").is(404);
+    assert!(!server.log().contains("warn]"), "{}", server.log());
+    let check = server.site.cameleer(["check", "-f", "site.conf", "-d", &example("demo").display().to_string()]);
+    assert!(!check.succeeded().err.contains("warning"), "no line of its configuration causes one");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::control_group::ControlGroup;
 use super::{conf, has_pid, measured, number, of_role, serve};
-use crate::support::{Request, Server, Site, eventually};
+use crate::support::{Request, Server, Site, colours, eventually, free_port};
 
 /// The expected figures are those of the documents.
 #[test]
@@ -101,6 +101,11 @@ fn the_picture_is_one_file_that_needs_no_other() {
     assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
     assert!(picture.contains("prefers-color-scheme:dark") && picture.contains(">worker 1</text>"), "{picture}");
     assert!(!picture.contains("href") && !picture.contains("url("), "{picture}");
+    let drawn = colours(&server.site, "pool.svg");
+    assert_eq!(drawn[0].0, "ffffff", "the paper: {drawn:?}");
+    for bar in ["c2410c", "0f766e"] {
+        assert!(drawn.iter().any(|(colour, count)| colour == bar && *count > 100), "{bar}: {drawn:?}");
+    }
     let nowhere = server.site.filled("@DIR@/none/pool.svg");
     server.control(["mem", "--svg", &nowhere]).failed(1, "cannot write");
 }
@@ -158,4 +163,22 @@ fn every_mold_is_shown_and_workers_are_compared_with_their_own() {
     let shares = |worker: &&serde_json::Value| worker["of_mold"].as_f64();
     assert!(of_role(&metrics, "worker").iter().filter_map(shares).all(|share| share > 0.8), "{metrics}");
     assert_eq!(of_role(&metrics, "worker").iter().filter_map(shares).count(), 2, "{metrics}");
+}
+
+#[test]
+fn helpers_of_the_server_have_their_names() {
+    let app = "sub { [200, [], ['here']] }";
+    let site = Site::new().file("app.psgi", app);
+    let server = site.serve(&format!(
+        "MemoryBudget 1G\nSlowLog 5s\nAdminListen 127.0.0.1:{}\n<Location />\nPsgiApp app.psgi\n</Location>\n",
+        free_port()
+    ));
+    let table = eventually("all helpers are listed", || {
+        let table = server.control(["mem"]).succeeded().out;
+        let has = |name: &str| table.lines().any(|line| line.starts_with(name));
+        ["sampler ", "profiler ", "monitor "].into_iter().all(has).then_some(table)
+    });
+    assert!(!table.contains("child"), "{table}");
+    let json = server.control(["mem", "--json"]).succeeded().out;
+    assert!(["sampler", "profiler", "monitor"].iter().all(|role| json.contains(&format!("\"{role}\""))), "{json}");
 }

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::{held, release, serve};
-use crate::support::{Server, Site, children, name, signal, until};
+use crate::support::{Server, Site, children, colours, name, signal, until};
 
 /// The output of a profile taken while a request for `target` is in progress.
 fn profile<const N: usize>(server: &Server, target: &str, options: [&str; N]) -> String {
@@ -146,6 +146,9 @@ fn a_flame_graph_is_drawn() {
     let drawn = server.site.read("flames.svg");
     assert!(drawn.starts_with("<?xml") && drawn.trim_end().ends_with("</svg>"), "{drawn}");
     assert!(drawn.contains("My::Page::waits"), "{drawn}");
+    let colours = colours(&server.site, "flames.svg");
+    let paper: u64 = colours.iter().filter(|(colour, _)| colour.starts_with("eeee")).map(|(_, count)| count).sum();
+    assert!(paper > 50_000 && colours.len() > 10, "{paper} pixels of paper, {} colours", colours.len());
 }
 
 #[test]

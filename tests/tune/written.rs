@@ -1,7 +1,7 @@
 //! From a measurement to directives in a file, and back by removing the file.
 
 use super::{FEW, change, report, site_of, tune};
-use crate::support::Site;
+use crate::support::{Site, colours};
 
 #[test]
 #[ignore = "measures time: `make timing`"]
@@ -40,6 +40,11 @@ fn the_new_directives_are_a_file_that_is_deleted_to_undo_them() {
     let wanted: u64 = wanted.parse().expect("a number");
     assert!(written.starts_with("# cameleer tune") && written.contains("# was 2 ("), "{written}");
     assert!(site.read("sweep.svg").starts_with("<svg xmlns"), "{}", site.read("sweep.svg"));
+    let drawn = colours(&site, "sweep.svg");
+    assert_eq!(drawn[0].0, "ffffff", "the paper: {drawn:?}");
+    for line in ["0f766e", "b91c1c"] {
+        assert!(drawn.iter().any(|(colour, _)| colour == line), "{line}: {drawn:?}");
+    }
     let server = site.serve(conf);
     assert_eq!(server.status()["max_clients"], wanted);
     std::fs::remove_file(server.site.path("tuned.conf")).expect("our own file");

@@ -10,8 +10,7 @@ my ( $dbh, $owner ) = ( undef, 0 );
 
 sub db {
     return $dbh if $dbh && $owner == $$;
-    my $folder = $ENV{TMPDIR}           || '/tmp';
-    my $file   = $ENV{CAMELEER_DEMO_DB} || "$folder/cameleer-demo-$>.db";
+    my $file = $ENV{CAMELEER_DEMO_DB} || "/tmp/cameleer-demo-$>.db";
     $dbh = DBI->connect( "dbi:SQLite:dbname=$file", '', '', { RaiseError => 1, PrintError => 0, sqlite_unicode => 1, AutoInactiveDestroy => 1 } );
     $dbh->sqlite_busy_timeout(5000);
     $dbh->do('create table if not exists entry (id integer primary key, name text not null, message text not null, at integer not null)');

@@ -15,12 +15,17 @@ const ROW: u64 = 26;
 /// Maximum number of workers drawn: those with most private memory.
 const MOST_WORKERS: usize = 40;
 
-const STYLE: &str = "\
-svg{--paper:#fff;--ink:#1f2933;--dim:#5b6875;--rule:#d5dbe1;--own:#c2410c;--mold:#0f766e;--still:#99d5cd;--files:#cbd2d9;--gone:#eef1f4}
-@media(prefers-color-scheme:dark){svg{--paper:#14191f;--ink:#e6eaee;--dim:#97a3af;--rule:#333d47;--own:#fb923c;--mold:#2dd4bf;--still:#1b6a61;\
---files:#47525e;--gone:#1e252d}}
-text{font:12px system-ui,sans-serif;fill:var(--ink)}.title{font-size:16px;font-weight:600}.dim{fill:var(--dim)}.right{text-anchor:end}
-.own{fill:var(--own)}.mold{fill:var(--mold)}.still{fill:var(--still)}.files{fill:var(--files)}.gone{fill:var(--gone)}";
+/// Colours for dark mode. The light ones are attributes, because not every program that draws SVG knows style sheets.
+const DARK: &str = "\
+@media(prefers-color-scheme:dark){.paper{fill:#14191f}text{fill:#e6eaee}text.dim{fill:#97a3af}.own{fill:#fb923c}.mold{fill:#2dd4bf}\
+.still{fill:#1b6a61}.files{fill:#47525e}.gone{fill:#1e252d}}";
+
+/// Looks of a text, as attributes.
+const PLAIN: &str = "";
+const DIM: &str = " class=\"dim\" fill=\"#5b6875\"";
+const DIM_TO_THE_LEFT: &str = " class=\"dim\" fill=\"#5b6875\" text-anchor=\"end\"";
+const TO_THE_LEFT: &str = " text-anchor=\"end\"";
+const TITLE: &str = " font-size=\"16\" font-weight=\"600\"";
 
 #[derive(Clone, Copy)]
 enum BarPart {
@@ -37,13 +42,14 @@ enum BarPart {
 }
 
 impl BarPart {
-    fn class(self) -> &'static str {
+    /// The colour in dark mode, by its class, and the colour otherwise.
+    fn look(self) -> &'static str {
         match self {
-            BarPart::Own => "own",
-            BarPart::Mold => "mold",
-            BarPart::Still => "still",
-            BarPart::Files => "files",
-            BarPart::Again => "gone",
+            BarPart::Own => "class=\"own\" fill=\"#c2410c\"",
+            BarPart::Mold => "class=\"mold\" fill=\"#0f766e\"",
+            BarPart::Still => "class=\"still\" fill=\"#99d5cd\"",
+            BarPart::Files => "class=\"files\" fill=\"#cbd2d9\"",
+            BarPart::Again => "class=\"gone\" fill=\"#e3e8ed\"",
         }
     }
 }
@@ -130,19 +136,19 @@ impl Canvas {
         Canvas { shapes: String::new(), y: 0 }
     }
 
-    fn text(&mut self, x: u64, class: &str, words: &str) {
-        let _ = writeln!(self.shapes, "<text x=\"{x}\" y=\"{}\" class=\"{class}\">{words}</text>", self.y);
+    fn text(&mut self, x: u64, look: &str, words: &str) {
+        let _ = writeln!(self.shapes, "<text x=\"{x}\" y=\"{}\"{look}>{words}</text>", self.y);
     }
 
     fn line(&mut self, words: &str) {
         self.y += ROW;
-        self.text(16, "dim", words);
+        self.text(16, DIM, words);
     }
 
     fn title(&mut self, report: &MemorySnapshot) {
         self.y = 30;
         let count = report.all(ProcessRole::Worker).count();
-        self.text(16, "title", &format!("{} in {count} workers and the other processes", size(report.total.pss)));
+        self.text(16, TITLE, &format!("{} in {count} workers and the other processes", size(report.total.pss)));
         if let Some(one) = report.one_more_worker {
             let fit = report.more_workers.map_or_else(String::new, |more| format!("; {more} more fit"));
             self.line(&format!("one more worker costs {}{fit}", size(one)));
@@ -154,7 +160,7 @@ impl Canvas {
         let length = |bar: &Bar| bar.parts.iter().map(|(_, bytes)| bytes).sum::<u64>();
         let scale = bars.iter().map(length).max().unwrap_or(0).max(1);
         self.y += ROW + 14;
-        self.text(16, "", heading);
+        self.text(16, PLAIN, heading);
         self.y += 6;
         for bar in bars {
             self.y += ROW;
@@ -163,23 +169,23 @@ impl Canvas {
     }
 
     fn bar(&mut self, bar: &Bar, scale: u64) {
-        self.text(LEFT - 8, "right dim", &bar.name);
+        self.text(LEFT - 8, DIM_TO_THE_LEFT, &bar.name);
         let (mut x, top) = (LEFT as f64, self.y - 12);
         for (part, bytes) in bar.parts.iter().filter(|(_, bytes)| *bytes > 0) {
             let width = *bytes as f64 / scale as f64 * LONGEST as f64;
-            let class = part.class();
+            let look = part.look();
             let _ = writeln!(
                 self.shapes,
-                "<rect x=\"{x:.1}\" y=\"{top}\" width=\"{width:.1}\" height=\"{BAR}\" class=\"{class}\"><title>{}</title></rect>",
+                "<rect x=\"{x:.1}\" y=\"{top}\" width=\"{width:.1}\" height=\"{BAR}\" {look}><title>{}</title></rect>",
                 size(*bytes)
             );
             x += width;
         }
         let at = x as u64 + 8;
         // After the bar or, if there is no room, at the right edge.
-        match at + 8 * bar.label.len() as u64 > WIDTH {
-            true => self.text(WIDTH - 16, "right", &bar.label),
-            false => self.text(at, "", &bar.label),
+        match at + 8 * bar.said.len() as u64 > WIDTH {
+            true => self.text(WIDTH - 16, TO_THE_LEFT, &bar.said),
+            false => self.text(at, PLAIN, &bar.said),
         }
     }
 
@@ -193,9 +199,9 @@ impl Canvas {
             (BarPart::Files, "files"),
             (BarPart::Again, "the same pages again"),
         ] {
-            let (top, class) = (self.y - 10, part.class());
-            let _ = writeln!(self.shapes, "<rect x=\"{x}\" y=\"{top}\" width=\"12\" height=\"12\" class=\"{class}\"/>");
-            self.text(x + 18, "dim", words);
+            let (top, look) = (self.y - 10, part.look());
+            let _ = writeln!(self.shapes, "<rect x=\"{x}\" y=\"{top}\" width=\"12\" height=\"12\" {look}/>");
+            self.text(x + 18, DIM, words);
             x += 50 + 6 * words.len() as u64;
         }
     }
@@ -203,8 +209,9 @@ impl Canvas {
     fn finished(self) -> String {
         let height = self.y + 24;
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">\n\
-             <style>{STYLE}</style>\n<rect width=\"{WIDTH}\" height=\"{height}\" style=\"fill:var(--paper)\"/>\n{}</svg>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+             font-family=\"system-ui,sans-serif\" font-size=\"12\" fill=\"#1f2933\">\n<style>{DARK}</style>\n\
+             <rect class=\"paper\" fill=\"#ffffff\" width=\"{WIDTH}\" height=\"{height}\"/>\n{}</svg>\n",
             self.shapes
         )
     }

@@ -13,6 +13,13 @@ use status::{GenerationStatus, ServerStatus};
 
 /// Title of a mold's process.
 const MOLD_TITLE: &str = "cameleer: mold";
+/// Roles of other children of the master by their names, which the kernel cuts after 15 bytes.
+const ROLES: [(&str, ProcessRole); 4] = [
+    ("cameleer-sample", ProcessRole::Sampler),
+    ("cameleer-prof", ProcessRole::Profiler),
+    ("cameleer-monitr", ProcessRole::Monitor),
+    ("cameleer-expand", ProcessRole::Expander),
+];
 
 /// The memory of a server at one moment.
 #[derive(Debug, Serialize)]
@@ -83,6 +90,14 @@ pub enum ProcessRole {
     Mold,
     /// Answers requests.
     Worker,
+    /// Measures the memory of the other processes.
+    Sampler,
+    /// Reads the Perl stacks of workers.
+    Profiler,
+    /// Serves AdminListen, and writes HistoryFile.
+    Monitor,
+    /// Runs the Perl code of a configuration that is being loaded.
+    Expander,
     /// Child of another process, such as a CGI program or a piped log.
     Child,
 }
@@ -194,10 +209,11 @@ fn processes(status: &ServerStatus, machine: &Machine) -> Vec<Process> {
 /// The role of a process that the status does not name. After a refork there are other molds, which are children of
 /// the master, too.
 fn role(machine: &Machine, master: i32, parent: i32, pid: i32) -> ProcessRole {
-    match parent == master && machine.name(pid).is_some_and(|name| name == MOLD_TITLE) {
-        true => ProcessRole::Mold,
-        false => ProcessRole::Child,
+    let name = machine.name(pid).filter(|_| parent == master).unwrap_or_default();
+    if name == MOLD_TITLE {
+        return ProcessRole::Mold;
     }
+    ROLES.iter().find(|(known, _)| *known == name).map_or(ProcessRole::Child, |(_, role)| *role)
 }
 
 fn measured(processes: &[Process]) -> Vec<Measured> {

@@ -10,8 +10,15 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 744.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 246.0;
-/// CSS classes of the lines' colours.
-const CLASSES: [&str; 4] = ["one", "two", "three", "four"];
+/// CSS classes of the lines' colours, and the colours where there is no style sheet.
+const LINES: [(&str, &str); 4] = [("one", "#0f766e"), ("two", "#c2410c"), ("three", "#6d28d9"), ("four", "#b91c1c")];
+/// Classes and looks of other shapes, as attributes: not every program that draws SVG knows style sheets.
+const TITLE: &str = "class=\"title\" font-weight=\"600\"";
+const RULE: &str = "class=\"rule\" stroke=\"#dfe4e9\" fill=\"none\"";
+const BELOW: &str = "class=\"below\" fill=\"#5b6875\" text-anchor=\"middle\"";
+const BESIDE: &str = "class=\"beside\" fill=\"#5b6875\" text-anchor=\"end\"";
+const UPRIGHT: &str = "class=\"upright\" stroke=\"#b91c1c\" stroke-dasharray=\"4 3\" fill=\"none\"";
+const MARK: &str = "class=\"mark\" fill=\"#b91c1c\"";
 
 /// Up to four lines in one pair of axes, drawn as SVG without scripts.
 pub struct Plot {
@@ -75,19 +82,19 @@ impl Plot {
     /// The contents of the element, for a larger picture.
     pub fn drawn(&self) -> String {
         let title = escape(&self.title);
-        let mut svg = format!("<text class=\"title\" x=\"{LEFT}\" y=\"18\">{title}</text>");
+        let mut svg = format!("<text {TITLE} x=\"{LEFT}\" y=\"18\">{title}</text>");
         for (at, word) in &self.x.marks {
             let (x, word) = (self.left(*at), escape(word));
             let _ = write!(
                 svg,
-                "<path class=\"rule\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/><text class=\"below\" x=\"{x:.1}\" y=\"264\">{word}</text>"
+                "<path {RULE} d=\"M{x:.1} {TOP}V{BOTTOM}\"/><text {BELOW} x=\"{x:.1}\" y=\"264\">{word}</text>"
             );
         }
         for (at, word) in &self.y.marks {
             let (y, word) = (self.top(*at), escape(word));
             let _ = write!(
                 svg,
-                "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/><text class=\"beside\" x=\"64\" y=\"{:.1}\">{word}</text>",
+                "<path {RULE} d=\"M{LEFT} {y:.1}H{RIGHT}\"/><text {BESIDE} x=\"64\" y=\"{:.1}\">{word}</text>",
                 y + 4.0
             );
         }
@@ -95,20 +102,22 @@ impl Plot {
             let (x, word) = (self.left(*at), escape(word));
             let _ = write!(
                 svg,
-                "<path class=\"upright\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/><text class=\"mark\" x=\"{:.1}\" y=\"{:.1}\">{word}</text>",
+                "<path {UPRIGHT} d=\"M{x:.1} {TOP}V{BOTTOM}\"/><text {MARK} x=\"{:.1}\" y=\"{:.1}\">{word}</text>",
                 x + 4.0,
                 TOP + 12.0
             );
         }
-        for ((number, (name, points)), class) in self.lines.iter().enumerate().zip(CLASSES) {
+        for (number, (line, (class, colour))) in self.lines.iter().zip(LINES).enumerate() {
+            let (name, points) = line;
+            let look = format!("stroke=\"{colour}\" fill=\"none\" stroke-width=\"1.8\" stroke-linejoin=\"round\"");
             let (x, name) = (RIGHT - 150.0 * (self.lines.len() - number) as f64 + 20.0, escape(name));
-            let _ = write!(svg, "<path class=\"line {class}\" d=\"{}\"/>", self.path(points));
+            let _ = write!(svg, "<path class=\"line {class}\" d=\"{}\" {look}/>", self.path(points));
             if name.is_empty() {
                 continue;
             }
             let _ = write!(
                 svg,
-                "<path class=\"line {class}\" d=\"M{x:.1} 14h18\"/><text x=\"{:.1}\" y=\"18\">{name}</text>",
+                "<path class=\"line {class}\" d=\"M{x:.1} 14h18\" {look}/><text x=\"{:.1}\" y=\"18\">{name}</text>",
                 x + 24.0
             );
         }

@@ -1,5 +1,7 @@
 //! `cameleer tune`: measures a second server of the site, and suggests values of directives.
 
+/// Beside a running server of the same site.
+mod beside;
 /// The requests that a measurement sends, and their hosts.
 mod load;
 /// Failures that a measurement must survive without leaving files or processes behind.

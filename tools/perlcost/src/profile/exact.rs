@@ -3,12 +3,14 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
+use sys::privileges;
 use toolkit::conf::Conf;
 use tune::{InterruptGuard, Shadow, TunedSite};
 
@@ -51,6 +53,11 @@ fn request(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, Pat
     let interrupt = InterruptGuard::new()?;
     let site = TunedSite::of(conf, Some(url))?;
     ensure!(!site.target.tls, "{url}: TLS is not supported; name a URL that the site answers without TLS");
+    // The mold and the worker write their profiles as User.
+    let (user, group) = (site.config.user.as_deref(), site.config.group.as_deref());
+    if let Some(account) = privileges::account(user, group)? {
+        chown(folder, Some(account.uid), Some(account.gid)).with_context(|| folder.display().to_string())?;
+    }
     let instead: Vec<_> = INSTEAD.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     let file = folder.join("profile").display().to_string();
     let env = [("PERL5OPT", "-d:NYTProf".to_owned()), ("NYTPROF", format!("addpid=1:sigexit=term,int:file={file}"))];

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -13,6 +14,7 @@ use wire::board;
 use wire::control::FrontStatus;
 
 use super::warn;
+use status::health::Checked;
 use status::history::{HistoryRing, Recorder, Second};
 use status::{ServerStatus, Usages};
 
@@ -29,6 +31,9 @@ pub struct StatusView {
     usages: Usages,
 }
 
+/// Time without a status, which comes each second, after which the master counts as hung.
+const SILENCE: Duration = Duration::from_secs(15);
+
 /// The status and its listeners.
 pub struct Hub {
     ring: Arc<HistoryRing>,
@@ -36,6 +41,8 @@ pub struct Hub {
     slow: File,
     recorder: RefCell<Recorder>,
     latest: RefCell<Option<Rc<StatusView>>>,
+    /// When the last status arrived.
+    received: Cell<Option<Instant>>,
     /// Each channel holds one event: a client that has not read the last one misses the next.
     listeners: RefCell<Vec<Sender<Bytes>>>,
     /// Whether a failure to write the history was logged.
@@ -50,13 +57,27 @@ impl Hub {
             slow,
             recorder: RefCell::default(),
             latest: RefCell::default(),
+            received: Cell::default(),
             listeners: RefCell::default(),
             reported_full: Cell::new(false),
         }
     }
 
+    /// Checks the last status. An error if the master has sent none for a while.
+    pub fn check(&self, check: fn(&ServerStatus) -> Checked) -> Checked {
+        let (Some(view), Some(received)) = (self.latest(), self.received.get()) else {
+            return Err("the monitor has just started".to_owned());
+        };
+        let age = received.elapsed();
+        if age > SILENCE {
+            return Err(format!("the master has sent no status for {} s", age.as_secs()));
+        }
+        check(&view.status)
+    }
+
     /// Stores a status from the master, and sends it to the listeners.
     pub fn take(&self, time: u32, status: ServerStatus) {
+        self.received.set(Some(Instant::now()));
         let second = self.recorder.borrow_mut().second(time, &status);
         self.keep(&second);
         let usages = Usages::of(status.workers(), |pid| Some(status.memory.processes.get(&pid)?.private));

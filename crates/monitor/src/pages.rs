@@ -17,6 +17,7 @@ use super::access::{Access, Denied};
 use super::hub::{Hub, StatusView};
 use super::{dashboard, now};
 use status::auto::StatusFacts;
+use status::health;
 use status::history::points;
 use status::metrics::{MetricsFormat, write};
 
@@ -29,6 +30,10 @@ const DAY: u32 = 24 * HOUR;
 /// Content-Security-Policy: only this server's own resources.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Whether the server lives, and whether it can answer requests.
+const HEALTHZ: &str = "/healthz";
+const READYZ: &str = "/readyz";
 
 type MonitorResponse = Response<MonitorPage>;
 
@@ -64,6 +69,8 @@ impl Body for MonitorPage {
 
 pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) -> MonitorResponse {
     let mut answer = match access.check(request.headers()) {
+        // Probes of container engines know no secret, and the answers tell nothing else.
+        _ if is_probe(&request) => probe(hub, request.uri().path()),
         Err(denied) => refuse(denied),
         Ok(()) if !matches!(*request.method(), Method::GET | Method::HEAD) => {
             let refused = text_response(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
@@ -82,6 +89,21 @@ pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) 
         answer.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     answer
+}
+
+fn is_probe(request: &Request<Incoming>) -> bool {
+    matches!(*request.method(), Method::GET | Method::HEAD) && matches!(request.uri().path(), HEALTHZ | READYZ)
+}
+
+fn probe(hub: &Hub, path: &str) -> MonitorResponse {
+    match hub.check(if path == READYZ { health::is_ready } else { health::is_alive }) {
+        Ok(()) => text_response(StatusCode::OK, "ok\n"),
+        Err(why) => {
+            let mut failed = whole("text/plain; charset=utf-8", format!("{why}\n"));
+            *failed.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            failed
+        }
+    }
 }
 
 async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> MonitorResponse {
@@ -109,7 +131,7 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> MonitorResponse {
         },
         _ => text_response(
             StatusCode::NOT_FOUND,
-            "not found; available: /, /status.json, /events, /metrics, /history.json, /slow.json, /server-status?auto\n",
+            "not found; available: /, /status.json, /events, /metrics, /history.json, /slow.json, /server-status?auto, /healthz, /readyz\n",
         ),
     }
 }

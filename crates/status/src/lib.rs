@@ -1,12 +1,14 @@
 //! Status of a running server: one struct, which the master fills, and its formats for programs that know httpd
 //! (`?auto`) and for Prometheus. The command line, the monitor and the front's own pages use it.
 //!
-//! Start at [`ServerStatus`]; [`auto`], [`metrics`] and [`monitor`] format it, [`history`] stores it.
+//! Start at [`ServerStatus`]; [`auto`], [`metrics`] and [`monitor`] format it, [`history`] stores it, and
+//! [`health`] judges it.
 
 #![forbid(unsafe_code)]
 
 pub mod auto;
 mod cpu;
+pub mod health;
 pub mod history;
 pub mod metrics;
 pub mod monitor;
@@ -52,6 +54,9 @@ pub struct ServerStatus {
     pub listen: Vec<String>,
     /// The serving generation; 0 before the first one serves.
     pub generation: GenerationNumber,
+    /// Whether the server ends after its current requests.
+    #[serde(default)]
+    pub stopping: bool,
     /// Generations with running processes.
     pub generations: Vec<GenerationStatus>,
     /// `MaxClients` in force.

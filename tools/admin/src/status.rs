@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use wire::control::{
     FrontStatus, MemberStatusReport, ResponseTimes, ServerCounts, ShareStatus, WorkerState, WorkerStatus,
 };
@@ -12,6 +12,7 @@ use base::printable;
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
 use status::auto::StatusFacts;
+use status::health;
 use status::{FastcgiProgram, MoldStatus, Usages};
 use toolkit::client::{Server, ServerChoice};
 use toolkit::units::{duration, size};
@@ -27,6 +28,17 @@ pub struct Status {
     /// Print the format of httpd's server-status?auto
     #[arg(long, conflicts_with = "json")]
     auto: bool,
+    /// Exit with 1 unless the server lives (healthz) or is ready (readyz)
+    #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true, conflicts_with_all = ["json", "auto"])]
+    check: Option<HealthCheck>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum HealthCheck {
+    /// Master and front answer.
+    Healthz,
+    /// Workers are ready, and the server does not stop.
+    Readyz,
 }
 
 impl Status {
@@ -35,6 +47,13 @@ impl Status {
         let mut server = self.which.connect()?;
         let answer = server.request(Command::Status)?;
         let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server sent an invalid answer"))?;
+        if let Some(check) = self.check {
+            let checked = match check {
+                HealthCheck::Healthz => health::is_alive(&status),
+                HealthCheck::Readyz => health::is_ready(&status),
+            };
+            return checked.map_err(anyhow::Error::msg).and_then(|()| toolkit::print("ok\n"));
+        }
         let text = match self.json {
             _ if self.auto => printable::lines(&auto(&status)?),
             true => printable::json(&(json(&status, &usages(&server, &status))? + "\n")),
@@ -215,11 +234,12 @@ fn workers(front: &FrontStatus, usages: &Usages, max_clients: u32, text: &mut St
     let width =
         workers.iter().map(|worker| worker.pool.len()).max().filter(|width| *width > 0).map(|width| width.max(4));
     let in_pool = |name: &str| width.map_or(String::new(), |width| format!(" {:<width$}", printable::line(name)));
+    let of_client = workers.iter().map(|worker| client(worker).len()).max().unwrap_or_default().max(6);
     let busy = workers.iter().filter(|worker| worker.state == WorkerState::Busy).count();
     let _ = writeln!(text, "workers {} of {max_clients}, {busy} busy\n", workers.len());
     let _ = writeln!(
         text,
-        "{:>6} {:>4}{} {:>7} {:<11} {:>8} {:>7} {:>7} {:>7} {:>7}  request",
+        "{:>6} {:>4}{} {:>7} {:<11} {:>8} {:>7} {:>7} {:>7} {:>7}  {:<of_client$}  request",
         "worker",
         "gen",
         in_pool("pool"),
@@ -229,7 +249,8 @@ fn workers(front: &FrontStatus, usages: &Usages, max_clients: u32, text: &mut St
         "since",
         "private",
         "cpu",
-        "waited"
+        "waited",
+        "client"
     );
     for w in workers {
         let (state, since) = (format!("{} {}", w.activity.sign(), w.activity.word()), duration(w.since_ms));
@@ -238,16 +259,22 @@ fn workers(front: &FrontStatus, usages: &Usages, max_clients: u32, text: &mut St
         let cpu = usage.cpu_ms.map_or_else(|| "-".to_owned(), duration);
         let waited = w.queue_wait_us.map_or_else(|| "-".to_owned(), |us| duration(us / 1000));
         let line = format!(
-            "{:>6} {:>4}{} {:>7} {state:<11} {:>8} {since:>7} {private:>7} {cpu:>7} {waited:>7}  {}",
+            "{:>6} {:>4}{} {:>7} {state:<11} {:>8} {since:>7} {private:>7} {cpu:>7} {waited:>7}  {:<of_client$}  {}",
             w.slot,
             w.generation,
             in_pool(&w.pool),
             w.pid,
             w.requests,
+            client(w),
             request(w)
         );
         let _ = writeln!(text, "{}", line.trim_end());
     }
+}
+
+/// The client's address.
+fn client(w: &WorkerStatus) -> &str {
+    if w.client.is_empty() { "-" } else { &w.client }
 }
 
 /// The request as `host GET /path`; in parentheses if it has ended.
@@ -276,6 +303,7 @@ mod tests {
             state,
             activity: if slot == 1 { WorkerActivity::Working } else { WorkerActivity::Waiting },
             host: if slot == 1 { "example.org".to_string() } else { String::new() },
+            client: if slot == 1 { "192.0.2.1".to_string() } else { String::new() },
             queue_wait_us: (slot == 1).then_some(3_456),
             requests: 4310,
             request: request.to_string(),
@@ -316,9 +344,9 @@ mod tests {
              front 801  0 connections  0 requests (0 by workers)  0 queued\n\
              workers 2 of 2, 1 busy\n\
              \n\
-             worker  gen     pid state       requests   since private     cpu  waited  request\n     \
-             0    2     812 _ idle          4310    61 s       -       -       -\n     \
-             1    2     813 W busy          4310    61 s  5.1 MB    12 s    3 ms  example.org GET /report\n"
+             worker  gen     pid state       requests   since private     cpu  waited  client     request\n     \
+             0    2     812 _ idle          4310    61 s       -       -       -  -\n     \
+             1    2     813 W busy          4310    61 s  5.1 MB    12 s    3 ms  192.0.2.1  example.org GET /report\n"
         );
     }
 }

@@ -51,6 +51,9 @@ pub struct Run {
     /// Write the master's process id to this file
     #[arg(long, value_name = "FILE", env = "CAMELEER_PID", hide_env = true)]
     pub pid: Option<PathBuf>,
+    /// Control socket of the server [default: a path in /run or TMPDIR]
+    #[arg(long, value_name = "PATH", env = "CAMELEER_CONTROL", hide_env = true)]
+    pub control: Option<PathBuf>,
     /// Detach from the terminal when the first worker is ready
     #[arg(short = 'D', long, env = "CAMELEER_DAEMONIZE", hide_env = true)]
     pub daemonize: bool,

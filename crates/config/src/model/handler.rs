@@ -25,6 +25,10 @@ pub enum Handler {
     Info,
     /// `server-metrics`: metrics for Prometheus.
     Metrics,
+    /// `server-healthz`: whether the server lives.
+    Health,
+    /// `server-readyz`: whether workers are ready.
+    Readiness,
     /// `send-as-is`: a file that contains its own headers.
     AsIs,
     /// `server-parsed`: a file with server-side includes.
@@ -82,6 +86,8 @@ impl Handler {
             "server-status" => Handler::Status,
             "server-info" => Handler::Info,
             "server-metrics" => Handler::Metrics,
+            "server-healthz" => Handler::Health,
+            "server-readyz" => Handler::Readiness,
             "send-as-is" | "httpd/send-as-is" => Handler::AsIs,
             "type-map" | "application/x-type-map" => Handler::TypeMap,
             "server-parsed" => Handler::ServerParsed,
@@ -104,6 +110,8 @@ impl Handler {
             Handler::Status => "server-status",
             Handler::Info => "server-info",
             Handler::Metrics => "server-metrics",
+            Handler::Health => "server-healthz",
+            Handler::Readiness => "server-readyz",
             Handler::AsIs => "send-as-is",
             Handler::ServerParsed => "server-parsed",
             Handler::Backend(backend) => &backend.name,
@@ -124,7 +132,7 @@ impl Handler {
 
     /// Whether the front answers with a page about the server.
     pub fn is_page(&self) -> bool {
-        matches!(self, Handler::Status | Handler::Info | Handler::Metrics)
+        matches!(self, Handler::Status | Handler::Info | Handler::Metrics | Handler::Health | Handler::Readiness)
     }
 
     /// Whether the front looks for a file.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use anyhow::Context;
 use wire::control::{FrontStatus, ToFront};
 
 use super::Master;
@@ -24,8 +25,8 @@ impl Master {
 
     /// When [`Self::run_monitor`] must be called next.
     pub(super) fn monitor_wakes(&self) -> Option<Instant> {
-        let wanted = self.generations.serving().is_some() && self.monitor_files.are_wanted();
-        wanted.then(|| self.monitor.wakes())
+        // Before the first code serves, too: /readyz says that the server starts.
+        self.monitor_files.are_wanted().then(|| self.monitor.wakes())
     }
 
     fn do_monitor(&mut self, action: MonitorAction) {
@@ -49,9 +50,8 @@ impl Master {
     }
 
     fn try_start_monitor(&mut self) -> anyhow::Result<()> {
-        let Some(error_log) = self.logs.in_use().map(|opened| opened.error.clone()) else {
-            anyhow::bail!("no generation serves yet");
-        };
+        let opened = self.logs.in_use().or_else(|| self.next.attempt().map(|attempt| &attempt.opened));
+        let error_log = opened.map(|opened| opened.error.clone()).context("no error log is open yet")?;
         if self.monitor_files.make_board()? {
             self.send_board();
         }

@@ -48,6 +48,7 @@ impl Master {
             uptime_ms: u64::try_from(uptime.as_millis()).unwrap_or(u64::MAX),
             listen: self.listeners.addresses().map(address_name).collect(),
             generation: self.generations.serving().unwrap_or(0),
+            stopping: self.stop.is_under_way(),
             generations: self.generations.iter().map(|generation| self.generation_status(generation)).collect(),
             max_clients: self.targets().most_workers,
             front_pid: self.front_pid(),

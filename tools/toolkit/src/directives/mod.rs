@@ -137,11 +137,13 @@ fn pool(run: &Run, around: &Surroundings, text: &mut DirectiveText) -> anyhow::R
 }
 
 fn files(run: &Run, around: &Surroundings, text: &mut DirectiveText) {
-    let pid = run.pid.as_ref().map(|path| around.folder.join(path).display().to_string());
+    let here = |path: &PathBuf| around.folder.join(path).display().to_string();
+    let (pid, control) = (run.pid.as_ref().map(here), run.control.as_ref().map(here));
     for (option, name, value) in [
         ("--user", "User", &run.user),
         ("--group", "Group", &run.group),
         ("--pid", "PidFile", &pid),
+        ("--control", "ControlSocket", &control),
         ("--error-log", "ErrorLog", &run.error_log),
         ("--log-level", "LogLevel", &run.log_level),
     ] {

@@ -83,13 +83,14 @@ pub static ROWS: &[Row] = rows![
     word(
         "SetHandler",
         FILE_INFO,
-        "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|send-as-is|type-map|default-handler|name",
+        "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|server-healthz|server-readyz|send-as-is|type-map|default-handler|name",
         set_handler
     )
     .default("default-handler", "without a handler, requests are served from files"),
     "The handler of requests: the PerlHandler list, a CGI program, the PsgiApp, a file that begins with its own \
-     headers, a type map, or the file itself. `server-…` are pages about the server, as mod_status and mod_info, or Prometheus \
-     metrics. `None` removes an outer SetHandler. Any other name needs an Action; without one, requests are answered \
+     headers, a type map, or the file itself. `server-…` are pages about the server, as mod_status and mod_info, Prometheus \
+     metrics, and for load balancers `server-healthz`, which answers 200 as long as the server lives, and `server-readyz`, \
+     which answers 503 while it stops or has no worker that is ready. `None` removes an outer SetHandler. Any other name needs an Action; without one, requests are answered \
      500 and an error is logged. The server pages are not allowed in .htaccess files.",
 ];
 

@@ -1,7 +1,8 @@
 //! Pages about the server: `SetHandler server-status`, `server-info` (httpd manual, mod_status and mod_info) and
-//! `server-metrics`.
+//! `server-metrics`, `server-healthz`, `server-readyz`.
 //! The access rules of the handler's location are their only protection.
 
+mod health;
 mod info;
 mod metrics;
 mod status;
@@ -32,6 +33,8 @@ pub fn answer(
         Handler::Status => status::page,
         Handler::Info => info::page,
         Handler::Metrics => metrics::page,
+        Handler::Health => health::healthz,
+        Handler::Readiness => health::readyz,
         _ => return None,
     };
     Some(match head.method {

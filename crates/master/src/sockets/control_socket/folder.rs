@@ -17,6 +17,10 @@ use nix::unistd::geteuid;
 /// like /tmp.
 const LOCK_WAITS: Duration = Duration::from_secs(2);
 
+/// What to do where the default folder is read-only or full.
+pub(super) const REMEDY: &str =
+    "name a path with ControlSocket (run --control), or set TMPDIR to a folder that may be written to";
+
 /// Prevents other masters from searching `folder` for abandoned sockets: a socket that is bound but does not listen yet
 /// refuses connections as an abandoned one does. Without the lock the master continues, because the socket of a running
 /// server still answers.
@@ -40,7 +44,7 @@ pub(super) fn our_folder() -> anyhow::Result<PathBuf> {
     match DirBuilder::new().mode(0o700).create(&folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
             return Err(error)
-                .with_context(|| format!("{}: cannot make the control socket's folder", folder.display()));
+                .with_context(|| format!("{}: cannot make the control socket's folder; {REMEDY}", folder.display()));
         }
         _ => {}
     }

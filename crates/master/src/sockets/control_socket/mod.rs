@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use nix::errno::Errno;
 
-use self::folder::{call, lock, our_folder, remove_abandoned};
+use self::folder::{REMEDY, call, lock, our_folder, remove_abandoned};
 use super::listeners::{remove_stale, with_mode};
 use status::FileId;
 use sys::exposed;
@@ -65,11 +65,12 @@ impl ControlSocket {
         let pid = std::process::id();
         let path = folder.join(format!("{pid}.sock"));
         if !matches!(call(&path), Ok(()) | Err(Errno::EAGAIN)) {
-            return ControlSocket::bind(&path).with_context(|| format!("the control socket {}", path.display()));
+            return ControlSocket::bind(&path)
+                .with_context(|| format!("the control socket {}; {REMEDY}", path.display()));
         }
         let namespace = metadata("/proc/self/ns/pid").map_or(0, |about| about.ino());
         let path = folder.join(format!("{pid}-{namespace}.sock"));
-        ControlSocket::bind(&path).with_context(|| format!("the control socket {}", path.display()))
+        ControlSocket::bind(&path).with_context(|| format!("the control socket {}; {REMEDY}", path.display()))
     }
 
     fn bind(path: &Path) -> anyhow::Result<ControlSocket> {

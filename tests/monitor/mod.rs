@@ -12,6 +12,12 @@ mod dashboard;
 /// `HistoryFile` and `cameleer history`.
 mod history;
 
+/// `/healthz` and `/readyz`, as pages, as handlers and on the command line.
+mod health;
+
+/// Prometheus and the files for it and for Grafana.
+mod prometheus;
+
 /// `cameleer top` on a pseudo-terminal.
 mod top;
 

@@ -6,6 +6,8 @@ mod codings;
 mod compress;
 /// `ErrorDocument`.
 mod error_documents;
+/// `FilterDeclare`, `FilterProvider`, `FilterChain`.
+mod filter_chain;
 /// `Header`, `RequestHeader`, `Expires*`, `AddDefaultCharset`.
 mod headers;
 /// `Header`, `SetEnvIf` and `Expires*` as httpd's manual describes them.

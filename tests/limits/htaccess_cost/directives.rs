@@ -180,6 +180,16 @@ pub const DIRECTIVES: &[(&str, Grown)] = &[
     ("ExpiresDefault", By(|n| format!("ExpiresDefault \"access plus{}\"\n", words(n, |_| "1 day".into())))),
     ("SetOutputFilter", By(|n| format!("SetOutputFilter DEFLATE{}\n", ";DEFLATE".repeat(n)))),
     ("AddOutputFilterByType", By(|n| format!("AddOutputFilterByType DEFLATE{}\n", words(n, |i| format!("a/b{i}"))))),
+    ("FilterDeclare", By(|n| lines(n, |i| format!("FilterDeclare f{i} CONTENT_SET")))),
+    (
+        "FilterProvider",
+        By(|n| {
+            let chain = format!("FilterProvider f SUBSTITUTE \"false\"\nFilterChain{}\n", words(100, |_| "f".into()));
+            chain + &lines(n, |i| format!("FilterProvider f DEFLATE \"{} && 'b' == 'a{i}'\"", conditions(n, i)))
+        }),
+    ),
+    ("FilterChain", By(|n| lines(n, |_| format!("FilterProvider f SUBSTITUTE true\nFilterChain @f{}", " -f".repeat(n))))),
+    ("FilterProtocol", By(|n| lines(n, |_| "FilterProvider f SUBSTITUTE true\nFilterProtocol f SUBSTITUTE change=yes".into()))),
     ("AddOutputFilter", By(|n| listed("AddOutputFilter", "DEFLATE", n))),
     (
         "Substitute",

@@ -69,7 +69,7 @@ fn may_exec(config: &Config) -> bool {
     let allows = |options: &PartialOptions| DirectoryOptions::default().after(options).includes_exec;
     let is_parsed = |own: &PartialSettings| {
         let handlers = own.handler.iter().chain(own.response.types.handlers());
-        own.response.includes.are_on() || { handlers }.any(|handler| *handler == Handler::ServerParsed)
+        own.response.may_include() || { handlers }.any(|handler| *handler == Handler::ServerParsed)
     };
     settings().any(is_parsed) && settings().any(|own| own.options.as_ref().is_some_and(allows))
 }

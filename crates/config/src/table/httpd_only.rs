@@ -132,7 +132,7 @@ const GROUPS: &[Group] = &[
         fate: Refused,
         advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE, BROTLI_COMPRESS and ZSTD",
         names: "ExtFilterDefine \
-            ExtFilterOptions FilterChain FilterDeclare FilterProtocol FilterProvider FilterTrace InputSed OutputSed \
+            ExtFilterOptions InputSed OutputSed \
             BufferSize ReflectorHeader",
     },
     Group {

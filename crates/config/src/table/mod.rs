@@ -120,6 +120,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::proxy::tls::ROWS,
         content::headers::ROWS,
         content::filters::ROWS,
+        content::filter_chain::ROWS,
         content::includes::ROWS,
         content::caching::ROWS,
         access::databases::ROWS,

@@ -36,7 +36,7 @@ pub async fn follow(
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     let (response, head) = reach(context, head, body).await?;
-    Ok(filters::apply(context, &head, response))
+    Ok(filters::apply(context, &head, response).await)
 }
 
 /// As [`follow`], for a response that no filter has changed. Returns the head after internal redirects, too.

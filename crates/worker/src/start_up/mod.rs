@@ -169,7 +169,7 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let by_extension = sections().flat_map(|s| s.own.response.types.handlers()).any(is_ours);
     // The element `perl` of a page calls subs that start-up code has loaded.
     let has_pages = config.start_up.iter().any(|it| it.step.is_code())
-        && sections().any(|s| s.own.response.includes.are_on() || s.own.handler == Some(Handler::ServerParsed));
+        && sections().any(|s| s.own.response.may_include() || s.own.handler == Some(Handler::ServerParsed));
     let phases = sections().any(|s| !s.own.phases.is_empty() || s.own.perl_handlers.is_some());
     facts.expanded.is_some()
         || has_pages

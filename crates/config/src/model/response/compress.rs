@@ -1,6 +1,6 @@
-//! Compression of responses: `SetOutputFilter`, `AddOutputFilterByType`, `AddOutputFilter`.
+//! Compression of responses: `SetOutputFilter`, `AddOutputFilter`. `AddOutputFilterByType` is in `filter_chain`.
 
-use crate::model::merge::{append, by_key, keep, settings};
+use crate::model::merge::{by_key, keep, settings};
 use std::collections::BTreeMap;
 
 /// A content coding of responses.
@@ -60,8 +60,6 @@ settings! {
     place struct Compress {
         /// `SetOutputFilter`: codings of all responses. Empty: `SetOutputFilter None`.
         pub all: Option<Vec<Coding>>, keep;
-        /// `AddOutputFilterByType`: MIME type and coding.
-        pub types: Vec<(String, Coding)>, append;
         /// `AddOutputFilter`: codings by extension, in lower case.
         pub extensions: BTreeMap<String, Vec<Coding>>, by_key;
         /// `DeflateCompressionLevel`; default 5.
@@ -78,20 +76,18 @@ settings! {
 impl Compress {
     /// Whether any response may be compressed.
     pub fn is_on(&self) -> bool {
-        !self.types.is_empty()
-            || self.all.as_ref().is_some_and(|all| !all.is_empty())
-            || self.extensions.values().any(|codings| !codings.is_empty())
+        self.all.as_ref().is_some_and(|all| !all.is_empty()) || self.extensions.values().any(|codings| !codings.is_empty())
     }
 
-    /// Codings for a response of this MIME type (without parameters) and file name, in the order of the configuration.
-    pub fn codings(&self, mime: &str, file: &str) -> Vec<Coding> {
-        let by_type = self.types.iter().filter(|(known, _)| known.eq_ignore_ascii_case(mime));
+    /// Codings for a response with this file name, in the order of the configuration; those of the filter chain are
+    /// last.
+    pub fn codings(&self, file: &str, chain: impl Iterator<Item = Coding>) -> Vec<Coding> {
         let by_extension = file.split('.').skip(1).filter_map(|part| self.extensions.get(&part.to_ascii_lowercase()));
-        let all = self.all.iter().flatten().chain(by_extension.flatten()).chain(by_type.map(|(_, coding)| coding));
+        let all = self.all.iter().flatten().chain(by_extension.flatten()).copied().chain(chain);
         let mut codings = Vec::with_capacity(Coding::ALL.len());
         for coding in all {
-            if !codings.contains(coding) {
-                codings.push(*coding);
+            if !codings.contains(&coding) {
+                codings.push(coding);
             }
         }
         codings
@@ -119,20 +115,20 @@ mod tests {
     #[test]
     fn codings_are_listed_once_in_the_order_of_the_configuration() {
         let outer = Compress {
-            types: vec![("text/html".into(), Coding::Brotli), ("text/html".into(), Coding::Gzip)],
             extensions: BTreeMap::from([("svg".into(), vec![Coding::Zstd])]),
             ..Compress::default()
         };
-        assert_eq!(outer.codings("TEXT/html", "a.html"), [Coding::Brotli, Coding::Gzip]);
-        assert_eq!(outer.codings("text/html", "a.SVG.html"), [Coding::Zstd, Coding::Brotli, Coding::Gzip]);
-        assert_eq!(outer.codings("image/png", "a.png"), []);
+        let chain = || [Coding::Brotli, Coding::Gzip, Coding::Brotli].into_iter();
+        assert_eq!(outer.codings("a.html", chain()), [Coding::Brotli, Coding::Gzip]);
+        assert_eq!(outer.codings("a.SVG.html", chain()), [Coding::Zstd, Coding::Brotli, Coding::Gzip]);
+        assert_eq!(outer.codings("a.png", [].into_iter()), []);
         let mut inner = outer.clone();
         inner.merge(&Compress {
             all: Some(vec![Coding::Gzip]),
             extensions: BTreeMap::from([("svg".into(), vec![])]),
             ..Compress::default()
         });
-        assert_eq!(inner.codings("text/html", "a.svg"), [Coding::Gzip, Coding::Brotli]);
+        assert_eq!(inner.codings("a.svg", chain()), [Coding::Gzip, Coding::Brotli]);
         assert!(inner.is_on() && !Compress { all: Some(vec![]), ..Compress::default() }.is_on());
     }
 }

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::merge::{append, by_key, keep, settings};
+use super::filter_chain::{ChosenFilter, FilterProvider, FilterRank};
+use crate::model::merge::{by_key, keep, settings};
 
 /// Maximum number of filters of a response. Each stores a line, and a `.htaccess` file could list thousands.
 const MOST: usize = 8;
@@ -34,43 +35,48 @@ impl TextFilter {
 }
 
 settings! {
-    /// Filters by place, extension and type.
+    /// Filters by place and extension. Those by type and condition are in `filter_chain`.
     #[derive(Clone, Default, PartialEq, Eq)]
     place struct TextFilters {
         /// `SetOutputFilter`: filters of all responses. Empty: `SetOutputFilter` names none of these.
         pub all: Option<Vec<TextFilter>>, keep;
         /// `AddOutputFilter`: filters by extension, in lower case; empty cancels an outer setting.
         pub extensions: BTreeMap<String, Vec<TextFilter>>, by_key;
-        /// `AddOutputFilterByType`: MIME type and filter.
-        pub types: Vec<(String, TextFilter)>, append;
     }
 }
 
 impl TextFilters {
-    /// Whether any response may have a filter besides INCLUDES.
+    /// Whether a filter besides INCLUDES is listed.
     pub fn are_on(&self) -> bool {
-        let listed = self.all.iter().chain(self.extensions.values()).flatten();
-        listed.chain(self.types.iter().map(|(_, filter)| filter)).any(|filter| *filter != TextFilter::Includes)
+        self.all.iter().chain(self.extensions.values()).flatten().any(|filter| *filter != TextFilter::Includes)
     }
 
-    /// The filters of a response of this MIME type (without parameters) and file name, in the order in which they read
-    /// its text.
-    pub fn of(&self, mime: &str, file: &str) -> Vec<TextFilter> {
+    /// The filters of a response with this file name, in the order in which they read its text. `chain` are those of
+    /// its filter chain.
+    pub fn of(&self, file: &str, chain: &[ChosenFilter]) -> Vec<TextFilter> {
         let extensions = file.split('.').skip(1);
         let by_extension = extensions.filter_map(|part| self.extensions.get(&part.to_ascii_lowercase())).flatten();
-        let by_type = self.types.iter().filter(|(known, _)| known.eq_ignore_ascii_case(mime));
-        let all = self.all.iter().flatten().chain(by_extension).chain(by_type.map(|(_, filter)| filter));
-        in_order(all.copied())
+        let listed = self.all.iter().flatten().chain(by_extension).map(|filter| {
+            let provider = FilterProvider::Text(*filter);
+            (provider.rank(), *filter)
+        });
+        let by_condition = chain.iter().filter_map(|chosen| match chosen.provider {
+            FilterProvider::Text(filter) => Some((chosen.rank, filter)),
+            FilterProvider::Coding(_) => None,
+        });
+        in_order(listed.chain(by_condition).collect())
     }
 }
 
-/// Filters in httpd's order, at most [`MOST`]. INFLATE has a type of its own, which comes first; a second one finds
-/// nothing to undo.
-fn in_order(filters: impl Iterator<Item = TextFilter>) -> Vec<TextFilter> {
-    let (inflates, mut sorted): (Vec<_>, Vec<_>) = filters.partition(|filter| *filter == TextFilter::Inflate);
-    if !inflates.is_empty() {
-        sorted.insert(0, TextFilter::Inflate);
-    }
+/// Filters in the order of their ranks, at most [`MOST`]. A second INFLATE finds nothing to undo.
+fn in_order(mut filters: Vec<(FilterRank, TextFilter)>) -> Vec<TextFilter> {
+    filters.sort_by_key(|(rank, _)| *rank);
+    let mut sorted: Vec<TextFilter> = filters.into_iter().map(|(_, filter)| filter).collect();
+    let mut inflates = 0;
+    sorted.retain(|filter| {
+        inflates += usize::from(*filter == TextFilter::Inflate);
+        *filter != TextFilter::Inflate || inflates == 1
+    });
     sorted.truncate(MOST);
     sorted
 }
@@ -79,21 +85,28 @@ fn in_order(filters: impl Iterator<Item = TextFilter>) -> Vec<TextFilter> {
 mod tests {
     use super::TextFilter::{Includes, Inflate, Substitute};
     use super::*;
+    use crate::model::response::filter_chain::FilterProtocol;
 
     #[test]
     fn filters_are_in_the_order_of_the_configuration_except_inflate() {
         let outer = TextFilters {
             all: Some(vec![Substitute, Inflate, Includes]),
-            types: vec![("text/html".into(), Substitute)],
             extensions: BTreeMap::from([("shtml".into(), vec![Includes])]),
         };
-        assert_eq!(outer.of("TEXT/html", "a.html"), [Inflate, Substitute, Includes, Substitute]);
-        assert_eq!(outer.of("text/plain", "a.SHTML"), [Inflate, Substitute, Includes, Includes]);
+        let by_condition = |rank, filter| {
+            let (provider, protocol) = (FilterProvider::Text(filter), FilterProtocol::default());
+            ChosenFilter { rank, provider, protocol }
+        };
+        let one = [by_condition(FilterRank::RESOURCE, Substitute)];
+        assert_eq!(outer.of("a.html", &one), [Inflate, Substitute, Includes, Substitute]);
+        assert_eq!(outer.of("a.SHTML", &[]), [Inflate, Substitute, Includes, Includes]);
+        let late = [by_condition(FilterRank::CONTENT_SET, Substitute), by_condition(FilterRank::RESOURCE, Includes)];
+        assert_eq!(TextFilters::default().of("a", &late), [Includes, Substitute]);
         let mut inner = outer.clone();
         inner.merge(&TextFilters { all: Some(vec![]), ..TextFilters::default() });
-        assert_eq!(inner.of("text/html", "shtml"), [Substitute]);
+        assert_eq!(inner.of("shtml", &one), [Substitute]);
         let many = TextFilters { all: Some(vec![Substitute; 1000]), ..TextFilters::default() };
-        assert_eq!(many.of("text/html", "a").len(), MOST);
+        assert_eq!(many.of("a", &[]).len(), MOST);
         assert!(inner.are_on() && !TextFilters { all: Some(vec![Includes]), ..TextFilters::default() }.are_on());
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::compress::has_extension;
-use crate::model::merge::{append, by_key, keep, settings};
+use crate::model::merge::{by_key, keep, settings};
 
 settings! {
     /// Settings of server-side includes.
@@ -13,8 +13,6 @@ settings! {
         pub all: Option<bool>, keep;
         /// `AddOutputFilter INCLUDES`: extensions, in lower case; `false` cancels an outer setting.
         pub extensions: BTreeMap<String, bool>, by_key;
-        /// `AddOutputFilterByType INCLUDES`: MIME types.
-        pub types: Vec<String>, append;
         /// `XBitHack`; default off.
         pub x_bit_hack: Option<XBitHack>, keep;
         /// `SSIStartTag`; default `<!--#`.
@@ -68,16 +66,13 @@ impl Includes {
     /// Whether any response may be parsed because of a filter or an execute bit.
     pub fn are_on(&self) -> bool {
         self.all == Some(true)
-            || !self.types.is_empty()
             || self.extensions.values().any(|on| *on)
             || self.x_bit_hack.is_some_and(|hack| hack != XBitHack::Off)
     }
 
-    /// Whether a filter parses a response of this MIME type (without parameters) and file name.
-    pub fn filter(&self, mime: &str, file: &str) -> bool {
-        self.all == Some(true)
-            || has_extension(&self.extensions, file)
-            || self.types.iter().any(|known| known.eq_ignore_ascii_case(mime))
+    /// Whether a filter of the place or of the file's name parses a response.
+    pub fn filter(&self, file: &str) -> bool {
+        self.all == Some(true) || has_extension(&self.extensions, file)
     }
 }
 
@@ -86,17 +81,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_is_named_by_extension_type_or_place() {
+    fn a_filter_is_named_by_extension_or_place() {
         let outer = Includes {
             extensions: BTreeMap::from([("shtml".into(), true)]),
-            types: vec!["text/html".into()],
             ..Includes::default()
         };
-        assert!(outer.filter("text/plain", "a.SHTML.en") && outer.filter("TEXT/html", "a") && outer.are_on());
-        assert!(!outer.filter("text/plain", "shtml"));
+        assert!(outer.filter("a.SHTML.en") && outer.are_on());
+        assert!(!outer.filter("shtml"));
         let mut inner = outer.clone();
         inner.merge(&Includes { extensions: BTreeMap::from([("shtml".into(), false)]), ..Includes::default() });
-        assert!(!inner.filter("text/plain", "a.shtml"));
+        assert!(!inner.filter("a.shtml"));
         assert!(!Includes { all: Some(false), ..Includes::default() }.are_on());
     }
 }

@@ -9,6 +9,7 @@ pub mod compress;
 pub mod error_document;
 pub mod expires;
 pub mod expr;
+pub mod filter_chain;
 pub mod filters;
 pub mod headers;
 pub mod includes;
@@ -31,10 +32,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use actions::Actions;
-use compress::Compress;
 use expires::Expires;
 use expr::ExprText;
-use filters::TextFilters;
+use compress::Compress;
+use filter_chain::{FilterChain, FilterProvider};
+use filters::{TextFilter, TextFilters};
 use headers::HeaderRule;
 use includes::Includes;
 use inflate::Inflate;
@@ -110,12 +112,14 @@ settings! {
         pub file_etag_change: Option<(FileEtag, FileEtag)>, apart;
         /// `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`
         pub ranges: Ranges, Ranges::merge;
-        /// `SetOutputFilter DEFLATE`, `AddOutputFilterByType DEFLATE`
+        /// `SetOutputFilter DEFLATE`, `AddOutputFilter DEFLATE`
         pub compress: Compress, Compress::merge;
         /// `SetOutputFilter INCLUDES`, `XBitHack`, `SSIErrorMsg`, …
         pub includes: Includes, Includes::merge;
-        /// `SetOutputFilter SUBSTITUTE`, `AddOutputFilterByType INFLATE`, …
+        /// `SetOutputFilter SUBSTITUTE`, `AddOutputFilter INFLATE`, …
         pub text_filters: TextFilters, TextFilters::merge;
+        /// `FilterProvider`, `FilterChain`, `AddOutputFilterByType`
+        pub filter_chain: FilterChain, FilterChain::merge;
         /// `Substitute`, `SubstituteMaxLineLength`
         pub substitute: Substitute, Substitute::merge;
         /// `SetInputFilter DEFLATE`, `DeflateInflateRatioLimit`, …
@@ -186,6 +190,23 @@ impl ResponseRules {
         if let Some((more, less)) = inner.file_etag_change {
             self.file_etag = Some(self.file_etag.unwrap_or(FileEtag::USUAL).changed(more, less));
         }
+    }
+
+    /// Whether a response may be compressed.
+    pub fn may_compress(&self) -> bool {
+        self.compress.is_on() || self.filter_chain.may_use(|provider| matches!(provider, FilterProvider::Coding(_)))
+    }
+
+    /// Whether a response may be parsed because of a filter or an execute bit.
+    pub fn may_include(&self) -> bool {
+        self.includes.are_on()
+            || self.filter_chain.may_use(|provider| provider == FilterProvider::Text(TextFilter::Includes))
+    }
+
+    /// Whether a response may have a filter of its text besides INCLUDES.
+    pub fn may_change_text(&self) -> bool {
+        let changes = |provider| matches!(provider, FilterProvider::Text(filter) if filter != TextFilter::Includes);
+        self.text_filters.are_on() || self.filter_chain.may_use(changes)
     }
 
     /// The configured response for an error, instead of the plain page.

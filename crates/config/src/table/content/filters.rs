@@ -1,9 +1,11 @@
-//! Filters: server-side includes, compression of responses, decompression of request bodies.
+//! Filters: server-side includes, compression of responses, decompression of request bodies. Filters by conditions are
+//! in `filter_chain`.
 
 use std::collections::BTreeMap;
 
 use crate::draft::Draft;
 use crate::model::response::compress::Coding;
+use crate::model::response::filter_chain::FilterProvider;
 use crate::model::response::filters::TextFilter;
 use crate::model::response::substitute::LineSubstitution;
 use crate::syntax::value;
@@ -11,6 +13,9 @@ use crate::table::row::{ANY, FILE_INFO, MANY, Row, flag, number, rows, size, wor
 
 /// Maximum of `SubstituteMaxLineLength` in `.htaccess` files, in bytes: memory that each response may take.
 const LONGEST_LINE_OF_HTACCESS: u64 = 1 << 20;
+
+/// What to do about a filter that does not exist here.
+pub(super) const OUTPUT_FILTERS: &str = "the output filters are INCLUDES, SUBSTITUTE, INFLATE, DEFLATE, BROTLI_COMPRESS and ZSTD; a Perl handler can change what it prints";
 
 pub static ROWS: &[Row] = rows![
     "mod_mime.c",
@@ -20,17 +25,6 @@ pub static ROWS: &[Row] = rows![
     "Filters all responses. INCLUDES executes server-side includes, where Options Includes allows it \
      (docs/operating/includes.md). SUBSTITUTE applies Substitute, INFLATE decompresses gzip (docs/operating/filters.md). DEFLATE \
      compresses for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD for zstd. See AddOutputFilterByType.",
-    words("AddOutputFilterByType", FILE_INFO, "filter[;filter…] type…", 2..=MANY, add_output_filter_by_type)
-        .of("mod_filter.c")
-        .because(
-            "compression costs time, a proxy in front may do it, and secrets in compressed pages can be guessed \
-             (docs/operating/compression.md)"
-        ),
-    "Filters responses of these MIME types. INCLUDES executes server-side includes, SUBSTITUTE applies Substitute, INFLATE \
-     decompresses gzip. Compression: DEFLATE for clients that accept gzip, BROTLI_COMPRESS for br, ZSTD (or \
-     ZSTD_COMPRESS) for zstd. With several, `BROTLI_COMPRESS;DEFLATE`, the client's Accept-Encoding decides; on a tie \
-     the first is used. The variables no-gzip, no-brotli and no-zstd prevent them. Other filters are ignored with a \
-     warning.",
     words("AddOutputFilter", FILE_INFO, "filter[;filter…] extension…", 2..=MANY, add_output_filter)
         .because("see AddOutputFilterByType"),
     "As SetOutputFilter, for files with these extensions.",
@@ -130,21 +124,6 @@ pub fn set_input_filter(draft: &mut Draft, names: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `AddOutputFilterByType filter[;filter…] type…`
-fn add_output_filter_by_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let Some((names, types)) = args.split_first() else { return Ok(()) };
-    if has_includes(names) {
-        draft.settings().response.includes.types.extend_from_slice(types);
-    }
-    let filters = text_filters(names);
-    let pairs = types.iter().flat_map(|kind| filters.iter().map(move |filter| (kind.clone(), *filter)));
-    draft.settings().response.text_filters.types.extend(pairs);
-    let codings = codings(draft, names);
-    let pairs = types.iter().flat_map(|kind| codings.iter().map(move |coding| (kind.clone(), *coding)));
-    draft.settings().response.compress.types.extend(pairs);
-    Ok(())
-}
-
 /// `AddOutputFilter filter[;filter…] extension…`
 fn add_output_filter(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((names, extensions)) = args.split_first() else { return Ok(()) };
@@ -169,11 +148,19 @@ fn say_of<T: Clone>(known: &mut BTreeMap<String, T>, extensions: &[String], valu
 
 /// Content codings for filter names; warns of other filters.
 fn codings(draft: &mut Draft, names: &str) -> Vec<Coding> {
-    const ADVICE: &str = "the output filters are INCLUDES, SUBSTITUTE, INFLATE, DEFLATE, BROTLI_COMPRESS and ZSTD; a Perl handler can change what it prints";
+    let coding = |provider| match provider {
+        FilterProvider::Coding(coding) => Some(coding),
+        FilterProvider::Text(_) => None,
+    };
+    known(draft, names).into_iter().filter_map(|(_, provider)| coding(provider)).collect()
+}
+
+/// The output filters of a list, with their names as written; warns of others.
+pub(super) fn known<'a>(draft: &mut Draft, names: &'a str) -> Vec<(&'a str, FilterProvider)> {
     let names = split(names);
-    let is_known = |name: &str| Coding::of_filter(name).is_some() || TextFilter::of(name).is_some();
-    warn_of(draft, names.iter().filter(|name| !is_known(name)), ADVICE);
-    names.iter().filter_map(|name| Coding::of_filter(name)).collect()
+    let provider = |name: &str| FilterProvider::of(name);
+    warn_of(draft, names.iter().filter(|name| provider(name).is_none()), OUTPUT_FILTERS);
+    names.into_iter().filter_map(|name| Some((name, provider(name)?))).collect()
 }
 
 /// The filters of a list that change texts.

@@ -3,6 +3,7 @@
 pub(super) mod actions;
 pub(super) mod caching;
 pub(super) mod files;
+pub(super) mod filter_chain;
 pub(super) mod filters;
 pub(super) mod folders;
 pub(super) mod headers;

@@ -12,8 +12,9 @@ use crate::cache::StoredResponse;
 use crate::cache::conditions::{allow_range, is_current};
 use crate::cache::packed::Packing;
 use crate::cache::response::CachedResponse;
+use crate::request::context::expressions::SeenResponse;
 use crate::request::files::range::{self, RequestedRanges};
-use crate::request::filters::chosen::changes_text;
+use crate::request::filters::chosen::{FilterSubject, changes_text};
 use crate::request::respond::body::BodySource;
 
 impl Visit<'_> {
@@ -55,7 +56,7 @@ impl Visit<'_> {
     /// The requested range of the body. A request for several ranges gets the whole body.
     fn part(&self, mut response: Response<BodySource>, answer: &CachedResponse) -> Response<BodySource> {
         let size = answer.body.len() as u64;
-        let Some(range) = self.head.headers.get(RANGE).filter(|_| self.may_part(response.headers())) else {
+        let Some(range) = self.head.headers.get(RANGE).filter(|_| self.may_part(response.headers(), size)) else {
             return response;
         };
         match range::parse(range.as_bytes(), size, self.route.settings.response.ranges) {
@@ -75,12 +76,13 @@ impl Visit<'_> {
         response
     }
 
-    fn may_part(&self, headers: &HeaderMap) -> bool {
+    fn may_part(&self, headers: &HeaderMap, size: u64) -> bool {
+        let response = SeenResponse { status: StatusCode::OK, headers, length: Some(size) };
         let takes = headers.get(ACCEPT_RANGES).is_none_or(|unit| unit != "none");
         self.head.method == Method::GET
             && takes
             // The filters change the whole text; a part of it would show what they replace.
-            && !changes_text(self.route, headers)
+            && !changes_text(&FilterSubject { context: self.context, route: self.route, response })
             && asked::wants_a_part(self.head)
             && allow_range(&self.head.headers, headers)
     }

@@ -12,7 +12,7 @@ use super::range::{self, RequestedRanges};
 use super::{METHODS, as_is, mime};
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
-use crate::request::filters::chosen;
+use crate::request::filters::chosen::{self, FilterSubject};
 use crate::request::includes::facts::{self, PageFile};
 use crate::request::respond::body::BodySource;
 use crate::request::respond::packed_files;
@@ -35,6 +35,9 @@ pub async fn send(
         return Ok(response);
     }
     let described = mime::content_headers(&context.generation.config, route, head);
+    let subject = FilterSubject::of_file(context, route, &described, opened.size);
+    subject.answer_questions().await;
+    let is_filtered = chosen::changes_text(&subject);
     let parsed = if opened.kind.is_file() { facts::of_file(context, route, &opened, &described) } else { None };
     if let Some(file) = parsed
         && matches!(head.method, Method::GET | Method::HEAD | Method::POST)
@@ -50,7 +53,6 @@ pub async fn send(
     if mime::is_as_is(route, &described) {
         return as_is::send(opened.file, opened.size).await;
     }
-    let is_filtered = chosen::changes_text(route, &described);
     let FileVariant { opened, coding } = match is_filtered {
         true => FileVariant { opened, coding: None },
         false => precompressed::choose(context, route, opened, head, &described).await?,

@@ -1,22 +1,97 @@
 //! The filters that the configuration names for a response.
 
-use http::header::HeaderMap;
+use http::header::{CACHE_CONTROL, HeaderMap};
+use http::{Response, StatusCode};
 
+use crate::request::context::RequestContext;
+use crate::request::context::expressions::{ExprOf, SeenResponse};
 use crate::request::includes::facts;
+use crate::request::respond::body::BodySource;
 use crate::routing::Route;
+use config::response::compress::Coding;
+use config::response::filter_chain::{ChosenFilter, FilterProvider, FilteredResponse};
 use config::response::filters::TextFilter;
 
-/// Whether a filter changes the text of a response with these headers, apart from server-side includes. Its length and
-/// parts are then unknown.
-pub fn changes_text(route: &Route, headers: &HeaderMap) -> bool {
-    of_headers(route, headers).iter().any(|filter| *filter != TextFilter::Includes)
+/// A response, as far as the choice of its filters depends on it.
+#[derive(Clone, Copy)]
+pub struct FilterSubject<'a> {
+    pub context: &'a RequestContext,
+    pub route: &'a Route,
+    pub response: SeenResponse<'a>,
 }
 
-/// The filters of a response with these headers, in their order. Empty where INCLUDES is the only one.
-pub fn of_headers(route: &Route, headers: &HeaderMap) -> Vec<TextFilter> {
-    let rules = &route.settings.response.text_filters;
-    if !rules.are_on() {
+impl<'a> FilterSubject<'a> {
+    /// The response with a file of this size, before it is made.
+    pub fn of_file(
+        context: &'a RequestContext,
+        route: &'a Route,
+        headers: &'a HeaderMap,
+        size: u64,
+    ) -> FilterSubject<'a> {
+        FilterSubject { context, route, response: SeenResponse { status: StatusCode::OK, headers, length: Some(size) } }
+    }
+
+    pub fn of_response(
+        context: &'a RequestContext,
+        route: &'a Route,
+        response: &'a Response<BodySource>,
+    ) -> FilterSubject<'a> {
+        let (status, headers, length) = (response.status(), response.headers(), response.body().length());
+        FilterSubject { context, route, response: SeenResponse { status, headers, length } }
+    }
+
+    fn as_source(&self) -> ExprOf<'a> {
+        ExprOf { response: Some(self.response), ..ExprOf::request(self.context, &self.context.head, self.route) }
+    }
+
+    /// Finds the answers that the conditions of the filter chain need, such as that to `-f`.
+    pub async fn answer_questions(&self) {
+        if self.route.settings.response.filter_chain.may_need_lookup() {
+            self.context.answered(&self.context.head, self.route, || of_chain(self)).await;
+        }
+    }
+}
+
+/// Whether a filter changes the text of a response, apart from server-side includes. Its length and parts are then
+/// unknown.
+pub fn changes_text(of: &FilterSubject<'_>) -> bool {
+    of_text(of).iter().any(|filter| *filter != TextFilter::Includes)
+}
+
+/// The filters of a response, in their order. Empty where INCLUDES is the only one.
+pub fn of_text(of: &FilterSubject<'_>) -> Vec<TextFilter> {
+    let rules = &of.route.settings.response;
+    if !rules.may_change_text() {
         return Vec::new();
     }
-    rules.of(facts::type_of(headers), &facts::file_name(route))
+    rules.text_filters.of(&facts::file_name(of.route), &of_chain(of))
+}
+
+/// The codings that the configuration names for a response, in its order.
+pub fn codings(of: &FilterSubject<'_>) -> Vec<Coding> {
+    let chosen = of_chain(of);
+    let chain = chosen.iter().filter_map(|chosen| match chosen.provider {
+        FilterProvider::Coding(coding) => Some(coding),
+        FilterProvider::Text(_) => None,
+    });
+    of.route.settings.response.compress.codings(&facts::file_name(of.route), chain)
+}
+
+/// The filters of the chain that fit a response.
+pub fn of_chain(of: &FilterSubject<'_>) -> Vec<ChosenFilter> {
+    let chain = &of.route.settings.response.filter_chain;
+    if chain.links.is_empty() {
+        return Vec::new();
+    }
+    let (context, headers) = (of.context, of.response.headers);
+    let forbids = |value: &http::HeaderValue| {
+        value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains("no-transform"))
+    };
+    let response = FilteredResponse {
+        mime: facts::type_of(headers),
+        is_proxied: of.route.backend.is_some(),
+        is_fixed: headers.get_all(CACHE_CONTROL).iter().any(forbids),
+        holds: &|expr| context.is_true(&of.as_source(), expr),
+    };
+    context.apply_rules(|| chain.chosen(&response))
 }

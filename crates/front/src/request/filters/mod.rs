@@ -8,13 +8,14 @@
 
 pub mod chosen;
 mod inflate;
+mod protocol;
 mod substitute;
 
 use std::path::Path;
 
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderName, HeaderValue};
 use http::request::Parts;
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 
 use super::access::folder_of;
 use super::body::inflate::without_gzip;
@@ -27,13 +28,13 @@ use crate::cache::packed::Packing;
 use crate::routing::Route;
 use config::response::filters::TextFilter;
 
-use chosen::of_headers;
+use chosen::FilterSubject;
 
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
 /// Applies all filters of the response to a request with this head, in their order.
-pub fn apply(context: &RequestContext, head: &Parts, response: Response<BodySource>) -> Response<BodySource> {
-    let filters = of_response(context, &response);
+pub async fn apply(context: &RequestContext, head: &Parts, mut response: Response<BodySource>) -> Response<BodySource> {
+    let filters = of_response(context, &mut response).await;
     if filters.is_empty() {
         return includes::apply(context, head, response);
     }
@@ -43,11 +44,11 @@ pub fn apply(context: &RequestContext, head: &Parts, response: Response<BodySour
 }
 
 /// Applies the filters in front of INCLUDES to a document that a page includes, and returns those behind it.
-pub fn apply_to_part(
+pub async fn apply_to_part(
     context: &RequestContext,
-    response: Response<BodySource>,
+    mut response: Response<BodySource>,
 ) -> (Response<BodySource>, FiltersBehind) {
-    let filters = of_response(context, &response);
+    let filters = of_response(context, &mut response).await;
     let (before, after) = around_includes(&filters);
     let after = FiltersBehind(after.to_vec());
     (change(context, before, response), after)
@@ -62,10 +63,24 @@ impl FiltersBehind {
     }
 }
 
-fn of_response(context: &RequestContext, response: &Response<BodySource>) -> Vec<TextFilter> {
-    let route = context.route();
+/// The filters of a response. Applies `FilterProtocol`.
+async fn of_response(context: &RequestContext, response: &mut Response<BodySource>) -> Vec<TextFilter> {
+    let route = context.route().clone();
     let has_body = !matches!(response.body(), BodySource::Empty) || context.head.method == Method::HEAD;
-    route.as_ref().filter(|_| has_body).map_or_else(Vec::new, |route| of_headers(route, response.headers()))
+    let is_current = response.status() == StatusCode::NOT_MODIFIED;
+    let Some(route) = route.filter(|_| has_body || is_current) else { return Vec::new() };
+    let of = FilterSubject::of_response(context, &route, response);
+    of.answer_questions().await;
+    let (chain, filters) = (chosen::of_chain(&of), chosen::of_text(&of));
+    if is_current {
+        // The tag is that of the response that the client has (RFC 9110, section 15.4.5).
+        if filters.contains(&TextFilter::Inflate) {
+            weaken(response.headers_mut());
+        }
+        return Vec::new();
+    }
+    chain.iter().for_each(|chosen| protocol::describe(response.headers_mut(), chosen.protocol));
+    filters
 }
 
 /// The filters in front of INCLUDES, and those behind it. Where INCLUDES is not listed, a handler or an execute bit may

@@ -7,8 +7,11 @@ use http::header::{CONTENT_TYPE, HeaderMap};
 
 use crate::log::error_logs::LineClass;
 use crate::request::context::RequestContext;
+use crate::request::filters::chosen::{self, FilterSubject};
 use crate::request::respond::headers::mime;
 use crate::routing::Route;
+use config::response::filter_chain::FilterProvider;
+use config::response::filters::TextFilter;
 use config::response::includes::XBitHack;
 use config::{Handler, LogLevel};
 use files::open::OpenedFile;
@@ -36,12 +39,12 @@ pub fn of_file(
 ) -> Option<PageFile> {
     let rules = &route.settings.response.includes;
     let is_handled = route.settings.handler == Handler::ServerParsed;
-    if !is_handled && !rules.are_on() {
+    if !is_handled && !route.settings.response.may_include() {
         return None;
     }
     let kind = type_of(described);
     let hack = rules.x_bit_hack.filter(|hack| *hack != XBitHack::Off && kind == "text/html");
-    let is_parsed = is_handled || rules.filter(kind, &file_name(route));
+    let is_parsed = is_handled || is_filtered(&FilterSubject::of_file(context, route, described, opened.size));
     if !is_parsed && hack.is_none() {
         return None;
     }
@@ -57,6 +60,12 @@ pub fn of_file(
     })
 }
 
+/// Whether the filter INCLUDES is among those of a response.
+pub fn is_filtered(of: &FilterSubject<'_>) -> bool {
+    of.route.settings.response.includes.filter(&file_name(of.route))
+        || chosen::of_chain(of).iter().any(|chosen| chosen.provider == FilterProvider::Text(TextFilter::Includes))
+}
+
 /// Whether `Options` allow includes; logs that they do not.
 pub fn is_allowed(context: &RequestContext, route: &Route) -> bool {
     let is_allowed = route.settings.options.includes;
@@ -69,7 +78,7 @@ pub fn is_allowed(context: &RequestContext, route: &Route) -> bool {
 
 /// Whether the output of a program is parsed, as far as its place decides. Its client then needs all of it.
 pub fn may_parse_output(route: &Route) -> bool {
-    route.settings.response.includes.are_on() && route.settings.options.includes
+    route.settings.response.may_include() && route.settings.options.includes
 }
 
 /// The media type of a response, without parameters.

@@ -34,12 +34,13 @@ use http::{Method, Response, StatusCode};
 
 use super::body::{Body, RequestBody};
 use super::context::RequestContext;
+use super::filters::chosen::FilterSubject;
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use body::ParsedBody;
 use document::Document;
-use facts::{PageFile, file_name, is_allowed, type_of};
+use facts::{PageFile, is_allowed};
 use output::Output;
 use page::Page;
 
@@ -69,7 +70,7 @@ struct RewrittenHead(Box<Parts>);
 
 /// Stores the head that rules have made, if the response may be a page.
 pub fn remember_head(context: &RequestContext, response: &mut Response<BodySource>, head: Parts) {
-    let is_filtered = || context.route().as_ref().is_some_and(|route| route.settings.response.includes.are_on());
+    let is_filtered = || context.route().as_ref().is_some_and(|route| route.settings.response.may_include());
     if response.extensions().get::<PageFile>().is_some() || is_filtered() {
         response.extensions_mut().insert(RewrittenHead(Box::new(head)));
     }
@@ -96,8 +97,8 @@ fn to_parse(context: &RequestContext, response: &mut Response<BodySource>) -> Op
     }
     let route = context.route().clone();
     let is_filtered = |route: &Route| {
-        let rules = &route.settings.response.includes;
-        rules.are_on() && rules.filter(type_of(response.headers()), &file_name(route))
+        let of = FilterSubject::of_response(context, route, response);
+        route.settings.response.may_include() && facts::is_filtered(&of)
     };
     let route = route.filter(|route| is_filtered(route))?;
     // A file was examined when it was opened; pages of the server about a redirect are no documents.

@@ -119,7 +119,7 @@ impl Page {
             return Err(fault(format!("{}: a redirection cannot be included", value.escape_ascii())));
         }
         let behind;
-        (response, behind) = filters::apply_to_part(&subrequest.context, response);
+        (response, behind) = filters::apply_to_part(&subrequest.context, response).await;
         let done = match to_parse(&subrequest.context, &mut response) {
             Some(file) => {
                 let Subrequest { context, head } = subrequest;

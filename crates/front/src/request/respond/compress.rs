@@ -19,11 +19,16 @@ use crate::base::refusal::Refusal;
 use crate::cache::packed::Packing;
 use crate::request::access::folder_of;
 use crate::request::context::RequestContext;
+use crate::request::context::expressions::SeenResponse;
+use crate::request::filters::chosen::{self, FilterSubject};
 use base::stamp::Stamp;
 use config::response::compress::Coding;
 
 /// Minimum length in bytes; a shorter response fits into one packet anyway.
 const WORTH_IT: u64 = 256;
+
+/// Length in bytes below which a response has one form for all clients, as in httpd.
+const NEVER_CODED: u64 = 69;
 
 /// Compresses a response if the configuration, the client and the response allow it.
 pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> Response<BodySource> {
@@ -102,13 +107,14 @@ async fn whole(plain: Bytes, coding: Coding, level: u32, claimant: Claimant) -> 
 /// The coding and level for a response. Adds Vary if another client could get another coding.
 fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Option<ChosenCoding> {
     let route = context.route();
-    let route = route.as_ref().filter(|route| route.settings.response.compress.is_on())?;
+    let route = route.as_ref().filter(|route| route.settings.response.may_compress())?;
     let rules = &route.settings.response.compress;
-    let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let mime = mime(content_type);
-    let mut codings = rules.codings(mime, &file);
-    if codings.is_empty() || !may_change(head) {
+    let response = SeenResponse { status: head.status, headers: &head.headers, length: body.length() };
+    let mut codings = chosen::codings(&FilterSubject { context, route, response });
+    let said = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mime = mime(said);
+    let is_tiny = body.length().is_some_and(|length| length < NEVER_CODED);
+    if codings.is_empty() || is_tiny || !may_change(head) {
         return None;
     }
     let variables = context.variables();

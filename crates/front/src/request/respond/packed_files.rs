@@ -67,7 +67,7 @@ impl PackedFiles {
 
 /// Whether the compressed form of a file of this size may be cached.
 pub fn is_for(route: &Route, size: u64) -> bool {
-    route.settings.response.compress.is_on() && size <= LONGEST
+    route.settings.response.may_compress() && size <= LONGEST
 }
 
 /// A response with a file that is read later, if at all: its compressed form may be cached.

@@ -49,7 +49,7 @@ pub async fn text(context: &RequestContext, route: &Route, head: &Parts, url: Op
         opened.file.read_exact_at(&mut text, 0).map(|()| text)
     };
     let text = blocking::run("read a text of an index", read).await.ok()?.ok()?;
-    let is_parsed = settings.response.includes.are_on() && text.windows(ELEMENT.len()).any(|at| at == ELEMENT);
+    let is_parsed = settings.response.may_include() && text.windows(ELEMENT.len()).any(|at| at == ELEMENT);
     (!is_parsed).then_some(TextAround { is_html, text })
 }
 

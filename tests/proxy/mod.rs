@@ -1,10 +1,11 @@
-//! The reverse proxy: `ProxyPass` and its further directives.
+//! The reverse proxy: `ProxyPass` and its further directives. The forward proxy: `ProxyRequests`.
 
 pub mod backend;
 mod balancers;
 mod bodies;
 mod cached;
 mod failures;
+mod forward;
 mod passes;
 mod phases;
 mod secure;

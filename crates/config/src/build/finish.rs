@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wire::control::PoolNumber;
 
-use super::{client_certificates, connections, handlers, logs, satisfy, shadow, unusable};
+use super::{client_certificates, connections, handlers, logs, proxies, satisfy, shadow};
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::host::Host;
@@ -35,6 +35,7 @@ impl Draft {
         client_certificates::finish(self);
         self.check_balancers();
         connections::finish(self);
+        proxies::check(self);
         check_admin(self);
         check_warm_up(self);
         handlers::check(self);

@@ -9,6 +9,7 @@ mod handlers;
 mod logs;
 mod pools;
 mod programs;
+mod proxies;
 mod satisfy;
 mod shadow;
 mod unusable;

@@ -36,6 +36,11 @@ const OF_OTHERS: &str = "the directive prepares a part of httpd that no line her
 
 const GROUPS: &[Group] = &[
     Group {
+        fate: Refused,
+        advice: "the forward proxy (ProxyRequests) forwards http:// URLs and refuses CONNECT; ProxyRemote with the begin of URLs chooses other proxies",
+        names: "ProxyRemoteMatch ProxyDomain NoProxy AllowCONNECT",
+    },
+    Group {
         fate: Ignored,
         advice: "`cameleer explain` shows where a path leads",
         names: "RewriteLock RewriteLog RewriteLogLevel",
@@ -43,9 +48,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "ProxyPass knows backends of http://, https://, ws://, wss://, balancer:// and unix: sockets; let a proxy in front do the rest",
-        names: "ProxyPassInherit=on ProxyRemote ProxyRemoteMatch \
-            ProxyBlock ProxyDomain NoProxy Proxy100Continue=on ProxySourceAddress \
-            AllowCONNECT ProxyExpressEnable=off \
+        names: "ProxyPassInherit=on Proxy100Continue=on ProxySourceAddress ProxyExpressEnable=off \
             ProxyExpressDBMFile ProxyExpressDBMType ProxyHTMLEnable=off ProxyHTMLBufSize \
             ProxyHTMLCharsetOut ProxyHTMLDocType ProxyHTMLExtended ProxyHTMLFixups ProxyHTMLInterp \
             ProxyHTMLMeta ProxyHTMLStripComments ProxyHTMLURLMap ProxySCGIInternalRedirect ProxySCGISendfile \

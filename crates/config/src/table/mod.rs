@@ -117,6 +117,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::proxy::fcgid::ROWS,
         content::proxy::mod_fastcgi::ROWS,
         content::proxy::balancer::ROWS,
+        content::proxy::forward::ROWS,
         content::proxy::tls::ROWS,
         content::headers::ROWS,
         content::filters::ROWS,

@@ -24,7 +24,9 @@ use super::redirects::{PathRedirect, moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
-use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, passed, spelling};
+use super::{
+    Dispatched, actions, ask_worker, branches, fcgi, forward_proxy, is_about_what_is_there, pages, passed, spelling,
+};
 use crate::base::refusal::Refusal;
 use crate::routing::{Route, Routes};
 use config::Handler;
@@ -129,12 +131,22 @@ type Resolved<'a> = ControlFlow<Box<Parts>, (Cow<'a, Parts>, Rc<Route>)>;
 
 /// The route of a request: its path, the rules of the host and of the folder, redirects of both.
 async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolved<'a>, Refusal> {
-    let mut route = find(context, head).await?;
+    let forwarded = match head.uri.scheme() {
+        Some(_) => Box::pin(forward_proxy::route(context, head)).await?,
+        None => None,
+    };
+    let mut route = match forwarded {
+        Some(route) => route,
+        None => find(context, head).await?,
+    };
     context.take_forced();
     variables::invalidate(context);
     remote_ip::settle(context, head, &route);
     headers::settle_early(context, head, &route)?;
     settle_all(context, head, &route).await?;
+    if route.backend.as_ref().is_some_and(|to| to.parameters.forwarding.is_some()) {
+        return Ok(Resolved::Continue((Cow::Borrowed(head), route)));
+    }
     if route.backend.is_some() && context.has_variable("no-proxy") {
         route = find_by(context, head, Routes::without_backend).await?;
         settle_all(context, head, &route).await?;

@@ -45,6 +45,10 @@ pub async fn answer(
     if to.url.scheme == BackendScheme::Fcgi {
         return fcgi::pass(context, &head, route, to, body).await;
     }
+    if to.parameters.forwarding.is_some() {
+        // The cache has responses of this host.
+        return proxied::answer(context, &head, route, to, body).await.map(Dispatched::Response);
+    }
     match cached::look_up(context, &head, route, body).await? {
         Lookup::Hit(response) => Ok(Dispatched::Response(response)),
         Lookup::Miss { store } => Box::pin(store.request(body)).await,

@@ -40,8 +40,18 @@ struct Moved {
 impl Routes {
     /// The route after a rule of the host has named a backend.
     pub fn at_backend(&self, config: &Config, route: &Route, backend: Passed) -> Route {
-        let (path, sent) = (Text::new(&route.path), route.sent.as_deref());
-        let place = PathOnDisk { host: route.host, path: &path, sent, filename: &route.filename, script_alias: false };
+        let path = Text::new(&route.path);
+        self.to_backend(config, route, backend, &path, route.sent.as_deref())
+    }
+
+    /// The route to a server that the client has named: sections are compared with its whole URL.
+    pub fn forwarded(&self, config: &Config, route: &Route, to: Passed) -> Route {
+        let url = Text(to.url.to_string());
+        self.to_backend(config, route, to, &url, None)
+    }
+
+    fn to_backend(&self, config: &Config, route: &Route, backend: Passed, path: &Text, sent: Option<&str>) -> Route {
+        let place = PathOnDisk { host: route.host, path, sent, filename: &route.filename, script_alias: false };
         let found = self.look_at_backend(config, &place, &backend.url);
         Route {
             redirect: redirect::of_place(&found.settings, &path.0),

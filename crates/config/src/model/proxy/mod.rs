@@ -1,7 +1,8 @@
-//! Reverse proxy: which requests are answered by a backend, and how. The meaning is that of httpd 2.4's mod_proxy.
+//! Reverse and forward proxy: which requests are answered by a backend, and how. The meaning is that of httpd 2.4's mod_proxy.
 
 pub mod backend_tls;
 pub mod balancer;
+pub mod forward;
 pub mod pass;
 pub mod reverse;
 pub mod url;
@@ -9,6 +10,7 @@ pub mod url;
 use std::time::Duration;
 
 use crate::model::merge::{append, keep, settings};
+use forward::ForwardProxy;
 use pass::ProxyPass;
 use reverse::ReverseMap;
 
@@ -44,6 +46,8 @@ settings! {
         pub interpolate: Option<bool>, keep;
         /// `ProxyWebsocketFallbackToProxyHttp`; default on.
         pub websocket_fallback: Option<bool>, keep;
+        /// `ProxyRequests`, `ProxyBlock`, `ProxyRemote`
+        pub forward: ForwardProxy, ForwardProxy::merge;
         /// `SSLProxy…`
         pub tls: BackendTls, merged;
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use percent_encoding::percent_encode;
 
+use super::forward::Forwarding;
 use super::url::BackendUrl;
 use crate::model::context::rest_below;
 use crate::syntax::pattern::{Groups, Pattern};
@@ -60,6 +61,8 @@ pub struct BackendParameters {
     pub upgrade: Option<Upgrade>,
     /// `interpolate`: `${NAME}` in the path is a variable of the request.
     pub interpolate: bool,
+    /// Set where the client has named the backend: `ProxyRequests`.
+    pub forwarding: Option<Forwarding>,
 }
 
 /// `upgrade`: protocols to which a client may switch.

@@ -18,7 +18,7 @@ pub mod upload;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use http::header::{EXPECT, FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, VIA};
+use http::header::{EXPECT, FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHORIZATION, SERVER, VIA};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri, Version};
 use http_body::Body as _;
@@ -26,12 +26,14 @@ use percent_encoding::percent_encode;
 
 use super::body::RequestBody;
 use super::context::RequestContext;
+use super::forward_proxy;
 use super::respond::body::BodySource;
 use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::Tunnel;
 use crate::routing::Route;
 use base::path::PATH;
+use config::proxy::forward::Forwarding;
 use config::proxy::{BackendAddress, Passed, Via};
 use download::{Download, DownloadBody};
 use proxy::{BackendFailure, BackendRequest, BackendResponse, fields};
@@ -75,6 +77,7 @@ pub async fn answer(
         context.log_error(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
+    forward_proxy::check_blocked(context, route, to)?;
     let upload = Rc::new(UploadState::default());
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
     // HTTP/1.0 has no chunks.
@@ -162,12 +165,17 @@ fn onward(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) ->
     fields::of_request(headers);
     fields::count_down(headers);
     let proxy = &route.settings.proxy;
-    if proxy.preserve_host != Some(true) {
+    let forwarding = to.parameters.forwarding;
+    if forwarding == Some(Forwarding::Direct) {
+        headers.remove(PROXY_AUTHORIZATION);
+    }
+    if proxy.preserve_host != Some(true) || forwarding.is_some() {
         headers.insert(HOST, value(&to.url.authority));
     } else if !headers.contains_key(HOST) {
         headers.insert(HOST, value(own_name(context, route)));
     }
-    if proxy.add_headers != Some(false) {
+    // As in httpd, servers behind the forward proxy are not told of its clients.
+    if proxy.add_headers != Some(false) && forwarding.is_none() {
         let asked = head.headers.get(HOST).and_then(|host| host.to_str().ok());
         fields::append(headers, FORWARDED_FOR, &context.remote().ip);
         if let Some(host) = asked {
@@ -185,8 +193,13 @@ fn onward(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) ->
 fn target(head: &Parts, to: &Passed) -> Result<Uri, Refusal> {
     let query = head.uri.query().filter(|_| !to.parameters.noquery);
     let path = if to.url.path.is_empty() { "/" } else { &to.url.path };
+    let origin = match to.parameters.forwarding {
+        Some(Forwarding::ByProxy) => to.url.origin(),
+        Some(Forwarding::Direct) | None => String::new(),
+    };
     let target = match query {
-        Some(query) => Cow::Owned(format!("{path}?{query}")),
+        Some(query) => Cow::Owned(format!("{origin}{path}?{query}")),
+        None if !origin.is_empty() => Cow::Owned(format!("{origin}{path}")),
         None => Cow::Borrowed(path),
     };
     Uri::try_from(&*target).map_err(|_| Refusal::new(StatusCode::BAD_REQUEST))

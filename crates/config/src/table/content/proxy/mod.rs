@@ -3,6 +3,7 @@
 pub mod balancer;
 pub mod fastcgi;
 pub mod fcgid;
+pub mod forward;
 mod health;
 pub mod mod_fastcgi;
 mod parameters;

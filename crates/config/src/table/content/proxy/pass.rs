@@ -86,16 +86,6 @@ pub static ROWS: &[Row] = rows![
         .of("mod_proxy_wstunnel.c")
         .default("on", "as in httpd"),
     "Whether a backend of ws:// and wss:// also gets requests that ask for no WebSocket.",
-    word("ProxyRequests", HOSTS, "off", |_, word| match word.eq_ignore_ascii_case("off") {
-        true => Ok(()),
-        false => {
-            Err("a forward proxy is not supported: strangers would send requests to every server through it; \
-                 write off, or name the backends with ProxyPass"
-                .to_owned())
-        }
-    })
-    .default("off", "strangers abuse an open proxy"),
-    "Only `off` is accepted: the server is no forward proxy.",
     section("Proxy", HOSTS, "URL", 1..=2, proxy).because("the directives inside have their own defaults"),
     "Settings for requests that are passed to a backend whose URL begins with URL; `*` stands for any text. `<Directory>`, `<Files>` and `.htaccess` do not apply to such requests.",
     section("ProxyMatch", HOSTS, "regex", 1..=1, |d, args, _| {

@@ -1,0 +1,42 @@
+//! The forward proxy (mod_proxy).
+
+use crate::draft::Draft;
+use crate::model::proxy::forward::ProxyRemote;
+use crate::model::proxy::{BackendAddress, BackendScheme, BackendUrl};
+use crate::table::row::{HOSTS, MANY, Row, flag, rows, words};
+
+pub static ROWS: &[Row] = rows![
+    "mod_proxy.c",
+    flag("ProxyRequests", HOSTS, |d, on| {
+        let at = d.at.clone();
+        let forward = &mut d.settings().proxy.forward;
+        (forward.on, forward.at) = (Some(on), Some(at));
+    })
+    .default("off", "strangers abuse an open proxy"),
+    "Forwards requests whose target is a URL of another server, `GET http://example.org/ HTTP/1.1` \
+     (docs/operating/forward-proxy.md). `<Proxy>` restricts who may do that. Only http:// is forwarded; CONNECT is refused.",
+    words("ProxyBlock", HOSTS, "*|word…", 1..=MANY, block).because("`<Proxy>` decides which URLs are allowed"),
+    "Answers 403 instead of passing a request to a host whose name contains the word; `*` blocks all. Addresses are not \
+     looked up: an address that a client writes is compared as text.",
+    words("ProxyRemote", HOSTS, "*|URL proxy", 2..=2, remote).because("the server connects to other servers itself"),
+    "Sends forwarded requests for URLs that begin with URL to another proxy, http://host:port. Requests of ProxyPass are not \
+     sent there.",
+];
+
+/// `ProxyBlock *|word…`
+fn block(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let words = words.iter().map(|word| word.to_ascii_lowercase());
+    draft.settings().proxy.forward.blocked.extend(words);
+    Ok(())
+}
+
+/// `ProxyRemote *|URL proxy`
+fn remote(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [from, to] = args else { return Ok(()) };
+    let to = BackendUrl::parse(to)?;
+    if to.scheme != BackendScheme::Http || !matches!(to.address, BackendAddress::Tcp(..)) {
+        return Err(format!("expected a proxy of the form http://host:port, got {to}"));
+    }
+    draft.settings().proxy.forward.remotes.push(ProxyRemote { from: from.to_ascii_lowercase(), to });
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! The forward proxy: `ProxyRequests On`. A client of HTTP/1 names another server in the target of its request.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::request::Parts;
+use http::{StatusCode, Uri};
+
+use super::context::RequestContext;
+use super::place::find;
+use crate::base::refusal::Refusal;
+use crate::routing::Route;
+use config::proxy::forward::Forwarding;
+use config::proxy::{BackendAddress, BackendParameters, BackendUrl, Passed};
+
+/// The route to the server that the client has named, if that is another one and `ProxyRequests` is on. Neither aliases
+/// nor `<Location>` of this host's own paths apply to it.
+pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<Route>>, Refusal> {
+    // Internal redirects, as to an error page, have a target of their own.
+    let is_of_client = context.stream.is_none() && !context.is_part() && head.uri == context.head.uri;
+    let Some(scheme) = head.uri.scheme_str().filter(|_| is_of_client) else { return Ok(None) };
+    let generation = &context.generation;
+    if !generation.config.sections.iter().any(|section| section.own.proxy.forward.is_on()) {
+        return Ok(None);
+    }
+    // The path is one of another server, for which rules about slashes and depth do not hold.
+    let mut of_host = head.clone();
+    of_host.uri = Uri::from_static("/");
+    let own = find(context, &of_host).await?;
+    let own = &*own;
+    let rules = &own.settings.proxy.forward;
+    if !rules.is_on() || is_own(context, head, own, scheme) {
+        return Ok(None);
+    }
+    let forbidden = |why: &str| {
+        context.log_error(own, &format_args!("ProxyRequests: {} is not forwarded: {why}", head.uri));
+        Refusal::new(StatusCode::FORBIDDEN)
+    };
+    if !scheme.eq_ignore_ascii_case("http") {
+        return Err(forbidden("only http:// URLs are"));
+    }
+    let authority = head.uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
+    let path = if head.uri.path().is_empty() { "/" } else { head.uri.path() };
+    let wanted = BackendUrl::parse(&format!("http://{authority}{path}")).map_err(|why| forbidden(&why))?;
+    let (mut to, mut way) = (wanted.clone(), Forwarding::Direct);
+    if let Some(proxy) = rules.remote(&wanted.to_string()) {
+        (to.address, way) = (proxy.address.clone(), Forwarding::ByProxy);
+    }
+    // Clients choose the names of these servers: none of their connections or failures is stored.
+    let parameters = BackendParameters {
+        forwarding: Some(way),
+        disable_reuse: true,
+        retry: Some(Duration::ZERO),
+        ..BackendParameters::default()
+    };
+    let to = Passed { url: to, parameters: Arc::new(parameters), at: rules.at.clone().unwrap_or_default() };
+    Ok(Some(Rc::new(generation.routes.forwarded(&generation.config, own, to))))
+}
+
+/// Whether a target with this scheme names the host of the route itself, so that the request is for its own pages.
+fn is_own(context: &RequestContext, head: &Parts, own: &Route, scheme: &str) -> bool {
+    let usual = if context.is_secure() { "https" } else { "http" };
+    let Some(name) = head.uri.host().filter(|_| scheme.eq_ignore_ascii_case(usual)) else { return false };
+    let host = context.generation.config.hosts.get(usize::from(own.host));
+    let port = head.uri.port_u16().unwrap_or(if context.is_secure() { 443 } else { 80 });
+    let local = context.client.local.socket.map(|socket| socket.port());
+    host.is_some_and(|host| [local, host.server_port].contains(&Some(port)) && host.has_name(name))
+}
+
+/// An error if `ProxyBlock` names the backend.
+pub fn check_blocked(context: &RequestContext, route: &Route, to: &Passed) -> Result<(), Refusal> {
+    let rules = &route.settings.proxy.forward;
+    let is_blocked = |host: &str| !rules.blocked.is_empty() && rules.blocks(host);
+    match &to.url.address {
+        BackendAddress::Tcp(..) if is_blocked(&to.url.authority) => {
+            context.log_error(route, &format_args!("{} is blocked by ProxyBlock", to.url.authority));
+            Err(Refusal::new(StatusCode::FORBIDDEN))
+        }
+        _ => Ok(()),
+    }
+}

@@ -9,10 +9,10 @@ use crate::support::{Request, Server, Site};
 
 fn serve(conf: &str) -> Server {
     Site::new()
-        .file("htdocs/a.txt", "a camel\n".repeat(100))
-        .file("htdocs/a.html", "a camel\n".repeat(100))
-        .file("htdocs/in/a.txt", "a camel\n".repeat(100))
-        .file("htdocs/in/a.html", "a camel\n".repeat(100))
+        .file("htdocs/a.txt", &"a camel\n".repeat(100))
+        .file("htdocs/a.html", &"a camel\n".repeat(100))
+        .file("htdocs/in/a.txt", &"a camel\n".repeat(100))
+        .file("htdocs/in/a.html", &"a camel\n".repeat(100))
         .serve(&format!("Substitute s/camel/dromedary/n\n{conf}"))
 }
 

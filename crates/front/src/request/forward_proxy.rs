@@ -27,13 +27,15 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
     // The path is one of another server, for which rules about slashes and depth do not hold.
     let mut of_host = head.clone();
     of_host.uri = Uri::from_static("/");
-    let own = find(context, &of_host).await?;
-    let own = &*own;
+    let of_host = find(context, &of_host).await?;
+    let own = &*of_host;
     let rules = &own.settings.proxy.forward;
     if !rules.is_on() || is_own(context, head, own, scheme) {
         return Ok(None);
     }
     let forbidden = |why: &str| {
+        // For the error page.
+        context.leads_to(of_host.clone());
         context.log_error(own, &format_args!("ProxyRequests: {} is not forwarded: {why}", head.uri));
         Refusal::new(StatusCode::FORBIDDEN)
     };

@@ -1,4 +1,5 @@
-//! Reverse and forward proxy: which requests are answered by a backend, and how. The meaning is that of httpd 2.4's mod_proxy.
+//! Reverse and forward proxy: which requests are answered by a backend, and how. The meaning is that of httpd 2.4's
+//! mod_proxy.
 
 pub mod backend_tls;
 pub mod balancer;

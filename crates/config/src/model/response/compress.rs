@@ -1,4 +1,4 @@
-//! Compression of responses: `SetOutputFilter`, `AddOutputFilter`. `AddOutputFilterByType` is in `filter_chain`.
+//! Compression of responses: `SetOutputFilter`, `AddOutputFilter`. `AddOutputFilterByType` is in `filters`.
 
 use crate::model::merge::{by_key, keep, settings};
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use super::filters::{OUTPUT_FILTERS, known};
 use crate::draft::Draft;
 use crate::model::overrides::Class;
 use crate::model::response::expr::Expr;
-use crate::model::response::filter_chain::{Dispatch, FilterProtocol, FilterProvider, FilterRank, SmartFilter};
+use crate::model::response::filters::{Dispatch, FilterProtocol, FilterProvider, FilterRank, SmartFilter};
 use crate::table::row::{ANYWHERE, Contexts, FILE_INFO, MANY, Row, rows, words};
 
 const OPTIONS: Contexts = ANYWHERE.and_htaccess(Class::OPTIONS);

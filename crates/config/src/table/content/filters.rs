@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::draft::Draft;
 use crate::model::response::compress::Coding;
-use crate::model::response::filter_chain::FilterProvider;
-use crate::model::response::filters::TextFilter;
+use crate::model::response::filters::{FilterProvider, TextFilter};
 use crate::model::response::substitute::LineSubstitution;
 use crate::syntax::value;
 use crate::table::row::{ANY, FILE_INFO, MANY, Row, flag, number, rows, size, word, words};

@@ -1,16 +1,15 @@
 //! The filters that the configuration names for a response.
 
-use http::header::{CACHE_CONTROL, HeaderMap};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Response, StatusCode};
 
 use crate::request::context::RequestContext;
 use crate::request::context::expressions::{ExprOf, SeenResponse};
-use crate::request::includes::facts;
 use crate::request::respond::body::BodySource;
+use crate::request::respond::headers::mime;
 use crate::routing::Route;
 use config::response::compress::Coding;
-use config::response::filter_chain::{ChosenFilter, FilterProvider, FilteredResponse};
-use config::response::filters::TextFilter;
+use config::response::filters::{ChosenFilter, FilterProvider, FilteredResponse, TextFilter};
 
 /// A response, as far as the choice of its filters depends on it.
 #[derive(Clone, Copy)]
@@ -64,7 +63,7 @@ pub fn of_text(of: &FilterSubject<'_>) -> Vec<TextFilter> {
     if !rules.may_change_text() {
         return Vec::new();
     }
-    rules.text_filters.of(&facts::file_name(of.route), &of_chain(of))
+    rules.text_filters.of(&file_name(of.route), &of_chain(of))
 }
 
 /// The codings that the configuration names for a response, in its order.
@@ -74,7 +73,7 @@ pub fn codings(of: &FilterSubject<'_>) -> Vec<Coding> {
         FilterProvider::Coding(coding) => Some(coding),
         FilterProvider::Text(_) => None,
     });
-    of.route.settings.response.compress.codings(&facts::file_name(of.route), chain)
+    of.route.settings.response.compress.codings(&file_name(of.route), chain)
 }
 
 /// The filters of the chain that fit a response.
@@ -84,14 +83,24 @@ pub fn of_chain(of: &FilterSubject<'_>) -> Vec<ChosenFilter> {
         return Vec::new();
     }
     let (context, headers) = (of.context, of.response.headers);
-    let forbids = |value: &http::HeaderValue| {
+    let forbids = |value: &HeaderValue| {
         value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains("no-transform"))
     };
     let response = FilteredResponse {
-        mime: facts::type_of(headers),
+        mime: type_of(headers),
         is_proxied: of.route.backend.is_some(),
         is_fixed: headers.get_all(CACHE_CONTROL).iter().any(forbids),
         holds: &|expr| context.is_true(&of.as_source(), expr),
     };
     context.apply_rules(|| chain.chosen(&response))
+}
+
+/// The media type of a response, without parameters.
+pub fn type_of(headers: &HeaderMap) -> &str {
+    mime(headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default())
+}
+
+/// The name of a route's file, of whose extensions filters may be.
+pub fn file_name(route: &Route) -> String {
+    route.filename.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

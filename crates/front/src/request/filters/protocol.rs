@@ -4,7 +4,7 @@ use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, ETAG, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, WARNING,
 };
 
-use config::response::filter_chain::FilterProtocol;
+use config::response::filters::FilterProtocol;
 
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 

@@ -3,15 +3,13 @@
 use std::os::unix::fs::MetadataExt;
 use std::time::SystemTime;
 
-use http::header::{CONTENT_TYPE, HeaderMap};
+use http::header::HeaderMap;
 
 use crate::log::error_logs::LineClass;
 use crate::request::context::RequestContext;
-use crate::request::filters::chosen::{self, FilterSubject};
-use crate::request::respond::headers::mime;
+use crate::request::filters::chosen::{self, FilterSubject, file_name, type_of};
 use crate::routing::Route;
-use config::response::filter_chain::FilterProvider;
-use config::response::filters::TextFilter;
+use config::response::filters::{FilterProvider, TextFilter};
 use config::response::includes::XBitHack;
 use config::{Handler, LogLevel};
 use files::open::OpenedFile;
@@ -79,13 +77,4 @@ pub fn is_allowed(context: &RequestContext, route: &Route) -> bool {
 /// Whether the output of a program is parsed, as far as its place decides. Its client then needs all of it.
 pub fn may_parse_output(route: &Route) -> bool {
     route.settings.response.may_include() && route.settings.options.includes
-}
-
-/// The media type of a response, without parameters.
-pub fn type_of(headers: &HeaderMap) -> &str {
-    mime(headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default())
-}
-
-pub fn file_name(route: &Route) -> String {
-    route.filename.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -5,37 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use super::filter_chain::{ChosenFilter, FilterProvider, FilterRank};
+use super::chain::ChosenFilter;
+use super::provider::{FilterProvider, FilterRank, TextFilter};
 use crate::model::merge::{by_key, keep, settings};
 
 /// Maximum number of filters of a response. Each stores a line, and a `.htaccess` file could list thousands.
 const MOST: usize = 8;
 
-/// An output filter that changes the text of a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextFilter {
-    /// Undoes the content coding gzip.
-    Inflate,
-    /// Applies the patterns of `Substitute`.
-    Substitute,
-    /// Executes server-side includes.
-    Includes,
-}
-
-impl TextFilter {
-    /// The filter of this name, in any case.
-    pub fn of(name: &str) -> Option<TextFilter> {
-        match name.to_ascii_lowercase().as_str() {
-            "inflate" => Some(TextFilter::Inflate),
-            "substitute" => Some(TextFilter::Substitute),
-            "includes" => Some(TextFilter::Includes),
-            _ => None,
-        }
-    }
-}
-
 settings! {
-    /// Filters by place and extension. Those by type and condition are in `filter_chain`.
+    /// Filters by place and extension. Those by type and condition are in `chain`.
     #[derive(Clone, Default, PartialEq, Eq)]
     place struct TextFilters {
         /// `SetOutputFilter`: filters of all responses. Empty: `SetOutputFilter` names none of these.
@@ -85,7 +63,7 @@ fn in_order(mut filters: Vec<(FilterRank, TextFilter)>) -> Vec<TextFilter> {
 mod tests {
     use super::TextFilter::{Includes, Inflate, Substitute};
     use super::*;
-    use crate::model::response::filter_chain::FilterProtocol;
+    use crate::model::response::filters::FilterProtocol;
 
     #[test]
     fn filters_are_in_the_order_of_the_configuration_except_inflate() {

@@ -139,8 +139,9 @@ fn perl_filters_at_a_backend_are_an_error_and_not_skipped() {
     let server = Site::new()
         .file("lib/Blank.pm", "package Blank; use Apache2::Const -compile => 'OK'; sub handler { Apache2::Const::OK } 1;")
         .serve(&format!(
-            "PerlSwitches -Ilib\nPerlModule Blank\n<Location /blank>\nProxyPass {}\nPerlOutputFilterHandler Blank\n</Location>\n",
-            backend.url("/")
+            "PerlSwitches -Ilib\nPerlModule Blank\n<Location /blank>\nPerlOutputFilterHandler Blank\n</Location>\n\
+             ProxyPassMatch ^/blank {}\n",
+            backend.url("")
         ));
     assert_eq!(server.get("/blank/x").status, 500);
     server.logged("its Perl filters would not run");

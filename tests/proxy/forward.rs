@@ -23,7 +23,8 @@ fn a_request_for_another_server_is_forwarded_with_its_path_as_sent() {
          <Location />\nRequire all denied\n</Location>",
     );
     for target in ["/x?q", "/a%2Fb//c/../d%zz", "/moved/x", "/"] {
-        let request = Request::get(&backend.url(target)).header("Proxy-Authorization", "Basic x").header("Host", "wrong");
+        let request =
+            Request::get(&backend.url(target)).header("Proxy-Authorization", "Basic x").header("Host", "wrong");
         let text = server.send(request).is(200).text();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!("GET {target} HTTP/1.1"));

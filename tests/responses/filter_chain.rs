@@ -75,9 +75,13 @@ fn types_of_an_inner_section_replace_those_of_the_outer_one() {
 #[test]
 fn check_names_a_provider_that_does_not_exist() {
     let site = Site::new();
-    site.configure("FilterProvider f RATE_LIMIT true\nFilterTrace g 1\nFilterProvider f SUBSTITUTE resp=Content-Type text/html");
+    site.configure(
+        "FilterProvider f RATE_LIMIT true\nFilterTrace g 1\nFilterProvider f SUBSTITUTE resp=Content-Type text/html",
+    );
     let checked = site.cameleer(["check", "-f", "site.conf"]);
-    for expected in ["FilterProvider: there is no filter RATE_LIMIT", "the filter g is not declared", "is that of httpd 2.2"] {
+    for expected in
+        ["FilterProvider: there is no filter RATE_LIMIT", "the filter g is not declared", "is that of httpd 2.2"]
+    {
         assert!(checked.err.contains(expected), "{expected}: {checked:?}");
     }
 }

@@ -188,8 +188,14 @@ pub const DIRECTIVES: &[(&str, Grown)] = &[
             chain + &lines(n, |i| format!("FilterProvider f DEFLATE \"{} && 'b' == 'a{i}'\"", conditions(n, i)))
         }),
     ),
-    ("FilterChain", By(|n| lines(n, |_| format!("FilterProvider f SUBSTITUTE true\nFilterChain @f{}", " -f".repeat(n))))),
-    ("FilterProtocol", By(|n| lines(n, |_| "FilterProvider f SUBSTITUTE true\nFilterProtocol f SUBSTITUTE change=yes".into()))),
+    (
+        "FilterChain",
+        By(|n| lines(n, |_| format!("FilterProvider f SUBSTITUTE true\nFilterChain @f{}", " -f".repeat(n)))),
+    ),
+    (
+        "FilterProtocol",
+        By(|n| lines(n, |_| "FilterProvider f SUBSTITUTE true\nFilterProtocol f SUBSTITUTE change=yes".into())),
+    ),
     ("AddOutputFilter", By(|n| listed("AddOutputFilter", "DEFLATE", n))),
     (
         "Substitute",

@@ -62,10 +62,8 @@ mod tests {
 
     #[test]
     fn a_part_of_a_name_blocks_it_and_the_first_remote_that_fits_is_used() {
-        let remote = |from: &str, to: &str| ProxyRemote {
-            from: from.to_owned(),
-            to: BackendUrl::parse(to).expect("a URL"),
-        };
+        let remote =
+            |from: &str, to: &str| ProxyRemote { from: from.to_owned(), to: BackendUrl::parse(to).expect("a URL") };
         let rules = ForwardProxy {
             blocked: vec!["rocky".to_owned()],
             remotes: vec![remote("http://a.example/", "http://one:81"), remote("*", "http://two:82")],

@@ -76,7 +76,8 @@ settings! {
 impl Compress {
     /// Whether any response may be compressed.
     pub fn is_on(&self) -> bool {
-        self.all.as_ref().is_some_and(|all| !all.is_empty()) || self.extensions.values().any(|codings| !codings.is_empty())
+        self.all.as_ref().is_some_and(|all| !all.is_empty())
+            || self.extensions.values().any(|codings| !codings.is_empty())
     }
 
     /// Codings for a response with this file name, in the order of the configuration; those of the filter chain are
@@ -114,10 +115,8 @@ mod tests {
 
     #[test]
     fn codings_are_listed_once_in_the_order_of_the_configuration() {
-        let outer = Compress {
-            extensions: BTreeMap::from([("svg".into(), vec![Coding::Zstd])]),
-            ..Compress::default()
-        };
+        let outer =
+            Compress { extensions: BTreeMap::from([("svg".into(), vec![Coding::Zstd])]), ..Compress::default() };
         let chain = || [Coding::Brotli, Coding::Gzip, Coding::Brotli].into_iter();
         assert_eq!(outer.codings("a.html", chain()), [Coding::Brotli, Coding::Gzip]);
         assert_eq!(outer.codings("a.SVG.html", chain()), [Coding::Zstd, Coding::Brotli, Coding::Gzip]);

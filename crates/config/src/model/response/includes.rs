@@ -82,10 +82,7 @@ mod tests {
 
     #[test]
     fn a_filter_is_named_by_extension_or_place() {
-        let outer = Includes {
-            extensions: BTreeMap::from([("shtml".into(), true)]),
-            ..Includes::default()
-        };
+        let outer = Includes { extensions: BTreeMap::from([("shtml".into(), true)]), ..Includes::default() };
         assert!(outer.filter("a.SHTML.en") && outer.are_on());
         assert!(!outer.filter("shtml"));
         let mut inner = outer.clone();

@@ -31,9 +31,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use actions::Actions;
+use compress::Compress;
 use expires::Expires;
 use expr::ExprText;
-use compress::Compress;
 use filters::{FilterChain, FilterProvider, TextFilter, TextFilters};
 use headers::HeaderRule;
 use includes::Includes;

@@ -80,7 +80,8 @@ fn provide(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         );
     };
     draft.charge_rule()?;
-    let known = FilterProvider::of(provider).ok_or_else(|| format!("there is no filter {provider}: {OUTPUT_FILTERS}"))?;
+    let known =
+        FilterProvider::of(provider).ok_or_else(|| format!("there is no filter {provider}: {OUTPUT_FILTERS}"))?;
     let expr = Expr::parse(expression, &mut draft.patterns)?;
     add(draft, name, known, Dispatch::Holds(expr));
     Ok(())
@@ -133,5 +134,6 @@ fn trace(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 fn declared<'a>(draft: &'a mut Draft, name: &str) -> Result<&'a mut SmartFilter, String> {
     let filter = draft.settings().response.filter_chain.filters.get_mut(name);
-    filter.ok_or_else(|| format!("the filter {name} is not declared in this section: write FilterDeclare {name} before"))
+    filter
+        .ok_or_else(|| format!("the filter {name} is not declared in this section: write FilterDeclare {name} before"))
 }

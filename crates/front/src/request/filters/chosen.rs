@@ -83,9 +83,8 @@ pub fn of_chain(of: &FilterSubject<'_>) -> Vec<ChosenFilter> {
         return Vec::new();
     }
     let (context, headers) = (of.context, of.response.headers);
-    let forbids = |value: &HeaderValue| {
-        value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains("no-transform"))
-    };
+    let forbids =
+        |value: &HeaderValue| value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains("no-transform"));
     let response = FilteredResponse {
         mime: type_of(headers),
         is_proxied: of.route.backend.is_some(),

@@ -1,6 +1,7 @@
 //! FastCGI: applications that run beside the server, and programs that the server starts itself.
 
 mod application;
+mod guards;
 mod hostile;
 mod htaccess;
 mod managed;

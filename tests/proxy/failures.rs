@@ -137,7 +137,10 @@ fn proxy_error_override_replaces_error_pages_of_backends() {
 fn perl_filters_at_a_backend_are_an_error_and_not_skipped() {
     let backend = Backend::new(|_| ok("secret"));
     let server = Site::new()
-        .file("lib/Blank.pm", "package Blank; use Apache2::Const -compile => 'OK'; sub handler { Apache2::Const::OK } 1;")
+        .file(
+            "lib/Blank.pm",
+            "package Blank; use Apache2::Const -compile => 'OK'; sub handler { Apache2::Const::OK } 1;",
+        )
         .serve(&format!(
             "PerlSwitches -Ilib\nPerlModule Blank\n<Location /blank>\nPerlOutputFilterHandler Blank\n</Location>\n\
              ProxyPassMatch ^/blank {}\n",

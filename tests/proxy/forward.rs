@@ -56,9 +56,8 @@ fn a_client_that_proxy_does_not_allow_gets_the_own_error_page_and_reaches_nothin
 fn other_schemes_blocked_hosts_and_connect_are_refused() {
     let backend = echo();
     let server = serve("ProxyBlock Secret localhost");
-    for target in ["https://127.0.0.1/", "ftp://127.0.0.1/"] {
-        assert_eq!(server.get(target).is(403).text(), "own error page", "{target}");
-    }
+    assert_eq!(server.get("https://127.0.0.1/").is(403).text(), "own error page");
+    server.get("ftp://127.0.0.1/").is(400);
     server.get(&format!("http://LOCALHOST:{}/", backend.port)).is(403);
     server.get("http://a.secret.example/").is(403);
     server.logged("a.secret.example is blocked by ProxyBlock");

@@ -39,7 +39,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 pub use answers::SqlAnswers;
-pub use basic::{CERTIFICATE_PASSWORD, basic_credentials, is_faked};
+pub use basic::{CERTIFICATE_PASSWORD, basic_credentials, credentials, is_faked};
 pub use cached::forget as forget_cached_hashes;
 pub use directory::{DirectoryAnswer, DirectoryEntry, DirectoryQuestion};
 pub use files::{FileCache, FileLook, FileReading};

@@ -33,7 +33,7 @@ pub use bundle::{Bundle, is_skipped, speaks_of, without_skipped};
 pub use model::clients::{Clients, KeepAlive, ReadTimeouts, ReceivePace, Spooling};
 pub use model::config::{Config, Expanded, Facts, ShadowChanges};
 pub use model::context::{Scope, depth};
-pub use model::fastcgi::{fcgi, fcgid, servers as fastcgi_servers};
+pub use model::fastcgi::{fcgi, fcgid, guards as fastcgi_guards, servers as fastcgi_servers};
 pub use model::handler::{BackendHandler, Handler, NamedBy};
 pub use model::host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
 pub use model::identity::{CanonicalName, Named, Signature, Tokens};

@@ -2,8 +2,15 @@
 
 use crate::record::{HEADER, MOST_CONTENT, RecordType, header};
 
-/// `FCGI_RESPONDER`
-const RESPONDER: u8 = 1;
+/// What an application does with a request (section 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FastcgiRole {
+    /// `FCGI_RESPONDER`: answers it.
+    Responder = 1,
+    /// `FCGI_AUTHORIZER`: decides about access. It gets no body.
+    Authorizer = 2,
+}
+
 /// `FCGI_KEEP_CONN`
 const KEEP_CONNECTION: u8 = 1;
 /// Lengths below this one take one byte, others four.
@@ -11,9 +18,14 @@ const SHORT: usize = 128;
 
 /// The record that begins a request; with `keep`, the application leaves the connection open behind its response.
 pub fn begin(keep: bool) -> Vec<u8> {
+    begin_as(FastcgiRole::Responder, keep)
+}
+
+/// As [`begin`], for an application in this role.
+pub fn begin_as(role: FastcgiRole, keep: bool) -> Vec<u8> {
     let flags = if keep { KEEP_CONNECTION } else { 0 };
     let mut record = header(RecordType::BeginRequest, 8).to_vec();
-    record.extend_from_slice(&[0, RESPONDER, flags, 0, 0, 0, 0, 0]);
+    record.extend_from_slice(&[0, role as u8, flags, 0, 0, 0, 0, 0]);
     record
 }
 

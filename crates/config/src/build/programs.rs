@@ -20,7 +20,8 @@ impl Draft {
     /// Adds the pool if a place of the configuration has CGI programs, or a `.htaccess` file may name some. The queue
     /// is as long as that of the default pool.
     pub(super) fn add_program_pool(&mut self) {
-        if self.config.facts.single || !(leaves_programs_to_kernel(&self.config) || may_exec(&self.config)) {
+        let may_run = leaves_programs_to_kernel(&self.config) || may_exec(&self.config) || has_guards(&self.config);
+        if self.config.facts.single || !may_run {
             return;
         }
         let spare =
@@ -52,7 +53,9 @@ impl Config {
     /// Whether a place of the configuration has FastCGI programs that this server starts, or a `.htaccess` file may
     /// name some.
     pub fn has_fcgid_programs(&self) -> bool {
-        handlers(self).any(|handler| *handler == Handler::FcgidScript) || lets_htaccess_name_programs(self)
+        handlers(self).any(|handler| *handler == Handler::FcgidScript)
+            || has_guards(self)
+            || lets_htaccess_name_programs(self)
     }
 }
 
@@ -78,7 +81,12 @@ fn may_exec(config: &Config) -> bool {
 fn names_programs(config: &Config) -> bool {
     let has_alias = config.hosts.iter().flat_map(|host| &host.aliases).any(|alias| alias.script);
     let has_folder = config.hosts.iter().any(|host| host.virtual_folders.have_scripts());
-    has_alias || has_folder || handlers(config).any(Handler::is_cgi)
+    has_alias || has_folder || has_guards(config) || handlers(config).any(Handler::is_cgi)
+}
+
+/// Whether FastCGI programs decide about access to a place.
+fn has_guards(config: &Config) -> bool {
+    config.sections.iter().any(|section| section.own.fcgid.guards.are_on())
 }
 
 /// Whether a `.htaccess` file may make files CGI scripts: by a handler, where it may set ExecCGI or a section does.

@@ -192,14 +192,6 @@ const GROUPS: &[Group] = &[
         names: "CGIScriptTimeout CGIDScriptTimeout LimitXMLRequestBody LimitInternalRecursion",
     },
     Group {
-        fate: Refused,
-        advice: "FastCGI authorizers are not supported: use AuthUserFile, Require or a Perl handler",
-        names: "FcgidAccessChecker FcgidAccessCheckerAuthoritative FcgidAuthenticator \
-            FcgidAuthenticatorAuthoritative FcgidAuthorizer FcgidAuthorizerAuthoritative \
-            FastCgiAccessChecker FastCgiAccessCheckerAuthoritative FastCgiAuthenticator \
-            FastCgiAuthenticatorAuthoritative FastCgiAuthorizer FastCgiAuthorizerAuthoritative",
-    },
-    Group {
         fate: Ignored,
         advice: OF_FASTCGI,
         names: "FcgidBusyScanInterval FcgidCmdOptions FcgidErrorScanInterval FcgidIdleScanInterval FcgidIPCDir \

@@ -47,6 +47,7 @@ pub async fn request(
     route: &Rc<Route>,
     body: &mut RequestBody,
 ) -> Result<WorkerReply, Refusal> {
+    refuse_guards(context, route)?;
     keep_pace(context, route)?;
     let body = body.receive(context, route).await?;
     let (head, body) = inflate::unpacked(context, head, route, body).await?;
@@ -56,8 +57,20 @@ pub async fn request(
     reply_to(context, &head, route, ticket).await
 }
 
+/// Refuses a place where both FastCGI programs and Perl phases decide: workers run the phases, and no such programs.
+fn refuse_guards(context: &RequestContext, route: &Route) -> Result<(), Refusal> {
+    if !(route.settings.has_perl_phases() && route.settings.fcgid.guards.are_on()) {
+        return Ok(());
+    }
+    let why = "FastCGI programs and Perl handlers cannot both decide about access: remove FcgidAuthenticator, \
+               FcgidAuthorizer and FcgidAccessChecker here, or the handlers of the phases";
+    context.log_error(route, &why);
+    Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+}
+
 /// Lets a worker run the phases of a request that a backend answers. The body is left for the backend.
 pub async fn run_phases(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<WorkerReply, Refusal> {
+    refuse_guards(context, route)?;
     keep_pace(context, route)?;
     let pool = route.settings.pool;
     let ticket = context.generation.workers.of(pool).submit(frame::job_of_phases(context, head, route))?;

@@ -32,15 +32,33 @@ pub fn job_of_phases<'a>(context: &RequestContext, head: &Parts, route: &'a Rout
     job_with(context, head, route, Body::Memory(Bytes::new()), flags)
 }
 
-fn job_with<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: Body, mut flags: Flags) -> Job<'a> {
+/// The job of a FastCGI program that decides about access. `task`: its role, then user and password of the client.
+pub fn job_of_guard<'a>(context: &RequestContext, head: &Parts, route: &'a Route, task: &[u8]) -> Job<'a> {
+    let mut flags = flags(context, route);
+    flags |= Flags::GUARD;
+    job_of(context, head, route, Body::Memory(Bytes::new()), JobKind { flags, task })
+}
+
+/// What a worker does with a request, apart from its place.
+struct JobKind<'a> {
+    flags: Flags,
+    task: &'a [u8],
+}
+
+fn job_with<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: Body, flags: Flags) -> Job<'a> {
+    let task = context.task().map(|(Task::Command(text) | Task::Perl(text))| text).unwrap_or_default();
+    job_of(context, head, route, body, JobKind { flags, task: &task })
+}
+
+fn job_of<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: Body, mut kind: JobKind<'_>) -> Job<'a> {
     let id = context.services.shared.next_id();
     if matches!(body, Body::File(..)) {
-        flags |= Flags::BODY_IN_FD;
+        kind.flags |= Flags::BODY_IN_FD;
     }
     let content = Content { id, flags, body: &body };
     Job {
         id,
-        frame: encode(context, head, route, content),
+        frame: encode(context, head, route, &body, (id, kind)),
         body: if let Body::File(file, _) = body { Some(file) } else { None },
         label: Label {
             host: route.host,
@@ -63,15 +81,13 @@ pub fn pool(context: &RequestContext, route: &Route) -> Option<PoolNumber> {
     }
 }
 
-/// The parts of a frame that come from neither the request nor the route.
-struct Content<'a> {
-    id: u64,
-    flags: Flags,
-    body: &'a Body,
-}
-
-fn encode(context: &RequestContext, head: &Parts, route: &Route, content: Content<'_>) -> Vec<u8> {
-    let Content { id, flags, body } = content;
+fn encode(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Route,
+    body: &Body,
+    (id, JobKind { flags, task }): (u64, JobKind<'_>),
+) -> Vec<u8> {
     let client = &context.client;
     let mut request = frame::Request {
         id,
@@ -99,7 +115,6 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, content: Conten
     let sent = target::as_sent(&context.head).or(written.map(str::as_bytes));
     let variables = variables::encode(&context.variables());
     let forced = route.forced.as_ref().map(|by| by.encode()).unwrap_or_default();
-    let task = context.task().map(|(Task::Command(text) | Task::Perl(text))| text).unwrap_or_default();
     let certificate = certificate(context).encode();
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
     set(Field::Env, &variables);
@@ -114,7 +129,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, content: Conten
     set(Field::Filename, route.filename.as_os_str().as_bytes());
     set(Field::Overrides, &route.overrides);
     set(Field::Forced, &forced);
-    set(Field::Task, &task);
+    set(Field::Task, task);
     set(Field::Certificate, certificate.as_bytes());
     let visitor = context.visitor();
     if let Some(name) = visitor.name() {

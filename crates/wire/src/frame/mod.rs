@@ -78,7 +78,7 @@ pub enum Field {
     /// Handler and media type that a rewrite rule has named, separated by a zero byte; empty: none.
     Forced = 14,
     /// Replacement of the handler, for an element of server-side includes: a command of /bin/sh, or the name of
-    /// a Perl sub and its arguments with zero bytes between them. Empty: the handler runs.
+    /// a Perl sub and its arguments with zero bytes between them. Empty: the handler runs. See [`Flags::GUARD`], too.
     Task = 15,
     /// The client's certificate, as a [`SeenCertificate`].
     Certificate = 16,
@@ -132,6 +132,9 @@ impl Flags {
 
     /// A backend answers after the phases: no handler responds, and the body does not come with the frame.
     pub const ONWARD: Flags = Flags(128);
+
+    /// A FastCGI program decides about access: [`Field::Task`] has its role, then user and password of the client.
+    pub const GUARD: Flags = Flags(256);
 
     /// Whether every bit of `other` is set.
     pub fn has(self, other: Flags) -> bool {

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use config::Settings;
+use fastcgi::request::FastcgiRole;
 use wire::fcgid::{PHASE_OF_PROGRAM, PHASE_OF_WAITING, ProgramSpec};
 
-use crate::fcgid::exchange::{self, ExchangeEnd, ExchangeLimits};
+use crate::fcgid::exchange::{self, ExchangeEnd, ExchangeLimits, ProgramRequest};
 use crate::fcgid::lease::{Lease, NoLease};
 use crate::fcgid::spec::{self, StandingProgram};
 use crate::log_context::report;
@@ -57,24 +58,19 @@ pub fn respond(programs: &FcgidPrograms<'_>, settings: &Settings, request: u64, 
         Some(server) => ProgramSpec::clone(&server.spec),
         None => spec::of(apache::requested(request).host, settings, script, &variables),
     };
-    let connect_wait = settings.fcgid.connect;
-    let exchange = FcgidExchange { request, spec: &spec, variables: &variables, connect_wait };
-    ask(programs.manager, &exchange, limits(settings, begun))
-}
-
-/// A request for a process of a program.
-struct FcgidExchange<'a> {
-    request: u64,
-    spec: &'a ProgramSpec,
-    variables: &'a [(Vec<u8>, Vec<u8>)],
-    /// Maximum time until a process is free.
-    connect_wait: Option<Duration>,
+    let sent = ProgramRequest { role: FastcgiRole::Responder, variables: &variables };
+    ask(manager, (settings, &spec), request, sent, limits(settings, begun))
 }
 
 /// Asks a process of the program. A used process that ends without a response, as it may by its own rules, has lost
 /// nothing where the method is idempotent (RFC 9110, section 9.2.2): a new process gets the request, once.
-fn ask(manager: &OwnedFd, exchange: &FcgidExchange<'_>, limits: ExchangeLimits) -> i32 {
-    let FcgidExchange { request, spec, variables, connect_wait } = *exchange;
+pub(super) fn ask(
+    manager: &OwnedFd,
+    (settings, spec): (&Settings, &ProgramSpec),
+    request: u64,
+    sent: ProgramRequest<'_>,
+    limits: ExchangeLimits,
+) -> i32 {
     let file = spec.file.display();
     let patience = connect_wait.and_then(|wait| Instant::now().checked_add(wait)).into_iter();
     let by = patience.chain(limits.by).min();
@@ -99,7 +95,7 @@ fn ask(manager: &OwnedFd, exchange: &FcgidExchange<'_>, limits: ExchangeLimits) 
         };
         let (is_used, pid) = (lease.is_used, lease.pid);
         libperl::activity_phase(PHASE_OF_PROGRAM);
-        let ended = exchange::run(&mut lease, request, variables, limits);
+        let ended = exchange::run(&mut lease, request, sent, limits);
         libperl::activity_phase(0);
         let (status, why) = match ended {
             ExchangeEnd::Whole => {
@@ -124,14 +120,14 @@ fn ask(manager: &OwnedFd, exchange: &FcgidExchange<'_>, limits: ExchangeLimits) 
     }
 }
 
-fn limits(settings: &Settings, begun: Instant) -> ExchangeLimits {
+pub(super) fn limits(settings: &Settings, begun: Instant) -> ExchangeLimits {
     let all = [Some(settings.request_timeout).filter(|time| !time.is_zero()), settings.fcgid.busy];
     let by = all.into_iter().flatten().min().and_then(|time| begun.checked_add(time));
     ExchangeLimits { by, io: settings.fcgid.io.unwrap_or(IO) }
 }
 
 /// The variables of CGI, and the fields that `FcgidPassHeader` adds.
-fn variables(settings: &Settings, request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
+pub(super) fn variables(settings: &Settings, request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut variables = apache::cgi_env();
     variables.insert(b"FCGI_ROLE".to_vec(), b"RESPONDER".to_vec());
     for name in &settings.fcgid.pass_headers {
@@ -149,7 +145,7 @@ fn variables(settings: &Settings, request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
     variables.into_iter().collect()
 }
 
-fn failed(request: u64, status: u16, why: &str) -> i32 {
+pub(super) fn failed(request: u64, status: u16, why: &str) -> i32 {
     apache::set_note(request, b"error-notes", why.as_bytes());
     apache::fail(request, status);
     report(why);

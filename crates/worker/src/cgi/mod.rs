@@ -9,6 +9,7 @@
 //! To the front they are the workers of a pool of its own: docs/decisions/0020-cgi-processes.md.
 
 mod fcgid;
+mod guard;
 mod locations;
 mod pool_view;
 mod worker;

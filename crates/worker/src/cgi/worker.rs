@@ -9,13 +9,13 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use apache::{ErrorPage, HandlerOutcome};
-use wire::frame::{Field, Frame};
+use wire::frame::{Field, Flags, Frame};
 use wire::reply::{Outgoing, Reply};
 use wire::transport::{Inbound, Presence, WorkerPort, in_memory};
 
 use super::fcgid::FcgidPrograms;
 use super::locations::ProgramLocation;
-use super::{Programs, fcgid};
+use super::{Programs, fcgid, guard};
 use crate::log_context::{self, LogContext, report};
 use crate::place::language_of;
 use crate::program::child::Child;
@@ -101,14 +101,17 @@ impl ProgramWorker {
         open_body(&frame, body)?;
         activity_begins(&frame);
         let command = frame.field(Field::Task).to_vec();
+        let is_guard = frame.flags().has(Flags::GUARD);
         let location = locations.of(&frame);
         let place = location.as_ref().map(|location| location.place.clone()).unwrap_or_default();
+        let place = if is_guard { guard::place(&place) } else { place };
         let client = Box::new(Front { port: self.port.clone(), request: frame.id() });
         let request = apache::begin(apache::Incoming { frame, place, client });
         match location {
             Ok(location) => {
                 apache::speak(location.view.api);
                 let status = match command.is_empty() {
+                    _ if is_guard => guard::respond(&self.programs, &location.settings, request, begun, &command),
                     true => respond(&self.programs, &location, request, begun),
                     false => respond_with_command(&location, request, begun, command),
                 };

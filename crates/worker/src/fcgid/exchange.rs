@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
+use fastcgi::request::FastcgiRole;
 use fastcgi::{FastcgiEvent, ProtocolError, ResponseReader, request};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -42,6 +43,14 @@ pub struct ExchangeLimits {
     pub io: Duration,
 }
 
+/// What a program is sent.
+#[derive(Clone, Copy)]
+pub struct ProgramRequest<'a> {
+    /// Whether the program answers, or decides about access.
+    pub role: FastcgiRole,
+    pub variables: &'a [(Vec<u8>, Vec<u8>)],
+}
+
 struct Exchange<'a> {
     lease: &'a mut Lease,
     request: u64,
@@ -57,19 +66,19 @@ struct Exchange<'a> {
 }
 
 /// Sends the request with these variables, and transfers the response.
-pub fn run(lease: &mut Lease, request: u64, variables: &[(Vec<u8>, Vec<u8>)], limits: ExchangeLimits) -> ExchangeEnd {
+pub fn run(lease: &mut Lease, request: u64, sent: ProgramRequest<'_>, limits: ExchangeLimits) -> ExchangeEnd {
     // The body is sent from its beginning: an earlier attempt may have read it.
     if let Err(error) = lseek(io::stdin().as_fd(), 0, Whence::SeekSet) {
         return ExchangeEnd::Lost(error.into());
     }
-    let pairs = variables.iter().map(|(name, value)| (&name[..], &value[..]));
-    let out = [request::begin(false), request::params(pairs)].concat();
+    let pairs = sent.variables.iter().map(|(name, value)| (&name[..], &value[..]));
+    let out = [request::begin_as(sent.role, false), request::params(pairs)].concat();
     let mut exchange = Exchange {
         lease,
         request,
         out,
         sent: 0,
-        body_is_sent: false,
+        body_is_sent: sent.role == FastcgiRole::Authorizer,
         is_deaf: false,
         reader: ResponseReader::default(),
         input: BytesMut::new(),

@@ -21,19 +21,27 @@ const OF_THE_PROCESS: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
 
 /// The program of the virtual host with index `host` for `script`. `variables` are those of the request.
 pub fn of(host: u16, settings: &Settings, script: &Path, variables: &[(Vec<u8>, Vec<u8>)]) -> ProgramSpec {
+    let command = settings.fcgid.wrapper(script).map(|wrapper| &wrapper.command[..]);
+    match command {
+        Some([program, arguments @ ..]) => {
+            let spec = of_file(host, settings, Path::new(program), variables);
+            let arguments = arguments.iter().map(|argument| argument.clone().into_bytes()).collect();
+            ProgramSpec { arguments, ..spec }
+        }
+        _ => of_file(host, settings, script, variables),
+    }
+}
+
+/// The program of the virtual host with index `host` in this file, without arguments.
+pub fn of_file(host: u16, settings: &Settings, file: &Path, variables: &[(Vec<u8>, Vec<u8>)]) -> ProgramSpec {
     let rules = &settings.fcgid;
-    let command = rules.wrapper(script).map(|wrapper| &wrapper.command[..]);
-    let (file, arguments) = match command {
-        Some([program, arguments @ ..]) => (Path::new(program), arguments),
-        _ => (script, &[][..]),
-    };
     let inherited = variables.iter().filter(|(name, _)| OF_THE_PROCESS.iter().any(|known| known.as_bytes() == name));
     let mut environment: Vec<Vec<u8>> = inherited.map(|(name, value)| [&name[..], b"=", value].concat()).collect();
     environment.extend(rules.initial_env.iter().map(|(name, value)| format!("{name}={value}").into_bytes()));
     ProgramSpec {
         host,
         file: file.to_owned(),
-        arguments: arguments.iter().map(|argument| argument.clone().into_bytes()).collect(),
+        arguments: Vec::new(),
         environment,
         folder: file.parent().unwrap_or(Path::new("/")).to_owned(),
         limits: [settings.program.cpu, settings.program.memory, settings.program.processes],

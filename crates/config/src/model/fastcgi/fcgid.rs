@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::fastcgi::guards::FcgidGuards;
 use crate::model::fastcgi::servers::StaticServer;
 use crate::model::merge::{append, keep, settings};
 
@@ -37,6 +38,8 @@ settings! {
         pub busy: Option<Duration>, keep;
         /// `FcgidMaxRequestLen` in bytes; default `LimitRequestBody`.
         pub most_bytes: Option<u64>, keep;
+        /// `FcgidAuthenticator`, `FcgidAuthorizer`, `FcgidAccessChecker`
+        pub guards: FcgidGuards, FcgidGuards::merge;
         /// `FastCgiServer`: processes of this program run from the start on.
         pub server: Option<Arc<StaticServer>>, keep;
         /// `-pass-header` of mod_fastcgi: names of header fields as written, which are also names of variables.

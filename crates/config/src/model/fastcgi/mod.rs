@@ -3,4 +3,5 @@
 
 pub mod fcgi;
 pub mod fcgid;
+pub mod guards;
 pub mod servers;

@@ -1,6 +1,7 @@
 //! Access control: looks up the facts that a location's rules need, and refuses requests that the rules deny.
 
 pub mod certificate;
+mod guards;
 pub mod passwords;
 pub mod reverse_dns;
 
@@ -26,9 +27,11 @@ use access::{
     RequirementAnswer, RequirementQuery, User, challenge, judge,
 };
 use config::access::{AccessRules, Lookups, Methods};
+use config::fastcgi_guards::GuardKind;
 use config::pools;
 use config::response::expr::{ExprFailure, ExprText};
 use files::open::root;
+use guards::{GuardAnswer, GuardedUser};
 
 const AUTHENTICATION_INFO: HeaderName = HeaderName::from_static("authentication-info");
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
@@ -48,11 +51,30 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
         let name = look_up(context, rules.lookups == Lookups::Double).await;
         context.visitor_mut().rename(name.unwrap_or_default());
     }
+    let is_guarded = route.settings.fcgid.guards.are_on();
+    if is_guarded {
+        Box::pin(check_guard(context, head, route, GuardKind::AccessChecker)).await?;
+    }
     if !rules.is_open() {
         check(context, head, route).await?;
     }
+    if is_guarded {
+        Box::pin(check_guard(context, head, route, GuardKind::Authorizer)).await?;
+    }
     certificate::name_user(context, route);
     Ok(())
+}
+
+/// Lets a FastCGI program decide, if the place has one.
+async fn check_guard(context: &RequestContext, head: &Parts, route: &Route, kind: GuardKind) -> Result<(), Refusal> {
+    match (guards::check(context, head, route, kind).await?, kind) {
+        (GuardAnswer::Admitted, _) => Ok(()),
+        (GuardAnswer::Refused(Some(challenge)), _) => {
+            Err(Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, challenge))
+        }
+        (GuardAnswer::Refused(None), GuardKind::AccessChecker) => Err(Refusal::new(StatusCode::UNAUTHORIZED)),
+        (GuardAnswer::Refused(None), _) => Err(unauthorized(context, head, route, false).await),
+    }
 }
 
 /// Evaluates the access rules, and looks up the client's name or user when they need it.
@@ -171,6 +193,11 @@ async fn look_up(context: &RequestContext, verified: bool) -> Result<Option<Rc<s
 
 /// Authenticates the client by its `Authorization` header.
 async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Result<User, Refusal> {
+    match Box::pin(guards::authenticate(context, head, route)).await? {
+        GuardedUser::Is(user) => return Ok(user),
+        GuardedUser::Nobody => return Err(unauthorized(context, head, route, false).await),
+        GuardedUser::Unknown => {}
+    }
     let (passwords, rules) = (&context.services.passwords, &route.settings.access);
     let config = &context.generation.config;
     let sent = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);

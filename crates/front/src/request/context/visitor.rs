@@ -1,6 +1,7 @@
 //! The client's identity, as far as a request needed it, and the client's permits of limits.
 
 use std::cell::{Ref, RefMut};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use wire::control::PoolNumber;
@@ -18,11 +19,25 @@ pub struct Visitor {
     scheme: Option<Rc<str>>,
     /// The request's places in `MaxConcurrentReqs`, held until it is answered and its worker has ended.
     turns: Vec<ConcurrencyTurn>,
+    /// What FastCGI programs have admitted.
+    passes: Vec<GuardPass>,
     /// The client for `SpeedLimit` in the last pool, or the seconds after which a client that was too fast may retry.
     speed: Option<Result<(PoolNumber, ClientId), u32>>,
 }
 
+/// A program that has admitted the request: its file, the role and the user, and the path.
+pub type GuardPass = (PathBuf, Vec<u8>, Vec<u8>);
+
 impl Visitor {
+    /// Whether a program has admitted the request.
+    pub fn has_pass(&self, pass: &GuardPass) -> bool {
+        self.passes.contains(pass)
+    }
+
+    pub fn pass(&mut self, pass: GuardPass) {
+        self.passes.push(pass);
+    }
+
     /// The client's host name, if it was looked up and exists.
     pub fn name(&self) -> Option<&Rc<str>> {
         self.name.as_ref()

@@ -6,6 +6,7 @@
 //!                ◀─ response, BodySource::Backend ─┘
 //! ```
 
+pub mod guard;
 mod response;
 mod script;
 mod stderr;

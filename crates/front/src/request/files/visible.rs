@@ -76,7 +76,11 @@ impl<'a> FolderView<'a> {
         let has_more_perl = has_more_perl
             || inner.needs_providers() && (&inner.requires, &inner.passwords) != (&outer.requires, &outer.passwords);
         let is_certified = certificate::may_open(self.context, found, self.route);
-        found.refusal.is_none() && !has_more_perl && is_certified && self.may_enter(found)
+        found.refusal.is_none()
+            && !found.settings.fcgid.guards.are_on()
+            && !has_more_perl
+            && is_certified
+            && self.may_enter(found)
     }
 
     fn may_enter(&self, route: &Route) -> bool {

@@ -85,6 +85,10 @@ mod tests {
         assert_eq!(inner.of("shtml", &one), [Substitute]);
         let many = TextFilters { all: Some(vec![Substitute; 1000]), ..TextFilters::default() };
         assert_eq!(many.of("a", &[]).len(), MOST);
-        assert!(inner.are_on() && !TextFilters { all: Some(vec![Includes]), ..TextFilters::default() }.are_on());
+        assert!(
+            outer.are_on()
+                && !inner.are_on()
+                && !TextFilters { all: Some(vec![Includes]), ..TextFilters::default() }.are_on()
+        );
     }
 }

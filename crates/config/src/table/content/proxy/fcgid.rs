@@ -3,7 +3,9 @@
 use crate::draft::Draft;
 use crate::model::fastcgi::fcgid::FcgidWrapper;
 use crate::syntax::words::split;
-use crate::table::row::{ANYWHERE, FILE_INFO, HOSTS, Row, SERVER, duration, number, rows, size, word, words};
+use crate::table::row::{
+    ANYWHERE, CONTAINERS, FILE_INFO, HOSTS, Row, SERVER, duration, flag, number, path, rows, size, word, words,
+};
 
 /// Largest number of processes, and of requests of one process.
 const MOST: u64 = 1 << 32;
@@ -15,6 +17,35 @@ pub static ROWS: &[Row] = rows![
         .because("the script itself is executed"),
     "Program that answers for the FastCGI scripts of this place, or for those with this suffix, instead of the scripts \
      themselves. With `virtual` the script need not exist. A Perl program can often run as PsgiApp.",
+    path("FcgidAuthenticator", CONTAINERS, |d, file| d.settings().fcgid.guards.authenticator = Some(file))
+        .aliases(&["FastCgiAuthenticator"])
+        .because("AuthBasicProvider checks passwords"),
+    "FastCGI program that checks the password of a user whom `Require` asks for, with `AuthType Basic` \
+     (docs/operating/fastcgi.md). A status of 200 admits the user; its headers `Variable-NAME` are variables of the request.",
+    path("FcgidAuthorizer", CONTAINERS, |d, file| d.settings().fcgid.guards.authorizer = Some(file))
+        .aliases(&["FastCgiAuthorizer"])
+        .because("Require decides"),
+    "FastCGI program that decides, after `Require`, whether the user may have the page. A status of 200 does.",
+    path("FcgidAccessChecker", CONTAINERS, |d, file| d.settings().fcgid.guards.access_checker = Some(file))
+        .aliases(&["FastCgiAccessChecker"])
+        .because("Require decides"),
+    "FastCGI program that decides, before `Require`, whether the client may have the page. A status of 200 does.",
+    flag("FcgidAuthenticatorAuthoritative", CONTAINERS, |d, on| {
+        d.settings().fcgid.guards.authenticator_decides = Some(on)
+    })
+    .aliases(&["FastCgiAuthenticatorAuthoritative"])
+    .default("on", "as in mod_fcgid"),
+    "With `off`, AuthBasicProvider checks the password of a user whom the program refuses.",
+    flag("FcgidAuthorizerAuthoritative", CONTAINERS, |d, on| d.settings().fcgid.guards.authorizer_decides = Some(on))
+        .aliases(&["FastCgiAuthorizerAuthoritative"])
+        .default("on", "as in mod_fcgid"),
+    "With `off`, `Require` alone decides about a user whom the program refuses.",
+    flag("FcgidAccessCheckerAuthoritative", CONTAINERS, |d, on| {
+        d.settings().fcgid.guards.access_checker_decides = Some(on)
+    })
+    .aliases(&["FastCgiAccessCheckerAuthoritative"])
+    .default("on", "as in mod_fcgid"),
+    "With `off`, `Require` alone decides about a client that the program refuses.",
     words("FcgidInitialEnv", ANYWHERE, "name [value]", 1..=2, |d, args| {
         let [name, value @ ..] = args else { return Ok(()) };
         let value = value.first().cloned().unwrap_or_default();

@@ -40,21 +40,22 @@ struct Moved {
 impl Routes {
     /// The route after a rule of the host has named a backend.
     pub fn at_backend(&self, config: &Config, route: &Route, backend: Passed) -> Route {
-        let path = Text::new(&route.path);
-        self.to_backend(config, route, backend, &path, route.sent.as_deref())
+        let (path, sent) = (&Text::new(&route.path), route.sent.as_deref());
+        let place = PathOnDisk { host: route.host, path, sent, filename: &route.filename, script_alias: false };
+        self.to_backend(config, route, backend, &place)
     }
 
     /// The route to a server that the client has named: sections are compared with its whole URL.
     pub fn forwarded(&self, config: &Config, route: &Route, to: Passed) -> Route {
-        let url = Text(to.url.to_string());
-        self.to_backend(config, route, to, &url, None)
+        let path = &Text(to.url.to_string());
+        let place = PathOnDisk { host: route.host, path, sent: None, filename: &route.filename, script_alias: false };
+        self.to_backend(config, route, to, &place)
     }
 
-    fn to_backend(&self, config: &Config, route: &Route, backend: Passed, path: &Text, sent: Option<&str>) -> Route {
-        let place = PathOnDisk { host: route.host, path, sent, filename: &route.filename, script_alias: false };
-        let found = self.look_at_backend(config, &place, &backend.url);
+    fn to_backend(&self, config: &Config, route: &Route, backend: Passed, place: &PathOnDisk<'_>) -> Route {
+        let found = self.look_at_backend(config, place, &backend.url);
         Route {
-            redirect: redirect::of_place(&found.settings, &path.0),
+            redirect: redirect::of_place(&found.settings, &place.path.0),
             sections: found.sections,
             branches: Rc::default(),
             settings: found.settings,

@@ -83,9 +83,9 @@ pub fn activity(memory: &dyn MemoryReader, address: usize) -> Option<PerlActivit
         rest = behind;
         String::from_utf8_lossy(text).into_owned()
     };
-    let [method, host, client, target] = told.lengths;
+    let [method, host, client, target] = copied.lengths;
     let (method, host, client, target) = (text(method), text(host), text(client), text(target));
-    let sys::RawActivity { request, received_us, begun_us, perl, phase, .. } = told;
+    let sys::RawActivity { request, received_us, begun_us, perl, phase, .. } = copied;
     Some(PerlActivity { request, received_us, begun_us, method, host, client, target, phase, perl })
 }
 

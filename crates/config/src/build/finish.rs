@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wire::control::PoolNumber;
 
-use super::{client_certificates, connections, handlers, logs, proxies, satisfy, shadow, unusable};
+use super::{client_certificates, connections, handlers, logs, managed, satisfy, shadow};
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::host::Host;
@@ -23,7 +23,9 @@ impl Draft {
             self.config.listen.push(Listen::Tcp((Ipv4Addr::UNSPECIFIED, port).into()));
         }
         logs::finish(self);
+        managed::assign(self);
         self.inherit();
+        managed::settle_files(self);
         self.settle_aliases();
         user_dirs::finish(self);
         check_remote_ip(self);
@@ -32,6 +34,7 @@ impl Draft {
         self.order_start_up();
         self.config.start_up.sort_by_key(|it| matches!(it.step, StartUpStep::PostConfigRequire(_)));
         check_tls(self);
+        managed::finish(self);
         client_certificates::finish(self);
         self.check_balancers();
         connections::finish(self);
@@ -177,9 +180,10 @@ fn check_tls(draft: &mut Draft) {
     for index in 0..draft.config.hosts.len() {
         let used = draft.config.wants_tls(&draft.config.hosts[index]);
         let tls = &mut draft.config.hosts[index].tls;
-        tls.used = used && !tls.certificates.is_empty();
-        if let (Some((at, true)), true) = (&tls.engine, tls.certificates.is_empty()) {
-            let message = "SSLEngine: no certificate: set SSLCertificateFile and SSLCertificateKeyFile";
+        let has_certificate = tls.is_managed || !tls.certificates.is_empty();
+        tls.used = used && has_certificate;
+        if let (Some((at, true)), false) = (&tls.engine, has_certificate) {
+            let message = "SSLEngine: no certificate: set SSLCertificateFile and SSLCertificateKeyFile, or name the host in MDomain";
             draft.errors.push(ConfigError::at(at, message.to_owned()));
         }
     }

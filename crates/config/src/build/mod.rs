@@ -7,6 +7,7 @@ mod disk;
 mod finish;
 mod handlers;
 mod logs;
+mod managed;
 mod pools;
 mod programs;
 mod proxies;

@@ -48,6 +48,7 @@ pub fn separate(config: &mut Config, shadow: &ShadowChanges) {
     // Access logs are written for the same cost, but their contents are useless.
     config.logs.fill(LogTarget::File(Path::new("/dev/null").to_owned()));
     config.clients.connections_per_client = 0;
+    config.managed.domains.iter_mut().for_each(|domain| domain.is_renewed = false);
     config.sections.iter_mut().for_each(|section| section.own.scheduling.speed = None);
     move_hosts(config, shadow);
     let moved = |old: &Listen| shadow.addresses(&config.listen).find(|(listen, _)| *listen == old);

@@ -23,6 +23,7 @@ use crate::model::server::{
 use crate::model::settings::Section;
 use crate::model::start_up::warm_up::WarmUp;
 use crate::model::start_up::{NamedHandler, StartUp};
+use crate::model::tls::managed::ManagedCertificates;
 use crate::model::traces::Traces;
 use crate::syntax::tree::{At, ConfigError, Directive};
 use base::log::{self, LogLevel};
@@ -113,6 +114,8 @@ pub struct Config {
     pub sections: Vec<Section>,
     /// `TypesConfig`: extension (without dot, lower case) to MIME type.
     pub types: BTreeMap<String, String>,
+    /// `MDomain` and other directives about certificates that the server gets by itself.
+    pub managed: ManagedCertificates,
     /// `AdminListen`, `AdminToken`, `HistoryFile`.
     pub monitor: MonitorSettings,
     /// `ControlSocket`; `None`: the master chooses a path.
@@ -245,6 +248,14 @@ impl Config {
             perl: PerlSwitches { generation: facts.generation(), ..Default::default() },
             ..Config::default()
         }
+    }
+
+    /// `MDStoreDir`, or the folder `md` in systemd's `StateDirectory` or else in `ServerRoot`.
+    pub fn certificate_store(&self) -> PathBuf {
+        let state = self.facts.env.iter().find(|(name, _)| name == "STATE_DIRECTORY");
+        let first = state.and_then(|(_, folders)| folders.split(':').find(|folder| folder.starts_with('/')));
+        let base = first.map_or_else(|| self.server_root.clone(), PathBuf::from);
+        self.managed.store.clone().unwrap_or_else(|| base.join("md"))
     }
 
     /// Whether a host uses TLS, and so needs a certificate.

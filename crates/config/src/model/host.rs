@@ -72,6 +72,8 @@ pub struct Host {
     pub containers: Vec<u16>,
     /// `SSL…`, except the directives for backends.
     pub tls: Tls,
+    /// The managed domain of the host's names: index into `ManagedCertificates::domains`.
+    pub managed: Option<u16>,
     /// `Protocols`
     pub protocols: Protocols,
     /// Positions of the host's connection handlers.

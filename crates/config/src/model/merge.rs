@@ -112,5 +112,10 @@ pub fn by_key<K: Ord + Clone, V: Clone>(outer: &mut BTreeMap<K, V>, inner: &BTre
     outer.extend(inner.iter().map(|(key, value)| (key.clone(), value.clone())));
 }
 
+/// The inner value replaces the outer value in any case.
+pub fn always<T: Clone>(outer: &mut T, inner: &T) {
+    outer.clone_from(inner);
+}
+
 /// No-op for fields that are merged by other code.
 pub fn apart<O, I>(_: &mut O, _: &I) {}

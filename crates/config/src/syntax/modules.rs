@@ -8,7 +8,7 @@ const EMBODIED: &str = "core.c http_core.c=http_module prefork.c=mpm_prefork_mod
     mod_authz_user.c mod_autoindex.c mod_brotli.c mod_cache.c mod_cache_disk.c mod_cache_socache.c mod_cgi.c \
     mod_dbd.c mod_deflate.c mod_dir.c mod_env.c mod_expires.c mod_fastcgi.c mod_fcgid.c mod_filter.c mod_headers.c mod_http2.c \
     mod_ident.c mod_include.c mod_info.c mod_ldap.c mod_lbmethod_bybusyness.c mod_lbmethod_byrequests.c mod_lbmethod_bytraffic.c \
-    mod_log_config.c mod_logio.c mod_macro.c mod_mime.c mod_negotiation.c mod_perl.c mod_proxy.c \
+    mod_log_config.c mod_logio.c mod_macro.c mod_md.c mod_mime.c mod_negotiation.c mod_perl.c mod_proxy.c \
     mod_proxy_balancer.c mod_proxy_fcgi.c mod_proxy_hcheck.c mod_proxy_http.c mod_proxy_wstunnel.c mod_remoteip.c \
     mod_reqtimeout.c mod_request.c mod_rewrite.c mod_setenvif.c mod_slotmem_shm.c mod_so.c mod_socache_shmcb.c mod_speling.c \
     mod_ssl.c mod_status.c mod_substitute.c mod_throttle_access.c mod_unique_id.c mod_unixd.c mod_userdir.c mod_usertrack.c \

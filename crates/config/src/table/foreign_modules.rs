@@ -148,7 +148,6 @@ const ROWS: &[Counterpart] = &[
         Decide,
         BY_PERL,
     ),
-    row("mod_md", "md", "MD", Nothing, "certificates are read from files: let certbot renew them, and reload"),
     row(
         "the MPM",
         "mpm_event mpm_worker mpm_prefork",

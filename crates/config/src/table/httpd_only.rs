@@ -77,7 +77,26 @@ const GROUPS: &[Group] = &[
         advice: "certificates are read from files and never fetched: name the files with SSLCertificateFile",
         names: "SSLFIPS SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLVHostSNIPolicy SSLProxyCARevocationCheck SSLProxyCARevocationFile SSLProxyCARevocationPath \
             SSLProxyMachineCertificateChainFile SSLProxyMachineCertificatePath SecureListen NWSSLTrustedCerts \
-            NWSSLUpgradeable MDomain MDomainSet MDMember MDMembers MDRequireHttps MDCertificateFile MDCertificateKeyFile",
+            NWSSLUpgradeable",
+    },
+    Group {
+        fate: Refused,
+        advice: "only http-01 and tls-alpn-01 are supported: use these, or another ACME client with SSLCertificateFile",
+        names: "MDChallengeDns01 MDChallengeDns01Version",
+    },
+    Group {
+        fate: Refused,
+        advice: "connections to the certificate authority go directly: open the firewall for them, or use another ACME \
+                 client with SSLCertificateFile",
+        names: "MDHttpProxy MDHttpProxyCACertificateFile",
+    },
+    Group {
+        fate: Ignored,
+        advice: "certificates are got and renewed without this setting, and the error log and the status show them; remove the line",
+        names: "MDActivationDelay MDCertificateCheck MDCertificateMonitor MDCertificateStatus MDCheckInterval \
+                MDInitialDelay MDMatchNames MDMessageCmd MDMustStaple MDNotifyCmd MDProfile MDProfileMandatory \
+                MDRenewViaARI MDServerStatus MDStapleOthers MDStapling MDStaplingKeepResponse MDStaplingRenewWindow \
+                MDStoreLocks MDWarnWindow",
     },
     Group {
         fate: Ignored,
@@ -93,13 +112,7 @@ const GROUPS: &[Group] = &[
             SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize SSLSessionTicketKeyFile \
             SSLStaplingCache SSLStaplingErrorCacheTimeout SSLStaplingFakeTryLater SSLStaplingForceURL \
             SSLStaplingResponderTimeout SSLStaplingResponseMaxAge SSLStaplingResponseTimeSkew SSLStaplingReturnResponderErrors \
-            SSLStaplingStandardCacheTimeout MDActivationDelay MDBaseServer MDCACertificateFile MDCAChallenges \
-            MDCertificateAgreement MDCertificateAuthority MDCertificateCheck MDCertificateMonitor MDCertificateProtocol \
-            MDCertificateStatus MDChallengeDns01 MDChallengeDns01Version MDCheckInterval MDContactEmail MDDriveMode \
-            MDExternalAccountBinding MDHttpProxy MDHttpProxyCACertificateFile MDInitialDelay MDMatchNames MDMessageCmd \
-            MDMustStaple MDNotifyCmd MDPortMap MDPrivateKeys MDProfile MDProfileMandatory MDRenewMode MDRenewViaARI \
-            MDRenewWindow MDRetryDelay MDRetryFailover MDServerStatus MDStapleOthers MDStapling MDStaplingKeepResponse \
-            MDStaplingRenewWindow MDStoreDir MDStoreLocks MDWarnWindow",
+            SSLStaplingStandardCacheTimeout",
     },
     Group {
         fate: Refused,

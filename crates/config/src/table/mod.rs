@@ -98,6 +98,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         client::strictness::ROWS,
         client::tls::ROWS,
         client::client_certificates::ROWS,
+        client::managed::ROWS,
         client::http2::ROWS,
         client::remote_ip::ROWS,
         client::connections::ROWS,

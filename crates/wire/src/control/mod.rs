@@ -1,12 +1,14 @@
 //! Messages between the master and the front, the mold and the expander. Each is one JSON object; descriptors
 //! travel beside it, in the order that the message documents.
 
+mod challenge;
 mod counts;
 mod hosts;
 mod status;
 
 use serde::{Deserialize, Serialize};
 
+pub use challenge::{Challenge, ChallengeType};
 pub use counts::{ExitReason, ServerCounts};
 pub use hosts::{CertificateStatus, HostStatus};
 pub use status::{

@@ -1,7 +1,8 @@
 //! TLS settings of hosts. Files are only named here; the master reads them.
 
-use crate::model::merge::{apart, keep, settings};
+use crate::model::merge::{always, apart, keep, settings};
 pub mod client_auth;
+pub mod managed;
 pub mod suites;
 
 use std::path::PathBuf;
@@ -41,6 +42,8 @@ settings! {
         pub session_life: Option<Duration>, keep;
         /// `SSLCACertificateFile`, `SSLCARevocationFile`, …
         pub clients: ClientAuth, ClientAuth::merge;
+        /// Whether the certificate is that of a managed domain, [`Host::managed`](crate::Host::managed).
+        pub is_managed: bool, always;
         /// Whether a TLS listener can serve this host.
         pub used: bool, apart;
     }

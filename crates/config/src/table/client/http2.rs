@@ -45,13 +45,17 @@ pub static ROWS: &[Row] = rows![
 
 /// `Protocols h2 h2c http/1.1`
 fn protocols(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    // Answered for managed domains whether it is there or not.
+    let args: Vec<String> = args.iter().filter(|name| !name.eq_ignore_ascii_case("acme-tls/1")).cloned().collect();
     let one = |name: &String| match name.to_ascii_lowercase().as_str() {
         "h2" => Ok(Protocol::H2),
         "h2c" => Ok(Protocol::H2c),
         "http/1.1" => Ok(Protocol::Http1),
         _ => Err(format!("expected h2, h2c or http/1.1, got \"{name}\"")),
     };
-    let spoken = args.iter().map(one).collect::<Result<_, _>>()?;
-    draft.host().protocols.spoken = Some(spoken);
+    let spoken: Vec<Protocol> = args.iter().map(one).collect::<Result<_, _>>()?;
+    if !spoken.is_empty() {
+        draft.host().protocols.spoken = Some(spoken);
+    }
     Ok(())
 }

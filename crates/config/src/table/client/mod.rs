@@ -4,6 +4,8 @@ pub(super) mod client_certificates;
 pub(super) mod connections;
 pub(super) mod http2;
 pub(super) mod limits;
+pub(super) mod managed;
+mod managed_settings;
 pub(super) mod remote_ip;
 pub(super) mod strictness;
 pub(in crate::table) mod tls;

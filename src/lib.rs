@@ -17,6 +17,7 @@
 //!   ────────────
 //!   toolkit       options, the control socket's client and output, shared by the tools
 //!   ────────────
+//!   acme          the process that gets certificates from authorities
 //!   bench         the load tester, for any HTTP server
 //!   compat        which parts of a mod_perl site work here
 //!   front         the process of the clients: HTTP, files, routes, limits, the pool of workers

@@ -13,7 +13,7 @@ const ORDER: &[&[&str]] = &[
     &["admin", "perlcost"],
     &["migrate", "sitediff", "tune"],
     &["toolkit"],
-    &["bench", "compat", "front", "master", "monitor"],
+    &["acme", "bench", "compat", "front", "master", "monitor"],
     &["profiler", "worker"],
     &["access", "apr", "files", "proxy", "status"],
     &["databases", "tls"],
@@ -41,6 +41,7 @@ const RUNTIME: &[&str] = &["tokio", "hyper", "hyper-util", "http-body", "http-bo
 /// answer is there, so that the crates above it stay without tasks and threads.
 const WITH_RUNTIME: &[&str] = &[
     "access",
+    "acme",
     "bench",
     "cameleer",
     "databases",

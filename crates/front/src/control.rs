@@ -15,6 +15,7 @@ use super::request::proxied::health;
 use super::request::purge_url;
 use super::workers::{Worker, spool, take_over};
 use base::log;
+use tls::Challenges;
 
 /// Handles messages until the master ends the front or the front is drained.
 pub async fn serve(front: &Rc<Front>) -> anyhow::Result<()> {
@@ -59,6 +60,10 @@ fn execute(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Re
         ToFront::Certificates { generation: number } => {
             let identities = fds.next().context("the message Certificates has no descriptor of the certificates")?;
             front.generations().get(number)?.renew_identities(&front.sessions, identities)?;
+        }
+        ToFront::Challenges { serial, challenges } => {
+            front.shared().set_challenges(Challenges::new(challenges)?);
+            master.send(FromFront::Challenged { serial });
         }
         ToFront::Worker { worker, pool, adopted } => {
             let socket = fds.next().context("the message Worker has no descriptor of the socket")?;

@@ -58,6 +58,11 @@ impl Certificates {
         }
     }
 
+    /// The files are to be read again at this time.
+    pub fn read_at(&mut self, time: Instant) {
+        self.due = Some(time);
+    }
+
     /// Whether the files are to be read again now; true once.
     pub fn take_due(&mut self, now: Instant) -> bool {
         self.due.take_if(|due| *due <= now).is_some()

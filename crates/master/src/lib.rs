@@ -34,6 +34,7 @@ mod children;
 // Listening sockets, and the control socket.
 pub mod sockets;
 
+mod acme;
 mod announcer;
 mod backoff;
 mod certificates;

@@ -78,6 +78,9 @@ pub struct ServerStatus {
     /// FastCGI programs that the server has started.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub programs: Vec<FastcgiProgram>,
+    /// Certificates that the server gets by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub certificates: Vec<CertificateStatus>,
     /// `None` when the front did not answer within a second.
     pub front: Option<FrontStatus>,
 }
@@ -134,6 +137,23 @@ pub struct MoldStatus {
     pub refork: u32,
     /// Number of workers of the pool.
     pub workers: u32,
+}
+
+/// The certificates of a managed domain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CertificateStatus {
+    /// Name of the domain, the first in `MDomain`.
+    pub host: String,
+    /// In lower case.
+    pub names: Vec<String>,
+    /// End of the certificate, in seconds since 1970; of several, the first. `None`: there is none.
+    pub expires_s: Option<u64>,
+    /// When a new certificate is requested, in seconds since 1970; `None`: now.
+    pub renews_s: Option<u64>,
+    /// Number of failed requests since the last new certificate.
+    pub failures: u32,
+    /// The last failure.
+    pub error: Option<String>,
 }
 
 /// A FastCGI program of a generation.

@@ -10,12 +10,13 @@ use rustls::sign::CertifiedKey;
 use serde::{Deserialize, Serialize};
 use x509_cert::der::Decode;
 
+use super::self_signed;
 use super::staple::Good;
 use config::tls::NamedFile;
 use config::{ConfigError, Host, regular};
 
 /// Maximum size of a certificate, key or chain file, in bytes.
-const LONGEST: u64 = 16 << 20;
+pub(super) const LONGEST: u64 = 16 << 20;
 
 /// A certificate of a host with its key, as file contents, so that it can be sent to the front.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ pub struct Identity {
     key: String,
     /// DER: an OCSP response.
     staple: Option<Vec<u8>>,
+    /// Names of a managed domain without a certificate: a self-signed one is made, and chain and key are empty.
+    #[serde(default)]
+    fallback: Vec<String>,
 }
 
 /// Omits the key, which must not appear in a log.
@@ -38,8 +42,30 @@ impl std::fmt::Debug for Identity {
 }
 
 impl Identity {
+    /// A certificate and its key, in PEM.
+    pub(super) fn of(host: u16, chain: String, key: String) -> Identity {
+        Identity { host, chain, key, staple: None, fallback: Vec::new() }
+    }
+
+    /// Stands for a certificate that is not there yet.
+    pub(super) fn fallback(host: u16, names: Vec<String>) -> Identity {
+        Identity { fallback: names, ..Identity::of(host, String::new(), String::new()) }
+    }
+
+    /// Whether this stands for a certificate that is not there yet.
+    pub fn is_fallback(&self) -> bool {
+        !self.fallback.is_empty()
+    }
+
     /// Converts to rustls' form. The error names the wrong file and the problem.
     pub fn certified(&self) -> Result<CertifiedKey, Wrong> {
+        if self.is_fallback() {
+            let wrong = |error: String| Wrong::Certificate(format!("cannot be made: {error}"));
+            let (certificate, key) =
+                self_signed::certificate(&self.fallback, Vec::new()).map_err(|error| wrong(error.to_string()))?;
+            let certified = CertifiedKey::from_der(vec![certificate], key, &ring::default_provider());
+            return certified.map_err(|error| wrong(error.to_string()));
+        }
         let chain: Vec<_> = CertificateDer::pem_slice_iter(self.chain.as_bytes())
             .collect::<Result<_, _>>()
             .map_err(|error| Wrong::Certificate(format!("contains an invalid certificate ({error}): expected PEM")))?;
@@ -68,8 +94,7 @@ impl Identity {
 
 /// Whether certificate and key, in PEM, belong together and can be used.
 pub fn fit(chain: &str, key: &str) -> bool {
-    let identity = Identity { host: 0, chain: chain.to_owned(), key: key.to_owned(), staple: None };
-    identity.certified().is_ok()
+    Identity::of(0, chain.to_owned(), key.to_owned()).certified().is_ok()
 }
 
 /// The unusable part of an identity.
@@ -124,7 +149,7 @@ fn read_one(
         chain.push_str(&text(more)?);
     }
     let staple = host.tls.staple.as_ref().map(bytes).transpose()?;
-    let identity = Identity { host: index, chain, key: text(key)?, staple };
+    let identity = Identity { staple, ..Identity::of(index, chain, text(key)?) };
     let certified = identity.certified().map_err(|wrong| match wrong {
         Wrong::Certificate(why) => config_error(certificate, &why),
         Wrong::Key(why) => config_error(key, &why),

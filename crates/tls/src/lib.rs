@@ -5,12 +5,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod acme;
 pub mod backends;
+pub mod challenges;
 pub mod clients;
 pub mod development;
 pub mod identity;
+pub mod managed;
 pub mod names;
 mod pem_files;
+mod self_signed;
 pub mod server;
 pub mod sessions;
 mod signatures;
@@ -19,6 +23,7 @@ mod verifier;
 mod versions;
 
 pub use backends::{BackendClients, BackendFiles};
+pub use challenges::Challenges;
 pub use clients::ClientFiles;
 pub use identity::Identity;
 pub use server::Servers;
@@ -43,6 +48,12 @@ pub struct TlsFiles {
 pub fn read(config: &Config) -> Result<(TlsFiles, Vec<ConfigError>), Vec<ConfigError>> {
     let (mut identities, mut warnings, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for (index, host) in (0..).zip(&config.hosts).filter(|(_, host)| host.tls.used) {
+        if host.tls.is_managed {
+            let (mut found, mut odd) = managed::read(index, host, config);
+            identities.append(&mut found);
+            warnings.append(&mut odd);
+            continue;
+        }
         match identity::read(index, host) {
             Ok((mut found, mut odd)) => {
                 identities.append(&mut found);

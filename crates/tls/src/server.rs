@@ -1,6 +1,6 @@
 //! TLS server settings of hosts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
@@ -31,12 +31,16 @@ const QUICK: &[SignatureScheme] = &[SignatureScheme::ECDSA_NISTP256_SHA256, Sign
 #[derive(Default)]
 pub struct Servers {
     hosts: HashMap<u16, HostTls>,
+    /// Managed domains with a certificate.
+    managed: HashSet<u16>,
     /// Settings of connections to backends.
     pub backends: BackendClients,
 }
 
 /// A host may have several certificates, such as RSA and ECDSA.
 pub struct HostTls {
+    /// Whether the certificate stands for one that is not there yet.
+    pub is_fallback: bool,
     config: Arc<ServerConfig>,
     keys: Vec<Key>,
     /// Computed once per configuration, not per handshake.
@@ -59,6 +63,8 @@ impl Servers {
     /// Creates the settings from the configuration and the identities that the master has read.
     pub fn new(config: &Config, certificates: TlsFiles, sessions: &Sessions) -> anyhow::Result<Servers> {
         let mut keys: HashMap<u16, Vec<Key>> = HashMap::new();
+        let fallback: HashSet<u16> =
+            certificates.hosts.iter().filter(|identity| identity.is_fallback()).map(|identity| identity.host).collect();
         for identity in &certificates.hosts {
             let certified = identity.certified().map_err(|wrong| match wrong {
                 Wrong::Certificate(why) => anyhow::anyhow!("a certificate {why}"),
@@ -72,10 +78,18 @@ impl Servers {
         let made = keys.into_iter().filter_map(|(index, keys)| {
             let host = config.hosts.get(usize::from(index))?;
             let server = clients(host).and_then(|clients| Ok(HostTls::new(host, keys, sessions, cached, clients)?));
+            let server = server.map(|server| HostTls { is_fallback: fallback.contains(&index), ..server });
             Some(server.map(|server| (index, server)))
         });
         let hosts = made.collect::<anyhow::Result<_>>()?;
-        Ok(Servers { hosts, backends: BackendClients::new(certificates.backends) })
+        let managed = certificates.hosts.iter().filter(|identity| !identity.is_fallback());
+        let managed = managed.filter_map(|identity| config.hosts.get(usize::from(identity.host))?.managed).collect();
+        Ok(Servers { hosts, managed, backends: BackendClients::new(certificates.backends) })
+    }
+
+    /// Whether the managed domain with this number has a certificate.
+    pub fn has_certificate_of(&self, domain: u16) -> bool {
+        self.managed.contains(&domain)
     }
 
     /// `None`: the host has no certificate.
@@ -132,9 +146,13 @@ impl HostTls {
         }
         let variables = |leaf| names::variables("SSL_SERVER", leaf);
         let leaves = keys.iter().map(|key| key.bare.cert.first().map(variables).unwrap_or_default());
-        let certificates = leaves.map(Arc::new).collect();
-        let expiries = keys.iter().filter_map(|key| identity::expiry(key.bare.cert.first()?)).collect();
-        Ok(HostTls { config: Arc::new(config), certificates, expiries, keys, clients })
+        Ok(HostTls {
+            is_fallback: false,
+            config: Arc::new(config),
+            certificates: leaves.map(Arc::new).collect(),
+            keys,
+            clients,
+        })
     }
 
     /// Whether a signature may take more than 0.1 ms: with all keys except Ed25519 and P-256.

@@ -1,6 +1,7 @@
 //! `cameleer status`: a running server as a table, or as JSON.
 
 use std::fmt::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use wire::control::{
@@ -12,8 +13,7 @@ use base::printable;
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
 use status::auto::StatusFacts;
-use status::health;
-use status::{FastcgiProgram, MoldStatus, Usages};
+use status::{CertificateStatus, FastcgiProgram, MoldStatus, Usages};
 use toolkit::client::{Server, ServerChoice};
 use toolkit::units::{duration, size};
 
@@ -104,6 +104,7 @@ fn table(status: &status::ServerStatus, usages: &Usages) -> String {
         let _ = writeln!(text, "memory {} of a budget of {}", size(used), size(budget));
     }
     status.programs.iter().for_each(|program| programs(program, &mut text));
+    status.certificates.iter().for_each(|one| certificate(one, &mut text));
     match &status.front {
         None => text.push_str("the front does not answer\n"),
         Some(front) => {
@@ -215,6 +216,22 @@ fn programs(FastcgiProgram { generation, host_name, program }: &FastcgiProgram, 
             text,
             "  pid {pid:>7}  {state:<6}  {requests:>8} requests  up {age:>6}  {memory:>7} resident{current}"
         );
+    }
+}
+
+/// The certificate of a managed domain.
+fn certificate(of: &CertificateStatus, text: &mut String) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let left = |seconds: u64| duration(seconds.saturating_sub(now).saturating_mul(1000));
+    let life = match of.expires_s {
+        Some(end) if end > now => format!("good for {}", left(end)),
+        Some(_) => "expired".to_owned(),
+        None => "not there yet".to_owned(),
+    };
+    let renewal = of.renews_s.filter(|at| *at > now).map(|at| format!("  renewed in {}", left(at))).unwrap_or_default();
+    let _ = writeln!(text, "certificate {}  {life}{renewal}", printable::line(&of.host));
+    if let Some(error) = &of.error {
+        let _ = writeln!(text, "  {} failed requests, the last one: {}", of.failures, printable::line(error));
     }
 }
 

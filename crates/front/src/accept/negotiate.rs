@@ -9,10 +9,14 @@
 //! ```
 
 use std::io;
+use std::sync::Arc;
 
+use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::server::Acceptor;
+use tokio::io::AsyncWriteExt;
 use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::server::StartHandshake;
 
 use super::slow_handshake::{self, aside};
 use crate::client::Client;
@@ -87,6 +91,10 @@ async fn begins_with_preface(line: &mut CountedIo) -> io::Result<bool> {
 async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Negotiated> {
     let client = &connection.client;
     let start = LazyConfigAcceptor::new(Acceptor::default(), line).await?;
+    let challenge = connection.services.shared.challenges().handshake(&start.client_hello());
+    if let Some(challenge) = challenge {
+        return answer_challenge(start, challenge).await;
+    }
     let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
     // One snapshot of the certificates is used for the whole handshake, even if they are renewed meanwhile.
     let servers = connection.generation.tls();
@@ -105,11 +113,19 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
         Some(agreed) => agreed == b"h2",
         None => client.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1)),
     };
-    let certificate = ServerCertificate { variables: handshake.certificate(), key: handshake.chain() };
-    let outcome = HandshakeOutcome { name, host, asked: requests_certificate, client: certified, certificate };
+    let (variables, key) = (handshake.certificate(), handshake.chain());
+    let certificate = ServerCertificate { variables, key, is_fallback: server.is_fallback };
+    let outcome = HandshakeOutcome { name, host, asked, client: certified, certificate };
     client.secured(Session::of(stream.get_ref().1, outcome));
     let line = Transport::Tls(Box::new(stream));
     Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
+}
+
+/// Shows the answer to a challenge in the handshake, after which nothing follows (RFC 8737).
+async fn answer_challenge(start: StartHandshake<CountedIo>, challenge: Arc<ServerConfig>) -> io::Result<Negotiated> {
+    let mut stream = start.into_stream(challenge).await?;
+    stream.shutdown().await?;
+    Err(io::Error::other("it was a certificate authority that has read the answer to its challenge"))
 }
 
 /// The client's certificate, if the host asks for one. A resumed session has the certificates of its first handshake,

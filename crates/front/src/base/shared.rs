@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime};
 
+use tls::Challenges;
 use tokio::sync::Notify;
 use wire::control::{FromFront, GenerationNumber, Load, PoolNumber, ServerCounts, Shed};
 
@@ -40,6 +41,8 @@ pub struct Shared {
     reported: Mutex<ReportedLoad>,
     /// The last counts that the master has sent.
     counts: Mutex<ServerCounts>,
+    /// The challenges of certificate authorities that are answered now.
+    challenges: Mutex<Arc<Challenges>>,
 }
 
 /// The load as last reported to the master.
@@ -142,6 +145,7 @@ impl Shared {
             stopping: OnceLock::new(),
             reported: Mutex::default(),
             counts: Mutex::default(),
+            challenges: Mutex::default(),
         }
     }
 
@@ -153,6 +157,16 @@ impl Shared {
     /// The last counts that the master has sent.
     pub fn counts(&self) -> ServerCounts {
         lock(&self.counts).clone()
+    }
+
+    /// Replaces the challenges that are answered.
+    pub fn set_challenges(&self, challenges: Challenges) {
+        *lock(&self.challenges) = Arc::new(challenges);
+    }
+
+    /// The challenges of certificate authorities that are answered now.
+    pub fn challenges(&self) -> Arc<Challenges> {
+        lock(&self.challenges).clone()
     }
 
     /// A new id for a request.

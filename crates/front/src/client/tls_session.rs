@@ -81,6 +81,8 @@ pub struct ServerCertificate {
     pub variables: Option<Arc<CertificateVariables>>,
     /// The certificate itself.
     pub key: Option<Arc<CertifiedKey>>,
+    /// Whether it stands for a certificate that is not there yet.
+    pub is_fallback: bool,
 }
 
 /// The part of a handshake that concerns the choice of a host and certificates.
@@ -158,6 +160,11 @@ impl Session {
             name if name.starts_with("SSL_CLIENT_") => return self.seen_at(place)?.variable(name),
             name => return self.certificate().iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()),
         })
+    }
+
+    /// Whether the client got a certificate that stands for one that is not there yet.
+    pub fn is_fallback(&self) -> bool {
+        self.certificate.is_fallback
     }
 
     fn certificate(&self) -> &[(String, String)] {

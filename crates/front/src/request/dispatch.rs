@@ -18,6 +18,7 @@ use super::files::{self, LookupResult, autoindex, lookup};
 use super::filters;
 use super::includes::{self, facts};
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
+use super::managed;
 use super::negotiation::{self, MapChoice};
 use super::place::{aliased, choose, find, find_by, settle_all};
 use super::redirects::{PathRedirect, moved, redirect};
@@ -104,6 +105,9 @@ async fn go_on<'a>(
 
 /// One round: finds the place of a request, and what answers it there or which request follows.
 async fn step(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
+    if let Some(response) = managed::challenge(context, head) {
+        return Ok(Dispatched::Response(response));
+    }
     if head.method == Method::OPTIONS && head.uri.path() == "*" {
         return passed::of_server(context, head).await;
     }
@@ -151,6 +155,7 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
         route = find_by(context, head, Routes::without_backend).await?;
         settle_all(context, head, &route).await?;
     }
+    managed::gate(context, head, &route)?;
     let (mut head, mut route) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
     redirect(context, &route, &head, |answer| answer.of_host).await?;
     route = aliased(context, &head, route).await?;

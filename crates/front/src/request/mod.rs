@@ -21,6 +21,7 @@ pub mod frame;
 mod head_check;
 mod includes;
 mod internal_redirect;
+mod managed;
 pub mod negotiation;
 mod pages;
 mod passed;
@@ -103,6 +104,7 @@ pub async fn answer(
         }
     };
     context.add_carried(response.headers_mut());
+    managed::require_https(&context, response.headers_mut());
     let response = compress::apply(&context, response).await;
     headers::answer_questions(&context, &response, refused).await;
     respond::finish(context, response, ResponseEnding { refused, close })

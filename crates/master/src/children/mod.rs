@@ -20,6 +20,7 @@ use self::peer::Peer;
 use machine::sampler::{Sampled, ToSampler};
 use profiler::{FromProfiler, ToProfiler};
 use status::monitor::ToMonitor;
+use tls::acme::{FromAcme, ToAcme};
 
 /// The role of a process that the master starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub enum Role {
     Profiler,
     /// The monitor for administrators.
     Monitor,
+    /// Gets certificates from authorities.
+    Acme,
 }
 
 impl Role {
@@ -48,6 +51,7 @@ impl Role {
             Role::Sampler => "sampler",
             Role::Profiler => "profiler",
             Role::Monitor => "monitor",
+            Role::Acme => "acme",
         }
     }
 }
@@ -94,6 +98,9 @@ pub type Profiler = ChildProcess<ToProfiler, FromProfiler>;
 /// The monitor, which sends nothing.
 pub type Monitor = ChildProcess<ToMonitor, ()>;
 
+/// The process that gets certificates from authorities.
+pub type Acme = ChildProcess<ToAcme, FromAcme>;
+
 /// The process that runs the Perl code of a configuration.
 pub type Expander = ChildProcess<ToExpander, FromExpander>;
 
@@ -109,6 +116,8 @@ pub struct Children {
     pub profiler: Option<Profiler>,
     /// Runs with `AdminListen` or `HistoryFile`.
     pub monitor: Option<Monitor>,
+    /// Runs while certificates are requested.
+    pub acme: Option<Acme>,
     /// The workers, which are children of their molds.
     pub workers: Handles,
     molds: Vec<(MoldId, Mold)>,
@@ -155,7 +164,8 @@ impl Children {
         let sampler = self.sampler.iter().map(|sampler| sampler.pid);
         let profiler = self.profiler.iter().map(|profiler| profiler.pid);
         let monitor = self.monitor.iter().map(|monitor| monitor.pid);
-        front.chain(sampler).chain(profiler).chain(monitor).chain(self.molds().map(|(_, mold)| mold.pid))
+        let acme = self.acme.iter().map(|acme| acme.pid);
+        front.chain(sampler).chain(profiler).chain(monitor).chain(acme).chain(self.molds().map(|(_, mold)| mold.pid))
     }
 
     /// Continues stopped processes: a stopped process can neither finish requests nor leave.
@@ -196,6 +206,12 @@ pub fn start_profiler(error_log: &OwnedFd) -> io::Result<Profiler> {
 /// Starts the monitor; its first message must be `Configure`.
 pub fn start_monitor(error_log: &OwnedFd) -> io::Result<Monitor> {
     let (pid, ours) = start(Role::Monitor, error_log, &[])?;
+    Ok(ChildProcess { pid, peer: Peer::new(ours)? })
+}
+
+/// Starts the process that gets certificates; its first message must be `Work`.
+pub fn start_acme(error_log: &OwnedFd) -> io::Result<Acme> {
+    let (pid, ours) = start(Role::Acme, error_log, &[])?;
     Ok(ChildProcess { pid, peer: Peer::new(ours)? })
 }
 

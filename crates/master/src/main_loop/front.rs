@@ -109,6 +109,7 @@ impl Master {
                 self.pass_to_monitor(&status);
                 self.answer_status(Some(*status));
             }
+            FromFront::Challenged { serial } => self.challenged(serial),
             FromFront::Purged { client, outcome } => self.purged(client, outcome),
             FromFront::Drained => self.drained(),
         }
@@ -187,6 +188,9 @@ impl Master {
         }
         self.send_to_front(ToFront::Activate { generation: serving }, vec![]);
         self.send_counts();
+        if self.children.acme.is_some() {
+            self.send_challenges();
+        }
         self.sizing.forget_load();
         self.tend();
     }

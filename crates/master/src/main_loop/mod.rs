@@ -33,8 +33,10 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use nix::sys::prctl;
+use wire::control::Challenge;
 
 use super::Options;
+use super::acme::AcmeSchedule;
 use super::announcer::Announcer;
 use super::budget::{Sampling, WorkerBudget};
 use super::certificates::Certificates;
@@ -88,6 +90,7 @@ pub(super) struct Master {
     reloads: Reloads,
     refork: Reforking,
     monitor: MonitorSchedule,
+    acme: AcmeSchedule,
     profiler: ProfilerSchedule,
     exits: Exits,
     stop: ServerStop,
@@ -95,6 +98,10 @@ pub(super) struct Master {
     // Inspections that clients wait for.
     inspections: Inspections,
     front_requests: FrontRequests,
+    /// The challenges that the front is to answer, and their number.
+    challenges: (u64, Vec<Challenge>),
+    /// When the process that gets certificates hangs.
+    acme_until: Option<Instant>,
     /// Dropped last: a program that waits for the end of the connection sees it when everything else is gone.
     control: ControlSocket,
 }
@@ -137,11 +144,14 @@ impl Master {
             reloads: Reloads::default(),
             refork: Reforking::default(),
             monitor: MonitorSchedule::new(now),
+            acme: AcmeSchedule::default(),
             profiler: ProfilerSchedule::default(),
             exits: Exits::default(),
             stop: ServerStop::default(),
             inspections: Inspections::default(),
             front_requests: FrontRequests::default(),
+            challenges: (0, Vec::new()),
+            acme_until: None,
             control,
         };
         master.configure_budget();

@@ -46,6 +46,9 @@ impl Master {
         if self.children.monitor.as_ref().is_some_and(|monitor| monitor.pid == pid) {
             return self.monitor_ended();
         }
+        if self.children.acme.as_ref().is_some_and(|acme| acme.pid == pid) {
+            return self.acme_ended();
+        }
         if let Some(mold) = self.children.mold_of(pid) {
             self.read_mold(mold, ALL_LEFT);
             return self.mold_ended(mold, exit);

@@ -134,6 +134,7 @@ impl Master {
         self.use_logs(attempt.opened);
         self.sizing.configure(&self.checked.config.pool, cores());
         self.certificates.watch(&self.checked);
+        self.configure_acme();
         self.configure_budget();
         self.configure_profiler();
         self.checked.config.apply_log_levels(None);

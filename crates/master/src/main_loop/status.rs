@@ -56,6 +56,7 @@ impl Master {
             counts: self.counts(),
             history_file: self.monitor_files.history_path().map(|path| path.display().to_string()),
             programs: self.programs(),
+            certificates: self.certificate_status(),
             monitor_pid: self.children.monitor.as_ref().map(|monitor| monitor.pid.as_raw()),
             front,
         }

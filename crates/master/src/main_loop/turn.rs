@@ -32,6 +32,7 @@ enum Source {
     Sampler,
     Profiler,
     Monitor,
+    Acme,
     /// The inspection of this client is complete.
     Inspected(Option<ControlClient>),
     Certificates,
@@ -53,6 +54,7 @@ impl Master {
                 Source::Sampler => self.read_sampler(),
                 Source::Profiler => self.read_profiler(),
                 Source::Monitor => self.read_monitor(),
+                Source::Acme => self.read_acme(A_TURN),
                 Source::Inspected(client) => self.answer_inspection(client),
                 Source::Certificates => self.certificates.changed(Instant::now()),
             }
@@ -97,6 +99,7 @@ impl Master {
         watched.extend(children.sampler.iter().filter_map(|sampler| watch(Source::Sampler, &sampler.peer)));
         watched.extend(children.profiler.iter().filter_map(|profiler| watch(Source::Profiler, &profiler.peer)));
         watched.extend(children.monitor.iter().filter_map(|monitor| watch(Source::Monitor, &monitor.peer)));
+        watched.extend(children.acme.iter().filter_map(|acme| watch(Source::Acme, &acme.peer)));
         watched.extend(self.inspections.watched().map(|(client, done)| (Source::Inspected(client), done, read)));
         watched
     }
@@ -128,6 +131,7 @@ impl Master {
             self.profiler.wakes(self.slow_after().is_some()),
             self.limits_wake(now),
             self.monitor_wakes(),
+            self.acme_wakes(now),
         ]
     }
 
@@ -164,6 +168,7 @@ impl Master {
         self.request_front_status(now);
         self.keep_limits(now);
         self.run_monitor(now);
+        self.run_acme(now);
         if self.pools_wake(now).is_some_and(|at| at <= now) {
             self.tend();
         }

@@ -68,6 +68,13 @@ pub enum ToFront {
         /// Generation that the listeners belong to.
         generation: GenerationNumber,
     },
+    /// Answer these challenges of certificate authorities, and no others; the answer is `FromFront::Challenged`.
+    Challenges {
+        /// Number of the list, repeated in the answer.
+        serial: u64,
+        /// All challenges, of all names.
+        challenges: Vec<Challenge>,
+    },
     /// The master has requested a worker from the mold. Descriptors: the front's end of the worker's socket; a
     /// copy of the worker's end, with which the front takes back requests that the worker has not begun; and
     /// the shared memory, if any. `Gone` reports the worker's end.
@@ -163,6 +170,8 @@ pub enum FromFront {
     },
     /// All requests of this generation are answered, and its workers were asked to leave.
     Retired { generation: GenerationNumber },
+    /// Answer to `ToFront::Challenges`: from now on they are answered.
+    Challenged { serial: u64 },
     /// Answer to `ToFront::Status`.
     Status(Box<FrontStatus>),
     /// Answer to `ToFront::Purge`.

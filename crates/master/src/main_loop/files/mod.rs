@@ -1,5 +1,7 @@
 //! Logs and certificates that are renewed while the server runs.
 
+mod acme;
+
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -12,7 +14,7 @@ use base::log;
 
 impl Master {
     /// Reopens all logs (USR1).
-    pub(super) fn reopen_logs(&mut self) {
+    pub(in crate::main_loop) fn reopen_logs(&mut self) {
         for failure in self.logs.reopen() {
             log::error("master", format_args!("the old log is still in use: {failure:#}"));
         }
@@ -24,7 +26,7 @@ impl Master {
     }
 
     /// Makes all processes write to these logs.
-    pub(super) fn use_logs(&mut self, opened: OpenedLogs) {
+    pub(in crate::main_loop) fn use_logs(&mut self, opened: OpenedLogs) {
         let all = std::iter::once(&opened.error).chain(&opened.access).chain(&opened.hosts).cloned().collect();
         let (error_log, logs_of_hosts) = (opened.error.clone(), opened.hosts.clone());
         if let Err(error) = self.logs.switch_to(opened) {
@@ -44,7 +46,7 @@ impl Master {
     }
 
     /// Reads certificates again when that is due. The front gets them when they have changed and can be used.
-    pub(super) fn renew_certificates(&mut self, now: Instant) {
+    pub(in crate::main_loop) fn renew_certificates(&mut self, now: Instant) {
         if !self.certificates.take_due(now) {
             return;
         }

@@ -1,0 +1,79 @@
+//! Managed domains: the answers for certificate authorities, requests before there is a certificate, `MDRequireHttps`.
+
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, STRICT_TRANSPORT_SECURITY};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+
+use super::context::RequestContext;
+use super::respond::body::BodySource;
+use crate::base::refusal::Refusal;
+use crate::routing::Route;
+use config::tls::managed::{ManagedDomain, RequireHttps};
+
+/// Begin of the paths that authorities request.
+const WELL_KNOWN: &str = "/.well-known/acme-challenge/";
+/// `Retry-After` while there is no certificate, in seconds: authorities need about that.
+const SOON: u32 = 30;
+/// Half a year, in seconds, as in httpd.
+const HALF_A_YEAR: HeaderValue = HeaderValue::from_static("max-age=15768000");
+/// As RFC 8555 has it in its example.
+const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
+
+/// The answer for an authority that checks a name. Other requests of such paths are answered as usual, because another
+/// ACME client of the site may wait for them.
+pub fn challenge(context: &RequestContext, head: &Parts) -> Option<Response<BodySource>> {
+    let path = head.uri.path();
+    if !path.starts_with(WELL_KNOWN) || !matches!(head.method, Method::GET | Method::HEAD) {
+        return None;
+    }
+    let answer = context.services.shared.challenges().answer(path)?.to_owned();
+    let mut response = Response::new(BodySource::whole(answer.into()));
+    response.headers_mut().insert(CONTENT_TYPE, OCTETS);
+    Some(response)
+}
+
+/// Refuses requests over TLS while the host has no certificate, and redirects others by `MDRequireHttps`.
+pub fn gate(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    let Some((number, domain)) = domain(context, route) else { return Ok(()) };
+    if context.client.session().is_some_and(|session| session.is_fallback()) {
+        let refusal = Refusal::later(StatusCode::SERVICE_UNAVAILABLE, SOON);
+        return Err(refusal.because("The certificate of this site has been requested and is not there yet."));
+    }
+    let permanent = match domain.settings.require_https {
+        Some(RequireHttps::Temporary) => false,
+        Some(RequireHttps::Permanent) => true,
+        Some(RequireHttps::Off) | None => return Ok(()),
+    };
+    if context.is_secure() || !context.generation.tls().has_certificate_of(number) {
+        return Ok(());
+    }
+    let keeps_method = !matches!(head.method, Method::GET | Method::HEAD);
+    let status = match (permanent, keeps_method) {
+        (true, false) => StatusCode::MOVED_PERMANENTLY,
+        (true, true) => StatusCode::PERMANENT_REDIRECT,
+        (false, false) => StatusCode::FOUND,
+        (false, true) => StatusCode::TEMPORARY_REDIRECT,
+    };
+    let path = context.head.uri.path_and_query().map_or("/", |path| path.as_str());
+    match HeaderValue::from_str(&format!("https://{}{path}", route.server_name)) {
+        Ok(location) => Err(Refusal::with(status, LOCATION, location)),
+        Err(_) => Err(Refusal::new(StatusCode::BAD_REQUEST)),
+    }
+}
+
+/// `MDRequireHttps permanent`: browsers are to use TLS alone.
+pub fn require_https(context: &RequestContext, headers: &mut HeaderMap) {
+    let route = context.route();
+    let Some((_, domain)) = route.as_deref().and_then(|route| domain(context, route)) else { return };
+    let is_permanent = domain.settings.require_https == Some(RequireHttps::Permanent);
+    let name: HeaderName = STRICT_TRANSPORT_SECURITY;
+    if is_permanent && context.client.session().is_some_and(|session| !session.is_fallback()) {
+        headers.entry(name).or_insert(HALF_A_YEAR);
+    }
+}
+
+fn domain<'a>(context: &'a RequestContext, route: &Route) -> Option<(u16, &'a ManagedDomain)> {
+    let config = &context.generation.config;
+    let number = config.hosts.get(usize::from(route.host))?.managed?;
+    Some((number, config.managed.domains.get(usize::from(number))?))
+}

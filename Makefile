@@ -59,19 +59,15 @@ test:
 	$(PACKAGES) build demo test
 	sh tests/apps/packaged/site/wiki-etc.sh
 	sh pkg/h2spec/install
-	$(CARGO) test --workspace --locked --tests --no-run
-	rm -f target/suites.log
-	# At the same time: both wait often. The output of mod_perl's tests follows.
-	{ [ ! -d $(SUITES) ] || $(MAKE) suites ALL=1 > target/suites.log 2>&1; } & suites=$$!; \
-	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --locked --tests; tests=$$?; \
-	wait $$suites; suites=$$?; \
-	[ ! -e target/suites.log ] || cat target/suites.log; \
-	[ $$tests = 0 ] && [ $$suites = 0 ]
+	sh pkg/pebble/install
+	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --locked
+	[ ! -d $(SUITES) ] || $(MAKE) suites ALL=1
 
 test-under-load:
 	$(PACKAGES) build demo test
 	sh tests/apps/packaged/site/wiki-etc.sh
 	sh pkg/h2spec/install
+	sh pkg/pebble/install
 	RUST_TEST_THREADS=$(THREADS) sh tests/under-load $(or $(N),10) $(CARGO) test --locked $(if $(T),--test cameleer -- $(T),--workspace)
 
 timing:

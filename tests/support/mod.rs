@@ -11,6 +11,7 @@ mod documents;
 mod drawing;
 mod instructions;
 mod load;
+mod pebble;
 mod port;
 mod processes;
 mod server;
@@ -27,6 +28,7 @@ pub use documents::documents;
 pub use drawing::colours;
 pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
+pub use pebble::{Pebble, REFUSED};
 pub use port::free_port;
 pub use processes::{
     alive, children, cpu_time, descriptors, first_and_other_threads, name, of_site, own_memory, own_memory_if_it_runs,

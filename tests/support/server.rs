@@ -54,11 +54,17 @@ impl Server {
 
     /// Starts `command` without waiting.
     #[track_caller]
-    pub fn spawn(site: Site, mut command: Command) -> Server {
-        let log = |name| File::create(site.path(name)).expect("a file in TMPDIR");
-        let child = command.process_group(0).stdout(log("out.txt")).stderr(log("err.txt")).spawn();
-        let address = site.address();
-        Server { site, address, child: child.expect("the program can be started"), ended: false }
+    pub fn spawn(site: Site, command: Command) -> Server {
+        let (child, address) = (launch(&site, command), site.address());
+        Server { site, address, child, ended: false }
+    }
+
+    /// Serves the site's configuration again, after the server has ended.
+    #[track_caller]
+    pub fn restart(&mut self) {
+        assert!(self.ended, "it still runs");
+        self.child = launch(&self.site, self.site.serve_command());
+        self.until_ready();
     }
 
     /// Waits for the line with the URL, which the server prints when the first worker responds.
@@ -190,6 +196,13 @@ impl Server {
         }
         let _ = self.child.wait();
     }
+}
+
+#[track_caller]
+fn launch(site: &Site, mut command: Command) -> Child {
+    let log = |name| File::create(site.path(name)).expect("a file in TMPDIR");
+    let child = command.process_group(0).stdout(log("out.txt")).stderr(log("err.txt")).spawn();
+    child.expect("the program can be started")
 }
 
 impl Drop for Server {

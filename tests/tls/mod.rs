@@ -1,5 +1,6 @@
 //! TLS connections of clients.
 
+mod acme;
 mod client_certificates;
 mod development;
 mod hosts;

@@ -1,0 +1,101 @@
+//! Renewals, while the server runs.
+
+use rcgen::{CertificateParams, KeyPair};
+
+use super::Managed;
+use crate::support::{Load, until};
+
+/// Stores a certificate that has run for `before` days and runs for `after` more.
+fn store(managed: &Managed, names: &[&str], before: i64, after: i64) -> String {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let mut params = CertificateParams::new(names).expect("names");
+    let now = chrono::Utc::now();
+    let date = |days: i64| {
+        use chrono::Datelike;
+        let date = now + chrono::Duration::days(days);
+        rcgen::date_time_ymd(date.year(), date.month() as u8, date.day() as u8)
+    };
+    (params.not_before, params.not_after) = (date(-before), date(after));
+    let key = KeyPair::generate().expect("a key");
+    let chain = params.self_signed(&key).expect("a certificate").pem();
+    managed.site.write("md/domains/www.one.test/pubcert.secp256r1.pem", &chain);
+    managed.site.write("md/domains/www.one.test/privkey.secp256r1.pem", &key.serialize_pem());
+    chain
+}
+
+#[test]
+fn a_certificate_is_renewed_in_its_window_while_requests_run() {
+    let managed = Managed::new();
+    let old = store(&managed, &["www.one.test"], 70, 20);
+    managed.site.write("before.crt", &old);
+    let mut running = managed.serve("");
+    running.server.logged("the present one is good for 19 days");
+    let trusts_old = |running: &super::Running| {
+        running.curl("www.one.test", &["--cacert", &running.server.site.filled("@DIR@/before.crt")]).out == "hello\n"
+    };
+    assert!(trusts_old(&running), "it is used meanwhile");
+    let load = Load::start(&running.server, 2, "/a.txt", |response| response.status == 200);
+    load.until_answered(20);
+    running.pebble.start();
+    running.pebble.root(&running.server.site);
+    until("each handshake gets the old certificate or the new one", || {
+        let (new, old) = (running.is_trusted("www.one.test"), trusts_old(&running));
+        assert!(new || old || running.is_trusted("www.one.test"));
+        new
+    });
+    load.until_answered(20);
+    assert_eq!(load.failures(), Vec::<String>::new());
+    assert_eq!(running.server.status()["generation"], 1, "nothing was reloaded");
+    assert_eq!(running.server.site.read("md/archive/www.one.test/pubcert.secp256r1.pem"), old);
+}
+
+#[test]
+fn a_certificate_with_a_third_of_its_life_left_is_not_renewed() {
+    let managed = Managed::started();
+    let old = store(&managed, &["www.one.test"], 45, 45);
+    let running = managed.serve("");
+    assert_eq!(running.server.text("/a.txt"), "hello\n");
+    let status = running.server.status()["certificates"][0].clone();
+    let renews = status["expires_s"].as_u64().zip(status["renews_s"].as_u64()).map(|(end, renews)| end - renews);
+    let days = renews.expect("both") / (24 * 60 * 60);
+    assert!((29..=32).contains(&days), "{status}");
+    let table = running.server.control(["status"]).succeeded().out;
+    assert!(table.contains("certificate www.one.test  good for 4"), "{table}");
+    assert_eq!(running.stored("www.one.test"), old);
+    assert!(!running.server.log().contains("acme pid="));
+}
+
+#[test]
+fn a_further_name_needs_a_new_certificate() {
+    let managed = Managed::started();
+    store(&managed, &["www.one.test"], 1, 89);
+    let running = managed.serve("");
+    assert!(!running.server.log().contains("acme pid="));
+    let conf = running.server.site.read("site.conf");
+    let conf = conf.replace("ServerName www.one.test", "ServerName www.one.test\nServerAlias one.test");
+    running.server.site.write("site.conf", &conf);
+    running.server.reload().succeeded();
+    running.until_trusted("one.test");
+    running.until_trusted("www.one.test");
+}
+
+#[test]
+fn certificates_of_manual_domains_are_used_and_never_renewed() {
+    let managed = Managed::started();
+    let old = store(&managed, &["www.one.test"], 70, 20);
+    managed.site.write("root.crt", &old);
+    let running = managed.serve("MDRenewMode manual");
+    running.until_trusted("www.one.test");
+    assert_eq!(running.server.status()["certificates"], serde_json::Value::Null);
+    assert!(!running.server.log().contains("acme pid="));
+}
+
+#[test]
+fn a_stored_certificate_that_cannot_be_used_is_replaced() {
+    let managed = Managed::started();
+    store(&managed, &["www.one.test"], 1, 89);
+    managed.site.write("md/domains/www.one.test/privkey.secp256r1.pem", "broken");
+    let running = managed.serve("");
+    running.server.logged("cannot be used, and a new certificate is requested");
+    running.until_trusted("www.one.test");
+}

@@ -44,7 +44,8 @@ pub use model::perl::phases::{self, Phase, Phases};
 pub use model::pools;
 pub use model::response::lookup::virtual_folders::ServedName;
 pub use model::server::{
-    AdminAddress, HistorySetting, Listen, LogTarget, Pages, PerlSwitches, PoolSettings, RequestLimits, Timeouts,
+    AdminAddress, HistorySetting, Listen, LogTarget, Pages, PerlSwitches, PoolSettings, RecordedFailures,
+    RequestLimits, Timeouts,
 };
 pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};

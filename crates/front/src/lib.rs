@@ -13,6 +13,7 @@
 //!   limits/                      limits on connections
 //!   client/                      the state of one connection: phases, timeouts, TLS session, bytes
 //!   log/                         access logs, error logs
+//!   failures/                    recordings of failed requests, for `cameleer replay`
 //!   trace/                       the times of a request's parts, and their way to a collector (`TraceCollector`)
 //!   base/                        shared state, addresses, refusals, threads
 //! ```
@@ -52,6 +53,7 @@ mod workers;
 
 mod limits;
 
+mod failures;
 mod trace;
 
 mod client;

@@ -18,7 +18,8 @@ use crate::model::perl::api::{MODPERL2, PerlGeneration};
 use crate::model::protocols::Http2;
 use crate::model::proxy::balancer::Balancer;
 use crate::model::server::{
-    Listen, LogTarget, MonitorSettings, NamedPool, Pages, PerlSwitches, PoolSettings, RequestLimits, Timeouts,
+    Listen, LogTarget, MonitorSettings, NamedPool, Pages, PerlSwitches, PoolSettings, RecordedFailures, RequestLimits,
+    Timeouts,
 };
 use crate::model::settings::Section;
 use crate::model::start_up::warm_up::WarmUp;
@@ -95,6 +96,8 @@ pub struct Config {
     pub log_level: LogLevel,
     /// `ErrorLogFormat json`
     pub error_log_json: bool,
+    /// `RecordFailures`, `RecordFailuresDirectory`
+    pub failures: RecordedFailures,
     /// `TraceContext`, `TraceExport`, `TraceSample`, `TraceService`.
     pub traces: Traces,
     /// `ErrorLog` of virtual hosts, without duplicates; indexed by [`Host::error_log`].

@@ -269,3 +269,12 @@ impl Display for SyslogTarget {
         write!(f, "syslog:{}:{}", known.map_or("local7", |(name, _)| *name), self.tag)
     }
 }
+
+/// Whether failed requests are recorded, and where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordedFailures {
+    /// `RecordFailures`
+    pub is_on: bool,
+    /// `RecordFailuresDirectory`; `None` is `failures` below ServerRoot.
+    pub folder: Option<PathBuf>,
+}

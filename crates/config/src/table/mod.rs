@@ -7,6 +7,7 @@ mod budget;
 mod checks;
 mod client;
 mod content;
+mod failures;
 mod fixed;
 pub(crate) use content::user_dirs;
 pub mod foreign_modules;
@@ -91,6 +92,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         memory::ROWS,
         monitor::ROWS,
         traces::ROWS,
+        failures::ROWS,
         perl::pools::ROWS,
         perl::program::ROWS,
         scheduling::ROWS,

@@ -23,6 +23,7 @@ use wire::control::{GenerationNumber, PoolId};
 use super::base::lock::lock;
 use super::base::shared::Shared;
 use super::cache::Cache;
+use super::failures::FailureRecorder;
 use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
 use super::trace::Exporter;
@@ -61,6 +62,8 @@ pub struct Generation {
     tls: Mutex<Arc<Servers>>,
     /// The access logs of the generation's hosts.
     pub access_logs: AccessLogs,
+    /// Writes failed requests to files, if that is configured.
+    pub failures: Option<FailureRecorder>,
     /// Sends request spans to a collector, if traces are configured.
     pub exporter: Option<Exporter>,
     /// The error logs of hosts with a log of their own.
@@ -100,6 +103,7 @@ impl Generation {
             tls: Mutex::new(servers(sessions, &config, identities)?),
             error_logs: Arc::new(ErrorLogs::new(&config, logs.split_off(config.logs.len().min(logs.len())))),
             access_logs: AccessLogs::new(&config, logs)?,
+            failures: FailureRecorder::start(&config).context("RecordFailures")?,
             exporter: Exporter::start(&config.traces).context("TraceExport")?,
             shortest_wait: config.hosts.iter().map(shortest_wait).min().unwrap_or_default(),
             users: AtomicU64::new(0),

@@ -50,6 +50,7 @@ pub async fn request(
     refuse_guards(context, route)?;
     keep_pace(context, route)?;
     let body = body.receive(context, route).await?;
+    context.remember_body(|| body.for_recording());
     let (head, body) = inflate::unpacked(context, head, route, body).await?;
     let pool = frame::pool(context, route).ok_or_else(|| no_program_pool(context, route))?;
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;

@@ -31,6 +31,7 @@ use tokio::time::timeout_at;
 use super::context::RequestContext;
 use crate::base::blocking;
 use crate::base::refusal::Refusal;
+use crate::failures::FailedBody;
 use crate::routing::Route;
 use crate::workers::spool::{self, LateClose};
 use base::log;
@@ -55,6 +56,14 @@ impl Body {
         match self {
             Body::Memory(bytes) => bytes.len() as u64,
             Body::File(_, length) => *length,
+        }
+    }
+
+    /// The body for `RecordFailures`. Bytes in memory are shared and not copied.
+    pub fn for_recording(&self) -> FailedBody {
+        match self {
+            Body::Memory(bytes) => FailedBody::Whole(bytes.clone()),
+            Body::File(_, length) => FailedBody::TooLong(*length),
         }
     }
 

@@ -118,6 +118,7 @@ impl RequestContext {
         self.generation.access_logs.write(self.host(), &entry, |condition| self.logs(condition));
         self.services.shared.clock.start();
         self.export(&entry);
+        self.record_failure(exchange.is_some());
     }
 
     /// Whether the condition of an access log holds.

@@ -5,6 +5,7 @@ mod answered;
 mod aside;
 mod error_log;
 pub mod expressions;
+mod failure;
 mod finish;
 pub mod forwarded;
 pub mod host_header;
@@ -30,6 +31,7 @@ use super::services::{Connection, Services};
 use crate::base::changed_headers::ChangedHeaders;
 use crate::base::shared::count;
 use crate::client::{Client, Pending};
+use crate::failures::FailedBody;
 use crate::generation::View;
 use crate::routing::Route;
 use crate::trace::TraceContext;
@@ -92,6 +94,8 @@ pub struct RequestContext {
     /// Cached results of the configuration's expressions.
     expressions: Expressions,
     worker: RefCell<WorkerPart>,
+    /// The body that a worker got, if failures are recorded.
+    body: OnceCell<FailedBody>,
     /// Figures and headers of the response.
     answered: Answered,
     /// See [`RequestContext::part`].
@@ -190,6 +194,7 @@ impl RequestGuard {
             rules: RuleState::default(),
             expressions: Expressions::new(answerer),
             worker: RefCell::default(),
+            body: OnceCell::new(),
             answered: Answered::default(),
             part: PageRequest::default(),
         });

@@ -62,6 +62,7 @@ impl RequestContext {
             rules: RuleState::sharing(&self.rules),
             expressions: self.expressions.of_part(),
             worker: RefCell::default(),
+            body: OnceCell::new(),
             answered: Answered::default(),
             part: PageRequest { within: self.itself(), ..PageRequest::default() },
         })

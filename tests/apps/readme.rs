@@ -83,6 +83,8 @@ fn execute(document: &Path, text: &str) {
     std::fs::create_dir(&tour).expect("made");
     let mut bash = Command::new("bash");
     bash.args(["-c", &script]).current_dir(&tour).env("PATH", path).env("TMPDIR", one.path("tmp"));
+    // An installed server has its modules in the folders of Debian's perl.
+    bash.env("PERL5LIB", concat!(env!("CARGO_MANIFEST_DIR"), "/perl/lib"));
     Finished::of(&mut bash).succeeded();
 }
 

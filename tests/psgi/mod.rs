@@ -7,6 +7,7 @@ mod frameworks;
 mod input;
 mod kept;
 mod mixed;
+mod plackup;
 mod printed;
 mod response;
 mod streaming;

@@ -9,8 +9,9 @@
 //!   cameleer      the command line
 //!   ────────────
 //!   admin         commands about a running server: status, top, mem, reload, stop
-//!   perlcost      commands about Perl code: its time, its memory, its system calls
+//!   perlcost      commands about Perl code: its time, its memory, its system calls; failed requests, sent again
 //!   ────────────
+//!   develop       commands for development: a program that is loaded again after each change
 //!   migrate       a site of Apache httpd, rewritten for this server
 //!   sitediff      the pages of two servers of one site, compared
 //!   tune          settings found by measurement, on a second server of the site

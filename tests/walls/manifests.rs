@@ -11,7 +11,7 @@ use super::source::{pattern, root, sources, text};
 const ORDER: &[&[&str]] = &[
     &["cameleer"],
     &["admin", "perlcost"],
-    &["migrate", "sitediff", "tune"],
+    &["develop", "migrate", "sitediff", "tune"],
     &["toolkit"],
     &["acme", "bench", "compat", "front", "master", "monitor"],
     &["profiler", "worker"],

@@ -13,5 +13,8 @@ pub mod bloat;
 // `cameleer profile`
 pub mod profile;
 
+// `cameleer replay`
+pub mod replay;
+
 // `cameleer size`
 pub mod size;

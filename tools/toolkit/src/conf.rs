@@ -102,6 +102,11 @@ impl Conf {
     }
 }
 
+/// A variable of this process's environment, if it is not empty.
+pub fn environment(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
 /// The facts for a configuration, from this process's environment.
 pub fn facts(server_root: PathBuf) -> Facts {
     let env =

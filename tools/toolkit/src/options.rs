@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// Every option is also an environment variable: --max-requests is CAMELEER_MAX_REQUESTS.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = "Every option is also an environment variable: --max-requests is CAMELEER_MAX_REQUESTS.\n\
     PORT and WEB_CONCURRENCY are honoured for --port and --workers.")]
 pub struct Run {
@@ -57,6 +57,15 @@ pub struct Run {
     /// Detach from the terminal when the first worker is ready
     #[arg(short = 'D', long, env = "CAMELEER_DAEMONIZE", hide_env = true)]
     pub daemonize: bool,
+    /// Load the program again after each change, as `cameleer dev` does
+    #[arg(short = 'r', long, env = "CAMELEER_RELOAD", hide_env = true)]
+    pub reload: bool,
+    /// The same, also after changes of any file below these folders
+    #[arg(short = 'R', long = "watch", value_name = "DIR", value_delimiter = ',')]
+    pub watch: Vec<PathBuf>,
+    /// Read this directive as well; repeatable
+    #[arg(short = 'C', value_name = "DIRECTIVE")]
+    pub directives: Vec<String>,
     /// Print the directives equivalent to this command line
     #[arg(long)]
     pub show_config: bool,
@@ -86,9 +95,15 @@ pub struct Program {
     /// Add this folder to @INC; repeatable
     #[arg(short = 'I', value_name = "DIR", env = "CAMELEER_INCLUDE", hide_env = true, value_delimiter = ':')]
     pub include: Vec<PathBuf>,
-    /// Value of PLACK_ENV [default: deployment]
+    /// Value of PLACK_ENV [default: deployment, for dev: development]
     #[arg(short = 'E', long = "env", value_name = "NAME", env = "CAMELEER_ENV", hide_env = true)]
     pub environment: Option<String>,
+    /// Whether a PSGI application gets what `cameleer dev` adds.
+    #[arg(skip)]
+    pub in_development: bool,
+    /// Where the program writes the names of the files that it has loaded.
+    #[arg(skip)]
+    pub loaded_list: Option<PathBuf>,
 }
 
 impl Program {

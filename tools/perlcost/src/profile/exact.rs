@@ -34,22 +34,32 @@ const TOP: &str = "use Devel::NYTProf::Data; my $p = Devel::NYTProf::Data->new({
     my @subs = sort { $b->excl_time <=> $a->excl_time } values %{ $p->subname_subinfo_map };
     for (grep { $_->calls } @subs) { last unless $n--; printf qq{%9.3f ms %9.3f ms %8d  %s\\n}, $_->excl_time * 1e3, $_->incl_time * 1e3, $_->calls, $_->subname }";
 
+/// What is sent to the profiled server.
+pub struct ProfiledRequest<'a> {
+    /// Its URL, or its path.
+    pub url: &'a str,
+    /// Its bytes, if it is more than a GET of the URL. The server must close the connection afterwards.
+    pub bytes: Option<Vec<u8>>,
+}
+
 /// Profiles one request, writes HTML pages to `into`, and returns a summary.
-pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
+pub fn profile(conf: &Conf, profiled: &ProfiledRequest<'_>, into: &Path) -> anyhow::Result<String> {
     let has_module = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e", "1"]).output()?.status.success();
     ensure!(has_module, "Devel::NYTProf is not installed: apt-get install libdevel-nytprof-perl");
     let folder = tempfile::Builder::new().prefix("cameleer-exact-").tempdir()?;
-    let (status, file) = request(conf, url, folder.path())?;
+    let (said, file) = request(conf, profiled, folder.path())?;
     ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed first");
     run(Command::new("nytprofhtml").arg("--no-flame").arg("-f").arg(&file).arg("-o").arg(into))?;
     let top = run(Command::new("perl").args(["-e", TOP]).arg(&file).arg(SHOWN.to_string()))?;
     let pages = into.join("index.html");
-    Ok(format!("{url}: {status}\n\n      self           all    calls  sub\n{top}\nline by line: {}\n", pages.display()))
+    let url = profiled.url;
+    Ok(format!("{url}: {said}\n\n      self           all    calls  sub\n{top}\nline by line: {}\n", pages.display()))
 }
 
 /// Starts a server that times each statement, and sends the request. Returns the status line, and the profile that
 /// the worker writes at its end. The mold writes a separate profile without the request.
-fn request(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, PathBuf)> {
+fn request(conf: &Conf, profiled: &ProfiledRequest<'_>, folder: &Path) -> anyhow::Result<(String, PathBuf)> {
+    let url = profiled.url;
     let interrupt = InterruptGuard::new()?;
     let site = TunedSite::of(conf, Some(url))?;
     ensure!(!site.target.tls, "{url}: TLS is not supported; name a URL that the site answers without TLS");
@@ -65,7 +75,10 @@ fn request(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, Pat
     let path = url.split_once("://").map_or(url, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     let mut stream = TcpStream::connect(shadow.address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", site.target.authority)?;
+    match &profiled.bytes {
+        Some(bytes) => stream.write_all(bytes)?,
+        None => write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", site.target.authority)?,
+    }
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).context("the profiled server did not answer")?;
     let first = answer.split(|byte| *byte == b'\n').next().unwrap_or_default();

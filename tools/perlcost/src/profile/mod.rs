@@ -1,6 +1,6 @@
 //! `cameleer profile`: in which Perl code the requests of a running server spend their time.
 
-mod exact;
+pub(crate) mod exact;
 mod flame_graph;
 mod folded;
 mod table;
@@ -11,6 +11,7 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 
 use base::printable;
+use exact::ProfiledRequest;
 use master::sockets::control_socket::Command;
 use profiler::{MOST_SECONDS, StackProfile as Recorded};
 use toolkit::Misuse;
@@ -75,7 +76,7 @@ impl Profile {
     pub fn run(self) -> anyhow::Result<()> {
         if let Some(url) = &self.exact {
             let conf = Conf::of(&self.configuration()?);
-            return print(&printable::lines(&exact::profile(&conf, url, &self.out)?));
+            return print(&printable::lines(&exact::profile(&conf, &ProfiledRequest { url, bytes: None }, &self.out)?));
         }
         let mut server = self.which.connect()?;
         let (seconds, hertz) = (self.seconds, self.hertz);

@@ -87,6 +87,9 @@ pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
     pool(run, around, &mut text)?;
     files(run, around, &mut text);
     program(&run.program, around, &mut text)?;
+    for directive in &run.directives {
+        text.by("-C").verbatim(directive);
+    }
     Ok(text.finish())
 }
 

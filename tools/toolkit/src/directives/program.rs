@@ -47,6 +47,12 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut DirectiveTex
     let is_kept = cgi_mode(program, &kind, around, text)? != CgiMode::Program;
     text.by(&named(program));
     match kind {
+        ProgramKind::Psgi(file) if program.in_development => {
+            psgi("PsgiEval", &in_development("load_file", &file.display().to_string(), program), text)
+        }
+        ProgramKind::Code(code) if program.in_development => {
+            psgi("PsgiEval", &in_development("load_code", &one_line(&code), program), text)
+        }
         ProgramKind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
         ProgramKind::Code(code) => psgi("PsgiEval", &one_line(&code), text),
         ProgramKind::Script(file) => script(&file, is_kept, text),
@@ -142,6 +148,18 @@ fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<ProgramKind>
         return Err(Misuse(format!("{}: no such file; {advice}", path.display())).into());
     }
     Ok(if is_script(&path) { ProgramKind::Script(path) } else { ProgramKind::Psgi(path) })
+}
+
+/// Code that loads a PSGI application by a function of Cameleer::Development.
+fn in_development(function: &str, argument: &str, program: &Program) -> String {
+    let list = program.loaded_list.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let (argument, list) = (perl_string(argument), perl_string(&list));
+    format!("require Cameleer::Development; Cameleer::Development::{function}({argument}, {list})")
+}
+
+/// A string literal of Perl.
+fn perl_string(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 /// Converts code to one line, since a directive is a line: several lines become an evaluated string.

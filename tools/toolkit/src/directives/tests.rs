@@ -126,6 +126,26 @@ fn code_is_quoted() {
 }
 
 #[test]
+fn directives_of_the_command_line_come_last() {
+    let run = Cli::try_parse_from(["run", "-C", "KeepAlive Off", "-C", "Timeout 5"]).expect("parsed").run;
+    let text = text(&run, &site());
+    assert!(text.ends_with("</Location>\nKeepAlive Off\nTimeout 5\n"), "{text}");
+}
+
+#[test]
+fn in_development_an_application_is_loaded_by_its_module() {
+    let mut run = Cli::try_parse_from(["run", "-e", "sub { 'x' }"]).expect("parsed").run;
+    run.program.in_development = true;
+    let text = text(&run, &site());
+    assert!(
+        text.contains(
+            r#"PsgiEval "require Cameleer::Development; Cameleer::Development::load_code('sub { \\'x\\' }', '')""#
+        ),
+        "{text}"
+    );
+}
+
+#[test]
 fn code_of_several_lines_becomes_one() {
     assert_eq!(one_line("# $x\n\"a\""), "eval \"# \\$x\\n\\\"a\\\"\" || die $@");
 }

@@ -32,6 +32,11 @@ impl DirectiveText {
         self.add(&format!("</{name}>"));
     }
 
+    /// A directive as the user wrote it.
+    pub fn verbatim(&mut self, directive: &str) {
+        self.add(directive);
+    }
+
     fn add(&mut self, line: &str) {
         if let Some(option) = self.options.last_mut() {
             option.directives.push_str(line);

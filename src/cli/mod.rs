@@ -26,7 +26,7 @@ use clap::{Parser, Subcommand};
 use admin::{advise, history, mem, purge, recycle, refork, reload, status, stop, top, why};
 use base::{printable, syslog};
 use master::configuration::{CodeError, Mistakes};
-use perlcost::{bloat, profile, size};
+use perlcost::{bloat, profile, replay, size};
 use toolkit::{Misuse, options};
 
 /// Exit code of a failed command.
@@ -50,6 +50,7 @@ struct Cli {
 
 const HINT: &str = "\
 Try:  cameleer run app.psgi            a PSGI application, on http://localhost:5000/
+      cameleer dev app.psgi            the same, loaded again after each change
       cameleer run cgi-bin/            a folder of CGI scripts, a process for each request
       cameleer serve -f site.conf      an Apache-style configuration
       cameleer help COMMAND            the options of a command";
@@ -58,6 +59,8 @@ Try:  cameleer run app.psgi            a PSGI application, on http://localhost:5
 enum Command {
     /// Serve a program: app.psgi, script.cgi, a folder of scripts, or -M Handler::Module
     Run(options::Run),
+    /// Serve a program or a site for development: a saved change is served at once
+    Dev(develop::dev::Dev),
     /// Serve an Apache-style configuration
     Serve(serve::Serve),
     /// Check a configuration, compile its Perl, and report errors
@@ -96,6 +99,8 @@ enum Command {
     DiffSites(Box<sitediff::DiffSites>),
     /// Find settings for a site by measurements on a second server
     Tune(Box<tune::Tune>),
+    /// Send a failed request again, as RecordFailures has recorded it
+    Replay(Box<replay::Replay>),
     /// Show the memory use of the subs of a module or script
     Size(size::Size),
     /// Measure memory, files and system calls of loading Perl code
@@ -154,6 +159,7 @@ pub fn run() -> anyhow::Result<()> {
     let Some(command) = cli.command else { return toolkit::print(&version::server()) };
     match command {
         Command::Run(run) => run::run(run),
+        Command::Dev(dev) => dev.run(),
         Command::Serve(serve) => serve.run(),
         Command::Check(check) => check.run(),
         Command::Explain(explain) => explain.run(),
@@ -173,6 +179,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Migrate(migrate) => migrate.run(),
         Command::DiffSites(diff) => diff.run(),
         Command::Tune(tune) => tune.run(),
+        Command::Replay(replay) => replay.run(),
         Command::Size(size) => size.run(),
         Command::Bloat(bloat) => bloat.run(),
         Command::Version => toolkit::print(&format!("cameleer {}\n", version::text())),

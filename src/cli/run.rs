@@ -8,6 +8,9 @@ use toolkit::{directives, print};
 
 /// Serves the program.
 pub fn run(run: Run) -> anyhow::Result<()> {
+    if run.reload || !run.watch.is_empty() {
+        return develop::dev::serve(run, false);
+    }
     let text = directives::of(&run, &directives::Surroundings::ours()?)?;
     if run.show_config {
         return text.iter().try_for_each(|text| print(&text.directives));

@@ -45,6 +45,9 @@ pub struct Serve {
     /// Internal: serve a second instance of the site, with changes in JSON
     #[arg(long, hide = true, value_parser = shadow)]
     shadow: Option<ShadowChanges>,
+    /// Internal: end with this process, the parent
+    #[arg(long, hide = true, value_name = "PID")]
+    owner: Option<i32>,
 }
 
 fn shadow(json: &str) -> Result<ShadowChanges, serde_json::Error> {
@@ -89,8 +92,8 @@ impl Serve {
 
     fn serve(self) -> anyhow::Result<()> {
         let mut origin = self.conf.origin()?;
-        if let Some(shadow) = &self.shadow {
-            sys::die_with(Pid::from_raw(shadow.owner))?;
+        if let Some(owner) = self.owner.or(self.shadow.as_ref().map(|shadow| shadow.owner)) {
+            sys::die_with(Pid::from_raw(owner))?;
         }
         origin.facts.shadow = self.shadow;
         origin.facts.single = self.single;

@@ -8,7 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 const OPTIONS: &[(&str, &str, &str)] = &[
     ("run", "-s --server", "Cameleer is the server: omit it"),
     ("run", "-L --loader", "the program is always loaded before the fork: omit it"),
-    ("run", "-r --reload -R --Reload --restarter", "after a change, run `cameleer reload`"),
+    ("run", "--Reload", "-R DIR: reload after changes below DIR"),
+    ("run", "--restarter", "-r: reload after each change"),
     ("run", "--no-default-middleware", "Cameleer adds no middleware: omit it"),
     ("run", "--disable-proctitle", "omit it; ps shows `cameleer: worker 0`"),
     ("run", "-w --processes", "--workers N"),

@@ -16,6 +16,8 @@ mod check_htaccess;
 mod commands;
 /// Debian's /etc/apache2.
 mod debian_tree;
+/// `cameleer dev`.
+mod dev;
 /// `cameleer diff-sites`.
 mod diff_sites;
 mod explain;
@@ -23,6 +25,8 @@ mod explain;
 mod httpd_options;
 /// `make install`, and the files it installs.
 mod install;
+/// `cameleer replay`, and what it replays.
+mod replay;
 /// `cameleer size`.
 mod size;
 /// `cameleer --version`, and the version of the packages.

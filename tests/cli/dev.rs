@@ -1,0 +1,249 @@
+//! `cameleer dev`: saved changes, mistakes, and what is added to responses.
+
+use std::fs::rename;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::support::{Request, Response, Server, Site, until};
+
+const APP: &str = "use lib '@DIR@/lib'; use My;\n\
+    sub { [200, ['Content-Type', 'text/html'], ['<html><body>', My::text(), '</body></html>']] }\n";
+
+fn module(text: &str) -> String {
+    format!("package My;\nsub text {{ '{text}' }}\n1;\n")
+}
+
+fn site() -> Site {
+    Site::new().file("app.psgi", APP).file("lib/My.pm", &module("first"))
+}
+
+/// `cameleer dev` with these arguments, on the site's port.
+fn command(site: &Site, arguments: &[&str]) -> Command {
+    let mut command = site.command(["dev"]);
+    command.args(arguments.iter().map(|argument| site.filled(argument)));
+    command
+}
+
+#[track_caller]
+fn dev(site: Site, arguments: &[&str]) -> Server {
+    let mut all = vec!["--listen", "127.0.0.1:@PORT@"];
+    all.extend(arguments);
+    let command = command(&site, &all);
+    Server::start(site, command)
+}
+
+/// A request of a browser for a page.
+fn page(server: &Server, target: &str) -> Response {
+    server.send(Request::get(target).header("Accept", "text/html,*/*"))
+}
+
+#[track_caller]
+fn until_it_says(server: &Server, what: &str) {
+    until(&format!("the page says {what:?}"), || server.get("/").text().contains(what));
+}
+
+#[test]
+fn a_saved_change_is_served_however_the_editor_writes_it() {
+    let server = dev(site(), &["app.psgi"]);
+    assert!(server.text("/").contains("first"));
+    server.site.write("lib/My.pm", &module("in place"));
+    until_it_says(&server, "in place");
+    let path = |name: &str| server.site.path(name);
+    server.site.write("lib/.My.pm.tmp", &module("renamed"));
+    rename(path("lib/.My.pm.tmp"), path("lib/My.pm")).expect("renamed");
+    until_it_says(&server, "renamed");
+    // vim with a backup: the old file is renamed, and a new one is written.
+    rename(path("lib/My.pm"), path("lib/My.pm~")).expect("renamed");
+    server.site.write("lib/My.pm", &module("with a copy"));
+    until_it_says(&server, "with a copy");
+    server.site.write("app.psgi", "sub { [200, [], [-e '@DIR@/views/a.tt' ? 'template' : 'program']] }");
+    until_it_says(&server, "program");
+    server.site.write("views/a.tt", "x");
+    until_it_says(&server, "template");
+    server.logged("reloaded in ");
+}
+
+#[test]
+fn modules_anywhere_and_files_of_named_folders_are_watched() {
+    let elsewhere = Site::new().file("more/Far.pm", "package Far; sub text { 'far' } 1;");
+    let site = Site::new()
+        .file(
+            "app/app.psgi",
+            "use Far; my $n = do { local @ARGV = '@DIR@/data/n.txt'; <> }; sub { [200, [], [Far::text(), $n]] }",
+        )
+        .file("data/n.txt", "1");
+    let folder = elsewhere.path("more").display().to_string();
+    let server = dev(site, &["-I", &folder, "-R", "data", "app/app.psgi"]);
+    assert_eq!(server.text("/"), "far1");
+    elsewhere.write("more/Far.pm", "package Far; sub text { 'farther' } 1;");
+    until_it_says(&server, "farther1");
+    server.site.write("data/n.txt", "2");
+    until_it_says(&server, "farther2");
+}
+
+#[test]
+fn no_request_is_lost_while_changes_are_saved() {
+    let server = dev(site(), &["app.psgi"]);
+    let ends = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let client = scope.spawn(|| {
+            let mut count = 0;
+            while !ends.load(Ordering::Relaxed) {
+                server.get("/").is(200);
+                count += 1;
+            }
+            count
+        });
+        for number in 0..5 {
+            server.site.write("lib/My.pm", &module(&format!("change {number}")));
+            until_it_says(&server, &format!("change {number}"));
+        }
+        ends.store(true, Ordering::Relaxed);
+        assert!(client.join().expect("each request is answered") > 0);
+    });
+}
+
+#[test]
+fn a_mistake_is_a_page_with_its_source_until_it_is_mended() {
+    let server = dev(site(), &["app.psgi"]);
+    server.site.write("lib/My.pm", "package My;\nuse strict;\nsub text { $undeclared <1> }\n1;\n");
+    until("the page shows the mistake", || page(&server, "/").status == 500);
+    let shown = page(&server, "/any/path?x").is(500).text();
+    for expected in
+        ["Global symbol", "lib/My.pm", "line 3", "<span class=\"here\">    3  sub text { $undeclared &lt;1&gt; }"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    let text = server.post("/", &"x".repeat(100_000)).is(500);
+    assert_eq!(text.header("content-type").as_deref(), Some("text/plain; charset=utf-8"));
+    // Another mistake takes its place, and a file that does not matter does not.
+    server.site.write("lib/My.pm", "package My;\ndie 'second';\n");
+    until("the page shows the second mistake", || page(&server, "/").text().contains("second at"));
+    server.site.write("lib/My.pm", &module("mended"));
+    until_it_says(&server, "mended");
+    server.logged("mistake");
+}
+
+#[test]
+fn a_program_with_a_mistake_at_the_start_is_served_once_it_is_mended() {
+    let server = dev(site().file("lib/My.pm", "package My;\n}\n"), &["app.psgi"]);
+    assert!(page(&server, "/").is(500).text().contains("lib/My.pm"));
+    server.site.write("lib/My.pm", &module("mended"));
+    until_it_says(&server, "mended");
+}
+
+#[test]
+fn a_site_is_served_and_its_mistakes_are_pages_too() {
+    let conf = "Listen 127.0.0.1:@PORT@\nMaxClients 1\nStartServers 1\nPerlLib lib\nPerlModule My\n\
+        <Location />\nSetHandler perl-script\nPerlHandler My\n</Location>\n";
+    let handler = |text: &str| {
+        format!(
+            "package My; use Apache::Constants ':common'; sub handler {{ my $r = shift; $r->content_type('text/html'); \
+             $r->send_http_header; $r->print('<body>{text}</body>'); OK }} 1;"
+        )
+    };
+    let site = Site::new().file("my.conf", conf).file("lib/My.pm", &handler("first"));
+    let command = command(&site, &["my.conf"]);
+    let server = Server::start(site, command);
+    let response = server.get("/");
+    assert!(response.text().contains("<body>first<script src=\"/.cameleer/dev/reload.js\" async></script></body>"));
+    assert!(response.header("server-timing").is_some(), "{response:?}");
+    server.site.write("lib/My.pm", &handler("second"));
+    until_it_says(&server, "second");
+    server.site.write("my.conf", &format!("{conf}Listne 80\n"));
+    until("the page shows the mistake", || page(&server, "/").text().contains("Listne"));
+    assert!(page(&server, "/").text().contains("<span class=\"here\">   10  Listne 80"));
+    server.site.write("my.conf", conf);
+    until_it_says(&server, "second");
+}
+
+#[test]
+fn plackups_middleware_wraps_the_application_in_development_only() {
+    let app = "sub { my $env = shift; die 'oops' if $env->{PATH_INFO} eq '/die'; return [200, [], 'lint'] if $env->{PATH_INFO} eq '/lint';\n\
+        [200, ['Content-Type', 'text/plain'], [$ENV{PLACK_ENV}]] }";
+    let server = dev(Site::new().file("app.psgi", app), &["app.psgi"]);
+    assert_eq!(server.text("/"), "development");
+    let shown = page(&server, "/die").is(500).text();
+    assert!(shown.contains("oops at") && shown.contains("app.psgi line 1") && shown.contains("<pre"), "{shown}");
+    assert!(page(&server, "/lint").is(500).text().contains("Body should be an array ref"));
+    server.logged("200 GET /");
+    let line = server.logged("500 GET /die");
+    assert!(line.len() < 40 && !line.contains('\x1b'), "{line:?}");
+    let server = dev(Site::new().file("app.psgi", app), &["-E", "deployment", "app.psgi"]);
+    assert_eq!(server.text("/"), "deployment");
+    assert!(!page(&server, "/die").is(500).text().contains("oops"));
+}
+
+#[test]
+fn responses_have_a_header_with_time_memory_and_queries() {
+    let app = "use DBI; sub { my $dbh = DBI->connect('dbi:SQLite:dbname=:memory:'); $dbh->do('create table t (a)');\n\
+        [200, ['Content-Type', 'text/plain'], [scalar $dbh->selectrow_array('select count(*) from t')]] }";
+    let server = dev(Site::new().file("app.psgi", app), &["app.psgi"]);
+    let timing = server.get("/").header("server-timing").expect("a header");
+    for part in ["app;dur=", "queries;dur=", "desc=\"2 queries\"", "memory;desc="] {
+        assert!(timing.contains(part), "{part}: {timing}");
+    }
+}
+
+#[test]
+fn browsers_get_an_event_after_each_reload() {
+    let server = dev(site(), &["app.psgi"]);
+    assert!(server.text("/").contains("first<script src=\"/.cameleer/dev/reload.js\" async></script></body>"));
+    let script = server.get("/.cameleer/dev/reload.js");
+    assert!(script.text().contains("EventSource"), "{script:?}");
+    let event = || {
+        let mut connection = server.connect();
+        connection.raw("GET /.cameleer/dev/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert_eq!(connection.head().header("content-type").as_deref(), Some("text/event-stream"));
+        let mut output = String::new();
+        while !output.contains("\n\n") || !output.contains("data: ") {
+            output += &String::from_utf8_lossy(&connection.chunk());
+        }
+        (connection, output)
+    };
+    let (mut waits, first) = event();
+    server.site.write("lib/My.pm", &module("second"));
+    let mut after = String::new();
+    while !after.contains("data: ") {
+        let chunk = waits.chunk();
+        assert!(!chunk.is_empty(), "the stream ended without an event: {after:?}");
+        after += &String::from_utf8_lossy(&chunk);
+    }
+    until_it_says(&server, "second");
+    assert_ne!(event().1, first, "the number of the generation");
+}
+
+#[test]
+fn a_policy_that_forbids_scripts_leaves_the_page_as_it_is() {
+    let app = "sub { [200, ['Content-Type', 'text/html', 'Content-Security-Policy', \"script-src 'nonce-1'\"], ['<body></body>']] }";
+    let server = dev(Site::new().file("app.psgi", app), &["app.psgi"]);
+    assert_eq!(server.text("/"), "<body></body>");
+}
+
+#[test]
+fn the_browser_is_opened_when_the_server_is_ready() {
+    let browser = "#!/bin/sh\necho \"$@\" > @DIR@/opened.new; mv @DIR@/opened.new @DIR@/opened\n";
+    let site = site().script("browser", browser);
+    let mut command = command(&site, &["--open", "--listen", "127.0.0.1:@PORT@", "app.psgi"]);
+    command.env("BROWSER", format!("{} --new %s", site.path("browser").display()));
+    let server = Server::start(site, command);
+    until("the browser has the URL", || server.site.has("opened"));
+    assert_eq!(server.site.read("opened"), server.site.filled("--new http://127.0.0.1:@PORT@/\n"));
+}
+
+#[test]
+fn run_with_reload_serves_changes_without_development() {
+    let site = site();
+    let server = site.run(["-r", "app.psgi"]);
+    assert!(server.text("/").contains("first"));
+    server.site.write("lib/My.pm", &module("second"));
+    until_it_says(&server, "second");
+}
+
+#[test]
+fn a_port_in_use_and_a_missing_program_end_the_command() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    site().cameleer(["dev", "-l", &address, "app.psgi"]).failed(1, "in use");
+    Site::new().cameleer(["dev", "none.psgi"]).failed(2, "no such file");
+}

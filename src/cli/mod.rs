@@ -59,8 +59,6 @@ Try:  cameleer run app.psgi            a PSGI application, on http://localhost:5
 enum Command {
     /// Serve a program: app.psgi, script.cgi, a folder of scripts, or -M Handler::Module
     Run(options::Run),
-    /// Serve a program or a site for development: a saved change is served at once
-    Dev(develop::dev::Dev),
     /// Serve an Apache-style configuration
     Serve(serve::Serve),
     /// Check a configuration, compile its Perl, and report errors
@@ -99,6 +97,8 @@ enum Command {
     DiffSites(Box<sitediff::DiffSites>),
     /// Find settings for a site by measurements on a second server
     Tune(Box<tune::Tune>),
+    /// Serve a program or a site for development: a saved change is served at once
+    Dev(develop::dev::Dev),
     /// Send a failed request again, as RecordFailures has recorded it
     Replay(Box<replay::Replay>),
     /// Show the memory use of the subs of a module or script

@@ -117,27 +117,6 @@ enum Command {
     /// Print the completions of a shell
     #[command(hide = true)]
     Completions(completions::Completions),
-    /// Internal: the front process
-    #[command(hide = true)]
-    Front,
-    /// Internal: a mold process
-    #[command(hide = true)]
-    Mold,
-    /// Internal: the sampler process
-    #[command(hide = true)]
-    Sampler,
-    /// Internal: the profiler process
-    #[command(hide = true)]
-    Profiler,
-    /// Internal: the monitor process
-    #[command(hide = true)]
-    Monitor,
-    /// Internal: the process that gets certificates
-    #[command(hide = true)]
-    Acme,
-    /// Internal: an expander process
-    #[command(hide = true)]
-    Expander,
     /// Internal: sends the lines of its input to syslog
     #[command(hide = true)]
     Syslog {
@@ -153,6 +132,9 @@ enum Command {
 pub fn run() -> anyhow::Result<()> {
     sys::keep_inherited_from_children();
     let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(ended) = roles::run(&arguments) {
+        return ended;
+    }
     let cli = Cli::try_parse_from(httpd_options::with_command(std::env::args_os().collect()));
     let cli = cli.unwrap_or_else(|error| tips::improve(error, &arguments).exit());
     // Without a command there is -v: clap shows the help when there is neither.
@@ -186,16 +168,6 @@ pub fn run() -> anyhow::Result<()> {
         Command::Help(help) => help.run(),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
-        Command::Front => role(c"cameleer-front", |control| {
-            front::abort_on_panic();
-            front::run(control, parent_id())
-        }),
-        Command::Mold => role(c"cameleer-mold", worker::mold::run),
-        Command::Profiler => role(c"cameleer-prof", profiler::run),
-        Command::Sampler => role(c"cameleer-sample", sampler::run),
-        Command::Monitor => role(c"cameleer-monitr", monitor::run),
-        Command::Acme => role(c"cameleer-acme", acme::run),
-        Command::Expander => role(c"cameleer-expand", worker::expander::run),
         Command::Syslog { facility, tag } => {
             nix::sys::prctl::set_name(c"cameleer-syslog")?;
             let socket = std::env::var_os("CAMELEER_SYSLOG_SOCKET").unwrap_or_else(|| syslog::SOCKET.into());

@@ -22,6 +22,7 @@ pub fn run(arguments: &[String]) -> Option<anyhow::Result<()>> {
         "sampler" => role(c"cameleer-sample", sampler::run),
         "profiler" => role(c"cameleer-prof", profiler::run),
         "monitor" => role(c"cameleer-monitr", monitor::run),
+        "acme" => role(c"cameleer-acme", acme::run),
         _ => return None,
     })
 }

@@ -80,7 +80,7 @@ pub struct ServerStatus {
     pub programs: Vec<FastcgiProgram>,
     /// Certificates that the server gets by itself.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub certificates: Vec<CertificateStatus>,
+    pub certificates: Vec<ManagedCertificateStatus>,
     /// `None` when the front did not answer within a second.
     pub front: Option<FrontStatus>,
 }
@@ -141,7 +141,7 @@ pub struct MoldStatus {
 
 /// The certificates of a managed domain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CertificateStatus {
+pub struct ManagedCertificateStatus {
     /// Name of the domain, the first in `MDomain`.
     pub host: String,
     /// In lower case.

@@ -9,7 +9,7 @@ use wire::control::{
     WorkerStatus,
 };
 
-use super::{CertificateStatus, FastcgiProgram, MemoryStatus, ServerStatus};
+use super::{FastcgiProgram, ManagedCertificateStatus, MemoryStatus, ServerStatus};
 use machine::memory::MemorySizes;
 use strum::VariantArray;
 use wire::fcgid::{ProgramProcessState, ProgramStatus};
@@ -78,7 +78,7 @@ pub fn write(
     if let Some(server) = server {
         families.memory(front, &server.memory);
         families.programs(&server.programs);
-        families.certificates(&server.certificates);
+        families.managed_certificates(&server.certificates);
     }
     match format {
         MetricsFormat::OpenMetrics => families.text + "# EOF\n",
@@ -250,17 +250,17 @@ impl Families {
     }
 
     /// Metrics of managed domains, if there are any.
-    fn certificates(&mut self, certificates: &[CertificateStatus]) {
+    fn managed_certificates(&mut self, certificates: &[ManagedCertificateStatus]) {
         if certificates.is_empty() {
             return;
         }
-        let host = |one: &CertificateStatus| format!("host=\"{}\"", escape(&one.host));
+        let host = |one: &ManagedCertificateStatus| format!("host=\"{}\"", escape(&one.host));
         let ends: Vec<_> = certificates.iter().filter_map(|one| Some((host(one), one.expires_s? as f64))).collect();
         let help = "End of the certificate of each managed domain, in seconds since 1970.";
-        self.gauge("cameleer_certificate_expiry_seconds", help, &ends);
+        self.gauge("cameleer_managed_certificate_expiry_timestamp_seconds", help, &ends);
         let failures: Vec<_> = certificates.iter().map(|one| (host(one), f64::from(one.failures))).collect();
         let help = "Failed requests for a certificate of each managed domain since its last one.";
-        self.gauge("cameleer_certificate_failures", help, &failures);
+        self.gauge("cameleer_managed_certificate_failures", help, &failures);
     }
 
     /// Metrics of FastCGI programs, if there are any. Process ids change, so that processes have no series of their

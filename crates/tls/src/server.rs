@@ -146,13 +146,9 @@ impl HostTls {
         }
         let variables = |leaf| names::variables("SSL_SERVER", leaf);
         let leaves = keys.iter().map(|key| key.bare.cert.first().map(variables).unwrap_or_default());
-        Ok(HostTls {
-            is_fallback: false,
-            config: Arc::new(config),
-            certificates: leaves.map(Arc::new).collect(),
-            keys,
-            clients,
-        })
+        let certificates = leaves.map(Arc::new).collect();
+        let expiries = keys.iter().filter_map(|key| identity::expiry(key.bare.cert.first()?)).collect();
+        Ok(HostTls { is_fallback: false, config: Arc::new(config), certificates, expiries, keys, clients })
     }
 
     /// Whether a signature may take more than 0.1 ms: with all keys except Ed25519 and P-256.

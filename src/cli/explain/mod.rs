@@ -56,9 +56,9 @@ impl Explain {
         let found = route_of(&config, &input.local, &input.host, &input.path)?;
         let text = match found {
             Ok(route) => {
-                let route = front::with_conditions(&config, asked.explained(), route)?;
-                let rewriting = front::explain(&config, asked.explained())?;
-                report::text(&asked, &config, &route, &SectionLines::of(&config, &tree, self.all), &rewriting)
+                let route = front::with_conditions(&config, input.explained(), route)?;
+                let rewriting = front::explain(&config, input.explained())?;
+                report::text(&input, &config, &route, &SectionLines::of(&config, &tree, self.all), &rewriting)
             }
             Err(status) => format!("{} {}: refused with {status} before any phase\n", input.method, input.path),
         };

@@ -169,6 +169,8 @@ fn the_metrics_show_when_certificates_end() {
         let arguments = ["-sS", "--unix-socket", &socket, "http://localhost/metrics"];
         crate::support::Finished::of(std::process::Command::new("curl").args(arguments)).out
     };
-    until("the metrics show it", || metrics().contains("cameleer_certificate_expiry_seconds{host=\"www.one.test\"} "));
-    assert!(metrics().contains("cameleer_certificate_failures{host=\"www.one.test\"} 0"));
+    until("the metrics show it", || {
+        metrics().contains("cameleer_managed_certificate_expiry_timestamp_seconds{host=\"www.one.test\"} ")
+    });
+    assert!(metrics().contains("cameleer_managed_certificate_failures{host=\"www.one.test\"} 0"));
 }

@@ -13,7 +13,8 @@ use base::printable;
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
 use status::auto::StatusFacts;
-use status::{CertificateStatus, FastcgiProgram, MoldStatus, Usages};
+use status::health;
+use status::{FastcgiProgram, ManagedCertificateStatus, MoldStatus, Usages};
 use toolkit::client::{Server, ServerChoice};
 use toolkit::units::{duration, size};
 
@@ -220,7 +221,7 @@ fn programs(FastcgiProgram { generation, host_name, program }: &FastcgiProgram, 
 }
 
 /// The certificate of a managed domain.
-fn certificate(of: &CertificateStatus, text: &mut String) {
+fn certificate(of: &ManagedCertificateStatus, text: &mut String) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let left = |seconds: u64| duration(seconds.saturating_sub(now).saturating_mul(1000));
     let life = match of.expires_s {

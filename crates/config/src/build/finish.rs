@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wire::control::PoolNumber;
 
-use super::{client_certificates, connections, handlers, logs, managed, satisfy, shadow};
+use super::{client_certificates, connections, handlers, logs, managed, proxies, satisfy, shadow, unusable};
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::host::Host;

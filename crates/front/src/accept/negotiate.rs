@@ -115,7 +115,7 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
     };
     let (variables, key) = (handshake.certificate(), handshake.chain());
     let certificate = ServerCertificate { variables, key, is_fallback: server.is_fallback };
-    let outcome = HandshakeOutcome { name, host, asked, client: certified, certificate };
+    let outcome = HandshakeOutcome { name, host, asked: requests_certificate, client: certified, certificate };
     client.secured(Session::of(stream.get_ref().1, outcome));
     let line = Transport::Tls(Box::new(stream));
     Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })

@@ -55,10 +55,10 @@ fn job_of<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: Bo
     if matches!(body, Body::File(..)) {
         kind.flags |= Flags::BODY_IN_FD;
     }
-    let content = Content { id, flags, body: &body };
+    let content = Content { id, kind, body: &body };
     Job {
         id,
-        frame: encode(context, head, route, &body, (id, kind)),
+        frame: encode(context, head, route, content),
         body: if let Body::File(file, _) = body { Some(file) } else { None },
         label: Label {
             host: route.host,
@@ -81,13 +81,15 @@ pub fn pool(context: &RequestContext, route: &Route) -> Option<PoolNumber> {
     }
 }
 
-fn encode(
-    context: &RequestContext,
-    head: &Parts,
-    route: &Route,
-    body: &Body,
-    (id, JobKind { flags, task }): (u64, JobKind<'_>),
-) -> Vec<u8> {
+/// The parts of a frame that come from neither the request nor the route.
+struct Content<'a> {
+    id: u64,
+    kind: JobKind<'a>,
+    body: &'a Body,
+}
+
+fn encode(context: &RequestContext, head: &Parts, route: &Route, content: Content<'_>) -> Vec<u8> {
+    let Content { id, kind: JobKind { flags, task }, body } = content;
     let client = &context.client;
     let mut request = frame::Request {
         id,

@@ -41,7 +41,14 @@ pub struct Sampling {
 impl Sampling {
     /// The state before the first start of a sampler.
     pub fn new(now: Instant) -> Sampling {
-        Sampling { has_begun: false, is_running: false, backoff: Backoff::default(), answer_due: None, next: now, last: 0 }
+        Sampling {
+            has_begun: false,
+            is_running: false,
+            backoff: Backoff::default(),
+            answer_due: None,
+            next: now,
+            last: 0,
+        }
     }
 
     /// Notes that the server serves. The first measurement waits for [`CALM`], because the first requests need the

@@ -59,18 +59,23 @@ pub fn respond(programs: &FcgidPrograms<'_>, settings: &Settings, request: u64, 
         None => spec::of(apache::requested(request).host, settings, script, &variables),
     };
     let sent = ProgramRequest { role: FastcgiRole::Responder, variables: &variables };
-    ask(manager, (settings, &spec), request, sent, limits(settings, begun))
+    let exchange = FcgidExchange { request, spec: &spec, sent, connect_wait: settings.fcgid.connect };
+    ask(programs.manager, &exchange, limits(settings, begun))
+}
+
+/// A request for a process of a program.
+pub(super) struct FcgidExchange<'a> {
+    pub(super) request: u64,
+    pub(super) spec: &'a ProgramSpec,
+    pub(super) sent: ProgramRequest<'a>,
+    /// Maximum time until a process is free.
+    pub(super) connect_wait: Option<Duration>,
 }
 
 /// Asks a process of the program. A used process that ends without a response, as it may by its own rules, has lost
 /// nothing where the method is idempotent (RFC 9110, section 9.2.2): a new process gets the request, once.
-pub(super) fn ask(
-    manager: &OwnedFd,
-    (settings, spec): (&Settings, &ProgramSpec),
-    request: u64,
-    sent: ProgramRequest<'_>,
-    limits: ExchangeLimits,
-) -> i32 {
+pub(super) fn ask(manager: &OwnedFd, exchange: &FcgidExchange<'_>, limits: ExchangeLimits) -> i32 {
+    let FcgidExchange { request, spec, sent, connect_wait } = *exchange;
     let file = spec.file.display();
     let patience = connect_wait.and_then(|wait| Instant::now().checked_add(wait)).into_iter();
     let by = patience.chain(limits.by).min();

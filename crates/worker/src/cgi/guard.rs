@@ -10,7 +10,7 @@ use fastcgi::request::FastcgiRole;
 use wire::fcgid::ProgramSpec;
 
 use super::Programs;
-use super::fcgid::{ask, failed, limits, variables};
+use super::fcgid::{FcgidExchange, ask, failed, limits, variables};
 use crate::fcgid::exchange::ProgramRequest;
 use crate::fcgid::spec;
 
@@ -65,5 +65,6 @@ pub(super) fn respond(programs: &Programs, settings: &Settings, request: u64, be
         None => spec::of_file(apache::requested(request).host, settings, file, &variables),
     };
     let sent = ProgramRequest { role: FastcgiRole::Authorizer, variables: &variables };
-    ask(manager, (settings, &spec), request, sent, limits(settings, begun))
+    let exchange = FcgidExchange { request, spec: &spec, sent, connect_wait: settings.fcgid.connect };
+    ask(manager, &exchange, limits(settings, begun))
 }

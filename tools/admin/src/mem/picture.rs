@@ -183,9 +183,9 @@ impl Canvas {
         }
         let at = x as u64 + 8;
         // After the bar or, if there is no room, at the right edge.
-        match at + 8 * bar.said.len() as u64 > WIDTH {
-            true => self.text(WIDTH - 16, TO_THE_LEFT, &bar.said),
-            false => self.text(at, PLAIN, &bar.said),
+        match at + 8 * bar.label.len() as u64 > WIDTH {
+            true => self.text(WIDTH - 16, TO_THE_LEFT, &bar.label),
+            false => self.text(at, PLAIN, &bar.label),
         }
     }
 

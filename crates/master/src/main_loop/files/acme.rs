@@ -14,7 +14,7 @@ use crate::main_loop::Master;
 use crate::main_loop::turn::ALL_LEFT;
 use base::{log, printable};
 use config::tls::managed::{ManagedDomain, RenewWindow};
-use status::CertificateStatus;
+use status::ManagedCertificateStatus;
 use tls::acme::{FromAcme, IssuedCertificate, ToAcme};
 use tls::managed::{Validity, of_chain, validity};
 
@@ -212,9 +212,9 @@ impl Master {
     }
 
     /// The certificates of managed domains, for the status.
-    pub(in crate::main_loop) fn certificate_status(&self) -> Vec<CertificateStatus> {
+    pub(in crate::main_loop) fn certificate_status(&self) -> Vec<ManagedCertificateStatus> {
         let seconds = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let status = |(name, state): (&str, &DomainState)| CertificateStatus {
+        let status = |(name, state): (&str, &DomainState)| ManagedCertificateStatus {
             host: name.to_owned(),
             names: domain(&self.checked.config, name).map(|domain| domain.names.clone()).unwrap_or_default(),
             expires_s: state.validity.map(|validity| seconds(validity.until)),

@@ -22,7 +22,7 @@ const SECTIONS: [&str; 12] = [
     "ProxyMatch",
 ];
 
-/// Most lines of one directive of the main server that are listed one by one.
+/// Maximum number of lines of one directive of the main server that are listed one by one.
 const FEW: usize = 3;
 
 /// All lines of a report, by section.

@@ -139,13 +139,13 @@ impl From<&RequestTotals> for Vec<HostStatus> {
             let counted = (1..).zip(of.classes).filter(|(_, count)| *count > 0);
             counted.map(|(class, count)| (format!("{class}xx"), count)).collect()
         };
-        let status = |(name, of): (&Box<str>, &HostTotals)| HostStatus {
+        let status = |name: &str, of: &HostTotals| HostStatus {
             name: printable::line(name),
             classes: classes(of),
             bytes: of.bytes,
             took_us: of.took_us,
         };
-        totals.hosts.iter().map(status).collect()
+        totals.hosts.iter().map(|(name, of)| status(name, of)).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use wire::control::SlowRequest;
 
 use super::lock::lock;
 
-/// Most paths in each window.
+/// Maximum number of paths in each window.
 const MOST: usize = 20;
 /// Length of a window. The current and the previous one are shown.
 const WINDOW: Duration = Duration::from_secs(150);

@@ -13,9 +13,9 @@ use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::{Mode, fstat};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
-/// Most files in the folder; the oldest are removed.
+/// Maximum number of files in the folder; the oldest are removed.
 const MOST_FILES: usize = 100;
-/// Most names that are read, if others have filled the folder.
+/// Maximum number of names that are read, if others have filled the folder.
 const MOST_NAMES: usize = 10_000;
 /// Start and end of the names of recordings.
 const NAME: (&str, &str) = ("failure-", ".json");

@@ -13,7 +13,7 @@ use super::{RecordedRequest, file_text, folder};
 use base::log;
 use config::Config;
 
-/// Most requests waiting to be written. Each may have a body of 64 kB.
+/// Maximum number of requests waiting to be written. Each may have a body of 64 kB.
 const QUEUED: usize = 16;
 /// Interval between warnings.
 const COMPLAIN: Duration = Duration::from_secs(60);

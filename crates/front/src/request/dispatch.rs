@@ -21,13 +21,12 @@ use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
 use super::managed;
 use super::negotiation::{self, MapChoice};
 use super::place::{aliased, choose, find, find_by, settle_all};
+use super::proxied::forward;
 use super::redirects::{PathRedirect, moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
-use super::{
-    Dispatched, actions, ask_worker, branches, fcgi, forward_proxy, is_about_what_is_there, pages, passed, spelling,
-};
+use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, passed, spelling};
 use crate::base::refusal::Refusal;
 use crate::routing::{Route, Routes};
 use config::Handler;
@@ -136,7 +135,7 @@ type Resolved<'a> = ControlFlow<Box<Parts>, (Cow<'a, Parts>, Rc<Route>)>;
 /// The route of a request: its path, the rules of the host and of the folder, redirects of both.
 async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolved<'a>, Refusal> {
     let forwarded = match head.uri.scheme() {
-        Some(_) => Box::pin(forward_proxy::route(context, head)).await?,
+        Some(_) => Box::pin(forward::route(context, head)).await?,
         None => None,
     };
     let mut route = match forwarded {

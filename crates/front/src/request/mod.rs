@@ -16,7 +16,6 @@ mod expressions;
 mod fcgi;
 pub mod files;
 pub mod filters;
-mod forward_proxy;
 pub mod frame;
 mod head_check;
 mod includes;

@@ -7,7 +7,7 @@ use tls::managed::Validity;
 
 /// The longest wait after a failure.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-/// Most of the renewal window by which a renewal is early, so that servers do not renew at the same time.
+/// Maximum part of the renewal window by which a renewal is early, so that servers do not renew at the same time.
 const SPREAD: f64 = 0.05;
 /// Bytes in which errors are compared: what follows often names a token or an address.
 const COMPARED: usize = 60;

@@ -7,6 +7,7 @@
 
 mod balanced;
 pub mod download;
+pub mod forward;
 pub mod health;
 mod reversed;
 mod running;
@@ -26,7 +27,6 @@ use percent_encoding::percent_encode;
 
 use super::body::RequestBody;
 use super::context::RequestContext;
-use super::forward_proxy;
 use super::respond::body::BodySource;
 use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
@@ -77,7 +77,7 @@ pub async fn answer(
         context.log_error(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
-    forward_proxy::check_blocked(context, route, to)?;
+    forward::check_blocked(context, route, to)?;
     let upload = Rc::new(UploadState::default());
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
     // HTTP/1.0 has no chunks.

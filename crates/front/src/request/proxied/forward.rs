@@ -7,8 +7,8 @@ use std::time::Duration;
 use http::request::Parts;
 use http::{StatusCode, Uri};
 
-use super::context::RequestContext;
-use super::place::find;
+use super::super::context::RequestContext;
+use super::super::place::find;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::proxy::forward::Forwarding;

@@ -73,7 +73,17 @@ sub listen ($self) {
     my @listen = ref $self->{listen} ? @{ $self->{listen} } : $self->{listen} // ();
     push @listen, $self->{socket} if !@listen && defined $self->{socket};
     @listen = ( ( $self->{host} // '' ) . ':' . ( $self->{port} || 5000 ) ) if !@listen;
-    return map { ( '--listen', /:ssl\z/ ? s/:ssl\z//r : $_ ) } @listen;
+    $self->check_tls(@listen);
+    return map { ( '--listen', s/:ssl\z//r ) } @listen;
+}
+
+# The server speaks TLS at all of its addresses or at none, and never plain HTTP where TLS was meant.
+sub check_tls ( $self, @listen ) {
+    my @secure = grep {/:ssl\z/} @listen or return;
+    my @plain  = grep { !/:ssl\z/ } @listen;
+    die "plackup -s Cameleer: --listen $secure[0] and --listen $plain[0]: add :ssl to all addresses or to none, or start two servers\n" if @plain;
+    return if $self->{ssl} || $self->{enable_ssl} || grep { $self->{$_} } qw(ssl_cert ssl_cert_file);
+    die "plackup -s Cameleer: --listen $secure[0]: no certificate: add --ssl-cert FILE --ssl-key FILE, or --enable-ssl for one of development\n";
 }
 
 sub directive ( $name, $value ) {

@@ -13,6 +13,7 @@ const APP: &str = r#"sub {
         if $path eq '/usual';
     return [200, ['content-type', 'text/plain', 'X-fOO', 1, 'X-fOO', 2, 'X_Y', 3, 'etag', '"2"', 'SET-COOKIE', 'a=1'], ['x']]
         if $path eq '/own';
+    return [200, ['content-length', 1, 'X-fOO', 1, 'x_Y', 3], ['x']] if $path eq '/length';
     return [200, [map { ("x-N$_", $_) } 1 .. 80], ['x']] if $path eq '/many';
     return [200, ['X-' . substr($path, 1), 1], ['x']];
 }"#;
@@ -60,6 +61,7 @@ fn a_program_has_its_names_as_it_wrote_them() {
         has(&server, "/own", &["content-type", "X-fOO", "X_Y", "etag", "SET-COOKIE", "Server"]);
     }
     assert_eq!(names(&server, "/own").iter().filter(|name| *name == "X-fOO").count(), 2);
+    has(&server, "/length", &["Content-Length", "X-fOO", "x_Y"]);
     has(&server, "/usual", &["ETag", "Set-Cookie", "Content-Type"]);
     let many = names(&server, "/many");
     assert_eq!(many.iter().filter(|name| name.to_ascii_lowercase().starts_with("x-n")).count(), 80, "{many:?}");
@@ -81,8 +83,11 @@ fn names_over_http_2_are_in_lower_case() {
     let url = server.site.filled("http://127.0.0.1:@PORT@/own");
     let mut curl = Command::new("curl");
     curl.args(["-sSi", "--noproxy", "*", "--http2-prior-knowledge", &url]);
-    let said = Finished::of(&mut curl).succeeded().out;
-    assert!(said.contains("\nx-foo: 1") && said.contains("\nset-cookie: ") && said.contains("\netag: "), "{said}");
+    let output = Finished::of(&mut curl).succeeded().out;
+    assert!(
+        output.contains("\nx-foo: 1") && output.contains("\nset-cookie: ") && output.contains("\netag: "),
+        "{output}"
+    );
 }
 
 #[test]

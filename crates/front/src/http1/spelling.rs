@@ -24,6 +24,8 @@ use base::cache::BoundedCache;
 const SETS: usize = 256;
 /// Longest set of names whose spelling is sent, in bytes: a thread caches [`SETS`] of them.
 const LONGEST: usize = 4096;
+/// Fields that hyper writes by itself. A second one, empty, would make the scripted head invalid.
+const OF_HYPER: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
 /// hyper's client needs fewer polls to read a response.
 const POLLS: usize = 16;
 
@@ -80,7 +82,9 @@ fn add_special(headers: &HeaderMap, names: &mut Vec<u8>) {
 /// The extension with which hyper's server writes these names, each followed by a line feed.
 fn read(names: &[u8]) -> Option<Extensions> {
     let mut head = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".to_vec();
-    for name in names.split(|byte| *byte == b'\n').filter(|name| !name.is_empty()).take(MOST) {
+    let is_of_hyper = |name: &[u8]| OF_HYPER.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()));
+    let names = names.split(|byte| *byte == b'\n').filter(|name| !name.is_empty() && !is_of_hyper(name));
+    for name in names.take(MOST) {
         head.extend_from_slice(name);
         head.extend_from_slice(b":\r\n");
     }

@@ -116,6 +116,10 @@ fn a_mistake_is_a_page_with_its_source_until_it_is_mended() {
     }
     let text = server.post("/", &"x".repeat(100_000)).is(500);
     assert_eq!(text.header("content-type").as_deref(), Some("text/plain; charset=utf-8"));
+    // A page of another site whose name leads here does not get the source.
+    let elsewhere = Request::get("/").header("Host", "elsewhere.example").header("Accept", "text/html");
+    let text = server.send(elsewhere).is(500).text();
+    assert!(text.contains("localhost") && !text.contains("class=\"here\""), "{text}");
     // Another mistake takes its place, and a file that does not matter does not.
     server.site.write("lib/My.pm", "package My;\ndie 'second';\n");
     until("the page shows the second mistake", || page(&server, "/").text().contains("second at"));

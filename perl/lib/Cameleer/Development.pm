@@ -106,7 +106,7 @@ sub counted ( $code, $wants, @arguments ) {
 # Content-Security-Policy forbids it.
 sub add_script ( $response, $env ) {
     my ( $status, $headers, $body ) = @$response;
-    return if !defined $body || $env->{REQUEST_METHOD} eq 'HEAD';
+    return if !defined $body || $env->{REQUEST_METHOD} eq 'HEAD' || $status == 206;
     my %header;
     for ( my $at = 0; $at < @$headers; $at += 2 ) { push @{ $header{ lc $headers->[$at] } }, $headers->[ $at + 1 ] }
     return if ( $header{'content-type'}[0] // '' ) !~ m{\Atext/html\b}i || $header{'content-encoding'};

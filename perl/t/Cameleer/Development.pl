@@ -60,6 +60,13 @@ return {
         },
         qr/\A3 .*desc="6 queries"/
     ],
+    a_part_of_a_page_has_no_script => [
+        sub ($r) {
+            my $part = [ 206, [ 'Content-Type' => 'text/html', 'Content-Range' => 'bytes 0-13/99', 'Content-Length' => 14 ], ['<body>a</body>'] ];
+            measured( sub ($env) {$part}, { REQUEST_METHOD => 'GET' } )->[2][0];
+        },
+        '<body>a</body>'
+    ],
     delayed_responses_have_it_too => [
         sub ($r) {
             my $said;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use nix::libc::{O_NOCTTY, O_NONBLOCK};
@@ -16,6 +16,8 @@ const AROUND: usize = 4;
 const MOST_FILES: usize = 4;
 /// Bytes of a file that are read.
 const LONGEST_FILE: u64 = 4 * 1024 * 1024;
+/// The bit of a file's mode with which everybody may read it.
+const READABLE_BY_ALL: u32 = 0o004;
 /// Bytes of a line that are shown.
 const LONGEST_LINE: usize = 400;
 
@@ -30,8 +32,8 @@ struct Place {
     line: usize,
 }
 
-/// The page about a message.
-pub fn page(text: &str) -> String {
+/// The page about a message. `with_source`: with the lines of the files that the message names.
+pub fn page(text: &str, with_source: bool) -> String {
     let mut page = String::from(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Mistake</title>\n<style>\
          body{font:16px/1.5 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em;color:#222;background:#fff}\
@@ -41,8 +43,10 @@ pub fn page(text: &str) -> String {
          </style></head><body>\n<h1>The program cannot be loaded</h1>\n",
     );
     let _ = writeln!(page, "<pre>{}</pre>", escaped(text.trim_end()));
-    for place in places(text) {
-        page.push_str(&source(&place));
+    if with_source {
+        places(text).iter().for_each(|place| page.push_str(&source(place)));
+    } else {
+        page.push_str("<p>Open this page as localhost, or by the address, to see the lines of source.</p>\n");
     }
     page.push_str("<p>This page is replaced when the mistake is mended and saved.</p>\n");
     page.push_str("<script src=\"/.cameleer/dev/reload.js\"></script>\n</body></html>\n");
@@ -84,12 +88,21 @@ fn source(place: &Place) -> String {
 /// The beginning of a regular file. A message may name a device or a FIFO, which may never end.
 fn read(place: &Place) -> Option<String> {
     let file = File::options().read(true).custom_flags(O_NONBLOCK | O_NOCTTY).open(&place.file).ok()?;
-    if !file.metadata().ok()?.is_file() {
+    let metadata = file.metadata().ok()?;
+    // The message may be that of code which names any file, and root may read all of them.
+    let may_be_shown = metadata.mode() & READABLE_BY_ALL != 0 || is_below_this_folder(&place.file);
+    if !metadata.is_file() || !may_be_shown {
         return None;
     }
     let mut bytes = Vec::new();
     file.take(LONGEST_FILE).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether the file is below the folder in which `cameleer dev` was started: that of the program.
+fn is_below_this_folder(file: &Path) -> bool {
+    let below = |folder: PathBuf| Some(file.canonicalize().ok()?.starts_with(folder));
+    std::env::current_dir().ok().and_then(below).unwrap_or(false)
 }
 
 fn escaped(text: &str) -> String {
@@ -108,6 +121,8 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn place(file: &str, line: usize) -> Place {
@@ -127,9 +142,22 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("app.psgi");
         std::fs::write(&file, "1;\nmy $x = <b>;\n3;\n").expect("written");
-        let page = page(&format!("<oops> at {} line 2.", file.display()));
+        let message = format!("<oops> at {} line 2.", file.display());
+        assert!(!page(&message, false).contains("my $x"));
+        let page = page(&message, true);
         assert!(page.contains("&lt;oops&gt;") && !page.contains("<b>"), "{page}");
         assert!(page.contains("<span class=\"here\">    2  my $x = &lt;b&gt;;</span>"), "{page}");
+    }
+
+    #[test]
+    fn a_file_elsewhere_that_not_everybody_may_read_is_not_shown() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("secret");
+        std::fs::write(&file, "secret\n").expect("written");
+        let shown = place(&file.display().to_string(), 1);
+        assert!(read(&shown).is_some());
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("our own file");
+        assert_eq!(read(&shown), None);
     }
 
     #[test]

@@ -103,7 +103,8 @@ impl DevelopedProgram {
         let Some(mut text) = self.addresses()? else { return Ok(false) };
         text += &self.own_directives();
         text += "StartServers 1\nMinSpareServers 1\nMaxSpareServers 1\nMaxClients 1\n";
-        text += &format!("ProxyPass / \"unix:{}|http://localhost/\"\n", self.socket());
+        // The page depends on the name by which the client knows the server.
+        text += &format!("ProxyPreserveHost On\nProxyPass / \"unix:{}|http://localhost/\"\n", self.socket());
         self.replace(&text)?;
         Ok(true)
     }

@@ -2,7 +2,7 @@
 //! after each load, and the last mistake.
 
 use std::io::{Read, Write};
-use std::net::Shutdown;
+use std::net::{IpAddr, Shutdown};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -137,9 +137,13 @@ impl Web {
 
     fn show_mistake(&self, stream: UnixStream, head: &RequestHead) {
         match self.mistake() {
-            Some(text) if head.accepts_html() => {
-                respond(stream, head, "500 Internal Server Error", "text/html; charset=utf-8", &mistake::page(&text))
-            }
+            Some(text) if head.accepts_html() => respond(
+                stream,
+                head,
+                "500 Internal Server Error",
+                "text/html; charset=utf-8",
+                &mistake::page(&text, head.names_this_machine()),
+            ),
             Some(text) => {
                 respond(stream, head, "500 Internal Server Error", "text/plain; charset=utf-8", &(text + "\n"))
             }
@@ -165,6 +169,22 @@ impl RequestHead {
 
     fn is_head(&self) -> bool {
         self.0.starts_with("HEAD ")
+    }
+
+    /// Whether the client names the server by localhost or by an address. A name of another site may lead here, too, and
+    /// its pages would read the response.
+    fn names_this_machine(&self) -> bool {
+        let host = self.0.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("host").then_some(value.trim())
+        });
+        let Some(host) = host else { return false };
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or_default(),
+            None => host.split(':').next().unwrap_or_default(),
+        };
+        let is_local = name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost");
+        is_local || name.parse::<IpAddr>().is_ok()
     }
 
     /// Whether the client is a browser, or another program that asks for a page.

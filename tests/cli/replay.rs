@@ -1,7 +1,7 @@
 //! `RecordFailures`, and `cameleer replay`.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use crate::support::{Finished, Request, Server, Site, eventually, until};
@@ -39,7 +39,7 @@ fn login() -> Request {
     Request::post("/login?token=t1&page=2", "user=ada&password=secret1")
         .header("Cookie", "session=s1; theme=dark")
         .header("Authorization", "Basic c2VjcmV0")
-        .header("X-Own", "kept")
+        .header("X-Own", "own1")
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_failed_request_is_recorded_without_its_secrets_and_sent_again() {
     assert_eq!(recording["target"], "/login?token=masked&page=2");
     assert_eq!(recording["body"], "user=ada&password=masked");
     let text = recording.to_string();
-    for secret in ["secret1", "s1;", "t1", "c2VjcmV0", "dark"] {
+    for secret in ["secret1", "s1;", "t1", "c2VjcmV0", "dark", "own1"] {
         assert!(!text.contains(secret), "{secret}: {text}");
     }
     assert_eq!(fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o600);
@@ -60,7 +60,7 @@ fn a_failed_request_is_recorded_without_its_secrets_and_sent_again() {
     server.site.cameleer(["replay", &file]).failed(1, "the request failed again");
     server.site.write("mended", "");
     let output = server.site.cameleer(["replay", &file, "-H", "Cookie: session=mine"]).succeeded();
-    assert_eq!(output.out, "POST|/login?token=masked&page=2|session=mine|kept|user=ada&password=masked");
+    assert_eq!(output.out, "POST|/login?token=masked&page=2|session=mine|masked|user=ada&password=masked");
     assert!(output.err.contains("HTTP/1.1 200"), "{output:?}");
     assert!(
         output.err.contains("the value of authorization was masked") && !output.err.contains("of cookie"),
@@ -110,9 +110,103 @@ fn a_long_body_is_not_recorded_and_may_be_given() {
 }
 
 #[test]
+fn no_secret_of_a_header_or_a_query_is_recorded() {
+    let server = serve(CONF);
+    let target = "/a?PHPSESSID=LEAK&jwt=LEAK&next=%2Fx%3Ftoken%3DLEAK&password=x;LEAK&user[pin]=LEAK&page=2";
+    let request = Request::get(target)
+        .header("X-Original-URL", "/a?token=LEAK&b=1")
+        .header("X-Jwt", "LEAK")
+        .header("X-CSRF", "LEAK")
+        .header("Referer", "http://a:LEAK@b/#access_token=LEAK")
+        .header("Accept", "text/html");
+    server.send(request).is(500);
+    let text = recorded(&server).1.to_string();
+    assert!(!text.contains("LEAK"), "{text}");
+    for harmless in ["page=2", "/a?token=masked&b=1", "http://b/", "text/html"] {
+        assert!(text.contains(harmless), "{harmless}: {text}");
+    }
+}
+
+#[test]
+fn no_secret_of_a_body_is_recorded() {
+    let form = "application/x-www-form-urlencoded";
+    let json = "application/json";
+    let bodies = [
+        (form, "password=abc;LEAK&user[pin]=LEAK"),
+        (form, "{\"password\":\"a&LEAK\"}"),
+        (json, "{\"query\":\"mutation { login(password: \\\"LEAK\\\") }\"}"),
+        (json, "{\"p\\u0061ssword\":\"LEAK\",\"a\":[{\"key\":\"LEAK\"}]}"),
+        ("text/plain", "{\"pin\":\"LEAK\"}"),
+        ("text/plain", "p%61ssword=LEAK"),
+        ("application/x-ndjson", "{\"p\\u0061ssword\":\"LEAK\"}\n"),
+        (
+            "multipart/form-data; boundary=x",
+            "--x\r\nContent-Disposition: form-data; name=\"pin\"\r\n\r\nLEAK\r\n--x--\r\n",
+        ),
+    ];
+    for (content_type, body) in bodies {
+        let server = serve(CONF);
+        server.send(Request::new("POST", "/").header("Content-Type", content_type).body(body)).is(500);
+        let recording = recorded(&server).1;
+        assert!(!recording.to_string().contains("LEAK"), "{body}: {recording}");
+        assert_eq!(recording["body_length"], body.len(), "{recording}");
+    }
+}
+
+#[test]
+fn a_compressed_body_is_not_recorded() {
+    let server = serve(CONF);
+    let request = Request::new("POST", "/").header("Content-Type", "application/json");
+    server.send(request.header("Content-Encoding", "gzip").body(b"\x1f\x8b\x08LEAK")).is(500);
+    let (path, recording) = recorded(&server);
+    assert!(recording["body_omitted"].to_string().contains("Content-Encoding"), "{recording}");
+    assert!(!recording.to_string().contains("LEAK"), "{recording}");
+    server.site.cameleer(["replay", &path.display().to_string()]).failed(1, "give it with --body FILE");
+}
+
+/// The folder `failures` of ServerRoot, which `prepare` may make first.
+fn serve_as_nobody(prepare: impl Fn(&Site)) -> Option<Server> {
+    let is_root = fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0);
+    if !is_root {
+        return None;
+    }
+    let site = Site::new().file("app.psgi", APP);
+    prepare(&site);
+    Some(site.serve(&format!("User nobody\nGroup nogroup\n{CONF}")))
+}
+
+#[test]
+fn root_makes_the_folder_for_the_user_of_the_front() {
+    let Some(server) = serve_as_nobody(|_| ()) else { return };
+    let folder = server.site.path("failures");
+    let about = fs::symlink_metadata(&folder).expect("made");
+    assert_eq!((about.uid(), about.mode() & 0o7777), (65534, 0o700));
+    server.get("/").is(500);
+    until("the failure is recorded", || fs::read_dir(&folder).is_ok_and(|entries| entries.count() == 1));
+    fs::remove_dir_all(&folder).expect("root may");
+    server.reload().succeeded();
+    server.get("/").is(500);
+    until("the failure is recorded", || fs::read_dir(&folder).is_ok_and(|entries| entries.count() == 1));
+}
+
+#[test]
+fn root_gives_nobody_a_folder_that_exists_and_follows_no_link() {
+    let folder = |site: &Site| fs::create_dir(site.path("failures")).expect("made");
+    let Some(server) = serve_as_nobody(folder) else { return };
+    server.logged("belongs to user 0: install -d -m 700 -o '#65534'");
+    assert_eq!(fs::metadata(server.site.path("failures")).expect("a folder").uid(), 0);
+    let check = server.site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(format!("{check:?}").contains("belongs to user 0"), "{check:?}");
+    let link = |site: &Site| symlink("nowhere", site.path("failures")).expect("made");
+    let Some(server) = serve_as_nobody(link) else { return };
+    server.logged("failures is not a folder");
+    assert!(!server.site.has("nowhere"));
+}
+
+#[test]
 fn a_link_in_place_of_the_folder_is_refused() {
     let site = Site::new().file("app.psgi", APP);
-    std::os::unix::fs::symlink(site.path("htdocs"), site.path("link")).expect("made");
+    symlink(site.path("htdocs"), site.path("link")).expect("made");
     let server = site.serve(&format!("{CONF}RecordFailuresDirectory @DIR@/link\n"));
     server.get("/").is(500);
     server.logged("RecordFailures: 1 requests were not recorded");

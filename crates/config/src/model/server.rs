@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -277,4 +277,11 @@ pub struct RecordedFailures {
     pub is_on: bool,
     /// `RecordFailuresDirectory`; `None` is `failures` below ServerRoot.
     pub folder: Option<PathBuf>,
+}
+
+impl RecordedFailures {
+    /// The folder of the recordings.
+    pub fn folder_below(&self, server_root: &Path) -> PathBuf {
+        self.folder.clone().unwrap_or_else(|| server_root.join("failures"))
+    }
 }

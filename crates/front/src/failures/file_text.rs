@@ -1,6 +1,7 @@
 //! The text of a recording: a JSON object, described in docs/operating/replay.md.
 
-use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST};
 use serde::Serialize;
 
 use super::masked;
@@ -26,9 +27,6 @@ struct Recording<'a> {
     body_length: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
-    /// The body in percent-encoding, if it is not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    body_encoded: Option<String>,
     /// Why the body is not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     body_omitted: Option<&'a str>,
@@ -39,7 +37,7 @@ pub fn of(request: &RecordedRequest) -> String {
     let mut recording = recording(request);
     let mut text = text(&recording);
     if text.len() > LONGEST {
-        (recording.body, recording.body_encoded) = (None, None);
+        recording.body = None;
         recording.body_omitted = Some("the recording would be too long");
         text = self::text(&recording);
     }
@@ -62,13 +60,12 @@ fn recording(request: &RecordedRequest) -> Recording<'_> {
         request_id: &request.id,
         status: request.status,
         method: request.method.as_str(),
-        target: masked::target(&String::from_utf8_lossy(&request.target)),
+        target: masked::url(&String::from_utf8_lossy(&request.target)),
         protocol: request.protocol,
         server: request.server.as_deref(),
         headers: headers(request),
         body_length: 0,
         body: None,
-        body_encoded: None,
         body_omitted: None,
     };
     match &request.body {
@@ -79,7 +76,10 @@ fn recording(request: &RecordedRequest) -> Recording<'_> {
         FailedBody::Whole(bytes) if bytes.is_empty() => {}
         FailedBody::Whole(bytes) => {
             recording.body_length = bytes.len() as u64;
-            record_body(bytes, content_type(request), &mut recording);
+            match body(bytes, &request.headers) {
+                Ok(text) => recording.body = Some(text),
+                Err(why) => recording.body_omitted = Some(why),
+            }
         }
     }
     recording
@@ -90,42 +90,40 @@ fn headers(request: &RecordedRequest) -> Vec<(String, String)> {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
         (name.as_str().to_owned(), masked::header(name.as_str(), &value).into_owned())
     };
-    let own = request.host.iter().filter(|_| !request.headers.contains_key(http::header::HOST));
-    own.map(|host| ("host".to_owned(), host.clone())).chain(request.headers.iter().map(masked)).collect()
+    let own = request.host.iter().filter(|_| !request.headers.contains_key(HOST));
+    own.map(|host| ("host".to_owned(), masked::header("host", host).into_owned()))
+        .chain(request.headers.iter().map(masked))
+        .collect()
 }
 
-fn content_type(request: &RecordedRequest) -> &str {
-    let value = request.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    value.unwrap_or_default()
-}
-
-fn record_body(bytes: &[u8], content_type: &str, recording: &mut Recording<'_>) {
-    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        match masked::mentions_secret(&String::from_utf8_lossy(bytes)) {
-            true => recording.body_omitted = Some("it may contain a secret"),
-            false => recording.body_encoded = Some(percent_encode(bytes, NON_ALPHANUMERIC).to_string()),
-        }
-        return;
-    };
-    let masked = match kind.as_str() {
-        "application/x-www-form-urlencoded" => Some(masked::form(text)),
-        json if json.ends_with("json") => masked::json(text),
-        _ => None,
-    };
-    match masked {
-        Some(text) => recording.body = Some(text),
-        None if masked::mentions_secret(text) => recording.body_omitted = Some("it may contain a secret"),
-        None => recording.body = Some(text.to_owned()),
+/// The body without its secrets, or why it is not recorded. Only in forms and JSON can secrets be told from the rest.
+fn body(bytes: &[u8], headers: &HeaderMap) -> Result<String, &'static str> {
+    if headers.contains_key(CONTENT_ENCODING) {
+        return Err("it has a Content-Encoding");
     }
+    let masked = match kind(headers).as_deref() {
+        Some("application/x-www-form-urlencoded") => std::str::from_utf8(bytes).ok().and_then(masked::form),
+        Some("application/json") => std::str::from_utf8(bytes).ok().and_then(masked::json),
+        _ => return Err("only forms and JSON in UTF-8 are recorded"),
+    };
+    masked.ok_or("it is not of its Content-Type, and may contain a secret")
+}
+
+/// The media type in lower case, if there is one Content-Type, without parameters or of UTF-8.
+fn kind(headers: &HeaderMap) -> Option<String> {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let value = values.next()?.to_str().ok()?.to_ascii_lowercase();
+    let mut parts = value.split(';').map(str::trim);
+    let kind = parts.next()?.to_owned();
+    let is_utf8 = parts.all(|part| part.is_empty() || part.replace('"', "") == "charset=utf-8");
+    (is_utf8 && values.next().is_none()).then_some(kind)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::SystemTime;
 
-    use http::header::CONTENT_TYPE;
-    use http::{HeaderMap, HeaderValue, Method};
+    use http::{HeaderValue, Method};
 
     use super::*;
 
@@ -150,23 +148,39 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_recorded_without_secrets() {
+    fn forms_and_json_are_recorded_without_secrets() {
         check("application/x-www-form-urlencoded", b"a=b&password=x", r#""body": "a=b&password=masked""#);
         check("application/json; charset=utf-8", br#"{"token":"x"}"#, r#""body": "{\"token\":\"masked\"}""#);
-        check("application/json", b"{\"token\":", r#""body_omitted": "it may contain a secret""#);
-        check(
-            "multipart/form-data; boundary=x",
-            b"--x\r\nname=\"password\"",
-            r#""body_omitted": "it may contain a secret""#,
-        );
-        check("text/plain", b"abc", r#""body": "abc""#);
-        check("image/png", b"\xff\x00a", r#""body_encoded": "%FF%00a""#);
+        check("application/json", b"{\"token\":", r#""body_omitted": "it is not of its Content-Type"#);
+        check("application/json", b"\xff", r#""body_omitted": "it is not of its Content-Type"#);
         check("text/plain", b"abc", r#""target": "/a?key=masked""#);
     }
 
     #[test]
+    fn bodies_of_other_types_are_not_recorded() {
+        let types = [
+            "multipart/form-data; boundary=x",
+            "text/plain",
+            "application/x-ndjson",
+            "application/json; charset=utf-16",
+            "application/graphql",
+            "image/png",
+            "",
+        ];
+        for content_type in types {
+            let text = of(&request(content_type, &b"LEAK"[..]));
+            assert!(text.contains(r#""body_omitted": "only forms and JSON"#) && !text.contains("LEAK"), "{text}");
+            assert!(text.contains(r#""body_length": 4"#), "{text}");
+        }
+        let mut encoded = request("application/json", &b"{\"a\":\"LEAK\"}"[..]);
+        encoded.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        let text = of(&encoded);
+        assert!(text.contains("it has a Content-Encoding") && !text.contains("LEAK"), "{text}");
+    }
+
+    #[test]
     fn a_recording_has_a_longest_length() {
-        let mut long = request("image/png", vec![0xff; 200 * 1024]);
+        let mut long = request("application/x-www-form-urlencoded", vec![1; 64 * 1024]);
         assert!(of(&long).len() < LONGEST && of(&long).contains("too long"));
         long.headers.insert("x-a", HeaderValue::from_bytes(&vec![b'a'; 300 * 1024]).expect("a value"));
         assert!(of(&long).len() < LONGEST);

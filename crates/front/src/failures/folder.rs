@@ -1,13 +1,13 @@
 //! The folder of recordings. Its files are created and removed relative to its descriptor, so that no link leads
 //! elsewhere.
 
-use std::ffi::OsString;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use nix::dir::Dir;
+use nix::dir::{Dir, Entry, Type};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::{Mode, fstat};
@@ -15,8 +15,6 @@ use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
 /// Maximum number of files in the folder; the oldest are removed.
 const MOST_FILES: usize = 100;
-/// Maximum number of names that are read, if others have filled the folder.
-const MOST_NAMES: usize = 10_000;
 /// Start and end of the names of recordings.
 const NAME: (&str, &str) = ("failure-", ".json");
 
@@ -56,22 +54,28 @@ fn open(path: &Path) -> io::Result<OwnedFd> {
     Ok(folder)
 }
 
-/// Names begin with the time in hexadecimal digits, all of the same length, so that their order is that of time.
+/// Names begin with the time in hexadecimal digits, all of the same length, so that their order is that of time. What
+/// cannot be removed does not prevent the removal of others.
 fn prune(folder: OwnedFd) -> io::Result<()> {
     let again = openat(&folder, ".", OFlag::O_DIRECTORY | OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty())?;
-    let mut names: Vec<OsString> = Vec::new();
-    for entry in Dir::from_fd(again)?.iter().take(MOST_NAMES).flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(NAME.0) && name.ends_with(NAME.1) {
-            names.push(name.into());
+    let mut newest = BTreeSet::new();
+    for name in Dir::from_fd(again)?.iter().flatten().filter_map(|entry| recording(&entry)) {
+        newest.insert(name);
+        let oldest = if newest.len() > MOST_FILES { newest.pop_first() } else { None };
+        if let Some(oldest) = oldest {
+            let _ = unlinkat(&folder, oldest.as_str(), UnlinkatFlags::NoRemoveDir);
         }
     }
-    names.sort();
-    let excess = names.len().saturating_sub(MOST_FILES);
-    for name in names.iter().take(excess) {
-        unlinkat(&folder, name.as_os_str(), UnlinkatFlags::NoRemoveDir)?;
-    }
     Ok(())
+}
+
+/// The name, if it is that of a recording.
+fn recording(entry: &Entry) -> Option<String> {
+    let name = entry.file_name().to_str().ok()?;
+    let id = name.strip_prefix(NAME.0)?.strip_suffix(NAME.1)?;
+    let is_id = id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let is_file = entry.file_type().is_none_or(|kind| kind == Type::File);
+    (is_id && is_file).then(|| name.to_owned())
 }
 
 #[cfg(test)]
@@ -92,6 +96,27 @@ mod tests {
         assert!(!folder.join("failure-00000002-1.json").exists() && folder.join("failure-00000003-1.json").exists());
         let mode = folder.join("failure-00000003-1.json").metadata().expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn entries_that_are_no_recordings_prevent_no_removal() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let folder = parent.path().join("failures");
+        write(&folder, "00000000-1", "{}").expect("written");
+        std::fs::create_dir(folder.join("failure-0.json")).expect("created");
+        symlink("elsewhere", folder.join("failure-00.json")).expect("created");
+        for number in 0..11_000 {
+            std::fs::write(folder.join(format!("other-{number}")), "").expect("written");
+        }
+        for number in 1..MOST_FILES + 3 {
+            std::fs::write(folder.join(format!("failure-{number:08x}-1.json")), "").expect("written");
+        }
+        write(&folder, "ffffffff-1", "{}").expect("written");
+        let names = std::fs::read_dir(&folder).expect("a folder").flatten().map(|it| it.file_name());
+        let recordings = names.filter(|name| name.to_string_lossy().ends_with("-1.json"));
+        assert_eq!(recordings.count(), MOST_FILES);
+        assert!(!folder.join("failure-00000003-1.json").exists() && folder.join("failure-00000004-1.json").exists());
+        assert!(folder.join("failure-ffffffff-1.json").exists() && folder.join("failure-0.json").exists());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod file_text;
 mod folder;
 mod masked;
 mod recorder;
+mod secrets;
 
 use std::time::SystemTime;
 

@@ -31,7 +31,7 @@ impl FailureRecorder {
         if !config.failures.is_on {
             return Ok(None);
         }
-        let folder = config.failures.folder.clone().unwrap_or_else(|| config.server_root.join("failures"));
+        let folder = config.failures.folder_below(&config.server_root);
         let (queue, waiting) = sync_channel(QUEUED);
         let dropped = Arc::new(AtomicU64::new(0));
         let writer = Writer { folder, dropped: dropped.clone(), complained: None };

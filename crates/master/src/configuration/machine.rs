@@ -5,6 +5,8 @@ use std::path::Path;
 use config::{At, Bundle, Config, ConfigError, Directive, LogTarget};
 use sys::privileges;
 
+use crate::failures_folder;
+
 /// Errors: a `User` or `Group` without an account, a `SpoolDirectory` that is no folder.
 pub fn errors(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
     let user = privileges::account(config.user.as_deref(), None).err();
@@ -21,14 +23,16 @@ fn wrong_spool_directory(config: &Config, bundle: &Bundle) -> Option<ConfigError
     Some(ConfigError { at: last(bundle, "SpoolDirectory"), message })
 }
 
-/// Warnings of `check`: a `DocumentRoot` that is no folder, as httpd warns, and a log whose folder is missing, which
-/// makes a start fail.
+/// Warnings of `check`: a `DocumentRoot` that is no folder, as httpd warns, a log whose folder is missing, which makes a
+/// start fail, and a folder in which failures cannot be recorded.
 pub fn warnings(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
     let directives = bundle.flat().filter_map(|directive| {
         let wrong = missing_folder(config, directive)?;
         Some(ConfigError { at: Some(directive.at.clone()), message: format!("{}: {wrong}", directive.name) })
     });
-    directives.collect()
+    let failures = failures_folder::wrong(config);
+    let failures = failures.map(|message| ConfigError { at: last(bundle, "RecordFailures"), message });
+    directives.chain(failures).collect()
 }
 
 /// The message about a directive whose folder is missing.

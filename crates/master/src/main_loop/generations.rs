@@ -10,6 +10,7 @@ use super::next::{Attempt, NextConfig};
 use crate::children::Mold;
 use crate::children::MoldId;
 use crate::configuration::CheckedConfig;
+use crate::failures_folder;
 use crate::generation::{GenerationAction, GenerationTimes};
 use crate::logs::OpenedLogs;
 use crate::sizing::PoolLimits;
@@ -61,6 +62,7 @@ impl Master {
             // The start is logged where everything else will be; the terminal gets its result.
             opened.take_stderr()?;
         }
+        failures_folder::prepare(&checked.config);
         let mut molds: Vec<Mold> = Vec::new();
         for pool in checked.config.pool_numbers() {
             let id = PoolId { generation: self.generations.next_number(), pool };

@@ -38,7 +38,6 @@ mod acme;
 mod announcer;
 mod backoff;
 mod certificates;
-mod failures_folder;
 mod inspections;
 pub mod loaded;
 pub mod logs;

@@ -5,7 +5,7 @@ use std::path::Path;
 use config::{At, Bundle, Config, ConfigError, Directive, LogTarget};
 use sys::privileges;
 
-use crate::failures_folder;
+use super::failures_folder;
 
 /// Errors: a `User` or `Group` without an account, a `SpoolDirectory` that is no folder.
 pub fn errors(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
@@ -23,8 +23,8 @@ fn wrong_spool_directory(config: &Config, bundle: &Bundle) -> Option<ConfigError
     Some(ConfigError { at: last(bundle, "SpoolDirectory"), message })
 }
 
-/// Warnings of `check`: a `DocumentRoot` that is no folder, as httpd warns, a log whose folder is missing, which makes a
-/// start fail, and a folder in which failures cannot be recorded.
+/// Warnings of `check`: a `DocumentRoot` that is no folder, as httpd warns, a log whose folder is missing, which makes
+/// a start fail, and a folder in which failures cannot be recorded.
 pub fn warnings(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
     let directives = bundle.flat().filter_map(|directive| {
         let wrong = missing_folder(config, directive)?;

@@ -3,6 +3,7 @@
 pub mod expansion;
 pub mod trial;
 
+pub(crate) mod failures_folder;
 mod fastcgi;
 mod machine;
 mod mistakes;

@@ -10,7 +10,7 @@ use super::next::{Attempt, NextConfig};
 use crate::children::Mold;
 use crate::children::MoldId;
 use crate::configuration::CheckedConfig;
-use crate::failures_folder;
+use crate::configuration::failures_folder;
 use crate::generation::{GenerationAction, GenerationTimes};
 use crate::logs::OpenedLogs;
 use crate::sizing::PoolLimits;

@@ -12,7 +12,7 @@ use crate::client::{AuthorityClient, Unreachable, explained};
 use crate::master::MasterLink;
 use crate::order;
 use config::tls::managed::KeyType;
-use tls::acme::{AcmeJob, Binding, DomainJob, FromAcme, IssuedCertificate};
+use tls::acme::{AcmeJob, Binding, DomainJob, FromAcme, IssuedCertificate, shorten};
 
 /// Time for the certificate of one key type. AuthorityClient need seconds, or minutes if they are busy.
 const ORDER: Duration = Duration::from_secs(5 * 60);
@@ -33,7 +33,7 @@ pub async fn all(job: AcmeJob, mut master: MasterLink) -> anyhow::Result<()> {
         };
         let retry_after_s = authorities.as_ref().ok().and_then(AuthorityClient::take_wait);
         let message = got.unwrap_or_else(|error| {
-            let (domain, error) = (domain.name.clone(), format!("{error:#}"));
+            let (domain, error) = (domain.name.clone(), shorten(&format!("{error:#}")));
             FromAcme::Failed { domain, error, retry_after_s }
         });
         master.send(&message)?;

@@ -14,6 +14,17 @@ use wire::control::{Challenge, ChallengeType};
 use config::tls::managed::KeyType;
 use sys::privileges::Account;
 
+/// Maximum length of an error in characters. An authority's answers have up to 1 MiB.
+const LONGEST_ERROR: usize = 300;
+
+/// The begin of an error that contains an authority's own words, for logs and the status.
+pub fn shorten(error: &str) -> String {
+    match error.char_indices().nth(LONGEST_ERROR) {
+        Some((end, _)) => format!("{}…", error.get(..end).unwrap_or_default()),
+        None => error.to_owned(),
+    }
+}
+
 /// Messages to the process.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToAcme {
@@ -124,4 +135,16 @@ pub struct Binding {
     pub id: String,
     /// The secret, in base64url.
     pub hmac: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_error_is_cut_between_characters() {
+        assert_eq!(shorten("refused"), "refused");
+        assert_eq!(shorten(&"ü".repeat(LONGEST_ERROR)), "ü".repeat(LONGEST_ERROR));
+        assert_eq!(shorten(&"ü".repeat(1_000_000)), format!("{}…", "ü".repeat(LONGEST_ERROR)));
+    }
 }

@@ -11,6 +11,7 @@ pub mod challenges;
 pub mod clients;
 pub mod development;
 pub mod identity;
+pub mod issued;
 pub mod managed;
 pub mod names;
 mod pem_files;

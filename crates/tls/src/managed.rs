@@ -82,6 +82,12 @@ pub fn validity(config: &Config, domain: &ManagedDomain) -> Option<Validity> {
     first
 }
 
+/// Whether a certificate of the domain is stored and can be used, even if others are due.
+pub fn is_stored(config: &Config, domain: &ManagedDomain) -> bool {
+    let store = config.certificate_store();
+    domain.settings.keys.iter().any(|key| matches!(stored(&store, domain, *key), Ok(Some(_))))
+}
+
 /// The validity of a certificate in PEM, if it is for all `names`.
 pub fn of_chain(chain: &str, names: &[String]) -> Option<Validity> {
     let leaf = CertificateDer::from_pem_slice(chain.as_bytes()).ok()?;

@@ -7,6 +7,10 @@ use tls::managed::Validity;
 
 /// The longest wait after a failure.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// The shortest time between two orders for a domain after one of them was filled.
+const SHORTEST: Duration = Duration::from_secs(60);
+/// The longest wait that an authority may ask for.
+const LONGEST_HELD: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Maximum part of the renewal window by which a renewal is early, so that servers do not renew at the same time.
 const SPREAD: f64 = 0.05;
 /// Bytes in which errors are compared: what follows often names a token or an address.
@@ -45,6 +49,8 @@ pub struct DomainState {
     waits: Option<SystemTime>,
     /// The end of a wait that the authority has asked for.
     held: Option<SystemTime>,
+    /// When the authority has issued a certificate last.
+    issued: Option<SystemTime>,
 }
 
 /// A failure, for the log.
@@ -70,9 +76,13 @@ pub struct Attempt<'a> {
 }
 
 impl DomainState {
-    /// When its certificates may be requested; `None`: now.
-    fn due(&self) -> Option<SystemTime> {
-        [self.renews, self.waits, self.held].into_iter().flatten().max()
+    /// When its certificates may be requested; `None`: now. Waits that begin in the future end: the clock was wrong.
+    fn due(&self, now: SystemTime) -> Option<SystemTime> {
+        let within = |at: Option<SystemTime>, longest: Duration| at.filter(|at| *at <= now + longest);
+        let waits = within(self.waits, LONGEST.mul_f64(1.2));
+        let held = within(self.held, LONGEST_HELD);
+        let rests = within(self.issued.map(|at| at + SHORTEST), SHORTEST);
+        [self.renews, waits, held, rests].into_iter().flatten().max()
     }
 
     fn has(&mut self, wanted: &WantedDomain, random: f64) {
@@ -99,7 +109,7 @@ impl AcmeSchedule {
         if !self.running.is_empty() {
             return Vec::new();
         }
-        let is_due = |state: &DomainState| state.due().is_none_or(|at| at <= now);
+        let is_due = |state: &DomainState| state.due(now).is_none_or(|at| at <= now);
         self.domains.iter().filter(|(_, state)| is_due(state)).map(|(name, _)| name.clone()).collect()
     }
 
@@ -108,7 +118,7 @@ impl AcmeSchedule {
         if !self.running.is_empty() {
             return None;
         }
-        let left = |state: &DomainState| state.due().and_then(|at| at.duration_since(now).ok()).unwrap_or_default();
+        let left = |state: &DomainState| state.due(now).and_then(|at| at.duration_since(now).ok()).unwrap_or_default();
         self.domains.values().map(left).min()
     }
 
@@ -117,12 +127,29 @@ impl AcmeSchedule {
         self.running.extend(names.iter().cloned());
     }
 
-    /// A domain has new certificates.
-    pub fn issued(&mut self, wanted: &WantedDomain, random: f64) {
+    /// Whether certificates of this domain are being requested.
+    pub fn is_running(&self, name: &str) -> bool {
+        self.running.contains(name)
+    }
+
+    /// A domain has new certificates. `false`: these would be due at once, which the caller counts as a failure.
+    pub fn issued(&mut self, wanted: &WantedDomain, now: SystemTime, random: f64) -> bool {
         self.running.remove(&wanted.name);
-        if let Some(state) = self.domains.get_mut(&wanted.name) {
-            *state = DomainState::default();
-            state.has(wanted, random);
+        let Some(state) = self.domains.get_mut(&wanted.name) else { return true };
+        state.has(wanted, random);
+        state.issued = Some(now);
+        if state.renews.is_none_or(|at| at <= now) {
+            return false;
+        }
+        let (validity, renews, issued) = (state.validity, state.renews, state.issued);
+        *state = DomainState { validity, renews, issued, ..DomainState::default() };
+        true
+    }
+
+    /// The authority has issued certificates that are refused: the next order is not placed within a minute.
+    pub fn refused(&mut self, name: &str, now: SystemTime) {
+        if let Some(state) = self.domains.get_mut(name) {
+            state.issued = Some(now);
         }
     }
 
@@ -138,7 +165,9 @@ impl AcmeSchedule {
         state.error = Some(attempt.error.to_owned());
         state.waits = Some(now + wait);
         state.held = attempt.retry_after.map(|wait| now + wait);
-        Some(FailedAttempt { is_new, wait: wait.max(attempt.retry_after.unwrap_or_default()) })
+        let rests = state.issued.and_then(|at| (at + SHORTEST).duration_since(now).ok()).unwrap_or_default();
+        let rests = if rests > SHORTEST { Duration::ZERO } else { rests };
+        Some(FailedAttempt { is_new, wait: wait.max(attempt.retry_after.unwrap_or_default()).max(rests) })
     }
 
     /// The process has ended. Returns the domains that it has not reported on.
@@ -182,7 +211,7 @@ mod tests {
         assert_eq!((schedule.due(now), schedule.wakes(now)), (vec!["b".to_owned()], Some(Duration::ZERO)));
         schedule.started(&["b".to_owned()]);
         assert_eq!((schedule.due(now), schedule.wakes(now)), (vec![], None));
-        schedule.issued(&wanted("b", Some(now + DAY * 91)), 1.0);
+        assert!(schedule.issued(&wanted("b", Some(now + DAY * 91)), now, 1.0));
         assert_eq!(schedule.due(now), Vec::<String>::new());
         assert_eq!(schedule.wakes(now), Some(DAY.mul_f64(59.5)), "b is renewed 5 % of its window earlier");
         assert_eq!(schedule.due(now + DAY * 60), ["a", "b"]);
@@ -201,6 +230,39 @@ mod tests {
         assert_eq!(schedule.failed(&limited, now).map(|failure| failure.wait), Some(DAY * 3));
         schedule.configure(&[wanted("a", None)], || 0.0);
         assert_eq!(schedule.wakes(now), Some(DAY * 3), "a reload keeps that");
+    }
+
+    #[test]
+    fn a_new_certificate_that_is_due_at_once_is_a_failure_with_waits_of_a_minute_and_more() {
+        let now = UNIX_EPOCH + DAY * 20_000;
+        for validity in [None, Some(now + DAY), Some(now - DAY)] {
+            let mut schedule = AcmeSchedule::default();
+            schedule.configure(&[wanted("a", None)], || 0.0);
+            let (mut at, mut orders) = (now, Vec::new());
+            while orders.len() < 10 {
+                assert_eq!(schedule.due(at), ["a"]);
+                orders.push(at.duration_since(now).expect("later").as_secs());
+                schedule.started(&["a".to_owned()]);
+                assert!(!schedule.issued(&wanted("a", validity), at, 0.0));
+                let failure = schedule.failed(&failed("a", "due at once"), at).expect("it is known");
+                assert_eq!(failure.is_new, orders.len() == 1, "one error line");
+                assert_eq!(schedule.due(at + Duration::from_secs(59)), Vec::<String>::new());
+                at += schedule.wakes(at).expect("another attempt");
+            }
+            assert_eq!(orders[..6], [0, 60, 120, 180, 240, 320], "a minute, then the doubled wait of 80 s");
+        }
+    }
+
+    #[test]
+    fn a_reload_does_not_end_the_minute_after_an_order_but_a_clock_that_is_set_back_does() {
+        let now = UNIX_EPOCH + DAY * 20_000;
+        let mut schedule = AcmeSchedule::default();
+        schedule.configure(&[wanted("a", None)], || 0.0);
+        assert!(schedule.issued(&wanted("a", Some(now + DAY * 90)), now, 0.0));
+        schedule.configure(&[wanted("a", None)], || 0.0);
+        assert_eq!(schedule.wakes(now), Some(SHORTEST));
+        assert!(schedule.failed(&failed("a", "no"), now).is_some());
+        assert_eq!(schedule.due(now - DAY * 300), ["a"]);
     }
 
     #[test]

@@ -94,17 +94,18 @@ pub enum RenewMode {
 pub enum RenewWindow {
     /// A part of its whole life, in percent.
     Percent(u32),
-    /// Whatever its life is.
+    /// A time, for certificates that live at least twice as long.
     Time(Duration),
 }
 
 impl RenewWindow {
-    /// The window of a certificate with this life.
+    /// The window of a certificate with this life: at most half of it, so that a new certificate is not due at once.
     pub fn of(self, life: Duration) -> Duration {
-        match self {
+        let window = match self {
             RenewWindow::Percent(percent) => life.mul_f64(f64::from(percent) / 100.0),
             RenewWindow::Time(time) => time,
-        }
+        };
+        window.min(life / 2)
     }
 }
 

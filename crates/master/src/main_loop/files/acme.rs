@@ -15,8 +15,8 @@ use crate::main_loop::turn::ALL_LEFT;
 use base::{log, printable};
 use config::tls::managed::{ManagedDomain, RenewWindow};
 use status::ManagedCertificateStatus;
-use tls::acme::{FromAcme, IssuedCertificate, ToAcme};
-use tls::managed::{Validity, of_chain, validity};
+use tls::acme::{FromAcme, IssuedCertificate, ToAcme, shorten};
+use tls::managed::{Validity, is_stored, validity};
 
 /// Longest time without a look at the clock, which may be set, or stand still while the machine sleeps.
 const LOOK: Duration = Duration::from_secs(60 * 60);
@@ -145,44 +145,56 @@ impl Master {
         }
     }
 
-    /// Stores new certificates, and hands them to the front.
+    /// Stores new certificates, and hands them to the front. After an error the present ones stay in use, unless the
+    /// new ones are stored and are due at once.
     fn install(&mut self, name: &str, certificates: &[IssuedCertificate]) -> anyhow::Result<()> {
         let config = &self.checked.config;
         let Some(domain) = domain(config, name) else { return Ok(()) };
-        for certificate in certificates {
-            let is_for_names = of_chain(&certificate.chain, &domain.names).is_some();
-            if !is_for_names || !tls::identity::fit(&certificate.chain, &certificate.key) {
-                anyhow::bail!("the authority sent a certificate that is not for {}", domain.names.join(" "));
-            }
-        }
+        let now = SystemTime::now();
+        anyhow::ensure!(self.acme.is_running(name), "a certificate was sent that was not requested");
+        self.acme.refused(name, now);
+        tls::issued::check(certificates, domain, validity(config, domain), now).map_err(anyhow::Error::msg)?;
         CertificateStore::open(&config.certificate_store())?.install(name, certificates)?;
+        self.certificates.read_at(Instant::now());
         let validity = validity(config, domain);
-        let wanted = wanted(domain, validity);
+        if !self.acme.issued(&wanted(domain, validity), now, random()) {
+            anyhow::bail!(
+                "the new certificate is stored, and is due for renewal at once; check MDStoreDir and the clock"
+            );
+        }
         let lasts = validity.map(|validity| left(validity.until)).unwrap_or_default();
         log::notice(
             "master",
             format_args!("MDomain {name}: a new certificate for {} is used, for {lasts}", domain.names.join(" ")),
         );
-        self.acme.issued(&wanted, random());
-        self.certificates.read_at(Instant::now());
         Ok(())
     }
 
     fn acme_failed(&mut self, name: &str, error: &str, retry_after: Option<Duration>) {
         let (now, delay) = (SystemTime::now(), self.checked.config.managed.retry_delay);
-        let error = printable::line(error);
+        let error = printable::line(&shorten(error));
         let attempt = Attempt { name, error: &error, retry_after, delay, random: random() };
         let Some(failure) = self.acme.failed(&attempt, now) else { return };
-        let until = self.acme.iter().find(|(known, _)| *known == name).and_then(|(_, state)| state.validity);
-        let meanwhile = match until.filter(|validity| validity.until > now) {
-            Some(validity) => format!("the present one is good for {}", left(validity.until)),
-            None => "until then TLS uses a self-signed one, and requests are answered 503".to_owned(),
-        };
+        let meanwhile = self.meanwhile(name, now);
         let next = span(failure.wait);
         let line = format!("MDomain {name}: no new certificate: {error}; the next attempt is in {next}, {meanwhile}");
         match failure.is_new || failure.wait >= REPEATED {
             true => log::error("master", line),
             false => log::info("master", line),
+        }
+    }
+
+    /// Which certificate TLS uses until a new one is there.
+    fn meanwhile(&self, name: &str, now: SystemTime) -> String {
+        let config = &self.checked.config;
+        let present = self.acme.iter().find(|(known, _)| *known == name).and_then(|(_, state)| state.validity);
+        match present {
+            Some(present) if present.until > now => format!("the present one is good for {}", left(present.until)),
+            Some(_) => "the present one has expired and stays in use".to_owned(),
+            None if domain(config, name).is_some_and(|domain| is_stored(config, domain)) => {
+                "the present one stays in use, and is not for all names or key types".to_owned()
+            }
+            None => "until then TLS uses a self-signed one, and requests are answered 503".to_owned(),
         }
     }
 

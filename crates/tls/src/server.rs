@@ -31,8 +31,8 @@ const QUICK: &[SignatureScheme] = &[SignatureScheme::ECDSA_NISTP256_SHA256, Sign
 #[derive(Default)]
 pub struct Servers {
     hosts: HashMap<u16, HostTls>,
-    /// Managed domains with a certificate.
-    managed: HashSet<u16>,
+    /// Managed domains with a certificate, and when the first of their certificates ends.
+    managed: HashMap<u16, SystemTime>,
     /// Settings of connections to backends.
     pub backends: BackendClients,
 }
@@ -81,15 +81,20 @@ impl Servers {
             let server = server.map(|server| HostTls { is_fallback: fallback.contains(&index), ..server });
             Some(server.map(|server| (index, server)))
         });
-        let hosts = made.collect::<anyhow::Result<_>>()?;
-        let managed = certificates.hosts.iter().filter(|identity| !identity.is_fallback());
-        let managed = managed.filter_map(|identity| config.hosts.get(usize::from(identity.host))?.managed).collect();
+        let hosts: HashMap<u16, HostTls> = made.collect::<anyhow::Result<_>>()?;
+        let mut managed = HashMap::new();
+        for (index, server) in hosts.iter().filter(|(_, server)| !server.is_fallback) {
+            let Some(domain) = config.hosts.get(usize::from(*index)).and_then(|host| host.managed) else { continue };
+            let until =
+                SystemTime::UNIX_EPOCH + Duration::from_secs(server.expiries.iter().min().copied().unwrap_or(0));
+            managed.entry(domain).and_modify(|first: &mut SystemTime| *first = until.min(*first)).or_insert(until);
+        }
         Ok(Servers { hosts, managed, backends: BackendClients::new(certificates.backends) })
     }
 
-    /// Whether the managed domain with this number has a certificate.
-    pub fn has_certificate_of(&self, domain: u16) -> bool {
-        self.managed.contains(&domain)
+    /// When the certificate of the managed domain with this number ends; of several, the first. `None`: it has none.
+    pub fn certificate_end(&self, domain: u16) -> Option<SystemTime> {
+        self.managed.get(&domain).copied()
     }
 
     /// `None`: the host has no certificate.

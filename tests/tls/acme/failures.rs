@@ -207,3 +207,20 @@ fn the_process_that_talks_to_the_authority_has_the_rights_of_user() {
     until("the process is nobody's", || status().contains(&format!("Uid:\t{nobody}\t{nobody}\t{nobody}\t{nobody}")));
     assert!(status().contains("CapEff:\t0000000000000000"), "{}", status());
 }
+
+#[test]
+fn an_error_of_the_authority_is_cut_in_the_log_and_in_the_status() {
+    let managed = Managed::new();
+    impostor(&managed, |client| {
+        let long = "too many ".repeat(100_000);
+        let body = format!(r#"{{"type":"urn:ietf:params:acme:error:malformed","detail":"{long}"}}"#);
+        let head = format!("HTTP/1.1 400 Bad Request\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let _ = client.write_all(head.as_bytes());
+    });
+    let running = managed.serve("");
+    let line = running.server.logged("no new certificate");
+    assert!(line.contains("too many too many") && line.contains("…; the next attempt is in"), "{line}");
+    assert!(line.len() < 1000, "{}", line.len());
+    let error = running.server.status()["certificates"][0]["error"].as_str().map(str::len);
+    assert!(error.is_some_and(|length| length < 500), "{error:?}");
+}

@@ -3,7 +3,7 @@
 use rcgen::{CertificateParams, KeyPair};
 
 use super::Managed;
-use crate::support::{Load, until};
+use crate::support::{Load, Request, until};
 
 /// Stores a certificate that has run for `before` days and runs for `after` more.
 fn store(managed: &Managed, names: &[&str], before: i64, after: i64) -> String {
@@ -98,4 +98,72 @@ fn a_stored_certificate_that_cannot_be_used_is_replaced() {
     let running = managed.serve("");
     running.server.logged("cannot be used, and a new certificate is requested");
     running.until_trusted("www.one.test");
+}
+
+/// The authority's certificates live so many seconds.
+fn live(managed: Managed, seconds: u64) -> Managed {
+    let conf = managed.site.read("pebble.json");
+    let profile = format!(
+        "\"profiles\": {{\"default\": {{\"description\": \"short\", \"validityPeriod\": {seconds}}}}}, \"httpPort\""
+    );
+    managed.site.write("pebble.json", &conf.replace("\"httpPort\"", &profile));
+    let managed = Managed { pebble: managed.pebble.restarted(), ..managed };
+    managed.pebble.root(&managed.site);
+    managed
+}
+
+#[test]
+fn a_window_that_is_longer_than_the_life_of_a_certificate_is_half_of_its_life() {
+    const DAY: u64 = 24 * 60 * 60;
+    let running = live(Managed::new(), 5 * DAY).serve("MDRenewWindow 30d");
+    running.until_trusted("www.one.test");
+    let status = running.server.status()["certificates"][0].clone();
+    let renews = status["expires_s"].as_u64().zip(status["renews_s"].as_u64()).map(|(end, renews)| end - renews);
+    assert!(renews.is_some_and(|window| (2 * DAY..3 * DAY).contains(&window)), "{status}");
+    assert_eq!(status["failures"], 0);
+    let log = running.server.log();
+    assert_eq!(log.lines().filter(|line| line.contains("acme pid=")).count(), 1, "{log}");
+}
+
+#[test]
+fn a_certificate_that_has_ended_already_is_a_failure_and_the_present_one_is_kept() {
+    let managed = live(Managed::new(), 1);
+    let old = store(&managed, &["www.one.test"], 70, 20);
+    let running = managed.serve("");
+    let line = running.server.logged("no new certificate: the authority sent a certificate that");
+    assert!(line.contains("has expired") || line.contains("does not end later"), "{line}");
+    assert!(line.contains("the next attempt is in 60.0 s") || line.contains("the next attempt is in 59."), "{line}");
+    assert_eq!(running.stored("www.one.test"), old);
+    assert_eq!(running.server.status()["certificates"][0]["failures"], 1);
+}
+
+#[test]
+fn an_expired_certificate_stays_in_use_and_redirects_are_temporary() {
+    let managed = Managed::new();
+    store(&managed, &["www.one.test"], 90, -2);
+    let plain = "MDRequireHttps permanent\n<VirtualHost *:@PORT@>\nServerName www.one.test\n</VirtualHost>";
+    let running = managed.serve(plain);
+    let line = running.server.logged("no new certificate");
+    assert!(line.contains("the present one has expired and stays in use"), "{line}");
+    let output = running.curl("www.one.test", &["-k", "-i"]);
+    assert!(output.out.starts_with("HTTP/1.1 200"), "{output:?}");
+    assert!(!output.out.to_lowercase().contains("strict-transport-security"), "{output:?}");
+    let ask = |method: &str| running.server.send(Request::new(method, "/a.txt").header("Host", "www.one.test"));
+    assert_eq!((ask("GET").status, ask("POST").status), (302, 307));
+}
+
+#[test]
+fn only_requests_for_names_of_the_domain_are_redirected_and_well_known_paths_are_not() {
+    let managed = Managed::new();
+    store(&managed, &["www.one.test"], 1, 89);
+    managed.site.write("htdocs/.well-known/acme-challenge/other", "another client\n");
+    let plain = "MDRequireHttps permanent\n<VirtualHost *:@PORT@>\nServerName www.one.test\n\
+                 ServerAlias *.one.test\nDocumentRoot htdocs\n</VirtualHost>";
+    let running = managed.serve(plain);
+    let ask = |host: &str, path: &str| running.server.send(Request::new("GET", path).header("Host", host));
+    assert_eq!(ask("www.one.test", "/a.txt").status, 301);
+    assert_eq!(ask("WWW.one.test.", "/a.txt").status, 301);
+    assert_eq!(ask("shop.one.test", "/a.txt").text(), "hello\n");
+    assert_eq!(ask("www.one.test", "/.well-known/acme-challenge/other").text(), "another client\n");
+    assert_eq!(ask("www.one.test", "/.well-known-not/a.txt").status, 301);
 }

@@ -77,6 +77,7 @@ pub use panics::abort_on_panic;
 pub use request::context::forwarded;
 #[doc(hidden)]
 pub use request::files::range;
+pub use request::managed::explain_redirect;
 pub use request::rewrite::{ExplainedRequest, explain, with_conditions};
 pub use routing::{Route, port_of, route_of};
 

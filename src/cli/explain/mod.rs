@@ -53,8 +53,7 @@ impl Explain {
         let (config, tree) = expansion::read(&self.conf.origin()?)?.into_parts();
         let config = Arc::new(config);
         let input = self.input(config.listen.first())?;
-        let found = route_of(&config, &input.local, &input.host, &input.path)?;
-        let text = match found {
+        let text = match route_of(&config, &input.local, &input.host, &input.path)? {
             Ok(route) => {
                 let route = front::with_conditions(&config, input.explained(), route)?;
                 let rewriting = front::explain(&config, input.explained())?;

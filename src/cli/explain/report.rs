@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::ExplainInput;
 use super::lines::SectionLines;
 use config::{Config, Handler, Phase, PsgiApp};
-use front::Route;
+use front::{Route, explain_redirect};
 
 /// The report. `rewriting` is what rewrite rules do, line by line.
 pub fn text(
@@ -18,7 +18,8 @@ pub fn text(
     let mut text = format!("{} {}{}\n\n", input.method, input.host, input.path);
     row(&mut text, "virtual host", &host(config, route));
     row(&mut text, "file", &file(route));
-    row(&mut text, "answered by", &answered_by(route, lines));
+    let to_https = explain_redirect(config, input.explained(), route);
+    row(&mut text, "answered by", &to_https.unwrap_or_else(|| answered_by(route, lines)));
     if !rewriting.is_empty() {
         row(&mut text, "rewriting", "by rules, whose result may be another place than this one: see below");
     }

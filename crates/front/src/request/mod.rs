@@ -20,7 +20,7 @@ pub mod frame;
 mod head_check;
 mod includes;
 mod internal_redirect;
-mod managed;
+pub mod managed;
 pub mod negotiation;
 mod pages;
 mod passed;

@@ -144,6 +144,18 @@ pub enum RequireHttps {
     Permanent,
 }
 
+impl RequireHttps {
+    /// Status of the redirect. POST and others keep their method.
+    pub fn status(self, method: &str) -> u16 {
+        match (self == RequireHttps::Permanent, matches!(method, "GET" | "HEAD")) {
+            (true, true) => 301,
+            (true, false) => 308,
+            (false, true) => 302,
+            (false, false) => 307,
+        }
+    }
+}
+
 /// `MDExternalAccountBinding`: an account that exists with the authority.
 #[derive(Clone, PartialEq, Eq)]
 pub enum AccountBinding {
@@ -196,6 +208,16 @@ impl ManagedDomain {
     /// The folder of its certificates.
     pub fn folder(&self, store: &Path) -> PathBuf {
         store.join("domains").join(self.name())
+    }
+
+    /// The redirect of a request over plain HTTP, once there is a certificate; `None`: none. `requested` is the name in
+    /// the request, or empty, `server_name` that of the redirect. As in httpd, other ACME clients answer below
+    /// `/.well-known/`.
+    pub fn redirect_of(&self, requested: &str, server_name: &str, path: &str) -> Option<RequireHttps> {
+        let has = |name: &str| self.names.iter().any(|own| own.eq_ignore_ascii_case(name.trim_end_matches('.')));
+        let is_named = || (requested.is_empty() || has(requested)) && has(server_name);
+        let redirect = self.settings.require_https.filter(|redirect| *redirect != RequireHttps::Off);
+        redirect.filter(|_| !path.starts_with("/.well-known/") && is_named())
     }
 
     /// Adds names that are not there.

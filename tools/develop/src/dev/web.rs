@@ -171,8 +171,8 @@ impl RequestHead {
         self.0.starts_with("HEAD ")
     }
 
-    /// Whether the client names the server by localhost or by an address. A name of another site may lead here, too, and
-    /// its pages would read the response.
+    /// Whether the client names the server by localhost or by an address. A name of another site may lead here, too,
+    /// and its pages would read the response.
     fn names_this_machine(&self) -> bool {
         let host = self.0.lines().find_map(|line| {
             let (name, value) = line.split_once(':')?;

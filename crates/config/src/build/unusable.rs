@@ -84,6 +84,7 @@ fn refused(config: &Config, host: &Host, number: u16, section: &Section) -> Opti
         || !(access.is_basic() || access.is_digest())
         || access.has_users()
         || settings.needs_perl_for_users()
+        || access.is_basic() && settings.fcgid.guards.authenticator.is_some()
     {
         return None;
     }

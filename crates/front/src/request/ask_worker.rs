@@ -69,6 +69,17 @@ fn refuse_guards(context: &RequestContext, route: &Route) -> Result<(), Refusal>
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }
 
+/// Refuses a place where FastCGI programs decide, and to which Perl code has moved the request.
+fn refuse_guards_elsewhere(context: &RequestContext, route: &Route, place: &Route) -> Result<(), Refusal> {
+    let is_judged = route.path == place.path && Rc::ptr_eq(&route.settings, &place.settings);
+    if is_judged || !place.settings.fcgid.guards.are_on() {
+        return Ok(());
+    }
+    let why = "FastCGI programs decide about access here, and are not asked for a redirect of Perl code";
+    context.log_error(place, &why);
+    Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+}
+
 /// Lets a worker run the phases of a request that a backend answers. The body is left for the backend.
 pub async fn run_phases(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<WorkerReply, Refusal> {
     refuse_guards(context, route)?;
@@ -175,6 +186,7 @@ pub async fn deliver(
         WorkerReply::File(file, extra) => {
             // The program may have moved the request to another route.
             let place = context.route().clone().unwrap_or_else(|| route.clone());
+            refuse_guards_elsewhere(context, route, &place)?;
             Box::pin(send_file(context, head, &place, &file, extra)).await
         }
         WorkerReply::Elsewhere(target, extra) => {

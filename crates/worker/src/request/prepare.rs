@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use super::access_control::AccessCheck;
+use super::access_control::{AccessCheck, JudgedByFront};
 use super::at::LocatedRequest;
 use super::onward;
 use super::phases::{OK, PhaseEnd, all, first};
@@ -40,6 +40,7 @@ pub(super) fn prepare(
 ) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
     let is_whole = matches!(kind, RequestKind::Whole | RequestKind::Onward | RequestKind::Redirect);
     let is_of_client = matches!(kind, RequestKind::Whole | RequestKind::Onward);
+    let was_guarded = start.settings().fcgid.guards.are_on();
     if kind != RequestKind::File {
         apache::begin_translation(request);
     }
@@ -59,7 +60,12 @@ pub(super) fn prepare(
         location = after(site, request, location, Phase::Init)?;
         location = after(site, request, location, Phase::HeaderParser)?;
     }
-    AccessCheck::of(LocatedRequest::new(site, request, &location)).admit(is_of_client && !has_moved)?;
+    let judged = match is_of_client && !has_moved {
+        true if was_guarded => JudgedByFront::RulesAndGuards,
+        true => JudgedByFront::Rules,
+        false => JudgedByFront::Nothing,
+    };
+    AccessCheck::of(LocatedRequest::new(site, request, &location)).admit(judged)?;
     location = site.under_way.renewed(request, location);
     location = after(site, request, location, Phase::Type)?;
     if kind != RequestKind::Onward {

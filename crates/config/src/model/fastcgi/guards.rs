@@ -17,7 +17,7 @@ pub enum GuardKind {
 
 settings! {
     /// Programs that decide about access. `None`: no program, or the default.
-    #[derive(Clone, Default)]
+    #[derive(Clone, Default, PartialEq, Eq)]
     place struct FcgidGuards {
         /// `FcgidAuthenticator`
         pub authenticator: Option<PathBuf>, keep;

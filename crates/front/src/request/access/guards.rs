@@ -13,6 +13,7 @@ use wire::reply::Head;
 
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
+use crate::request::context::visitor::{GuardPass, GuardedRequest};
 use crate::request::fcgi::guard;
 use crate::routing::Route;
 use access::{User, credentials};
@@ -55,11 +56,11 @@ pub async fn check(
     }
 }
 
-/// The user whose password the place's authenticator has checked.
+/// The user whose password the place's authenticator has checked. Only `AuthType Basic` sends a password.
 pub async fn authenticate(context: &RequestContext, head: &Parts, route: &Route) -> Result<GuardedUser, Refusal> {
     let guards = &route.settings.fcgid.guards;
     let kind = GuardKind::Authenticator;
-    if guards.program(kind).is_none() {
+    if guards.program(kind).is_none() || !route.settings.access.is_basic() {
         return Ok(GuardedUser::Unknown);
     }
     let sent = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).and_then(credentials);
@@ -79,7 +80,7 @@ struct GuardQuestion {
     task: Vec<u8>,
 }
 
-/// Asks the program, once for each path of the request.
+/// Asks the program, once for each path, query, method and user of the request.
 async fn ask(
     context: &RequestContext,
     head: &Parts,
@@ -87,33 +88,50 @@ async fn ask(
     question: GuardQuestion,
 ) -> Result<GuardAnswer, Refusal> {
     let program = route.settings.fcgid.guards.program(question.kind).map(ToOwned::to_owned).unwrap_or_default();
-    let pass = (program, question.task, route.path.clone());
-    if context.visitor().has_pass(&pass) {
+    let asked = GuardedRequest {
+        program,
+        task: question.task,
+        method: head.method.clone(),
+        path: route.path.clone(),
+        query: head.uri.query().map(ToOwned::to_owned),
+        user: context.visitor().user().map(|user| user.name.clone()),
+    };
+    let known = context.visitor().pass_for(&asked);
+    if let Some(variables) = known {
+        // A look-ahead that asked the program has taken its variables back.
+        set_variables(context, &variables);
         return Ok(GuardAnswer::Admitted);
     }
-    let answered = guard::ask(context, head, route, &pass.1).await?;
+    let answered = guard::ask(context, head, route, &asked.task).await?;
     if answered.status >= 500 {
         return Err(Refusal::new(StatusCode::from_u16(answered.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)));
     }
     let field = |name: &[u8]| answered.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     if answered.status != 200 || field(b"location").is_some() {
-        let (program, status) = (pass.0.display(), answered.status);
+        let (program, status) = (asked.program.display(), answered.status);
         context.log_error(route, &format_args!("access denied by the FastCGI program {program}: status {status}"));
         let challenge = field(b"www-authenticate").filter(|_| status == 401);
         return Ok(GuardAnswer::Refused(challenge.and_then(|(_, value)| HeaderValue::from_bytes(value).ok())));
     }
-    set_variables(context, &answered);
-    context.visitor_mut().pass(pass);
+    let variables = variables(&answered);
+    set_variables(context, &variables);
+    context.visitor_mut().add_pass(GuardPass { admits: asked, variables });
     Ok(GuardAnswer::Admitted)
 }
 
-/// Makes variables of the headers `Variable-NAME: value`.
-fn set_variables(context: &RequestContext, answered: &Head) {
+/// The variables of the headers `Variable-NAME: value`.
+fn variables(answered: &Head) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    for (name, value) in &answered.headers {
-        let variable = name.split_at_checked(VARIABLE.len()).filter(|(begin, _)| begin.eq_ignore_ascii_case(VARIABLE));
-        if let Some((_, name @ [_, ..])) = variable {
-            context.change_variable(&text(name), Some(text(value)));
-        }
+    let variables = answered.headers.iter().filter_map(|(name, value)| {
+        let (begin, name) = name.split_at_checked(VARIABLE.len())?;
+        let is_variable = begin.eq_ignore_ascii_case(VARIABLE) && !name.is_empty();
+        is_variable.then(|| (text(name), text(value)))
+    });
+    variables.collect()
+}
+
+fn set_variables(context: &RequestContext, variables: &[(String, String)]) {
+    for (name, value) in variables {
+        context.change_variable(name, Some(value.clone()));
     }
 }

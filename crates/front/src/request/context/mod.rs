@@ -16,7 +16,7 @@ mod rules;
 mod span;
 pub mod unique_id;
 pub mod variables;
-mod visitor;
+pub mod visitor;
 mod worker_part;
 
 use std::cell::{OnceCell, Ref, RefCell};

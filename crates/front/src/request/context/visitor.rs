@@ -4,6 +4,7 @@ use std::cell::{Ref, RefMut};
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use http::Method;
 use wire::control::PoolNumber;
 
 use super::RequestContext;
@@ -25,16 +26,33 @@ pub struct Visitor {
     speed: Option<Result<(PoolNumber, ClientId), u32>>,
 }
 
-/// A program that has admitted the request: its file, the role and the user, and the path.
-pub type GuardPass = (PathBuf, Vec<u8>, Vec<u8>);
+/// A program that has admitted the request.
+pub struct GuardPass {
+    pub admits: GuardedRequest,
+    /// The variables that the program has set.
+    pub variables: Vec<(String, String)>,
+}
+
+/// What a program is asked about.
+#[derive(PartialEq, Eq)]
+pub struct GuardedRequest {
+    pub program: PathBuf,
+    /// The role, then user and password of the client.
+    pub task: Vec<u8>,
+    pub method: Method,
+    pub path: Vec<u8>,
+    pub query: Option<String>,
+    /// The user who is known already.
+    pub user: Option<String>,
+}
 
 impl Visitor {
-    /// Whether a program has admitted the request.
-    pub fn has_pass(&self, pass: &GuardPass) -> bool {
-        self.passes.contains(pass)
+    /// The variables of the program that has admitted this request.
+    pub fn pass_for(&self, asked: &GuardedRequest) -> Option<Vec<(String, String)>> {
+        self.passes.iter().find(|pass| pass.admits == *asked).map(|pass| pass.variables.clone())
     }
 
-    pub fn pass(&mut self, pass: GuardPass) {
+    pub fn add_pass(&mut self, pass: GuardPass) {
         self.passes.push(pass);
     }
 

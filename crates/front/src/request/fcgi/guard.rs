@@ -7,10 +7,10 @@ use wire::reply::Head;
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
 use crate::request::frame;
-use crate::request::respond::from_worker;
 use crate::routing::Route;
+use crate::workers::Ticket;
 
-/// Maximum number of bytes of a body that are read, so that the program can serve others. Behind them it is ended.
+/// Maximum number of bytes of a body. A program that sends more admits nobody, and is ended.
 const MOST: usize = 256 << 10;
 
 /// The head of the program's response; the body is forgotten. `task`: the program's role, then user and password of
@@ -28,14 +28,23 @@ pub async fn ask(context: &RequestContext, head: &Parts, route: &Route, task: &[
     let answered = ticket.exchange().borrow_mut().head.take();
     // Without a head, the program redirects to another path of this server.
     let Some(answered) = answered else { return Ok(Head { status: StatusCode::FOUND.as_u16(), ..Head::default() }) };
-    let response = from_worker::response(ticket, answered.clone()).map_err(|bad| failed(context, route, &bad))?;
-    let (mut body, mut left) = (response.into_body(), MOST);
-    while let Some(Ok(piece)) = std::future::poll_fn(|cx| body.poll(cx)).await
-        && piece.len() < left
-    {
-        left -= piece.len();
+    match drained(&ticket).await? {
+        None => Ok(answered),
+        Some(why) => Err(failed(context, route, &why)),
     }
-    Ok(answered)
+}
+
+/// Reads the body to its end, so that the program can serve others. `Some`: why its response is none.
+async fn drained(ticket: &Ticket) -> Result<Option<&'static str>, Refusal> {
+    let (mut left, mut length) = (MOST, None);
+    while let Some(Ok(piece)) = std::future::poll_fn(|cx| ticket.poll(&mut length, cx)).await {
+        let Some(rest) = left.checked_sub(piece.len()) else {
+            return Ok(Some("the program has sent more than 256 KiB"));
+        };
+        left = rest;
+    }
+    let is_whole = std::future::poll_fn(|cx| ticket.exchange().borrow_mut().poll_end(cx)).await?;
+    Ok((!is_whole).then_some("the program has not ended its response"))
 }
 
 fn failed(context: &RequestContext, route: &Route, why: &dyn std::fmt::Display) -> Refusal {

@@ -39,6 +39,8 @@ pub async fn send(
     subject.answer_questions().await;
     let is_filtered = chosen::changes_text(&subject);
     let parsed = if opened.kind.is_file() { facts::of_file(context, route, &opened, &described) } else { None };
+    // Conditions that exceed the limits have no result.
+    context.within_limits(route)?;
     if let Some(file) = parsed
         && matches!(head.method, Method::GET | Method::HEAD | Method::POST)
     {

@@ -75,9 +75,11 @@ impl<'a> FolderView<'a> {
         let (inner, outer) = (&found.settings.access, &self.route.settings.access);
         let has_more_perl = has_more_perl
             || inner.needs_providers() && (&inner.requires, &inner.passwords) != (&outer.requires, &outer.passwords);
+        let guards = &found.settings.fcgid.guards;
+        let has_more_guards = guards.are_on() && *guards != self.route.settings.fcgid.guards;
         let is_certified = certificate::may_open(self.context, found, self.route);
         found.refusal.is_none()
-            && !found.settings.fcgid.guards.are_on()
+            && !has_more_guards
             && !has_more_perl
             && is_certified
             && self.may_enter(found)
@@ -129,5 +131,6 @@ fn closes(section: &Section) -> bool {
         || own.access.requires.is_some()
         || own.access.allowed_methods.is_some()
         || own.response.ssl.restricts()
+        || own.fcgid.guards.are_on()
         || asks_perl
 }

@@ -52,9 +52,10 @@ impl<'a> FilterSubject<'a> {
 }
 
 /// Whether a filter changes the text of a response, apart from server-side includes. Its length and parts are then
-/// unknown.
+/// unknown. True where a condition about the response decides, of which not all headers are known yet.
 pub fn changes_text(of: &FilterSubject<'_>) -> bool {
-    of_text(of).iter().any(|filter| *filter != TextFilter::Includes)
+    let is_of_text = |provider| matches!(provider, FilterProvider::Text(_));
+    of.route.settings.response.filter_chain.may_use_by_response(is_of_text) || of_text(of).iter().any(|filter| *filter != TextFilter::Includes)
 }
 
 /// The filters of a response, in their order. Empty where INCLUDES is the only one.

@@ -64,6 +64,12 @@ pub fn is_filtered(of: &FilterSubject<'_>) -> bool {
         || chosen::of_chain(of).iter().any(|chosen| chosen.provider == FilterProvider::Text(TextFilter::Includes))
 }
 
+/// Whether a condition about the response decides about INCLUDES.
+pub fn are_by_response(route: &Route) -> bool {
+    let is_includes = |provider| provider == FilterProvider::Text(TextFilter::Includes);
+    route.settings.response.filter_chain.may_use_by_response(is_includes)
+}
+
 /// Whether `Options` allow includes; logs that they do not.
 pub fn is_allowed(context: &RequestContext, route: &Route) -> bool {
     let is_allowed = route.settings.options.includes;

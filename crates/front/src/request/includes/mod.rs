@@ -101,12 +101,16 @@ fn to_parse(context: &RequestContext, response: &mut Response<BodySource>) -> Op
         route.settings.response.may_include() && facts::is_filtered(&of)
     };
     let route = route.filter(|route| is_filtered(route))?;
-    // A file was examined when it was opened; pages of the server about a redirect are no documents.
-    let is_plain = !matches!(response.body(), BodySource::Empty | BodySource::File(_))
+    // A file was examined when it was opened, except for conditions about its response; pages of the server about a
+    // redirect are no documents.
+    let is_late = facts::are_by_response(&route);
+    let was_examined = matches!(response.body(), BodySource::File(_)) && !is_late;
+    let is_plain = !matches!(response.body(), BodySource::Empty)
+        && !was_examined
         && !response.headers().contains_key(CONTENT_ENCODING)
         && !response.status().is_redirection()
         && response.status() != StatusCode::PARTIAL_CONTENT;
-    (is_plain && !route.is_static() && is_allowed(context, &route)).then(PageFile::default)
+    (is_plain && (is_late || !route.is_static()) && is_allowed(context, &route)).then(PageFile::default)
 }
 
 /// Adapts the headers of a page: its length and time are not those of its source.

@@ -63,6 +63,15 @@ impl Exchange {
         self.wait(cx)
     }
 
+    /// Ready when the worker is done. `Ok(false)`: it has not sent the whole response.
+    pub fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Failure>> {
+        match self.outcome {
+            None => self.wait(cx),
+            Some(Ok(ref end)) => Poll::Ready(Ok(!end.truncated)),
+            Some(Err(failure)) => Poll::Ready(Err(failure)),
+        }
+    }
+
     /// The next piece of the body; an error if the body is truncated.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
         if self.is_cut {

@@ -20,6 +20,17 @@ use access::{
 use config::access::{AccessRules, AuthzProvider, GroupRequirement, Methods, Satisfy, SourcesTurn};
 use config::{Phase, work};
 
+/// What the front has judged of a location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JudgedByFront {
+    /// Another location, or none.
+    Nothing,
+    /// The rules, before Perl code made the location one where FastCGI programs decide.
+    Rules,
+    /// The rules, and the FastCGI programs that decide.
+    RulesAndGuards,
+}
+
 /// Judges a request at its location.
 pub(super) struct AccessCheck<'a> {
     at: LocatedRequest<'a>,
@@ -36,8 +47,12 @@ impl<'a> AccessCheck<'a> {
     }
 
     /// Checks access. With `Satisfy Any`, either the client's address or its user suffices.
-    pub fn admit(&self, is_judged: bool) -> Going {
+    pub fn admit(&self, judged: JudgedByFront) -> Going {
         let AccessCheck { at, rules, .. } = *self;
+        let is_judged = judged != JudgedByFront::Nothing;
+        if judged != JudgedByFront::RulesAndGuards {
+            self.refuse_guards()?;
+        }
         if !is_judged {
             certificate::check(at)?;
         }
@@ -76,8 +91,21 @@ impl<'a> AccessCheck<'a> {
         self.decide(&part, Some(&user))
     }
 
+    /// Refuses a place where FastCGI programs decide: only the front asks them.
+    fn refuse_guards(&self) -> Going {
+        if !self.at.settings().fcgid.guards.are_on() {
+            return Ok(());
+        }
+        let why = "FastCGI programs decide about access here, and are not asked for redirects, subrequests and access \
+                   checks of Perl code: remove FcgidAuthenticator, FcgidAuthorizer and FcgidAccessChecker here, or \
+                   let the client request this path";
+        log_error(self.at.request, why);
+        Err(PhaseEnd(500))
+    }
+
     /// Checks only the client's address.
     pub fn check_address(&self) -> Result<i32, PhaseEnd> {
+        self.refuse_guards()?;
         all(self.at, Phase::Access)?;
         self.decide(&self.rules.of_addresses(), None)?;
         Ok(OK)
@@ -85,6 +113,7 @@ impl<'a> AccessCheck<'a> {
 
     /// Identifies the user by Perl code or the AuthUserFile; DECLINED if neither applies.
     pub fn check_user(&self) -> Result<i32, PhaseEnd> {
+        self.refuse_guards()?;
         match self.perl_knows()? {
             OK => Ok(OK),
             _ if !self.rules.has_users() => Ok(DECLINED),
@@ -94,6 +123,7 @@ impl<'a> AccessCheck<'a> {
 
     /// Checks the rights of the user identified before.
     pub fn check_rights(&self) -> Result<i32, PhaseEnd> {
+        self.refuse_guards()?;
         if first(self.at, Phase::Authz)? == OK {
             return Ok(OK);
         }

@@ -38,6 +38,7 @@ pub struct Expr {
     root: Arc<Node>,
     asks: bool,
     wants_user: bool,
+    reads_response: bool,
 }
 
 /// A text with variables.
@@ -106,8 +107,8 @@ impl Expr {
 
     /// Parses a condition with these rights.
     pub fn parse_with(source: &str, budget: &mut Budget, rights: ExprRights) -> Result<Expr, String> {
-        let parse::Parsed { root, asks, wants_user } = parse::condition(source, budget, rights)?;
-        Ok(Expr { source: source.into(), root: Arc::new(root), asks, wants_user })
+        let parse::Parsed { root, asks, wants_user, reads_response } = parse::condition(source, budget, rights)?;
+        Ok(Expr { source: source.into(), root: Arc::new(root), asks, wants_user, reads_response })
     }
 
     /// The expression as written.
@@ -123,6 +124,11 @@ impl Expr {
     /// Whether the expression uses `%{REMOTE_USER}`: if access depends on it, the client is asked for a user.
     pub fn wants_user(&self) -> bool {
         self.wants_user
+    }
+
+    /// Whether the value may depend on a header or the status of the response.
+    pub fn reads_response(&self) -> bool {
+        self.reads_response
     }
 
     /// Whether the condition is true for a request.

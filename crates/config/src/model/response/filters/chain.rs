@@ -191,6 +191,18 @@ impl FilterChain {
         self.used().flat_map(|filter| &filter.providers).any(|known| is_wanted(known.provider))
     }
 
+    /// Whether a filter has a provider for which `is_wanted` is true, and a condition about headers or the status of
+    /// the response: before the response is made, it is not known whether this provider is used.
+    pub fn may_use_by_response(&self, is_wanted: impl Fn(FilterProvider) -> bool) -> bool {
+        let reads = |known: &DispatchedProvider| match &known.dispatch {
+            Dispatch::Holds(expr) => expr.reads_response(),
+            Dispatch::Types(_) => false,
+        };
+        self.used().any(|filter| {
+            filter.providers.iter().any(reads) && filter.providers.iter().any(|known| is_wanted(known.provider))
+        })
+    }
+
     /// Whether a condition may depend on a question: see [`Expr::may_need_lookup`].
     pub fn may_need_lookup(&self) -> bool {
         let mut providers = self.used().flat_map(|filter| &filter.providers);

@@ -72,6 +72,8 @@ async fn open(context: &RequestContext, folder: &Route, head: &Parts, url: &str)
     let LookupResult::File(file, opened) = found else { return None };
     // Conditions of `<If>` are those of another request, and may restrict access.
     let is_conditional = generation.config.have_branches(file.plain_sections(), &file.files);
-    let may_open = !is_elsewhere && !is_conditional && FolderView::of(context, folder).may_open(&file);
+    // Programs that decide about access are asked about the folder only.
+    let is_guarded = file.settings.fcgid.guards.are_on();
+    let may_open = !is_elsewhere && !is_conditional && !is_guarded && FolderView::of(context, folder).may_open(&file);
     may_open.then_some((file, opened))
 }

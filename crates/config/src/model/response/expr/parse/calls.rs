@@ -59,6 +59,7 @@ impl ExprParser<'_, '_> {
         let name = if is_of_page { "reqenv" } else { name };
         let function =
             names::function(name).ok_or_else(|| start.wrong(&format!("the function {name} does not exist")))?;
+        self.reads_response |= matches!(function, ExprFunction::Response);
         if let ExprFunction::Disk(fact) = &function {
             if self.rights == ExprRights::OfPage {
                 return Err(start.wrong(&format!("the function {name} is not allowed in pages")));

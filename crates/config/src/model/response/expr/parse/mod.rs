@@ -22,13 +22,15 @@ pub struct Parsed<T> {
     pub asks: bool,
     /// Whether the expression uses `%{REMOTE_USER}`.
     pub wants_user: bool,
+    /// Whether the value may depend on the response.
+    pub reads_response: bool,
 }
 
 pub fn condition(source: &str, budget: &mut Budget, rights: ExprRights) -> Result<Parsed<Node>, String> {
     let mut parser = ExprParser::of(source, budget, rights);
     let root = parser.condition()?;
     match parser.scan.peek() {
-        "" => Ok(Parsed { root, asks: parser.asks, wants_user: parser.wants_user }),
+        "" => Ok(parser.parsed(root)),
         _ => Err(parser.scan.wrong("expected &&, || or the end")),
     }
 }
@@ -37,7 +39,7 @@ pub fn condition(source: &str, budget: &mut Budget, rights: ExprRights) -> Resul
 pub fn text(source: &str, budget: &mut Budget) -> Result<Parsed<Word>, String> {
     let mut parser = ExprParser::of(source, budget, ExprRights::OfDirective);
     let root = parser.parts_until(None)?;
-    Ok(Parsed { root, asks: parser.asks, wants_user: parser.wants_user })
+    Ok(parser.parsed(root))
 }
 
 struct ExprParser<'a, 'b> {
@@ -47,6 +49,7 @@ struct ExprParser<'a, 'b> {
     rights: ExprRights,
     asks: bool,
     wants_user: bool,
+    reads_response: bool,
 }
 
 /// An operand whose type depends on the operator that follows.
@@ -57,7 +60,13 @@ enum Operand {
 
 impl<'a, 'b> ExprParser<'a, 'b> {
     fn of(source: &'a str, budget: &'b mut Budget, rights: ExprRights) -> ExprParser<'a, 'b> {
-        ExprParser { scan: ExprScanner::of(source), depth: 0, budget, rights, asks: false, wants_user: false }
+        let scan = ExprScanner::of(source);
+        ExprParser { scan, depth: 0, budget, rights, asks: false, wants_user: false, reads_response: false }
+    }
+
+    /// The result with this root.
+    fn parsed<T>(&self, root: T) -> Parsed<T> {
+        Parsed { root, asks: self.asks, wants_user: self.wants_user, reads_response: self.reads_response }
     }
 
     /// Runs a part that may contain itself.

@@ -73,6 +73,7 @@ impl ExprParser<'_, '_> {
                     start.wrong(&format!("the variable %{{{name}}} does not exist")) + KNOWN_VARIABLES
                 })?;
                 self.wants_user |= matches!(word, Word::Variable(ExprVariable::RemoteUser));
+                self.reads_response |= matches!(word, Word::Variable(ExprVariable::RequestStatus));
                 self.asks |= matches!(word, Word::Variable(variable) if variable.is_about_file());
                 Ok(Some(word))
             }

@@ -10,6 +10,9 @@ my $request = FCGI::Request(\*STDIN, \*STDOUT, \*STDERR, \%env);
 while ($request->Accept >= 0) {
     my ($q, $role) = @env{qw(QUERY_STRING FCGI_APACHE_ROLE)}; $n++;
     exit 1 if $q eq 'die'; sleep 1000 if $q eq 'hang'; next if $q eq 'mute'; print 'no header' and next if $q eq 'bare';
+    if ($q eq 'late' || $q eq 'linger') {
+        print "Content-Type: text/plain\r\n\r\npart"; $request->Flush; kill 9, $$ if $q eq 'late'; sleep 1000;
+    }
     my $ok = $role eq 'AUTHENTICATOR' ? $env{REMOTE_PASSWD} eq 'good' : $q ne "no$role";
     my $not = join '+', grep exists $env{$_}, qw(CONTENT_LENGTH SCRIPT_NAME);
     print "Content-Type: text/plain\r\n";
@@ -25,26 +28,40 @@ while ($request->Accept >= 0) {
 const SHOW: &str =
     "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\", map \"$_=$ENV{$_}\\n\", sort keys %ENV;\n";
 
-fn serve(conf: &str) -> Server {
+pub(super) fn serve(conf: &str) -> Server {
     let site = Site::new()
         .script("guard.fcgi", GUARD)
         .script("htdocs/cgi/show.cgi", SHOW)
         .file("htdocs/a/index.html", "a page")
         .file("htdocs/b/page.html", "b page")
+        .file("lib/My.pm", LEADS)
         .file("users", "filer:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n");
     site.serve(&format!(
-        "DirectoryIndex index.html\nAddHandler cgi-script .cgi\nFrontThreads 1\n<Directory htdocs>\nOptions +ExecCGI\n</Directory>\n{conf}"
+        "PerlLib lib\nDirectoryIndex index.html\nAddHandler cgi-script .cgi\nFrontThreads 1\n<Directory htdocs>\nOptions +ExecCGI\n</Directory>\n{conf}"
     ))
 }
 
+/// Perl code that leads a request to the path or file in its query.
+const LEADS: &str = r#"package My;
+use Apache2::RequestRec; use Apache2::RequestIO; use Apache2::SubRequest; use Apache2::RequestUtil;
+sub handler {
+    my $r = shift; my ($how, $where) = split /:/, $r->args, 2; $r->content_type('text/plain');
+    if ($how eq 'redirect') { $r->internal_redirect($where); return 0 }
+    my $sub = $how eq 'file' ? $r->lookup_file($where) : $r->lookup_uri($where);
+    $r->print('status ', $sub->status, "\n"); eval { $sub->run }; 0
+}
+sub trans { my $r = shift; my $uri = $r->uri; $r->uri($uri) if $uri =~ s{^/tr/}{/a/}; -1 }
+1;
+"#;
+
 /// `ann:good`
-const GOOD: &str = "Basic YW5uOmdvb2Q=";
+pub(super) const GOOD: &str = "Basic YW5uOmdvb2Q=";
 /// `ann:bad`
 const BAD: &str = "Basic YW5uOmJhZA==";
 /// `filer:secret`, as in the file of users.
 const OF_FILE: &str = "Basic ZmlsZXI6c2VjcmV0";
 
-fn with(target: &str, credentials: &str) -> Request {
+pub(super) fn with(target: &str, credentials: &str) -> Request {
     Request::get(target).header("Authorization", credentials)
 }
 

@@ -2,6 +2,7 @@
 
 mod application;
 mod guards;
+mod guards_closed;
 mod hostile;
 mod htaccess;
 mod managed;

@@ -93,3 +93,30 @@ fn a_response_behind_inflate_has_the_same_entity_tag_as_a_304() {
     let current = server.send(Request::get("/app/a").header("If-None-Match", "W/\"t\"")).is(304);
     assert_eq!(current.header("etag").as_deref(), Some("W/\"t\""));
 }
+
+#[test]
+fn a_condition_about_the_response_leaves_a_file_whole() {
+    for condition in ["resp('ETag') =~ /./", "%{REQUEST_STATUS} == '200'"] {
+        let server =
+            serve(&format!("PrecompressedFiles On\nFilterProvider f SUBSTITUTE \"{condition}\"\nFilterChain f"));
+        server.site.write("htdocs/a.txt.gz", "made before");
+        let part = server.send(Request::get("/a.txt").header("Range", "bytes=0-3")).is(200);
+        assert!(part.text().contains("dromedary"), "{condition}: {}", part.text());
+        let plain = server.send(Request::get("/a.txt").header("Accept-Encoding", "gzip")).is(200);
+        assert!(plain.text().contains("dromedary") && plain.header("content-encoding").is_none(), "{condition}");
+    }
+    let server = serve("FilterProvider f SUBSTITUTE \"%{REQUEST_STATUS} == '206'\"\nFilterChain f");
+    server.send(Request::get("/a.txt").header("Range", "bytes=0-3")).is(200);
+}
+
+#[test]
+fn a_condition_about_the_response_does_not_show_the_source_of_a_page() {
+    let server = serve(
+        "FilterProvider f INCLUDES \"resp('ETag') =~ /./\"\nFilterChain f\n\
+         <Directory \"@DIR@/htdocs\">\nOptions +Includes\n</Directory>",
+    );
+    server.site.write("htdocs/page.html", "(<!--#echo var=\"DOCUMENT_NAME\" -->)");
+    assert_eq!(server.text("/page.html"), "(page.html)");
+    let part = server.send(Request::get("/page.html").header("Range", "bytes=0-9")).is(200);
+    assert_eq!(part.text(), "(page.html)");
+}

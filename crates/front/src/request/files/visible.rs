@@ -78,11 +78,7 @@ impl<'a> FolderView<'a> {
         let guards = &found.settings.fcgid.guards;
         let has_more_guards = guards.are_on() && *guards != self.route.settings.fcgid.guards;
         let is_certified = certificate::may_open(self.context, found, self.route);
-        found.refusal.is_none()
-            && !has_more_guards
-            && !has_more_perl
-            && is_certified
-            && self.may_enter(found)
+        found.refusal.is_none() && !has_more_guards && !has_more_perl && is_certified && self.may_enter(found)
     }
 
     fn may_enter(&self, route: &Route) -> bool {

@@ -55,7 +55,8 @@ impl<'a> FilterSubject<'a> {
 /// unknown. True where a condition about the response decides, of which not all headers are known yet.
 pub fn changes_text(of: &FilterSubject<'_>) -> bool {
     let is_of_text = |provider| matches!(provider, FilterProvider::Text(_));
-    of.route.settings.response.filter_chain.may_use_by_response(is_of_text) || of_text(of).iter().any(|filter| *filter != TextFilter::Includes)
+    of.route.settings.response.filter_chain.may_use_by_response(is_of_text)
+        || of_text(of).iter().any(|filter| *filter != TextFilter::Includes)
 }
 
 /// The filters of a response, in their order. Empty where INCLUDES is the only one.

@@ -40,7 +40,7 @@ pub(super) fn prepare(
 ) -> Result<Rc<ResolvedLocation>, PhaseEnd> {
     let is_whole = matches!(kind, RequestKind::Whole | RequestKind::Onward | RequestKind::Redirect);
     let is_of_client = matches!(kind, RequestKind::Whole | RequestKind::Onward);
-    let was_guarded = start.settings().fcgid.guards.are_on();
+    let was_guarded = start.settings.fcgid.guards.are_on();
     if kind != RequestKind::File {
         apache::begin_translation(request);
     }

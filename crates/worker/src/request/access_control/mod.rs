@@ -2,6 +2,7 @@
 //! where Perl code decides about users. The rules are the front's, in [`access`].
 
 mod certificate;
+mod guards;
 
 use std::cell::Cell;
 use std::ffi::{CStr, OsStr};
@@ -19,17 +20,7 @@ use access::{
 };
 use config::access::{AccessRules, AuthzProvider, GroupRequirement, Methods, Satisfy, SourcesTurn};
 use config::{Phase, work};
-
-/// What the front has judged of a location.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum JudgedByFront {
-    /// Another location, or none.
-    Nothing,
-    /// The rules, before Perl code made the location one where FastCGI programs decide.
-    Rules,
-    /// The rules, and the FastCGI programs that decide.
-    RulesAndGuards,
-}
+pub(super) use guards::JudgedByFront;
 
 /// Judges a request at its location.
 pub(super) struct AccessCheck<'a> {
@@ -51,7 +42,7 @@ impl<'a> AccessCheck<'a> {
         let AccessCheck { at, rules, .. } = *self;
         let is_judged = judged != JudgedByFront::Nothing;
         if judged != JudgedByFront::RulesAndGuards {
-            self.refuse_guards()?;
+            guards::refuse(at)?;
         }
         if !is_judged {
             certificate::check(at)?;
@@ -91,21 +82,9 @@ impl<'a> AccessCheck<'a> {
         self.decide(&part, Some(&user))
     }
 
-    /// Refuses a place where FastCGI programs decide: only the front asks them.
-    fn refuse_guards(&self) -> Going {
-        if !self.at.settings().fcgid.guards.are_on() {
-            return Ok(());
-        }
-        let why = "FastCGI programs decide about access here, and are not asked for redirects, subrequests and access \
-                   checks of Perl code: remove FcgidAuthenticator, FcgidAuthorizer and FcgidAccessChecker here, or \
-                   let the client request this path";
-        log_error(self.at.request, why);
-        Err(PhaseEnd(500))
-    }
-
     /// Checks only the client's address.
     pub fn check_address(&self) -> Result<i32, PhaseEnd> {
-        self.refuse_guards()?;
+        guards::refuse(self.at)?;
         all(self.at, Phase::Access)?;
         self.decide(&self.rules.of_addresses(), None)?;
         Ok(OK)
@@ -113,7 +92,7 @@ impl<'a> AccessCheck<'a> {
 
     /// Identifies the user by Perl code or the AuthUserFile; DECLINED if neither applies.
     pub fn check_user(&self) -> Result<i32, PhaseEnd> {
-        self.refuse_guards()?;
+        guards::refuse(self.at)?;
         match self.perl_knows()? {
             OK => Ok(OK),
             _ if !self.rules.has_users() => Ok(DECLINED),
@@ -123,7 +102,7 @@ impl<'a> AccessCheck<'a> {
 
     /// Checks the rights of the user identified before.
     pub fn check_rights(&self) -> Result<i32, PhaseEnd> {
-        self.refuse_guards()?;
+        guards::refuse(self.at)?;
         if first(self.at, Phase::Authz)? == OK {
             return Ok(OK);
         }

@@ -66,7 +66,7 @@ pub fn is_filtered(of: &FilterSubject<'_>) -> bool {
 
 /// Whether a condition about the response decides about INCLUDES.
 pub fn are_by_response(route: &Route) -> bool {
-    let is_includes = |provider| provider == FilterProvider::Text(TextFilter::Includes);
+    let is_includes = |provider: FilterProvider| provider == FilterProvider::Text(TextFilter::Includes);
     route.settings.response.filter_chain.may_use_by_response(is_includes)
 }
 

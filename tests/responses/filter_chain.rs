@@ -120,3 +120,15 @@ fn a_condition_about_the_response_does_not_show_the_source_of_a_page() {
     let part = server.send(Request::get("/page.html").header("Range", "bytes=0-9")).is(200);
     assert_eq!(part.text(), "(page.html)");
 }
+
+#[test]
+fn a_condition_that_exceeds_the_limits_of_work_closes_the_file() {
+    let server = serve("<Directory \"@DIR@/htdocs\">\nAllowOverride All\n</Directory>");
+    let condition = "%{HTTP:X-Long}".repeat(10);
+    server
+        .site
+        .write("htdocs/in/.htaccess", &format!("FilterProvider f SUBSTITUTE \"'{condition}' != ''\"\nFilterChain f\n"));
+    let ask = |value: &str| server.send(Request::get("/in/a.txt").header("X-Long", value));
+    assert!(ask("short").is(200).text().contains("dromedary"));
+    assert!(!ask(&"a".repeat(7000)).is(500).text().contains("a camel"));
+}

@@ -56,14 +56,14 @@ fn check_names_files_that_perl_no_longer_finds_beside_a_script() {
         .script("cgi/lib.cgi", &format!("{PERL}use lib '.';\nrequire 'common.pl';\n"))
         .script("cgi/push.cgi", &format!("{PERL}BEGIN {{ push @INC, '.' }}\nrequire 'common.pl';\n"));
     site.configure(CONF);
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    assert!(said.err.contains("cgi/old.cgi:3: require \"common.pl\" finds no file: Perl does not search"), "{said:?}");
-    assert!(said.err.contains("cgi/old.cgi:4: require \"sub/own.pl\" finds no file: "), "{said:?}");
-    assert_eq!(said.err.matches("finds no file").count(), 2, "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(output.err.contains("cgi/old.cgi:3: require \"common.pl\" finds no file: Perl does not search"), "{output:?}");
+    assert!(output.err.contains("cgi/old.cgi:4: require \"sub/own.pl\" finds no file: "), "{output:?}");
+    assert_eq!(output.err.matches("finds no file").count(), 2, "{output:?}");
     site.cameleer(["check", "--red", "-f", "site.conf"]).failed(1, "2 of");
     site.configure(&format!("SetEnv PERL_USE_UNSAFE_INC 1\n{CONF}"));
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    assert!(!said.err.contains("finds no file"), "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    assert!(!output.err.contains("finds no file"), "{output:?}");
 }
 
 #[test]

@@ -202,9 +202,9 @@ fn lines_of_a_stock_tree_without_effect_are_one_line() {
     let matters = "LoadModule evasive20_module modules/mod_evasive.so\nDocumentRoot nowhere\nSetHandler perlscript\n";
     let site = Site::new();
     site.configure(&format!("\n{stock}{matters}"));
-    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    let lines: Vec<&str> = said.err.lines().collect();
-    assert_eq!(lines.len(), 4, "{said:?}");
+    let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let lines: Vec<&str> = output.err.lines().collect();
+    assert_eq!(lines.len(), 4, "{output:?}");
     assert_eq!(
         lines
             .iter()
@@ -213,7 +213,7 @@ fn lines_of_a_stock_tree_without_effect_are_one_line() {
             MaxSpareThreads, ThreadLimit, ThreadsPerChild and 4 other directives): check --all lists them")
             .count(),
         1,
-        "{said:?}"
+        "{output:?}"
     );
     let all = site.cameleer(["check", "--all", "-f", "site.conf"]).succeeded();
     assert_eq!(all.err.matches(": warning: ").count(), 13, "{all:?}");
@@ -235,15 +235,15 @@ fn hosts_that_are_not_reached_and_places_without_users_are_warnings() {
          <Location /open>\nAuthType Basic\nAuthName x\nRequire all granted\n</Location>\n</VirtualHost>\n\
          PerlLib lib\nPerlModule My::Auth\n",
     );
-    let said = check(site, &conf);
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = check(site, &conf);
+    assert_eq!(output.code, 0, "{output:?}");
     for warning in [
         "site.conf:2: warning: VirtualHost *:8443: no Listen for this address, so that no request reaches the host: write Listen 8443",
         "site.conf:4: warning: DocumentRoot: ",
         "site.conf:9: warning: SetHandler: unknown handler perlscript",
         "site.conf:11: warning: AuthType Basic without an AuthUserFile: ",
     ] {
-        assert!(said.err.contains(warning), "{warning}: {said:?}");
+        assert!(output.err.contains(warning), "{warning}: {output:?}");
     }
-    assert_eq!(said.err.matches("warning: ").count(), 4, "{said:?}");
+    assert_eq!(output.err.matches("warning: ").count(), 4, "{output:?}");
 }

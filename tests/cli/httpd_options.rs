@@ -25,13 +25,13 @@ fn the_virtual_hosts_are_listed_as_by_httpd() {
     let settings = format!("ServerRoot: \"{}\"\n", site.folder().display());
     for options in [&["-S"][..], &["serve", "-S"], &["check", "-S"], &["-t", "-D", "DUMP_VHOSTS", "-D", "DUMP_RUN_CFG"]]
     {
-        let said = run(&site, options, &["-f", "site.conf"]).succeeded().out;
-        assert!(said.starts_with(&format!("{listed}{settings}")), "{options:?}: {said}");
-        assert!(said.contains("\nUser: name=\"root\" id=0\n"), "{options:?}: {said}");
+        let output = run(&site, options, &["-f", "site.conf"]).succeeded().out;
+        assert!(output.starts_with(&format!("{listed}{settings}")), "{options:?}: {output}");
+        assert!(output.contains("\nUser: name=\"root\" id=0\n"), "{options:?}: {output}");
     }
     for options in [&["-t", "-D", "DUMP_VHOSTS"][..], &["check", "-D", "DUMP_VHOSTS"]] {
-        let said = run(&site, options, &["-f", "site.conf"]).succeeded().out;
-        assert_eq!(said, listed, "{options:?}");
+        let output = run(&site, options, &["-f", "site.conf"]).succeeded().out;
+        assert_eq!(output, listed, "{options:?}");
     }
     site.cameleer(["-S", "-c", "NoSuchDirective", "-f", "site.conf"]).failed(1, "NoSuchDirective");
 }

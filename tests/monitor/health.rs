@@ -106,8 +106,8 @@ fn a_server_that_starts_or_stops_is_not_ready() {
 #[test]
 fn run_has_a_control_socket_of_its_own() {
     let server = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").run(["app.psgi", "--control", "own.sock"]);
-    let said = server.site.cameleer(["status", "--check", "readyz", "--socket", "own.sock"]).succeeded();
-    assert_eq!(said.out, "ok\n");
+    let output = server.site.cameleer(["status", "--check", "readyz", "--socket", "own.sock"]).succeeded();
+    assert_eq!(output.out, "ok\n");
 }
 
 #[test]

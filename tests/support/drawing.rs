@@ -41,10 +41,10 @@ pub fn colours(site: &Site, file: &str) -> Vec<(String, u64)> {
     let mut draw = Command::new("rsvg-convert");
     Finished::of(draw.arg("-o").arg(&picture).arg(site.path(file))).succeeded();
     let mut read = Command::new("python3");
-    let said = Finished::of(read.args(["-c", COLOURS]).arg(&picture)).succeeded().out;
+    let output = Finished::of(read.args(["-c", COLOURS]).arg(&picture)).succeeded().out;
     let colour = |line: &str| {
         let (colour, count) = line.split_once(' ').expect("a colour and a number");
         (colour.to_owned(), count.parse().expect("a number"))
     };
-    said.lines().map(colour).collect()
+    output.lines().map(colour).collect()
 }

@@ -47,13 +47,13 @@ pub fn profile(conf: &Conf, profiled: &ProfiledRequest<'_>, into: &Path) -> anyh
     let has_module = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e", "1"]).output()?.status.success();
     ensure!(has_module, "Devel::NYTProf is not installed: apt-get install libdevel-nytprof-perl");
     let folder = tempfile::Builder::new().prefix("cameleer-exact-").tempdir()?;
-    let (said, file) = request(conf, profiled, folder.path())?;
+    let (output, file) = request(conf, profiled, folder.path())?;
     ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed first");
     run(Command::new("nytprofhtml").arg("--no-flame").arg("-f").arg(&file).arg("-o").arg(into))?;
     let top = run(Command::new("perl").args(["-e", TOP]).arg(&file).arg(SHOWN.to_string()))?;
     let pages = into.join("index.html");
     let url = profiled.url;
-    Ok(format!("{url}: {said}\n\n      self           all    calls  sub\n{top}\nline by line: {}\n", pages.display()))
+    Ok(format!("{url}: {output}\n\n      self           all    calls  sub\n{top}\nline by line: {}\n", pages.display()))
 }
 
 /// Starts a server that times each statement, and sends the request. Returns the status line, and the profile that

@@ -111,8 +111,8 @@ fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Optio
     let rules = &route.settings.response.compress;
     let response = SeenResponse { status: head.status, headers: &head.headers, length: body.length() };
     let mut codings = chosen::codings(&FilterSubject { context, route, response });
-    let said = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let mime = mime(said);
+    let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mime = mime(content_type);
     let is_tiny = body.length().is_some_and(|length| length < NEVER_CODED);
     if codings.is_empty() || is_tiny || !may_change(head) {
         return None;

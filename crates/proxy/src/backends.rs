@@ -160,7 +160,7 @@ impl Backends {
     /// Makes a connection and closes it.
     pub async fn try_connection(&self, to: &Passed, waits: Waits) -> Result<(), BackendFailure> {
         let key = Key { address: to.url.address.clone(), tls: None };
-        connect(&key, &self.names, waits.connect).await.map(drop)
+        connect(&key, &self.names, &to.parameters.blocked, waits.connect).await.map(drop)
     }
 
     async fn connect(&self, parameters: &BackendParameters, key: &Key, waits: Waits) -> Result<Link, BackendFailure> {
@@ -169,7 +169,7 @@ impl Backends {
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(BackendFailure::Down(left));
         }
-        let socket = match connect(key, &self.names, waits.connect).await {
+        let socket = match connect(key, &self.names, &parameters.blocked, waits.connect).await {
             Ok(socket) => socket,
             Err(failure) => {
                 if matches!(&failure, BackendFailure::Unreachable(error) if is_of_the_backend(error)) {

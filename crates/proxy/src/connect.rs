@@ -1,7 +1,7 @@
 //! Connections to backends.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -28,12 +28,21 @@ pub(crate) enum Socket {
 /// Pause before a backend whose queue of connections is full is tried again.
 const FULL: Duration = Duration::from_millis(20);
 
-/// Connects to a backend, with the handshake of TLS if it has one, within `wait`.
-pub(crate) async fn connect(to: &Key, names: &Names, wait: Duration) -> Result<Socket, BackendFailure> {
+/// Connects to a backend, with the handshake of TLS if it has one, within `wait`. A name that leads to one of the
+/// addresses `blocked` gets no connection.
+pub(crate) async fn connect(
+    to: &Key,
+    names: &Names,
+    blocked: &[IpAddr],
+    wait: Duration,
+) -> Result<Socket, BackendFailure> {
     let connecting = async {
         let connected = match &to.address {
             BackendAddress::Tcp(host, port) => match names.addresses(host, *port).await {
-                Ok(addresses) => tcp(&addresses).await.map(Socket::Tcp),
+                Ok(addresses) => match addresses.iter().find(|address| is_blocked(address.ip(), blocked)) {
+                    Some(address) => return Err(BackendFailure::Blocked(address.ip())),
+                    None => tcp(&addresses).await.map(Socket::Tcp),
+                },
                 Err(error) => Err(error),
             },
             BackendAddress::Unix(path) => unix(path).await.map(Socket::Unix),
@@ -52,6 +61,12 @@ pub(crate) async fn connect(to: &Key, names: &Names, wait: Duration) -> Result<S
             Err(BackendFailure::Unreachable(io::Error::new(io::ErrorKind::TimedOut, why)))
         }
     }
+}
+
+/// Whether an address is a blocked one, or stands for one of this machine's that is.
+fn is_blocked(address: IpAddr, blocked: &[IpAddr]) -> bool {
+    let address = address.to_canonical();
+    blocked.iter().any(|one| *one == address || address.is_unspecified() && one.is_loopback())
 }
 
 async fn secured(tls: &BackendHandshake, socket: Socket) -> Result<Socket, BackendFailure> {

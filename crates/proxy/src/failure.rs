@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display};
 use std::io;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -11,6 +12,8 @@ use http::StatusCode;
 pub enum BackendFailure {
     /// No connection could be made.
     Unreachable(io::Error),
+    /// `ProxyBlock` names an address to which the backend's name leads.
+    Blocked(IpAddr),
     /// The handshake of TLS failed, or the certificate is not one that the site accepts.
     Handshake(io::Error),
     /// The last attempt to connect failed; no further one is made for the rest of `retry`, which is this long.
@@ -24,13 +27,20 @@ pub enum BackendFailure {
 impl BackendFailure {
     /// Whether the backend has got none of the request, so that another one may get it.
     pub fn is_before_the_request(&self) -> bool {
-        matches!(self, BackendFailure::Unreachable(_) | BackendFailure::Handshake(_) | BackendFailure::Down(_))
+        matches!(
+            self,
+            BackendFailure::Unreachable(_)
+                | BackendFailure::Blocked(_)
+                | BackendFailure::Handshake(_)
+                | BackendFailure::Down(_)
+        )
     }
 
     /// The status for the client, as httpd's.
     pub fn status(&self) -> StatusCode {
         match self {
             BackendFailure::Unreachable(_) | BackendFailure::Down(_) => StatusCode::SERVICE_UNAVAILABLE,
+            BackendFailure::Blocked(_) => StatusCode::FORBIDDEN,
             BackendFailure::Handshake(_) => StatusCode::INTERNAL_SERVER_ERROR,
             BackendFailure::Slow(_) => StatusCode::GATEWAY_TIMEOUT,
             BackendFailure::Broken(_) => StatusCode::BAD_GATEWAY,
@@ -42,6 +52,7 @@ impl Display for BackendFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BackendFailure::Unreachable(error) => write!(f, "cannot connect: {error}"),
+            BackendFailure::Blocked(address) => write!(f, "its address {address} is blocked by ProxyBlock"),
             BackendFailure::Handshake(error) => write!(f, "TLS handshake: {error}"),
             BackendFailure::Down(left) => write!(
                 f,

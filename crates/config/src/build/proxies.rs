@@ -1,16 +1,22 @@
 //! Checks of the reverse and the forward proxy when all sections are read.
 
+use std::net::IpAddr;
+
+use super::unusable::needs_user;
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::context::{Scope, rest_below};
-use crate::model::proxy::PassFrom;
+use crate::model::proxy::forward::ProxyRemote;
+use crate::model::proxy::{BackendAddress, BackendUrl, PassFrom};
+use crate::model::server::Listen;
+use crate::model::settings::Section;
 use crate::syntax::tree::{At, ConfigError};
 
 /// Warns of an open forward proxy, and reports Perl filters of backends' responses.
 pub(super) fn check(draft: &mut Draft) {
     let config = &draft.config;
-    let warnings = open_proxies(config);
-    let errors = filtered_passes(config);
+    let warnings: Vec<ConfigError> = open_proxies(config).into_iter().chain(proxy_passwords(config)).collect();
+    let errors: Vec<ConfigError> = filtered_passes(config).into_iter().chain(own_remotes(config)).collect();
     draft.config.warnings.extend(warnings);
     draft.errors.extend(errors);
 }
@@ -24,6 +30,45 @@ fn open_proxies(config: &Config) -> Vec<ConfigError> {
     let message = "ProxyRequests: every client can send requests to any server through this one: write \
                    <Proxy \"*\"> with Require ip and the addresses of its users";
     forward.filter_map(|forward| Some(ConfigError::at(forward.at.as_ref()?, message))).collect()
+}
+
+/// A warning for each `<Proxy>` that requires a user beside `ProxyRequests On`.
+fn proxy_passwords(config: &Config) -> Vec<ConfigError> {
+    if !config.sections.iter().any(|section| section.own.proxy.forward.is_on()) {
+        return Vec::new();
+    }
+    let has_user = |section: &&Section| {
+        let lines = section.own.access.requires.lines();
+        matches!(section.scope, Scope::Backend(_)) && lines.iter().any(|line| needs_user(&line.what))
+    };
+    let message = "Require: passwords of clients of a forward proxy are not supported, so that requests which need a user \
+                   here are answered 403: use Require ip";
+    config.sections.iter().filter(has_user).map(|section| ConfigError::at(&section.at, message)).collect()
+}
+
+/// An error for each `ProxyRemote` that leads to this server itself: each request would come back without end.
+fn own_remotes(config: &Config) -> Vec<ConfigError> {
+    let remotes = config.sections.iter().flat_map(|section| section.own.proxy.forward.remotes.iter());
+    let own = remotes.filter(|remote| is_own(config, &remote.to));
+    let message = |remote: &ProxyRemote| {
+        format!(
+            "ProxyRemote: this server itself listens on {}: write the address of another proxy",
+            remote.to.authority
+        )
+    };
+    own.map(|remote| ConfigError::at(&remote.at, message(remote))).collect()
+}
+
+/// Whether a `Listen` has this address. Names other than localhost are not looked up.
+fn is_own(config: &Config, url: &BackendUrl) -> bool {
+    let BackendAddress::Tcp(host, port) = &url.address else { return false };
+    let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
+    let is_at = |own: IpAddr| match address {
+        Some(address) => address == own || address.is_unspecified() || own.is_unspecified() && address.is_loopback(),
+        None => host.trim_end_matches('.') == "localhost" && (own.is_unspecified() || own.is_loopback()),
+    };
+    let listens = config.listen.iter().filter_map(Listen::tcp);
+    listens.filter(|own| own.port() == *port).any(|own| is_at(own.ip().to_canonical()))
 }
 
 /// An error for each `ProxyPass` to paths with `PerlOutputFilterHandler`: Perl filters run in workers, through which

@@ -96,7 +96,8 @@ fn refused(config: &Config, host: &Host, number: u16, section: &Section) -> Opti
     Some(ConfigError::at(&section.at, message))
 }
 
-fn needs_user(what: &Require) -> bool {
+/// Whether a `Require` is about the client's user.
+pub(super) fn needs_user(what: &Require) -> bool {
     match what {
         Require::ValidUser | Require::User(_) | Require::Group(_) => true,
         Require::Lines(lines) => lines.iter().any(|line| needs_user(&line.what)),

@@ -147,8 +147,8 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
     remote_ip::settle(context, head, &route);
     headers::settle_early(context, head, &route)?;
     settle_all(context, head, &route).await?;
-    if route.backend.as_ref().is_some_and(|to| to.parameters.forwarding.is_some()) {
-        return Ok(Resolved::Continue((Cow::Borrowed(head), route)));
+    if forward::is_forwarded(&route) {
+        return Ok(Resolved::Continue((Cow::Borrowed(head), choose(context, head, route).await?)));
     }
     if route.backend.is_some() && context.has_variable("no-proxy") {
         route = find_by(context, head, Routes::without_backend).await?;

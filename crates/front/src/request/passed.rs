@@ -13,6 +13,7 @@ use super::includes::facts;
 use super::internal_redirect::unconditional;
 use super::phases::{self, PhasesResult};
 use super::place::{find, settle_all};
+use super::proxied::{forward, hops};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::{Dispatched, fcgi, proxied};
@@ -30,6 +31,9 @@ pub async fn answer(
 ) -> Result<Dispatched, Refusal> {
     admit(context, head, route).await?;
     take_turn(context, head, route)?;
+    if to.parameters.forwarding.is_some() && hops::ends_here(head) {
+        return Ok(Dispatched::Response(Response::new(BodySource::Empty)));
+    }
     // Fields that the client's Connection lists are removed before rules add fields of the same names.
     let mut own = head.clone();
     proxy::fields::end_to_end(&mut own.headers);
@@ -43,6 +47,7 @@ pub async fn answer(
         unconditional(head.to_mut());
     }
     if to.url.scheme == BackendScheme::Fcgi {
+        let to = &*forward::guarded(context, route, to)?;
         return fcgi::pass(context, &head, route, to, body).await;
     }
     if to.parameters.forwarding.is_some() {

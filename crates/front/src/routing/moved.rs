@@ -45,11 +45,14 @@ impl Routes {
         self.to_backend(config, route, backend, &place)
     }
 
-    /// The route to a server that the client has named: sections are compared with its whole URL.
+    /// The route to a server that the client has named. As in httpd, sections, rules and logs have its whole URL in place
+    /// of the path.
     pub fn forwarded(&self, config: &Config, route: &Route, to: Passed) -> Route {
-        let path = &Text(to.url.to_string());
-        let place = PathOnDisk { host: route.host, path, sent: None, filename: &route.filename, script_alias: false };
-        self.to_backend(config, route, to, &place)
+        let url = to.url.to_string();
+        let (path, filename) = (&Text(url.clone()), &route.filename);
+        let place = PathOnDisk { host: route.host, path, sent: None, filename, script_alias: false };
+        let found = self.to_backend(config, route, to, &place);
+        Route { path: url.into_bytes(), sent: None, script_length: None, ..found }
     }
 
     fn to_backend(&self, config: &Config, route: &Route, backend: Passed, place: &PathOnDisk<'_>) -> Route {

@@ -292,6 +292,11 @@ impl PartialRequires {
     pub fn is_some(&self) -> bool {
         self.lines.is_some()
     }
+
+    /// The section's own lines.
+    pub fn lines(&self) -> &[Requirement] {
+        self.lines.as_deref().unwrap_or_default()
+    }
 }
 
 fn merge_requires(outer: &mut Vec<Requirement>, inner: &PartialRequires) {

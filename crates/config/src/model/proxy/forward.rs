@@ -1,5 +1,7 @@
 //! The forward proxy: `ProxyRequests`, `ProxyBlock`, `ProxyRemote`.
 
+use std::net::IpAddr;
+
 use super::url::BackendUrl;
 use crate::model::merge::{append, keep, settings};
 use crate::syntax::tree::At;
@@ -26,6 +28,8 @@ pub struct ProxyRemote {
     pub from: String,
     /// The other proxy.
     pub to: BackendUrl,
+    /// Position of the line.
+    pub at: At,
 }
 
 /// How the server that a client has named is reached.
@@ -43,10 +47,24 @@ impl ForwardProxy {
         self.on == Some(true)
     }
 
-    /// Whether `ProxyBlock` names this host, or a part of its name.
-    pub fn blocks(&self, host: &str) -> bool {
-        let host = host.to_ascii_lowercase();
-        self.blocked.iter().any(|word| word == "*" || host.contains(word.as_str()))
+    /// Whether `ProxyBlock` names this host with its port, a part of its name, or its address.
+    pub fn blocks(&self, authority: &str) -> bool {
+        let authority = authority.to_ascii_lowercase();
+        let port = authority.rsplit_once(':').filter(|(_, port)| !port.ends_with(']'));
+        let name = port.map_or(&*authority, |(name, _)| name);
+        let (rooted, address) = (format!("{name}."), address(name));
+        let is_meant = |word: &str| {
+            word == "*"
+                || authority.contains(word)
+                || rooted.contains(word)
+                || address.is_some() && self::address(word) == address
+        };
+        self.blocked.iter().any(|word| is_meant(word))
+    }
+
+    /// The addresses that `ProxyBlock` names.
+    pub fn blocked_addresses(&self) -> Vec<IpAddr> {
+        self.blocked.iter().filter_map(|word| address(word)).collect()
     }
 
     /// The other proxy that gets requests for this URL.
@@ -56,20 +74,29 @@ impl ForwardProxy {
     }
 }
 
+/// An address in brackets or without; an IPv4 address in the form of IPv6 as IPv4.
+fn address(text: &str) -> Option<IpAddr> {
+    text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok().map(|address| address.to_canonical())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_part_of_a_name_blocks_it_and_the_first_remote_that_fits_is_used() {
-        let remote =
-            |from: &str, to: &str| ProxyRemote { from: from.to_owned(), to: BackendUrl::parse(to).expect("a URL") };
+        let remote = |from: &str, to: &str| ProxyRemote {
+            from: from.to_owned(),
+            to: BackendUrl::parse(to).expect("a URL"),
+            at: At::default(),
+        };
         let rules = ForwardProxy {
-            blocked: vec!["rocky".to_owned()],
+            blocked: vec!["rocky".to_owned(), "::ffff:127.0.0.5".to_owned(), ".example.org.".to_owned()],
             remotes: vec![remote("http://a.example/", "http://one:81"), remote("*", "http://two:82")],
             ..ForwardProxy::default()
         };
         assert!(rules.blocks("www.ROCKY.example") && !rules.blocks("www.example") && !rules.is_on());
+        assert!(rules.blocks("127.0.0.5:81") && !rules.blocks("127.0.0.55") && rules.blocks("a.example.org:81"));
         let to = |url: &str| rules.remote(url).map(|to| to.authority.clone());
         assert_eq!(to("http://A.example/x").as_deref(), Some("one:81"));
         assert_eq!(to("http://a.example.org/").as_deref(), Some("two:82"));

@@ -17,7 +17,7 @@ use reverse::ReverseMap;
 
 pub use backend_tls::BackendTls;
 pub use pass::{BackendParameters, PassFrom, Passed, Upgrade};
-pub use url::{BackendAddress, BackendScheme, BackendUrl};
+pub use url::{BackendAddress, BackendScheme, BackendUrl, is_usual_host};
 
 settings! {
     /// Settings of the reverse proxy. `None` and empty: not set, the outer value applies.

@@ -1,5 +1,6 @@
 //! `ProxyPass`, `ProxyPassMatch`: which paths lead to which backend.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,6 +64,8 @@ pub struct BackendParameters {
     pub interpolate: bool,
     /// Set where the client has named the backend: `ProxyRequests`.
     pub forwarding: Option<Forwarding>,
+    /// Addresses to which no connection is made: `ProxyBlock`.
+    pub blocked: Vec<IpAddr>,
 }
 
 /// `upgrade`: protocols to which a client may switch.

@@ -1,6 +1,7 @@
 //! Addresses of backends: `http://host:port/path`, `unix:/socket|http://host/path`, `balancer://name/path`.
 
 use std::fmt::{self, Display};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
 /// Protocol of a backend.
@@ -38,7 +39,8 @@ pub struct BackendUrl {
     pub scheme: BackendScheme,
     /// Where the backend listens.
     pub address: BackendAddress,
-    /// Host, and port unless it is the scheme's own: the `Host` header field for the backend.
+    /// Host, and port unless it is the scheme's own: the `Host` header field for the backend. In one form: lower case,
+    /// no dot at the end, no zeros before the port, IPv6 addresses as short as possible.
     pub authority: String,
     /// Path and query; empty, or begins with a slash.
     pub path: String,
@@ -113,18 +115,24 @@ impl BackendUrl {
         let path = if path.starts_with('?') { format!("/{path}") } else { path.to_owned() };
         let host = &host.to_ascii_lowercase();
         let host = host.rsplit_once('@').map_or(host.as_str(), |(_, host)| host);
-        let (name, port) = split_port(host).ok_or_else(refused)?;
-        if name.is_empty() && socket.is_none() {
+        let (written, port) = split_port(host).ok_or_else(refused)?;
+        if written.trim_end_matches('.').is_empty() && socket.is_none() {
             return Err(refused());
         }
         let is_usual = port.is_none_or(|port| port == scheme.port());
-        let authority = if is_usual { name.to_owned() } else { host.to_owned() };
+        let name = &if scheme == BackendScheme::Balancer { written.to_owned() } else { canonical(written) };
+        let authority = match port.filter(|_| !is_usual) {
+            Some(port) => format!("{name}:{port}"),
+            None => name.clone(),
+        };
         let address = match socket {
             Some(_) if scheme == BackendScheme::Balancer => return Err(refused()),
             Some(socket) => BackendAddress::Unix(socket),
             None if scheme == BackendScheme::Balancer => BackendAddress::Balancer(name.to_owned()),
             None => {
-                let bare = name.trim_start_matches('[').trim_end_matches(']');
+                // A dot at the end tells the resolver not to add a domain.
+                let rooted = written.ends_with('.') && name.parse::<IpAddr>().is_err();
+                let bare = if rooted { written } else { name.trim_start_matches('[').trim_end_matches(']') };
                 BackendAddress::Tcp(bare.to_owned(), port.unwrap_or(scheme.port()))
             }
         };
@@ -149,9 +157,34 @@ impl BackendUrl {
 /// `host:port`, `[::1]:port`; `None` for a port that is no number.
 fn split_port(host: &str) -> Option<(&str, Option<u16>)> {
     match host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
+        Some((_, port)) if port.starts_with('+') => None,
         Some((name, port)) => Some((name, Some(port.parse().ok()?))),
         None => Some((host, None)),
     }
+}
+
+/// The one form of a host in which texts about it are compared.
+fn canonical(name: &str) -> String {
+    let inner = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    match inner.and_then(|inner| inner.parse::<Ipv6Addr>().ok()) {
+        Some(address) => format!("[{address}]"),
+        None => name.strip_suffix('.').unwrap_or(name).to_owned(),
+    }
+}
+
+/// Whether rules about addresses and names know this host, which a client has written: a name, or an address in its
+/// usual form. Resolvers read more forms of numbers, such as `127.1` and `0x7f000001`.
+pub fn is_usual_host(name: &str) -> bool {
+    if let Some(inner) = name.strip_prefix('[') {
+        let address = inner.strip_suffix(']').and_then(|inner| inner.parse::<Ipv6Addr>().ok());
+        return address.is_some_and(|address| address.to_ipv4_mapped().is_none() && !address.is_unspecified());
+    }
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let last = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    if last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit()) {
+        return name.parse::<Ipv4Addr>().is_ok_and(|address| !address.is_unspecified());
+    }
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 impl Display for BackendUrl {
@@ -179,10 +212,26 @@ mod tests {
             ("unix:/run/one.sock|http://one/a", BackendAddress::Unix("/run/one.sock".into()), "one", "/a"),
             ("wss://one/a", tcp("one", 443), "one", "/a"),
             ("balancer://Group/a", BackendAddress::Balancer("group".into()), "group", "/a"),
+            ("http://One.:0081/a", tcp("one.", 81), "one:81", "/a"),
+            ("http://127.0.0.1.:00080/a", tcp("127.0.0.1", 80), "127.0.0.1", "/a"),
+            ("http://[0:0::0001]:080/", tcp("::1", 80), "[::1]", "/"),
         ];
         for (text, address, authority, path) in cases {
             let url = BackendUrl::parse(text).expect(text);
             assert_eq!((url.address, &*url.authority, &*url.path), (address, authority, path), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_of_a_client_is_a_name_or_an_address_in_its_usual_form() {
+        for usual in ["a.example", "A_b-1.example.", "127.0.0.5", "[::1]", "[0:0::1]", "1a", "1.example"] {
+            assert!(is_usual_host(usual), "{usual}");
+        }
+        let unusual = ["127.5", "2130706433", "0x7f000005", "0177.0.0.1", "127.0.0x1", "1.2.3.4.5", "0.0.0.0", "[::]"];
+        for unusual in
+            unusual.into_iter().chain(["[::ffff:7f00:5]", "[fe80::1%25lo]", "[a]", "a%2eb", "127.0.0.01", ""])
+        {
+            assert!(!is_usual_host(unusual), "{unusual}");
         }
     }
 
@@ -195,6 +244,8 @@ mod tests {
             "http:///a",
             "http://one:x/",
             "http://one:99999/",
+            "http://one:+80/",
+            "http://./",
             "unix:run|http://one/",
             "unix:/run",
             "ftp://one/",

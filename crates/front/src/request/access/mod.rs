@@ -16,6 +16,7 @@ use http::uri::PathAndQuery;
 
 use super::context::expressions::ExprOf;
 use super::context::{RequestContext, variables};
+use super::proxied::forward;
 use crate::base::blocking::{self, NoThread};
 use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
@@ -55,6 +56,7 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
     if is_guarded {
         Box::pin(check_guard(context, head, route, GuardKind::AccessChecker)).await?;
     }
+    forward::check_users(context, route)?;
     if !rules.is_open() {
         check(context, head, route).await?;
     }
@@ -193,6 +195,9 @@ async fn look_up(context: &RequestContext, verified: bool) -> Result<Option<Rc<s
 
 /// Authenticates the client by its `Authorization` header.
 async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Result<User, Refusal> {
+    if forward::is_forwarded(route) {
+        return Err(forward::without_users(context, route));
+    }
     match Box::pin(guards::authenticate(context, head, route)).await? {
         GuardedUser::Is(user) => return Ok(user),
         GuardedUser::Nobody => return Err(unauthorized(context, head, route, false).await),

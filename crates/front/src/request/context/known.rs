@@ -37,8 +37,13 @@ pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: RuleV
         RuleVariable::Time(format) => chrono::Local::now().format(format).to_string(),
         RuleVariable::ServerProtocol => protocol(head.version).to_owned(),
         RuleVariable::TheRequest => {
-            let written = context.head.uri.path_and_query().map_or("/", |target| target.as_str());
-            let target = target::as_sent(&context.head).map_or(written.into(), |sent| Text::new(sent).0);
+            let uri = &context.head.uri;
+            let written = match uri.path_and_query() {
+                // The whole URL, where an HTTP/1 client has sent one.
+                _ if uri.scheme().is_some() && context.stream.is_none() => uri.to_string(),
+                written => written.map_or("/", |target| target.as_str()).to_owned(),
+            };
+            let target = target::as_sent(&context.head).map_or(written, |sent| Text::new(sent).0);
             format!("{} {target} {}", context.head.method, protocol(context.head.version))
         }
         RuleVariable::QueryString | RuleVariable::RequestFilename | RuleVariable::PathInfo => String::new(),

@@ -1,5 +1,6 @@
 //! The forward proxy: `ProxyRequests On`. A client of HTTP/1 names another server in the target of its request.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +10,11 @@ use http::{StatusCode, Uri};
 
 use super::super::context::RequestContext;
 use super::super::place::find;
+use super::hops;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::proxy::forward::Forwarding;
-use config::proxy::{BackendAddress, BackendParameters, BackendUrl, Passed};
+use config::proxy::{BackendAddress, BackendParameters, BackendUrl, Passed, is_usual_host};
 
 /// The route to the server that the client has named, if that is another one and `ProxyRequests` is on. Neither aliases
 /// nor `<Location>` of this host's own paths apply to it.
@@ -33,16 +35,25 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
     if !rules.is_on() || is_own(context, head, own, scheme) {
         return Ok(None);
     }
-    let forbidden = |why: &str| {
+    let refused = |status: StatusCode, why: &str| {
         // For the error page.
         context.leads_to(of_host.clone());
         context.log_error(own, &format_args!("ProxyRequests: {} is not forwarded: {why}", head.uri));
-        Refusal::new(StatusCode::FORBIDDEN)
+        Refusal::new(status)
     };
+    let forbidden = |why: &str| refused(StatusCode::FORBIDDEN, why);
+    if hops::is_back(&context.head.headers) {
+        let why = "it has passed through this server before: look for proxies that form a loop";
+        return Err(refused(StatusCode::LOOP_DETECTED, why));
+    }
     if !scheme.eq_ignore_ascii_case("http") {
         return Err(forbidden("only http:// URLs are"));
     }
     let authority = head.uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
+    if !head.uri.host().is_some_and(is_usual_host) {
+        let why = "its host is neither a name nor an IPv4 or IPv6 address in its usual form";
+        return Err(refused(StatusCode::BAD_REQUEST, why));
+    }
     let path = if head.uri.path().is_empty() { "/" } else { head.uri.path() };
     let wanted = BackendUrl::parse(&format!("http://{authority}{path}")).map_err(|why| forbidden(&why))?;
     let (mut to, mut way) = (wanted.clone(), Forwarding::Direct);
@@ -67,18 +78,47 @@ fn is_own(context: &RequestContext, head: &Parts, own: &Route, scheme: &str) -> 
     let host = context.generation.config.hosts.get(usize::from(own.host));
     let port = head.uri.port_u16().unwrap_or(if context.is_secure() { 443 } else { 80 });
     let local = context.client.local.socket.map(|socket| socket.port());
+    let name = name.strip_suffix('.').unwrap_or(name);
     host.is_some_and(|host| [local, host.server_port].contains(&Some(port)) && host.has_name(name))
 }
 
-/// An error if `ProxyBlock` names the backend.
-pub fn check_blocked(context: &RequestContext, route: &Route, to: &Passed) -> Result<(), Refusal> {
+/// The backend with the addresses that its name may not have. An error if `ProxyBlock` names it.
+pub fn guarded<'a>(context: &RequestContext, route: &Route, to: &'a Passed) -> Result<Cow<'a, Passed>, Refusal> {
     let rules = &route.settings.proxy.forward;
-    let is_blocked = |host: &str| !rules.blocked.is_empty() && rules.blocks(host);
-    match &to.url.address {
-        BackendAddress::Tcp(..) if is_blocked(&to.url.authority) => {
-            context.log_error(route, &format_args!("{} is blocked by ProxyBlock", to.url.authority));
-            Err(Refusal::new(StatusCode::FORBIDDEN))
-        }
-        _ => Ok(()),
+    if rules.blocked.is_empty() || !matches!(to.url.address, BackendAddress::Tcp(..)) {
+        return Ok(Cow::Borrowed(to));
     }
+    if rules.blocks(&to.url.authority) {
+        context.log_error(route, &format_args!("{} is blocked by ProxyBlock", to.url.authority));
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    let blocked = rules.blocked_addresses();
+    // The address of another proxy is not the client's choice.
+    if blocked.is_empty() || to.parameters.forwarding == Some(Forwarding::ByProxy) {
+        return Ok(Cow::Borrowed(to));
+    }
+    let parameters = Arc::new(BackendParameters { blocked, ..(*to.parameters).clone() });
+    Ok(Cow::Owned(Passed { parameters, ..to.clone() }))
+}
+
+/// An error if the access rules of a forwarded request depend on a user whom a worker would authenticate.
+pub fn check_users(context: &RequestContext, route: &Route) -> Result<(), Refusal> {
+    let rules = &route.settings.access;
+    let about_users = || rules.requires.iter().any(|line| access::is_about_users(&line.what));
+    if is_forwarded(route) && route.settings.needs_perl_for_users() && about_users() {
+        return Err(without_users(context, route));
+    }
+    Ok(())
+}
+
+/// Whether the client has named the server that gets the request.
+pub fn is_forwarded(route: &Route) -> bool {
+    route.backend.as_ref().is_some_and(|to| to.parameters.forwarding.is_some())
+}
+
+/// The refusal of a forwarded request that needs a user: `Authorization` is for the server that it names.
+pub fn without_users(context: &RequestContext, route: &Route) -> Refusal {
+    let why = "passwords of clients of a forward proxy are not supported: use Require ip in <Proxy>";
+    context.log_error(route, &why);
+    Refusal::new(StatusCode::FORBIDDEN)
 }

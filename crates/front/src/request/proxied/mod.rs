@@ -9,6 +9,7 @@ mod balanced;
 pub mod download;
 pub mod forward;
 pub mod health;
+pub mod hops;
 mod reversed;
 mod running;
 pub mod shared;
@@ -77,7 +78,6 @@ pub async fn answer(
         context.log_error(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
-    forward::check_blocked(context, route, to)?;
     let upload = Rc::new(UploadState::default());
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
     // HTTP/1.0 has no chunks.
@@ -108,6 +108,7 @@ fn expects(context: &RequestContext) -> bool {
 
 impl Sending<'_> {
     async fn attempt(&self, to: &Passed, outgoing: &mut BackendRequest) -> Result<Attempt, Refusal> {
+        let to = &*forward::guarded(self.context, self.route, to)?;
         outgoing.head = onward(self.context, self.head, self.route, to)?;
         outgoing.tls = tls::handshake(self, to)?;
         // Clients choose the name, so that their connections would displace all others.
@@ -186,6 +187,9 @@ fn onward(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) ->
         headers.remove(FORWARDED);
     }
     add_via(headers, context, route, head.version);
+    if forwarding.is_some() {
+        hops::mark(headers);
+    }
     Ok(onward)
 }
 

@@ -1,5 +1,6 @@
 //! The forward proxy (mod_proxy).
 
+use super::section_url;
 use crate::draft::Draft;
 use crate::model::proxy::forward::ProxyRemote;
 use crate::model::proxy::{BackendAddress, BackendScheme, BackendUrl};
@@ -16,8 +17,8 @@ pub static ROWS: &[Row] = rows![
     "Forwards requests whose target is a URL of another server, `GET http://example.org/ HTTP/1.1` \
      (docs/operating/forward-proxy.md). `<Proxy>` restricts who may do that. Only http:// is forwarded; CONNECT is refused.",
     words("ProxyBlock", HOSTS, "*|word…", 1..=MANY, block).because("`<Proxy>` decides which URLs are allowed"),
-    "Answers 403 instead of passing a request to a host whose name contains the word; `*` blocks all. Addresses are not \
-     looked up: an address that a client writes is compared as text.",
+    "Answers 403 instead of passing a request to a host whose name contains the word, also to members of balancers; `*` \
+     blocks all. A word that is an IP address blocks also names that lead to it, unless another proxy looks them up.",
     words("ProxyRemote", HOSTS, "*|URL proxy", 2..=2, remote).because("the server connects to other servers itself"),
     "Sends forwarded requests for URLs that begin with URL to another proxy, http://host:port. Requests of ProxyPass are not \
      sent there.",
@@ -37,6 +38,7 @@ fn remote(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if to.scheme != BackendScheme::Http || !matches!(to.address, BackendAddress::Tcp(..)) {
         return Err(format!("expected a proxy of the form http://host:port, got {to}"));
     }
-    draft.settings().proxy.forward.remotes.push(ProxyRemote { from: from.to_ascii_lowercase(), to });
+    let (from, at) = (section_url::canonical(from), draft.at.clone());
+    draft.settings().proxy.forward.remotes.push(ProxyRemote { from, to, at });
     Ok(())
 }

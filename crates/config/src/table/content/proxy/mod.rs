@@ -8,4 +8,5 @@ mod health;
 pub mod mod_fastcgi;
 mod parameters;
 pub mod pass;
+mod section_url;
 pub mod tls;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::parameters::{PASSES, parameters};
-use super::{balancer, fastcgi};
+use super::{balancer, fastcgi, section_url};
 use crate::draft::{Draft, OpenedSection};
 use crate::model::context::{Rank, Scope, SectionContext};
 use crate::model::proxy::pass::ProxyPass;
@@ -12,7 +12,6 @@ use crate::model::proxy::{BackendAddress, BackendParameters, BackendUrl, ErrorOv
 use crate::syntax::source::Replacing;
 use crate::syntax::tree::Directive;
 use crate::syntax::value;
-use crate::syntax::wildcard::{self, Slash};
 use crate::table::checks::arguments;
 use crate::table::row::{self, ANYWHERE, HOSTS, MANY, Row, flag, rows, section, word, words};
 
@@ -209,8 +208,7 @@ fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     }
     let pattern = match args {
         [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
-        [url] if wildcard::is_pattern(url) => draft.pattern(&wildcard::to_anchored_regex(url, Slash::Ordinary))?,
-        [url] => draft.pattern(&format!("^{}", wildcard::to_regex(url, Slash::Ordinary)))?,
+        [url] => draft.pattern(&section_url::regex(url))?,
         _ => return Err(format!("expected one URL, got {}", arguments(args.len()))),
     };
     let opened = draft.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND);

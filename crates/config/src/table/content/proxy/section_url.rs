@@ -1,0 +1,90 @@
+//! URLs of `<Proxy>` and `ProxyRemote`, in the form in which [`BackendUrl`] has those of requests.
+
+use crate::model::proxy::{BackendAddress, BackendScheme, BackendUrl};
+use crate::syntax::wildcard::{self, Slash, is_pattern};
+
+/// The regular expression of `<Proxy url>`: the begin of URLs, or whole URLs if `url` has wildcards.
+pub fn regex(url: &str) -> String {
+    let (origin, path, has_wildcards) = match literal(url) {
+        Some((origin, path)) => (pcre2::escape(&origin), path, false),
+        None => {
+            let (origin, path) = split(url).unwrap_or(("", url));
+            (
+                wildcard::to_regex(&plain_port(&origin.to_ascii_lowercase()), Slash::Ordinary),
+                path.to_owned(),
+                is_pattern(origin),
+            )
+        }
+    };
+    let end = if has_wildcards || is_pattern(&path) { "$" } else { "" };
+    format!("^{origin}{}{end}", wildcard::to_regex(&path, Slash::Ordinary))
+}
+
+/// The begin of URLs in the form of those of requests.
+pub fn canonical(url: &str) -> String {
+    match literal(url) {
+        Some((origin, path)) => format!("{origin}{path}"),
+        None => url.to_ascii_lowercase(),
+    }
+}
+
+/// Scheme and host with port, and the rest. `None` where there is no host.
+fn split(url: &str) -> Option<(&str, &str)> {
+    let start = url.find("://").filter(|_| !url.starts_with("unix:"))? + 3;
+    let end = url.get(start..)?.find('/').map_or(url.len(), |end| start + end);
+    url.split_at_checked(end)
+}
+
+/// Scheme and host with port in their one form, and the rest. `None` with wildcards before the path, and for other URLs
+/// than those of servers.
+fn literal(url: &str) -> Option<(String, String)> {
+    let (origin, path) = split(url)?;
+    let parsed = BackendUrl::parse(origin).ok().filter(|parsed| parsed.scheme != BackendScheme::Balancer)?;
+    let is_ipv6 = matches!(&parsed.address, BackendAddress::Tcp(host, _) if host.contains(':'));
+    let is_literal = !origin.contains(['*', '?', '\\']) && (is_ipv6 || !origin.contains('['));
+    // Without the slash, a port that the one form leaves out would stand for all ports, and 80 for 8080.
+    let has_port = origin.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let path = if has_port && path.is_empty() { "/" } else { path };
+    is_literal.then(|| (parsed.origin(), path.to_owned()))
+}
+
+/// An origin with wildcards without the port of its scheme, and without zeros before others.
+fn plain_port(origin: &str) -> String {
+    let Some((rest, port)) = origin.rsplit_once(':') else { return origin.to_owned() };
+    match (origin.split(':').next(), port.parse::<u16>()) {
+        (Some("http" | "ws"), Ok(80)) | (Some("https" | "wss"), Ok(443)) => rest.to_owned(),
+        (_, Ok(port)) => format!("{rest}:{port}"),
+        (_, Err(_)) => origin.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::pattern::{Budget, Case};
+
+    #[test]
+    fn a_section_applies_to_all_forms_of_its_url() {
+        let cases = [
+            ("http://LocalHost:018499/", "http://localhost:18499/a", true),
+            ("http://one.:80/", "http://one/a", true),
+            ("http://one:80", "http://one/a", true),
+            ("http://one:80", "http://one:8080/a", false),
+            ("http://one", "http://one.example/a", true),
+            ("http://*.One:80/*", "http://a.one/b", true),
+            ("http://*.One:80/*", "http://a.one:81/b", false),
+            ("http://one/*/B", "http://one/a/B", true),
+            ("http://one/*/B", "http://one/a/b", false),
+            ("http://[0::1]:81/", "http://[::1]:81/a", true),
+            ("http://[ab]/", "http://a/", true),
+            ("*", "http://one/", true),
+            ("balancer://one", "balancer://one/a", true),
+            ("unix:/A|http://one/", "unix:/A|http://one/a", true),
+        ];
+        for (written, url, applies) in cases {
+            let pattern = Budget::of_the_administrator().compile(&regex(written), Case::Exact).expect("a pattern");
+            assert_eq!(pattern.find(url).is_some(), applies, "{written} {url} {}", regex(written));
+        }
+        assert_eq!(canonical("http://One:80"), "http://one/");
+    }
+}

@@ -1,7 +1,7 @@
 //! `ProxyRequests`, `ProxyBlock`, `ProxyRemote`: mod/mod_proxy.html. beside_httpd/mod_proxy.txt has httpd's answers.
 
 use super::{Backend, ok};
-use crate::support::{Request, Server, Site};
+use crate::support::{Request, Server, Site, until};
 
 /// A backend that answers with the lines of the request's head.
 fn echo() -> Backend {
@@ -118,4 +118,165 @@ fn check_refuses_perl_filters_of_a_backends_responses() {
     );
     let checked = site.cameleer(["check", "-f", "site.conf"]);
     assert!(!checked.err.contains("ProxyPass: "), "{checked:?}");
+}
+
+#[test]
+fn if_sections_and_rules_about_the_uri_apply_to_the_whole_url() {
+    let backend = echo();
+    let port = backend.port;
+    let server = Site::new().serve(&format!(
+        "ServerName localhost\nProxyRequests On\nCustomLog access.log \"%U\"\n\
+         SetEnvIf Request_URI ^http://127.0.0.1:{port}/env hidden\n\
+         <Proxy \"*\">\n<RequireAll>\nRequire ip 127.0.0.1\nRequire not env hidden\n\
+         Require expr %{{REQUEST_URI}} !~ m#/expr#\n</RequireAll>\n\
+         <If \"%{{REQUEST_URI}} =~ m#^http://127.0.0.1:{port}/inner#\">\nRequire all denied\n</If>\n</Proxy>\n\
+         <If \"%{{HTTP:X-Outer}} == 'yes'\">\nRequire all denied\n</If>\n\
+         <If \"%{{THE_REQUEST}} =~ m#^GET http://[^ ]*/line #\">\nRequire all denied\n</If>"
+    ));
+    for path in ["/env", "/expr", "/inner", "/line"] {
+        assert_eq!(server.get(&backend.url(path)).status, 403, "{path}");
+    }
+    assert_eq!(server.send(Request::get(&backend.url("/x")).header("X-Outer", "yes")).status, 403);
+    assert_eq!(backend.connections(), 0);
+    server.get(&backend.url("/x")).is(200);
+    let url = format!("http://127.0.0.1:{port}/inner");
+    assert!(server.logged("client denied by server configuration").contains(&format!("http://127.0.0.1:{port}/")));
+    until("the access log has the URL", || server.site.read("access.log").lines().any(|line| line == url));
+}
+
+#[test]
+fn a_perl_handler_sees_the_whole_url_of_a_forwarded_request() {
+    let backend = echo();
+    let gate = "package Gate; use Apache::Constants qw(OK FORBIDDEN);\n\
+        sub handler { my $r = shift; $r->header_in('X-Uri', $r->uri); $r->uri =~ m#^http://.*/no# ? FORBIDDEN : OK } 1;";
+    let server = Site::new().file("lib/Gate.pm", gate).serve(
+        "ServerName localhost\nPerlLib lib\nPerlModule Gate\nProxyRequests On\n\
+         <Proxy \"*\">\nRequire ip 127.0.0.1\nPerlAccessHandler Gate\n</Proxy>",
+    );
+    let text = server.text(&backend.url("/a%2Fb?q"));
+    assert!(text.contains(&format!("X-Uri: {}", backend.url("/a%2Fb"))), "{text}");
+    assert!(text.starts_with("GET /a%2Fb?q HTTP/1.1"), "{text}");
+    server.get(&backend.url("/no")).is(403);
+    assert_eq!(backend.connections(), 1);
+}
+
+#[test]
+fn sections_apply_to_each_form_of_a_target() {
+    let backend = echo();
+    let port = backend.port;
+    let server = serve(&format!(
+        "<Proxy \"http://LocalHost.:0{port}/\">\nRequire all denied\n</Proxy>\n\
+         <Proxy \"http://blocked.example:80/\">\nRequire all denied\n</Proxy>"
+    ));
+    for target in [
+        format!("http://localhost:{port}/"),
+        format!("http://LOCALHOST.:{port}/"),
+        format!("http://localhost:00{port}/"),
+        format!("http://user@localhost:{port}/"),
+    ] {
+        assert_eq!(server.get(&target).status, 403, "{target}");
+    }
+    for target in ["http://blocked.example/", "http://blocked.example:80/", "http://blocked.example.:080/"] {
+        assert_eq!(server.get(target).status, 403, "{target}");
+    }
+    assert_eq!(backend.connections(), 0);
+    server.get(&format!("http://127.0.0.1:00{port}/")).is(200);
+}
+
+#[test]
+fn a_blocked_address_is_blocked_in_each_form_and_by_each_name() {
+    let backend = echo();
+    let port = backend.port;
+    let server = serve(&format!(
+        "ProxyBlock 127.0.0.1\nProxyPass /pass http://localhost:{port}/\nProxyPass /group balancer://group/\n\
+         <Proxy balancer://group>\nBalancerMember http://127.0.0.1:{port}\n</Proxy>"
+    ));
+    for (host, status) in [
+        ("127.0.0.1", 403),
+        ("127.0.0.1.", 403),
+        ("127.1", 400),
+        ("0x7f000001", 400),
+        ("2130706433", 400),
+        ("0177.0.0.1", 400),
+        ("0.0.0.0", 400),
+        ("[::ffff:7f00:1]", 400),
+        ("localhost", 403),
+    ] {
+        assert_eq!(server.get(&format!("http://{host}:{port}/")).status, status, "{host}");
+    }
+    server.get("/pass/x").is(403);
+    server.get("/group/x").is(403);
+    server.logged("its address 127.0.0.1 is blocked by ProxyBlock");
+    assert_eq!(backend.connections(), 0);
+}
+
+#[test]
+fn a_forwarded_request_that_needs_a_user_is_refused_and_keeps_its_password() {
+    let backend = echo();
+    let server = Site::new().file("users", "ann:{SHA}0DPiKuNIrrVmD8IUCuw1hQxNqZc=\n").serve(
+        "ServerName localhost\nProxyRequests On\n<Proxy \"*\">\nAuthType Basic\nAuthName a\nAuthUserFile @DIR@/users\n\
+         Require valid-user\nRequire ip 127.0.0.2\n</Proxy>",
+    );
+    let request = || Request::get(&backend.url("/")).header("Authorization", "Basic YW5uOnNlY3JldA==");
+    assert!(server.send(request()).is(403).header("WWW-Authenticate").is_none());
+    server.logged("passwords of clients of a forward proxy are not supported: use Require ip");
+    assert_eq!(backend.connections(), 0);
+    let text = server.send_as("127.0.0.2", request()).is(200).text();
+    assert!(text.contains("Authorization: Basic YW5uOnNlY3JldA=="), "{text}");
+}
+
+#[test]
+fn check_warns_of_passwords_for_the_proxy_and_refuses_a_proxy_that_is_this_server() {
+    let site = Site::new();
+    site.configure("ProxyRequests On\n<Proxy *>\nRequire user ann\n</Proxy>");
+    let checked = site.cameleer(["check", "-f", "site.conf"]);
+    let text = format!("{}{}", checked.out, checked.err);
+    assert!(text.contains("passwords of clients of a forward proxy are not supported"), "{text}");
+    for own in ["localhost", "127.0.0.1", "0.0.0.0"] {
+        site.configure(&format!("ProxyRequests On\nProxyRemote * http://{own}:{}\n<Proxy *>\n</Proxy>", site.port));
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, "ProxyRemote: this server itself listens");
+    }
+}
+
+#[test]
+fn a_request_that_comes_back_is_answered_508() {
+    let (first, second) = (Site::new(), Site::new());
+    let conf = |to: u16| {
+        format!(
+            "ServerName localhost\nProxyRequests On\nProxyVia Block\nProxyRemote * http://127.0.0.1:{to}\n<Proxy *>\n</Proxy>"
+        )
+    };
+    let (to_first, to_second) = (conf(first.port), conf(second.port));
+    let (first, _second) = (first.serve(&to_second), second.serve(&to_first));
+    first.get("http://nowhere.example/").is(508);
+    first.logged("http://nowhere.example/ is not forwarded: it has passed through this server before");
+}
+
+#[test]
+fn options_with_max_forwards_0_goes_no_further() {
+    let backend = echo();
+    let server = serve("");
+    let options =
+        |left: &str| server.send(Request::new("OPTIONS", &backend.url("/")).header("Max-Forwards", left)).is(200);
+    assert_eq!(options("0").text(), "");
+    assert_eq!(backend.connections(), 0);
+    assert!(options("1").text().contains("Max-Forwards: 0"));
+}
+
+#[test]
+fn a_client_that_leaves_ends_the_request_at_the_other_server() {
+    let (left, is_left) = std::sync::mpsc::channel();
+    let left = std::sync::Mutex::new(left);
+    let backend = Backend::with(move |stream, _| {
+        // The end of the connection, or an error: the server has closed it.
+        let _ = std::io::Read::read(stream, &mut [0]);
+        let _ = left.lock().expect("no thread panics with the lock").send(());
+        false
+    });
+    let server = serve("");
+    let mut client = server.connect();
+    client.raw(format!("GET {} HTTP/1.1\r\nHost: a\r\n\r\n", backend.url("/")));
+    until("the request has arrived", || backend.connections() == 1);
+    drop(client);
+    is_left.recv().expect("the backend's connection ends");
 }

@@ -6,7 +6,9 @@ use crate::syntax::wildcard::{self, Slash, is_pattern};
 /// The regular expression of `<Proxy url>`: the begin of URLs, or whole URLs if `url` has wildcards.
 pub fn regex(url: &str) -> String {
     let (origin, path, has_wildcards) = match literal(url) {
-        Some((origin, path)) => (pcre2::escape(&origin), path, false),
+        // A port that the one form leaves out does not stand for all ports, and 80 not for 8080.
+        Some((origin, path, true)) if path.is_empty() => return format!("^{}(?:[/?]|$)", pcre2::escape(&origin)),
+        Some((origin, path, _)) => (pcre2::escape(&origin), path, false),
         None => {
             let (origin, path) = split(url).unwrap_or(("", url));
             (
@@ -23,7 +25,8 @@ pub fn regex(url: &str) -> String {
 /// The begin of URLs in the form of those of requests.
 pub fn canonical(url: &str) -> String {
     match literal(url) {
-        Some((origin, path)) => format!("{origin}{path}"),
+        Some((origin, path, true)) if path.is_empty() => format!("{origin}/"),
+        Some((origin, path, _)) => format!("{origin}{path}"),
         None => url.to_ascii_lowercase(),
     }
 }
@@ -35,17 +38,15 @@ fn split(url: &str) -> Option<(&str, &str)> {
     url.split_at_checked(end)
 }
 
-/// Scheme and host with port in their one form, and the rest. `None` with wildcards before the path, and for other URLs
-/// than those of servers.
-fn literal(url: &str) -> Option<(String, String)> {
+/// Scheme and host with port in their one form, the rest, and whether a port is written. `None` with wildcards before
+/// the path, and for other URLs than those of servers.
+fn literal(url: &str) -> Option<(String, String, bool)> {
     let (origin, path) = split(url)?;
     let parsed = BackendUrl::parse(origin).ok().filter(|parsed| parsed.scheme != BackendScheme::Balancer)?;
     let is_ipv6 = matches!(&parsed.address, BackendAddress::Tcp(host, _) if host.contains(':'));
     let is_literal = !origin.contains(['*', '?', '\\']) && (is_ipv6 || !origin.contains('['));
-    // Without the slash, a port that the one form leaves out would stand for all ports, and 80 for 8080.
     let has_port = origin.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let path = if has_port && path.is_empty() { "/" } else { path };
-    is_literal.then(|| (parsed.origin(), path.to_owned()))
+    is_literal.then(|| (parsed.origin(), path.to_owned(), has_port))
 }
 
 /// An origin with wildcards without the port of its scheme, and without zeros before others.
@@ -70,6 +71,7 @@ mod tests {
             ("http://one.:80/", "http://one/a", true),
             ("http://one:80", "http://one/a", true),
             ("http://one:80", "http://one:8080/a", false),
+            ("http://one:80", "http://one", true),
             ("http://one", "http://one.example/a", true),
             ("http://*.One:80/*", "http://a.one/b", true),
             ("http://*.One:80/*", "http://a.one:81/b", false),

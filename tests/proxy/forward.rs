@@ -262,21 +262,3 @@ fn options_with_max_forwards_0_goes_no_further() {
     assert_eq!(backend.connections(), 0);
     assert!(options("1").text().contains("Max-Forwards: 0"));
 }
-
-#[test]
-fn a_client_that_leaves_ends_the_request_at_the_other_server() {
-    let (left, is_left) = std::sync::mpsc::channel();
-    let left = std::sync::Mutex::new(left);
-    let backend = Backend::with(move |stream, _| {
-        // The end of the connection, or an error: the server has closed it.
-        let _ = std::io::Read::read(stream, &mut [0]);
-        let _ = left.lock().expect("no thread panics with the lock").send(());
-        false
-    });
-    let server = serve("");
-    let mut client = server.connect();
-    client.raw(format!("GET {} HTTP/1.1\r\nHost: a\r\n\r\n", backend.url("/")));
-    until("the request has arrived", || backend.connections() == 1);
-    drop(client);
-    until("the connection to the backend ends", || is_left.try_recv().is_ok());
-}

@@ -45,8 +45,8 @@ impl Routes {
         self.to_backend(config, route, backend, &place)
     }
 
-    /// The route to a server that the client has named. As in httpd, sections, rules and logs have its whole URL in place
-    /// of the path.
+    /// The route to a server that the client has named. As in httpd, sections, rules and logs have its whole URL in
+    /// place of the path.
     pub fn forwarded(&self, config: &Config, route: &Route, to: Passed) -> Route {
         let url = to.url.to_string();
         let (path, filename) = (&Text(url.clone()), &route.filename);

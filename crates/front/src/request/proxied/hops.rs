@@ -1,7 +1,7 @@
 //! Ends of chains of forward proxies: a request that comes back, and one that may go no further.
 //!
-//! `ProxyVia` may hide or remove `Via`. So each forwarded request has this server's mark in `CDN-Loop` (RFC 8586), which
-//! other proxies leave alone.
+//! `ProxyVia` may hide or remove `Via`. So each forwarded request has this server's mark in `CDN-Loop` (RFC 8586),
+//! which other proxies leave alone.
 
 use std::sync::LazyLock;
 

@@ -39,7 +39,6 @@ pub struct FailureFile {
     server: Option<String>,
     headers: Vec<(String, String)>,
     body: Option<String>,
-    body_encoded: Option<String>,
     body_omitted: Option<String>,
 }
 
@@ -72,11 +71,10 @@ impl FailureFile {
 
     /// The recorded body.
     pub fn body(&self) -> anyhow::Result<Vec<u8>> {
-        match (&self.body, &self.body_encoded, &self.body_omitted) {
-            (Some(text), ..) => Ok(text.clone().into_bytes()),
-            (None, Some(encoded), _) => decoded(encoded),
-            (None, None, Some(why)) => bail!("its body was not recorded, because {why}: give it with --body FILE"),
-            (None, None, None) => Ok(Vec::new()),
+        match (&self.body, &self.body_omitted) {
+            (Some(text), _) => Ok(text.clone().into_bytes()),
+            (None, Some(why)) => bail!("its body was not recorded, because {why}: give it with --body FILE"),
+            (None, None) => Ok(Vec::new()),
         }
     }
 
@@ -131,31 +129,13 @@ fn encoded(target: &str) -> String {
     String::from_utf8_lossy(&target.bytes().flat_map(byte).collect::<Vec<u8>>()).into_owned()
 }
 
-/// Bytes of percent-encoding.
-fn decoded(text: &str) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 3);
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-        let byte = match byte {
-            b'%' => match (digit(rest.next()), digit(rest.next())) {
-                (Some(high), Some(low)) => (high * 16 + low) as u8,
-                _ => bail!("its body_encoded has a % without two hexadecimal digits"),
-            },
-            other => other,
-        };
-        bytes.push(byte);
-    }
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn recording() -> FailureFile {
         let json = r#"{"failure":1,"method":"POST","target":"/a b","headers":[["host","x"],["cookie","a=masked"],
-            ["content-length","9"]],"body_encoded":"%FFa"}"#;
+            ["content-length","9"]],"body":"\u00e9"}"#;
         serde_json::from_str(json).expect("valid")
     }
 
@@ -163,11 +143,11 @@ mod tests {
     fn a_request_is_rebuilt_with_other_headers() {
         let recording = recording();
         let body = recording.body().expect("recorded");
-        assert_eq!(body, b"\xffa");
+        assert_eq!(body, b"\xc3\xa9");
         let request = recording.request(&["Cookie: a=1".to_owned()], &body).expect("valid");
         assert_eq!(
             request,
-            b"POST /a%20b HTTP/1.1\r\nhost: x\r\nCookie: a=1\r\nContent-Length: 2\r\nConnection: close\r\n\r\n\xffa"
+            b"POST /a%20b HTTP/1.1\r\nhost: x\r\nCookie: a=1\r\nContent-Length: 2\r\nConnection: close\r\n\r\n\xc3\xa9"
         );
         assert_eq!(recording.masked(&[]), ["cookie"]);
         assert!(recording.masked(&["cookie: a=1".to_owned()]).is_empty());

@@ -57,7 +57,10 @@ fn check_names_files_that_perl_no_longer_finds_beside_a_script() {
         .script("cgi/push.cgi", &format!("{PERL}BEGIN {{ push @INC, '.' }}\nrequire 'common.pl';\n"));
     site.configure(CONF);
     let output = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    assert!(output.err.contains("cgi/old.cgi:3: require \"common.pl\" finds no file: Perl does not search"), "{output:?}");
+    assert!(
+        output.err.contains("cgi/old.cgi:3: require \"common.pl\" finds no file: Perl does not search"),
+        "{output:?}"
+    );
     assert!(output.err.contains("cgi/old.cgi:4: require \"sub/own.pl\" finds no file: "), "{output:?}");
     assert_eq!(output.err.matches("finds no file").count(), 2, "{output:?}");
     site.cameleer(["check", "--red", "-f", "site.conf"]).failed(1, "2 of");

@@ -55,7 +55,8 @@ use stretch::TimedStretch;
 pub struct Scheduler {
     workers: BTreeMap<WorkerId, PoolWorker>,
     requests: FxHashMap<RequestId, Request>,
-    /// Idle workers, in the order in which they became idle; the last one gets the next request.
+    /// Idle workers: first those without a request so far, then the others in the order in which they became idle. The
+    /// last one gets the next request.
     idle: Vec<WorkerId>,
     queue: Queue<RequestId>,
     /// Requests that are not begun and not abandoned, including those sent ahead.
@@ -236,7 +237,8 @@ impl Scheduler {
             return self.order_to_leave(worker, now);
         }
         resting.enter(WorkerState::Idle, now);
-        self.idle.push(worker);
+        let is_cold = resting.requests == 0;
+        self.idle.insert(if is_cold { 0 } else { self.idle.len() }, worker);
     }
 
     /// Makes the request the current one of `worker`.

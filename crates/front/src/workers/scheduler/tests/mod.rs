@@ -1,7 +1,8 @@
-//! Property tests: generated histories of a pool in a simulated world of workers, clients and time. `PROPTEST_CASES`
-//! sets the number of histories.
+//! Tests of the scheduler. Property tests play generated histories of a pool in a simulated world of workers, clients
+//! and time. `PROPTEST_CASES` sets the number of histories.
 
 mod check;
+mod idle;
 mod op;
 mod world;
 

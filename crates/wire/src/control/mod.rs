@@ -5,6 +5,8 @@ mod challenge;
 mod counts;
 mod hosts;
 mod status;
+mod times;
+mod worker;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +14,10 @@ pub use challenge::{Challenge, ChallengeType};
 pub use counts::{ExitReason, ServerCounts};
 pub use hosts::{CertificateStatus, HostStatus};
 pub use status::{
-    ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, Quantiles, ResponseTimes, ShareStatus, Shed,
-    SlowRequest, Spread, Spreads, WorkerActivity, WorkerState, WorkerStatus,
+    ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, ShareStatus, Shed, SlowRequest,
 };
+pub use times::{Quantiles, ResponseTimes, Spread, Spreads};
+pub use worker::{WorkerActivity, WorkerState, WorkerStatus};
 
 use crate::reply::LeaveReason;
 

@@ -60,7 +60,7 @@ test:
 	sh tests/apps/packaged/site/wiki-etc.sh
 	sh pkg/h2spec/install
 	sh pkg/pebble/install
-	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --locked
+	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --tests --locked
 	[ ! -d $(SUITES) ] || $(MAKE) suites ALL=1
 
 test-under-load:
@@ -68,7 +68,7 @@ test-under-load:
 	sh tests/apps/packaged/site/wiki-etc.sh
 	sh pkg/h2spec/install
 	sh pkg/pebble/install
-	RUST_TEST_THREADS=$(THREADS) sh tests/under-load $(or $(N),10) $(CARGO) test --locked $(if $(T),--test cameleer -- $(T),--workspace)
+	RUST_TEST_THREADS=$(THREADS) sh tests/under-load $(or $(N),10) $(CARGO) test --locked $(if $(T),--test cameleer -- $(T),--workspace --tests)
 
 timing:
 	$(PACKAGES) build test

@@ -12,7 +12,7 @@ use crate::support::documents;
 fn the_states_are_drawn_with_the_names_of_the_code() {
     let architecture = text("docs/architecture.md");
     for (name, file) in [
-        ("WorkerState", "crates/wire/src/control/status.rs"),
+        ("WorkerState", "crates/wire/src/control/worker.rs"),
         ("GenerationState", "crates/wire/src/control/mod.rs"),
         ("StopMode", "crates/master/src/sockets/control_socket/messages.rs"),
         ("ReforkPhase", "crates/master/src/refork/mod.rs"),
@@ -190,5 +190,19 @@ fn every_file_of_the_shim_is_described() {
     for file in files(Path::new("crates/libperl-sys/src"), "c") {
         let name = file.file_name().expect("a name").to_string_lossy().into_owned();
         assert!(described.contains(&format!("`{name}`")), "docs/architecture.md does not say what {name} holds");
+    }
+}
+
+/// `make test` runs no doc tests: rustdoc would start once for each crate, and find none.
+#[test]
+fn no_doc_comment_has_a_doc_test() {
+    for folder in ["crates", "src", "tools"] {
+        for file in files(Path::new(folder), "rs") {
+            let content = text(&file);
+            let fences = pattern(r"(?m)^\s*//[/!]\s*```(.*)$");
+            let languages = fences.captures_iter(&content).map(|fence| fence[1].to_owned());
+            let opened: Vec<String> = languages.step_by(2).collect();
+            assert!(opened.iter().all(|language| language == "text"), "{}: {opened:?}", file.display());
+        }
     }
 }

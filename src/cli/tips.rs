@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_other_servers_lead_to_the_right_option() {
+    fn an_option_of_another_server_gets_a_tip_with_ours() {
         for (line, tip) in [
             ("run --server Starman", "here: Cameleer is the server"),
             ("run -s Starman", "here: Cameleer is the server"),

@@ -95,7 +95,7 @@ fn the_speed_of_a_client_is_counted_over_all_threads() {
 }
 
 #[test]
-fn threads_may_come_and_go_with_a_reload_and_nothing_is_lost() {
+fn a_reload_may_change_the_number_of_threads_and_loses_no_request() {
     let server = serve("1", "");
     let load = Load::start(&server, 8, "/echo/x?y", |answer| answer.text() == "/echo/x y ");
     for threads in ["4", "2", "1", "3"] {

@@ -109,7 +109,7 @@ fn a_place_where_perl_decides_about_users_asks_the_database_as_well() {
 }
 
 #[test]
-fn a_database_that_cannot_be_asked_closes_the_place_and_is_named_in_the_log() {
+fn an_unreachable_database_refuses_all_and_is_named_in_the_log() {
     let place = |name: &str, query: &str| {
         format!(
             "<Location /place/{name}>\n{BASIC}AuthBasicProvider dbd\nAuthDBDUserPWQuery \"{query}\"\nRequire valid-user\n</Location>\n"
@@ -154,7 +154,7 @@ fn a_query_finds_users_and_groups_in_postgresql_also_after_its_restart() {
 }
 
 #[test]
-fn providers_are_asked_in_order_also_by_other_names() {
+fn providers_are_tried_in_order_also_by_other_names() {
     let line = |user: &str, password: &str| format!("{user}:{}\n", hash(password));
     let site = with_sqlite()
         .file("users", &(line("carl", "file") + &line("ana", "other")))

@@ -60,7 +60,7 @@ fn groups_and_rights_hold_as_with_basic() {
 }
 
 #[test]
-fn a_reload_keeps_the_nonces_and_a_body_is_sent_with_the_answer() {
+fn nonces_stay_valid_after_a_reload_and_a_request_with_a_body_is_accepted() {
     let server = serve("Require valid-user\nAuthDigestDomain /place/ /perl/");
     let challenge = challenge(&server.get("/perl/x").is(401));
     assert!(challenge.contains(", domain=\"/place/ /perl/\", qop=\"auth\""), "{challenge}");

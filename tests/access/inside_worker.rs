@@ -66,7 +66,7 @@ fn an_address_that_is_shut_out_stays_out() {
 }
 
 #[test]
-fn an_allowed_client_comes_in() {
+fn an_allowed_client_gets_the_page() {
     let server = serve();
     for place in ["/free/a.txt", "/own/open.txt"] {
         for way in WHOLE {

@@ -45,7 +45,7 @@ fn status(server: &Server, place: &str, user: &str, password: &str) -> u16 {
 }
 
 #[test]
-fn users_of_a_directory_have_access_by_what_the_directory_says() {
+fn users_of_a_directory_have_access_by_their_entries() {
     let site = site();
     let directory = Directory::start(&site, ENTRIES);
     let place = |name: &str, rules: &str| place(name, directory.port, rules);
@@ -114,7 +114,7 @@ fn users_of_a_directory_have_access_by_what_the_directory_says() {
 }
 
 #[test]
-fn a_directory_that_is_away_closes_its_place_until_it_is_back() {
+fn an_unreachable_directory_refuses_all_until_it_answers_again() {
     let site = site();
     let mut directory = Directory::start(&site, ENTRIES);
     let conf = format!("LDAPCacheTTL 0\n{}", place("user", directory.port, "Require valid-user"));

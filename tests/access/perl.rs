@@ -31,7 +31,7 @@ fn requires_returns_requirements_with_their_methods() {
 }
 
 #[test]
-fn requests_that_a_handler_allows_keep_its_notes() {
+fn requests_that_a_handler_allows_have_its_notes() {
     let server = serve("", "$r->allowed, do { $r->allowed(5); $r->allowed }, $r->connection->auth_type");
     assert_eq!(server.text("/perl"), "0|5|-");
 }

@@ -94,7 +94,7 @@ fn the_demo_site_answers() {
 }
 
 #[test]
-fn the_bookmarks_in_asp_are_kept() {
+fn the_asp_example_stores_bookmarks() {
     let server = serve("asp/site.conf");
     server.get("/list.asp").is(302);
     let front = server.get("/").is(200);

@@ -12,7 +12,7 @@ use crate::support::{Finished, Site, signal, until};
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 #[test]
-fn the_given_number_of_requests_goes_over_the_given_number_of_connections() {
+fn the_given_number_of_requests_is_sent_over_the_given_number_of_connections() {
     let server = Scripted::saying(OK);
     let report = report("-n 1000 -c 4", &server.url);
     assert_eq!((server.requests(), server.connections()), (1000, 4));
@@ -35,7 +35,7 @@ fn the_option_close_opens_a_connection_for_each_request() {
 }
 
 #[test]
-fn a_response_ends_where_its_framing_says() {
+fn a_response_ends_at_the_end_of_its_framing() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
     let continued = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
     for (answer, keeps) in [(chunked, true), (continued, true), ("HTTP/1.1 200 OK\r\n\r\nhello", false)] {

@@ -23,7 +23,7 @@ fn stalling(pause: Duration) -> Scripted {
 
 #[test]
 #[ignore = "measures time: `make timing`"]
-fn a_pause_of_the_server_is_in_the_latencies_of_all_who_would_have_come() {
+fn a_pause_of_the_server_is_in_the_latencies_of_all_requests_that_were_due() {
     let pause = Duration::from_millis(500);
     let open = report("-n 200 -c 4 --rate 200", &stalling(pause).url);
     let closed = report("-n 200 -c 4", &stalling(pause).url);
@@ -56,7 +56,7 @@ fn the_measured_latency_is_the_servers_response_time() {
 }
 
 #[test]
-fn requests_come_at_their_rate() {
+fn requests_are_sent_at_the_given_rate() {
     for options in ["-n 200 -c 4 --rate 400", "-n 200 -c 4 --rate 400 --poisson"] {
         let server = Scripted::start(|stream, _| stream.write_all(OK).is_ok());
         let report = report(options, &server.url);

@@ -73,7 +73,7 @@ fn a_stale_response_is_requested_again() {
 
 /// 4.2.3: the Age of a received response counts.
 #[test]
-fn the_age_that_an_answer_has_when_it_comes_counts() {
+fn the_age_of_a_response_on_arrival_counts_toward_its_freshness() {
     let site = serve("");
     // The age counts whole seconds from a moment within the first one, and grows while the test waits.
     let has_age = |expected: u64, target: &str, answer: &str| {

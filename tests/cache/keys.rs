@@ -6,7 +6,7 @@ use crate::support::{Request, Response};
 const MINUTE: &str = "200|Cache-Control: max-age=60";
 
 #[test]
-fn vary_keeps_an_answer_for_each_value() {
+fn vary_stores_a_response_for_each_value() {
     let site = serve("");
     let ask = |language: Option<&str>, more: &str| {
         let request = Request::get("/a").header("X-More", more);

@@ -80,7 +80,7 @@ fn more_answers_than_are_looked_at_in_one_go_are_all_found() {
 }
 
 #[test]
-fn a_host_is_told_by_its_names_and_without_one_all_are_meant() {
+fn a_purge_selects_a_host_by_its_names_and_without_one_all_hosts() {
     let host = |names: &str| {
         format!("<VirtualHost *>\n{names}\n<Location />\nPsgiApp app.psgi\n</Location>\n</VirtualHost>\n")
     };

@@ -63,7 +63,7 @@ fn cache_directives_of_clients_are_ignored_where_configured() {
 
 /// 4.4: invalidates the request's own address, and Location and Content-Location on the same host.
 #[test]
-fn a_request_that_changes_something_makes_the_cache_forget_it() {
+fn a_successful_unsafe_request_invalidates_the_stored_response() {
     let site = serve("");
     let kept = |target: &str| {
         let before = site.runs();

@@ -94,7 +94,7 @@ fn a_leader_that_fails_delays_no_waiting_request() {
 }
 
 #[test]
-fn without_cache_lock_each_request_goes_to_a_worker() {
+fn without_cache_lock_each_request_is_sent_to_a_worker() {
     let site = serve("CacheLock Off");
     let clients = together(&site, 4, MINUTE, "wait");
     until("all are asked", || site.runs() == 4);

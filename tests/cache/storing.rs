@@ -219,7 +219,7 @@ fn a_body_of_the_wrong_length_is_never_stored() {
 }
 
 #[test]
-fn a_stream_is_kept_when_it_is_whole() {
+fn a_stream_is_stored_when_it_is_complete() {
     let site = serve("");
     let stream = |target: &str, what: &str| {
         site.send(Request::get(target).header("X-Do", what), "200|Cache-Control: max-age=60")
@@ -239,7 +239,7 @@ fn a_stream_is_kept_when_it_is_whole() {
 }
 
 #[test]
-fn a_connection_that_breaks_does_not_take_the_answer_with_it() {
+fn a_response_is_stored_although_its_client_has_disconnected() {
     let site = serve("");
     let mut client = TcpStream::connect(("127.0.0.1", site.0.site.port)).expect("it listens");
     let answer = "X-Do: wait-stream\r\nX-Answer: 200|Cache-Control: max-age=60";
@@ -277,7 +277,7 @@ fn responses_to_head_and_other_methods_are_not_stored() {
 
 /// A response that the program has encoded is reused only for clients that accept its coding.
 #[test]
-fn a_coded_answer_is_for_clients_that_take_it() {
+fn an_encoded_response_is_stored_for_clients_that_accept_its_encoding() {
     let site = serve("");
     let ask = |coding: &str| {
         site.send(

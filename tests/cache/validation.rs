@@ -120,7 +120,7 @@ fn a_304_about_another_answer_renews_nothing() {
 
 /// 3.3, RFC 9110 14.2: a range is cut from the whole stored response.
 #[test]
-fn a_part_of_a_kept_answer_is_cut_from_it() {
+fn a_range_is_cut_from_a_stored_response() {
     let site = serve("");
     let ranged = |range: &str| Request::get("/a").header("Range", range);
     assert_eq!(site.send(ranged("bytes=0-2"), TAGGED).is(200).text(), "run 1", "the program knows no ranges");

@@ -4,7 +4,7 @@ use super::{SH, URL, conf, runner, serve, serve_with};
 use crate::support::{Site, alive, eventually, peak_memory, until};
 
 #[test]
-fn output_streams_as_it_comes() {
+fn output_of_a_program_is_sent_while_it_runs() {
     let server = serve(&format!("{SH}echo one; until test -e @DIR@/seen; do sleep 0.01; done; echo two"));
     let mut connection = server.connect();
     connection.raw(format!("GET {URL} HTTP/1.1\r\nHost: localhost\r\n\r\n"));

@@ -268,7 +268,7 @@ fn a_script_that_can_answer_once_in_a_process_answers_every_request_in_every_mod
 }
 
 #[test]
-fn a_script_that_calls_mod_perl_2_without_its_generation_is_told_the_directive() {
+fn a_script_that_calls_mod_perl_2_without_its_generation_gets_an_error_with_the_directive() {
     let called = format!("{PERL}{TEXT} Apache2::RequestUtil->request if $ENV{{MOD_PERL}}; print 'process';");
     let site = || Site::new().script("scripts/called", &called);
     let server = site().serve(&conf("CgiMode persistent"));

@@ -113,7 +113,7 @@ fn a_request_that_perl_code_leads_to_a_program_stays_in_its_worker() {
 }
 
 #[test]
-fn every_way_to_a_cgi_program_leads_to_a_cgi_process() {
+fn every_path_to_a_cgi_program_runs_it_in_a_cgi_process() {
     let server = site()
         .script("htdocs/a.cgi", PARENT)
         .script("htdocs/folder/index.cgi", PARENT)
@@ -341,7 +341,7 @@ fn one_process_runs_programs_by_itself() {
 }
 
 #[test]
-fn the_status_lists_cgi_processes_and_a_refork_keeps_them() {
+fn the_status_lists_cgi_processes_and_a_refork_leaves_them_running() {
     let server = site().serve(&format!("{}{PERL}", conf("")));
     let before = runner(&server);
     for _ in 0..20 {

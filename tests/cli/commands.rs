@@ -192,7 +192,7 @@ fn dash_t_checks_and_dash_v_shows_the_version() {
 }
 
 #[test]
-fn directives_of_the_command_line_stand_before_and_after_the_file() {
+fn directives_of_the_command_line_apply_before_and_after_the_file() {
     let site = Site::new().file("app.psgi", APP);
     site.configure("<IfDefine App>\n<Location />\nPsgiApp ${APP}\n</Location>\n</IfDefine>\nMaxClients 2");
     let mut command = site.serve_command();
@@ -266,7 +266,7 @@ fn a_background_start_that_fails_reports_the_error_and_exits_non_zero() {
 }
 
 #[test]
-fn run_dash_d_goes_to_the_background() {
+fn run_dash_d_runs_in_the_background() {
     let site = Site::new().file("app.psgi", APP);
     let listen = format!("127.0.0.1:{}", site.port);
     site.cameleer([
@@ -331,7 +331,7 @@ fn an_error_in_an_option_names_the_option() {
 }
 
 #[test]
-fn an_unknown_option_leads_to_the_right_one() {
+fn the_error_about_an_unknown_option_names_the_right_one() {
     let site = Site::new();
     for (words, tip) in [
         (["run", "--server"], "omit it"),

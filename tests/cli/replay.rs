@@ -69,7 +69,7 @@ fn a_failed_request_is_recorded_without_its_secrets_and_sent_again() {
 }
 
 #[test]
-fn a_replay_may_go_to_another_server() {
+fn a_replay_may_be_sent_to_another_server() {
     let server = serve(CONF);
     server.send(login()).is(500);
     let file = recorded(&server).0.display().to_string();

@@ -44,7 +44,7 @@ fn a_script_that_imports_functions_is_larger_than_one_that_calls_methods() {
 }
 
 #[test]
-fn the_largest_sub_stands_first_and_the_sum_is_that_of_all() {
+fn the_largest_sub_is_first_and_the_sum_is_that_of_all() {
     let module =
         "package My::Mod; sub small { 1 } sub large { my %h = @_; join ',', map { \"$_=$h{$_}\" } sort keys %h } 1;";
     let site = Site::new().file("lib/My/Mod.pm", module);

@@ -93,7 +93,7 @@ fn files_of_a_filtered_place_pass_its_filters() {
 }
 
 #[test]
-fn a_filtered_file_is_asked_for_again_only_when_it_has_changed() {
+fn a_filtered_file_answers_304_until_it_changes() {
     let inside = "</Location>\n<Directory docs>\nRequire all granted\nPerlOutputFilterHandler My::upper\n</Directory>\n<Location /my>";
     let server = site(HANDLER).file("docs/a.txt", "text").serve(&format!("DocumentRoot docs\n{}", conf(inside)));
     let [tag, date] = ["ETag", "Last-Modified"].map(|name| server.get("/a.txt").header(name).expect(name));
@@ -116,7 +116,7 @@ fn perl_code_adds_filters_and_takes_them_away() {
 }
 
 #[test]
-fn an_init_handler_runs_once_and_before() {
+fn the_init_handler_of_a_filter_runs_once_before_the_filter() {
     let code = "sub init : FilterInitHandler { my $f = shift; $f->ctx('>'); 0 }\n\
         sub marked : FilterRequestHandler FilterHasInitHandler(\\&init) { my $f = shift; $f->print($f->ctx); $f->ctx('');\n\
         while ($f->read(my $t, 99)) { $f->print($t) } 0 }";

@@ -90,7 +90,7 @@ fn a_request_for_a_password_without_authtype_means_basic() {
 }
 
 #[test]
-fn the_programs_name_is_the_servers() {
+fn dollar_zero_is_the_path_of_the_server() {
     let code = "sub handler { my $r = shift; $r->print($0 =~ m{/cameleer\\z} ? 'server' : $0); 0 }";
     assert_eq!(serve(code, "").text("/my"), "server");
 }

@@ -18,7 +18,7 @@ const RESTLESS: &str = "no warnings;\n\
     sub { churn() for 1 .. 20; [200, [], ['done']] }\n";
 
 #[test]
-fn code_that_comes_and_goes_harms_neither_side() {
+fn profiled_code_may_be_freed_and_compiled_again() {
     let server = Site::new()
         .file("app.psgi", RESTLESS)
         .serve("StartServers 2\nMaxClients 2\nSlowLog 1ms\n<Location />\nPsgiApp app.psgi\n</Location>");

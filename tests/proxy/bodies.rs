@@ -40,7 +40,7 @@ fn a_body_without_a_length_is_411_where_the_backend_gets_http_1_0() {
 }
 
 #[test]
-fn a_body_is_passed_on_before_its_end_has_come() {
+fn a_body_is_forwarded_before_its_end_has_arrived() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("our own socket").port();
     let server = Site::new().serve(&format!("ProxyPass / http://127.0.0.1:{port}/\n"));
@@ -127,7 +127,7 @@ fn head(stream: &mut TcpStream) -> String {
 }
 
 #[test]
-fn a_client_that_waits_is_asked_for_the_body_when_the_backend_wants_it() {
+fn a_waiting_client_gets_100_continue_when_the_backend_sends_it() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("our own socket").port();
     let server = Site::new().serve(&format!("FrontThreads 1\nProxyPass / http://127.0.0.1:{port}/\n"));

@@ -26,7 +26,7 @@ fn a_backend_that_is_not_there_is_503_and_left_alone_for_a_while() {
 }
 
 #[test]
-fn a_backend_that_comes_back_is_used_again_at_once_with_retry_0() {
+fn a_backend_that_recovers_is_used_at_once_with_retry_0() {
     let later = Site::new().file("htdocs/index.html", "back");
     let port = later.port;
     let server = Site::new().serve(&format!("ProxyPass / http://127.0.0.1:{port}/ retry=0\n"));
@@ -160,7 +160,7 @@ fn an_unrequested_switch_of_protocols_is_502() {
 }
 
 #[test]
-fn an_overridden_401_keeps_its_challenge() {
+fn an_overridden_401_has_the_challenge_of_the_backend() {
     let backend = Backend::new(|_| {
         b"HTTP/1.1 401 X\r\nWWW-Authenticate: Basic realm=\"inner\"\r\nContent-Length: 0\r\n\r\n".to_vec()
     });

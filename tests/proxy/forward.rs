@@ -239,7 +239,7 @@ fn check_warns_of_passwords_for_the_proxy_and_refuses_a_proxy_that_is_this_serve
 }
 
 #[test]
-fn a_request_that_comes_back_is_answered_508() {
+fn a_forwarded_request_in_a_loop_is_answered_508() {
     let (first, second) = (Site::new(), Site::new());
     let conf = |to: u16| {
         format!(
@@ -253,7 +253,7 @@ fn a_request_that_comes_back_is_answered_508() {
 }
 
 #[test]
-fn options_with_max_forwards_0_goes_no_further() {
+fn options_with_max_forwards_0_is_not_forwarded() {
     let backend = echo();
     let server = serve("");
     let options =

@@ -103,7 +103,7 @@ fn a_backend_gets_what_the_phases_have_set_and_the_framing_stays_the_servers() {
 }
 
 #[test]
-fn a_phase_may_answer_and_then_the_backend_is_not_asked() {
+fn a_phase_may_respond_and_the_backend_gets_no_request() {
     let backend = echo();
     let place =
         |path: &str, lines: &str| format!("<Location {path}>\nProxyPass {}\n{lines}\n</Location>\n", backend.url("/"));

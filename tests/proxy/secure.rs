@@ -15,7 +15,7 @@ fn url(backend: &Server) -> String {
 }
 
 #[test]
-fn a_certificate_is_checked_as_far_as_the_site_says() {
+fn a_certificate_is_checked_as_far_as_the_site_demands() {
     let (good, other, old) = (backend("localhost", 4000), backend("other.example", 4000), backend("localhost", 2001));
     let trust = |backend: &Server| {
         format!("SSLProxyVerify require\nSSLProxyCACertificateFile {}\n", backend.site.path("backend.crt").display())

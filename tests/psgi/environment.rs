@@ -130,7 +130,7 @@ fn a_plain_psgi_site_does_not_look_like_mod_perl() {
 }
 
 #[test]
-fn psgi_errors_goes_to_the_error_log_with_the_worker() {
+fn psgi_errors_are_logged_with_the_worker() {
     let server = serve("sub { $_[0]{'psgi.errors'}->print(\"a note\\n\"); warn \"a warning\\n\"; [200, [], []] }");
     server.get("/");
     assert!(server.logged("a note").contains("worker="), "{}", server.log());

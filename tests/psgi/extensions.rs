@@ -41,7 +41,7 @@ fn harakiri_ends_the_worker_after_its_answer_and_another_takes_its_place() {
 }
 
 #[test]
-fn informational_responses_come_before_the_final_one() {
+fn informational_responses_precede_the_final_one() {
     let server = serve(
         "sub { $_[0]{'psgix.informational'}->(103, ['Link', '</style.css>; rel=preload']); [200, [], ['final']] }",
     );

@@ -34,7 +34,7 @@ fn a_mojolicious_lite_program_is_served_as_plackup_serves_it() {
 }
 
 #[test]
-fn server_sent_events_of_mojolicious_come_one_by_one() {
+fn server_sent_events_of_mojolicious_are_sent_one_by_one() {
     let server = Site::new().script("app.pl", MOJOLICIOUS).run(["app.pl"]);
     let mut connection = server.connect();
     connection.raw("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -26,7 +26,7 @@ fn psgix_input_buffered_is_true() {
 }
 
 #[test]
-fn lines_of_the_input_come_one_by_one() {
+fn lines_of_the_input_are_read_one_by_one() {
     let server = serve(r#"sub { my $in = $_[0]{'psgi.input'}; my @l = <$in>; [200, [], [scalar(@l) . ":$l[1]"]] }"#);
     assert_eq!(server.post("/", "a\nb\nc").text(), "3:b\n");
 }

@@ -76,7 +76,7 @@ fn the_input_of_one_request_stays_usable_for_the_whole_of_it() {
 }
 
 #[test]
-fn the_error_stream_may_be_kept() {
+fn the_error_stream_works_in_later_requests() {
     let server = serve_with_one_worker(
         "my $log; sub { $log ||= $_[0]{'psgi.errors'}; print $log \"line of $_[0]{PATH_INFO}\\n\"; [200, [], ['ok']] }",
     );

@@ -21,7 +21,7 @@ fn an_array_response_gets_its_content_length() {
 }
 
 #[test]
-fn a_content_length_of_the_application_is_kept() {
+fn a_content_length_of_the_application_is_sent() {
     let server = serve("sub { open my $f, '<', \\'12345'; [200, ['Content-Length', 5], $f] }");
     let response = server.get("/");
     assert_eq!(response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length")).count(), 1);
@@ -92,7 +92,7 @@ fn head_has_the_headers_of_get_and_no_body() {
 }
 
 #[test]
-fn no_content_and_not_modified_have_no_body_and_keep_the_connection() {
+fn no_content_and_not_modified_have_no_body_and_leave_the_connection_open() {
     let server = serve("sub { my ($s) = $_[0]{PATH_INFO} =~ /(\\d+)/; [$s, [], ['should not be seen']] }");
     let mut connection = server.connect();
     assert_eq!(connection.ask(Request::get("/204")).status, 204);

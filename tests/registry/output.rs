@@ -62,7 +62,7 @@ fn all_byte_values_pass_unchanged() {
 }
 
 #[test]
-fn a_script_that_closes_stdout_loses_only_what_comes_after() {
+fn a_script_that_closes_stdout_loses_only_its_later_output() {
     let server = serve_text("print 'before'; close STDOUT; print 'after';");
     assert_eq!(server.text(URL), "before");
     assert_eq!(server.text(URL), "before", "the next request has its STDOUT");

@@ -27,7 +27,7 @@ fn die_is_a_500_whose_text_with_the_scripts_own_line_is_in_the_log() {
 }
 
 #[test]
-fn warn_goes_to_the_log_with_worker_and_request() {
+fn warn_is_logged_with_worker_and_request() {
     let server = serve_text("warn 'careful';");
     assert_eq!(server.get("/perl/test.pl?secret=1").status, 200);
     let line = server.logged("careful at ");
@@ -148,7 +148,7 @@ fn a_goto_out_of_nested_subs_works() {
 }
 
 #[test]
-fn a_script_keeps_its_own_package_statement() {
+fn a_package_statement_of_a_script_has_effect() {
     let server = serve_text("package Mine; our $n; sub up { ++$n } print up(), __PACKAGE__;");
     assert_eq!(server.text(URL) + &server.text(URL), "1Mine2Mine");
 }

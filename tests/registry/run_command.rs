@@ -85,7 +85,7 @@ fn files_beside_the_scripts_are_served_with_the_option_static() {
 }
 
 #[test]
-fn a_folder_of_pages_stands_beside_the_scripts() {
+fn a_folder_of_pages_is_served_beside_the_scripts() {
     let site =
         mixed().file("pages/index.html", "start").file("pages/sub/a.html", "a").file("pages/one.cgi", "#!/bin/sh");
     let server = site.run(["cgi-bin", "--static", "pages"]);

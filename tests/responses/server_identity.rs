@@ -81,7 +81,7 @@ fn server_tokens_decides_the_server_header() {
 }
 
 #[test]
-fn a_signature_stands_below_the_servers_own_pages() {
+fn the_servers_own_pages_end_with_the_signature() {
     let conf = conf(
         "ServerAdmin me@example.org\nServerName www.example.org\nServerSignature On\n\
          <Location /list>\nOptions Indexes\nServerSignature EMail\n</Location>\n<Location /quiet>\nServerSignature Off\n</Location>",

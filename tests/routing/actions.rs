@@ -69,7 +69,7 @@ fn scripts_answer_where_perl_phases_run_too() {
 
 /// An action whose script matches the same action is a loop, and ends with a 500.
 #[test]
-fn an_action_that_leads_to_itself_ends_as_an_error() {
+fn an_action_that_redirects_to_itself_is_answered_with_an_error() {
     let server = serve("Action text/html /page.html");
     server.get("/page.html").is(500);
     assert_eq!(server.text("/plain.txt"), "plain\n");

@@ -4,7 +4,7 @@
 use crate::support::{Request, Site, eventually};
 
 #[test]
-fn files_and_paths_are_asked_wherever_an_expression_may_stand() {
+fn file_functions_and_path_tests_work_in_every_directive_with_an_expression() {
     let server = Site::new()
         .file("htdocs/a.txt", "a")
         .file("htdocs/shut/a.txt", "shut")

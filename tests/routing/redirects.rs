@@ -111,7 +111,7 @@ fn script_alias_in_a_location_may_have_an_expression() {
 }
 
 #[test]
-fn redirects_come_before_aliases_and_programs() {
+fn redirects_precede_aliases_and_programs() {
     let server = serve(
         "Alias /moved \"@DIR@/htdocs\"\nRedirect /moved http://example.org/\nRedirect /perl/away http://example.org/p\n\
          <Location /perl/inner>\nRedirect http://example.org/inner\n</Location>",
@@ -123,7 +123,7 @@ fn redirects_come_before_aliases_and_programs() {
 }
 
 #[test]
-fn a_virtual_hosts_redirects_come_before_the_main_servers() {
+fn a_virtual_hosts_redirects_precede_the_main_servers() {
     let server = serve(
         "Redirect /a http://main.example/\nRedirect /b http://main.example/\n\
          <VirtualHost *>\nServerName v.example\nRedirect /a http://v.example/new\n</VirtualHost>",

@@ -34,7 +34,7 @@ const FRONT_CONTROLLER: &str = "RewriteCond %{REQUEST_FILENAME} !-f\nRewriteCond
     RewriteRule ^(.*)$ index.pl?p=$1 [L,QSA]";
 
 #[test]
-fn rules_of_a_host_lead_to_other_files_while_the_path_stays() {
+fn rules_of_a_host_select_other_files_without_a_change_of_the_path() {
     let server = serve(
         "RewriteRule ^/x/(.*)$ /index.pl?p=$1\nRewriteRule ^/y/(.*)$ /index.pl/$1\nRewriteRule ^/disk/(.*)$ @DIR@/srv/$1\n\
          RewriteRule ^/other/path/(.*)$ /index.pl/in/$1\nRewriteRule ^/there$ %{DOCUMENT_ROOT}/there.txt\nRewriteRule ^/alias /other/o.txt\nRewriteRule ^/passed /other/o.txt [PT]\n\
@@ -176,7 +176,7 @@ fn virtual_hosts_have_rules_of_their_own_and_maps() {
 }
 
 #[test]
-fn line_ends_lead_around_no_rule() {
+fn line_ends_in_a_path_bypass_no_rule() {
     let server = serve(
         "RewriteRule ^/private/(.*)$ - [F]\n<LocationMatch \"^/shut/.*$\">\nRequire all denied\n</LocationMatch>",
     );

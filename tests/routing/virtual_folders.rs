@@ -32,7 +32,7 @@ fn a_folder_and_its_programs_are_named_after_the_host() {
 
 /// The name is a stranger's text.
 #[test]
-fn no_host_header_leads_out_of_the_folders() {
+fn no_host_header_selects_a_folder_outside_the_pattern() {
     let site = Site::new().file("secret.txt", "secret").file("v/_/a.txt", "nobody").file("v/a.b/b.txt", "b");
     let server = site.serve("VirtualDocumentRoot @DIR@/v/%0.1%0.2");
     for host in ["..", "../", "/", "..:80", "a/../..", "%2e%2e", ".", ""] {

@@ -47,7 +47,7 @@ fn run_tls_serves_with_a_certificate_of_its_own_making() {
 }
 
 #[test]
-fn a_certificate_that_can_serve_is_kept() {
+fn a_usable_certificate_is_not_replaced() {
     let site = site();
     make(&site, &[]);
     let first = site.read(CERTIFICATE) + &site.read(KEY);

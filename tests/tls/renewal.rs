@@ -31,7 +31,7 @@ fn a_certificate_that_changes_is_used_without_a_reload() {
 }
 
 #[test]
-fn a_connection_that_is_kept_outlives_the_certificate_that_it_began_with() {
+fn an_open_connection_outlives_the_certificate_of_its_handshake() {
     let server = serve("LogLevel notice\nKeepAliveTimeout 60s");
     let connect = server.site.filled("127.0.0.1:@PORT@");
     let mut client = Command::new("openssl")

@@ -47,7 +47,7 @@ fn a_log_is_replayed_completely_with_the_option_unsafe() {
 }
 
 #[test]
-fn a_url_leads_to_its_virtual_host_by_port_and_name() {
+fn a_url_selects_its_virtual_host_by_port_and_name() {
     let host = |port: &str, name: &str, file: &str| {
         format!(
             "<VirtualHost *:{port}>\nServerName {name}\n<Location />\nPsgiApp {file}\n</Location>\n</VirtualHost>\n"

@@ -275,7 +275,7 @@ fn a_log_that_cannot_be_read_is_a_line_and_no_more() {
 }
 
 #[test]
-fn check_names_a_url_that_cannot_be_asked_for() {
+fn check_names_a_url_that_cannot_be_requested() {
     let site = site();
     site.configure("\nPerlWarmup perl/a\nPerlWarmup http://nowhere.example/\nPerlWarmupLog a.log many\n");
     let output = site.cameleer(["check", "-f", "site.conf"]);
@@ -316,7 +316,7 @@ fn the_rehearsal_leaves_no_process_behind() {
 }
 
 #[test]
-fn a_warm_up_goes_where_a_client_would_be_led() {
+fn a_warm_up_request_follows_indexes_and_redirects_as_a_clients_does() {
     let note = |name: &str| {
         format!("open my $f, '>>', '@DIR@/ran'; print $f \"{name} $$ $ENV{{CAMELEER_WARMUP}}\\n\"; close $f;")
     };

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_leads_to_its_addresses() {
+    fn a_client_name_counts_only_if_one_of_its_addresses_is_the_clients() {
         let check = |names: &[&str], address: &str| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             leads_to(&Liar, &names, address.parse().unwrap()).unwrap()

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_decoded_and_keep_their_order() {
+    fn pairs_are_decoded_in_order() {
         let cases = [
             ("", ""),
             ("a=1&b=2;a=3", "a=1 b=2 a=3"),

@@ -219,7 +219,7 @@ fn the_response_of_a_psgi_application_is_sent() {
 }
 
 #[test]
-fn what_a_psgi_application_prints_is_no_part_of_its_response() {
+fn output_that_a_psgi_application_prints_is_no_part_of_its_response() {
     alone(|perl| {
         let app = "sub { my $env = shift; push @{$env->{'psgix.cleanup.handlers'}}, sub { print 'clean' }; \
                    sub { my $w = $_[0]->([201, []]); $w->write('x'); $w->close } }";

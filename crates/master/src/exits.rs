@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_that_comes_after_the_end_counts() {
+    fn an_exit_reason_received_after_the_exit_counts() {
         let (mut exits, mut workers, now) = (Exits::default(), WorkerRegister::default(), Instant::now());
         let id = worker(&mut workers, now);
         let ended = workers.remove(id.slot).expect("there");

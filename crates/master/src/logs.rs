@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_reopen_lines_go_to_the_new_file() {
+    fn after_a_reopen_lines_are_written_to_the_new_file() {
         let folder = folder("reopen");
         let path = folder.join("error.log");
         let mut logs = Logs::new(false).expect("logs");

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_is_what_the_program_ends_with() {
+    fn the_program_exits_with_the_first_error() {
         let (mut stop, now) = (ServerStop::default(), Instant::now());
         assert_eq!(stop.fail(anyhow::anyhow!("first"), now), [Begin, Hurry]);
         assert_eq!(stop.fail(anyhow::anyhow!("second"), now), []);

@@ -103,7 +103,7 @@ fn forms_are_read_by_args_by_request_and_by_cgi() {
 }
 
 #[test]
-fn one_script_under_two_names_is_two_packages_and_perl_run_keeps_nothing() {
+fn one_script_under_two_names_is_two_packages_and_perl_run_retains_no_variables() {
     let server = serve();
     server.get("/perl/secret/plans.pl").is(403);
     assert_eq!([server.text("/run/deep/count.pl"), server.text("/run/deep/count.pl")], ["1", "1"]);
@@ -129,7 +129,7 @@ fn handlers_find_shared_data_and_what_their_child_reserved() {
 }
 
 #[test]
-fn a_kept_connection_survives_its_disconnect() {
+fn an_apache_dbi_connection_survives_its_disconnect() {
     assert_eq!(serve().text("/perl/database.pl"), "Apache::DBI::db 42 alive");
 }
 

@@ -64,7 +64,7 @@ fn log_in(server: &Server, user: &str, password: &str) -> Response {
 }
 
 #[test]
-fn without_a_key_there_is_the_form() {
+fn a_request_without_a_valid_key_gets_the_login_form() {
     for class in BOTH {
         let server = serve(class);
         for request in [Request::get("/room").header("User-Agent", BROWSER), with_key(class, "/room", "forged")] {
@@ -78,7 +78,7 @@ fn without_a_key_there_is_the_form() {
 }
 
 #[test]
-fn a_password_is_exchanged_for_a_key_and_a_wrong_one_leads_back_to_the_form() {
+fn a_password_is_exchanged_for_a_key_and_a_wrong_one_gets_the_form() {
     for class in BOTH {
         let server = serve(class);
         let answer = log_in(&server, "ana", "secret").is(302);
@@ -92,7 +92,7 @@ fn a_password_is_exchanged_for_a_key_and_a_wrong_one_leads_back_to_the_form() {
 }
 
 #[test]
-fn a_requirement_is_the_sites_own() {
+fn only_a_member_of_the_required_team_has_access() {
     for class in BOTH {
         let server = serve(class);
         server.send(with_key(class, "/room/blue", "ana:key")).is(200);
@@ -103,7 +103,7 @@ fn a_requirement_is_the_sites_own() {
 }
 
 #[test]
-fn logging_out_takes_the_key_away() {
+fn a_logout_expires_the_key() {
     for class in BOTH {
         let answer = serve(class).send(with_key(class, "/logout", "ana:key"));
         let begins = format!("{class}_House=; expires=Mon, 21-May-1971");

@@ -76,7 +76,7 @@ fn is_led_away(response: &Response) -> bool {
 }
 
 #[test]
-fn a_user_with_a_session_sees_the_page_and_others_go_to_the_portal() {
+fn a_user_with_a_session_gets_the_page_and_others_a_redirect_to_the_portal() {
     let (server, ana, ben) = serve();
     for _ in 0..2 {
         assert!(is_led_away(&server.send(page("/index.pl", "0123456789"))));

@@ -295,7 +295,7 @@ fn the_bookmarks_application_of_apache_asp_is_used() {
 
 /// The test drives a browser that stores the session's cookie, follows redirects and submits the page's forms.
 #[test]
-fn a_browser_logs_in_and_keeps_bookmarks() {
+fn a_browser_logs_in_and_stores_bookmarks() {
     let visit = browser::visitor(
         "/apps/bookmarks/index.asp",
         &[

@@ -57,7 +57,7 @@ fn log_in(server: &Server, user: &str, password: &str) -> crate::support::Respon
 }
 
 #[test]
-fn without_a_key_there_is_the_form() {
+fn a_request_without_a_valid_key_gets_the_login_form() {
     let server = serve();
     for request in [Request::get("/room").header("User-Agent", BROWSER), with_key("/room", "forged")] {
         let answer = server.send(request).is(403);
@@ -76,7 +76,7 @@ fn the_right_password_is_exchanged_for_a_key_that_opens() {
 }
 
 #[test]
-fn the_wrong_password_leads_back_to_the_form() {
+fn a_wrong_password_is_answered_with_the_form() {
     let server = serve();
     let answer = log_in(&server, "ana", "wrong").is(403);
     assert!(answer.text().ends_with(": bad_credentials"), "{answer:?}");
@@ -91,7 +91,7 @@ fn a_requirement_is_a_method_of_the_site() {
 }
 
 #[test]
-fn logging_out_takes_the_key_away() {
+fn a_logout_expires_the_key() {
     let answer = serve().send(with_key("/logout", "ana:key"));
     assert!(
         answer.header("set-cookie").is_some_and(|cookie| cookie.starts_with("Doors_House=; expires=Mon, 21-May-1971")),

@@ -67,7 +67,7 @@ fn only_a_user_of_the_table_has_access() {
 }
 
 #[test]
-fn passwords_may_be_kept_as_crypt_makes_them() {
+fn passwords_may_be_stored_as_hashes_of_crypt() {
     let server = serve("PerlSetVar Auth_DBI_encryption_method crypt\nRequire valid-user");
     ask(&server, "old", "test").is(200);
     ask(&server, "old", "tset").is(401);

@@ -78,7 +78,7 @@ fn under_load_and_across_reloads_no_request_of_a_packaged_program_is_lost() {
 }
 
 #[test]
-fn each_worker_keeps_one_database_connection() {
+fn each_worker_has_one_open_database_connection() {
     let server = serve();
     // A single client might always meet the same worker.
     let load = Load::start(&server, 3, "/guestbook/stats", |response| response.text().contains("opened=1"));

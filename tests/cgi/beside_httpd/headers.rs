@@ -29,7 +29,7 @@ fn a_program_that_prints_no_content_type_gets_that_of_its_name_or_none() {
 }
 
 #[test]
-fn the_values_of_a_header_that_a_program_repeats_come_in_one_line_except_for_cookies() {
+fn repeated_headers_of_a_program_are_joined_except_for_cookies() {
     let print = "print \"X-One: a\\nSet-Cookie: a=1\\nX-One: b\\nSet-Cookie: b=2\\nContent-Type: text/plain\\nX-Two: c\\n\\n\";";
     for generation in [1, 2] {
         for mode in ["program", "fork"] {

@@ -22,7 +22,7 @@ fn a_folder_below_a_script_alias_has_its_slash_and_its_index() {
 }
 
 #[test]
-fn a_form_sent_to_a_folder_comes_to_the_program_that_is_its_index() {
+fn a_form_sent_to_a_folder_reaches_its_index_program() {
     for mode in ["program", "fork", "persistent"] {
         let echo = "#!/usr/bin/perl\nlocal $/; my $b = <STDIN>; print \"Content-Type: text/plain\\n\\n$ENV{REQUEST_METHOD} $ENV{SCRIPT_NAME} $ENV{CONTENT_LENGTH} $b\";";
         let site = Site::new()
@@ -45,7 +45,7 @@ fn a_form_sent_to_a_folder_comes_to_the_program_that_is_its_index() {
 }
 
 #[test]
-fn a_form_sent_to_a_folder_that_perl_has_looked_at_comes_to_the_program_that_is_its_index() {
+fn a_form_sent_to_a_folder_reaches_its_index_program_after_a_perl_phase() {
     let echo = "#!/usr/bin/perl\nlocal $/; my $b = <STDIN>; print \"Content-Type: text/plain\\n\\n$ENV{REQUEST_METHOD} $ENV{SCRIPT_NAME} $ENV{CONTENT_LENGTH} $b\";";
     let look = "package My; use Apache (); sub handler { my $r = shift; read STDIN, my $b, 2 if $r->args && $r->uri =~ m{/$}; 0 } 1;";
     for mode in ["program", "fork", "persistent"] {

@@ -49,7 +49,7 @@ fn a_location_without_a_status_is_a_redirect_with_the_servers_page() {
 }
 
 #[test]
-fn the_fields_beside_a_local_redirect_come_with_the_response_that_it_leads_to() {
+fn the_fields_beside_a_local_redirect_are_in_the_response_of_its_target() {
     let print = |fields: &str| format!("#!/bin/sh\nprintf '{fields}\\n\\n'\n");
     for mode in ["program", "fork", "persistent"] {
         let to = "Set-Cookie: a=1\\nSet-Cookie: b=2\\nX-One: first\\nContent-Type: text/x-own\\nETag: \"own\"\\nContent-Length: 3\\nLocation: ";
@@ -80,7 +80,7 @@ fn the_fields_beside_a_local_redirect_come_with_the_response_that_it_leads_to() 
 }
 
 #[test]
-fn the_program_of_an_error_document_has_the_errors_status_unless_it_says_another() {
+fn the_program_of_an_error_document_has_the_errors_status_unless_it_sets_another() {
     let print = |fields: &str| format!("#!/bin/sh\nprintf '{fields}\\n\\nown'\n");
     for mode in ["program", "fork", "persistent"] {
         let places: String = ["plain", "ok", "other", "away", "local", "silent"]

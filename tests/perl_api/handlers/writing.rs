@@ -83,7 +83,7 @@ fn a_returned_status_is_answered_with_an_error_page() {
 }
 
 #[test]
-fn a_redirect_keeps_its_location() {
+fn a_redirect_has_its_location_header() {
     let response = answer("$r->header_out(Location => 'http://example.org/'); REDIRECT").is(302);
     assert_eq!(response.header("location").as_deref(), Some("http://example.org/"));
 }

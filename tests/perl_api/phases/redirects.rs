@@ -34,7 +34,7 @@ fn a_file_answers_for_a_handler() {
 }
 
 #[test]
-fn a_redirect_may_come_before_the_answer() {
+fn a_redirect_may_precede_the_response() {
     let server = serve(
         "sub from { OK } sub to { hello(@_) } sub early { my $r = shift; $r->internal_redirect('/to'); DONE }",
         &conf("<Location /from>\nPerlFixupHandler My::early\n</Location>"),

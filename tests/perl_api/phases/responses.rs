@@ -26,7 +26,7 @@ fn a_url_sends_the_client_away() {
 }
 
 #[test]
-fn a_path_of_the_server_is_asked_for_the_page_under_the_errors_status() {
+fn a_custom_response_that_is_a_path_is_requested_with_the_errors_status() {
     let server = serve(
         "sub bad { my $r = shift; $r->custom_response(NOT_FOUND, '/sorry?why'); $r->custom_response(SERVER_ERROR, '/sorry'); die \"oops\\n\" if $r->args eq 'die'; NOT_FOUND }
          sub sorry { my $r = shift; $r->send_http_header('text/plain'); $r->print(join '|', $r->method, $r->prev->uri, map { $_ // '-' } @ENV{qw(REDIRECT_STATUS REDIRECT_URL QUERY_STRING REDIRECT_ERROR_NOTES)}); OK }",

@@ -62,7 +62,7 @@ fn die_exit_and_a_dying_destroy_end_no_worker_in_any_phase() {
 }
 
 #[test]
-fn a_redirect_may_come_from_any_phase() {
+fn any_phase_may_redirect() {
     let server = serve(
         "sub go { my $r = shift; $r->header_out(Location => 'http://example.org/'); REDIRECT }",
         &hello("PerlAccessHandler My::go"),

@@ -52,7 +52,7 @@ fn a_subrequest_reports_the_status_of_its_uri() {
 }
 
 #[test]
-fn a_subrequest_goes_through_its_phases() {
+fn a_subrequest_runs_its_phases() {
     let server = serve(
         &(main_handler("$r->lookup_uri('/inner')->run")
             + "sub fix { my $r = shift; $r->notes(fixed => $r->is_initial_req ? 'initial' : 'not initial'); $r->pnotes(deep => ['x']); DECLINED }

@@ -17,7 +17,7 @@ fn a_trans_handler_names_the_file() {
 }
 
 #[test]
-fn a_changed_uri_leads_to_the_sections_of_the_new_place() {
+fn a_changed_uri_gets_the_sections_of_the_new_path() {
     let server = serve(
         "sub trans { my $r = shift; $r->uri('/hello/there') if $r->uri eq '/old'; DECLINED }
          sub where { my $r = shift; $r->send_http_header('text/plain'); $r->print(join '|', $r->uri, $r->dir_config('Place') // '-', $r->location, $r->path_info); OK }",

@@ -7,7 +7,7 @@ use super::{serve, soon, soon_status};
 use crate::support::Site;
 
 #[test]
-fn a_file_may_come_change_be_replaced_and_go() {
+fn an_htaccess_file_may_be_created_changed_replaced_and_removed() {
     let server = serve(Site::new().file("htdocs/a/page", ""), "");
     let at = |name: &str| server.site.path(name);
     assert_eq!(server.text("/a/page"), "conf");
@@ -27,7 +27,7 @@ fn a_file_may_come_change_be_replaced_and_go() {
 }
 
 #[test]
-fn a_folder_may_come_later_be_renamed_and_come_back() {
+fn a_folder_may_be_created_renamed_and_renamed_back() {
     let server = serve(Site::new(), "");
     let at = |name: &str| server.site.path(name);
     assert_eq!(server.text("/later/deep/page"), "conf");

@@ -13,7 +13,7 @@ use super::{Managed, host};
 use crate::support::{REFUSED, until};
 
 #[test]
-fn an_authority_that_is_down_at_the_start_is_named_once_and_asked_again() {
+fn an_authority_that_is_down_at_the_start_is_logged_once_and_tried_again() {
     let mut running = Managed::new().serve("");
     let line = running.server.logged("no new certificate");
     assert!(line.contains("no connection: Connection refused"), "{line}");
@@ -42,7 +42,7 @@ fn a_name_that_the_authority_refuses_is_named_in_the_log_and_others_get_their_ce
 }
 
 #[test]
-fn a_name_that_does_not_lead_here_is_named_in_the_log() {
+fn a_name_that_the_authority_cannot_verify_is_named_in_the_log() {
     let managed = Managed::started();
     let conf = managed.site.read("pebble.json");
     let nobody = crate::support::free_port();
@@ -128,7 +128,7 @@ fn an_authority_that_never_answers_does_not_delay_the_server_nor_its_stop() {
 }
 
 #[test]
-fn a_wait_that_the_authority_asks_for_is_kept() {
+fn a_retry_after_of_the_authority_delays_the_next_attempt() {
     let managed = Managed::new();
     impostor(&managed, |client| {
         let body = r#"{"type":"urn:ietf:params:acme:error:rateLimited","detail":"too many"}"#;

@@ -54,7 +54,7 @@ fn a_place_that_requires_a_certificate_refuses_others_and_leaves_the_rest_of_the
 }
 
 #[test]
-fn check_says_that_a_host_asks_because_of_its_places() {
+fn check_names_the_places_that_make_a_host_request_certificates() {
     let (site, _) = people();
     site.configure(&format!("{TLS}{ASKING}<Location /private>\nSSLVerifyClient require\n</Location>"));
     let output = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();

@@ -131,19 +131,19 @@ fn all(modules: &str, start_up: &str, ways: &[&str]) {
 }
 
 #[test]
-fn connections_that_the_program_keeps() {
+fn connections_in_a_variable_of_the_program_survive_a_refork() {
     all("Keeper", "", &["variable/SQLite", "variable/MariaDB", "variable/mysql"]);
 }
 
 /// In each worker, connect_cached also looks up the connection that the start-up code made.
 #[test]
-fn connections_that_connect_cached_keeps() {
+fn connections_of_connect_cached_survive_a_refork() {
     let start_up = "DBI->connect_cached( Keeper::source('MariaDB') )";
     all("Keeper", start_up, &["connect_cached/SQLite", "connect_cached/MariaDB", "connect_cached/mysql"]);
 }
 
 #[test]
-fn connections_that_apache_dbi_keeps() {
+fn connections_of_apache_dbi_survive_a_refork() {
     let start_up = "Apache::DBI->connect_on_init( Keeper::source('MariaDB') )";
     all("Apache::DBI Keeper", start_up, &["connect/SQLite", "connect/MariaDB", "connect_cached/mysql"]);
 }

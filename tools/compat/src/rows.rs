@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_table_is_a_row_and_stands_once() {
+    fn every_line_of_the_table_is_a_row_without_a_duplicate() {
         let text = include_str!("rows.txt");
         let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
         assert_eq!(all().len(), lines);

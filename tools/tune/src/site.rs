@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_leads_to_its_port_and_none_to_the_first_host() {
+    fn a_url_selects_its_port_and_without_one_the_first_host() {
         let config =
             config("Listen unix:/s\nListen 80\nListen 443\n<VirtualHost *:80>\nServerName a.test\n</VirtualHost>");
         let target = RequestTarget::parse("http://b.test:443/").expect("a URL");

@@ -37,7 +37,7 @@ mod tests {
     use super::beyond;
 
     #[test]
-    fn path_info_keeps_repeated_slashes() {
+    fn path_info_contains_repeated_slashes() {
         let cases = [
             ("/go.pl/http://x", "/go.pl", "/http://x"),
             ("//a///go.pl//http://x", "/a/go.pl", "//http://x"),

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn names_keep_their_order_and_ignore_case() {
+    fn names_ignore_case_and_fields_stay_in_order() {
         let cases: [(&[Step], &str); 7] = [
             (&[("add", "A", "1"), ("add", "b", "2"), ("add", "a", "3")], "A=1 b=2 a=3"),
             (&[("add", "A", "1"), ("add", "b", "2"), ("add", "a", "3"), ("set", "a", "9")], "a=9 b=2"),

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unquoted_expression_keeps_its_quotation_marks() {
+    fn an_unquoted_expression_contains_its_quotation_marks() {
         for (line, words) in [
             ("Require expr %{HTTP_HOST} == 'a b'", &["Require", "expr", "%{HTTP_HOST} == 'a b'"][..]),
             ("require Not Expr  'a' == 'b' ", &["require", "Not", "Expr", "'a' == 'b'"]),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_argument_keeps_its_quotation_marks() {
+    fn a_whole_argument_contains_its_quotation_marks() {
         assert_eq!(super::split_whole(" SSLRequire  %{X} eq \"a b\" "), ["SSLRequire", "%{X} eq \"a b\""]);
         assert_eq!(super::split_whole("SSLRequire"), ["SSLRequire"]);
     }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_keeps_its_backslashes() {
+    fn a_rewrite_rule_contains_its_backslashes() {
         for (line, words) in [
             (
                 r"RewriteCond %{THE_REQUEST} ^GET\ /a\\b\ HTTP [NC]",

@@ -153,7 +153,7 @@ mod tests {
     use crate::syntax::source::Replacing;
 
     #[test]
-    fn no_name_stands_for_two_directives() {
+    fn each_directive_name_has_one_row() {
         let mut names: Vec<_> = names().collect();
         names.sort_by_key(|name| name.to_ascii_lowercase());
         assert!(names.windows(2).all(|pair| !pair[0].eq_ignore_ascii_case(pair[1])));

@@ -238,7 +238,7 @@ fn a_worker_that_died_idle_is_passed_over() {
 }
 
 #[test]
-fn a_worker_that_ended_is_let_go_though_a_child_keeps_its_socket() {
+fn a_worker_that_ended_is_released_while_a_child_holds_its_socket() {
     let server = Server::with_workers(APP, 0, Script::default());
     let child = server.socket(1, 0);
     server.wait_for(|status| status.workers.len() == 1);

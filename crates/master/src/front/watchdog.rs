@@ -194,7 +194,7 @@ mod tests {
     use WatchdogVerdict::{Ask, Nothing, Silent};
 
     #[test]
-    fn a_front_that_answers_is_asked_again_after_half_of_the_time() {
+    fn a_front_that_answers_gets_the_next_ping_after_half_of_the_timeout() {
         let mut front = WatchedFront::new();
         front.check(&[(0, Ask), (1, Nothing)]);
         front.0.answered();

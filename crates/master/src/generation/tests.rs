@@ -56,7 +56,7 @@ fn loading_and_starting_have_starttimeout_each() {
 }
 
 #[test]
-fn the_old_generation_drains_and_goes_when_nothing_of_it_is_left() {
+fn the_old_generation_drains_and_is_removed_after_its_last_process() {
     let now = Instant::now();
     let mut generations = serving(now);
     generations.begin((), TIMES, &[200], now);

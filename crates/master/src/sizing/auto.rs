@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_that_only_wait_for_each_other_go() {
+    fn a_pool_whose_workers_wait_for_each_other_shrinks() {
         let database = World { cores: 2.0, cpu: 0.0005, wait: 0.03, places: 8.0 };
         let up = play(database, 2, 120, |_| 0.0).workers();
         let down = play(database, 64, 900, |_| 0.0).workers();

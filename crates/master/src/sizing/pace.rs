@@ -169,7 +169,7 @@ mod tests {
 
     /// Whatever the load does, each pool rests at its target after some seconds of the same load.
     #[test]
-    fn a_pool_comes_to_its_target_and_rests_there() {
+    fn a_pool_reaches_its_target_and_stays_at_that_size() {
         let began = Instant::now();
         for (busy, queued) in [(0, 0), (3, 0), (30, 200), (149, 9), (1, 1)] {
             let (mut pace, mut alive) = (PoolPace::default(), 40);

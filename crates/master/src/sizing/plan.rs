@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_share_what_fits_and_each_keeps_one() {
+    fn pools_share_the_memory_and_each_has_at_least_one_worker() {
         let plan = plan(&[]);
         assert_eq!(
             [plan.most_workers(&claims(&[4])), plan.most_workers(&claims(&[40]))],

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_stands_above_the_directives() {
+    fn a_limit_rule_overrides_the_directives() {
         let with = |rule| {
             let state = PoolState { rule, ..state(0, LIMITS, load(9, 9, 99)) };
             let targets = targets(&[state], None);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_come_back_and_are_filled_again_from_the_lowest_one() {
+    fn returned_blocks_are_filled_again_from_the_lowest_one() {
         let memory = memory();
         let (worker, (front, _)) = (BlockWriter::new(&memory, 4), lender(&memory));
         let written: Vec<_> = (0..5).map(|_| worker.write(b"text")).collect();

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_all_lengths_come_out_as_they_went_in() {
+    fn packets_of_all_lengths_are_received_unchanged() {
         let memory = memory();
         let (worker, mut front, _) = ends(&memory);
         let text: Vec<u8> = (0..MAX_ENTRY).map(|at| (at % 251) as u8).collect();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn no_write_of_a_worker_leads_out_of_its_ring() {
+    fn no_write_of_a_worker_reaches_beyond_its_ring() {
         let spoilt = [0, 1 << 32 | 9000, 2 << 32 | 8, 3 << 32, u64::MAX, 1 << 32 | u64::from(u32::MAX)];
         for entry in spoilt {
             for tail in [1, 2, ROOM as u64, ROOM as u64 + 1, u64::MAX] {

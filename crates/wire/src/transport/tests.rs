@@ -210,7 +210,7 @@ fn a_sleeping_worker_is_woken_for_a_request_in_its_memory() {
 }
 
 #[test]
-fn a_large_answer_comes_in_blocks_however_few_there_are() {
+fn a_large_response_is_sent_in_blocks_even_if_they_are_few() {
     let text: Vec<u8> = (0..1_000_000).map(|at| (at % 251) as u8).collect();
     for (blocks, length) in [(1, 100_000), (3, 1_000_000), (64, 1_000_000), (64, 2049), (64, 2048), (2, 0)] {
         let (front, mut worker, mut ring) = connected(blocks);

@@ -171,7 +171,7 @@ mod tests {
     use super::plain;
 
     #[test]
-    fn no_part_of_a_plain_path_leads_back() {
+    fn a_plain_path_has_no_dot_segments() {
         let cases = [
             ("/", "/"),
             ("/a/b", "/a/b"),

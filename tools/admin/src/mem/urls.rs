@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_path_with_most_growth_comes_first() {
+    fn the_path_with_most_growth_is_first() {
         let worker = |of: &[(&str, u64, i64)]| -> GrowthByPath {
             of.iter().map(|(path, requests, grown)| ((*path).to_owned(), (*requests, *grown))).collect()
         };

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_says_where_its_answer_ends() {
+    fn a_head_determines_the_end_of_its_response() {
         let cases = [
             ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", BodyEnd::Length(5), true),
             ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", BodyEnd::Chunked, true),

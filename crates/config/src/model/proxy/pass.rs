@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn nocanon_leaves_the_path_as_it_was_sent() {
+    fn nocanon_passes_the_path_unchanged() {
         let line = pass("/", "http://one/", true);
         assert_eq!(line.answer("/a/b", "/a%2Fb").flatten().map(|passed| passed.url.path), Some("/a%2Fb".to_owned()));
     }
 
     #[test]
-    fn groups_of_an_expression_stand_in_the_path_of_the_backend() {
+    fn groups_of_a_match_become_part_of_the_backends_path() {
         assert_eq!(
             led(&pass("~^/x/(.*)$", "http://one/y/$1", false), "/x/a b"),
             Some(Some("http://one/y/a%20b".to_owned()))

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_last_first_with_what_stands_before_them() {
+    fn forwarded_entries_are_read_last_first_each_with_the_rest_of_the_list() {
         let check = |name: &HeaderName, value: &str, expected: &[(&str, Option<&str>)]| {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             let found: Vec<_> =

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn includes_stand_between_the_filters_or_directly_behind_inflate() {
+    fn includes_run_between_the_filters_or_directly_after_inflate() {
         for (filters, before) in [
             (&[Inflate, Substitute, Includes, Substitute][..], 2),
             (&[Substitute, Includes], 1),

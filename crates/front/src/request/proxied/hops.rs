@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_with_the_own_mark_has_come_back() {
+    fn a_request_with_our_cdn_loop_mark_is_a_loop() {
         let mut headers = HeaderMap::new();
         headers.append(CDN_LOOP, HeaderValue::from_static("one.example; a=b, cameleer-0"));
         assert!(!is_back(&headers));

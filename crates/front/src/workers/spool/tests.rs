@@ -65,7 +65,7 @@ fn a_full_spool_has_room_again_when_it_may_use_a_file() {
 }
 
 #[test]
-fn bytes_come_out_in_order_whether_they_were_in_memory_or_in_the_file() {
+fn a_spool_returns_bytes_in_order_from_memory_and_file() {
     let mut spool = spool();
     spool.spill();
     fill(&mut spool, 400);
@@ -79,7 +79,7 @@ fn bytes_come_out_in_order_whether_they_were_in_memory_or_in_the_file() {
 }
 
 #[test]
-fn bytes_come_out_in_order_however_far_they_have_come_to_the_file() {
+fn a_spool_returns_bytes_in_order_while_its_file_is_written() {
     // `taken` pieces are read before the batch, during it, or after it: from none to more than a batch.
     for taken in (0..300).step_by(50) {
         for at in 0..3 {

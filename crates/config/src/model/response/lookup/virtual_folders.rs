@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_name_leads_to_no_folder_outside_its_pattern() {
+    fn a_host_name_selects_no_folder_outside_its_pattern() {
         for name in ["..", "../../etc", "a/../../etc", "/etc", "a\0b", ".hidden", "a..b", "", &"a".repeat(256)] {
             assert_eq!(folder("/v/%0/docs", name), "/v/_/docs", "{name}");
         }

@@ -188,7 +188,7 @@ fn queue_stale_0_never_turns_anybody_away() {
 }
 
 #[test]
-fn the_time_to_come_again_is_what_the_backlog_takes() {
+fn retry_after_is_the_time_that_the_backlog_takes() {
     let mut pool = Pool::new(10 * MS, &[]);
     assert_eq!(pool.queue.retry_after(0), 2, "nothing was measured");
     (0..900).for_each(|_| pool.arrive(0));
@@ -252,7 +252,7 @@ fn a_share_waits_in_its_part_of_the_queue() {
 }
 
 #[test]
-fn a_request_that_returns_to_the_queue_keeps_its_place() {
+fn a_request_that_returns_to_the_queue_gets_its_old_position() {
     let mut queue = Queue::new(sizes(), std::iter::empty(), Instant::now());
     let since = Instant::now();
     (1..=3).for_each(|n| queue.push(0, Waiting { order: n, since, item: n }).expect("room"));

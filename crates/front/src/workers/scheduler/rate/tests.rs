@@ -52,7 +52,7 @@ fn seconds_of_workers_count_while_they_pass() {
 }
 
 #[test]
-fn a_client_with_a_request_at_work_keeps_its_account() {
+fn the_account_of_a_client_with_a_running_request_is_not_evicted() {
     let (mut clients, limit, now) = (Clients::default(), limit(None, Some(1)), Instant::now());
     let id = clients.enter(&limit, client("192.0.2.1"), now).expect("the first");
     assert!(clients.begin(id, now));
@@ -86,7 +86,7 @@ fn a_refused_client_gets_one_log_line_a_minute_with_a_count() {
 }
 
 #[test]
-fn memory_of_accounts_is_bounded_and_busy_clients_keep_theirs() {
+fn memory_of_accounts_is_bounded_and_only_idle_clients_lose_theirs() {
     let (mut clients, limit, now) = (Clients::default(), limit(Some(1), None), Instant::now());
     let busy = client("192.0.2.1");
     assert!(clients.enter(&limit, busy, now).is_ok());

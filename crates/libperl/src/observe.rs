@@ -183,7 +183,7 @@ impl StackReader {
         }
         let mut line: c_uint = 0;
         let file = text(|into, room| {
-            // SAFETY: as above; `line` lives during the call.
+            // SAFETY: at most `room` bytes go into `into`; the hook, its argument and `line` live during the call.
             unsafe { sys::cml_place_of(&hook(&memory), place, into, room, &raw mut line) }
         })?;
         self.places.insert(place, (file.clone(), line));

@@ -33,14 +33,14 @@ mod hooks {
         assert_eq!(codes.map(run), [libperl_sys::DIED, libperl_sys::EXITED, libperl_sys::OK]);
     }
     pub unsafe extern "C" fn log(bytes: *const c_char, length: usize) {
-        // SAFETY: as above.
+        // SAFETY: the shim passes a valid pair.
         eprint!("{}", String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(bytes.cast(), length) }));
     }
     pub unsafe extern "C" fn head(status: c_int) {
         OUT.with_borrow_mut(|o| o.extend_from_slice(format!("{status}\n").as_bytes()));
     }
     pub unsafe extern "C" fn header(n: *const c_char, nl: usize, v: *const c_char, vl: usize) {
-        // SAFETY: as above.
+        // SAFETY: the shim passes two valid pairs.
         unsafe {
             write(n, nl);
             write(c": ".as_ptr(), 2);

@@ -18,7 +18,7 @@ struct Mapping(NonNull<AtomicU64>);
 
 // SAFETY: the mapping is owned, does not move, and is accessed only as atomic words, or as bytes documented to change.
 unsafe impl Send for Mapping {}
-// SAFETY: as above.
+// SAFETY: shared access goes through atomic words, or through bytes documented to change.
 unsafe impl Sync for Mapping {}
 
 /// Maps memory made by [`wire::memory::create`], in any process.

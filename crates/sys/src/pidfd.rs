@@ -33,7 +33,7 @@ pub fn pidfd_queue(process: BorrowedFd<'_>, signal: i32, value: u64) -> io::Resu
 /// Sends a signal with a value to a process id. The caller ensures that the id was not reused.
 pub fn queue(process: Pid, signal: i32, value: u64) -> io::Result<()> {
     let info = queued(signal, value);
-    // SAFETY: as above.
+    // SAFETY: `Queued` has the layout and size of the kernel's siginfo for SI_QUEUE, and lives during the call.
     let sent = unsafe { libc::syscall(libc::SYS_rt_sigqueueinfo, process.as_raw(), signal, &raw const info) };
     Errno::result(sent)?;
     Ok(())

@@ -32,7 +32,7 @@ pub fn system_call(pid: Pid) -> io::Result<Option<SystemCall>> {
             let entry = unsafe { info.u.entry };
             Some(SystemCall::Entered { number: entry.nr.cast_signed(), arguments: entry.args })
         }
-        // SAFETY: as above.
+        // SAFETY: `op` determines the valid member of the union.
         libc::PTRACE_SYSCALL_INFO_EXIT => Some(SystemCall::Left { failed: unsafe { info.u.exit }.is_error != 0 }),
         _ => None,
     })

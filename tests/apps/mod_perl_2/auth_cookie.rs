@@ -1,5 +1,8 @@
-//! Debian's Apache2::AuthCookie, as sites of httpd 2.2 use it, and Apache2_4::AuthCookie:
-//! tests/apps/mod_perl_2/site/lib/House.pm is the site's part.
+//! Debian's Apache2::AuthCookie, as sites of httpd 2.2 use it, and Apache2_4::AuthCookie.
+//!
+//! tests/apps/mod_perl_2/site/lib/House.pm is the site's part. It has the users ana (password `secret`) and ben
+//! (`other`). Only ana is a member of the team blue. The key of a session is `NAME:key`, such as `ana:key`; any other
+//! key is invalid. `/form` prints `form for PATH: REASON`, `/room` prints `room of NAME AUTHTYPE`.
 
 use super::{OURS, no_answer_is_wrong_over_reloads};
 use crate::support::{Request, Response, Server, Site};

@@ -121,6 +121,22 @@ fn only_these_crates_have_an_async_runtime() {
     assert_eq!(having, WITH_RUNTIME);
 }
 
+#[test]
+fn worker_and_access_name_no_async_runtime() {
+    let manifests = manifests();
+    let path = pattern(r"\b(tokio|hyper)::");
+    for name in ["worker", "access"] {
+        let (folder, dependencies) = &manifests[name];
+        let direct: Vec<&String> =
+            dependencies.iter().filter(|dependency| RUNTIME.contains(&dependency.as_str())).collect();
+        assert!(direct.is_empty(), "{name} depends on {direct:?}, but its processes or callers have one thread");
+        for source in sources(&format!("{folder}/src")) {
+            let found = source.code.lines().find(|line| path.is_match(line));
+            assert!(found.is_none(), "{}: {}", source.name, found.unwrap_or_default().trim());
+        }
+    }
+}
+
 /// The direct and indirect dependencies of a crate of the workspace, each with the crate that names it.
 fn dependencies(manifests: &Manifests, name: &str) -> BTreeMap<String, String> {
     let mut reached = BTreeMap::new();

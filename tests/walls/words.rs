@@ -52,8 +52,8 @@ fn letters(words: &str) -> String {
 }
 
 /// Words that add nothing to the name of an item.
-const FILLERS: &str = "a all an and are as at be by each for from has have in is it its kind name number of on one or \
-                       that the this to value was were when whether which with";
+const FILLERS: &str = "a all an and are as at be by course current each for from has have in is it its kind last name \
+                       number of on one or results that the this to value was were when whether which with";
 
 /// The comments of one line, without names in backticks, figures or lists, whose words are all in the item's first line
 /// or in that of the item around it, as `line number: comment`.
@@ -157,6 +157,30 @@ fn each_wait_of_a_test_names_its_subject() {
     let found = found_in_sources(waits_without_a_subject);
     assert!(found.is_empty(), "write \"the worker is killed\", not \"it is killed\":\n{found}");
     assert_eq!(waits_without_a_subject("until(\n    \"it is told\", || true)").len(), 1);
+}
+
+/// Documentation of one line whose subject is a pronoun or missing, as `line number: comment`: alone it says nothing.
+fn without_subject(text: &str) -> Vec<String> {
+    let pronoun = pattern(r"^\s*//[/!] (?:Its|Of each|Of the|Who|Those)\b");
+    let is_comment = |line: &&str| line.trim_start().starts_with("//");
+    let lines: Vec<&str> = text.lines().collect();
+    let is_alone = |number: usize| {
+        !(number > 0 && is_comment(&lines[number - 1]) || lines.get(number + 1).is_some_and(is_comment))
+    };
+    let found = (0..lines.len()).filter(|number| pronoun.is_match(lines[*number]) && is_alone(*number));
+    found.map(|number| format!("{}: {}", number + 1, lines[number].trim())).collect()
+}
+
+#[test]
+fn a_comment_of_one_line_names_its_subject() {
+    let found = found_in_sources(without_subject);
+    assert!(found.is_empty(), "begin with the name of the thing:\n{found}");
+    for text in ["/// Its size.\nsize: u64,", "    //! Of each, its size.", "/// Who connects.", "/// Those of the host."] {
+        assert_eq!(without_subject(text).len(), 1, "{text}");
+    }
+    for text in ["/// Sizes of files.\n/// Those of folders are 0.", "// Its size.", "/// Offset of the size.", "/// Itself."] {
+        assert!(without_subject(text).is_empty(), "{text}");
+    }
 }
 
 /// Descriptions of limits without the word for a limit, as `line number: comment`.

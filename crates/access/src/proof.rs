@@ -31,7 +31,7 @@ pub struct AuthRequest<'a> {
 pub struct CacheScope<'a> {
     /// Number of the virtual host.
     pub host: u16,
-    /// Path of the request.
+    /// Decoded URL path, in which sections of a host differ.
     pub path: &'a [u8],
     /// Folder of the innermost `.htaccess` file, whose author may name any file of users.
     pub folder: Option<&'a Path>,

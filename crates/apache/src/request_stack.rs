@@ -31,7 +31,7 @@ pub(crate) struct RequestStack {
     pub running: usize,
     /// Index of the record whose response the client gets.
     pub answering: usize,
-    /// Number of the last record.
+    /// Number of the newest record, so that each has another one.
     record_number: u64,
     /// Buffers of the last request, for reuse.
     spare: (Tables, Output),

@@ -4,8 +4,8 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A cache of at most `MOST` values. After every `MOST / 2` insertions or uses, entries that were not used since the
-/// previous such point are dropped. Entries in use stay, whatever else clients request.
+/// A cache of at most `MOST` values. After every `MOST / 2` insertions or uses, entries that were not
+/// used since the previous such point are dropped. Entries in use stay, whatever else clients request.
 #[derive(Debug)]
 pub struct BoundedCache<K, V, const MOST: usize> {
     recent: HashMap<K, V>,

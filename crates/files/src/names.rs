@@ -11,7 +11,7 @@ pub const MOST: usize = 10_000;
 /// The first [`MOST`] names, without `.` and `..`.
 #[derive(Debug, Default)]
 pub struct FolderNames {
-    /// In the order of their bytes; of each, whether it is that of a folder.
+    /// Each name with whether it is that of a folder, sorted by bytes, because a search bisects.
     names: Vec<(Box<[u8]>, bool)>,
     /// Whether the folder has more than [`MOST`] names, so that some are missing.
     pub is_cut: bool,
@@ -39,7 +39,7 @@ impl FolderNames {
         rest.filter(|(_, is_folder)| !is_folder).map(|(name, _)| &**name)
     }
 
-    /// All names, and of each, whether it is that of a folder.
+    /// Each name with whether it is that of a folder, sorted by bytes.
     pub fn all(&self) -> impl Iterator<Item = (&[u8], bool)> {
         self.names.iter().map(|(name, is_folder)| (&**name, *is_folder))
     }

@@ -25,7 +25,7 @@ pub mod code {
 pub struct LdapResponse {
     /// The number of the request; 0: a notice of the server.
     pub id: u32,
-    /// The operation and its result.
+    /// `protocolOp` of RFC 4511, section 4.1.1.
     pub operation: LdapOperation,
 }
 
@@ -54,7 +54,7 @@ pub struct LdapEntry {
 /// The result of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LdapOutcome {
-    /// The result code.
+    /// The `resultCode` of RFC 4511, section 4.1.9; 0: success.
     pub code: u32,
     /// The server's diagnostic message.
     pub message: String,

@@ -30,7 +30,7 @@ struct Unexplained {
 pub struct Circumstances {
     /// State of the generation; `None`: all its processes have ended.
     pub generation: Option<GenerationState>,
-    /// Whether the server is stopping.
+    /// Whether the master has received a signal or command to stop.
     pub is_stopping: bool,
 }
 

@@ -9,7 +9,6 @@ use wire::memory_words;
 use super::children::peer::Fd;
 use sys::{Words, new_words};
 
-/// The shared memory.
 pub struct MemoryGrants {
     words: Words,
     fd: Fd,

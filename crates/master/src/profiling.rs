@@ -24,7 +24,7 @@ impl ProfilerSchedule {
         self.next = Some(now + self.backoff.failed(now));
     }
 
-    /// Whether to start it now. `wanted`: SlowLog is on.
+    /// Whether the profiler must be started now. `wanted`: SlowLog is on.
     pub fn is_due(&self, wanted: bool, now: Instant) -> bool {
         wanted && !self.is_running && self.next.is_none_or(|at| at <= now)
     }

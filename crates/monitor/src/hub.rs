@@ -86,7 +86,7 @@ impl Hub {
         self.publish(&view);
     }
 
-    /// The last status.
+    /// The newest status that the master has sent; `None` before the first.
     pub fn latest(&self) -> Option<Rc<StatusView>> {
         self.latest.borrow().clone()
     }

@@ -72,8 +72,8 @@ impl Expectation {
 }
 
 impl Expected {
-    /// The response is here. Returns whether the body was not sent, so that the connection cannot carry another
-    /// request.
+    /// Called when the response has arrived. Returns whether the body was not sent, so that the connection cannot
+    /// carry another request.
     pub fn is_answered(&self) -> bool {
         let is_unsent = self.0.get() != BodyStage::Goes;
         if is_unsent {

@@ -13,7 +13,7 @@ const LATIN: [&str; 64] = [
     "yacute", "thorn", "yuml",
 ];
 
-/// Longest name or number that is decoded, in bytes; numbers may have leading zeros.
+/// Maximum length of a decoded name or number, in bytes; numbers may have leading zeros.
 const LONGEST: usize = 32;
 
 /// The text with its entities decoded. Unknown names stay; numbers outside of ISO 8859-1 vanish.

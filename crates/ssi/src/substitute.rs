@@ -58,7 +58,7 @@ pub fn substitute(
 fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     if let Some(inner) = text.strip_prefix(b"{") {
         let (name, behind) = inner.split_at_checked(memchr::memchr(b'}', inner)?)?;
-        // Of `${}` only the dollar sign is copied here; the braces follow as text.
+        // `${}` is no variable: the dollar sign is copied here, and the braces follow as text.
         return if name.is_empty() { Some((name, text)) } else { Some((name, behind.get(1..)?)) };
     }
     let length = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();

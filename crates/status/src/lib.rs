@@ -47,7 +47,7 @@ pub struct ServerStatus {
     pub pid_file: Option<FileId>,
     /// Seconds since the start.
     pub uptime_s: u64,
-    /// Milliseconds since the start.
+    /// `uptime_s` in milliseconds, for rates over short intervals.
     #[serde(default)]
     pub uptime_ms: u64,
     /// Addresses of the listeners.
@@ -152,7 +152,7 @@ pub struct ManagedCertificateStatus {
     pub renews_s: Option<u64>,
     /// Number of failed requests since the last new certificate.
     pub failures: u32,
-    /// The last failure.
+    /// Message of the last failed request; `None` after a success.
     pub error: Option<String>,
 }
 

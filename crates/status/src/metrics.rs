@@ -86,7 +86,7 @@ pub fn write(
     }
 }
 
-/// Output so far.
+/// Text of the families that are already written.
 struct Families {
     text: String,
     format: MetricsFormat,

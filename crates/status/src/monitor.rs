@@ -33,11 +33,11 @@ pub struct Settings {
 pub struct MonitorAddress {
     /// `127.0.0.1:9180`, `[::1]:9180`, `/run/cameleer/admin.sock`
     pub name: String,
-    /// Who can connect to the address.
+    /// Users that can connect, by the kind of the address.
     pub kind: AddressKind,
 }
 
-/// Who can connect to an address.
+/// Users that can connect to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddressKind {
     /// Users to whom the mode of the socket file grants access.

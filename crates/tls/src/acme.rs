@@ -63,7 +63,7 @@ pub enum FromAcme {
     },
     /// No certificate could be got.
     Failed {
-        /// The first of its names.
+        /// The first name of the domain.
         domain: String,
         /// The reason.
         error: String,
@@ -111,7 +111,7 @@ pub struct AcmeJob {
 pub struct DomainJob {
     /// The first of its names, for messages.
     pub name: String,
-    /// Names of the certificate.
+    /// All names of the certificate, in lower case.
     pub names: Vec<String>,
     /// URL of the authority's directory.
     pub authority: String,

@@ -25,7 +25,7 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// Its whole life.
+    /// Time from the first to the last moment of validity; zero if they are reversed.
     pub fn life(&self) -> Duration {
         self.until.duration_since(self.from).unwrap_or_default()
     }

@@ -49,8 +49,6 @@ int aprxs_is_end(pTHX_ const apr_bucket *bucket)
     return object && object->kind == &aprxs_kind_Brigade;
 }
 
-/* Buckets. */
-
 int aprxs_is_loose(const apr_bucket *bucket)
 {
     return APR_BUCKET_NEXT(bucket) == bucket;

@@ -116,8 +116,8 @@ int aprxs_pool_clear(pTHX_ aprxs_object *object)
     return 1;
 }
 
-/* The last object goes. A pool made by Perl ends with it (DESTROY has done that already); other pools live
- * on. */
+/* Called when the last Perl object of a pool is freed. A pool made by Perl is destroyed (DESTROY has usually done so);
+ * other pools live on. */
 static void is_unused(pTHX_ aprxs_object *object)
 {
     if (object->flags & APRXS_CLOSING) {

@@ -28,7 +28,7 @@ package Apache2::RequestRec {
         return $uri;
     }
 
-    # Changes the request to that URI.
+    # Parses `text`, and changes path and query of the request, as httpd's ap_parse_uri does.
     sub parse_uri ( $r, $text ) {
         my $uri = Cameleer::ModPerl2::of_request($r)->{parsed_uri} = Apache2::URI::_parsed( $r, $text );
         $r->uri( $uri->path // '/' );

@@ -47,12 +47,12 @@ pub struct Tally {
     pub opened: u64,
     /// Number of requests of the warm-up.
     pub warm_up: u64,
-    /// The course of the run.
+    /// Oldest first; the running interval is not among them.
     pub intervals: Vec<TallyInterval>,
     running: Running,
 }
 
-/// An interval of the run.
+/// Counts and latencies of the requests that ended in an equal part of the counted time.
 #[derive(Debug, Clone)]
 pub struct TallyInterval {
     /// End of the interval, from the start of the counted time.

@@ -27,7 +27,6 @@ pub struct SharedRun {
     pub schedule: RefCell<Schedule>,
     /// Wakes users when their turns are due.
     pub alarm: Alarm,
-    /// The results.
     pub tally: RefCell<Tally>,
 }
 

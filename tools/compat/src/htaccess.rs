@@ -24,7 +24,7 @@ const LEAST_PARTS: usize = 3;
 /// A `.htaccess` file that requests would read.
 #[derive(Debug)]
 pub struct FoundHtaccess<'a> {
-    /// The host of the request.
+    /// Index in the configuration's hosts.
     pub host: u16,
     /// The folder of the file.
     pub folder: &'a Path,

@@ -64,9 +64,9 @@ pub enum Difference {
     },
     /// Another body: the sizes in bytes.
     Bytes {
-        /// The old server's.
+        /// Size at the old server.
         old: usize,
-        /// The new server's.
+        /// Size at the new server.
         new: usize,
     },
 }

@@ -133,7 +133,7 @@ impl Tune {
     }
 }
 
-/// One run of the command.
+/// What all steps of `cameleer tune` use.
 struct Tuning<'t> {
     tune: &'t Tune,
     site: &'t TunedSite,

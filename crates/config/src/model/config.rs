@@ -61,7 +61,7 @@ pub struct Config {
     pub uses_both_apis: bool,
     /// The pool for which this copy was made: see [`Config::for_pool`].
     pub own_pool: PoolNumber,
-    /// Timeouts of the server.
+    /// `Timeout`, `GracefulShutdownTimeout`, `StartTimeout`, `FrontTimeout` and `SlowLog`.
     pub timeouts: Timeouts,
     /// Maximum sizes of request heads.
     pub limits: RequestLimits,

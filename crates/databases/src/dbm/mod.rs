@@ -48,7 +48,7 @@ impl DbmFile {
             (None, None) => sdbm::read(&mut found),
         }?;
         let Entries { bytes, all: mut entries, .. } = found;
-        // Of equal keys the last in the file counts: SDBM writes the new half of a page behind the old one.
+        // The last of several equal keys in the file counts: SDBM writes the new half of a page behind the old one.
         entries.reverse();
         entries.sort_by(|a, b| slice(&bytes, &a.key).cmp(slice(&bytes, &b.key)));
         entries.dedup_by(|later, first| slice(&bytes, &later.key) == slice(&bytes, &first.key));

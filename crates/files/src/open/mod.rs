@@ -293,7 +293,7 @@ pub fn root<'a>(config: &'a Config, host: u16, filename: &'a Path) -> &'a Path {
     let roots = roots.chain(host.virtual_folders.fixed_root_of(filename));
     let mut around = roots.filter(|root| lies_in(filename, root));
     let Some(first) = around.next() else { return Path::new("/") };
-    // Of several roots with the same length the last one is used.
+    // Roots of the same depth contain the same file, so they are one folder.
     around.fold(first, |longest, root| if depth(root) >= depth(longest) { root } else { longest })
 }
 

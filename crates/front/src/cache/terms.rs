@@ -19,7 +19,6 @@ pub struct Offer<'a> {
     pub has_query: bool,
     /// Whether the client is authenticated.
     pub has_user: bool,
-    /// The response's status.
     pub status: StatusCode,
     /// The response's headers, as the client receives them.
     pub shown: &'a HeaderMap,

@@ -23,7 +23,6 @@ pub struct RecordedRequest {
     pub received: SystemTime,
     /// The request's ID in the error log.
     pub id: String,
-    /// Status of the response.
     pub status: u16,
     pub method: Method,
     /// The target as the client sent it.

@@ -29,7 +29,6 @@ pub struct Http1Stream {
 }
 
 impl Http1Stream {
-    /// Creates the stream of `client`.
     pub fn new(line: Transport, client: Rc<Client>) -> Http1Stream {
         Http1Stream { line, client, amid: false, unwritten: Rc::default() }
     }

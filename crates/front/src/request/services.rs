@@ -30,7 +30,6 @@ pub struct Services {
     /// State shared by all parts of the front.
     pub shared: Arc<Shared>,
     pub connections: Arc<Connections>,
-    /// Views of the generations, for this thread.
     pub generations: Views,
     pub passwords: Passwords,
     /// Reverse DNS of clients.

@@ -13,7 +13,6 @@ pub enum NotYet {
     Unread(Unread),
     /// The path is malformed.
     Bad(BadPath),
-    /// The request is refused.
     Refused(Refusal),
 }
 

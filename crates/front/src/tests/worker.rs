@@ -19,7 +19,7 @@ use wire::transport::{Inbound, WorkerPort, packet_buffer};
 pub struct Script {
     /// Requests for `/wait` are answered when the test opens this gate.
     gate: Arc<Mutex<Option<Receiver<()>>>>,
-    /// Requests that were begun.
+    /// Number of requests that any worker has begun.
     pub begun: Arc<AtomicUsize>,
     /// The response to `/who`.
     pub name: &'static str,
@@ -69,7 +69,7 @@ pub fn run(mut port: WorkerPort, script: &Script) {
     }
 }
 
-/// A worker's end.
+/// The port through which a worker of these tests talks to the front.
 pub fn port(socket: OwnedFd, memory: &OwnedFd) -> WorkerPort {
     WorkerPort::new(socket, packet_buffer(), sys::map_memory(memory).expect("mapped"), BLOCKS)
 }

@@ -27,7 +27,7 @@ pub struct RequestSpan {
     pub worker: Option<WorkerSpan>,
 }
 
-/// Part of a worker in a request.
+/// The time that a request spent in the queue and at its worker.
 #[derive(Debug, Clone)]
 pub struct WorkerSpan {
     pub slot: u32,

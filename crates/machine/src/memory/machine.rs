@@ -38,7 +38,7 @@ impl Machine {
         pids.split_whitespace().filter_map(|word| word.parse().ok()).collect()
     }
 
-    /// Parent of a process.
+    /// Process id of the parent; `None` for a process that has ended.
     pub fn parent(&self, pid: i32) -> Option<i32> {
         value(&self.read(pid, "status")?, "PPid")?.parse().ok()
     }

@@ -12,7 +12,7 @@ pub struct Measured {
     pub mold: i32,
     /// Number of requests since its fork.
     pub requests: u64,
-    /// Of the last sample.
+    /// Sizes in the last sample.
     pub sizes: MemorySizes,
 }
 

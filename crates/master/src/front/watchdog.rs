@@ -45,10 +45,10 @@ pub struct Wait {
     pub actual: Duration,
 }
 
-/// The watchdog's decision.
+/// What the main loop must do about the front now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchdogVerdict {
-    /// No action is due.
+    /// The front has answered, or still has time to.
     Nothing,
     /// Send a ping.
     Ask,

@@ -113,7 +113,7 @@ impl Master {
     }
 
     fn promoted(&mut self, pid: Pid, took: Duration, requests: u64) {
-        // The site's code runs there: the number that it reports may be any process.
+        // The worker runs the site's code, which can report the pid of any process.
         let is_new = is_our_child(pid) && !self.has_started(pid) && self.workers.slot_of(pid.as_raw()).is_none();
         if !is_new {
             return self

@@ -19,7 +19,7 @@ pub struct AutoRefork {
     is_over: bool,
 }
 
-/// The workers of the mold that forks, in the mean.
+/// Mean values of the workers of one mold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mean {
     /// Requests that a worker has answered.
@@ -28,7 +28,7 @@ pub struct Mean {
     pub private: u64,
 }
 
-/// The result of a judgement.
+/// What to do about the workers of a mold, and the memory that a refork has saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Judgement {
     /// Savings of the last refork in percent of the private memory, once they are known.

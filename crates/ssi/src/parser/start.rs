@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The start tag of elements.
+/// `SSIStartTag`, by default `<!--#`, with the table of the Knuth-Morris-Pratt search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartTag {
     tag: Vec<u8>,

@@ -36,7 +36,7 @@ pub(super) const WORDS: usize = MAX_THREADS * RING;
 const PACKET: u64 = 1;
 const IN_BLOCKS: u64 = 2;
 
-/// One ring, by its words.
+/// A ring, whose counters are the words from `at`.
 #[derive(Clone)]
 struct Ring {
     memory: Memory,

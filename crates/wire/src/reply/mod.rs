@@ -67,7 +67,7 @@ pub enum Reply<'a> {
     Onward(OnwardRequest),
     /// A program gave no response: the front answers with its page or ErrorDocument for `status`.
     Refused {
-        /// The status of the response.
+        /// HTTP status, 400 or above.
         status: u16,
         /// Variables for the program that makes the page, `REDIRECT_NAME=value`, each followed by a zero byte.
         variables: &'a [u8],
@@ -139,7 +139,7 @@ pub enum LogKind {
 /// Bytes that a worker sends at one time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outgoing<'a> {
-    /// The id of the request.
+    /// Request to which the messages and the body belong.
     pub id: u64,
     /// Whole messages to send before `body`.
     pub before: &'a [u8],

@@ -22,7 +22,6 @@ pub struct Lease {
     pub stream: UnixStream,
     /// Whether the process has answered requests before.
     pub is_used: bool,
-    /// The process.
     pub pid: i32,
 }
 

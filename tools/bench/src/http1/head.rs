@@ -22,7 +22,7 @@ pub struct ResponseHead {
 pub enum BodyEnd {
     /// The body has this length in bytes.
     Length(u64),
-    /// The body ends with the last chunk.
+    /// `Transfer-Encoding: chunked`: the body ends with a chunk of length 0.
     Chunked,
     /// The body ends with the connection.
     UntilClose,

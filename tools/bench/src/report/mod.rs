@@ -78,14 +78,14 @@ pub struct Report {
     pub lateness: Option<Latency>,
     /// Processors used by this program.
     pub cpu: f64,
-    /// Whether the run was interrupted.
+    /// Whether Ctrl-C ended the run before its planned end.
     pub interrupted: bool,
     /// Sentences about doubtful results, and from the plan.
     pub notes: Vec<String>,
     /// Latencies by the number of nines of their quantile: (2, …) is the 99 % quantile.
     #[serde(skip)]
     pub curve: Vec<(f64, f64)>,
-    /// The course of the run.
+    /// Oldest first.
     pub intervals: Vec<Interval>,
 }
 

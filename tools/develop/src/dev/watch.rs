@@ -124,7 +124,7 @@ impl FileWatcher {
             if !is_gone {
                 self.add(Folder { path: path.clone(), depth: folder.depth + 1, ..folder });
             }
-            // Its files may have been written before the watch began.
+            // Files in a new folder may have been written before the watch began, so the folder counts as changed.
             return Some(FileChange { path, is_gone: true });
         }
         // A new file is empty until it is closed, but a new link is complete.

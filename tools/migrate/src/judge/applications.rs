@@ -118,7 +118,7 @@ fn is_plain(path: &str) -> bool {
     path.starts_with('/') && !path.contains(is_odd)
 }
 
-/// Repeated slashes are one. `*` and `?` are wildcards, which match more than the same characters in a path.
+/// A regular expression for a path. Slashes match repeated ones; `*` and `?` match more than the wildcards of a path.
 fn escaped(path: &str) -> String {
     let mut out = String::new();
     for c in path.chars() {

@@ -10,7 +10,7 @@ const READS_MORE: [&str; 5] = ["include", "includeoptional", "use", "resourcecon
 /// Sections and macros of a file.
 #[derive(Default)]
 pub struct Outline {
-    /// Last line by first line.
+    /// Number of a section's last line, by that of its first.
     ends: HashMap<u32, u32>,
     /// First word by line.
     first_words: HashMap<u32, String>,

@@ -36,9 +36,9 @@ const TOP: &str = "use Devel::NYTProf::Data; my $p = Devel::NYTProf::Data->new({
 
 /// What is sent to the profiled server.
 pub struct ProfiledRequest<'a> {
-    /// Its URL, or its path.
+    /// An absolute URL, or a path on the server.
     pub url: &'a str,
-    /// Its bytes, if it is more than a GET of the URL. The server must close the connection afterwards.
+    /// Bytes of the whole request, after which the server must close the connection; `None`: a GET of the URL.
     pub bytes: Option<Vec<u8>>,
 }
 

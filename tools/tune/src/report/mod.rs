@@ -111,7 +111,7 @@ pub struct MemoryReport {
     /// Memory independent of the number of workers.
     pub base: u64,
     pub one_more: u64,
-    /// Memory limit of the server.
+    /// Bytes that all workers together may use.
     pub allowed: u64,
     /// Number of workers that fit into the limit.
     pub fit: u32,

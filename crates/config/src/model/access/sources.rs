@@ -96,7 +96,7 @@ pub enum DbmType {
     /// One file, whose first bytes identify the format: Berkeley DB, the default of Debian's httpd, or GDBM.
     #[default]
     OneFile,
-    /// Two files, of which the one that ends with `.pag` has the data.
+    /// A pair of files: `NAME.pag` has the data, `NAME.dir` is not read.
     Sdbm,
 }
 

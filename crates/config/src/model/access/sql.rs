@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// An SQL database.
+/// Connection parameters; requests with equal ones share connections.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Database {
     /// `DBDriver`

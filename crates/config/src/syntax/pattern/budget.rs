@@ -19,7 +19,7 @@ pub struct Budget {
     meter: Option<Arc<Meter>>,
     /// Position of the current directive.
     pub at: At,
-    /// Name of the current directive.
+    /// Name of the directive whose patterns are compiled now, for messages.
     pub directive: String,
 }
 

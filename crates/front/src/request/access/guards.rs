@@ -29,7 +29,7 @@ pub enum GuardAnswer {
     Refused(Option<HeaderValue>),
 }
 
-/// The result of an authenticator.
+/// The user whom a `FcgidAuthenticator` program admits.
 pub enum GuardedUser {
     Is(User),
     /// The program refuses the password, or the client has sent none.

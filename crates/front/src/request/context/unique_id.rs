@@ -10,7 +10,7 @@ use crate::log::entry::since_1970;
 use crate::trace::random;
 use wire::frame::name_in_logs;
 
-/// The variable.
+/// Variable of mod_unique_id, for programs and logs.
 pub const UNIQUE_ID: &str = "UNIQUE_ID";
 /// Length of an identity, as in httpd.
 const LENGTH: usize = 27;

@@ -18,7 +18,6 @@ use config::response::PathInfo;
 use config::{Handler, PerlGeneration};
 use files::open::{Links, OpenedFile};
 
-/// The result of a path's lookup.
 pub enum LookupResult {
     File(Rc<Route>, OpenedFile),
     /// A file with a PATH_INFO that its handler does not accept; answered with a 404.

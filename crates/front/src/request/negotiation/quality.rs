@@ -26,7 +26,7 @@ pub struct Qualities {
 }
 
 pub struct Rules<'a> {
-    /// The client's headers.
+    /// The client's `Accept`, `Accept-Language`, `Accept-Charset` and `Accept-Encoding`.
     pub accepts: &'a Accepts,
     /// Whether qualities may differ from those of the headers, for clients that send no sensible ones. Off for clients
     /// that choose themselves (`Negotiate`).

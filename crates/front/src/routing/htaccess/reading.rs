@@ -48,7 +48,7 @@ pub(super) struct FolderVersion {
     pub files: u64,
 }
 
-/// The result of reading one folder.
+/// Subfolders of one folder, and its files with a name of `AccessFileName`.
 pub struct FolderReading {
     pub(super) path: PathBuf,
     pub(super) version: FolderVersion,

@@ -16,7 +16,6 @@ impl LateClose {
         self.0.as_ref()
     }
 
-    /// The file, for writing.
     pub fn get_mut(&mut self) -> io::Result<&mut File> {
         self.0.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }

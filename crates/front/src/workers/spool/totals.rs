@@ -7,9 +7,9 @@ use std::sync::{Arc, LazyLock};
 /// Bytes of all responses of a front.
 #[derive(Default)]
 pub struct Totals {
-    /// Bytes in memory.
+    /// Bytes of bodies in memory, not yet in a file.
     pub(super) memory: AtomicU64,
-    /// Bytes in files.
+    /// Bytes of bodies in temporary files.
     pub(super) disk: AtomicU64,
 }
 

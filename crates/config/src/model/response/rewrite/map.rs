@@ -64,7 +64,7 @@ pub enum Function {
 }
 
 impl Maps {
-    /// Case matters in names.
+    /// The map of exactly this name: case matters, as in httpd.
     pub fn get(&self, name: &str) -> Option<Map> {
         self.0.get(name).cloned()
     }

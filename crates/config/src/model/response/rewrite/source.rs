@@ -64,7 +64,7 @@ pub trait TemplateSource {
 pub struct MatchedGroups<'a> {
     /// Groups of the rule's pattern.
     pub rule: &'a [String],
-    /// Groups of the last condition that matched.
+    /// `%0` to `%9` of the last condition that matched.
     pub condition: &'a [String],
 }
 

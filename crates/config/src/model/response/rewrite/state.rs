@@ -278,7 +278,6 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
         flags.last || flags.pass_through || self.out.away.is_some()
     }
 
-    /// Result of the rules.
     pub fn end(mut self) -> Rewritten {
         self.is_stopped();
         if self.out.away.is_none() && self.out.changed && is_absolute(&self.out.path) && !self.is_subrequest {

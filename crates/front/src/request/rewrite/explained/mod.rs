@@ -45,7 +45,7 @@ pub struct ExplainedRequest<'a> {
     pub query: Option<&'a str>,
 }
 
-/// The request at one place.
+/// A request that is not sent, with the configuration of the path that the rules have reached.
 struct ExplainedPlace<'a> {
     request: ExplainedRequest<'a>,
     config: &'a Config,

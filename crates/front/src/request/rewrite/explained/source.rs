@@ -10,7 +10,7 @@ use config::response::expr::{ExprAnswer, ExprFailure, ExprQuestion, ExprSource, 
 use config::response::rewrite::{RuleSource, RuleVariable};
 use files::facts::about;
 
-/// The request at one place.
+/// Answers to expressions about a request that is not sent: the client is 127.0.0.1, and there is no response.
 pub struct ExplainedSource<'a>(pub &'a ExplainedPlace<'a>);
 
 impl ExprSource for ExplainedSource<'_> {

@@ -15,7 +15,7 @@ use crate::syntax::pattern::Budget;
 /// Maximum nesting of parentheses, negations and functions.
 const DEEPEST: u32 = 50;
 
-/// A parsed expression.
+/// A tree, with facts about all its variables and functions.
 pub struct Parsed<T> {
     pub root: T,
     /// Whether the value may depend on questions.
@@ -64,7 +64,6 @@ impl<'a, 'b> ExprParser<'a, 'b> {
         ExprParser { scan, depth: 0, budget, rights, asks: false, wants_user: false, reads_response: false }
     }
 
-    /// The result with this root.
     fn parsed<T>(&self, root: T) -> Parsed<T> {
         Parsed { root, asks: self.asks, wants_user: self.wants_user, reads_response: self.reads_response }
     }

@@ -4,6 +4,7 @@
 
 mod hooks;
 mod internal_requests;
+mod log;
 mod request;
 mod response;
 mod server;

@@ -1,9 +1,6 @@
-//! Servers (`$s`), and the error log.
-
-use base::log::{ContextPosition, LogLevel as Level};
+//! Servers: the objects `$s`.
 
 use super::{ApacheText, Out, XsText};
-use crate::log::{log_in, set_level};
 use crate::request_rec::field::{Number, Text};
 use crate::request_rec::server::{server_number, server_text};
 use crate::request_stack::{place, server};
@@ -54,14 +51,4 @@ extern "C" fn apache_add_version_component(text: XsText<'_>) {
 #[unsafe(no_mangle)]
 extern "C" fn apache_set_server_port(host: u32, port: u16) {
     crate::request_stack::set_server_port(host, port);
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn apache_set_log_level(level: u32) {
-    set_level(Level::from_number(level).unwrap_or(Level::Error));
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn apache_log(level: u32, context: u32, text: XsText<'_>) {
-    log_in(Level::from_number(level).unwrap_or(Level::Error), ContextPosition::from_number(context), text.bytes());
 }

@@ -18,13 +18,14 @@ mod roles;
 mod run;
 mod serve;
 mod single;
+mod syslog;
 mod tips;
 mod version;
 
 use clap::{Parser, Subcommand};
 
 use admin::{advise, history, mem, purge, recycle, refork, reload, status, stop, top, why};
-use base::{printable, syslog};
+use base::printable;
 use master::configuration::{CodeError, Mistakes};
 use perlcost::{bloat, profile, replay, size};
 use toolkit::{Misuse, options};
@@ -119,13 +120,7 @@ enum Command {
     Completions(completions::Completions),
     /// Internal: sends the lines of its input to syslog
     #[command(hide = true)]
-    Syslog {
-        /// Number of the facility
-        facility: u8,
-        /// Name of the program in each message
-        #[arg(long)]
-        tag: String,
-    },
+    Syslog(syslog::Syslog),
 }
 
 /// Runs the command line.
@@ -168,11 +163,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Help(help) => help.run(),
         Command::Man(man) => man.run(),
         Command::Completions(completions) => completions.run(),
-        Command::Syslog { facility, tag } => {
-            nix::sys::prctl::set_name(c"cameleer-syslog")?;
-            let socket = std::env::var_os("CAMELEER_SYSLOG_SOCKET").unwrap_or_else(|| syslog::SOCKET.into());
-            Ok(syslog::run(socket.into(), facility, &tag)?)
-        }
+        Command::Syslog(syslog) => syslog.run(),
     }
 }
 

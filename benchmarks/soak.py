@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import proc
@@ -26,6 +27,17 @@ WARM = 0.05  # share of the requests before the first measurement
 RELOADS = 10
 MAX_GROWTH_KB = 15 * 1024
 MAX_GROWTH = 0.02
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a run has measured beside its responses."""
+
+    before: dict  # memory and descriptors by role, after the warm-up
+    after: dict  # the same at the end
+    seconds: float
+    left: list  # pids of processes that live after the stop
+    crashed: list  # lines of the log about workers that a signal has killed
 
 
 def main():
@@ -69,7 +81,7 @@ def soak(options, folder):
         master.terminate()
         master.wait(timeout=30)
     left = [process.pid for process in members if Path(f"/proc/{process.pid}").exists()]
-    return judged(options, tally, before, after, seconds, left, crashes(folder))
+    return judged(options, tally, Measured(before, after, seconds, left, crashes(folder)))
 
 
 def wait_for_answer(port):
@@ -144,12 +156,13 @@ def crashes(folder):
     return [line for line in (folder / "error.log").read_text(errors="replace").splitlines() if "signal=" in line]
 
 
-def judged(options, tally, before, after, seconds, left, crashed):
+def judged(options, tally, measured):
+    before, after = measured.before, measured.after
     growth = sum(after[role]["pss_kb"] - before[role]["pss_kb"] for role in ("master", "front", "mold"))
     descriptors = {role: after[role]["descriptors"] - before[role]["descriptors"] for role in before}
     values, arenas = tally.growth("values"), tally.growth("arenas")
     return {
-        "requests": tally.requests, "seconds": seconds, "kinds": dict(tally.kinds), "workers": len(tally.interpreters),
+        "requests": tally.requests, "seconds": measured.seconds, "kinds": dict(tally.kinds), "workers": len(tally.interpreters),
         "reloads": RELOADS, "reopened": tally.reopened, "before": before, "after": after, "failures": tally.failures[:20],
         "promises": [
             ("requests lost or answered wrongly", tally.lost, tally.lost == 0),
@@ -158,8 +171,8 @@ def judged(options, tally, before, after, seconds, left, crashed):
             ("descriptors more than at the start", json.dumps(descriptors), all(n <= 0 for n in descriptors.values())),
             grown("values in", values, tally),
             grown("arenas of", arenas, tally),
-            ("workers killed by a signal", len(crashed), not crashed),
-            ("processes left after the stop", len(left), not left),
+            ("workers killed by a signal", len(measured.crashed), not measured.crashed),
+            ("processes left after the stop", len(measured.left), not measured.left),
         ],
     }
 

@@ -4,7 +4,7 @@ import http.client
 import credentials
 from cases import CaseError
 from client import answer_lines, ask
-from site_folder import Refused, Running
+from site_folder import Refused, Running, ServerKind
 
 
 def settings(site, case, keyword):
@@ -44,21 +44,22 @@ def answers_of(case, site, running):
 
 def answers_together(site, cases, file, command, port):
     """The answers to `cases` by name, from one server with the lines of these cases."""
+    kind = ServerKind(file.modules, command, port)
     asking = [case for case in cases if not case.trials()]
     answers = {}
     if asking:
-        with Running(site, asking, file.modules, command, port) as running:
+        with Running(site, asking, kind) as running:
             answers = {case.name: answers_of(case, site, running) for case in asking}
     for case in cases:
         if case.trials():
-            answers[case.name] = [started(item, site, file.modules, command, port) for item in case.trials()]
+            answers[case.name] = [started(item, site, kind) for item in case.trials()]
     return answers
 
 
-def started(item, site, modules, command, port):
+def started(item, site, kind):
     """Whether the server starts with the site's lines and those of `item`."""
     try:
-        with Running(site, [], modules, command, port, item):
+        with Running(site, [], kind, item):
             return ["answer started"]
     except Refused:
         return ["answer refused"]

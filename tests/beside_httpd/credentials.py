@@ -22,11 +22,14 @@ def filled(field, method, target, challenge):
     if kind == "BASIC":
         value = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
     else:
-        value = digest(user, password, method, target, challenge(), dict(re.findall(r"(\w+)=(\S*)", changes or "")))
+        changes = dict(re.findall(r"(\w+)=(\S*)", changes or ""))
+        value = digest((user, password), (method, target), challenge(), changes)
     return field.replace(found[0], value)
 
 
-def digest(user, password, method, target, challenge, changes):
+def digest(account, request, challenge, changes):
+    """The answer of `account` (user, password) to a challenge, for `request` (method, target), with some fields changed."""
+    (user, password), (method, target) = account, request
     given = dict(re.findall(r'(\w+)="?([^",]*)"?', challenge))
     fields = {"username": user, "realm": given.get("realm", ""), "nonce": given.get("nonce", ""), "uri": target}
     if "qop" in given:

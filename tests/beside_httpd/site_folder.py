@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 from cases import CaseError, unescaped
@@ -39,11 +40,21 @@ class Refused(CaseError):
     """The server ended before it listened."""
 
 
+@dataclass(frozen=True)
+class ServerKind:
+    """The server to start for a site."""
+
+    modules: list  # modules of httpd beside BASE_MODULES
+    command: str  # None: httpd
+    backend: int  # port
+
+
 class Running:
     """A site's folder and server, from `with` to its end."""
 
-    def __init__(self, site, cases, modules, command, backend, last=None):
-        self.site, self.cases, self.modules, self.command = site, cases, modules, command
+    def __init__(self, site, cases, kind, last=None):
+        self.site, self.cases, self.modules, self.command = site, cases, kind.modules, kind.command
+        backend = kind.backend
         # An item whose lines stand at the end of the configuration.
         self.last = last
         self.temporary = tempfile.TemporaryDirectory(prefix="site-")

@@ -52,6 +52,13 @@ my %HANDLERS = (
         $r->print('nobody hears this');
         $r->warn( 'after the alarm: aborted ' . $r->connection->aborted );
     },
+    '/timers' => sub ($r) {
+        $r->soft_timeout('of a module');
+        Apache::Timeout::again();
+        my $left = alarm 0;
+        Apache::Timeout::stop();
+        $r->print( $left > 0 ? 'ran' : 'none', defined $SIG{ALRM} ? ' left' : '' );
+    },
     '/hard' => sub ($r) {
         $r->server->timeout(1);
         $r->hard_timeout('hard test');
@@ -133,6 +140,7 @@ is $server->get('/w/nocache')->{headers}{pragma}, undef, 'no_cache(0)';
 
 is $server->get('/w/soft')->{status}, 500, 'soft_timeout';
 is $server->get('/w/hard')->{status}, 500, 'hard_timeout';
+is $server->get('/w/timers')->{content}, 'ran', 'Apache::Timeout has the timers';
 $server->get('/w/log');
 like $server->log, $_ for qr/:info\].*soft test timed out for 127\.0\.0\.1$/m, qr/:warn\].*after the alarm: aborted 1$/m,
     qr/:info\].*hard test timed out for 127\.0\.0\.1$/m,

@@ -4,7 +4,7 @@
 //! It is the only process that talks to an authority. It has the rights of `User`, writes no files and has no
 //! sockets of the server: the master stores what it gets, and the front answers challenges.
 //!
-//! Start at [`run`], then `order`, which gets the certificate of one domain.
+//! Start at [`run`], then `domains`, which works on a list, and `order`, which gets the certificate of one domain.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@
 mod master;
 
 // The accounts and orders of a list of domains, one after the other.
-mod work;
+mod domains;
 
 // One certificate: order, challenges, request, download.
 mod order;
@@ -47,5 +47,5 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
         privileges::become_account(user)?;
     }
     let master = MasterLink::new(Arc::new(channel));
-    Builder::new_current_thread().enable_all().build()?.block_on(work::all(job, master))
+    Builder::new_current_thread().enable_all().build()?.block_on(domains::all(job, master))
 }

@@ -14,7 +14,7 @@ use crate::order;
 use config::tls::managed::KeyType;
 use tls::acme::{AcmeJob, Binding, DomainJob, FromAcme, IssuedCertificate, shorten};
 
-/// Time for the certificate of one key type. AuthorityClient need seconds, or minutes if they are busy.
+/// Time for the certificate of one key type. Authorities need seconds, or minutes if they are busy.
 const ORDER: Duration = Duration::from_secs(5 * 60);
 /// Time to reach an authority, and to open an account.
 const ACCOUNT: Duration = Duration::from_secs(60);

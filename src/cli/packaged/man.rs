@@ -23,7 +23,7 @@ impl Man {
             std::io::stdout().write_all(config::reference::man().as_bytes())?;
             return Ok(());
         }
-        let mut cli = super::Cli::command().version(env!("CARGO_PKG_VERSION"));
+        let mut cli = super::super::Cli::command().version(env!("CARGO_PKG_VERSION"));
         cli.build();
         let page = match &self.command {
             None => cli,

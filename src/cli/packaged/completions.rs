@@ -12,7 +12,12 @@ pub struct Completions {
 
 impl Completions {
     pub fn run(self) -> anyhow::Result<()> {
-        clap_complete::generate(self.shell, &mut visible(&super::Cli::command()), "cameleer", &mut std::io::stdout());
+        clap_complete::generate(
+            self.shell,
+            &mut visible(&super::super::Cli::command()),
+            "cameleer",
+            &mut std::io::stdout(),
+        );
         Ok(())
     }
 }

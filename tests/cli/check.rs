@@ -29,7 +29,7 @@ fn mistakes_of_the_text_do_not_hide_those_of_its_meaning() {
 #[test]
 fn a_missing_listen_is_reported_with_the_file() {
     let site = Site::new().file("none.conf", "ServerName www.example.com\n");
-    site.cameleer(["check", "-f", "none.conf"]).failed(78, "none.conf: no Listen: write for instance `Listen 8080`");
+    site.cameleer(["check", "-f", "none.conf"]).failed(78, "none.conf: no Listen; write for instance `Listen 8080`");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn handlers_that_nothing_defines_are_reported() {
     let output = check(Site::new(), conf).succeeded();
     assert!(["3", "8"].iter().eq(named(&output).iter()), "{output:?}");
     for expected in [
-        "site.conf:3: warning: SetHandler: unknown handler lua-script, requests for it are answered 500: ",
+        "site.conf:3: warning: SetHandler: unknown handler lua-script, requests for it are answered 500; ",
         "site.conf:8: warning: AddHandler: unknown handler x-odd",
     ] {
         assert!(output.err.contains(expected), "{expected}: {output:?}");
@@ -238,7 +238,7 @@ fn hosts_that_are_not_reached_and_places_without_users_are_warnings() {
     let output = check(site, &conf);
     assert_eq!(output.code, 0, "{output:?}");
     for warning in [
-        "site.conf:2: warning: VirtualHost *:8443: no Listen for this address, so that no request reaches the host: write Listen 8443",
+        "site.conf:2: warning: VirtualHost *:8443: no Listen for this address, so that no request reaches the host; write Listen 8443",
         "site.conf:4: warning: DocumentRoot: ",
         "site.conf:9: warning: SetHandler: unknown handler perlscript",
         "site.conf:11: warning: AuthType Basic without an AuthUserFile: ",

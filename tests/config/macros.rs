@@ -34,7 +34,7 @@ fn mistakes_name_the_line_that_uses_the_macro() {
 fn a_name_without_a_value_stays_in_texts() {
     let server = Site::new().file("htdocs/a.txt", "a").serve("Header set X \"${NOWHERE} ${}\"");
     assert_eq!(server.get("/a.txt").is(200).header("x").as_deref(), Some("${NOWHERE} ${}"));
-    server.logged("Header: ${NOWHERE} has no value: write `Define NOWHERE value` above this line");
+    server.logged("Header: ${NOWHERE} has no value; write `Define NOWHERE value` above this line");
     for line in [
         "<Location ${NOWHERE}>\n</Location>",
         "<Location />\nRequire host ${NOWHERE}\n</Location>",

@@ -104,7 +104,7 @@ fn wrong_values_are_named() {
         ("CookieDomain example.com", "expected a domain that begins with a dot"),
         ("CookieExpires \"3 fortnights\"", "expected a number of seconds, or numbers with units"),
         ("CookieStyle Round", "expected Netscape, Cookie, Cookie2, RFC2109 or RFC2965"),
-        ("UserDir public_html", "home folders are not looked up: write a path, for instance /home/*/public_html"),
+        ("UserDir public_html", "home folders are not looked up; write a path, for instance /home/*/public_html"),
         ("DirectoryIndexRedirect 404", "a status from 300 to 399"),
     ] {
         let site = Site::new();

@@ -16,7 +16,7 @@ fn an_include_that_leads_back_to_itself_becomes_a_comment() {
     let site = site("Include a.conf\n").file("old/a.conf", "ServerTokens Prod\nInclude b.conf\n");
     site.write("old/b.conf", "Include a.conf\n");
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
-    let row = "@DIR@/old/b.conf:1: Include: @DIR@/old/a.conf includes itself: remove this line";
+    let row = "@DIR@/old/b.conf:1: Include: @DIR@/old/a.conf includes itself; remove this line";
     has_rows(&site, "new/report.txt", "To be decided", &[row]);
     assert!(site.read("new/b.conf").contains("\n# Include a.conf\n"), "{}", site.read("new/b.conf"));
 }
@@ -33,9 +33,9 @@ fn devices_huge_and_binary_files_are_reported_at_their_line_and_not_read() {
         "new/report.txt",
         "To be decided",
         &[
-            "@DIR@/old/httpd.conf:5: Include: cannot read @DIR@/old/zero.conf: the path is a device, not a file: correct the path, or make it readable",
-            "@DIR@/old/httpd.conf:6: Include: cannot read @DIR@/old/huge.conf: the file is longer than 16M: correct the path, or make it readable",
-            "@DIR@/old/httpd.conf:7: Include: cannot read @DIR@/old/binary.conf: it is not a text: correct the path, or make it readable",
+            "@DIR@/old/httpd.conf:5: Include: cannot read @DIR@/old/zero.conf: the path is a device, not a file; correct the path, or make it readable",
+            "@DIR@/old/httpd.conf:6: Include: cannot read @DIR@/old/huge.conf: the file is longer than 16M; correct the path, or make it readable",
+            "@DIR@/old/httpd.conf:7: Include: cannot read @DIR@/old/binary.conf: it is not a text; correct the path, or make it readable",
         ],
     );
     assert!(!site.has("new/huge.conf"));

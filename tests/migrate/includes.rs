@@ -88,7 +88,7 @@ fn a_circle_of_two_spellings_is_cut_where_it_closes() {
         .file("old/a.conf", "Include ./b.conf\n")
         .file("old/b.conf", &format!("Include ../old/a.conf\n{CLOSED_B}"));
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
-    let row = "@DIR@/old/b.conf:1: Include: @DIR@/old/../old/a.conf includes itself: remove this line";
+    let row = "@DIR@/old/b.conf:1: Include: @DIR@/old/../old/a.conf includes itself; remove this line";
     has_rows(&site, "new/report.txt", "To be decided", &[row]);
     assert!(site.read("new/b.conf").ends_with(&format!("\n# Include ../old/a.conf\n{CLOSED_B}")));
     assert!(site.read("new/a.conf").ends_with("\nInclude \"${CAMELEER_SITE}/b.conf\"\n"));

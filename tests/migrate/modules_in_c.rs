@@ -109,7 +109,7 @@ fn sentences_fit_what_became_of_the_line() {
     let report = site.read("new/report.txt");
     for part in [
         "LoadModule proxy_ajp_module: mod_proxy_ajp is not part of Cameleer",
-        "LuaHookAccessChecker: is not supported: Lua is not run here: write a Perl handler",
+        "LuaHookAccessChecker: is not supported: Lua is not run here; write a Perl handler",
         "/htdocs/.htaccess:1: AddHandler: PHP is not part of Cameleer, so requests for these files are answered 500",
     ] {
         assert!(report.contains(part), "{part}\n{report}");

@@ -43,7 +43,7 @@ fn the_report_names_each_line_that_was_changed_or_is_to_be_decided() {
         "To be decided",
         &[
             "@DIR@/apache/conf/httpd.conf:30: LoadModule throttle_module: mod_throttle is not part of Cameleer: MaxConcurrentReqs limits a place, SpeedLimit a client",
-            "@DIR@/apache/conf/access.conf:12: AuthDBUserFile: is not supported: check users with AuthUserFile, or in a Perl handler",
+            "@DIR@/apache/conf/access.conf:12: AuthDBUserFile: is not supported; check users with AuthUserFile, or in a Perl handler",
         ],
     );
     let main = site.read("new/conf/httpd.conf");

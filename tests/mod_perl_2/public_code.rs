@@ -105,7 +105,7 @@ fn a_directive_and_a_container_of_one_name_are_two() {
 fn a_container_that_is_written_as_a_line_is_an_error() {
     let (site, conf) = camp("Fire small", "");
     site.configure(&conf);
-    site.cameleer(["check", "-f", "site.conf"]).failed(78, "Fire: is a container: write <Fire ...>");
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, "Fire: is a container; write <Fire ...>");
 }
 
 #[test]

@@ -18,13 +18,13 @@ const PLACE: &str = "<Location /x>\nPerlPool x\n</Location>\n";
 fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
     refused(
         "\n<WorkerPool x>\n</WorkerPool>\n<Location /x>\nPerlPool x\n</Location>\n<Location /y>\nPerlPool z\n</Location>",
-        "PerlPool: there is no <WorkerPool z>: define it outside of all sections, or name one of default, x",
+        "PerlPool: there is no <WorkerPool z>; define it outside of all sections, or name one of default, x",
     );
 }
 
 #[test]
 fn unused_duplicate_and_misnamed_pools_are_errors() {
-    refused("<WorkerPool x>\n</WorkerPool>", "<WorkerPool x>: no place uses it: write `PerlPool x`");
+    refused("<WorkerPool x>\n</WorkerPool>", "<WorkerPool x>: no place uses it; write `PerlPool x`");
     refused(
         &format!("<WorkerPool x>\n</WorkerPool>\n<WorkerPool X>\n</WorkerPool>\n{PLACE}"),
         "<WorkerPool X>: is already defined at ",
@@ -38,7 +38,7 @@ fn a_location_with_two_pools_is_an_error() {
     let two = "<WorkerPool x>\n</WorkerPool>\n<WorkerPool y>\n</WorkerPool>\n<Location /x>\nPerlPool x\nPerlPool y\n</Location>";
     refused(two, "PerlPool: this place already has pool x");
     let parent = "<WorkerPool x>\n</WorkerPool>\n<VirtualHost *>\nPerlPool x\nPerlOptions +Parent\n</VirtualHost>";
-    refused(parent, "PerlOptions: Parent gives this host its own pool, but PerlPool names x: remove one");
+    refused(parent, "PerlOptions: Parent gives this host its own pool, but PerlPool names x; remove one");
 }
 
 #[test]

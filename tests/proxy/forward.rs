@@ -219,7 +219,7 @@ fn a_forwarded_request_that_needs_a_user_is_refused_and_keeps_its_password() {
     );
     let request = || Request::get(&backend.url("/")).header("Authorization", "Basic YW5uOnNlY3JldA==");
     assert!(server.send(request()).is(403).header("WWW-Authenticate").is_none());
-    server.logged("passwords of clients of a forward proxy are not supported: use Require ip");
+    server.logged("passwords of clients of a forward proxy are not supported; use Require ip");
     assert_eq!(backend.connections(), 0);
     let text = server.send_as("127.0.0.2", request()).is(200).text();
     assert!(text.contains("Authorization: Basic YW5uOnNlY3JldA=="), "{text}");

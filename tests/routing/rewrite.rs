@@ -229,7 +229,7 @@ fn the_same_file_is_answered_with_the_new_query_and_a_folder_gets_its_slash() {
 fn flags_in_a_second_pair_of_brackets_are_ignored_with_a_warning() {
     let server = serve("RewriteRule ^/a$ /index.pl?p=a [PT] [F]");
     assert!(server.text("/a").ends_with("QUERY_STRING=p=a"));
-    server.logged("ignores \"[F]\", as httpd does: write all flags in one pair of brackets");
+    server.logged("ignores \"[F]\", as httpd does; write all flags in one pair of brackets");
 }
 
 #[test]

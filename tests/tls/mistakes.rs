@@ -50,7 +50,7 @@ fn a_key_of_another_certificate_is_refused() {
 
 #[test]
 fn tls_without_a_certificate_is_refused() {
-    refused(site(), "SSLEngine On", "site.conf:2: SSLEngine: no certificate: set SSLCertificateFile");
+    refused(site(), "SSLEngine On", "site.conf:2: SSLEngine: no certificate; set SSLCertificateFile");
     refused(site(), "Listen 127.0.0.1:1 https", "site.conf:2: Listen: https, but no host there has a certificate");
     refused(site(), "Listen @DIR@/a.sock https", "site.conf:2: Listen: TLS is not supported on unix sockets");
 }

@@ -175,10 +175,14 @@ fn without_subject(text: &str) -> Vec<String> {
 fn a_comment_of_one_line_names_its_subject() {
     let found = found_in_sources(without_subject);
     assert!(found.is_empty(), "begin with the name of the thing:\n{found}");
-    for text in ["/// Its size.\nsize: u64,", "    //! Of each, its size.", "/// Who connects.", "/// Those of the host."] {
+    for text in
+        ["/// Its size.\nsize: u64,", "    //! Of each, its size.", "/// Who connects.", "/// Those of the host."]
+    {
         assert_eq!(without_subject(text).len(), 1, "{text}");
     }
-    for text in ["/// Sizes of files.\n/// Those of folders are 0.", "// Its size.", "/// Offset of the size.", "/// Itself."] {
+    for text in
+        ["/// Sizes of files.\n/// Those of folders are 0.", "// Its size.", "/// Offset of the size.", "/// Itself."]
+    {
         assert!(without_subject(text).is_empty(), "{text}");
     }
 }

@@ -205,7 +205,7 @@ fn text(file: &NamedFile) -> Result<String, ConfigError> {
 
 fn bytes(file: &NamedFile) -> Result<Vec<u8>, ConfigError> {
     let read = regular::read(&file.path, LONGEST).map_err(|error| {
-        config_error(file, &format!("cannot be read: {error}: correct the path, or make it readable"))
+        config_error(file, &format!("cannot be read: {error}; correct the path, or make it readable"))
     });
     read.map(|(_, bytes)| bytes)
 }

@@ -116,7 +116,7 @@ sub names () {
 sub row_of ( $name, $rest ) {
     my ( $line, $container ) = @OWN{ lc $name, lc "<$name" };
     return $container if $container && $rest =~ />\z/;
-    return $line // die $container ? "$name: is a container: write <$name ...>\n" : "$name: the module that defines it is not loaded\n";
+    return $line // die $container ? "$name: is a container; write <$name ...>\n" : "$name: the module that defines it is not loaded\n";
 }
 
 # Applies a directive of the configuration. The argument has, separated by zero bytes: file, line, name, rest of
@@ -152,11 +152,11 @@ sub elsewhere ( $row, $parms, $outside ) {
         my @classes = grep { $row->{req_override} & $CLASSES{$_} } sort keys %CLASSES;
         return @classes
             ? 'here: its <Directory> needs AllowOverride ' . join ' or ', @classes
-            : 'in .htaccess files: write it in the main configuration';
+            : 'in .htaccess files; write it in the main configuration';
     }
     return $outside
-        ? 'outside of sections: write it in a <Directory> or <Location>'
-        : 'in a section: write it outside of all but <VirtualHost>';
+        ? 'outside of sections; write it in a <Directory> or <Location>'
+        : 'in a section; write it outside of all but <VirtualHost>';
 }
 
 sub takes ( $how, $count ) {

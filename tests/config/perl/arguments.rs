@@ -152,9 +152,9 @@ fn the_table_of_a_directive_sets_its_contexts() {
         check(line).succeeded();
     }
     check("<Location /x>\nOutside x\n</Location>")
-        .failed(78, "site.conf:5: Outside: is not allowed in a section: write it outside of all but <VirtualHost>");
+        .failed(78, "site.conf:5: Outside: is not allowed in a section; write it outside of all but <VirtualHost>");
     check("Inside x")
-        .failed(78, "site.conf:4: Inside: is not allowed outside of sections: write it in a <Directory> or <Location>");
+        .failed(78, "site.conf:4: Inside: is not allowed outside of sections; write it in a <Directory> or <Location>");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn a_changed_file_replaces_its_stored_compressed_form() {
 fn req_override_and_allow_override_decide_where_directives_are_allowed() {
     for (allowed, line, logged) in [
         ("FileInfo", "PaintIndexes red", "is not allowed here: its <Directory> needs AllowOverride Indexes"),
-        ("All", "PaintServer red", "is not allowed in .htaccess files: write it in the main configuration"),
+        ("All", "PaintServer red", "is not allowed in .htaccess files; write it in the main configuration"),
         ("All", "Paint pink", "no pink here"),
         ("All", "Paints pink", "Paints: is not a directive"),
     ] {

@@ -38,7 +38,7 @@ fn wrong_names_and_words_are_named() {
         ("MDomain 192.0.2.1", "expected a name, got an address"),
         ("MDomain ../../etc", "expected a name of DNS, such as www.example.org"),
         ("MDomain one.test\nMDomain two.test one.test", "site.conf:3: MDomain: one.test is in another managed domain"),
-        ("MDCAChallenges dns-01", "dns-01 is not supported: add http-01 or tls-alpn-01"),
+        ("MDCAChallenges dns-01", "dns-01 is not supported; add http-01 or tls-alpn-01"),
         ("MDChallengeDns01 /bin/true", "only http-01 and tls-alpn-01 are supported"),
         ("MDCertificateAuthority http://ca.test/", "a URL with https://"),
         ("MDRenewWindow 150%", "expected a part like 33% or a time like 21d or 12h"),

@@ -66,7 +66,7 @@ impl Draft {
             row.check_context(self.position.context)?;
         }
         if self.position.methods != Methods::ALL && !row.per_method && !matches!(row.takes, Takes::Reading(..)) {
-            self.warn("applies to all methods, as in httpd, although it is in <Limit>: move it out of the section");
+            self.warn("applies to all methods, as in httpd, although it is in <Limit>; move it out of the section");
         }
         if matches!(self.position.context, SectionContext::Server | SectionContext::WorkerPool) {
             self.positions.insert((self.position.pool, row.name), directive.at.clone());

@@ -101,7 +101,7 @@ fn without_lists(clients: &ClientAuth) -> Option<ConfigError> {
     let (at, check) = clients.check.as_ref()?;
     let is_without = check.depth != RevocationDepth::None && clients.of_revoked().next().is_none();
     let message =
-        "SSLCARevocationCheck: needs a list of revoked certificates: set SSLCARevocationFile or SSLCARevocationPath";
+        "SSLCARevocationCheck: needs a list of revoked certificates; set SSLCARevocationFile or SSLCARevocationPath";
     is_without.then(|| ConfigError::at(at, message.to_owned()))
 }
 
@@ -109,6 +109,6 @@ fn without_lists(clients: &ClientAuth) -> Option<ConfigError> {
 fn unchecked_lists(clients: &ClientAuth) -> Option<ConfigError> {
     let list = clients.of_revoked().next()?;
     let message =
-        format!("{}: is not used without SSLCARevocationCheck: write SSLCARevocationCheck chain", list.directive);
+        format!("{}: is not used without SSLCARevocationCheck; write SSLCARevocationCheck chain", list.directive);
     (clients.revocation_check().depth == RevocationDepth::None).then(|| ConfigError::at(&list.at, message))
 }

@@ -53,7 +53,7 @@ fn shares(config: &Config, at: &At, number: usize) -> Option<ConfigError> {
     let there = config.sections.get(usize::from(other.base)).map(|section| section.at.to_string())?;
     let message = format!(
         "{PROCESS}: the virtual host at {there} has the same address, and connections that do not use HTTP do not name a \
-         host: give this host its own Listen and address"
+         host; give this host its own Listen and address"
     );
     Some(ConfigError::at(at, message))
 }
@@ -63,7 +63,7 @@ fn uses_tls(config: &Config, at: &At, number: usize) -> Option<ConfigError> {
     let why =
         host.tls.engine.as_ref().map_or_else(|| "Listen … https".to_owned(), |(at, _)| format!("SSLEngine at {at}"));
     let message = format!(
-        "{PROCESS}: connections are passed on unchanged, but {why} turns on TLS: remove it, and let a proxy (stunnel, HAProxy) in \
+        "{PROCESS}: connections are passed on unchanged, but {why} turns on TLS; remove it, and let a proxy (stunnel, HAProxy) in \
          front end TLS"
     );
     Some(ConfigError::at(at, message))

@@ -55,7 +55,7 @@ impl Draft {
         if self.config.listen.is_empty() && self.errors.is_empty() {
             let file = &self.config.facts.file;
             let begin = if file.is_empty() { String::new() } else { format!("{file}: ") };
-            let message = format!("{begin}no Listen: write for instance `Listen 8080`");
+            let message = format!("{begin}no Listen; write for instance `Listen 8080`");
             self.errors.push(ConfigError { at: None, message });
         }
         (self.config, self.errors)
@@ -160,7 +160,7 @@ fn check_remote_ip(draft: &mut Draft) {
     let is_open = |host: &Host| host.remote_ip.proto_header.is_some() && host.remote_ip.proxies.is_empty();
     if draft.config.hosts.iter().any(is_open) {
         let message =
-            "RemoteIPProtoHeader: needs a list of trusted proxies: write RemoteIPInternalProxy or RemoteIPTrustedProxy";
+            "RemoteIPProtoHeader: needs a list of trusted proxies; write RemoteIPInternalProxy or RemoteIPTrustedProxy";
         draft.errors.push(ConfigError { at: None, message: message.to_owned() });
     }
 }
@@ -169,7 +169,7 @@ fn check_remote_ip(draft: &mut Draft) {
 fn check_admin(draft: &mut Draft) {
     let monitor = &draft.config.monitor;
     let open = monitor.listen.iter().filter(|address| monitor.token.is_none() && !address.is_private());
-    let advice = "is open to the network without an AdminToken: name a file with a secret, or listen on 127.0.0.1";
+    let advice = "is open to the network without an AdminToken; name a file with a secret, or listen on 127.0.0.1";
     let errors = open.map(|address| ConfigError::at(&address.at, format!("AdminListen: {advice}")));
     let errors: Vec<ConfigError> = errors.collect();
     draft.errors.extend(errors);
@@ -183,7 +183,7 @@ fn check_tls(draft: &mut Draft) {
         let has_certificate = tls.is_managed || !tls.certificates.is_empty();
         tls.used = used && has_certificate;
         if let (Some((at, true)), false) = (&tls.engine, has_certificate) {
-            let message = "SSLEngine: no certificate: set SSLCertificateFile and SSLCertificateKeyFile, or name the host in MDomain";
+            let message = "SSLEngine: no certificate; set SSLCertificateFile and SSLCertificateKeyFile, or name the host in MDomain";
             draft.errors.push(ConfigError::at(at, message.to_owned()));
         }
     }
@@ -194,7 +194,7 @@ fn check_tls(draft: &mut Draft) {
             .iter()
             .any(|host| host.tls.used && (host.addresses.is_empty() || host.may_be_at(listen)));
         if !served {
-            let advice = "https, but no host there has a certificate: set SSLCertificateFile";
+            let advice = "https, but no host there has a certificate; set SSLCertificateFile";
             draft.errors.push(ConfigError::at(at, format!("Listen: {advice}")));
         }
     }
@@ -207,7 +207,7 @@ fn check_warm_up(draft: &mut Draft) {
             && draft.config.warm_up_site_named(*scheme, name).is_none()
         {
             let message =
-                format!("PerlWarmup: no host has the name {name}: correct it, or add a ServerName or ServerAlias");
+                format!("PerlWarmup: no host has the name {name}; correct it, or add a ServerName or ServerAlias");
             draft.errors.push(ConfigError::at(&request.at, message));
         }
     }

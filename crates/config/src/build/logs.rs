@@ -41,7 +41,7 @@ impl LogDirectives {
             Some((_, format)) => Ok((*format).to_owned()),
             None if wanted.contains('%') => Ok(wanted.to_owned()),
             None => Err(format!(
-                "CustomLog: no LogFormat has the nickname \"{wanted}\": write `LogFormat \"…\" {wanted}`, or use common or combined"
+                "CustomLog: no LogFormat has the nickname \"{wanted}\"; write `LogFormat \"…\" {wanted}`, or use common or combined"
             )),
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn assign(draft: &mut Draft) {
         if let Some(other) = numbers.iter().find(|other| **other != number) {
             let name = |number: u16| config.managed.domains.get(usize::from(number)).map_or("", ManagedDomain::name);
             let message = format!(
-                "MDomain {}: the virtual host {} has names of this domain and of {}: use one domain for both, or two hosts",
+                "MDomain {}: the virtual host {} has names of this domain and of {}; use one domain for both, or two hosts",
                 name(*other),
                 names.join(" "),
                 name(number)
@@ -47,7 +47,7 @@ fn domains_by_name(draft: &mut Draft) -> HashMap<String, u16> {
         domain.settings.inherit(&config.managed.defaults);
         for name in &domain.names {
             if known.insert(name.clone(), number).is_some() {
-                let message = format!("MDomain: {name} is in another managed domain: remove it from one of them");
+                let message = format!("MDomain: {name} is in another managed domain; remove it from one of them");
                 draft.errors.push(ConfigError::at(&domain.at, message));
             }
         }
@@ -64,7 +64,7 @@ fn add_names(domain: &mut ManagedDomain, names: Vec<String>) -> Vec<ConfigError>
     }
     let missing = good.iter().find(|name| !domain.names.contains(name));
     let message =
-        |name: &String| format!("MDomain: {name}, a name of a virtual host, is not in the certificate: add it");
+        |name: &String| format!("MDomain: {name}, a name of a virtual host, is not in the certificate; add it");
     missing.map(|name| ConfigError::at(&domain.at, message(name))).into_iter().collect()
 }
 
@@ -133,7 +133,7 @@ fn mistakes(domain: &ManagedDomain, possible: &[ChallengeType]) -> (Vec<String>,
     if domain.challenges.is_empty() {
         errors.push(
             "no certificate can be got: http-01 needs a plain listener on port 80, tls-alpn-01 a TLS listener on port \
-             443: add a Listen, or name the ports that lead there with MDPortMap"
+             443; add a Listen, or name the ports that lead there with MDPortMap"
                 .to_owned(),
         );
     }
@@ -143,7 +143,7 @@ fn mistakes(domain: &ManagedDomain, possible: &[ChallengeType]) -> (Vec<String>,
             ChallengeType::TlsAlpn01 => "a TLS listener for port 443",
         };
         let name = challenge.name();
-        warnings.push(format!("{name} needs {needs}: add a Listen, or name the port with MDPortMap"));
+        warnings.push(format!("{name} needs {needs}; add a Listen, or name the port with MDPortMap"));
     }
     (errors, warnings)
 }

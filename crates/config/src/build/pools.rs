@@ -23,7 +23,7 @@ impl Draft {
             let count = self.config.more_pools.len() + self.excess_pools + 1;
             let message = format!(
                 "there are {count} pools of workers, including the default pool, but at most {MOST} are allowed, because each needs a \
-                 Perl process and workers of its own: let places share pools"
+                 Perl process and workers of its own; let places share pools"
             );
             self.errors.push(ConfigError::at(&at, message));
         }
@@ -53,13 +53,13 @@ impl Draft {
         let known = self.config.pool_called(name).map(|number| (number, self.config.pool_at(number)));
         let wrong = match known {
             Some((DEFAULT, _)) => {
-                "is the default pool, whose directives are written outside of all sections: use another name".to_owned()
+                "is the default pool, whose directives are written outside of all sections; use another name".to_owned()
             }
             None if name.eq_ignore_ascii_case(PROGRAMS_NAME) => {
-                "is the pool of CGI programs, which CgiMaxProcesses sizes: use another name".to_owned()
+                "is the pool of CGI programs, which CgiMaxProcesses sizes; use another name".to_owned()
             }
             Some((_, at)) => {
-                format!("is already defined at {}: use another name for one of them", at.unwrap_or_default())
+                format!("is already defined at {}; use another name for one of them", at.unwrap_or_default())
             }
             None if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_plain) => {
                 format!("expected letters, digits, -, _ and ., at most {LONGEST_NAME}")
@@ -115,7 +115,7 @@ impl Draft {
                 }
                 if let Some(parent) = inside.iter().find(|it| is(section, "VirtualHost") && has_option(it, "Parent")) {
                     let message = format!(
-                        "PerlOptions: Parent gives this host its own pool, but PerlPool names {name}: remove one of them"
+                        "PerlOptions: Parent gives this host its own pool, but PerlPool names {name}; remove one of them"
                     );
                     self.errors.push(ConfigError::at(&parent.at, message));
                 }
@@ -149,7 +149,7 @@ impl Draft {
             return;
         };
         let message = format!(
-            "<WorkerPool {name}>: no place uses it: write `PerlPool {name}` in a Location, Directory or VirtualHost, or remove the section"
+            "<WorkerPool {name}>: no place uses it; write `PerlPool {name}` in a Location, Directory or VirtualHost, or remove the section"
         );
         self.errors.push(ConfigError::at(&directive.at, message));
     }

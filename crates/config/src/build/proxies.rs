@@ -27,7 +27,7 @@ fn open_proxies(config: &Config) -> Vec<ConfigError> {
         return Vec::new();
     }
     let forward = config.sections.iter().map(|section| &section.own.proxy.forward).filter(|forward| forward.is_on());
-    let message = "ProxyRequests: every client can send requests to any server through this one: write \
+    let message = "ProxyRequests: every client can send requests to any server through this one; write \
                    <Proxy \"*\"> with Require ip and the addresses of its users";
     forward.filter_map(|forward| Some(ConfigError::at(forward.at.as_ref()?, message))).collect()
 }
@@ -42,7 +42,7 @@ fn proxy_passwords(config: &Config) -> Vec<ConfigError> {
         matches!(section.scope, Scope::Backend(_)) && lines.iter().any(|line| needs_user(&line.what))
     };
     let message = "Require: passwords of clients of a forward proxy are not supported, so that requests which need a user \
-                   here are answered 403: use Require ip";
+                   here are answered 403; use Require ip";
     config.sections.iter().filter(has_user).map(|section| ConfigError::at(&section.at, message)).collect()
 }
 
@@ -52,7 +52,7 @@ fn own_remotes(config: &Config) -> Vec<ConfigError> {
     let own = remotes.filter(|remote| is_own(config, &remote.to));
     let message = |remote: &ProxyRemote| {
         format!(
-            "ProxyRemote: this server itself listens on {}: write the address of another proxy",
+            "ProxyRemote: this server itself listens on {}; write the address of another proxy",
             remote.to.authority
         )
     };
@@ -93,7 +93,7 @@ fn filtered_passes(config: &Config) -> Vec<ConfigError> {
     let message = |path: &str| {
         format!(
             "ProxyPass: {path} has PerlOutputFilterHandler, which filters responses of this server's programs and not those \
-             of backends: write SetOutputFilter SUBSTITUTE (docs/operating/filters.md), or exclude the path with `ProxyPass {path} !`"
+             of backends; write SetOutputFilter SUBSTITUTE (docs/operating/filters.md), or exclude the path with `ProxyPass {path} !`"
         )
     };
     found.into_iter().map(|(at, path)| ConfigError::at(&at, message(&path))).collect()

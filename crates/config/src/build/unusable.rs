@@ -29,7 +29,7 @@ fn not_listened(config: &Config, host: &Host) -> Option<ConfigError> {
         |port| format!("write Listen {port}, or correct the address"),
     );
     let message = format!(
-        "VirtualHost {}: no Listen for this address, so that no request reaches the host: {advice}",
+        "VirtualHost {}: no Listen for this address, so that no request reaches the host; {advice}",
         addresses.join(" ")
     );
     Some(ConfigError::at(&config.sections.get(usize::from(host.base))?.at, message))
@@ -90,7 +90,7 @@ fn refused(config: &Config, host: &Host, number: u16, section: &Section) -> Opti
     }
     let kind = access.auth_type.as_deref().unwrap_or_default();
     let message = format!(
-        "AuthType {kind} without an AuthUserFile: passwords cannot be compared, and requests are answered 500: \
+        "AuthType {kind} without an AuthUserFile: passwords cannot be compared, and requests are answered 500; \
          write AuthUserFile, another AuthBasicProvider, or a PerlAuthenHandler"
     );
     Some(ConfigError::at(&section.at, message))

@@ -127,7 +127,7 @@ impl ReceivePace {
             return Err(format!("expected the second time to be the longer one, got \"{times}\""));
         }
         if at_most.is_some() && rate.is_none() {
-            return Err(format!("a second time needs a rate: write {times},MinRate=500"));
+            return Err(format!("a second time needs a rate; write {times},MinRate=500"));
         }
         Ok(ReceivePace { within, at_most, rate })
     }

@@ -263,7 +263,7 @@ impl HtaccessRules {
     /// Checks that a directive is allowed. `needed` are its classes; for `is_code` see [`PerlHtaccess::needed`].
     pub fn check(&self, needed: Class, is_code: bool, directive: &Directive) -> Result<(), String> {
         if needed == Class::NEVER {
-            return Err("is not allowed in .htaccess files: write it in the main configuration".to_owned());
+            return Err("is not allowed in .htaccess files; write it in the main configuration".to_owned());
         }
         if !self.allowed.has(needed) {
             return Err(format!("is not allowed here: its <Directory> needs AllowOverride {}", needed.words()));

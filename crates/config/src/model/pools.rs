@@ -15,7 +15,7 @@ pub const DEFAULT_NAME: &str = "default";
 /// Name of the pool of CGI programs in logs and status.
 pub const PROGRAMS_NAME: &str = "cgi";
 /// Error message for Perl code that would configure a place of another pool.
-pub const CODE_ELSEWHERE: &str = "Perl code can change the configuration only in places of the default pool, which runs the code: move it \
+pub const CODE_ELSEWHERE: &str = "Perl code can change the configuration only in places of the default pool, which runs the code; move it \
     elsewhere, or load the pool's code with PerlModule or PerlRequire";
 /// Maximum number of pools. Each needs a mold, a Perl process that stays, and workers.
 pub const MOST: usize = 32;

@@ -73,7 +73,7 @@ pub fn unknown_name(text: &str) -> Option<&str> {
 
 /// Message about a name without a value.
 pub fn without_value(name: &str) -> String {
-    format!("${{{name}}} has no value: write `Define {name} value` above this line, or set it in the environment")
+    format!("${{{name}}} has no value; write `Define {name} value` above this line, or set it in the environment")
 }
 
 fn next_variable(text: &str) -> Option<(&str, &str, &str)> {

@@ -32,7 +32,7 @@ pub fn find(source: &ParserSource<'_>, pattern: &Path, missing: IfMissing) -> Re
     }
     if found.is_empty() && missing == IfMissing::IsAnError {
         return Err(format!(
-            "Include: no file matches {}: correct the pattern, or write IncludeOptional",
+            "Include: no file matches {}; correct the pattern, or write IncludeOptional",
             pattern.display()
         ));
     }
@@ -60,7 +60,7 @@ fn below(source: &ParserSource<'_>, path: PathBuf, depth: u32, files: &mut Vec<P
     // Symbolic links can make the tree endless.
     const DEEPEST: u32 = 20;
     if depth > DEEPEST {
-        return Err(format!("Include: more than {DEEPEST} nested folders at {}: name the files", path.display()));
+        return Err(format!("Include: more than {DEEPEST} nested folders at {}; name the files", path.display()));
     }
     match sorted(source, &path) {
         Err(_) => files.push(path),

@@ -37,7 +37,7 @@ impl Macros {
                 return Err(format!("<Macro {name}>: the parameter {parameter} is there twice: rename one"));
             }
             if parameter.is_empty() {
-                return Err(format!("<Macro {name}>: a parameter has no name: remove the empty quotation marks"));
+                return Err(format!("<Macro {name}>: a parameter has no name; remove the empty quotation marks"));
             }
         }
         let (parameters, at) = (parameters.to_vec(), at.clone());
@@ -64,7 +64,7 @@ impl Macros {
             ));
         }
         if self.using.contains(&lower) {
-            return Err(format!("Use: the macro {name}, defined at {}, uses itself: remove that Use line", found.at));
+            return Err(format!("Use: the macro {name}, defined at {}, uses itself; remove that Use line", found.at));
         }
         let text = found.expand(values, MOST_BYTES.saturating_sub(self.used_bytes));
         let text =
@@ -81,7 +81,7 @@ impl Macros {
 }
 
 fn undefined(directive: &str, name: &str) -> String {
-    format!("{directive}: there is no macro {name}: write <Macro {name}> above this line")
+    format!("{directive}: there is no macro {name}; write <Macro {name}> above this line")
 }
 
 impl Macro {
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(used(&mut macros, "M", &[]).unwrap_err(), "Use: the macro M, defined at c:1, takes 1 values, got 0");
         assert!(used(&mut macros, "N", &[]).unwrap_err().contains("there is no macro N"));
         macros.begin("M", &["x".to_owned()]).expect("in use");
-        assert!(macros.begin("M", &["x".to_owned()]).unwrap_err().contains("uses itself: remove that Use line"));
+        assert!(macros.begin("M", &["x".to_owned()]).unwrap_err().contains("uses itself; remove that Use line"));
         assert!(define(&mut macros, "D $a $a", "").is_err());
         assert!(macros.undefine("M").is_ok() && macros.undefine("M").is_err());
     }

@@ -136,7 +136,7 @@ impl<'a> ConfigReader<'a> {
             Ok(text) => self.text(&text, &path.to_string_lossy()),
             Err(error) => {
                 let message = format!(
-                    "{}: cannot read this configuration: {error}: correct the path, or make it readable",
+                    "{}: cannot read this configuration: {error}; correct the path, or make it readable",
                     path.display()
                 );
                 self.errors.push(ConfigError { at: None, message });
@@ -165,7 +165,7 @@ impl<'a> ConfigReader<'a> {
             }
         }
         while let Some(open) = stack.open.last() {
-            let message = format!("<{0}>: this section is never closed: write </{0}> in the same file", open.name);
+            let message = format!("<{0}>: this section is never closed; write </{0}> in the same file", open.name);
             self.errors.push(ConfigError::at(&open.at, message));
             stack.close_innermost();
         }
@@ -211,7 +211,7 @@ impl<'a> ConfigReader<'a> {
         };
         if name.eq_ignore_ascii_case("Perl") {
             let raw =
-                stack.lines.raw_until_end_of(name).ok_or("<Perl>: this section is never closed: write </Perl>")?;
+                stack.lines.raw_until_end_of(name).ok_or("<Perl>: this section is never closed; write </Perl>")?;
             open.args.push(raw);
             open.fate = if stack.is_skipping() { SectionFate::Skipped } else { SectionFate::Kept };
             stack.open.push(open);
@@ -235,7 +235,7 @@ impl<'a> ConfigReader<'a> {
         }
         if stack.open.len() >= DEEPEST && !stack.is_skipping() {
             stack.open.push(open);
-            return Err(format!("<{name}>: more than {DEEPEST} nested sections: close some"));
+            return Err(format!("<{name}>: more than {DEEPEST} nested sections; close some"));
         }
         let args = if stack.is_skipping() { Ok(None) } else { self.section(inner) };
         if let Ok(Some((args, fate))) = &args {
@@ -264,7 +264,7 @@ impl<'a> ConfigReader<'a> {
     pub(super) fn words(&self, line: &str) -> Result<Vec<String>, String> {
         if line.contains(char::REPLACEMENT_CHARACTER) {
             return Err(
-                "this line is not UTF-8: convert the file, for instance with iconv -f latin1 -t utf8".to_owned()
+                "this line is not UTF-8; convert the file, for instance with iconv -f latin1 -t utf8".to_owned()
             );
         }
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

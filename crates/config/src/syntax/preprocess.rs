@@ -18,17 +18,17 @@ impl ConfigReader<'_> {
     pub(super) fn section(&self, inner: &str) -> Result<Option<(Vec<String>, SectionFate)>, String> {
         let Some(inner) = inner.strip_suffix('>') else {
             return Err(format!(
-                "`<{inner}` has no `>` at the end of the line: write it, and comments on lines of their own"
+                "`<{inner}` has no `>` at the end of the line; write it, and comments on lines of their own"
             ));
         };
         let mut args = self.words(inner)?.into_iter();
-        let name = args.next().ok_or("`<>` has no name: write for instance <Location /path>")?;
+        let name = args.next().ok_or("`<>` has no name; write for instance <Location /path>")?;
         let args: Vec<String> = args.collect();
         let fate = match name.to_ascii_lowercase().as_str() {
             "ifmodule" if self.keeps_skipped && args.iter().all(|module| self.is_lacking(module)) => SectionFate::Kept,
             "ifmodule" => condition(&name, &args, self.source.is_module)?,
             "iffile" if !self.reads_files => {
-                return Err(format!("<{name}>: is not allowed in .htaccess files: write it in the main configuration"));
+                return Err(format!("<{name}>: is not allowed in .htaccess files; write it in the main configuration"));
             }
             "iffile" => condition(&name, &args, |path| (self.source.exists)(&self.server_root.join(path)))?,
             "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
@@ -62,14 +62,14 @@ impl ConfigReader<'_> {
             }
             ("undefine", [name]) => self.variables.undefine(name),
             ("use" | "undefmacro", _) if !self.reads_files => {
-                return Err(format!("{name}: is not allowed in .htaccess files: write it in the main configuration"));
+                return Err(format!("{name}: is not allowed in .htaccess files; write it in the main configuration"));
             }
             ("use", [of, values @ ..]) => self.use_macro(of, values, at, stack)?,
             ("undefmacro", [of]) => self.macros.undefine(of)?,
             ("use" | "undefmacro", _) => return Err(format!("{name}: expected the name of a macro")),
             ("undefine", _) => return Err("UnDefine: expected one name".to_owned()),
             ("include" | "includeoptional", _) if !self.reads_files => {
-                return Err(format!("{name}: is not allowed in .htaccess files: write it in the main configuration"));
+                return Err(format!("{name}: is not allowed in .htaccess files; write it in the main configuration"));
             }
             ("include", [pattern]) => self.include(pattern, include::IfMissing::IsAnError, at, stack)?,
             ("includeoptional", [pattern]) => self.include(pattern, include::IfMissing::IsFine, at, stack)?,
@@ -92,12 +92,12 @@ impl ConfigReader<'_> {
     /// `<Macro name parameter…>`: stores the lines up to `</Macro>`.
     pub(super) fn define_macro(&mut self, inner: &str, at: &At, stack: &mut SectionStack<'_>) -> Result<(), String> {
         let text = stack.lines.raw_until_end_of("Macro");
-        let text = text.ok_or("<Macro>: this section is never closed: write </Macro> in the same file")?;
+        let text = text.ok_or("<Macro>: this section is never closed; write </Macro> in the same file")?;
         if stack.is_skipping() {
             return Ok(());
         }
         if !self.reads_files {
-            return Err("<Macro>: is not allowed in .htaccess files: write it in the main configuration".to_owned());
+            return Err("<Macro>: is not allowed in .htaccess files; write it in the main configuration".to_owned());
         }
         let words = self.words(inner.trim_end().strip_suffix('>').unwrap_or(inner))?;
         self.macros.define(words.get(1..).unwrap_or_default(), text, at)
@@ -152,7 +152,7 @@ impl ConfigReader<'_> {
         self.pass("Include", &[self.server_root.join(pattern).to_string_lossy().into_owned()], at);
         for path in include::find(self.source, &self.server_root.join(pattern), missing)? {
             if self.reading.contains(&path) || self.reading.len() == DEEPEST {
-                return Err(format!("Include: {} includes itself: remove this line", path.display()));
+                return Err(format!("Include: {} includes itself; remove this line", path.display()));
             }
             match (self.source.read)(&path) {
                 Ok(text) => {
@@ -174,5 +174,5 @@ impl ConfigReader<'_> {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> String {
-    format!("Include: cannot read {}: {error}: correct the path, or make it readable", path.display())
+    format!("Include: cannot read {}: {error}; correct the path, or make it readable", path.display())
 }

@@ -62,7 +62,7 @@ impl<'a> SectionStack<'a> {
 
     pub fn close(&mut self, name: &str) -> Result<(), String> {
         let Some(innermost) = self.open.last() else {
-            return Err(format!("</{name}> has no <{name}> before it: remove it, or add the beginning"));
+            return Err(format!("</{name}> has no <{name}> before it; remove it, or add the beginning"));
         };
         if innermost.name.eq_ignore_ascii_case(name) {
             self.close_innermost();

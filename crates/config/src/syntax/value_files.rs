@@ -60,7 +60,7 @@ impl ValueFiles<'_> {
             .collect();
         match directives.is_empty() {
             true => Err(format!(
-                "{}: {file} lists no proxies, and without a list every proxy is trusted: add one, or remove this line",
+                "{}: {file} lists no proxies, and without a list every proxy is trusted; add one, or remove this line",
                 directive.name
             )),
             false => Ok(directives),
@@ -77,7 +77,7 @@ impl ValueFiles<'_> {
     fn read(&self, name: &str, file: &str) -> Result<String, String> {
         let path = self.server_root.join(file);
         (self.source.read)(&path).map_err(|error| {
-            format!("{name}: cannot read {}: {error}: correct the path, or make it readable", path.display())
+            format!("{name}: cannot read {}: {error}; correct the path, or make it readable", path.display())
         })
     }
 }

@@ -30,7 +30,7 @@ fn holds(operator: &str, version: &str) -> Result<bool, String> {
         return Ok(pattern.map_err(|error| format!("<IfVersion>: {error}"))?.is_match(&spoken));
     }
     let wanted =
-        parts(version).ok_or_else(|| format!("<IfVersion>: invalid version {version:?}: write for instance 2.4.1"))?;
+        parts(version).ok_or_else(|| format!("<IfVersion>: invalid version {version:?}; write for instance 2.4.1"))?;
     let order = SPOKEN.cmp(&wanted);
     match operator {
         "=" | "==" => Ok(order.is_eq()),

@@ -93,7 +93,7 @@ fn quoted(text: &str, mark: char) -> Result<(String, &str), String> {
 }
 
 fn unclosed(mark: char, text: &str) -> String {
-    format!("the {mark} before `{text}` is never closed: close it on the same line, or end the line with \\")
+    format!("the {mark} before `{text}` is never closed; close it on the same line, or end the line with \\")
 }
 
 /// The text up to the next space. A quotation mark inside is an ordinary character, two backslashes are one.

@@ -20,7 +20,7 @@ impl Row {
         }
         let advice = match has_comment {
             true => ": comments stand on lines of their own",
-            false if has_more && self.takes.has_text() => ": put values with spaces in quotation marks",
+            false if has_more && self.takes.has_text() => "; put values with spaces in quotation marks",
             false => "",
         };
         format!("expected `{}`, got {}{advice}", self.syntax(), arguments(args.len()))
@@ -29,8 +29,8 @@ impl Row {
     /// Checks that a section is written as a section, and a line as a line.
     pub fn check_form(&self, directive: &Directive) -> Result<(), String> {
         match (self.takes.form(), &directive.section) {
-            (Form::Section, None) => Err(format!("is a section: write {} … </{}>", self.syntax(), self.name)),
-            (Form::Line, Some(_)) => Err(format!("is not a section: write `{}`", self.syntax())),
+            (Form::Section, None) => Err(format!("is a section; write {} … </{}>", self.syntax(), self.name)),
+            (Form::Line, Some(_)) => Err(format!("is not a section; write `{}`", self.syntax())),
             _ => Ok(()),
         }
     }
@@ -50,7 +50,7 @@ impl Row {
         if self.contexts.has(context) {
             return Ok(());
         }
-        Err(format!("is not allowed in {}: move it to {}", context.name(), alternatives(&self.contexts.names())))
+        Err(format!("is not allowed in {}; move it to {}", context.name(), alternatives(&self.contexts.names())))
     }
 
     /// Checks that the directive is allowed in `<If>`: as in a container, if it can differ between requests.
@@ -61,7 +61,7 @@ impl Row {
         if self.contexts.overlaps(CONTAINERS) {
             return Ok(());
         }
-        Err(format!("is not allowed in <If>: move it to {}", alternatives(&self.contexts.names())))
+        Err(format!("is not allowed in <If>; move it to {}", alternatives(&self.contexts.names())))
     }
 }
 

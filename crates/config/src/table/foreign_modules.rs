@@ -42,7 +42,7 @@ const SIGN_ON: &str = "let a proxy in front sign users in, and take the name fro
     SetEnvIfExpr \"-R '192.0.2.1' && req('X-Remote-User') =~ /(.+)/\" REMOTE_USER=$1 with Require env REMOTE_USER";
 const OWN_SERVER: &str = "start the application with its own server and write ProxyPass to it";
 const BY_PERL: &str = "check users with AuthUserFile, or with a PerlAuthenHandler";
-const ONE_USER: &str = "all programs run as User and Group: start a second Cameleer with the other User and \
+const ONE_USER: &str = "all programs run as User and Group; start a second Cameleer with the other User and \
     Listen unix:/path, and write ProxyPass unix:/path|http://localhost/ here";
 const NO_LIMIT_OF_BYTES: &str = "there is no limit of bandwidth: MaxConcurrentReqs limits a place, \
     MaxConnectionsPerClient a client";

@@ -64,29 +64,29 @@ const GROUPS: &[Group] = &[
     Group { fate: Ignored, advice: OF_OTHERS, names: "ProxyHTMLEvents ProxyHTMLLinks" },
     Group {
         fate: Refused,
-        advice: "responders are not asked about certificates of clients: use SSLCARevocationFile with SSLCARevocationCheck",
+        advice: "responders are not asked about certificates of clients; use SSLCARevocationFile with SSLCARevocationCheck",
         names: "SSLOCSPEnable=off",
     },
     Group {
         fate: Refused,
-        advice: "TLS does not use OpenSSL here: use SSLProtocol and SSLCipherSuite, or remove the line",
+        advice: "TLS does not use OpenSSL here; use SSLProtocol and SSLCipherSuite, or remove the line",
         names: "SSLOpenSSLConfCmd:DHParameters:ECDHParameters:Curves:Groups:RecordPadding",
     },
     Group {
         fate: Refused,
-        advice: "certificates are read from files and never fetched: name the files with SSLCertificateFile",
+        advice: "certificates are read from files and never fetched; name the files with SSLCertificateFile",
         names: "SSLFIPS SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLVHostSNIPolicy SSLProxyCARevocationCheck SSLProxyCARevocationFile SSLProxyCARevocationPath \
             SSLProxyMachineCertificateChainFile SSLProxyMachineCertificatePath SecureListen NWSSLTrustedCerts \
             NWSSLUpgradeable",
     },
     Group {
         fate: Refused,
-        advice: "only http-01 and tls-alpn-01 are supported: use these, or another ACME client with SSLCertificateFile",
+        advice: "only http-01 and tls-alpn-01 are supported; use these, or another ACME client with SSLCertificateFile",
         names: "MDChallengeDns01 MDChallengeDns01Version",
     },
     Group {
         fate: Refused,
-        advice: "connections to the certificate authority go directly: open the firewall for them, or use another ACME \
+        advice: "connections to the certificate authority go directly; open the firewall for them, or use another ACME \
                  client with SSLCertificateFile",
         names: "MDHttpProxy MDHttpProxyCACertificateFile",
     },
@@ -128,7 +128,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "the server searches a directory as AuthLDAPBindDN and trusts it by LDAPTrustedGlobalCert: use these",
+        advice: "the server searches a directory as AuthLDAPBindDN and trusts it by LDAPTrustedGlobalCert; use these",
         names: "AuthLDAPAuthorizePrefix AuthLDAPCharsetConfig AuthLDAPCompareAsUser=off AuthLDAPInitialBindAsUser=off AuthLDAPInitialBindPattern \
             AuthLDAPSearchAsUser=off LDAPTrustedClientCert",
     },
@@ -162,7 +162,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "Lua is not run here: write a Perl handler, such as PerlAccessHandler or PerlFixupHandler",
+        advice: "Lua is not run here; write a Perl handler, such as PerlAccessHandler or PerlFixupHandler",
         names: "LuaAuthzProvider LuaHookAccessChecker LuaHookAuthChecker LuaHookCheckUserID LuaHookFixups LuaHookInsertFilter LuaHookLog \
             LuaHookMapToStorage LuaHookPreTranslate LuaHookTranslateName LuaHookTypeChecker LuaInputFilter LuaMapHandler \
             LuaOutputFilter LuaQuickHandler",
@@ -170,7 +170,7 @@ const GROUPS: &[Group] = &[
     Group { fate: Refused, advice: "write a ServerName or ServerAlias for each name", names: "ServerPath" },
     Group {
         fate: Refused,
-        advice: "everything runs as User and Group: use another instance for another user",
+        advice: "everything runs as User and Group; use another instance for another user",
         names: "SuexecUserGroup AssignUserID Suexec ChrootDir VHostUser VHostGroup VHostCGIMode VHostCGIPrivs VHostPrivs VHostSecure \
             PrivilegesMode DTracePrivileges",
     },
@@ -214,7 +214,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "PHP is not run here: pass these paths with ProxyPass to a server that runs it",
+        advice: "PHP is not run here; pass these paths with ProxyPass to a server that runs it",
         names: "php_value php_flag php_admin_value php_admin_flag PHPINIDir",
     },
     Group {
@@ -242,6 +242,9 @@ const GROUPS: &[Group] = &[
     },
 ];
 
+/// Begins of advice that says what to do. Other advice begins with the reason.
+const REMEDIES: [&str; 6] = ["allow ", "check ", "limit ", "remove ", "use ", "write "];
+
 /// Groups and their entries by the entry's name in lower case.
 static BY_NAME: LazyLock<HashMap<String, (&Group, &str)>> = LazyLock::new(|| {
     let entries = GROUPS.iter().flat_map(|group| group.names.split_whitespace().map(move |entry| (group, entry)));
@@ -251,12 +254,14 @@ static BY_NAME: LazyLock<HashMap<String, (&Group, &str)>> = LazyLock::new(|| {
 /// Treatment of an unsupported directive of httpd, and its message. `None`: httpd has no such directive either.
 pub fn find(name: &str, args: &[String]) -> Option<(Unsupported, String)> {
     if name.to_ascii_lowercase().starts_with("mod_gzip_") {
-        return Some((Ignored, "is not supported: write AddOutputFilterByType DEFLATE and the types".to_owned()));
+        return Some((Ignored, "is not supported; write AddOutputFilterByType DEFLATE and the types".to_owned()));
     }
     let (group, entry) = BY_NAME.get(&name.to_ascii_lowercase())?;
     let fate = if is_harmless(entry, args) { Ignored } else { group.fate };
     let end = if fate == Refused { "" } else { " (this line is ignored)" };
-    Some((fate, format!("is not supported: {}{end}", group.advice)))
+    let is_remedy = REMEDIES.iter().any(|verb| group.advice.starts_with(verb));
+    let mark = if is_remedy { ';' } else { ':' };
+    Some((fate, format!("is not supported{mark} {}{end}", group.advice)))
 }
 
 /// Whether nothing changes without this unsupported directive.

@@ -39,7 +39,7 @@ fn log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let nickname = args.get(1).cloned().unwrap_or_default();
     if nickname.contains('%') {
         return Err(format!(
-            "a nickname must not contain %: put the whole format in quotation marks (got \"{nickname}\")"
+            "a nickname must not contain %; put the whole format in quotation marks (got \"{nickname}\")"
         ));
     }
     draft.logs.formats.push((draft.position.host, nickname, args[0].clone()));
@@ -155,7 +155,7 @@ fn target(draft: &Draft, text: &str) -> Result<LogTarget, String> {
     match text {
         "-" => Ok(LogTarget::Standard),
         _ if text == "syslog" || text.starts_with("syslog:") => {
-            Err("only ErrorLog knows syslog, as in httpd: write \"|logger -t httpd -p local7.info\"".to_owned())
+            Err("only ErrorLog knows syslog, as in httpd; write \"|logger -t httpd -p local7.info\"".to_owned())
         }
         _ => Ok(LogTarget::File(draft.path(text))),
     }

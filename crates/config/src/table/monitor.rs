@@ -32,12 +32,12 @@ fn admin_listen(draft: &mut Draft, word: &str) -> Result<(), String> {
     let port_alone = word.parse::<u16>().is_ok();
     if port_alone {
         return Err(format!(
-            "expected an address with a port, got \"{word}\": write 127.0.0.1:{word} for access from this machine only"
+            "expected an address with a port, got \"{word}\"; write 127.0.0.1:{word} for access from this machine only"
         ));
     }
     let (listen, at) = (address::listen(word)?, draft.at.clone());
     if draft.config.monitor.listen.iter().any(|known| known.listen == listen) {
-        return Err(format!("duplicate address {word}: remove one of the two lines"));
+        return Err(format!("duplicate address {word}; remove one of the two lines"));
     }
     draft.config.monitor.listen.push(AdminAddress { listen, at });
     Ok(())

@@ -47,6 +47,6 @@ fn server_type(_: &mut Draft, name: &str) -> Result<(), String> {
 fn bind_address(_: &mut Draft, address: &str) -> Result<(), String> {
     match address {
         "*" => Ok(()),
-        _ => Err(format!("expected *, got \"{address}\": write `Listen {address}:80` for this address alone")),
+        _ => Err(format!("expected *, got \"{address}\"; write `Listen {address}:80` for this address alone")),
     }
 }

@@ -102,7 +102,7 @@ fn max_clients(draft: &mut Draft, text: &str) -> Result<(), String> {
     let is_auto = text.eq_ignore_ascii_case("auto");
     if is_auto && !draft.config.more_pools.is_empty() {
         return Err(
-            "auto needs a server with one pool of workers, and this server has several: write a number".to_owned()
+            "auto needs a server with one pool of workers, and this server has several; write a number".to_owned()
         );
     }
     let pool = draft.pool();

@@ -119,7 +119,7 @@ fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSectio
             }
             Scope::Location(path.clone())
         }
-        _ => return Err(format!("expected one path, got \"{}\": put it in quotation marks", args.join(" "))),
+        _ => return Err(format!("expected one path, got \"{}\"; put it in quotation marks", args.join(" "))),
     };
     draft.container(SectionContext::Location, scope, Rank::LOCATION)
 }
@@ -139,7 +139,7 @@ fn directory(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSecti
             let rank = Rank::directory(path.components().count());
             (directory_scope(draft, path)?, rank)
         }
-        _ => return Err(format!("expected one path, got \"{}\": put it in quotation marks", args.join(" "))),
+        _ => return Err(format!("expected one path, got \"{}\"; put it in quotation marks", args.join(" "))),
     };
     draft.container(SectionContext::Directory, scope, rank)
 }
@@ -165,7 +165,7 @@ fn files(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
     let regex = match args {
         [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
         [name] => draft.pattern(&wildcard::to_anchored_regex(name, Slash::Ordinary))?,
-        _ => return Err(format!("expected one name, got \"{}\": put it in quotation marks", args.join(" "))),
+        _ => return Err(format!("expected one name, got \"{}\"; put it in quotation marks", args.join(" "))),
     };
     let rank = draft.files_rank();
     draft.container(SectionContext::Files, Scope::Files(regex), rank)

@@ -57,7 +57,7 @@ pub(super) static ROWS: &[Row] =
         .because("only the site knows its administrator; programs get `[no address given]`"),
     "The mail address that programs get as SERVER_ADMIN. A virtual host inherits it.",
     words("NameVirtualHost", SERVER, "address", 1..=1, |d, _| {
-        d.warn("has no effect, as in httpd 2.4: remove it");
+        d.warn("has no effect, as in httpd 2.4; remove it");
         Ok(())
     })
     .because("names select among several virtual hosts on one address without it"),
@@ -86,10 +86,10 @@ fn listen(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     };
     let listen = address::listen(&args[0])?;
     if https && matches!(listen, Listen::Unix(_)) {
-        return Err("TLS is not supported on unix sockets: remove https".to_owned());
+        return Err("TLS is not supported on unix sockets; remove https".to_owned());
     }
     if draft.config.listen.contains(&listen) {
-        return Err(format!("duplicate address {}: remove one of the two lines", args[0]));
+        return Err(format!("duplicate address {}; remove one of the two lines", args[0]));
     }
     if https {
         draft.config.https.push((listen.clone(), draft.at.clone()));
@@ -108,7 +108,7 @@ fn server_name(draft: &mut Draft, text: &str) -> Result<(), String> {
 
 /// `LoadModule identifier file`
 fn load_module(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let message = format!("{} is not part of Cameleer and is not loaded: remove this line", args[0]);
+    let message = format!("{} is not part of Cameleer and is not loaded; remove this line", args[0]);
     if modules::is_of_httpd(&args[0]) {
         draft.without_effect(&message);
     } else if !modules::is_embodied(&args[0]) {

@@ -6,7 +6,7 @@ use crate::table::{self, foreign_modules};
 pub fn message(name: &str, guesses: &mut u32) -> String {
     if let Some(module) = foreign_modules::of_directive(name) {
         let advice = foreign_modules::nearest(name).unwrap_or(module.advice);
-        return format!("is not supported: {} is not part of Cameleer: {advice}", module.name);
+        return format!("is not supported: {} is not part of Cameleer; {advice}", module.name);
     }
     let may_guess = *guesses > 0;
     *guesses = guesses.saturating_sub(1);
@@ -61,7 +61,7 @@ mod tests {
     fn a_directive_of_a_module_in_c_names_the_module_and_what_to_use() {
         let advice = message("DOSPageCount", &mut 1);
         assert!(
-            advice.starts_with("is not supported: mod_evasive is not part of Cameleer: write SpeedLimit "),
+            advice.starts_with("is not supported: mod_evasive is not part of Cameleer; write SpeedLimit "),
             "{advice}"
         );
         assert!(message("WSGIScriptAlias", &mut 1).contains("mod_wsgi"));

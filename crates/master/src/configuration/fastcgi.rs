@@ -19,7 +19,7 @@ fn warning(section: &Section) -> Option<ConfigError> {
             let BackendAddress::Unix(socket) = &backend.url.address else { return None };
             let folder = socket.parent().filter(|folder| is_open(folder))?;
             format!(
-                "FastCgiExternalServer: {}: all users may write to {}, and so put a socket of theirs in its place: move it to a \
+                "FastCgiExternalServer: {}: all users may write to {}, and so put a socket of theirs in its place; move it to a \
                  folder that only the application's user may write to",
                 socket.display(),
                 folder.display()

@@ -43,7 +43,7 @@ impl HtaccessJudge<'_> {
         let text = match &found.text {
             Ok(text) => text,
             Err(error) => {
-                self.ledger.add(LineVerdict::open(&at(0), format!("requests below are answered 500: {error}"), None));
+                self.ledger.add(LineVerdict::open(&at(0), format!("requests below are answered 500; {error}"), None));
                 return;
             }
         };

@@ -116,7 +116,7 @@ fn in_a_circle(line: &IncludeLine) -> LineVerdict {
     let file = line.files.first().map(|file| file.display().to_string()).unwrap_or_default();
     match line.files.len() {
         1 => {
-            let sentence = format!("Include: {file} includes itself: remove this line");
+            let sentence = format!("Include: {file} includes itself; remove this line");
             LineVerdict::open(&line.at, sentence, Some(LineEdit::Comment))
         }
         _ => undecided(&line.at, "Include: one of the files includes itself: name the others"),
@@ -160,7 +160,7 @@ impl IncludeJudge<'_> {
 
     fn why(&self, path: &Path) -> String {
         let why = self.site.unread.get(path).map_or("", |unread| unread.why.as_str());
-        format!("Include: cannot read {}: {why}: correct the path, or make it readable", path.display())
+        format!("Include: cannot read {}: {why}; correct the path, or make it readable", path.display())
     }
 
     /// The files of the line that could not be read, and the folders of its patterns that could not be listed.

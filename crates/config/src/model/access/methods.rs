@@ -52,7 +52,7 @@ impl Methods {
     /// Parses the arguments of `<Limit>`.
     pub fn listed(names: &[String]) -> Result<Methods, String> {
         names.iter().try_fold(Methods::NONE, |all, name| match Methods::of(name) {
-            _ if name == "TRACE" => Err("TRACE cannot be limited: leave it out".to_owned()),
+            _ if name == "TRACE" => Err("TRACE cannot be limited; leave it out".to_owned()),
             Methods(OTHER) => Err(format!("expected methods like GET or POST, in capitals, got \"{name}\"")),
             one => Ok(all.with(one)),
         })

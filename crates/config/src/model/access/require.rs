@@ -195,7 +195,10 @@ impl Require {
     /// The requirement that a name of `<AuthzProviderAlias>` stands for.
     fn of_alias(alias: &ProviderAlias, words: &[String], vocabulary: &mut Vocabulary<'_>) -> Result<Require, String> {
         if !words.is_empty() {
-            return Err(format!("expected nothing after this name, which stands for {}", alias.base));
+            let (base, words) = (&alias.base, words.join(" "));
+            return Err(format!(
+                "expected nothing after this name, which stands for {base}, got \"{words}\"; remove it"
+            ));
         }
         let all: Vec<String> = [alias.base.clone()].into_iter().chain(alias.words.iter().cloned()).collect();
         let none = BTreeMap::new();
@@ -213,11 +216,11 @@ impl Require {
                 Require::Database(GroupRequirement { lookup, groups })
             }
             Require::FileGroup(_) if has_group_file => {
-                return Err("has an AuthGroupFile of its own: write it in the place instead of the alias".to_owned());
+                return Err("has an AuthGroupFile of its own; write it in the place instead of the alias".to_owned());
             }
             Require::Ldap(..) if own.as_ref().is_some_and(|own| own.directory.is_some()) => {
                 return Err(
-                    "has a directory of its own: write AuthLDAPURL in the place instead of the alias".to_owned()
+                    "has a directory of its own; write AuthLDAPURL in the place instead of the alias".to_owned()
                 );
             }
             meant => meant,

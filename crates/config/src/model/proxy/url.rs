@@ -103,8 +103,8 @@ impl BackendUrl {
             "ws" => BackendScheme::Ws,
             "wss" => BackendScheme::Wss,
             "balancer" => BackendScheme::Balancer,
-            "h2" => return Err("HTTP/2 to backends is not supported: write https://, which speaks HTTP/1.1".to_owned()),
-            "h2c" => return Err("HTTP/2 to backends is not supported: write http://, which speaks HTTP/1.1".to_owned()),
+            "h2" => return Err("HTTP/2 to backends is not supported; write https://, which speaks HTTP/1.1".to_owned()),
+            "h2c" => return Err("HTTP/2 to backends is not supported; write http://, which speaks HTTP/1.1".to_owned()),
             other @ ("scgi" | "uwsgi" | "ajp" | "ftp" | "fdpass") => {
                 return Err(format!("backends of the scheme {other}:// are not supported: {FORM}"));
             }

@@ -40,7 +40,7 @@ impl ForcePriority {
             }
         }
         match none && (force.prefer || force.fallback) {
-            true => Err("None cannot be combined with Prefer or Fallback: remove None, or the others".to_owned()),
+            true => Err("None cannot be combined with Prefer or Fallback; remove None, or the others".to_owned()),
             false => Ok(force),
         }
     }

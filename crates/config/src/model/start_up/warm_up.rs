@@ -85,7 +85,7 @@ impl WarmUpUrl {
         let Some(scheme) = scheme else { return Ok(WarmUpUrl { site: None, target: target(text, rest)? }) };
         let (name, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
         if name.is_empty() || name.contains(['@', '?', '#']) {
-            return Err(format!("expected a host in \"{text}\": write http://name/path"));
+            return Err(format!("expected a host in \"{text}\"; write http://name/path"));
         }
         Ok(WarmUpUrl { site: Some((scheme, name.to_owned())), target: target(text, path)? })
     }
@@ -96,7 +96,7 @@ fn target(text: &str, path: &str) -> Result<String, String> {
     match base::path::normalise(path.split('?').next().unwrap_or_default().as_bytes()) {
         Ok(_) if is_sendable => Ok(path.to_owned()),
         _ => {
-            Err(format!("expected a URL path, got \"{text}\": begin it with /, and write non-ASCII characters as %xx"))
+            Err(format!("expected a URL path, got \"{text}\"; begin it with /, and write non-ASCII characters as %xx"))
         }
     }
 }

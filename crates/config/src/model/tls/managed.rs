@@ -24,7 +24,7 @@ pub struct ManagedCertificates {
     pub base_server: bool,
     /// `MDPortMap`
     pub ports: PortMap,
-    /// `MDCACertificateFile`: authorities that may sign the certificate of the CA's own server; `None`: the system's.
+    /// `MDCACertificateFile`: root certificates for the connection to the ACME server; `None`: the system's.
     pub trust: Option<NamedFile>,
     /// `MDRetryDelay`: the wait after the first failure; it doubles up to a day.
     pub retry_delay: Duration,
@@ -39,7 +39,7 @@ pub struct ManagedDomain {
     pub names: Vec<String>,
     /// Position of the directive.
     pub at: At,
-    /// Settings in force.
+    /// Settings of the domain; where its section has none, those outside of `<MDomainSet>`.
     pub settings: DomainSettings,
     /// Challenges that can be answered, in the order in which they are tried.
     pub challenges: Vec<ChallengeType>,
@@ -231,7 +231,7 @@ impl ManagedDomain {
 pub fn check_name(name: &str) -> Result<(), String> {
     if name.starts_with("*.") {
         return Err(format!(
-            "{name}: authorities sign names with * only for dns-01, which is not supported: list the names, or get the \
+            "{name}: authorities sign names with * only for dns-01, which is not supported; list the names, or get the \
              certificate with another ACME client and name it with SSLCertificateFile"
         ));
     }

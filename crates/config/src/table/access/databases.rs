@@ -144,7 +144,7 @@ fn authn_alias(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSec
         return Err(format!("expected {} before the name, got \"{base}\"", PasswordSource::names()));
     }
     if PasswordSource::named(name).is_some() {
-        return Err(format!("\"{name}\" is the name of a built-in provider: choose another one"));
+        return Err(format!("\"{name}\" is the name of a built-in provider; choose another one"));
     }
     let (alias, position) = alias(draft, base, &[])?;
     draft.config.authn_aliases.insert(name.to_ascii_lowercase(), alias);
@@ -156,7 +156,7 @@ fn authz_alias(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSec
     let [base, name, words @ ..] = args else { return Ok(None) };
     let words: Vec<String> = words.iter().flat_map(|word| word.split_ascii_whitespace()).map(str::to_owned).collect();
     if base.eq_ignore_ascii_case("not") {
-        return Err("expected a requirement, got \"not\": write `Require not NAME` where the alias is used".to_owned());
+        return Err("expected a requirement, got \"not\"; write `Require not NAME` where the alias is used".to_owned());
     }
     check_requirement(draft, base, &words)?;
     let (alias, position) = alias(draft, base, &words)?;

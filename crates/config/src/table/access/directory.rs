@@ -138,7 +138,7 @@ fn security(word: &str) -> Result<LdapSecurity, String> {
 /// `AuthLDAPBindPassword password`
 fn bind_password(draft: &mut Draft, password: &str) -> Result<(), String> {
     if password.starts_with("exec:") {
-        return Err("no program is run for the password: write ${NAME} for a variable of the environment".to_owned());
+        return Err("no program is run for the password; write ${NAME} for a variable of the environment".to_owned());
     }
     place(draft).bind_password = Secret(password.to_owned());
     Ok(())
@@ -178,7 +178,7 @@ fn attribute(name: &str) -> Result<String, String> {
 fn trusted(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [kind, path, ..] = args else { return Ok(()) };
     if !kind.eq_ignore_ascii_case("CA_BASE64") {
-        return Err(format!("expected CA_BASE64, got \"{kind}\": convert the file to PEM with openssl"));
+        return Err(format!("expected CA_BASE64, got \"{kind}\"; convert the file to PEM with openssl"));
     }
     let path = draft.path(path);
     draft.config.ldap.authorities.push(path);

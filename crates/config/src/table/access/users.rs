@@ -230,7 +230,7 @@ fn nonce_lifetime(draft: &mut Draft, text: &str) -> Result<(), String> {
     let lifetime = match text.parse::<i64>() {
         Ok(seconds @ 1..) => NonceLifetime::Limited(Duration::from_secs(seconds.unsigned_abs())),
         Ok(..0) => NonceLifetime::Unlimited,
-        Ok(0) => return Err("0, one nonce for each request, is not supported: give a number of seconds".to_owned()),
+        Ok(0) => return Err("0, one nonce for each request, is not supported; give a number of seconds".to_owned()),
         Err(_) => return Err(format!("expected a number of seconds, got \"{text}\"")),
     };
     draft.settings().access.nonce_lifetime = Some(lifetime);
@@ -260,7 +260,7 @@ fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
 fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let what = parsed(draft, args)?;
     if matches!(what, Require::Not(_)) {
-        return Err("`not` alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned());
+        return Err("`not` alone permits nobody; put it in <RequireAll> together with a positive Require".to_owned());
     }
     add(draft, joined(args), what);
     Ok(())
@@ -278,7 +278,7 @@ fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> OpenedS
 
 /// `<RequireNone>`
 fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> OpenedSection {
-    Err("alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned())
+    Err("alone permits nobody; put it in <RequireAll> together with a positive Require".to_owned())
 }
 
 fn parsed(draft: &mut Draft, args: &[String]) -> Result<Require, String> {

@@ -125,7 +125,7 @@ fn outside(draft: &mut Draft, set: Set, text: &str) -> Result<(), String> {
 
 /// A file of one domain, outside of its section.
 fn outside_of_set(draft: &mut Draft, _: PathBuf) {
-    draft.warn("is ignored outside of <MDomainSet>: move it there");
+    draft.warn("is ignored outside of <MDomainSet>; move it there");
 }
 
 /// `<MDomainSet name…>`
@@ -155,10 +155,10 @@ fn domain(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<()
         return Err("expected at least one name".to_owned());
     }
     if domain.names.len() > MOST_NAMES {
-        return Err(format!("has {} names, and a certificate at most {MOST_NAMES}: use several", domain.names.len()));
+        return Err(format!("has {} names, and a certificate at most {MOST_NAMES}; use several", domain.names.len()));
     }
     if draft.config.managed.domains.len() >= MOST_DOMAINS {
-        return Err(format!("there are more than {MOST_DOMAINS} managed domains: merge some"));
+        return Err(format!("there are more than {MOST_DOMAINS} managed domains; merge some"));
     }
     draft.config.managed.domains.push(domain);
     Ok(())
@@ -171,7 +171,7 @@ fn set_in(draft: &mut Draft, domain: &mut ManagedDomain, directive: &Directive) 
     }
     let found = SETTERS.iter().find(|(name, _)| is(name));
     let Some((_, set)) = found else {
-        return Err("is not allowed in <MDomainSet>: move it out of the section".to_owned());
+        return Err("is not allowed in <MDomainSet>; move it out of the section".to_owned());
     };
     if directive.args.is_empty() {
         return Err("expected an argument".to_owned());

@@ -52,7 +52,7 @@ fn one(args: &[String]) -> Result<&str, String> {
 pub(super) fn agreement(_: &mut Draft, settings: &mut DomainSettings, args: &[String]) -> Result<(), String> {
     let word = one(args)?;
     if !word.eq_ignore_ascii_case("accepted") {
-        return Err(format!("expected accepted, got \"{word}\": read the terms of the authority first"));
+        return Err(format!("expected accepted, got \"{word}\"; read the terms of the authority first"));
     }
     settings.agreed = Some(true);
     Ok(())
@@ -90,7 +90,7 @@ pub(super) fn challenges(draft: &mut Draft, settings: &mut DomainSettings, args:
         }
     }
     if all.is_empty() {
-        return Err("dns-01 is not supported: add http-01 or tls-alpn-01".to_owned());
+        return Err("dns-01 is not supported; add http-01 or tls-alpn-01".to_owned());
     }
     settings.challenges = Some(all);
     Ok(())

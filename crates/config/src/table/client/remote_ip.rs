@@ -12,7 +12,7 @@ pub static ROWS: &[Row] = rows![
         d.host().remote_ip.header = header(name)?;
         Ok(())
     })
-    .because("any client can send such a header: list the trusted proxies too"),
+    .because("any client can send such a header; list the trusted proxies too"),
     "The header in which proxies name the client: X-Forwarded-For, X-Real-IP, or Forwarded (its `for=`). It is read \
      from its end as long as a trusted proxy added the address. The address found becomes the client's for access \
      rules, logs and programs; the addresses read are removed from the header.",

@@ -105,7 +105,7 @@ pub fn versions_of(draft: &mut Draft, args: &[String]) -> Result<Versions, Strin
             "tlsv1.2" => versions.tls12 = on,
             "tlsv1.3" => versions.tls13 = on,
             "sslv2" | "sslv3" | "tlsv1" | "tlsv1.1" if on => {
-                draft.warn(&format!("{name} is insecure and not supported: remove it"));
+                draft.warn(&format!("{name} is insecure and not supported; remove it"));
             }
             "sslv2" | "sslv3" | "tlsv1" | "tlsv1.1" => {}
             _ => return Err(format!("expected all, TLSv1.2 or TLSv1.3, with + or - before, got \"{arg}\"")),

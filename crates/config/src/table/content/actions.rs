@@ -39,6 +39,6 @@ fn script(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 fn mention_path(draft: &mut Draft, script: &str) {
     if !script.starts_with('/') {
-        draft.warn(&format!("\"{script}\" is no URL path, and requests for it fail: begin it with /"));
+        draft.warn(&format!("\"{script}\" is no URL path, and requests for it fail; begin it with /"));
     }
 }

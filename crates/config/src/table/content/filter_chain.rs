@@ -74,7 +74,7 @@ fn declare(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn provide(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [name, provider, expression] = args else {
         return Err(
-            "the form with four words is that of httpd 2.2: write FilterProvider name provider \"expression\", for \
+            "the form with four words is that of httpd 2.2; write FilterProvider name provider \"expression\", for \
              instance \"%{CONTENT_TYPE} =~ m|^text/html|\""
                 .to_owned(),
         );
@@ -135,5 +135,5 @@ fn trace(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn declared<'a>(draft: &'a mut Draft, name: &str) -> Result<&'a mut SmartFilter, String> {
     let filter = draft.settings().response.filter_chain.filters.get_mut(name);
     filter
-        .ok_or_else(|| format!("the filter {name} is not declared in this section: write FilterDeclare {name} before"))
+        .ok_or_else(|| format!("the filter {name} is not declared in this section; write FilterDeclare {name} before"))
 }

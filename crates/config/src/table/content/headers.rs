@@ -72,7 +72,7 @@ pub fn header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let rule = header_rule(draft, args)?;
     if matches!(rule.action, HeaderChange::Echo(_) | HeaderChange::Note(_)) {
-        return Err(format!("{} applies to responses: write Header {0}", args.first().map_or("", String::as_str)));
+        return Err(format!("{} applies to responses; write Header {0}", args.first().map_or("", String::as_str)));
     }
     draft.settings().response.request_headers.push(rule);
     Ok(())

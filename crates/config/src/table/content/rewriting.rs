@@ -110,7 +110,7 @@ fn rule(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if flags.len() > 1 {
         let ignored = flags.get(1..).unwrap_or_default().join(" ");
         draft.warn(&format!(
-            "ignores \"{ignored}\", as httpd does: write all flags in one pair of brackets, as in [PT,L]"
+            "ignores \"{ignored}\", as httpd does; write all flags in one pair of brackets, as in [PT,L]"
         ));
     }
     let maps = maps(draft);

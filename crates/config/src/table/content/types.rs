@@ -72,7 +72,7 @@ pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
     let handler = Handler::named(name);
     if draft.htaccess.is_some() && handler.is_page() {
         return Err(format!(
-            "{name} shows the whole server and is not allowed in .htaccess files: write it in the main configuration"
+            "{name} shows the whole server and is not allowed in .htaccess files; write it in the main configuration"
         ));
     }
     if let Handler::Backend(backend) = &handler {

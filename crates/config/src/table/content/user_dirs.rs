@@ -32,9 +32,9 @@ fn user_dir(draft: &mut Draft, args: &[String]) -> Result<(), String> {
             draft.host().user_dir.to = Some(first.clone());
         }
         (_, []) => {
-            return Err(format!("home folders are not looked up: write a path, for instance /home/*/{first}"));
+            return Err(format!("home folders are not looked up; write a path, for instance /home/*/{first}"));
         }
-        _ => return Err("several folders are not supported: write one, with * for the name".to_owned()),
+        _ => return Err("several folders are not supported; write one, with * for the name".to_owned()),
     }
     Ok(())
 }

@@ -128,7 +128,7 @@ fn checked_change(text: &str) -> Result<(String, Option<String>), String> {
     let (name, value) = parse_change(text);
     if name.eq_ignore_ascii_case("HTTP_PROXY") && value.as_ref().is_some_and(|value| value.contains('$')) {
         return Err(format!(
-            "{name} must not depend on the request, because programs send their own requests there: write a fixed value"
+            "{name} must not depend on the request, because programs send their own requests there; write a fixed value"
         ));
     }
     Ok((name, value))

@@ -182,11 +182,11 @@ fn generation(draft: &mut Draft, word: &str) -> Result<(), String> {
     match draft.position.pool {
         _ if configured == speaks => Ok(()),
         DEFAULT => Err(format!(
-            "PerlGeneration {word} contradicts the definition of MODPERL2, which means generation 2: remove one of them"
+            "PerlGeneration {word} contradicts the definition of MODPERL2, which means generation 2; remove one of them"
         )),
         pool => {
             let name = draft.config.pool_name(pool);
-            Err(format!("PerlGeneration {word} contradicts an earlier line of pool {name}: remove one of them"))
+            Err(format!("PerlGeneration {word} contradicts an earlier line of pool {name}; remove one of them"))
         }
     }
 }
@@ -213,11 +213,11 @@ pub fn contradiction(directive: &Directive, generation: PerlGeneration) -> Optio
     let is_wrong = generation == PerlGeneration::One && is_sign(directive);
     is_wrong.then(|| match directive.args.first().is_some_and(is_handler) {
         true => {
-            "modperl belongs to mod_perl 2, and this server has mod_perl 1's API: write perl-script, or PerlGeneration 2"
+            "modperl belongs to mod_perl 2, and this server has mod_perl 1's API; write perl-script, or PerlGeneration 2"
                 .to_owned()
         }
         false => {
-            "belongs to mod_perl 2, and this server has mod_perl 1's API: write PerlGeneration 2, or remove this line"
+            "belongs to mod_perl 2, and this server has mod_perl 1's API; write PerlGeneration 2, or remove this line"
                 .to_owned()
         }
     })
@@ -226,7 +226,7 @@ pub fn contradiction(directive: &Directive, generation: PerlGeneration) -> Optio
 /// Refuses INCLUDES, which is no filter of request bodies.
 fn are_known(names: &str) -> Result<(), String> {
     match names.split(';').any(|name| name.trim().eq_ignore_ascii_case("includes")) {
-        true => Err("INCLUDES filters responses: write PerlSetOutputFilter".to_owned()),
+        true => Err("INCLUDES filters responses; write PerlSetOutputFilter".to_owned()),
         false => Ok(()),
     }
 }

@@ -91,7 +91,7 @@ fn perl_pool(draft: &mut Draft, name: &str) -> Result<(), String> {
     };
     if let Some(other) = draft.settings().pool.filter(|configured| *configured != pool) {
         return Err(format!(
-            "this place already has pool {}: remove one of the two lines",
+            "this place already has pool {}; remove one of the two lines",
             draft.config.pool_name(other)
         ));
     }
@@ -102,5 +102,5 @@ fn perl_pool(draft: &mut Draft, name: &str) -> Result<(), String> {
 fn unknown(draft: &Draft, name: &str) -> String {
     let known = |number: PoolNumber| draft.config.pool_name(number).to_owned();
     let known: Vec<String> = draft.config.pool_numbers().map(known).collect();
-    format!("there is no <WorkerPool {name}>: define it outside of all sections, or name one of {}", known.join(", "))
+    format!("there is no <WorkerPool {name}>; define it outside of all sections, or name one of {}", known.join(", "))
 }

@@ -21,7 +21,7 @@ pub static ROWS: &[Row] = rows![
     flag("PerlFreshRestart", SERVER, |_, _| {}).effect(Effect::Start).default("On", "a reload always starts a new perl"),
     "Accepted and ignored: every reload loads all code again, in new processes.",
     words("PerlOpmask", ANYWHERE, "file", 1..=1, |_, _| {
-            Err("operator masks are not supported, because they never confined hostile code: run code that you do not trust as another user \
+            Err("operator masks are not supported, because they never confined hostile code; run code that you do not trust as another user \
                 in another server, and remove this line"
                 .to_owned())
         }).of("cameleer.c").effect(Effect::Start).because("not supported"),
@@ -33,7 +33,7 @@ fn switch(draft: &mut Draft, on: bool, set: fn(&mut PerlSwitches, bool)) {
     let is_shared = draft.position.context == SectionContext::VirtualHost && draft.position.pool == DEFAULT;
     if is_shared {
         let effect = if on { "holds for all hosts with the same workers" } else { "has no effect" };
-        draft.warn(&format!("{effect}, because hosts share one perl: write it outside of <VirtualHost>"));
+        draft.warn(&format!("{effect}, because hosts share one perl; write it outside of <VirtualHost>"));
     }
     if on || !is_shared {
         set(draft.perl(), on);
@@ -91,7 +91,7 @@ fn one_word<'a>(draft: &mut Draft, switches: &str, next: &mut impl Iterator<Item
 
 fn with_value(draft: &mut Draft, letter: char, value: &str) -> Result<(), String> {
     if value.is_empty() {
-        return Err(format!("-{letter} needs a value: write it after the switch"));
+        return Err(format!("-{letter} needs a value; write it after the switch"));
     }
     if letter == 'I' {
         let folder = draft.path(value);

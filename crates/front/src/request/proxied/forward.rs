@@ -36,7 +36,7 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
         return Ok(None);
     }
     let refused = |status: StatusCode, why: &str| {
-        // For the error page.
+        // The ErrorDocuments of the host apply, which a request without a route does not have.
         context.leads_to(of_host.clone());
         context.log_error(own, &format_args!("ProxyRequests: {} is not forwarded: {why}", head.uri));
         Refusal::new(status)
@@ -118,7 +118,7 @@ pub fn is_forwarded(route: &Route) -> bool {
 
 /// The refusal of a forwarded request that needs a user: `Authorization` is for the server that it names.
 pub fn without_users(context: &RequestContext, route: &Route) -> Refusal {
-    let why = "passwords of clients of a forward proxy are not supported: use Require ip in <Proxy>";
+    let why = "passwords of clients of a forward proxy are not supported; use Require ip in <Proxy>";
     context.log_error(route, &why);
     Refusal::new(StatusCode::FORBIDDEN)
 }

@@ -70,7 +70,7 @@ struct DispatchedProvider {
 
 /// What the choice of filters depends on.
 pub struct FilteredResponse<'a> {
-    /// Its MIME type without parameters.
+    /// MIME type without parameters, such as `text/html`.
     pub mime: &'a str,
     /// Whether a backend answered.
     pub is_proxied: bool,
@@ -95,7 +95,7 @@ impl SmartFilter {
     pub fn set_protocol(&mut self, provider: FilterProvider, protocol: FilterProtocol) -> Result<(), String> {
         let mut named = self.providers.iter_mut().filter(|known| known.provider == provider).peekable();
         if named.peek().is_none() {
-            return Err("the filter does not have this provider: write its FilterProvider before".to_owned());
+            return Err("the filter does not have this provider; write its FilterProvider before".to_owned());
         }
         named.for_each(|known| known.protocol = protocol);
         Ok(())

@@ -83,7 +83,6 @@ const HEADERS: [&str; 7] = [
 /// Maximum nesting of maps in keys of maps.
 const DEEPEST: usize = 4;
 
-/// An expanded template.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filled {
     pub text: String,
@@ -289,7 +288,7 @@ fn known(name: &str) -> Option<RuleVariable> {
 }
 
 fn unknown(name: &str) -> String {
-    format!("%{{{name}}} is not supported in rules: use %{{HTTP:Header}}, %{{ENV:name}} or a variable of mod_rewrite")
+    format!("%{{{name}}} is not supported in rules; use %{{HTTP:Header}}, %{{ENV:name}} or a variable of mod_rewrite")
 }
 
 #[cfg(test)]

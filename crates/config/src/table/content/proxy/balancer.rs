@@ -105,10 +105,10 @@ fn member(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [url, words @ ..] = args else { return Err("expected the URL of a backend".to_owned()) };
     let url = BackendUrl::parse(url)?;
     if url.scheme == BackendScheme::Balancer {
-        return Err("a balancer cannot be a member of another: list the members of both in one".to_owned());
+        return Err("a balancer cannot be a member of another; list the members of both in one".to_owned());
     }
     if url.scheme == BackendScheme::Fcgi {
-        return Err("FastCGI applications cannot be members: let ProxyPass lead to one, and the application start more processes".to_owned());
+        return Err("FastCGI applications cannot be members; let ProxyPass lead to one, and the application start more processes".to_owned());
     }
     let mut backend = BackendParameters::default();
     let mut member = BalancerMember {
@@ -133,13 +133,13 @@ fn member(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         && check.method == HealthCheckMethod::Tcp
         && (check.uri.is_some() || check.condition.is_some())
     {
-        draft.warn("hcuri and hcexpr have no effect with hcmethod=TCP: set hcmethod to GET, HEAD or OPTIONS");
+        draft.warn("hcuri and hcexpr have no effect with hcmethod=TCP; set hcmethod to GET, HEAD or OPTIONS");
     }
     member.parameters = Arc::new(backend);
     let Some(balancer) = draft.balancer(&name) else { return Ok(()) };
     if balancer.members.len() >= MOST_MEMBERS {
         return Err(format!(
-            "balancer://{name} has more than {MOST_MEMBERS} members: remove some, or divide them between two balancers"
+            "balancer://{name} has more than {MOST_MEMBERS} members; remove some, or divide them between two balancers"
         ));
     }
     balancer.members.push(member);
@@ -193,7 +193,7 @@ impl MemberStatus {
 /// `ProxySet [balancer://name] parameter=value…`
 fn set(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (name, words) = named(draft, args).map_err(|_| {
-        "is supported for balancers only: write parameters of a backend behind its ProxyPass".to_owned()
+        "is supported for balancers only; write parameters of a backend behind its ProxyPass".to_owned()
     })?;
     set_all(draft, &name, words)
 }
@@ -252,7 +252,7 @@ fn method(name: &str) -> Result<LbMethod, String> {
         "byrequests" => Ok(LbMethod::ByRequests),
         "bytraffic" => Ok(LbMethod::ByTraffic),
         "bybusyness" => Ok(LbMethod::ByBusyness),
-        "heartbeat" => Err("heartbeat needs httpd's own messages between servers: use bybusyness".to_owned()),
+        "heartbeat" => Err("heartbeat needs httpd's own messages between servers; use bybusyness".to_owned()),
         _ => Err(format!("expected byrequests, bytraffic or bybusyness, got \"{name}\"")),
     }
 }

@@ -41,7 +41,7 @@ fn set_env_if(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let value = value.first().cloned().unwrap_or_default();
     if value.contains("%{") {
         return Err(
-            "expressions as values are not supported: write the value, with $1 for a group of the condition".to_owned()
+            "expressions as values are not supported; write the value, with $1 for a group of the condition".to_owned()
         );
     }
     let change = match variable.strip_prefix('!') {

@@ -45,7 +45,7 @@ pub fn template(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         match key != "hctemplate" && parameter(draft, &mut trial, &key, value)? {
             true => Ok((key, value.to_owned())),
             false => Err(format!(
-                "{key} is no parameter of a health check: use hcmethod, hcinterval, hcpasses, hcfails, hcuri or hcexpr"
+                "{key} is no parameter of a health check; use hcmethod, hcinterval, hcpasses, hcfails, hcuri or hcexpr"
             )),
         }
     });

@@ -116,7 +116,9 @@ fn external_server(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         let found = match &*option.to_ascii_lowercase() {
             "-host" => address(text(option, words.next())?)?,
             "-socket" => socket(draft, text(option, words.next())?)?,
-            "-initial-env" | "-priority" => return Err(format!("{option} is for programs that FastCgiServer starts")),
+            "-initial-env" | "-priority" => {
+                return Err(format!("{option} is for programs that FastCgiServer starts; remove it"));
+            }
             _ => {
                 common.take(draft, option, &mut words)?;
                 continue;
@@ -192,7 +194,7 @@ impl Common {
                 let priority = text(option, words.next())?;
                 if priority != "0" {
                     draft.warn(&format!(
-                        "{option} {priority} has no effect: start the program by nice in a wrapper script"
+                        "{option} {priority} has no effect; start the program by nice in a wrapper script"
                     ));
                 }
             }
@@ -202,7 +204,7 @@ impl Common {
             "-nph" => return Err("-nph is not supported: the program must write a header of CGI".to_owned()),
             _ => {
                 return Err(format!(
-                    "unknown option \"{option}\": see the list at `cameleer check --directives FastCgiServer`"
+                    "unknown option \"{option}\"; see the list at `cameleer check --directives FastCgiServer`"
                 ));
             }
         }

@@ -173,7 +173,7 @@ fn reverse(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         [there] if draft.is_in_container() => match place(draft)? {
             PassFrom::Prefix(path) => (path, there.clone()),
             PassFrom::Match(_) => {
-                return Err("is not allowed in <LocationMatch>: write the path and put the line outside".to_owned());
+                return Err("is not allowed in <LocationMatch>; write the path and put the line outside".to_owned());
             }
         },
         [here, there] => (here.clone(), there.clone()),

@@ -77,6 +77,8 @@ fn a_replay_may_be_sent_to_another_server() {
     let url = other.site.filled("http://127.0.0.1:@PORT@");
     assert_eq!(server.site.cameleer(["replay", &file, "--to", &url]).succeeded().out, "other POST");
     server.site.cameleer(["replay", &file, "--to", "https://localhost/"]).failed(2, "TLS is not supported");
+    let advice = "/nope: cannot open the recording: No such file or directory (os error 2); name a file of RecordFailuresDirectory";
+    server.site.cameleer(["replay", "/nope"]).failed(1, advice);
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn a_long_body_is_not_recorded_and_may_be_given() {
     assert_eq!(recording["body_length"], 200_000);
     assert!(recording["body"].is_null(), "{recording}");
     let file = path.display().to_string();
-    server.site.cameleer(["replay", &file]).failed(1, "give it with --body FILE");
+    server.site.cameleer(["replay", &file]).failed(1, "; give one with --body FILE");
     server.site.write("mended", "");
     server.site.write("body", "other");
     let output = server.site.cameleer(["replay", &file, "--body", "body"]).succeeded();
@@ -161,7 +163,7 @@ fn a_compressed_body_is_not_recorded() {
     let (path, recording) = recorded(&server);
     assert!(recording["body_omitted"].to_string().contains("Content-Encoding"), "{recording}");
     assert!(!recording.to_string().contains("LEAK"), "{recording}");
-    server.site.cameleer(["replay", &path.display().to_string()]).failed(1, "give it with --body FILE");
+    server.site.cameleer(["replay", &path.display().to_string()]).failed(1, "; give one with --body FILE");
 }
 
 /// The folder `failures` of ServerRoot, which `prepare` may make first.

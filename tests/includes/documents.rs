@@ -114,6 +114,13 @@ fn a_part_that_fails_has_its_reason_in_the_log() {
 }
 
 #[test]
+fn the_log_names_an_element_without_an_end() {
+    let server = page("a<!--#echo var=\"DOCUMENT_NAME\" b").serve(CONF);
+    assert_eq!(server.text("/page.shtml"), format!("a{ERROR}"));
+    server.logged("/page.shtml: the element \"echo\" has no end; close it with -->");
+}
+
+#[test]
 fn rules_of_access_apply_to_each_part() {
     let server = page("<!--#include virtual=\"/secret/a.txt\" -->")
         .file("htdocs/secret/a.txt", "secret")

@@ -80,22 +80,27 @@ impl AuthorityClient {
         let (mut parts, body) = request.into_parts();
         let uri = std::mem::take(&mut parts.uri);
         anyhow::ensure!(uri.scheme_str() == Some("https"), "{uri} is no https URL");
-        let host = uri.host().context("a URL without a host")?;
+        let host = uri.host().with_context(|| format!("{uri} has no host"))?.to_owned();
         let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let socket =
-            TcpStream::connect((bare.as_str(), uri.port_u16().unwrap_or(443))).await.context("no connection")?;
-        let name = ServerName::try_from(bare).context("the host's name")?;
-        let stream = self.tls.connect(name, socket).await.context("TLS")?;
+        let port = uri.port_u16().unwrap_or(443);
+        let socket = TcpStream::connect((bare.as_str(), port)).await;
+        let socket = socket.with_context(|| format!("cannot connect to {host}:{port}"))?;
+        let name = ServerName::try_from(bare).with_context(|| format!("{host} is no valid name of a host"))?;
+        let stream = self.tls.connect(name, socket).await;
+        let stream = stream.with_context(|| format!("the TLS handshake with {host}:{port} failed"))?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
-        let authority = uri.authority().context("a URL without a host")?;
+        let authority = uri.authority().with_context(|| format!("{uri} has no host"))?;
         parts.headers.insert(HOST, HeaderValue::from_str(authority.as_str())?);
         parts.uri = uri.path_and_query().map_or_else(|| Uri::from_static("/"), |path| Uri::from(path.clone()));
         let (parts, body) = sender.send_request(Request::from_parts(parts, body)).await?.into_parts();
         if matches!(parts.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
             self.retry_after.note(&parts.headers);
         }
-        let body = Limited::new(body, LARGEST).collect().await.map_err(|error| anyhow!("its answer: {error}"))?;
+        let body = Limited::new(body, LARGEST)
+            .collect()
+            .await
+            .map_err(|error| anyhow!("the response of {host} is incomplete or too long: {error}"))?;
         Ok(BytesResponse { parts, body: Box::new(body.to_bytes()) })
     }
 }

@@ -183,7 +183,7 @@ sub open_data ($self) {
     my $file   = $self->{r}->filename;
     for my $package ( grep { defined } $self->namespace, $source->{package} ) {
         no strict 'refs';
-        open *{"${package}::DATA"}, '<', $file or die "$file: $!\n";
+        open *{"${package}::DATA"}, '<', $file or die "cannot open $file for DATA: $!\n";
         seek *{"${package}::DATA"}, $at, 0;
     }
     return;

@@ -42,11 +42,11 @@ sub fork {    ## no critic: the name is the API's
 # Runs `$code->($r, @arguments)` in a child. Returns a handle to read its output; in list context handles for
 # its standard input, output and error output.
 sub spawn_child ( $r, $code, @arguments ) {
-    pipe my $from_parent, my $to_child  or die "pipe: $!\n";
-    pipe my $from_child,  my $to_parent or die "pipe: $!\n";
+    pipe my $from_parent, my $to_child  or die "Apache::SubProcess: cannot make a pipe: $!\n";
+    pipe my $from_child,  my $to_parent or die "Apache::SubProcess: cannot make a pipe: $!\n";
     my ( $errors, $to_errors );
-    wantarray and ( pipe $errors, $to_errors or die "pipe: $!\n" );
-    my $pid = Apache::SubProcess::fork() // die "fork: $!\n";
+    wantarray and ( pipe $errors, $to_errors or die "Apache::SubProcess: cannot make a pipe: $!\n" );
+    my $pid = Apache::SubProcess::fork() // die "Apache::SubProcess: cannot fork: $!\n";
     if ( $pid == 0 ) {
         connect_streams( $from_parent, $to_parent, $to_errors );
         close $_ for grep { defined } $to_child, $from_child, $errors;
@@ -80,7 +80,7 @@ sub call_exec ( $r, @command ) {
     my %added = $r->cgi_env;
     local @ENV{ keys %added } = values %added;
     no warnings 'exec';
-    CORE::exec { $command[0] } @command or die "$command[0]: $!\n";
+    CORE::exec { $command[0] } @command or die "Apache::SubProcess: cannot execute $command[0]: $!\n";
 }
 
 # `Apache::SubProcess->system(…)`, `$r->system(…)` and `system(…)` are the same.
@@ -106,7 +106,7 @@ Apache::SubProcess - starts other processes from a request
 
     use Apache::SubProcess ();
 
-    defined( my $kid = fork ) or die "fork: $!\n";
+    defined( my $kid = fork ) or die "cannot fork: $!\n";
     if ( !$kid ) {
         $r->cleanup_for_exec;
         POSIX::setsid();

@@ -27,9 +27,9 @@ sub symbols {
 
 sub write_new ( $r, $symbols ) {
     my $file = $r->server_root_relative( "logs/symdump.$$." . $number++ );
-    open my $handle, '>', $file or return $r->log_error("Apache::Symdump: $file: $!");
+    open my $handle, '>', $file or return $r->log_error("Apache::Symdump: cannot write $file: $!");
     print {$handle} map { "$_\n" } @$symbols;
-    close $handle or $r->log_error("Apache::Symdump: $file: $!");
+    close $handle or $r->log_error("Apache::Symdump: cannot write $file: $!");
     return;
 }
 

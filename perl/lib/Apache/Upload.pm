@@ -19,13 +19,13 @@ sub append ( $self, $bytes ) {
         $self->_to_disk if $self->{size} > $IN_MEMORY;
         return;
     }
-    print { $self->{fh} } $bytes or die "$self->{tempname}: $!\n";
+    print { $self->{fh} } $bytes or die "cannot write $self->{tempname}: $!\n";
     return;
 }
 
 sub _to_disk ($self) {
     @$self{qw(tempname fh)} = Apache::File->tmpfile( $self->{folder} );
-    print { $self->{fh} } delete $self->{data} or die "$self->{tempname}: $!\n";
+    print { $self->{fh} } delete $self->{data} or die "cannot write $self->{tempname}: $!\n";
     return;
 }
 
@@ -34,7 +34,7 @@ sub _to_disk ($self) {
 sub fh ($self) {
     return _in_memory( $self->{data} ) unless $self->{tempname};
     IO::Handle::flush( $self->{fh} );
-    open my $handle, '<', $self->{tempname} or die "$self->{tempname}: $!\n";
+    open my $handle, '<', $self->{tempname} or die "cannot open $self->{tempname}: $!\n";
     return $handle;
 }
 

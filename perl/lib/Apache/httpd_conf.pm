@@ -31,9 +31,9 @@ sub write ( $of, %options ) {
     my @names = ( 'ServerRoot', grep { !/\A(?:ServerRoot|Port)\z/ } sort keys %$conf );
     File::Path::make_path( map { "$base/$_" } qw(conf docs logs perl) );
     my $file = "$base/conf/httpd.conf";
-    open my $handle, '>', $file or die "$file: $!\n";
+    open my $handle, '>', $file or die "cannot write $file: $!\n";
     print {$handle} ( map { "$_ $conf->{$_}\n" } @names ), "Listen 127.0.0.1:$conf->{Port}\n", registry($base);
-    close $handle or die "$file: $!\n";
+    close $handle or die "cannot write $file: $!\n";
     return $file;
 }
 
@@ -58,7 +58,7 @@ sub server_url ($self) { return 'http://' . $self->ServerName . ':' . $self->Por
 # The server's process id, from its PidFile.
 sub pid ($self) {
     my $file = File::Spec->rel2abs( $self->PidFile, $self->{base} );
-    open my $handle, '<', $file or die "$file: $!\n";
+    open my $handle, '<', $file or die "cannot open $file: $!\n";
     chomp( my $pid = <$handle> );
     return $pid;
 }

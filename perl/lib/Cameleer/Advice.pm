@@ -81,7 +81,7 @@ sub _load ($piece) {
 }
 
 sub _private {
-    open my $rollup, '<', '/proc/self/smaps_rollup' or die "/proc/self/smaps_rollup: $!\n";
+    open my $rollup, '<', '/proc/self/smaps_rollup' or die "Cameleer::Advice: cannot open /proc/self/smaps_rollup: $!\n";
     my $kilobytes = 0;
     /\APrivate_\w+:\s+(\d+)/a and $kilobytes += $1 while <$rollup>;
     return $kilobytes * 1024;
@@ -89,8 +89,8 @@ sub _private {
 
 # Runs code in a separate process and returns its list; nothing if the process ends early.
 sub _told ( $code, $seconds ) {
-    pipe my $read, my $write or die "pipe: $!\n";
-    my $child = fork // die "fork: $!\n";
+    pipe my $read, my $write or die "Cameleer::Advice: cannot make a pipe: $!\n";
+    my $child = fork // die "Cameleer::Advice: cannot fork: $!\n";
     if ( !$child ) {
         alarm $seconds;
         _private();    # excludes the cost of the measurement itself

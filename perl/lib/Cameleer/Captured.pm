@@ -6,8 +6,8 @@ use POSIX ();
 
 # Returns the output of perl's C code to descriptor 2 while `$code` runs.
 sub stderr_of ($code) {
-    open my $file, '+>', undef or die "a temporary file: $!\n";
-    my $log  = POSIX::dup(2) // die "STDERR: $!\n";
+    open my $file, '+>', undef or die "cannot make a temporary file: $!\n";
+    my $log  = POSIX::dup(2) // die "cannot duplicate STDERR: $!\n";
     POSIX::dup2( fileno $file, 2 );
     my $done  = eval { $code->(); 1 };
     my $error = $@;

@@ -77,7 +77,7 @@ sub compiled ( $file, $source, $switches, $variables ) {
     return $script;
 }
 
-# A named sub: the script's own subs share its variables.
+# The script is compiled as a named sub, so that its own subs share its variables.
 sub evaluated ( $file, $source, $warns ) {
     local $^W = $warns ? 1 : 0;
     local ( $@, $! );
@@ -144,7 +144,7 @@ sub run ($words) {
     $main::{$_} = *{ $RUNNING->{own}{$_} } for keys %{ $RUNNING->{own} };
     $INC{$_} = $RUNNING->{files}{$_} for keys %{ $RUNNING->{files} };
     restore( $RUNNING->{state} );
-    chdir $file =~ s{/[^/]*\z}{}r or die "$file: $!\n";
+    chdir $file =~ s{/[^/]*\z}{}r or die "cannot enter the folder of $file: $!\n";
     *0 = \( my $name = $file );
     ( $FindBin::Bin, $FindBin::Script, $FindBin::RealBin, $FindBin::RealScript ) = @{ $RUNNING->{bin} } if $RUNNING->{bin};
     forget_mod_perl();
@@ -167,7 +167,7 @@ sub forget_mod_perl {
 sub open_data ($file) {
     no strict 'refs';
     for my $package ( @{ $RUNNING->{in} } ) {
-        open *{"${package}::DATA"}, '<', $file or die "$file: $!\n";
+        open *{"${package}::DATA"}, '<', $file or die "cannot open $file for DATA: $!\n";
         seek *{"${package}::DATA"}, $RUNNING->{data}, 0;
     }
     return;

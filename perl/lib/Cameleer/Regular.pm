@@ -26,7 +26,7 @@ Cameleer::Regular - opens regular files only
 
 =head1 SYNOPSIS
 
-    my $handle = Cameleer::Regular::opened($file) or die "$file: $!\n";
+    my $handle = Cameleer::Regular::opened($file) or die "cannot open $file: $!\n";
 
 =head1 DESCRIPTION
 

@@ -26,7 +26,7 @@ sub start ( $r, $context, $program, @arguments ) {
     my %environment;
     $r->subprocess_env->do( sub ( $name, $value ) { $environment{$name} = $value; 1 } );
     Apache->untaint($_) for $program, @arguments, values %environment;
-    my $pid = fork // die "fork: $!\n";
+    my $pid = fork // die "Apache2::SubProcess: cannot fork: $!\n";
     if ( $pid == 0 ) {
         become( { 0 => $input, 1 => $output, ( $context ? ( 2 => $to_errors ) : () ) }, \%environment, $program, @arguments );
         syswrite $report, pack 'I', $!;
@@ -42,7 +42,7 @@ sub start ( $r, $context, $program, @arguments ) {
 }
 
 sub piped {
-    pipe my $read, my $write or die "pipe: $!\n";
+    pipe my $read, my $write or die "Apache2::SubProcess: cannot make a pipe: $!\n";
     return ( $read, $write );
 }
 

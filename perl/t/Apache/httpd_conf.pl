@@ -17,6 +17,6 @@ return {
         qr{\AServerRoot \S+/conf\nKeepAlive Off\nListen 127\.0\.0\.1:81\n\z},
     ],
     an_unwritable_folder_dies    => [ sub ($r) { eval { 'Apache::httpd_conf'->new( base => '/proc/none' )->write }; $@ ? 'died' : 'written' }, 'died' ],
-    a_missing_pid_file_dies      => [ sub ($r) { eval { 'Apache::httpd_conf'->new( base => '/no/such' )->pid }; $@ }, "/no/such/logs/httpd.pid: No such file or directory\n" ],
+    a_missing_pid_file_dies      => [ sub ($r) { eval { 'Apache::httpd_conf'->new( base => '/no/such' )->pid }; $@ }, "cannot open /no/such/logs/httpd.pid: No such file or directory\n" ],
     leaks_nothing                => [ sub ($r) { TestServer::growth( sub { 'Apache::httpd_conf'->new( base => '/b' )->Port(1) } ) }, 'steady' ],
 };

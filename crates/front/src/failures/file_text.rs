@@ -99,14 +99,14 @@ fn headers(request: &RecordedRequest) -> Vec<(String, String)> {
 /// The body without its secrets, or why it is not recorded. Only in forms and JSON can secrets be told from the rest.
 fn body(bytes: &[u8], headers: &HeaderMap) -> Result<String, &'static str> {
     if headers.contains_key(CONTENT_ENCODING) {
-        return Err("it has a Content-Encoding");
+        return Err("the request has a Content-Encoding");
     }
     let masked = match kind(headers).as_deref() {
         Some("application/x-www-form-urlencoded") => std::str::from_utf8(bytes).ok().and_then(masked::form),
         Some("application/json") => std::str::from_utf8(bytes).ok().and_then(masked::json),
         _ => return Err("only forms and JSON in UTF-8 are recorded"),
     };
-    masked.ok_or("it is not of its Content-Type, and may contain a secret")
+    masked.ok_or("the body does not parse as its Content-Type, and may contain a secret")
 }
 
 /// The media type in lower case, if there is one Content-Type, without parameters or of UTF-8.
@@ -175,7 +175,7 @@ mod tests {
         let mut encoded = request("application/json", &b"{\"a\":\"LEAK\"}"[..]);
         encoded.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         let text = of(&encoded);
-        assert!(text.contains("it has a Content-Encoding") && !text.contains("LEAK"), "{text}");
+        assert!(text.contains("the request has a Content-Encoding") && !text.contains("LEAK"), "{text}");
     }
 
     #[test]

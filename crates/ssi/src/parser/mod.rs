@@ -8,6 +8,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::fmt::{Display, Formatter};
 use std::sync::Arc;
 
 mod start;
@@ -16,6 +17,9 @@ use start::StartTag;
 
 /// Longest element, in bytes. The rest of a longer one is read up to its end, and the element is an error.
 pub const MAX_ELEMENT: usize = 64 << 10;
+
+/// Maximum number of characters of a name in a message.
+const MAX_SHOWN: usize = 64;
 
 /// `SSIStartTag` and `SSIEndTag`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +142,10 @@ impl Parser {
     pub fn end(&self) -> Result<&[u8], UnfinishedElement> {
         match self.state {
             State::Text => Ok(self.tags.start.part(self.matched)),
-            _ => Err(UnfinishedElement),
+            _ => Err(UnfinishedElement {
+                name: String::from_utf8_lossy(&self.element.name).chars().take(MAX_SHOWN).collect(),
+                end: String::from_utf8_lossy(&self.tags.end).into_owned(),
+            }),
         }
     }
 
@@ -285,8 +292,19 @@ impl Parser {
 }
 
 /// The document ends within an element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnfinishedElement;
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfinishedElement {
+    /// Lower-case name of the element, cut to 64 characters.
+    pub name: String,
+    /// `SSIEndTag`
+    pub end: String,
+}
+
+impl Display for UnfinishedElement {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the element \"{}\" has no end; close it with {}", self.name, self.end)
+    }
+}
 
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)

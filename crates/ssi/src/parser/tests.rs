@@ -17,7 +17,7 @@ fn shown(tags: &Tags, pieces: &[&[u8]]) -> String {
     }
     match parser.end() {
         Ok(rest) => text.extend_from_slice(rest),
-        Err(UnfinishedElement) => text.extend_from_slice(b"{unfinished}"),
+        Err(UnfinishedElement { .. }) => text.extend_from_slice(b"{unfinished}"),
     }
     String::from_utf8_lossy(&text).into_owned()
 }

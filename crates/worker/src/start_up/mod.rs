@@ -356,7 +356,7 @@ pub fn load_app(perl: &Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> 
 /// The folder of shared objects that Perl loads on demand (`APR::*`): installed beside the program, or in the build
 /// tree.
 fn shared_objects() -> anyhow::Result<Option<PathBuf>> {
-    let program = std::env::current_exe().context("where this program is")?;
+    let program = std::env::current_exe().context("cannot read /proc/self/exe for the path of this program")?;
     let mut near =
         program.ancestors().skip(1).flat_map(|folder| [folder.join("perl-xs"), folder.join("lib/cameleer/perl")]);
     Ok(near.find(|folder| folder.join("auto").is_dir()))
@@ -364,7 +364,7 @@ fn shared_objects() -> anyhow::Result<Option<PathBuf>> {
 
 /// The folder of our Perl modules: `CAMELEER_PERL_LIB`, installed beside the program, or the source tree.
 fn perl_library(facts: &Facts) -> anyhow::Result<PathBuf> {
-    let program = std::env::current_exe().context("where this program is")?;
+    let program = std::env::current_exe().context("cannot read /proc/self/exe for the path of this program")?;
     let near =
         program.ancestors().skip(1).flat_map(|folder| [folder.join("share/cameleer/perl"), folder.join("perl/lib")]);
     let named = facts.env.iter().filter(|(name, _)| name == "CAMELEER_PERL_LIB");

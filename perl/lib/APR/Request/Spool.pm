@@ -12,7 +12,7 @@ sub new ( $class, $limit, $folder ) { return bless { limit => $limit, folder => 
 sub append ( $self, $bytes ) {
     $self->{size} += length $bytes;
     $self->_to_disk if !$self->{handle} && $self->{size} >= $self->{limit};
-    if ( $self->{handle} ) { print { $self->{handle} } $bytes or die "$self->{name}: $!\n" }
+    if ( $self->{handle} ) { print { $self->{handle} } $bytes or die "cannot write $self->{name}: $!\n" }
     else                   { $self->{data} .= $bytes }
     return;
 }
@@ -27,7 +27,7 @@ sub _to_disk ($self) {
         my $name = "$folder/apreq" . join '', map { $LETTERS[ rand @LETTERS ] } 1 .. 6;
         sysopen my $handle, $name, Fcntl::O_RDWR() | Fcntl::O_EXCL() | Fcntl::O_CREAT(), 0600 or next;
         @$self{qw(name handle)} = ( $name, $handle );
-        print {$handle} delete $self->{data} or die "$name: $!\n";
+        print {$handle} delete $self->{data} or die "cannot write $name: $!\n";
         return;
     }
     die "no temporary file can be made in $folder: $!\n";
@@ -38,7 +38,7 @@ sub size ($self) { return $self->{size} }
 # The file with the whole content.
 sub file ($self) {
     $self->_to_disk if !$self->{handle};
-    $self->{handle}->flush or die "$self->{name}: $!\n";
+    $self->{handle}->flush or die "cannot write $self->{name}: $!\n";
     return $self->{name};
 }
 
@@ -54,7 +54,7 @@ sub bytes ($self) {
 # A new handle, positioned at the start.
 sub reader ($self) {
     my $name = $self->file;
-    open my $handle, '<:raw', $name or die "$name: $!\n";
+    open my $handle, '<:raw', $name or die "cannot open $name: $!\n";
     return $handle;
 }
 

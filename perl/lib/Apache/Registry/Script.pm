@@ -63,7 +63,7 @@ sub run ( $self, $r ) {
 sub open_data ($self) {
     no strict 'refs';
     for my $name ( @{ $self->{handles} } ) {
-        open *{$name}, '<', $self->{file} or die "$self->{file}: $!\n";
+        open *{$name}, '<', $self->{file} or die "cannot open $self->{file} for DATA: $!\n";
         seek *{$name}, $self->{data}, 0;
     }
     return;

@@ -6,7 +6,7 @@ use Cameleer::Regular ();
 
 # A script's text: the code to compile, and the offset of its data.
 sub read ( $class, $file ) {
-    my $handle = Cameleer::Regular::opened($file) or die "$file: $!\n";
+    my $handle = Cameleer::Regular::opened($file) or die "cannot open $file: $!\n";
     local $/ = undef;
     my $text = <$handle>;
     $text //= '';

@@ -20,6 +20,6 @@ return {
     the_switch_w_turns_warnings_on_for_the_run => [ sub ($r) { My::Script::of("#!/usr/bin/perl -w\nprint \$^W")->run($r); $^W }, '10' ],
     a_dying_end_block_stops_no_other           => [ sub ($r) { my $s = My::Script::of('print "run "; END { print "one " } END { die "two\n" }'); $s->run($r); $s->run_end_blocks; '' }, 'run one ' ],
     a_new_time_is_another_script               => [ sub ($r) { my $s = My::Script::of('1'); join '|', map { $_ ? 'same' : 'other' } $s->is_of( $s->{file}, 5 ), $s->is_of( $s->{file}, 6 ), $s->is_of( 'other', 5 ) }, 'same|other|other' ],
-    a_missing_file_dies                        => [ sub ($r) { eval { Apache::Registry::Script->new( 'My::None', '/no/such', 1 ) }; $@ }, "/no/such: No such file or directory\n" ],
+    a_missing_file_dies                        => [ sub ($r) { eval { Apache::Registry::Script->new( 'My::None', '/no/such', 1 ) }; $@ }, "cannot open /no/such: No such file or directory\n" ],
     run_leaks_nothing                          => [ sub ($r) { my $s = My::Script::of('my @own = (1, 2); @own'); TestServer::growth( sub { $s->run($r) } ) }, 'steady' ],
 };

@@ -18,7 +18,7 @@ return {
     the_last_package_is_found                 => [ sub ($r) { My::Source::of("package A;\n1;\npackage B::C;\n2")->{package} }, 'B::C' ],
     a_byte_order_mark_is_stored               => [ sub ($r) { my $s = My::Source::of("\xEF\xBB\xBF<DATA>;\n__DATA__\nx"); "$s->{code}$s->{data}" }, "<DATA>;\n20" ],
     an_empty_file_is_empty_code               => [ sub ($r) { '[' . My::Source::of('')->{code} . ']' }, '[]' ],
-    a_missing_file_dies                       => [ sub ($r) { eval { Apache::Registry::Source->read('/no/such') }; $@ }, "/no/such: No such file or directory\n" ],
-    a_folder_dies                             => [ sub ($r) { eval { Apache::Registry::Source->read('/tmp') }; $@ }, "/tmp: Is a directory\n" ],
+    a_missing_file_dies                       => [ sub ($r) { eval { Apache::Registry::Source->read('/no/such') }; $@ }, "cannot open /no/such: No such file or directory\n" ],
+    a_folder_dies                             => [ sub ($r) { eval { Apache::Registry::Source->read('/tmp') }; $@ }, "cannot open /tmp: Is a directory\n" ],
     a_pipe_dies                               => [ sub ($r) { my $path = TestServer::own_file('source.pipe'); POSIX::mkfifo( $path, 0700 ); eval { Apache::Registry::Source->read($path) }; $@ }, qr/: Invalid argument\n\z/ ],
 };

@@ -99,7 +99,8 @@ pub fn serve(mut run: Run, open: bool) -> anyhow::Result<()> {
     });
     let served = DevelopedProgram::new(run)?;
     let web = Web::start(&served.folder().join("web.sock"))?;
-    let watcher = FileWatcher::start(sender.clone()).context("files cannot be watched")?;
+    let watcher = FileWatcher::start(sender.clone())
+        .context("cannot watch files for changes; the limit fs.inotify.max_user_instances of sysctl may be too low")?;
     served.watch(&watcher);
     let server = DevServer::new(served.folder(), served.root(), sender).in_environment(&served.environment());
     Development { served, web, watcher, server, messages, terminal: Terminal::of_this_process(), open }.run()

@@ -97,7 +97,7 @@ impl DevServer {
         let sender = self.sender.clone();
         let ended = std::thread::spawn(move || {
             let status = child.wait();
-            // Its last lines come before its end.
+            // The reader of the output ends first, so that the last lines precede the message about the exit.
             output.into_iter().for_each(|thread| drop(thread.join()));
             let _ = sender.send(Message::Ended(status.ok().and_then(|status| status.code()).unwrap_or(-1)));
         });
@@ -147,8 +147,8 @@ impl DevServer {
     }
 
     fn read_output(&self, child: &mut Child, early: &Early) -> anyhow::Result<[JoinHandle<()>; 2]> {
-        let out = child.stdout.take().context("a pipe")?;
-        let err = child.stderr.take().context("a pipe")?;
+        let out = child.stdout.take().context("the standard output of the server process is no pipe")?;
+        let err = child.stderr.take().context("the standard error of the server process is no pipe")?;
         let (sender, early) = (self.sender.clone(), Arc::clone(early));
         let terminal = Terminal::of_this_process();
         Ok([
@@ -174,7 +174,7 @@ impl DevServer {
         let Some(running) = self.running.take() else { return };
         let stop = || self.choice().connect()?.request(control_socket::Command::Stop { how: StopMode::Fast });
         if stop().is_err() {
-            // It has no control socket before it is ready.
+            // A server that is still starting has no control socket.
             let _ = kill(running.pid, Signal::SIGTERM);
         }
         let _ = running.ended.join();

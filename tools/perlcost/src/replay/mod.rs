@@ -60,7 +60,7 @@ impl Replay {
         let request = recording.request(&self.headers, &body).with_context(|| name.clone())?;
         for header in recording.masked(&self.headers) {
             print_error(&format!(
-                "cameleer: {name}: the value of {header} was masked: give your own with -H \"{header}: …\""
+                "cameleer: {name}: the value of {header} was masked; give your own with -H \"{header}: …\""
             ));
         }
         if self.debug {
@@ -70,7 +70,8 @@ impl Replay {
             let request = ProfiledRequest { url: recording.target(), bytes: Some(request) };
             return print(&printable::lines(&exact::profile(&self.conf, &request, &self.out)?));
         }
-        let to = self.to.as_deref().or(recording.server()).context("it names no server: give one with --to URL")?;
+        let to = self.to.as_deref().or(recording.server());
+        let to = to.with_context(|| format!("{name}: the recording names no server; give one with --to URL"))?;
         let response = sent::send(to, &request)?;
         response.print()?;
         match response.status {

@@ -45,7 +45,10 @@ pub struct FailureFile {
 impl FailureFile {
     /// Reads a file. Devices and FIFOs are refused, because they may never end.
     pub fn read(path: &Path) -> anyhow::Result<FailureFile> {
-        let file = File::options().read(true).custom_flags(O_NONBLOCK | O_NOCTTY).open(path)?;
+        let file = File::options().read(true).custom_flags(O_NONBLOCK | O_NOCTTY).open(path);
+        let file = file.map_err(|error| {
+            anyhow::anyhow!("cannot open the recording: {error}; name a file of RecordFailuresDirectory")
+        })?;
         ensure!(file.metadata()?.is_file(), "is not a regular file");
         let mut text = Vec::new();
         file.take(LONGEST).read_to_end(&mut text)?;
@@ -73,7 +76,7 @@ impl FailureFile {
     pub fn body(&self) -> anyhow::Result<Vec<u8>> {
         match (&self.body, &self.body_omitted) {
             (Some(text), _) => Ok(text.clone().into_bytes()),
-            (None, Some(why)) => bail!("its body was not recorded, because {why}: give it with --body FILE"),
+            (None, Some(why)) => bail!("the recording has no body, because {why}; give one with --body FILE"),
             (None, None) => Ok(Vec::new()),
         }
     }
@@ -88,13 +91,16 @@ impl FailureFile {
     /// The request with these headers instead of its own, and this body.
     pub fn request(&self, given: &[String], body: &[u8]) -> anyhow::Result<Vec<u8>> {
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-        ensure!(is_word(&self.method), "its method is not one word");
-        ensure!(is_word(&encoded(&self.target)), "its target is empty");
+        ensure!(is_word(&self.method), "the recorded method is not one word");
+        ensure!(is_word(&encoded(&self.target)), "the recorded target is empty");
         let mut text = format!("{} {} HTTP/1.1\r\n", self.method, encoded(&self.target));
         let is_given = |name: &str| given.iter().any(|header| name_of(header).eq_ignore_ascii_case(name));
         let is_own = |name: &str| OWN.iter().any(|own| own.eq_ignore_ascii_case(name));
         for (name, value) in self.headers.iter().filter(|(name, _)| !is_own(name) && !is_given(name)) {
-            ensure!(is_word(name) && !name.contains(':') && is_line(value), "its header {name:?} has a line end");
+            ensure!(
+                is_word(name) && !name.contains(':') && is_line(value),
+                "the recorded header {name:?} has a line end"
+            );
             text += &format!("{name}: {value}\r\n");
         }
         for header in given {

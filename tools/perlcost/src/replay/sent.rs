@@ -32,7 +32,7 @@ pub fn send(url: &str, request: &[u8]) -> anyhow::Result<Response> {
 fn address(url: &str) -> anyhow::Result<String> {
     let Some(rest) = url.strip_prefix("http://") else {
         return Err(Misuse(format!(
-            "{url}: expected http://host:port; TLS is not supported: name an address without it by --to"
+            "{url}: expected http://host:port; TLS is not supported; name an address without it by --to"
         ))
         .into());
     };
@@ -58,10 +58,15 @@ pub fn exchange(mut stream: TcpStream, request: &[u8]) -> anyhow::Result<Respons
 
 impl Response {
     fn parse(bytes: &[u8]) -> anyhow::Result<Response> {
-        let end = bytes.windows(4).position(|end| end == b"\r\n\r\n").context("it has no head")?;
+        let end =
+            bytes.windows(4).position(|end| end == b"\r\n\r\n").context("the head does not end with an empty line")?;
         let (head, body) = bytes.split_at(end);
         let head = String::from_utf8_lossy(head).into_owned();
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("its head has no status")?;
+        let status = head
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok())
+            .context("the first line has no status code")?;
         let body = body.get(4..).unwrap_or_default();
         // An interim response such as 103 comes before the final one.
         if (100..200).contains(&status) && !body.is_empty() {
@@ -84,7 +89,7 @@ impl Response {
 fn unchunked(mut rest: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut body = Vec::new();
     loop {
-        let end = rest.windows(2).position(|end| end == b"\r\n").context("its last chunk is missing")?;
+        let end = rest.windows(2).position(|end| end == b"\r\n").context("the body ends before its last chunk")?;
         let (line, after) = rest.split_at(end);
         let size = String::from_utf8_lossy(line);
         let size = usize::from_str_radix(size.split(';').next().unwrap_or_default().trim(), 16)?;
@@ -92,10 +97,10 @@ fn unchunked(mut rest: &[u8]) -> anyhow::Result<Vec<u8>> {
         if size == 0 {
             return Ok(body);
         }
-        ensure!(after.len() >= size, "it ends within a chunk");
+        ensure!(after.len() >= size, "the body ends within a chunk");
         let (chunk, after) = after.split_at(size);
         body.extend_from_slice(chunk);
-        rest = after.strip_prefix(b"\r\n").context("a chunk does not end with its line")?;
+        rest = after.strip_prefix(b"\r\n").context("a chunk does not end with CR LF")?;
     }
 }
 

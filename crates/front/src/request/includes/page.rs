@@ -158,7 +158,7 @@ impl Page {
         if self.conditions.printing {
             match parser.end() {
                 Ok(rest) => self.whole.output.write(rest).await,
-                Err(_) => self.fail("an element has no end").await,
+                Err(unfinished) => self.fail(unfinished).await,
             }
         }
         Ok(())

@@ -247,3 +247,34 @@ fn hosts_that_are_not_reached_and_places_without_users_are_warnings() {
     }
     assert_eq!(output.err.matches("warning: ").count(), 4, "{output:?}");
 }
+
+#[test]
+fn a_place_for_perl_code_without_a_handler_is_a_warning() {
+    let module = "package My; sub handler { 0 } 1;";
+    let warns = |conf: &str| {
+        let site = Site::new().file("lib/My.pm", module).file("htdocs/a/b.txt", "text");
+        let output = check(site, &format!("\nPerlLib lib\nPerlModule My\n{conf}"));
+        assert_eq!(output.code, 0, "{output:?}");
+        output.err.matches("no Perl code responds").count()
+    };
+    let bare = "<Location /a>\nSetHandler perl-script\n</Location>\n";
+    let server = Site::new().file("htdocs/a/b.txt", "text").serve(bare);
+    assert_eq!(server.text("/a/b.txt"), "text");
+    let output = check(Site::new(), &format!("\n{bare}"));
+    let warning = "site.conf:3: warning: SetHandler: perl-script without a PerlHandler: no Perl code responds, \
+        and files are sent as they are; write `PerlHandler NAME`";
+    assert!(output.err.contains(warning), "{output:?}");
+    assert_eq!(warns("PerlGeneration 2\n<Location /a>\nSetHandler modperl\n</Location>\n"), 1);
+    assert_eq!(warns(&format!("{bare}<Location /b>\nSetHandler perl-script\nPerlHandler My\n</Location>\n")), 1);
+    for code in [
+        "PerlHandler My\n",
+        "<Location /a/b>\nPerlHandler My\n</Location>\n",
+        "<Location />\nPerlHandler My\n</Location>\n",
+        "<Files *.txt>\nPerlHandler My\n</Files>\n",
+        "PerlFixupHandler My\n",
+        "<Directory @DIR@/htdocs>\nAllowOverride FileInfo\n</Directory>\n",
+        "<Perl>\n$Location{'/a'} = { PerlHandler => 'My' };\n</Perl>\n",
+    ] {
+        assert_eq!(warns(&Site::new().filled(&format!("{bare}{code}"))), 0, "{code}");
+    }
+}

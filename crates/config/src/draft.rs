@@ -65,6 +65,8 @@ pub struct Draft {
     pub may_use_either_api: bool,
     /// Handler names that are not built in, with position and directive. An `Action` may define them.
     pub named_handlers: Vec<(At, String, String)>,
+    /// Positions of `SetHandler perl-script` and `modperl`, with the index of the section.
+    pub code_handlers: Vec<(At, u16)>,
     /// Facts about balancers.
     pub balancers: BalancerDraft,
     /// `FastCgiIpcDir`: the base of relative names of sockets.
@@ -138,6 +140,7 @@ impl Draft {
             inherit_switches: Vec::new(),
             may_use_either_api: false,
             named_handlers: Vec::new(),
+            code_handlers: Vec::new(),
             balancers: BalancerDraft::default(),
             fastcgi_sockets: None,
         }
@@ -178,7 +181,7 @@ impl Draft {
         !matches!(self.position.context, SectionContext::Server | SectionContext::VirtualHost)
     }
 
-    /// Settings of the current pool.
+    /// Settings of the pool whose section is open; outside of sections, of the default pool.
     pub fn pool(&mut self) -> &mut PoolSettings {
         self.config.pool_mut(self.position.pool)
     }
@@ -267,14 +270,14 @@ impl Draft {
     pub fn limited(&self, methods: Methods) -> OpenedSection {
         match self.position.methods == Methods::ALL {
             true => Ok(Some(Position { methods, ..self.position })),
-            false => Err("is not allowed in another such section: list all methods in one".to_owned()),
+            false => Err("is not allowed in another such section; list all methods in one".to_owned()),
         }
     }
 
     pub fn virtual_host(&mut self, addresses: Vec<HostAddress>) -> OpenedSection {
         let base = self.new_section(Scope::Host, None, Rank::HOST)?;
         let host = u16::try_from(self.config.hosts.len())
-            .map_err(|_| "there are more than 65535 virtual hosts: merge some by ServerAlias")?;
+            .map_err(|_| "there are more than 65535 virtual hosts; merge some by ServerAlias")?;
         if self.position.pool != DEFAULT {
             self.config.sections[usize::from(base)].own.pool = Some(self.position.pool);
         }
@@ -302,7 +305,7 @@ impl Draft {
         match self.config.sections.len() < usize::from(u16::MAX) {
             true => Ok(self.add_section(scope, inside, rank)),
             false => Err(
-                "there are more than 65535 sections: merge some, for example by <DirectoryMatch> or <LocationMatch>"
+                "there are more than 65535 sections; merge some, for example by <DirectoryMatch> or <LocationMatch>"
                     .to_owned(),
             ),
         }

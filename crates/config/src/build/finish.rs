@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wire::control::PoolNumber;
 
-use super::{client_certificates, connections, handlers, logs, managed, proxies, satisfy, shadow, unusable};
+use super::{client_certificates, connections, handlers, logs, managed, no_code, proxies, satisfy, shadow, unusable};
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::host::Host;
@@ -42,6 +42,7 @@ impl Draft {
         check_admin(self);
         check_warm_up(self);
         handlers::check(self);
+        no_code::check(self);
         unusable::check(self);
         self.adjust_pools();
         self.add_program_pool();

@@ -8,6 +8,7 @@ mod finish;
 mod handlers;
 mod logs;
 mod managed;
+mod no_code;
 mod pools;
 mod programs;
 mod proxies;

@@ -2,6 +2,7 @@
 
 use crate::draft::Draft;
 use crate::model::context::{SectionContext, with_merged_slashes};
+use crate::model::handler::Handler;
 use crate::model::host::{Alias, AliasFrom};
 use crate::model::options;
 use crate::model::overrides::{Class, Overrides};
@@ -126,7 +127,7 @@ fn allow_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let allowed = Overrides::parse(args)?;
     if draft.is_in_regex() {
         draft
-            .warn("has no effect in a section with a regular expression, as in httpd: write a <Directory> with a path");
+            .warn("has no effect in a section with a regular expression, as in httpd; write a <Directory> with a path");
     } else {
         draft.settings().allow_override = Some(allowed);
     }
@@ -198,6 +199,9 @@ fn set_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 /// `SetHandler name`
 fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
     let handler = handler(draft, name)?;
+    if matches!(handler, Handler::PerlScript | Handler::ModPerl) {
+        draft.code_handlers.push((draft.at.clone(), draft.position.section));
+    }
     let settings = draft.settings();
     (settings.handler, settings.unsets_handler) = (Some(handler), name.eq_ignore_ascii_case("none"));
     Ok(())

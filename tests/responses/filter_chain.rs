@@ -132,3 +132,17 @@ fn a_condition_that_exceeds_the_limits_of_work_closes_the_file() {
     assert!(ask("short").is(200).text().contains("dromedary"));
     assert!(!ask(&"a".repeat(7000)).is(500).text().contains("a camel"));
 }
+
+#[test]
+fn a_condition_is_evaluated_once_for_each_response() {
+    let long = format!("'{}' != ''", "%{HTTP:X-Long}".repeat(9));
+    let condition = vec![long; 50].join(" && ");
+    let conf = format!("FilterProvider f SUBSTITUTE \"{condition}\"\nFilterProvider g DEFLATE \"{condition}\"\n");
+    let ask = |chain: &str| {
+        let server = serve(&format!("SetOutputFilter DEFLATE\n{conf}FilterChain {chain}"));
+        server.send(Request::get("/a.txt").header("X-Long", &"a".repeat(7000)))
+    };
+    assert!(ask("f").is(200).text().contains("dromedary"));
+    // A second evaluation exceeds the limit of work for a request.
+    ask("f g").is(500);
+}

@@ -14,6 +14,7 @@ pub mod pieces;
 pub mod protocol;
 pub mod refusal;
 pub mod refusals;
+pub mod response_facts;
 pub mod shared;
 pub mod slowest;
 pub mod target;

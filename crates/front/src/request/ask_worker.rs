@@ -21,6 +21,7 @@ use super::respond::from_worker;
 use super::{Dispatched, frame, pages};
 use crate::base::failure::Failure;
 use crate::base::refusal::Refusal;
+use crate::base::response_facts::RememberedFilters;
 use crate::routing::Route;
 use crate::workers::Ticket;
 use config::Handler;
@@ -225,7 +226,7 @@ async fn send_file(
         head.headers.remove(ACCEPT_ENCODING);
     }
     let found = context.generation.wait_for(|| files::find_declined(&context.generation, route, file, &head)).await?;
-    let response = match found {
+    let mut response = match found {
         LookupResult::Moved(status, path) => return Err(moved(context, &head, route, PathRedirect { status, path })),
         LookupResult::Index(path) => return index(&head, &path).map(|head| Dispatched::Index(Box::new(head))),
         LookupResult::Folder(folder) => {
@@ -240,6 +241,8 @@ async fn send_file(
         }
         LookupResult::Beyond(_) | LookupResult::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
     };
+    // Filters depend on the request's place, and on the headers of its handlers.
+    response.extensions_mut().remove::<RememberedFilters>();
     match extra {
         Some(extra) => from_worker::with_file(response, extra).map_err(|bad| log_error(context, route, &bad)),
         None => Ok(response),

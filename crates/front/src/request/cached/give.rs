@@ -82,7 +82,7 @@ impl Visit<'_> {
         self.head.method == Method::GET
             && takes
             // The filters change the whole text; a part of it would show what they replace.
-            && !changes_text(&FilterSubject { context: self.context, route: self.route, response })
+            && !changes_text(&FilterSubject { context: self.context, route: self.route, response, remembered: None })
             && asked::wants_a_part(self.head)
             && allow_range(&self.head.headers, headers)
     }

@@ -11,6 +11,7 @@ use super::precompressed::{self, FileVariant};
 use super::range::{self, RequestedRanges};
 use super::{METHODS, as_is, mime};
 use crate::base::refusal::Refusal;
+use crate::base::response_facts::RememberedFilters;
 use crate::request::context::RequestContext;
 use crate::request::filters::chosen::{self, FilterSubject};
 use crate::request::includes::facts::{self, PageFile};
@@ -37,14 +38,16 @@ pub async fn send(
     let described = mime::content_headers(&context.generation.config, route, head);
     let subject = FilterSubject::of_file(context, route, &described, opened.size);
     subject.answer_questions().await;
+    let remembered = subject.remember_if_final();
+    let subject = FilterSubject { remembered: remembered.as_ref(), ..subject };
     let is_filtered = chosen::changes_text(&subject);
-    let parsed = if opened.kind.is_file() { facts::of_file(context, route, &opened, &described) } else { None };
+    let parsed = if opened.kind.is_file() { facts::of_file(&subject, &opened) } else { None };
     // Conditions that exceed the limits have no result.
     context.within_limits(route)?;
     if let Some(file) = parsed
         && matches!(head.method, Method::GET | Method::HEAD | Method::POST)
     {
-        return page(route, opened, described, file, head);
+        return page(route, opened, described, file, head).map(|page| with_filters(page, remembered));
     }
     if head.method != Method::GET && head.method != Method::HEAD {
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
@@ -86,7 +89,15 @@ pub async fn send(
     let unit = if route.settings.response.ranges.most() == 0 { "none" } else { "bytes" };
     response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static(unit));
     precompressed::describe(response.headers_mut(), route, coding);
-    Ok(response)
+    Ok(with_filters(response, remembered))
+}
+
+/// Remembers the choice as an extension, so that later filters do not evaluate the conditions again.
+fn with_filters(mut response: Response<BodySource>, chosen: Option<RememberedFilters>) -> Response<BodySource> {
+    if let Some(chosen) = chosen {
+        response.extensions_mut().insert(chosen);
+    }
+    response
 }
 
 /// The response with a file of server-side includes. Its time counts only with `XBitHack full`, and it has no

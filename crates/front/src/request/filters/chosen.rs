@@ -3,6 +3,7 @@
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Response, StatusCode};
 
+use crate::base::response_facts::RememberedFilters;
 use crate::request::context::RequestContext;
 use crate::request::context::expressions::{ExprOf, SeenResponse};
 use crate::request::respond::body::BodySource;
@@ -17,6 +18,8 @@ pub struct FilterSubject<'a> {
     pub context: &'a RequestContext,
     pub route: &'a Route,
     pub response: SeenResponse<'a>,
+    /// The choice for this response, if it was made before.
+    pub remembered: Option<&'a RememberedFilters>,
 }
 
 impl<'a> FilterSubject<'a> {
@@ -27,7 +30,8 @@ impl<'a> FilterSubject<'a> {
         headers: &'a HeaderMap,
         size: u64,
     ) -> FilterSubject<'a> {
-        FilterSubject { context, route, response: SeenResponse { status: StatusCode::OK, headers, length: Some(size) } }
+        let response = SeenResponse { status: StatusCode::OK, headers, length: Some(size) };
+        FilterSubject { context, route, response, remembered: None }
     }
 
     pub fn of_response(
@@ -36,7 +40,18 @@ impl<'a> FilterSubject<'a> {
         response: &'a Response<BodySource>,
     ) -> FilterSubject<'a> {
         let (status, headers, length) = (response.status(), response.headers(), response.body().length());
-        FilterSubject { context, route, response: SeenResponse { status, headers, length } }
+        let remembered = response.extensions().get();
+        FilterSubject { context, route, response: SeenResponse { status, headers, length }, remembered }
+    }
+
+    /// The choice, for further questions about this response.
+    pub fn remember(&self) -> RememberedFilters {
+        RememberedFilters(of_chain(self).into())
+    }
+
+    /// As [`FilterSubject::remember`], unless headers or status of the response decide, which may still change.
+    pub fn remember_if_final(&self) -> Option<RememberedFilters> {
+        (!self.route.settings.response.filter_chain.reads_response()).then(|| self.remember())
     }
 
     fn as_source(&self) -> ExprOf<'a> {
@@ -80,6 +95,9 @@ pub fn codings(of: &FilterSubject<'_>) -> Vec<Coding> {
 
 /// The filters of the chain that fit a response.
 pub fn of_chain(of: &FilterSubject<'_>) -> Vec<ChosenFilter> {
+    if let Some(RememberedFilters(chosen)) = of.remembered {
+        return chosen.to_vec();
+    }
     let chain = &of.route.settings.response.filter_chain;
     if chain.links.is_empty() {
         return Vec::new();

@@ -71,7 +71,13 @@ async fn of_response(context: &RequestContext, response: &mut Response<BodySourc
     let Some(route) = route.filter(|_| has_body || is_current) else { return Vec::new() };
     let of = FilterSubject::of_response(context, &route, response);
     of.answer_questions().await;
+    let chosen = of.remember();
+    let of = FilterSubject { remembered: Some(&chosen), ..of };
     let (chain, filters) = (chosen::of_chain(&of), chosen::of_text(&of));
+    // Conditions of compression about headers apply to what the filters of the text leave.
+    if filters.is_empty() || !route.settings.response.filter_chain.reads_response() {
+        response.extensions_mut().insert(chosen);
+    }
     if is_current {
         // The tag is that of the response that the client has (RFC 9110, section 15.4.5).
         if filters.contains(&TextFilter::Inflate) {

@@ -3,8 +3,6 @@
 use std::os::unix::fs::MetadataExt;
 use std::time::SystemTime;
 
-use http::header::HeaderMap;
-
 use crate::log::error_logs::LineClass;
 use crate::request::context::RequestContext;
 use crate::request::filters::chosen::{self, FilterSubject, file_name, type_of};
@@ -29,20 +27,16 @@ pub struct PageFile {
 }
 
 /// The facts about a file that is parsed; `None`: it is sent as it is.
-pub fn of_file(
-    context: &RequestContext,
-    route: &Route,
-    opened: &OpenedFile,
-    described: &HeaderMap,
-) -> Option<PageFile> {
+pub fn of_file(subject: &FilterSubject<'_>, opened: &OpenedFile) -> Option<PageFile> {
+    let FilterSubject { context, route, .. } = *subject;
     let rules = &route.settings.response.includes;
     let is_handled = route.settings.handler == Handler::ServerParsed;
     if !is_handled && !route.settings.response.may_include() {
         return None;
     }
-    let kind = type_of(described);
+    let kind = type_of(subject.response.headers);
     let hack = rules.x_bit_hack.filter(|hack| *hack != XBitHack::Off && kind == "text/html");
-    let is_parsed = is_handled || is_filtered(&FilterSubject::of_file(context, route, described, opened.size));
+    let is_parsed = is_handled || is_filtered(subject);
     if !is_parsed && hack.is_none() {
         return None;
     }

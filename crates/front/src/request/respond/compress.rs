@@ -110,7 +110,8 @@ fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Optio
     let route = route.as_ref().filter(|route| route.settings.response.may_compress())?;
     let rules = &route.settings.response.compress;
     let response = SeenResponse { status: head.status, headers: &head.headers, length: body.length() };
-    let mut codings = chosen::codings(&FilterSubject { context, route, response });
+    let remembered = head.extensions.get();
+    let mut codings = chosen::codings(&FilterSubject { context, route, response, remembered });
     let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mime = mime(content_type);
     let is_tiny = body.length().is_some_and(|length| length < NEVER_CODED);

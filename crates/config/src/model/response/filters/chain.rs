@@ -101,6 +101,10 @@ impl SmartFilter {
         Ok(())
     }
 
+    fn reads_response(&self) -> bool {
+        self.providers.iter().any(|known| matches!(&known.dispatch, Dispatch::Holds(expr) if expr.reads_response()))
+    }
+
     fn chosen(&self, response: &FilteredResponse<'_>) -> Option<ChosenFilter> {
         let fits = |dispatch: &Dispatch| match dispatch {
             Dispatch::Types(types) => types.iter().any(|known| work::spend(known.len()) && known == response.mime),
@@ -194,13 +198,13 @@ impl FilterChain {
     /// Whether a filter has a provider for which `is_wanted` is true, and a condition about headers or the status of
     /// the response: before the response is made, it is not known whether this provider is used.
     pub fn may_use_by_response(&self, is_wanted: impl Fn(FilterProvider) -> bool) -> bool {
-        let reads = |known: &DispatchedProvider| match &known.dispatch {
-            Dispatch::Holds(expr) => expr.reads_response(),
-            Dispatch::Types(_) => false,
-        };
-        self.used().any(|filter| {
-            filter.providers.iter().any(reads) && filter.providers.iter().any(|known| is_wanted(known.provider))
-        })
+        self.used()
+            .any(|filter| filter.reads_response() && filter.providers.iter().any(|known| is_wanted(known.provider)))
+    }
+
+    /// Whether a condition is about headers or the status of the response.
+    pub fn reads_response(&self) -> bool {
+        self.used().any(SmartFilter::reads_response)
     }
 
     /// Whether a condition may depend on a question: see [`Expr::may_need_lookup`].

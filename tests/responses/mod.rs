@@ -8,6 +8,8 @@ mod compress;
 mod error_documents;
 /// `FilterDeclare`, `FilterProvider`, `FilterChain`.
 mod filter_chain;
+/// The tables of `Header` and `Header always`.
+mod header_tables;
 /// `Header`, `RequestHeader`, `Expires*`, `AddDefaultCharset`.
 mod headers;
 /// `Header`, `SetEnvIf` and `Expires*` as httpd's manual describes them.

@@ -53,14 +53,15 @@ impl RequestRec {
             return self.fail_status();
         }
         let implied = self.implied_type();
-        let headers = self.headers(&implied);
+        let (headers, always) = self.headers(&implied);
         if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
             return self.fail_invalid(&name.clone());
         }
         if !fits(&headers) {
             return self.fail_long_head();
         }
-        self.output.stage = Stage::Ready(Head { status: self.status, reason: self.reason(self.status), headers });
+        self.output.stage =
+            Stage::Ready(Head { status: self.status, reason: self.reason(self.status), headers, always });
     }
 
     /// The content type where no handler has set one: by the file's name, else the default.
@@ -72,8 +73,8 @@ impl RequestRec {
     }
 
     /// `$r->content_type` and `$r->content_encoding` take precedence over the tables; the tables' content type
-    /// over `default_type`.
-    fn headers(&self, default_type: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    /// over `default_type`. Also returns the number of those of `err_headers_out`, which are the last.
+    fn headers(&self, default_type: &[u8]) -> (Vec<(Vec<u8>, Vec<u8>)>, u16) {
         let mut headers = Vec::new();
         let own_type = self.known_text(Text::ContentType);
         let tables = [Id::HeadersOut, Id::ErrHeadersOut];
@@ -89,11 +90,14 @@ impl RequestRec {
         let is_replaced =
             |name: &[u8]| own_type.is_some() && is_type(name) || own_encoding.is_some() && is_encoding(name);
         let is_sent = |name: &[u8], value: &[u8]| !self.is_stale_length(name, value) && !is_replaced(name);
+        let mut always = 0;
         for id in tables {
             let sent = self.tables.of(id).iter().filter(|(name, value)| is_sent(name, value));
+            let first = headers.len();
             headers.extend(sent.map(|(name, value)| (name.to_vec(), value.to_vec())));
+            always = count(headers.get(first..).unwrap_or_default());
         }
-        headers
+        (headers, always)
     }
 
     /// The reason phrase in `$r->status_line`, if the line has the status that is sent.
@@ -105,8 +109,8 @@ impl RequestRec {
 
     /// The head that a file is sent with. The front checks it against HTTP's rules.
     pub fn file_head(&self) -> Head {
-        let headers = self.headers(b"");
-        Head { status: self.status, reason: self.reason(self.status), headers }
+        let (headers, always) = self.headers(b"");
+        Head { status: self.status, reason: self.reason(self.status), headers, always }
     }
 
     /// Starts a head that PSGI gives; below 200, of an informational response.
@@ -260,6 +264,11 @@ impl RequestRec {
             _ => self.tables.of_mut(Id::ErrHeadersOut).merge(name, value),
         }
     }
+}
+
+/// The number of headers, for [`Head::always`].
+pub(super) fn count(headers: &[(Vec<u8>, Vec<u8>)]) -> u16 {
+    u16::try_from(headers.len()).unwrap_or(u16::MAX)
 }
 
 fn is_type(name: &[u8]) -> bool {

@@ -8,7 +8,7 @@ mod size_limits;
 
 use wire::reply::{Head, LogKind, Reply, RequestEnd};
 
-use self::head::{is_final, is_header};
+use self::head::{count, is_final, is_header};
 use self::size_limits::{MAX_TARGET, fits};
 use crate::error_page::{ErrorPage, is_bodyless, page};
 use crate::output::{Reference, Stage};
@@ -27,7 +27,7 @@ impl RequestRec {
         }
         let plain = Head { status: 200, ..Head::default() };
         if let Some(onward) = self.output.onward.take() {
-            let head = Head { headers: self.file_head().headers, ..plain };
+            let head = Head { status: 200, reason: Vec::new(), ..self.file_head() };
             if !fits(&head.headers) {
                 self.fail_long_head();
                 self.send_page(500, ErrorPage::Ours(""));
@@ -36,7 +36,8 @@ impl RequestRec {
             return self.send_reference(head, &Reply::Onward(onward));
         }
         if let Some(target) = self.output.elsewhere.take() {
-            let head = Head { headers: self.headers_of_errors(), ..plain };
+            let headers = self.headers_of_errors();
+            let head = Head { always: count(&headers), headers, ..plain };
             return self.refer(head, &target, Reply::Elsewhere);
         }
         if let Some(status) = self.output.refused.take() {
@@ -87,18 +88,20 @@ impl RequestRec {
         }
         let is_redirect = (300..400).contains(&status);
         let location = is_redirect.then(|| self.location()).flatten();
-        let mut headers = self.headers_of_errors();
-        headers.retain(|(name, _)| location.is_none() || !name.eq_ignore_ascii_case(b"location"));
-        if !fits(&headers) {
-            headers.clear();
+        let mut errors = self.headers_of_errors();
+        errors.retain(|(name, _)| location.is_none() || !name.eq_ignore_ascii_case(b"location"));
+        if !fits(&errors) {
+            errors.clear();
         }
-        headers.extend(location.iter().map(|location| (b"Location".to_vec(), location.clone())));
+        let mut headers: Vec<_> = location.iter().map(|to| (b"Location".to_vec(), to.clone())).collect();
         if !is_bodyless(status) {
             headers.push((b"Content-Type".to_vec(), b"text/html; charset=utf-8".to_vec()));
             self.output.body = text_of(status, location.as_deref(), text);
         }
+        let always = count(&errors);
+        headers.append(&mut errors);
         self.status = status;
-        self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers });
+        self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers, always });
     }
 
     /// Lets the front answer with its page or ErrorDocument for the status, unless a part of the response was sent.

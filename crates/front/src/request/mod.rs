@@ -102,7 +102,7 @@ pub async fn answer(
             Box::pin(error_document::answer(&context, refusal)).await
         }
     };
-    context.add_carried(response.headers_mut());
+    context.add_carried(&mut response);
     managed::require_https(&context, response.headers_mut());
     let response = compress::apply(&context, response).await;
     headers::answer_questions(&context, &response, refused).await;

@@ -31,6 +31,7 @@ impl Head {
             put_string(out, name);
             put_string(out, value);
         }
+        out.extend_from_slice(&self.always.to_le_bytes());
         kind
     }
 
@@ -44,7 +45,7 @@ impl Head {
         for _ in 0..from.u16()? {
             headers.push((from.string()?.to_vec(), from.string()?.to_vec()));
         }
-        Ok(Head { status, reason, headers })
+        Ok(Head { status, reason, headers, always: from.u16()? })
     }
 }
 

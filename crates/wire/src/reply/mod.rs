@@ -89,6 +89,8 @@ pub struct Head {
     pub reason: Vec<u8>,
     /// Names and values as the application gave them; not yet checked against HTTP's rules.
     pub headers: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Number of the headers, the last ones, that error responses have too: those of `$r->err_headers_out`.
+    pub always: u16,
 }
 
 /// Facts about a finished request.

@@ -19,7 +19,8 @@ pub static ROWS: &[Row] = rows![
     )
     .of("mod_headers.c")
     .because("responses have the necessary headers"),
-    "Changes a header of responses; with `always` also of errors. `note` copies it to a note, for `%{name}n` of a LogFormat and \
+    "Changes a header of responses. As in httpd, headers are in two tables, and both are sent: with `always` the second, \
+     which errors have too, and where headers of scripts, of FastCGI and of `err_headers_out` are. `note` copies it to a note, for `%{name}n` of a LogFormat and \
      for expressions. `%t` is the time of the request, `%D` its duration, \
      `%l` the load averages, `%i` and `%b` the percentage of idle and busy workers, `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl; a value that begins with `expr=` is a text of expressions.",
     words(

@@ -15,13 +15,14 @@ use hyper::ext::ReasonPhrase;
 use super::events::Event;
 use super::refill::{Errand, is_failure};
 use super::{Visit, asked};
+use crate::base::response_facts::AlwaysHeaders;
 use crate::cache::forms::Forms;
 use crate::cache::response::{self, CachedResponse};
 use crate::cache::terms::{Offer, Terms, Unfit};
 use crate::cache::{Cache, FlightOutcome, Leader};
 use crate::request::context::RequestContext;
 use crate::request::respond::body::{BodySource, tee};
-use crate::request::respond::headers;
+use crate::request::respond::headers::{self, CompletedResponse};
 
 /// Fields that this server adds to the request for a backend. Variants are found by the client's request, which lacks
 /// them.
@@ -36,7 +37,7 @@ impl Visit<'_> {
 
     /// Like [`Visit::keep`], without a client that waits: returns the response and the cache event.
     pub fn keep_only(&self, response: Response<BodySource>, errand: Errand) -> (Response<BodySource>, Event) {
-        let terms = self.terms(response.status(), response.headers());
+        let terms = self.terms(response.status(), response.headers(), response.extensions().get());
         match terms.and_then(|terms| self.fits(&response).map(|()| terms)) {
             Ok(terms) => (self.take(response, terms, errand.leader), Event::Miss("cache miss: the response is stored")),
             Err(why) => {
@@ -61,7 +62,7 @@ impl Visit<'_> {
             headers.remove(name);
             headers.extend(fresh.get_all(name).iter().map(|value| (name.clone(), value.clone())));
         }
-        let terms = self.terms(stale.status, &headers);
+        let terms = self.terms(stale.status, &headers, None);
         let is_kept = terms.is_ok();
         let terms = terms.unwrap_or_default();
         let headers = to_keep(headers, &terms);
@@ -85,12 +86,13 @@ impl Visit<'_> {
 
     /// The terms on which a response with these headers is stored. Headers from the configuration count, too, for
     /// example `Header set Cache-Control` and `ExpiresActive`.
-    fn terms(&self, status: StatusCode, headers: &HeaderMap) -> Result<Terms, Unfit> {
+    fn terms(&self, status: StatusCode, headers: &HeaderMap, always: Option<&AlwaysHeaders>) -> Result<Terms, Unfit> {
         if self.head.method != Method::GET {
             return Err("the method is not GET");
         }
         let mut shown = headers.clone();
-        headers::complete(self.context, status, None, &mut shown, false)
+        let completed = CompletedResponse { status, length: None, always, refused: false };
+        headers::complete(self.context, completed, &mut shown)
             .map_err(|_| "the rules of a .htaccess file take too long")?;
         if self.context.has_variable("no-cache") {
             return Err("the variable no-cache is set");

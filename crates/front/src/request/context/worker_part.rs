@@ -1,9 +1,10 @@
 //! The worker's part in a request.
 
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 use wire::control::PoolNumber;
 
 use super::RequestContext;
+use crate::base::response_facts::AlwaysHeaders;
 use crate::request::repeated;
 use crate::workers::SharedExchange;
 
@@ -56,8 +57,19 @@ impl RequestContext {
     }
 
     /// Adds the headers of [`RequestContext::carry`] to the response.
-    pub fn add_carried(&self, headers: &mut HeaderMap) {
-        repeated::prepend(headers, &self.worker.borrow().carried);
+    pub fn add_carried<B>(&self, response: &mut Response<B>) {
+        let worker = self.worker.borrow();
+        let carried = &worker.carried;
+        if carried.is_empty() {
+            return;
+        }
+        repeated::prepend(response.headers_mut(), carried);
+        let fields = response.headers().iter().filter(|(name, _)| carried.contains_key(*name));
+        let fields: Vec<_> = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let always = response.extensions_mut().get_or_insert_default::<AlwaysHeaders>();
+        for (name, value) in fields {
+            always.0.append(name, value);
+        }
     }
 
     /// Takes the exchange with the worker, at the end of the request.

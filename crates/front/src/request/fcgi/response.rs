@@ -8,6 +8,7 @@ use http::{Method, Response};
 use tokio::task::spawn_local;
 
 use crate::base::refusal::Refusal;
+use crate::base::response_facts::AlwaysHeaders;
 use crate::request::Dispatched;
 use crate::request::context::RequestContext;
 use crate::request::proxied::download::{Download, DownloadBody};
@@ -47,6 +48,7 @@ pub fn deliver(
     clean(&mut fields, head);
     let mut response = Response::new(source);
     *response.status_mut() = status;
+    response.extensions_mut().insert(AlwaysHeaders::of_script(&fields));
     *response.headers_mut() = fields;
     Ok(Dispatched::Response(response))
 }

@@ -11,6 +11,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use super::lookup::refusal;
 use crate::base::blocking;
 use crate::base::refusal::Refusal;
+use crate::base::response_facts::AlwaysHeaders;
 use crate::request::respond::body::{BodySource, FileBody, Segment};
 
 /// Maximum length of a head in bytes. A file without an empty line in this range is answered with a 500.
@@ -45,6 +46,8 @@ pub async fn send(file: Arc<File>, size: u64) -> Result<Response<BodySource>, Re
     for (name, value) in head.fields {
         response.headers_mut().append(name, value);
     }
+    let always = AlwaysHeaders::of_script(response.headers());
+    response.extensions_mut().insert(always);
     if response.status() == StatusCode::OK
         && let Some(location) = response.headers().get(LOCATION).cloned()
     {

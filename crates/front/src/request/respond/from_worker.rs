@@ -10,6 +10,7 @@ use wire::reply::Head;
 
 use super::body::BodySource;
 use crate::base::field_names::{MOST, WrittenNames, is_usual};
+use crate::base::response_facts::AlwaysHeaders;
 use crate::workers::Ticket;
 
 /// Fields that describe one body.
@@ -22,7 +23,7 @@ pub struct BadHead(String);
 
 /// The response with this head, and with the body as far as it has arrived.
 pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadHead> {
-    let extensions = extensions(&head);
+    let extensions = extensions(&head)?;
     let in_pieces = is_in_pieces(&head);
     let (status, headers, length) = read(head)?;
     let mut response = Response::new(body(ticket, length, in_pieces));
@@ -34,7 +35,7 @@ pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadH
 
 /// Adds the status and headers from handlers to a file's response.
 pub fn with_file(mut file: Response<BodySource>, head: Head) -> Result<Response<BodySource>, BadHead> {
-    let mut extensions = extensions(&head);
+    let mut extensions = extensions(&head)?;
     let (status, mut headers, _) = read(head)?;
     if is_in_parts(&file) {
         headers.remove(CONTENT_TYPE);
@@ -69,9 +70,13 @@ fn is_in_parts(file: &Response<BodySource>) -> bool {
     file.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"))
 }
 
-/// The reason phrase and the spelling of names as extensions. An invalid phrase is ignored, not treated as an error.
-fn extensions(head: &Head) -> Extensions {
+/// The reason phrase, the spelling of names and the fields of `err_headers_out` as extensions. An invalid phrase is
+/// ignored, not treated as an error.
+fn extensions(head: &Head) -> Result<Extensions, BadHead> {
     let mut extensions = Extensions::new();
+    if head.always > 0 {
+        extensions.insert(always(head)?);
+    }
     if !head.reason.is_empty()
         && let Ok(reason) = ReasonPhrase::try_from(&head.reason[..])
     {
@@ -81,7 +86,17 @@ fn extensions(head: &Head) -> Extensions {
         let unusual = head.headers.iter().map(|(name, _)| &name[..]).filter(|name| !is_usual(name)).take(MOST);
         extensions.insert(WrittenNames::Lines(unusual.flat_map(|name| [name, b"\n"]).flatten().copied().collect()));
     }
-    extensions
+    Ok(extensions)
+}
+
+/// The fields of `err_headers_out`.
+fn always(head: &Head) -> Result<AlwaysHeaders, BadHead> {
+    let first = head.headers.len().saturating_sub(head.always.into());
+    let mut always = AlwaysHeaders::default();
+    for (name, value) in head.headers.get(first..).unwrap_or_default() {
+        always.0.append(header_name(name)?, header_value(value.clone())?);
+    }
+    Ok(always)
 }
 
 /// Whether the program flushed its output. Content-Length must not depend on how soon the rest arrived.

@@ -3,21 +3,23 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, VARY};
+use http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, SET_COOKIE, VARY,
+};
 use http::request::Parts;
 use http::{Response, StatusCode};
 
 use super::body::BodySource;
+use super::header_rules::{RuleOf, append, apply, asking, change};
+use super::header_tables::HeaderTables;
 use super::tracking;
 use crate::base::changed_headers::ChangedHeaders;
 use crate::base::refusal::Refusal;
+use crate::base::response_facts::AlwaysHeaders;
 use crate::request::context::RequestContext;
-use crate::request::context::expressions::{ExprOf, SeenResponse};
 use crate::routing::Route;
 use config::response::ResponseRules;
-use config::response::expr::{Expr, ExprText};
-use config::response::headers::{HeaderChange, HeaderRule, LoadFigure, Moment};
-use config::response::setenv::EnvCondition;
+use config::response::headers::HeaderRule;
 use config::work;
 
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
@@ -53,7 +55,7 @@ pub async fn edited_late<'a>(
         return Ok(head);
     }
     let mut changed = head.clone().into_owned();
-    let of = RuleOf { context, route, status: None, length: None };
+    let of = RuleOf::request(context, route);
     let late = || rules.iter().filter(|rule| !rule.early);
     of.answer_questions(asking(late()), &head.headers).await;
     context.apply_rules(|| {
@@ -78,7 +80,7 @@ pub fn settle_early(context: &RequestContext, head: &Parts, route: &Route) -> Re
     if let Some(forwarded) = context.changed_headers() {
         forwarded.apply(&mut changed);
     }
-    let of = RuleOf { context, route, status: None, length: None };
+    let of = RuleOf::request(context, route);
     context.apply_rules(|| {
         let mut store = work::WorkStore::default();
         rules().for_each(|rule| apply(rule, of, &mut changed, &mut store));
@@ -97,52 +99,11 @@ fn is_between_servers(name: &HeaderName) -> bool {
         || name.starts_with("reproxy-")
 }
 
-/// The response to which the rules of `Header` are applied.
-#[derive(Clone, Copy)]
-struct RuleOf<'a> {
-    context: &'a RequestContext,
-    route: &'a Route,
-    /// Status of the response; `None`: the rules are for the request.
-    status: Option<StatusCode>,
-    /// Length of the response's body, if it is known.
-    length: Option<u64>,
-}
-
-impl RuleOf<'_> {
-    fn as_source<'b>(&'b self, headers: &'b HeaderMap) -> ExprOf<'b> {
-        let response = self.status.map(|status| SeenResponse { status, headers, length: self.length });
-        ExprOf { response, ..ExprOf::request(self.context, &self.context.head, self.route) }
-    }
-
-    /// Finds the answers that these expressions need.
-    async fn answer_questions(self, asking: Vec<AskingRule<'_>>, headers: &HeaderMap) {
-        if asking.is_empty() {
-            return;
-        }
-        let source = self.as_source(headers);
-        let evaluate = || {
-            for (condition, value) in &asking {
-                if condition.is_none_or(|condition| self.context.is_true(&source, condition)) {
-                    value.map(|value| self.context.text_of(&source, value));
-                }
-            }
-        };
-        self.context.answered(&self.context.head, self.route, evaluate).await;
-    }
-}
-
-/// Condition and value of a rule, as far as they are expressions with questions.
-type AskingRule<'a> = (Option<&'a Expr>, Option<&'a ExprText>);
-
-fn asking<'a>(rules: impl Iterator<Item = &'a HeaderRule>) -> Vec<AskingRule<'a>> {
-    rules.map(HeaderRule::asking).filter(|asking| *asking != (None, None)).collect()
-}
-
 /// Finds the answers that expressions of `Header` and `CustomLog` need; `refused`: the page is the front's own.
 pub async fn answer_questions(context: &RequestContext, response: &Response<BodySource>, refused: bool) {
     let Some(route) = context.route().clone() else { return };
     let length = response.body().length();
-    let of = RuleOf { context, route: &route, status: Some(response.status()), length };
+    let of = RuleOf::response(context, &route, response.status(), length);
     let mut all = asking(route.settings.response.headers.iter().filter(|rule| rule.always || !refused));
     let logs = context.generation.config.hosts.get(context.host()).map_or(&[][..], |host| &host.access_logs);
     let conditions = logs.iter().filter_map(|log| log.condition.as_ref()?.expr().filter(|expr| expr.may_need_lookup()));
@@ -150,45 +111,55 @@ pub async fn answer_questions(context: &RequestContext, response: &Response<Body
     of.answer_questions(all, response.headers()).await;
 }
 
-/// Completes the headers of a response with this status and length of body; `refused`: the page is the front's own. An
-/// error if the rules take too long.
-pub fn complete(
-    context: &RequestContext,
-    status: StatusCode,
-    length: Option<u64>,
-    headers: &mut HeaderMap,
-    refused: bool,
-) -> Result<(), Refusal> {
+/// A response whose headers are completed.
+#[derive(Clone, Copy)]
+pub struct CompletedResponse<'a> {
+    pub status: StatusCode,
+    /// Length of its body, if it is known.
+    pub length: Option<u64>,
+    /// Its fields in the table of `Header always`.
+    pub always: Option<&'a AlwaysHeaders>,
+    /// Whether the page is the front's own.
+    pub refused: bool,
+}
+
+/// Completes the headers of a response. An error if the rules take too long.
+pub fn complete(context: &RequestContext, of: CompletedResponse<'_>, headers: &mut HeaderMap) -> Result<(), Refusal> {
     let route = context.route();
     let Some(route) = route.as_deref() else { return Ok(()) };
     let rules = &route.settings.response;
+    let mut tables = HeaderTables::of(std::mem::take(headers), of.always);
     let fields = context.take_fields();
-    tracking::track(context, headers, &rules.tracking);
     let is_negotiated = fields.iter().any(|(name, _)| name.as_str() == "tcn");
+    tracking::track(context, &mut tables.always, &rules.tracking);
     for (name, value) in fields {
-        headers.append(name, value);
+        let table = if name == SET_COOKIE { &mut tables.always } else { &mut tables.success };
+        table.append(name, value);
     }
     if let Some(Some(charset)) = &rules.types.default_charset {
-        add_charset(headers, charset);
+        add_charset(&mut tables.success, charset);
     }
-    let is_error = status.is_client_error() || status.is_server_error();
-    if !is_error && rules.expires.active == Some(true) {
-        expire(headers, rules, route);
+    let is_error = of.status.is_client_error() || of.status.is_server_error();
+    if !is_error && rules.expires.active == Some(true) && !tables.always.contains_key(EXPIRES) {
+        expire(&mut tables.success, rules, route);
     }
+    let rule_of = RuleOf::response(context, route, of.status, of.length);
+    let is_due: fn(&HeaderRule) -> bool =
+        if of.refused { |rule: &HeaderRule| rule.always } else { |_: &HeaderRule| true };
     if !rules.headers.is_empty() {
-        let of = RuleOf { context, route, status: Some(status), length };
-        context.apply_rules(|| change(of, headers, rules, refused));
-        // Vary, by the conditions of these rules.
-        for (name, value) in context.take_fields() {
-            if !headers.get_all(&name).iter().any(|known| *known == value) {
-                headers.append(name, value);
-            }
+        context.apply_rules(|| change(rule_of, &mut tables, &rules.headers, is_due));
+    }
+    *headers = tables.into_headers();
+    // Vary, by the conditions of these rules.
+    for (name, value) in context.take_fields() {
+        if !headers.get_all(&name).iter().any(|known| *known == value) {
+            headers.append(name, value);
         }
     }
     if is_negotiated {
         join_vary(headers);
     }
-    if refused { Ok(()) } else { context.within_limits(route) }
+    if of.refused { Ok(()) } else { context.within_limits(route) }
 }
 
 /// Joins all `Vary` fields of a negotiated response to one, each name once, as httpd does.
@@ -203,133 +174,6 @@ fn join_vary(headers: &mut HeaderMap) {
     if let Ok(names) = HeaderValue::from_str(&names.join(",")) {
         headers.insert(VARY, names);
     }
-}
-
-fn change(of: RuleOf<'_>, headers: &mut HeaderMap, rules: &ResponseRules, refused: bool) {
-    let mut store = work::WorkStore::default();
-    let due = || rules.headers.iter().filter(|rule| rule.always || !refused);
-    if due().any(|rule| rule.early) {
-        let mut early = HeaderMap::new();
-        due().filter(|rule| rule.early).for_each(|rule| apply(rule, of, &mut early, &mut store));
-        for (name, value) in &early {
-            // An early header does not replace the one from the response.
-            if !headers.contains_key(name) {
-                headers.append(name, value.clone());
-            }
-        }
-    }
-    due().filter(|rule| !rule.early).for_each(|rule| apply(rule, of, headers, &mut store));
-}
-
-fn apply(rule: &HeaderRule, of: RuleOf<'_>, headers: &mut HeaderMap, store: &mut work::WorkStore) {
-    let context = of.context;
-    let holds = |condition: &EnvCondition| {
-        let is_true = |expr: &Expr| context.is_true(&of.as_source(headers), expr);
-        condition.holds(|name| context.has_variable(name), is_true)
-    };
-    if !work::spend(work::RULE) || rule.condition.as_ref().is_some_and(|condition| !holds(condition)) {
-        return;
-    }
-    let expression = rule.action.expr().map(|text| context.text_of(&of.as_source(headers), text));
-    let variables = context.variables();
-    let moment = Moment {
-        received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
-        took: context.started.elapsed().as_micros() as u64,
-        variables: &variables,
-        tls: &|name| context.tls_variable_at(name, &of.route.settings.response.ssl),
-        load: &|figure| load(context, figure),
-        expr: expression.as_deref().unwrap_or_default(),
-    };
-    if let HeaderChange::Echo(pattern) = &rule.action {
-        let echoed = context.headers_of(&context.head).filter(|(name, _)| pattern.is_match(name.as_str()));
-        let echoed = echoed.take_while(|(name, value)| store.has_room(name.as_str().len() + value.len()));
-        return echoed.for_each(|(name, value)| {
-            headers.append(name.clone(), value.clone());
-        });
-    }
-    let Ok(name) = HeaderName::from_bytes(rule.name.as_bytes()) else { return };
-    let mut value = |text: &str| HeaderValue::from_str(text).ok().filter(|_| store.has_room(text.len()));
-    match &rule.action {
-        HeaderChange::Set(text) => match value(&text.text(moment)) {
-            Some(value) => drop(headers.insert(name, value)),
-            // The client's own value must not pass for that of the rule.
-            None => drop(headers.remove(name)),
-        },
-        HeaderChange::SetIfEmpty(text) if !headers.contains_key(&name) => {
-            drop(value(&text.text(moment)).map(|value| headers.insert(name, value)));
-        }
-        HeaderChange::SetIfEmpty(_) => {}
-        HeaderChange::Add(text) => drop(value(&text.text(moment)).map(|value| headers.append(name, value))),
-        HeaderChange::Append(text) => append(headers, name, &text.text(moment), store),
-        HeaderChange::Merge(text) => {
-            let text = text.text(moment);
-            if !listed(headers, &name, &text) {
-                append(headers, name, &text, store);
-            }
-        }
-        HeaderChange::Unset => drop(headers.remove(name)),
-        HeaderChange::Edit { pattern, by, all } => {
-            let by = by.text(moment);
-            work::spend(headers.len());
-            for found in headers.iter_mut().filter(|(known, _)| **known == name).map(|(_, value)| value) {
-                let text = String::from_utf8_lossy(found.as_bytes());
-                if !work::spend(text.len()) {
-                    return;
-                }
-                if let Some(edited) = pattern.replaced(&text, &by, *all, LONGEST).and_then(|edited| value(&edited)) {
-                    *found = edited;
-                }
-            }
-        }
-        HeaderChange::Note(note) => {
-            let values: Vec<_> =
-                headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
-            let value = values.join(", ");
-            if !values.is_empty() && store.has_room(note.len() + value.len()) {
-                context.set_note(note, value);
-            }
-        }
-        HeaderChange::Echo(_) => {}
-    }
-}
-
-fn load(context: &RequestContext, figure: LoadFigure) -> String {
-    let load = || context.generation.pools.iter().map(|pool| pool.load());
-    let (idle, busy) = load().fold((0, 0), |(idle, busy), load| (idle + load.idle as usize, busy + load.busy as usize));
-    let percent = |part: usize| (100 * part / (idle + busy).max(1)).to_string();
-    match figure {
-        LoadFigure::Averages => status::auto::load_averages().join("/"),
-        LoadFigure::Idle => percent(idle),
-        LoadFigure::Busy => percent(busy),
-    }
-}
-
-/// Maximum length in bytes of a value edited by rules. Each rule could double the value of the previous one.
-const LONGEST: usize = 32 << 10;
-
-/// Appends to the first field of this name; further fields stay unchanged.
-fn append(headers: &mut HeaderMap, name: HeaderName, text: &str, store: &mut work::WorkStore) {
-    let values: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
-    let joined = match values.first() {
-        Some(known) => [known.as_bytes(), b", ", text.as_bytes()].concat(),
-        None => text.as_bytes().to_vec(),
-    };
-    work::spend(joined.len() + values.len() * work::RULE);
-    if joined.len() <= LONGEST
-        && store.has_room(text.len())
-        && let Ok(value) = HeaderValue::from_bytes(&joined)
-    {
-        headers.insert(name.clone(), value);
-        for value in values.into_iter().skip(1) {
-            headers.append(name.clone(), value);
-        }
-    }
-}
-
-fn listed(headers: &HeaderMap, name: &HeaderName, text: &str) -> bool {
-    let lists = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    let lists = lists.take_while(|list| work::spend(list.len() + work::RULE));
-    lists.flat_map(|list| list.split(',')).any(|item| item.trim() == text)
 }
 
 fn add_charset(headers: &mut HeaderMap, charset: &str) {

@@ -4,6 +4,8 @@ pub mod accept_encoding;
 pub mod body;
 pub mod compress;
 pub mod from_worker;
+mod header_rules;
+mod header_tables;
 pub mod headers;
 pub mod packed_files;
 pub mod page;
@@ -14,8 +16,10 @@ use http::{Method, Response, StatusCode, Version};
 
 use super::context::RequestGuard;
 use super::proxied::OfBackend;
+use crate::base::response_facts::AlwaysHeaders;
 use crate::routing::server_name;
 use body::{BodySource, ResponseBody};
+use headers::CompletedResponse;
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
@@ -34,7 +38,14 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
     let keep_alive = context.keep_alive();
     // An HTTP/2 connection is closed by GOAWAY instead.
     let last = context.stream.is_none() && (!keep_alive.is_on() || keep_alive.is_enough(context.served + 1));
-    if headers::complete(&context, head.status, kind.length(), &mut head.headers, ending.refused).is_err() {
+    let always = head.extensions.remove::<AlwaysHeaders>();
+    let completed = CompletedResponse {
+        status: head.status,
+        length: kind.length(),
+        always: always.as_ref(),
+        refused: ending.refused,
+    };
+    if headers::complete(&context, completed, &mut head.headers).is_err() {
         // The rules that did not run may have been meant to remove confidential headers.
         head.headers.clear();
         head.status = StatusCode::INTERNAL_SERVER_ERROR;
@@ -79,7 +90,8 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
         head.version = if is_before_chunks { Version::HTTP_10 } else { head.version };
     }
     context.set_status(head.status.as_u16());
-    context.set_headers(&head.headers);
+    let is_bodyless = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    context.set_headers(&head.headers, kind.length().filter(|_| !is_bodyless && !is_head));
     let kept = !close && context.wants_keep_alive();
     Response::from_parts(head, ResponseBody::new(kind, context, kept))
 }

@@ -1,0 +1,103 @@
+//! The two tables of a response's headers, as httpd has them (manual of mod_headers): `Header` changes the first and
+//! `Header always` the second, and both are sent.
+//!
+//! Fields of scripts and of `err_headers_out` are in the second. Those of the server's own pages are in the first,
+//! which `Header` does not change for such a page.
+
+use http::header::{CONTENT_TYPE, HeaderMap};
+
+use crate::base::response_facts::AlwaysHeaders;
+use config::work;
+
+/// Both tables.
+#[derive(Debug, Default)]
+pub struct HeaderTables {
+    /// Of `Header` and `Header onsuccess`.
+    pub success: HeaderMap,
+    /// Of `Header always`.
+    pub always: HeaderMap,
+}
+
+impl HeaderTables {
+    /// Divides the headers of a response.
+    pub fn of(headers: HeaderMap, always: Option<&AlwaysHeaders>) -> HeaderTables {
+        let Some(AlwaysHeaders(known)) = always.filter(|known| !known.0.is_empty()) else {
+            return HeaderTables { success: headers, always: HeaderMap::new() };
+        };
+        let mut tables = HeaderTables::default();
+        for (name, value) in &headers {
+            let is_always = known.get_all(name).iter().any(|known| known == value);
+            let table = if is_always { &mut tables.always } else { &mut tables.success };
+            table.append(name.clone(), value.clone());
+        }
+        tables
+    }
+
+    /// The table that a rule for this name changes. A response has one Content-Type.
+    pub fn of_rule(&mut self, always: bool, name: &str) -> &mut HeaderMap {
+        if always && name != CONTENT_TYPE.as_str() { &mut self.always } else { &mut self.success }
+    }
+
+    /// Adds the fields of each table whose names it does not have.
+    pub fn add_missing(&mut self, added: &HeaderTables) {
+        for (table, added) in [(&mut self.success, &added.success), (&mut self.always, &added.always)] {
+            let missing: Vec<_> = added.iter().filter(|(name, _)| !table.contains_key(*name)).collect();
+            for (name, value) in missing {
+                table.append(name.clone(), value.clone());
+            }
+        }
+    }
+
+    /// All fields. Of a name in both tables, those of `always` are first.
+    pub fn joined(&self) -> HeaderMap {
+        let mut headers = self.success.clone();
+        for name in self.always.keys() {
+            headers.remove(name);
+            let all = self.always.get_all(name).iter().chain(self.success.get_all(name));
+            for value in all {
+                headers.append(name.clone(), value.clone());
+            }
+        }
+        headers
+    }
+
+    /// As [`HeaderTables::joined`], at the end.
+    pub fn into_headers(self) -> HeaderMap {
+        if self.always.is_empty() { self.success } else { self.joined() }
+    }
+
+    /// All fields, for the expression of a rule. The copy counts as work.
+    pub fn seen(&self) -> HeaderMap {
+        let fields = self.success.iter().chain(&self.always);
+        work::spend(fields.map(|(name, value)| work::RULE + name.as_str().len() + value.len()).sum());
+        self.joined()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderName;
+
+    use super::*;
+
+    fn headers(fields: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(HeaderName::from_static(name), value.parse().expect("a value"));
+        }
+        headers
+    }
+
+    #[test]
+    fn fields_of_scripts_are_in_the_second_table() {
+        let sent = headers(&[("x", "script"), ("etag", "\"t\""), ("content-type", "text/plain")]);
+        let always = AlwaysHeaders::of_script(&sent);
+        let mut tables = HeaderTables::of(sent, Some(&always));
+        assert_eq!(tables.always, headers(&[("x", "script")]));
+        tables.of_rule(false, "x").append("x", "rule".parse().expect("a value"));
+        tables.of_rule(true, "content-type").insert(CONTENT_TYPE, "text/css".parse().expect("a value"));
+        let expected = headers(&[("etag", "\"t\""), ("content-type", "text/css"), ("x", "script"), ("x", "rule")]);
+        assert_eq!(tables.joined(), expected);
+        assert_eq!(tables.into_headers(), expected);
+    }
+}

@@ -1,6 +1,8 @@
 //! Names that are nearly right, indexes by redirect, tracking cookies: mod/mod_speling.html, mod/mod_dir.html,
 //! mod/mod_usertrack.html.
 
+use std::path::Path;
+
 use crate::support::{Request, Site, serve_echo_script as serve};
 
 #[test]
@@ -99,12 +101,60 @@ fn users_have_folders() {
 }
 
 #[test]
+fn a_user_has_the_first_folder_that_exists() {
+    let server = serve(
+        "Alias /~alias \"@DIR@/alias\"\nUserDir disabled root\n\
+         UserDir \"@DIR@/first\" \"@DIR@/second/*/www\" http://www.example/*",
+    );
+    for (file, text) in [
+        ("first/ann/a.txt", "ann"),
+        ("second/bob/www/a.txt", "bob"),
+        ("alias/a.txt", "alias"),
+        ("first/root/a.txt", ""),
+    ] {
+        server.site.write(file, text);
+    }
+    for name in ["ann", "bob", "alias"] {
+        assert_eq!(server.text(&format!("/~{name}/a.txt")), name);
+    }
+    server.get("/~ann/none.txt").is(404);
+    server.get("/~../second/bob/www/a.txt").is(404);
+    server.get("/~root/a.txt").is(404);
+    let away = server.get("/~carl/a.txt").is(302).header("location");
+    assert_eq!(away.as_deref(), Some("http://www.example/carl/a.txt"));
+    // The choice is not remembered: the next request finds a folder that did not exist before.
+    server.site.write("first/carl/a.txt", "carl");
+    assert_eq!(server.text("/~carl/a.txt"), "carl");
+}
+
+/// Debian's user `sys` has the home `/dev`.
+#[test]
+fn a_folder_in_the_home_of_a_user_is_found() {
+    let server = serve("UserDir none-such shm");
+    let file = format!("cameleer-{}.txt", std::process::id());
+    std::fs::write(Path::new("/dev/shm").join(&file), "of sys").expect("a file in /dev/shm");
+    let page = server.get(&format!("/~sys/{file}"));
+    std::fs::remove_file(Path::new("/dev/shm").join(&file)).expect("removed");
+    assert_eq!(page.is(200).text(), "of sys");
+    server.get(&format!("/~sys/{file}")).is(404);
+    server.get("/~none-such-user/a.txt").is(404);
+}
+
+#[test]
 fn wrong_values_are_named() {
     for (line, message) in [
         ("CookieDomain example.com", "expected a domain that begins with a dot"),
         ("CookieExpires \"3 fortnights\"", "expected a number of seconds, or numbers with units"),
         ("CookieStyle Round", "expected Netscape, Cookie, Cookie2, RFC2109 or RFC2965"),
-        ("UserDir public_html", "home folders are not looked up; write a path, for instance /home/*/public_html"),
+        (
+            "UserDir home/*",
+            "expected a folder's name without * and .., which is in the home of each user, got \"home/*\"",
+        ),
+        (
+            "UserDir a ../b",
+            "expected a folder's name without * and .., which is in the home of each user, got \"../b\"",
+        ),
+        ("UserDir /a/*/*", "expected a path with at most one * and without $"),
         ("DirectoryIndexRedirect 404", "a status from 300 to 399"),
     ] {
         let site = Site::new();

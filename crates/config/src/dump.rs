@@ -84,6 +84,9 @@ fn host_lines(index: usize, host: &Host) -> String {
         };
         line(format!("{} {from} {}", if alias.script { "script_alias" } else { "alias" }, alias.to.display()));
     }
+    if let Some(users) = &host.user_folders {
+        line(format!("users {} {:?}", users.pattern, users.folders));
+    }
     if host.logs_errors_itself() {
         line(format!("error_log {:?} level {:?}", host.error_log, host.log_level));
     }

@@ -3,7 +3,7 @@
 
 use std::ffi::CString;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use nix::sys::prctl;
@@ -55,6 +55,11 @@ pub fn become_account(account: &Account) -> anyhow::Result<()> {
 pub fn group_of_file(path: &Path) -> Option<String> {
     let group = std::fs::metadata(path).ok()?.gid();
     Some(Group::from_gid(Gid::from_raw(group)).ok()??.name)
+}
+
+/// Home folder of a user, which may block on the network. `None`: there is no such user.
+pub fn home_of(user: &str) -> Option<PathBuf> {
+    User::from_name(user).ok()?.map(|user| user.dir)
 }
 
 fn find_user(name: &str) -> anyhow::Result<User> {

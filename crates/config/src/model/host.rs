@@ -8,7 +8,7 @@ use crate::model::clients::{KeepAlive, ReadTimeouts};
 use crate::model::protocols::Protocols;
 use crate::model::remote_ip::RemoteIp;
 use crate::model::response;
-use crate::model::response::lookup::user_dir::UserDir;
+use crate::model::response::lookup::user_dir::{UserDir, UserFolders};
 use crate::model::response::lookup::virtual_folders::VirtualFolders;
 use crate::model::server::Listen;
 use crate::model::strictness::Strictness;
@@ -38,6 +38,8 @@ pub struct Host {
     pub aliases: Vec<Alias>,
     /// `UserDir`
     pub user_dir: UserDir,
+    /// The folders of `user_dir`, where each request chooses.
+    pub user_folders: Option<UserFolders>,
     /// `AccessFileName`; empty: the main server's.
     pub access_file_names: Vec<String>,
     /// `Redirect` outside of containers, in the order in which they are tried.

@@ -14,7 +14,7 @@ use super::access::{admit, take_turn};
 use super::body::RequestBody;
 use super::cached::{self, Lookup};
 use super::context::{RequestContext, remote_ip, variables};
-use super::files::{self, LookupResult, autoindex, lookup};
+use super::files::{self, LookupResult, autoindex, lookup, user_folders};
 use super::filters;
 use super::includes::{self, facts};
 use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
@@ -158,6 +158,9 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
     let (mut head, mut route) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
     redirect(context, &route, &head, |answer| answer.of_host).await?;
     route = aliased(context, &head, route).await?;
+    if let Some(of) = user_folders::of(context, &route) {
+        route = Box::pin(user_folders::find(context, &head, route, of)).await?;
+    }
     route = choose(context, &head, route).await?;
     if let Some(chosen) = negotiation::multi_views(context, &head, &route).await? {
         settle_all(context, &head, &chosen).await?;

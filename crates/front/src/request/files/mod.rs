@@ -1,5 +1,5 @@
 //! Static files, sent by the front without a worker (RFC 9110, sections 8.8, 13 and 14; httpd's core, mod_dir,
-//! mod_mime, mod_autoindex and mod_asis).
+//! mod_mime, mod_userdir, mod_autoindex and mod_asis).
 //! `find` looks up a path and its handler; `send` builds the response. Files with a script or Perl handler go to a
 //! worker, so that their source is never sent.
 
@@ -14,6 +14,7 @@ mod precompressed;
 pub mod range;
 mod send;
 pub mod similar;
+pub mod user_folders;
 pub mod visible;
 
 use http::header::HeaderValue;

@@ -1,13 +1,25 @@
 //! `UserDir`: the folders of users, `/~name/…` (httpd manual, mod_userdir).
 
 use crate::model::merge::{keep, settings};
+use crate::syntax::pattern::Pattern;
+
+/// Where the files of a user are, or where requests for them are redirected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UserFolder {
+    /// The path of a folder, in which `*` stands for the user.
+    Path(String),
+    /// A URL, in which `*` stands for the user.
+    Url(String),
+    /// The name of a folder in the user's home.
+    InHome(String),
+}
 
 settings! {
     /// The folders of users.
     #[derive(Clone, Default)]
     host struct UserDir {
-        /// Path or URL, in which `*` stands for the user.
-        pub to: Option<String>, keep;
+        /// The folders, in the order in which they are tried.
+        pub folders: Option<Vec<UserFolder>>, keep;
         /// `disabled`, without names: for all users that are not enabled.
         pub disabled: Option<bool>, keep;
         /// `enabled name…`
@@ -33,22 +45,61 @@ impl UserDir {
         Some(format!("^/~{refused}({user})((?:/.*)?)$"))
     }
 
-    /// The path or URL with `$1` for the user and `$2` for the rest; `None` for a URL that does not name the user,
-    /// which has no effect in httpd.
-    pub fn target(&self) -> Option<String> {
-        let to = self.to.as_deref()?;
-        match (to.split_once('*'), to.contains("://")) {
-            // As in httpd, the end of a URL is dropped.
-            (Some((before, _)), true) => Some(format!("{before}$1$2")),
-            (None, true) => None,
-            (Some((before, after)), false) => Some(format!("{before}$1{after}$2")),
-            (None, false) => Some(format!("{}/$1$2", to.trim_end_matches('/'))),
+    /// The only folder, if neither the disk nor the system's users decide about it: `$1` is the user, `$2` the rest of
+    /// the path.
+    pub fn single(&self) -> Option<String> {
+        match self.folders.as_deref() {
+            Some([folder @ UserFolder::Path(_)]) => folder.filled("$1", "$2"),
+            _ => None,
+        }
+    }
+}
+
+impl UserFolder {
+    /// Parses an argument of `UserDir`.
+    pub fn parse(text: &str) -> Result<UserFolder, String> {
+        if text.contains('$') || text.matches('*').count() > 1 {
+            return Err(format!("expected a path with at most one * and without $, got \"{text}\""));
+        }
+        match (text.starts_with('/'), text.contains("://")) {
+            (true, _) => Ok(UserFolder::Path(text.to_owned())),
+            (false, true) => Ok(UserFolder::Url(text.to_owned())),
+            (false, false) if text.contains('*') || text.split('/').any(|part| part == "..") => Err(format!(
+                "expected a folder's name without * and .., which is in the home of each user, got \"{text}\""
+            )),
+            (false, false) => Ok(UserFolder::InHome(text.to_owned())),
         }
     }
 
-    /// Whether users are redirected to another address.
-    pub fn is_redirect(&self) -> bool {
-        self.to.as_deref().is_some_and(|to| to.contains("://"))
+    /// The path or URL with `user` and `rest`; `None` for a URL that does not name the user, which has no effect in
+    /// httpd, and for a folder in the home.
+    pub fn filled(&self, user: &str, rest: &str) -> Option<String> {
+        match self {
+            // As in httpd, the end of a URL is dropped.
+            UserFolder::Url(url) => url.split_once('*').map(|(before, _)| format!("{before}{user}{rest}")),
+            UserFolder::Path(path) => Some(match path.split_once('*') {
+                Some((before, after)) => format!("{before}{user}{after}{rest}"),
+                None => format!("{}/{user}{rest}", path.trim_end_matches('/')),
+            }),
+            UserFolder::InHome(_) => None,
+        }
+    }
+}
+
+/// Several folders of users, folders in their homes, or redirects: each request chooses.
+#[derive(Debug, Clone)]
+pub struct UserFolders {
+    /// See [`UserDir::pattern`].
+    pub pattern: Pattern,
+    /// In the order in which they are tried.
+    pub folders: Vec<UserFolder>,
+}
+
+impl UserFolders {
+    /// The name of the user and the rest of a path, if its user has a folder.
+    pub fn user_of(&self, path: &str) -> Option<(String, String)> {
+        let found = self.pattern.find(path)?;
+        Some((found.get(1).into_owned(), found.get(2).into_owned()))
     }
 }
 
@@ -69,15 +120,20 @@ mod tests {
 
     fn file(dirs: &UserDir, path: &str) -> Option<String> {
         let pattern = Budget::of_the_administrator().compile(&dirs.pattern()?, Case::Exact).expect("an expression");
-        let target = dirs.target()?;
-        pattern.find(path)?.expand(&target, &str::to_owned, 1000).ok()
+        let folders = UserFolders { pattern, folders: dirs.folders.clone()? };
+        let (user, rest) = folders.user_of(path)?;
+        folders.folders.first()?.filled(&user, &rest)
     }
 
     #[test]
     fn a_user_has_a_folder() {
-        let of = |to: &str| UserDir { to: Some(to.to_owned()), ..UserDir::default() };
+        let of = |to: &str| {
+            let folder = UserFolder::parse(to).expect("a folder");
+            UserDir { folders: Some(vec![folder]), ..UserDir::default() }
+        };
         for (to, path, expected) in [
             ("/users", "/~bob/a/b", Some("/users/bob/a/b")),
+            ("public_html", "/~bob/a/b", None),
             ("/users/", "/~bob", Some("/users/bob")),
             ("/home/*/www", "/~bob/a", Some("/home/bob/www/a")),
             ("http://x.example/*/usr", "/~bob/a", Some("http://x.example/bob/a")),

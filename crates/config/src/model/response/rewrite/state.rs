@@ -250,7 +250,9 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
             Some(sent) => format!("{query}&{sent}"),
             None => query.to_owned(),
         };
-        self.out.query = Some(both).filter(|query| !query.is_empty());
+        // As in httpd, one separator at the end is dropped.
+        let both = both.strip_suffix('&').unwrap_or(&both);
+        self.out.query = Some(both.to_owned()).filter(|query| !query.is_empty());
         self.note(
             3,
             format_args!("split uri={text} -> uri={path}, args={}", self.out.query.as_deref().unwrap_or("<none>")),

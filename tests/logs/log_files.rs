@@ -135,6 +135,31 @@ fn percent_x_logs_the_state_of_the_connection() {
 }
 
 #[test]
+fn a_cookie_the_handler_and_the_length_are_logged() {
+    let server = serve("\"%{two}C %{none}C %R %{Content-Length}o %{X}^ti\"");
+    server.send(Request::get("/file.txt").header("Cookie", "one=1; two= 2 ;twos=3")).is(200);
+    server.get("/my").is(200);
+    until("both are logged", || server.site.read("access.log").lines().count() == 2);
+    let log = server.site.read("access.log");
+    let mut lines: Vec<&str> = log.lines().collect();
+    lines.sort_unstable();
+    assert!(lines.first().is_some_and(|line| line.starts_with("- - perl-script ")), "{log}");
+    assert_eq!(lines.last(), Some(&"2 - - 5 -"), "{log}");
+}
+
+#[test]
+fn the_condition_of_a_log_reads_the_variables_from_before_an_error_document() {
+    let server = Site::new().file("htdocs/error.txt", "none").serve(
+        "SetEnvIf Request_URI \\.gif$ image\nErrorDocument 404 /error.txt\n\
+         CustomLog images.log \"%U %s\" env=image\nCustomLog others.log \"%U\" env=!image",
+    );
+    server.get("/none.gif").is(404);
+    server.get("/error.txt").is(200);
+    until("both are logged", || server.site.read("others.log") == "/error.txt\n");
+    assert!(server.site.read("images.log").ends_with(" 404\n"));
+}
+
+#[test]
 fn every_virtual_host_has_its_own_log() {
     let server = Site::new().file("htdocs/a", "x").serve(
         "CustomLog main.log common\n<VirtualHost *>\nServerName one\nDocumentRoot htdocs\nCustomLog one.log \"%v %U\"\n</VirtualHost>\n\

@@ -83,6 +83,8 @@ pub struct Entry<'a> {
     /// Result of the routing, once known.
     pub place: Option<RoutedPath<'a>>,
     pub tally: ResponseTally,
+    /// Name of the handler, if it is not that of files.
+    pub handler: Option<&'a str>,
     /// Headers of the response; stored only if a format uses one.
     pub response: Option<&'a HeaderMap>,
     /// Number of the request in logs.

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
 use http::HeaderValue;
+use http::header::COOKIE;
+use http::request::Parts;
 use wire::reply::LogKind;
 
 use super::entry::{Ending, Entry};
@@ -58,6 +60,8 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
         LogItem::ResponseHeader(name) => {
             header(out, entry.response.into_iter().flat_map(|response| response.get_all(name)))
         }
+        LogItem::Cookie(name) => escape_or_dash(out, cookie(head, name)),
+        LogItem::Handler => escape_or_dash(out, entry.handler.map(str::as_bytes)),
         LogItem::FromWorker(kind, name) => {
             let value_of_worker =
                 entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
@@ -120,6 +124,13 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
             escape_or_dash(out, (entry.tls)(name).as_deref().map(str::as_bytes));
         }
     }
+}
+
+/// The value of the request's cookie of this name.
+fn cookie<'a>(head: &'a Parts, name: &str) -> Option<&'a [u8]> {
+    let pairs = head.headers.get_all(COOKIE).iter().flat_map(|list| list.as_bytes().split(|byte| *byte == b';'));
+    let mut values = pairs.filter_map(|pair| pair.trim_ascii().strip_prefix(name.as_bytes())?.strip_prefix(b"="));
+    values.next().map(<[u8]>::trim_ascii)
 }
 
 /// Appends the client's address. A handler may have set another, as mod_perl documents for clients behind a proxy.

@@ -7,7 +7,9 @@
 //! | `%B` · `%b`                        | bytes of body · the same, `-` for none                             |
 //! | `%D` · `%T` · `%{ms,us,s}T`        | time taken in µs · in s · in the unit                              |
 //! | `%f` · `%H` · `%m` · `%r`          | file · protocol · method · request line                            |
-//! | `%{X}i` · `%{X}o`                  | a header of the request · of the response                          |
+//! | `%{X}i` · `%{X}o` · `%{X}C`        | a header of the request · of the response · a cookie               |
+//! | `%R`                               | the handler                                                        |
+//! | `%{X}^ti` · `%{X}^to`              | `-`: trailers are not stored                                       |
 //! | `%{X}e` · `%{X}n` · `%u`           | a variable of the worker's environment, the configuration or the cache · a note of the worker · the user |
 //! | `%I` · `%O` · `%S`                 | all bytes received · sent · both, including TLS; for HTTP/2 only the stream's HEADERS, CONTINUATION and DATA |
 //! | `%k` · `%l` · `%L`                 | earlier requests of the connection · `-` · the request's ID, also in its lines of the error log |
@@ -44,6 +46,8 @@ pub enum LogItem {
     RequestLine,
     RequestHeader(String),
     ResponseHeader(String),
+    Cookie(String),
+    Handler,
     FromWorker(LogKind, String),
     User,
     Received,
@@ -113,6 +117,8 @@ impl LogItem {
             'r' => LogItem::RequestLine,
             'i' => LogItem::RequestHeader(argument.to_ascii_lowercase()),
             'o' => LogItem::ResponseHeader(argument.to_ascii_lowercase()),
+            'C' => LogItem::Cookie(argument.to_owned()),
+            'R' => LogItem::Handler,
             'e' => LogItem::FromWorker(LogKind::Env, argument.to_owned()),
             'n' => LogItem::FromWorker(LogKind::Note, argument.to_owned()),
             'u' => LogItem::User,

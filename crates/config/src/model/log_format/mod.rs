@@ -119,6 +119,12 @@ fn directive(text: &str) -> Result<(FormatPiece, &str), String> {
                 rest = after;
                 continue;
             }
+            '^' if after.starts_with("ti") || after.starts_with("to") => {
+                return Ok((
+                    FormatPiece::Value { item: LogItem::Dash, only: None },
+                    after.get(2..).unwrap_or_default(),
+                ));
+            }
             letter => {
                 let written = format!("%{}", text.strip_suffix(after).unwrap_or(text));
                 let item = LogItem::named(letter, argument.unwrap_or(""), &written)?;
@@ -143,7 +149,16 @@ mod tests {
 
     #[test]
     fn unknown_items_are_named() {
-        let good = ["", "plain", "%%", "%>s %!200,304{Referer}i", "%{%Y-%m-%d}t %{end:usec}t", "%{us}T", "\\t\\n\\x"];
+        let good = [
+            "",
+            "plain",
+            "%%",
+            "%>s %!200,304{Referer}i",
+            "%{%Y-%m-%d}t %{end:usec}t",
+            "%{us}T",
+            "%{X}^ti %{X}^to",
+            "\\t\\n\\x",
+        ];
         for format in good {
             assert_eq!(check(format), Ok(()), "{format}");
         }

@@ -4,6 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use http::HeaderMap;
+use http::header::CONTENT_LENGTH;
 
 use super::RequestContext;
 use crate::log::entry::{Ending, ResponseTally};
@@ -32,10 +33,15 @@ impl RequestContext {
         self.answered.tally.borrow_mut().status = status;
     }
 
-    /// Stores the response's headers if a log format uses one.
-    pub fn set_headers(&self, headers: &HeaderMap) {
+    /// Stores the response's headers if a log format uses one. `length` is that of the body, from which hyper writes
+    /// `Content-Length`.
+    pub fn set_headers(&self, headers: &HeaderMap, length: Option<u64>) {
         if self.generation.access_logs.want_response() {
-            let _ = self.answered.headers.set(headers.clone());
+            let mut headers = headers.clone();
+            if let Some(length) = length {
+                headers.entry(CONTENT_LENGTH).or_insert_with(|| length.into());
+            }
+            let _ = self.answered.headers.set(headers);
         }
     }
 

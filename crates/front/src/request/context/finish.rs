@@ -103,6 +103,7 @@ impl RequestContext {
                 host_asked: &route.server_name,
             }),
             tally,
+            handler: route.as_ref().and_then(|route| route.settings.handler.name()),
             response: self.answered.headers.get(),
             number: self.number(),
             trace_id: self.trace.map(|trace| trace.trace_id()),

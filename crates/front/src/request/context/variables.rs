@@ -305,7 +305,9 @@ pub fn holds(context: &RequestContext, condition: &EnvCondition, response: Optio
         let Some(route) = route.as_deref() else { return false };
         context.is_true(&ExprOf { response, ..ExprOf::request(context, &context.head, route) }, expr)
     };
-    condition.holds(|name| context.has_variable(name), is_true)
+    // As in httpd, the variables of the request before an internal redirect count.
+    let was_set = |name: &str| context.has_variable(&format!("REDIRECT_{name}"));
+    condition.holds(|name| context.has_variable(name) || was_set(name), is_true)
 }
 
 /// Whether an expression of the rules of `route` holds. False if it exceeds the limits, which

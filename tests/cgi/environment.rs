@@ -154,3 +154,15 @@ fn programs_get_the_password_of_the_client_where_cgi_pass_auth_allows() {
     assert!(!password("/cgi/test") && !password("/open/test/closed"));
     assert!(password("/open/test") && password("/open/test/perl"));
 }
+
+/// Shells know only such names; httpd passes others on in the same way.
+#[test]
+fn names_of_variables_consist_of_letters_digits_and_underscores() {
+    let server = Site::new()
+        .script("scripts/test", ALL)
+        .serve("ScriptAlias /cgi/ @DIR@/scripts/\nSetEnv a-b.c 1\nSetEnv 2nd 2\nSetEnv d3 3");
+    let text = server.text("/cgi/test");
+    for line in ["a_b_c=1", "_nd=2", "d3=3"] {
+        assert!(text.lines().any(|known| known == line), "{line}: {text}");
+    }
+}

@@ -12,7 +12,7 @@ use wire::frame::Flags;
 const PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
 /// Variables of the server's own environment that CGI programs get, as in httpd.
-const HANDED_ON: [&[u8]; 2] = [b"PATH", b"LD_LIBRARY_PATH"];
+const HANDED_ON: [&[u8]; 3] = [b"PATH", b"LD_LIBRARY_PATH", b"TZ"];
 
 /// Names and values, sorted.
 pub type VariableList = BTreeMap<Vec<u8>, Vec<u8>>;

@@ -109,7 +109,17 @@ pub fn environment() -> Vec<Vec<u8>> {
         !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.contains(&0)
     };
     let pairs = apache::cgi_env().into_iter().filter(|(name, value)| is_possible(name, value));
-    pairs.map(|(name, value)| [&name[..], b"=", &value].concat()).collect()
+    pairs.map(|(name, value)| [&portable(name)[..], b"=", &value].concat()).collect()
+}
+
+/// The name of a variable as httpd passes it to programs: shells know only letters, digits and underscores, and no
+/// digit at the begin.
+fn portable(mut name: Vec<u8>) -> Vec<u8> {
+    for (at, byte) in name.iter_mut().enumerate() {
+        let is_known = byte.is_ascii_alphabetic() || at > 0 && byte.is_ascii_digit();
+        *byte = if is_known { *byte } else { b'_' };
+    }
+    name
 }
 
 /// `RLimitCPU`, `RLimitMEM` and `RLimitNPROC` as setrlimit(2) takes them.

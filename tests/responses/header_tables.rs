@@ -6,7 +6,10 @@ use crate::support::{Server, Site};
 fn serve(conf: &str) -> Server {
     Site::new()
         .file("htdocs/page.html", "<p>page</p>\n")
-        .script("cgi-bin/out", "#!/bin/sh\nprintf 'Content-Type: text/plain\\nX-Own: script\\nETag: \"t\"\\n\\nbody\\n'\n")
+        .script(
+            "cgi-bin/out",
+            "#!/bin/sh\nprintf 'Content-Type: text/plain\\nX-Own: script\\nETag: \"t\"\\n\\nbody\\n'\n",
+        )
         .script("cgi-bin/on", "#!/bin/sh\nprintf 'Location: /page.html\\nX-Own: script\\n\\n'\n")
         .script("cgi-bin/any", "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'; echo $$\n")
         .script(
@@ -17,7 +20,8 @@ fn serve(conf: &str) -> Server {
             "lib/My.pm",
             "package My;\nuse Apache::Constants qw(OK);\n\
              sub handler { my $r = shift; $r->headers_out->set('X-Out' => 'handler');\n\
-             $r->err_headers_out->add('X-Own' => $_) for 1, 2; $r->send_http_header('text/plain'); $r->print('perl'); OK }\n1;\n",
+             $r->err_headers_out->add('X-Own' => $_) for 1, 2; $r->send_http_header('text/plain');\n\
+             $r->rflush if $r->args; $r->print('perl'); OK }\n1;\n",
         )
         .serve(&format!(
             "PerlLib lib\nPerlModule My\nScriptAlias /cgi-bin/ @DIR@/cgi-bin/\n\
@@ -34,7 +38,9 @@ fn fields(server: &Server, path: &str, names: &[&str]) -> Vec<String> {
 fn header_adds_to_what_scripts_and_err_headers_out_have() {
     let server = serve("Header set X-Own front\nHeader set X-Out front\nHeader unset ETag");
     assert_eq!(fields(&server, "/cgi-bin/out", &["x-own", "etag"]), ["script, front", ""]);
-    assert_eq!(fields(&server, "/perl", &["x-own", "x-out"]), ["1, 2, front", "front"]);
+    for path in ["/perl", "/perl?flushed"] {
+        assert_eq!(fields(&server, path, &["x-own", "x-out"]), ["1, 2, front", "front"], "{path}");
+    }
     assert_eq!(fields(&server, "/cgi-bin/on", &["x-own"]), ["script, front"]);
     assert_eq!(fields(&server, "/page.html", &["x-own", "etag"]), ["front", ""]);
 }

@@ -218,7 +218,8 @@ impl Output {
     /// The program flushes: unless it set a Content-Length, the body is chunked, however soon its end comes.
     pub fn leaves_in_pieces(&mut self) {
         if let Stage::Ready(head) = &mut self.stage {
-            head.headers.push((b"Transfer-Encoding".to_vec(), b"chunked".to_vec()));
+            // The last headers are those that `Head::always` counts.
+            head.headers.insert(0, (b"Transfer-Encoding".to_vec(), b"chunked".to_vec()));
         }
     }
 

@@ -6,6 +6,8 @@ mod exposed_files;
 mod hostile_workers;
 /// Servers in several pid namespaces that share folders.
 mod namespaces;
+/// The process that waits for the next reload.
+mod prepared;
 /// Reloads of configuration and code without a lost request.
 mod reload;
 /// Stopping, reopening logs, systemd.

@@ -142,7 +142,7 @@ impl Forks {
                 return self.fork(slot, Wire { socket, memory });
             }
             ToMold::Retire => self.retiring = true,
-            ToMold::Configure { .. } => bail!("the mold was configured already"),
+            ToMold::Prepare { .. } | ToMold::Configure { .. } => bail!("the mold was configured already"),
             other => home.execute(other, fds)?,
         }
         Ok(None)

@@ -17,6 +17,12 @@ my %METHODS = (
     'DBI::db' => [qw(do selectrow_array selectrow_arrayref selectrow_hashref selectall_array selectall_arrayref selectall_hashref selectcol_arrayref)],
 );
 
+# The middleware of plackup -E development, in its order.
+my @MIDDLEWARE = map {"Plack::Middleware::$_"} qw(Lint StackTrace AccessLog);
+
+# Files that prepare() has loaded, and their paths.
+my %PREPARED;
+
 our ( $queries, $query_time, $is_query, $counts ) = ( 0, 0, 0, 0 );
 
 sub load_file ( $file, $list = '' ) { return wrapped( Cameleer::PSGI::load_file($file), $list ) }
@@ -28,10 +34,45 @@ sub wrapped ( $app, $list ) {
     return sub ($env) { measured( $app, $env ) };
 }
 
-# The middleware of plackup -E development, in its order.
+# Loads the middleware before a reload (PerlPrepare), if the program that serves has loaded it from where this process
+# finds it: a program may have its own Plack, and adds its folder only when it is loaded.
+sub prepare ($list) {
+    return if ( $ENV{PLACK_ENV} // '' ) ne 'development';
+    my %loaded = map { $_ => 1 } read_list($list);
+    my %before = %INC;
+    for my $class (@MIDDLEWARE) {
+        my $path = found( file_of($class) );
+        last if !defined $path || !$loaded{$path} || !eval "require $class";    ## no critic: the names are above
+    }
+    %PREPARED = map { $_ => $INC{$_} } grep { !exists $before{$_} } keys %INC;
+    return;
+}
+
+# Forgets what prepare() has loaded if the program's own folders have another file of the same name.
+sub forget_others () {
+    return if !grep { ( found($_) // '' ) ne $PREPARED{$_} } keys %PREPARED;
+    delete @INC{ grep {m{\A(?:Plack|Devel/StackTrace|Apache/LogFormat)\b}} keys %PREPARED };
+    %PREPARED = ();
+    return;
+}
+
+sub file_of ($class) { return $class =~ s{::}{/}gr . '.pm' }
+
+# The path that %INC has for a file that is loaded now.
+sub found ($file) {
+    my ($path) = grep {-f} map {"$_/$file"} grep { !ref } @INC;
+    return $path;
+}
+
+sub read_list ($list) {
+    open my $in, '<', $list or return;
+    chomp( my @paths = readline $in );
+    return @paths;
+}
+
 sub with_middleware ($app) {
-    for my $name (qw(Lint StackTrace AccessLog)) {
-        my $class = "Plack::Middleware::$name";
+    forget_others();
+    for my $class (@MIDDLEWARE) {
         if ( !eval "require $class" ) {    ## no critic: the names are above
             warn "cameleer dev: $class cannot be loaded: install Plack for pages of exceptions, checks and the access log\n";
             return $app;
@@ -106,7 +147,7 @@ sub counted ( $code, $wants, @arguments ) {
 # Content-Security-Policy forbids it.
 sub add_script ( $response, $env ) {
     my ( $status, $headers, $body ) = @$response;
-    return if !defined $body || $env->{REQUEST_METHOD} eq 'HEAD' || $status == 206;
+    return if !defined $body || $status == 206;
     my %header;
     for ( my $at = 0; $at < @$headers; $at += 2 ) { push @{ $header{ lc $headers->[$at] } }, $headers->[ $at + 1 ] }
     return if ( $header{'content-type'}[0] // '' ) !~ m{\Atext/html\b}i || $header{'content-encoding'};
@@ -115,12 +156,20 @@ sub add_script ( $response, $env ) {
     my $page   = join '', grep {defined} @$pieces;
     return if $page =~ /<meta[^>]+http-equiv\s*=\s*["']?content-security-policy/i;
     my $at = rindex lc $page, '</body>';
+    # A response to HEAD may have no body, and then the length that GET will have is not known.
+    return leave_length_out($headers) if $at < 0 && !length $page && $env->{REQUEST_METHOD} eq 'HEAD';
     return if $at < 0;
     substr $page, $at, 0, $SCRIPT;
     $response->[2] = [$page];
     for ( my $name = 0; $name < @$headers; $name += 2 ) {
         $headers->[ $name + 1 ] += length $SCRIPT if lc $headers->[$name] eq 'content-length';
     }
+    return;
+}
+
+sub leave_length_out ($headers) {
+    my @at = grep { !( $_ % 2 ) && lc $headers->[$_] eq 'content-length' } 0 .. $#$headers;
+    splice @$headers, $_, 2 for reverse @at;
     return;
 }
 

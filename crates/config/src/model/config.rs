@@ -79,6 +79,8 @@ pub struct Config {
     pub open_file_cache: u32,
     /// Perl's command line switches, and API.
     pub perl: PerlSwitches,
+    /// `PerlPrepare`: code that molds run as soon as Perl is booted, and its position.
+    pub perl_prepare: Option<(String, At)>,
     /// Huge pages and page merging for mold and workers.
     pub pages: Pages,
     /// The whole tree for Apache2::Directive, one directive per line: depth, line, file, name and arguments, separated

@@ -248,6 +248,17 @@ impl CheckedConfig {
         in_memory_of(&self.bundle)
     }
 
+    /// The configuration as a reload sends it if it has not changed until then.
+    pub fn at_reload(&self) -> Bundle {
+        let facts = Facts { reload: true, ..self.bundle.facts.clone() };
+        Bundle { tree: self.bundle.tree.clone(), facts }
+    }
+
+    /// Whether this is the configuration that [`Self::at_reload`] has returned.
+    pub fn is(&self, bundle: &Bundle) -> bool {
+        self.bundle == *bundle
+    }
+
     /// Certificates and keys in memory, which only the front gets.
     pub fn identities_in_memory(&self) -> std::io::Result<Fd> {
         Ok(Fd::new(in_memory("certificates", &serde_json::to_vec(&*self.identities.borrow())?)?.into()))
@@ -284,7 +295,7 @@ pub fn address_name(address: &Listen) -> String {
     }
 }
 
-fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
+pub(crate) fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
     Ok(Fd::new(in_memory("configuration", &serde_json::to_vec(bundle)?)?.into()))
 }
 

@@ -136,7 +136,12 @@ impl Master {
         if let Some(attempt) = attempt {
             self.commit(attempt);
         }
-        if is_first { self.announce() } else { self.end_reload(Ok(number)) }
+        if is_first {
+            self.announce()
+        } else {
+            self.end_reload(Ok(number))
+        }
+        self.prepare_mold();
     }
 
     /// Reverts the start of a generation that has failed, and reports the error to the waiting clients.
@@ -153,7 +158,10 @@ impl Master {
             self.logs.keep(&self.checked.config);
         }
         match self.generations.serving() {
-            Some(_) => self.end_reload(Err(format!("{error:#}"))),
+            Some(_) => {
+                self.end_reload(Err(format!("{error:#}")));
+                self.prepare_mold();
+            }
             None => self.fail(error),
         }
         self.sweep();

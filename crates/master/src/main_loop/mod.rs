@@ -18,6 +18,7 @@ mod inspection;
 mod molds;
 mod monitor;
 mod next;
+mod prepared;
 mod profiling;
 mod reaping;
 mod refork;
@@ -62,6 +63,7 @@ use super::stop::ServerStop;
 use base::log;
 use machine::capacity::cores;
 use next::NextConfig;
+use prepared::PreparedMold;
 use sys::privileges;
 
 /// State of the main loop.
@@ -79,6 +81,8 @@ pub(super) struct Master {
     /// The configuration in force; at the start, the one that is to serve first.
     checked: Rc<CheckedConfig>,
     next: NextConfig,
+    /// The mold that waits for the next reload.
+    prepared: Option<PreparedMold>,
 
     // The state machines.
     front: Supervision,
@@ -135,6 +139,7 @@ impl Master {
             monitor_files: MonitorFiles::open(&checked.config)?,
             checked: checked.clone(),
             next: NextConfig::default(),
+            prepared: None,
             front: Supervision::default(),
             generations: GenerationRegister::default(),
             workers: WorkerRegister::default(),

@@ -15,10 +15,18 @@ use base::log;
 use config::pools;
 
 impl Master {
-    pub(super) fn start_mold(&self, id: PoolId, checked: &CheckedConfig, opened: &OpenedLogs) -> anyhow::Result<Mold> {
+    pub(super) fn start_mold(
+        &mut self,
+        id: PoolId,
+        checked: &CheckedConfig,
+        opened: &OpenedLogs,
+    ) -> anyhow::Result<Mold> {
         let first = [checked.in_memory()?, self.grants.fd()];
         let fds = first.into_iter().chain(opened.hosts.iter().cloned()).collect();
-        let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
+        let mut mold = match self.take_prepared(id, checked, opened) {
+            Some(prepared) => prepared,
+            None => children::start_mold(&opened.error, &self.origin.facts.env)?,
+        };
         // Only workers of the default pool report the code that they have loaded.
         let preload = if id.pool == pools::DEFAULT { self.reloads.preload().clone() } else { LateCode::default() };
         mold.peer.send(ToMold::Configure { pool: id, preload }, fds);

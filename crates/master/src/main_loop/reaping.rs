@@ -7,6 +7,7 @@ use nix::unistd::Pid;
 use wire::control::Exit;
 
 use super::Master;
+use super::prepared::PreparedMold;
 use super::turn::ALL_LEFT;
 use base::log;
 
@@ -26,7 +27,8 @@ impl Master {
     /// Whether this is a child of the master that is no worker.
     pub(super) fn has_started(&self, pid: Pid) -> bool {
         let expander = self.next.expansion().map(|expansion| expansion.child.pid);
-        self.children.pids().chain(expander).any(|ours| ours == pid) || self.logs.has_started(pid)
+        let prepared = self.prepared.as_ref().map(PreparedMold::pid);
+        self.children.pids().chain(expander).chain(prepared).any(|ours| ours == pid) || self.logs.has_started(pid)
     }
 
     fn ended(&mut self, pid: Pid, exit: Exit) {
@@ -48,6 +50,9 @@ impl Master {
         }
         if self.children.acme.as_ref().is_some_and(|acme| acme.pid == pid) {
             return self.acme_ended();
+        }
+        if self.prepared.take_if(|prepared| prepared.pid() == pid).is_some() {
+            return log::warn("master", format_args!("the mold for the next reload ended {exit} (PerlPrepare)"));
         }
         if let Some(mold) = self.children.mold_of(pid) {
             self.read_mold(mold, ALL_LEFT);

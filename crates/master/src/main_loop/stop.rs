@@ -67,6 +67,7 @@ impl Master {
         self.children.profiler.iter().for_each(|profiler| profiler.kill());
         self.children.monitor.iter().for_each(|monitor| monitor.kill());
         self.children.acme.iter().for_each(|acme| acme.kill());
+        self.drop_prepared();
         self.monitor_files.close();
         self.children.resume();
         // The front answers clients that the kernel has let in. While the master holds the sockets too, it would let in

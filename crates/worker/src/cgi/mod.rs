@@ -138,7 +138,7 @@ impl Home for Programs {
             }
             // These inspect an interpreter, which a process without Perl lacks.
             ToMold::Inspect { .. } | ToMold::Weigh { .. } => {}
-            ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
+            ToMold::Prepare { .. } | ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
         }
         Ok(())
     }

@@ -59,9 +59,15 @@ pub struct Site {
 
 impl Site {
     /// Boots Perl and runs the configuration's start-up steps, in the order of the file.
-    pub fn load(mut config: Config, facts: &Facts) -> anyhow::Result<Site> {
+    pub fn load(config: Config, facts: &Facts) -> anyhow::Result<Site> {
+        let perl = start_up::boot_and_prepare(&config, facts)?;
+        Site::load_in(perl, config, facts)
+    }
+
+    /// Runs the configuration's start-up steps in a Perl that was booted for this configuration.
+    pub fn load_in(perl: Interpreter, mut config: Config, facts: &Facts) -> anyhow::Result<Site> {
         config.apply_log_levels(None);
-        let perl = Rc::new(start_up::boot(&config, facts)?);
+        let perl = Rc::new(perl);
         let start_up::Loaded { apps, fatal } = start_up::take_all(&perl, &config, facts.check)?;
         let mod_perl = start_up::speaks_mod_perl(&config, facts);
         let calls = HandlerCalls::new(perl.clone(), mod_perl)?;

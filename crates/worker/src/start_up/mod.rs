@@ -36,6 +36,16 @@ pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     Ok(perl)
 }
 
+/// Boots Perl, and runs the code of `PerlPrepare`.
+pub fn boot_and_prepare(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
+    config.apply_log_levels(None);
+    let perl = boot(config, facts)?;
+    if let Some((code, at)) = &config.perl_prepare {
+        perl.eval(code, &at.file, at.line).map_err(|error| anyhow!("{at}: PerlPrepare: {error}"))?;
+    }
+    Ok(perl)
+}
+
 /// Prepares perl for the start-up steps: adds Cameleer's library to `@INC` and sets `MOD_PERL` before the first module
 /// is loaded.
 fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -> anyhow::Result<()> {

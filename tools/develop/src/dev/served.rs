@@ -93,6 +93,7 @@ impl DevelopedProgram {
             What::Site(file) => format!("{SCRIPT_IN_PAGES}Include {}\n", quoted(file)),
         };
         text += &self.own_directives();
+        text += &format!("PerlPrepare \"{}\"\n", self.prepared());
         text += &format!("ProxyPass {PREFIX} \"unix:{}|http://localhost{PREFIX}\"\n", self.socket());
         self.replace(&text)
     }
@@ -133,6 +134,15 @@ impl DevelopedProgram {
             None => format!("PidFile \"{folder}/pid\"\n"),
         };
         format!("{pid}ControlSocket \"{folder}/control.sock\"\nErrorLog -\nErrorLogFormat json\n")
+    }
+
+    /// Code that the process for the next load runs before the change.
+    fn prepared(&self) -> String {
+        let list = self.folder.path().join("loaded").display().to_string().replace(['\\', '\''], "");
+        match &self.what {
+            What::Program(_) => format!("require Cameleer::Development; Cameleer::Development::prepare('{list}')"),
+            What::Site(_) => "1".to_owned(),
+        }
     }
 
     fn socket(&self) -> String {

@@ -94,6 +94,17 @@ pub static ROWS: &[Row] = rows![
     ),
     "`auto`: at each reload the new mold also loads the modules and Registry scripts that at least half of the workers \
      loaded after the fork. A trial in a separate process must succeed first.",
+    word("PerlPrepare", SERVER, "code", |d, code| {
+        d.config.perl_prepare = Some((code.to_owned(), d.at.clone()));
+        Ok(())
+    })
+    .of("cameleer.c")
+    .replacing(Replacing::Code)
+    .code()
+    .effect(Effect::Generation)
+    .because("a process that only waits needs memory, so it is for development; `cameleer dev` sets it"),
+    "A process waits for the next reload: Perl is booted in it, and has run this code. A reload with an unchanged \
+     configuration then only loads the site's own code. Code that may change has no place here; `1` is enough.",
     words("PerlWarmup", HOSTS, "/path|http://host/path…", 1..=MANY, warm_up)
         .of("cameleer.c")
         .effect(Effect::Generation)

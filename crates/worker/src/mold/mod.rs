@@ -1,42 +1,44 @@
 //! The mold: loads the site's Perl, warms it up, reports that it is ready, and then only forks. The mold answers no
 //! client requests, so its pages stay shared with every worker.
 
+mod order;
+
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
-use wire::control::{FromMold, GenerationNumber, LateCode, PoolId, ToMold};
-use wire::transport::{packet_buffer, read_configuration};
+use anyhow::Context;
+use wire::control::{FromMold, GenerationNumber, ToMold};
+use wire::transport::packet_buffer;
 
 use super::cgi;
 use super::error_logs::StderrLogs;
 use super::forking::{Birth, Forks, Home, MasterChannel};
 use super::growth::Growth;
 use super::inspection;
-use super::memory_pages;
 use super::site::Site;
 use super::{PerlWorker, warm_up};
-use config::{Bundle, Config, Facts};
+use order::{LoadOrder, MoldStart};
 use sys::Words;
-use sys::privileges;
 
 /// Runs a mold on the master's channel. A forked worker does not return from here.
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: mold");
     sys::default_faults()?;
     let master = MasterChannel::new(control);
-    let Configured { generation, preload, config, facts, words, logs } = configuration(&master)?;
+    let Some((start, order)) = order::receive(&master)? else { return Ok(()) };
+    let LoadOrder { generation, preload, words, logs } = order;
+    let MoldStart { config, facts, perl } = start;
     if config.is_of_programs(config.own_pool) {
         return cgi::run(master, generation, config, logs);
     }
     let warm_up = warm_up::WarmUpPlan::of(&config);
-    privileges::become_user(config.user.as_deref(), config.group.as_deref())?;
-    sys::allow_profiling()?;
-    memory_pages::set(&config.pages);
     let started = Instant::now();
     let by = started + config.timeouts.start;
-    let loaded = Site::load(config, &facts);
+    let loaded = match perl {
+        Some(perl) => Site::load_in(perl, config, &facts),
+        None => order::become_mold(&config).and_then(|()| Site::load(config, &facts)),
+    };
     // A child that the site's start-up code forked arrives here when it exits. Only the mold itself may report to the
     // master.
     if libperl::is_forked_child() {
@@ -89,36 +91,6 @@ fn be_mold(
     }
 }
 
-/// The contents of the master's first message.
-struct Configured {
-    generation: GenerationNumber,
-    preload: LateCode,
-    config: Config,
-    facts: Facts,
-    /// Shared memory with the workers' memory limits.
-    words: Words,
-    /// The error logs of virtual hosts.
-    logs: Vec<OwnedFd>,
-}
-
-fn configuration(master: &MasterChannel) -> anyhow::Result<Configured> {
-    let Some((ToMold::Configure { pool: PoolId { generation, pool }, preload }, fds)) = master.receive()? else {
-        bail!("the first message of the master was not Configure");
-    };
-    let mut fds = fds.into_iter();
-    let memory = fds.next().context("the message Configure has no descriptor of the configuration")?;
-    let words = sys::map_words(&fds.next().context("the message Configure has no descriptor of the memory limits")?)?;
-    let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
-    let config = Config::build(&bundle.tree, &bundle.facts)
-        .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-    if !config.more_pools.is_empty() && !config.is_of_programs(pool) {
-        libperl::set_title(&format!("cameleer: mold {}", config.pool_name(pool)));
-    }
-    let config = config.for_pool(pool);
-    let facts = bundle.facts.speaking(config.perl.generation);
-    Ok(Configured { generation, preload, config, facts, words, logs: fds.collect() })
-}
-
 /// Limits a start-up error to a size that fits into a control message. The beginning names the place of the error.
 fn cut(mut text: String) -> String {
     const MOST: usize = 64 * 1024;
@@ -148,7 +120,11 @@ impl Home for Site {
                 inspection::weigh(self, &code, into, done);
             }
             // A mold with Perl ignores messages that only other processes need.
-            ToMold::ProgramFacts { .. } | ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
+            ToMold::ProgramFacts { .. }
+            | ToMold::Prepare { .. }
+            | ToMold::Configure { .. }
+            | ToMold::Spawn { .. }
+            | ToMold::Retire => {}
         }
         Ok(())
     }

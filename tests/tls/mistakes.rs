@@ -6,7 +6,7 @@ use crate::support::Site;
 /// Asserts that `check` and `serve` reject the configuration with the message `what`. `conf` begins at line 2 of
 /// site.conf.
 #[track_caller]
-fn refused(site: Site, conf: &str, what: &str) {
+pub(super) fn refused(site: Site, conf: &str, what: &str) {
     site.configure(conf);
     site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).failed(78, &site.filled(what));
     site.cameleer(["serve", "-f", &site.filled("@DIR@/site.conf")]).failed(78, &site.filled(what));

@@ -9,6 +9,7 @@ mod programs;
 mod renewal;
 mod slow_handshakes;
 mod stops;
+mod ticket_keys;
 mod truncation;
 mod versions;
 

@@ -84,7 +84,8 @@ fn folders(config: &Config) -> BTreeSet<PathBuf> {
     let hosts = config.hosts.iter().filter(|host| host.tls.used);
     let files = hosts.flat_map(|host| {
         let tls = &host.tls;
-        tls.certificates.iter().chain(&tls.keys).chain(&tls.chain).chain(&tls.staple)
+        let tickets = tls.ticket_keys.iter().flatten();
+        tls.certificates.iter().chain(&tls.keys).chain(&tls.chain).chain(&tls.staple).chain(tickets)
     });
     let asking = config.hosts.iter().map(|host| &host.tls.clients).filter(|clients| clients.asked.is_some());
     let (listed, single): (Vec<&NamedFile>, Vec<&NamedFile>) =

@@ -20,6 +20,7 @@ pub mod server;
 pub mod sessions;
 mod signatures;
 pub mod staple;
+mod ticket_keys;
 mod verifier;
 mod versions;
 
@@ -29,6 +30,7 @@ pub use clients::ClientFiles;
 pub use identity::Identity;
 pub use server::Servers;
 pub use sessions::Sessions;
+pub use ticket_keys::TicketKeys;
 pub use verifier::BackendVerifier;
 
 use config::{Config, ConfigError};
@@ -43,12 +45,20 @@ pub struct TlsFiles {
     pub clients: ClientFiles,
     /// Files for connections to backends.
     pub backends: BackendFiles,
+    /// Keys of session tickets.
+    #[serde(default)]
+    pub tickets: Vec<TicketKeys>,
 }
 
 /// Reads all files for TLS. Returns them with warnings, or all errors.
 pub fn read(config: &Config) -> Result<(TlsFiles, Vec<ConfigError>), Vec<ConfigError>> {
     let (mut identities, mut warnings, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    let mut tickets = Vec::new();
     for (index, host) in (0..).zip(&config.hosts).filter(|(_, host)| host.tls.used) {
+        match TicketKeys::read(index, host) {
+            Ok(keys) => tickets.extend(keys),
+            Err(wrong) => errors.push(wrong),
+        }
         if host.tls.is_managed {
             let (mut found, mut odd) = managed::read(index, host, config);
             identities.append(&mut found);
@@ -70,5 +80,8 @@ pub fn read(config: &Config) -> Result<(TlsFiles, Vec<ConfigError>), Vec<ConfigE
         errors.append(&mut wrong);
         BackendFiles::default()
     });
-    if errors.is_empty() { Ok((TlsFiles { hosts: identities, clients, backends }, warnings)) } else { Err(errors) }
+    // Hosts that inherit a wrong file of the main server report the same.
+    errors.dedup();
+    let files = TlsFiles { hosts: identities, clients, backends, tickets };
+    if errors.is_empty() { Ok((files, warnings)) } else { Err(errors) }
 }

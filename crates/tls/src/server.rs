@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, ServerConfig};
+use rustls::server::{
+    ClientHello, NoServerSessionStorage, ProducesTickets, ResolvesServerCert, ServerConfig, StoresServerSessions,
+};
 use rustls::sign::CertifiedKey;
 use rustls::version::TLS13;
 use rustls::{SignatureScheme, SupportedCipherSuite};
@@ -14,16 +16,15 @@ use rustls::{SignatureScheme, SupportedCipherSuite};
 use super::clients::{Authorities, ClientTrust, ClientVerifier};
 use super::identity::{self, Wrong};
 use super::names::{self, CertificateVariables};
+use super::sessions::{self, LONGEST_SESSION};
 use super::staple::Good;
 use super::versions::versions;
-use super::{BackendClients, Sessions, TlsFiles};
+use super::{BackendClients, Sessions, TicketKeys, TlsFiles};
 use config::protocols::Protocol;
 use config::tls::client_auth::ClientAuth;
 use config::tls::{Tls, Versions};
 use config::{Config, Host};
 
-/// Maximum life of a session: that of a ticket key.
-const LONGEST_SESSION: Duration = Duration::from_secs(12 * 60 * 60);
 /// Signature schemes that take less than 0.1 ms.
 const QUICK: &[SignatureScheme] = &[SignatureScheme::ECDSA_NISTP256_SHA256, SignatureScheme::ED25519];
 
@@ -77,7 +78,9 @@ impl Servers {
         let cached = config.hosts.first().is_none_or(|main| main.tls.cache != Some(false));
         let made = keys.into_iter().filter_map(|(index, keys)| {
             let host = config.hosts.get(usize::from(index))?;
-            let server = clients(host).and_then(|clients| Ok(HostTls::new(host, keys, sessions, cached, clients)?));
+            let tickets = certificates.tickets.iter().find(|keys| keys.host == index);
+            let resumption = Resumption { sessions, cached, tickets };
+            let server = clients(host).and_then(|clients| Ok(HostTls::new(host, keys, &resumption, clients)?));
             let server = server.map(|server| HostTls { is_fallback: fallback.contains(&index), ..server });
             Some(server.map(|server| (index, server)))
         });
@@ -124,12 +127,33 @@ fn trust(
     Ok(Some(Arc::new(ClientTrust { asked: requested, check: clients.revocation_check(), authorities })))
 }
 
+/// How sessions of a host are resumed.
+struct Resumption<'a> {
+    sessions: &'a Sessions,
+    /// Whether sessions are stored for clients without tickets.
+    cached: bool,
+    /// Keys that other servers have as well.
+    tickets: Option<&'a TicketKeys>,
+}
+
+impl Resumption<'_> {
+    fn cache(&self, life: Duration, asks: bool) -> Arc<dyn StoresServerSessions> {
+        if self.cached { self.sessions.cache(life, asks) } else { Arc::new(NoServerSessionStorage {}) }
+    }
+
+    fn tickets(&self, life: Duration, asks: bool) -> Arc<dyn ProducesTickets> {
+        match self.tickets {
+            Some(keys) => sessions::limited(keys.ticketer(), life, asks),
+            None => self.sessions.tickets(life, asks),
+        }
+    }
+}
+
 impl HostTls {
     fn new(
         host: &Host,
         keys: Vec<Key>,
-        sessions: &Sessions,
-        cached: bool,
+        resumption: &Resumption<'_>,
         clients: Option<Arc<ClientTrust>>,
     ) -> Result<HostTls, rustls::Error> {
         let tls = &host.tls;
@@ -144,10 +168,9 @@ impl HostTls {
         let life = tls.session_life.unwrap_or(LONGEST_SESSION);
         config.ignore_client_order = tls.own_order == Some(true);
         config.alpn_protocols = alpn(host);
-        config.session_storage =
-            if cached { sessions.cache(life, clients.is_some()) } else { Arc::new(NoServerSessionStorage {}) };
+        config.session_storage = resumption.cache(life, clients.is_some());
         if tls.tickets != Some(false) {
-            config.ticketer = sessions.tickets(life, clients.is_some());
+            config.ticketer = resumption.tickets(life, clients.is_some());
         }
         let variables = |leaf| names::variables("SSL_SERVER", leaf);
         let leaves = keys.iter().map(|key| key.bare.cert.first().map(variables).unwrap_or_default());

@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustls::crypto::ring;
 use rustls::server::{ProducesTickets, ServerSessionMemoryCache, StoresServerSessions};
 
+/// Maximum life of a session: that of a ticket key.
+pub const LONGEST_SESSION: Duration = Duration::from_secs(12 * 60 * 60);
 /// Maximum number of sessions in the cache.
 const MAX_SESSIONS: usize = 4096;
 /// Maximum length of a session in bytes. Longer ones have a long chain of a client's certificates, and are not resumed.
@@ -29,13 +31,18 @@ impl Sessions {
     /// Tickets with this maximum life, for hosts that ask for certificates of clients or do not. The others' sessions
     /// are not resumed: they have no certificate.
     pub fn tickets(&self, life: Duration, asks: bool) -> Arc<dyn ProducesTickets> {
-        Arc::new(Tickets { inner: self.tickets.clone(), life, asks })
+        limited(self.tickets.clone(), life, asks)
     }
 
     /// Session cache with this maximum life, for the same hosts.
     pub fn cache(&self, life: Duration, asks: bool) -> Arc<dyn StoresServerSessions> {
         Arc::new(Cache { inner: self.cache.clone(), life, asks })
     }
+}
+
+/// Tickets of this kind with a maximum life, for the same hosts.
+pub fn limited(inner: Arc<dyn ProducesTickets>, life: Duration, asks: bool) -> Arc<dyn ProducesTickets> {
+    Arc::new(Tickets { inner, life, asks })
 }
 
 #[derive(Debug)]

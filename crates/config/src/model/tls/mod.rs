@@ -36,6 +36,8 @@ settings! {
         pub own_order: Option<bool>, keep;
         /// `SSLSessionTickets`
         pub tickets: Option<bool>, keep;
+        /// `SSLSessionTicketKeyFile`; the first is used for new tickets.
+        pub ticket_keys: Option<Vec<NamedFile>>, keep;
         /// `SSLSessionCache`: whether it is enabled.
         pub cache: Option<bool>, keep;
         /// `SSLSessionCacheTimeout`

@@ -65,7 +65,17 @@ pub static ROWS: &[Row] = rows![
     flag("SSLSessionTickets", HOSTS, |d, on| d.host().tls.tickets = Some(on))
         .because("On: returning clients skip the full handshake, and the server stores nothing for them"),
     "Whether clients get tickets to resume sessions. The ticket key changes every few hours, is never written to a \
-     file, and survives reloads.",
+     file, and survives reloads. SSLSessionTicketKeyFile names a key instead.",
+    words("SSLSessionTicketKeyFile", HOSTS, "file…", 1..=8, |d, files| {
+        let named = files.iter().map(|file| named(d, d.path(file), "SSLSessionTicketKeyFile")).collect();
+        d.host().tls.ticket_keys = Some(named);
+        Ok(())
+    })
+    .because("a key that only this process knows cannot be stolen from a file"),
+    "Keys of session tickets: 48 random bytes each, as `openssl rand -out FILE 48` writes them, or 80. Servers with \
+     the same file resume each other's sessions, and their own after a restart. New tickets are made by the first file, \
+     all are accepted: a new file is put before the old one. The files are read again when they change. Who reads one \
+     can decrypt recorded connections of TLS 1.2, so replace it daily.",
     word("SSLSessionCache", SERVER, "none|type:…", |d, kind| {
         d.host().tls.cache = Some(!kind.eq_ignore_ascii_case("none"));
         Ok(())

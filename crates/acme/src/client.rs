@@ -22,6 +22,9 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use crate::tunnel;
+use config::tls::managed::HttpProxy;
+
 /// Time for one request, from the connection to the end of the answer.
 const REQUEST: Duration = Duration::from_secs(30);
 /// Maximum size of an answer in bytes; a chain of certificates has a few kB.
@@ -49,12 +52,13 @@ impl RetryAfter {
 #[derive(Clone)]
 pub struct AuthorityClient {
     tls: TlsConnector,
+    proxy: Option<HttpProxy>,
     retry_after: RetryAfter,
 }
 
 impl AuthorityClient {
     /// Trusts servers whose certificates are signed by those in `trust` (PEM), or by those that the system trusts.
-    pub fn new(trust: Option<&str>) -> anyhow::Result<AuthorityClient> {
+    pub fn new(trust: Option<&str>, proxy: Option<HttpProxy>) -> anyhow::Result<AuthorityClient> {
         let mut roots = RootCertStore::empty();
         let text = match trust {
             Some(trust) => trust.to_owned(),
@@ -68,7 +72,7 @@ impl AuthorityClient {
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let builder = builder.with_safe_default_protocol_versions()?.with_root_certificates(roots);
         let tls = TlsConnector::from(Arc::new(builder.with_no_client_auth()));
-        Ok(AuthorityClient { tls, retry_after: RetryAfter::default() })
+        Ok(AuthorityClient { tls, proxy, retry_after: RetryAfter::default() })
     }
 
     /// Forgets the wait that an authority has asked for, and returns it in seconds.
@@ -83,11 +87,12 @@ impl AuthorityClient {
         let host = uri.host().with_context(|| format!("{uri} has no host"))?.to_owned();
         let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = uri.port_u16().unwrap_or(443);
-        let socket = TcpStream::connect((bare.as_str(), port)).await;
-        let socket = socket.with_context(|| format!("cannot connect to {host}:{port}"))?;
-        let name = ServerName::try_from(bare).with_context(|| format!("{host} is no valid name of a host"))?;
-        let stream = self.tls.connect(name, socket).await;
-        let stream = stream.with_context(|| format!("the TLS handshake with {host}:{port} failed"))?;
+        let socket = match &self.proxy {
+            Some(proxy) => tunnel::connect(proxy, &format!("{host}:{port}")).await?,
+            None => TcpStream::connect((bare.as_str(), port)).await.context("no connection")?,
+        };
+        let name = ServerName::try_from(bare).context("the host's name")?;
+        let stream = self.tls.connect(name, socket).await.context("TLS")?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
         let authority = uri.authority().with_context(|| format!("{uri} has no host"))?;

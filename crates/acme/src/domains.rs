@@ -25,7 +25,7 @@ type Accounts = HashMap<(String, Option<String>), Result<Account, String>>;
 /// Tries to get the certificates of all domains.
 pub async fn all(job: AcmeJob, mut master: MasterLink) -> anyhow::Result<()> {
     let mut accounts = Accounts::new();
-    let authorities = AuthorityClient::new(job.trust.as_deref());
+    let authorities = AuthorityClient::new(job.trust.as_deref(), job.proxy.clone());
     for domain in &job.domains {
         let got = match &authorities {
             Ok(authorities) => one(authorities, domain, &mut accounts, &mut master).await,

@@ -23,6 +23,9 @@ mod keys;
 // Requests to an authority, limited in time and size.
 mod client;
 
+// Connections through a proxy.
+mod tunnel;
+
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 

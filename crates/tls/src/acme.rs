@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 use wire::control::{Challenge, ChallengeType};
 
-use config::tls::managed::KeyType;
+use config::tls::managed::{HttpProxy, KeyType};
 use sys::privileges::Account;
 
 /// Maximum length of an error in characters. An authority's answers have up to 1 MiB.
@@ -102,6 +102,8 @@ pub struct AcmeJob {
     pub user: Option<Account>,
     /// PEM: authorities that may sign the certificates of the authorities' servers; `None`: those of the system.
     pub trust: Option<String>,
+    /// The proxy through which the authorities are reached.
+    pub proxy: Option<HttpProxy>,
     /// Domains whose certificates are due.
     pub domains: Vec<DomainJob>,
 }

@@ -3,6 +3,7 @@
 mod failures;
 mod issue;
 mod mistakes;
+mod proxy;
 mod renewal;
 
 use std::fs;

@@ -86,9 +86,8 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "connections to the certificate authority go directly; open the firewall for them, or use another ACME \
-                 client with SSLCertificateFile",
-        names: "MDHttpProxy MDHttpProxyCACertificateFile",
+        advice: "the connection to the proxy itself has no TLS: name a proxy of your own network in MDHttpProxy",
+        names: "MDHttpProxyCACertificateFile",
     },
     Group {
         fate: Ignored,
@@ -109,7 +108,7 @@ const GROUPS: &[Group] = &[
         names: "SSLCompression SSLCryptoDevice SSLInsecureRenegotiation SSLMutex \
             SSLOCSPDefaultResponder SSLOCSPNoverify SSLOCSPOverrideResponder SSLOCSPProxyURL SSLOCSPResponderCertificateFile \
             SSLOCSPResponderTimeout SSLOCSPResponseMaxAge SSLOCSPResponseTimeSkew SSLOCSPUseRequestNonce \
-            SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize SSLSessionTicketKeyFile \
+            SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize \
             SSLStaplingCache SSLStaplingErrorCacheTimeout SSLStaplingFakeTryLater SSLStaplingForceURL \
             SSLStaplingResponderTimeout SSLStaplingResponseMaxAge SSLStaplingResponseTimeSkew SSLStaplingReturnResponderErrors \
             SSLStaplingStandardCacheTimeout",

@@ -31,7 +31,8 @@ pub fn job(config: &Config, names: &[String], failures: impl Fn(&str) -> u32) ->
         let failovers = failures / config.managed.retry_failover.max(1);
         of_domain(domain, &store, [failures, failovers].map(|count| count as usize))
     });
-    Ok(AcmeJob { user, trust: trust.transpose()?, domains: domains.collect::<anyhow::Result<_>>()? })
+    let proxy = config.managed.proxy.clone();
+    Ok(AcmeJob { user, trust: trust.transpose()?, proxy, domains: domains.collect::<anyhow::Result<_>>()? })
 }
 
 /// The work for a domain. After a failure another challenge is tried first, and after several another authority.

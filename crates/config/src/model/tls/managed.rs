@@ -26,10 +26,21 @@ pub struct ManagedCertificates {
     pub ports: PortMap,
     /// `MDCACertificateFile`: root certificates for the connection to the ACME server; `None`: the system's.
     pub trust: Option<NamedFile>,
+    /// `MDHttpProxy`; `None`: connections to authorities are direct.
+    pub proxy: Option<HttpProxy>,
     /// `MDRetryDelay`: the wait after the first failure; it doubles up to a day.
     pub retry_delay: Duration,
     /// `MDRetryFailover`: number of failures after which the next authority is tried.
     pub retry_failover: u32,
+}
+
+/// `MDHttpProxy`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HttpProxy {
+    /// `host:port`
+    pub address: String,
+    /// `user:password`
+    pub credentials: Option<String>,
 }
 
 /// Names with a common certificate.

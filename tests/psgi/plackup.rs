@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use crate::support::{Finished, Server, Site, until};
+use crate::support::{Finished, Server, Site, free_port, until};
 
 const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/perl/lib");
 const APP: &str = "my $n; sub { [200, ['Content-Type', 'text/plain'], [join '|', $$, $ENV{PLACK_ENV}, ++$n]] }";
@@ -128,4 +128,24 @@ fn a_mistake_and_an_unknown_option_are_named() {
     assert!(output.code != 0 && output.err.contains("app.psgi line 1"), "{output:?}");
     let server = plackup(Site::new().file("app.psgi", APP), &["-E", "test", "--colour", "red", "app.psgi"]);
     server.logged("--colour is not an option of this server");
+}
+
+#[test]
+fn some_addresses_speak_tls_and_others_plain_http() {
+    let secure = free_port();
+    let app = "sub { [200, ['Content-Type', 'text/plain'], [$_[0]{'psgi.url_scheme'}]] }";
+    let site = Site::new().file("app.psgi", app).certificate("localhost", &["localhost"]);
+    let listen = format!("127.0.0.1:{}:ssl", secure);
+    let mut options = vec!["--listen", &listen, "--ssl-cert", "localhost.crt", "--ssl-key", "localhost.key"];
+    options.push("app.psgi");
+    let server = plackup(site, &options);
+    assert_eq!(server.text("/"), "http");
+    let url = format!("https://localhost:{}/", secure);
+    let trust = server.site.path("localhost.crt");
+    let mut curl = Command::new("curl");
+    curl.args(["-sS", "--noproxy", "*", "--cacert"]).arg(trust).arg(&url);
+    assert_eq!(Finished::of(&mut curl).succeeded().out, "https");
+    let mut plain = Command::new("curl");
+    plain.args(["-sS", "--noproxy", "*", &url.replace("https", "http")]);
+    assert_ne!(Finished::of(&mut plain).out, "http", "no plain HTTP where TLS was meant");
 }

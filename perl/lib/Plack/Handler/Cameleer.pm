@@ -74,14 +74,19 @@ sub listen ($self) {
     push @listen, $self->{socket} if !@listen && defined $self->{socket};
     @listen = ( ( $self->{host} // '' ) . ':' . ( $self->{port} || 5000 ) ) if !@listen;
     $self->check_tls(@listen);
-    return map { ( '--listen', s/:ssl\z//r ) } @listen;
+    my $mixed = $self->is_mixed(@listen);
+    return map { ( '--listen', $mixed ? $_ : s/:ssl\z//r ) } @listen;
 }
 
-# The server speaks TLS at all of its addresses or at none, and never plain HTTP where TLS was meant.
+# Whether TLS is for some addresses only.
+sub is_mixed ( $self, @listen ) {
+    my $secure = grep {/:ssl\z/} @listen;
+    return $secure && $secure < @listen;
+}
+
+# Never plain HTTP where TLS was meant.
 sub check_tls ( $self, @listen ) {
     my @secure = grep {/:ssl\z/} @listen or return;
-    my @plain  = grep { !/:ssl\z/ } @listen;
-    die "plackup -s Cameleer: --listen $secure[0] and --listen $plain[0]: add :ssl to all addresses or to none, or start two servers\n" if @plain;
     return if $self->{ssl} || $self->{enable_ssl} || grep { $self->{$_} } qw(ssl_cert ssl_cert_file);
     die "plackup -s Cameleer: --listen $secure[0]: no certificate: add --ssl-cert FILE --ssl-key FILE, or --enable-ssl for one of development\n";
 }
@@ -99,7 +104,9 @@ sub certificate ( $self, $kind, $file ) {
     $file =~ /["\n]/ and die "plackup -s Cameleer: the name of the certificate contains a quote or a line end\n";
     my $path = File::Spec->rel2abs($file);
     my $name = $kind eq 'cert' ? 'SSLCertificateFile' : 'SSLCertificateKeyFile';
-    return ( '-C', qq($name "$path"), $kind eq 'cert' ? ( '-C', 'SSLEngine On' ) : () );
+    my $listen = ref $self->{listen} ? $self->{listen} : [ $self->{listen} // () ];
+    my $all    = $kind eq 'cert' && !$self->is_mixed(@$listen);
+    return ( '-C', qq($name "$path"), $all ? ( '-C', 'SSLEngine On' ) : () );
 }
 
 # The program, `cameleer`: named by a variable, in PATH, or beside this module as installed or built.
@@ -190,7 +197,8 @@ again at each reload. Code above that call runs twice at the start.
 C<--host>, C<--port>, C<--listen>, C<--socket>, C<--workers>, C<--max-requests>, C<--pid>, C<--user>, C<--group>,
 C<--error-log>, C<--log-level>, C<--daemonize>, C<--backlog>, C<--keepalive-timeout>, C<--max-keepalive-reqs>,
 C<--disable-keepalive>, C<--read-timeout>, C<--timeout>, C<--enable-ssl> with C<--ssl-cert> and C<--ssl-key>. They
-mean the same as for Starman and Starlet. C<--preload-app> and C<--disable-proctitle> are accepted: the program is always loaded before
+mean the same as for Starman and Starlet. With C<:ssl> at the end of some addresses of C<--listen>, only the clients of
+these speak TLS. C<--preload-app> and C<--disable-proctitle> are accepted: the program is always loaded before
 the fork. Other options are ignored with a warning.
 
 The sockets of L<Server::Starter> (C<SERVER_STARTER_PORT>) and of systemd are used where they are passed.

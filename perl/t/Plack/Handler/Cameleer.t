@@ -23,8 +23,10 @@ is line( socket => '/run/a.sock' ), '--listen /run/a.sock', 'a socket';
 is line( listen => [':443:ssl'], enable_ssl => 1 ), '--listen :443 --tls', 'TLS';
 is eval { line( listen => [':443:ssl'] ); 1 }, undef, 'no plain HTTP where TLS is meant';
 like $@, qr/--listen :443:ssl: no certificate/, 'with the reason';
-is eval { line( listen => [ ':80', ':443:ssl' ], enable_ssl => 1 ); 1 }, undef, 'no TLS where plain HTTP is meant';
-like $@, qr/--listen :443:ssl and --listen :80: add :ssl to all/, 'with the reason';
+is line( listen => [ ':80', ':443:ssl' ], enable_ssl => 1 ), '--listen :80 --listen :443:ssl --tls', 'TLS at some addresses';
+is line( listen => [ ':80', ':443:ssl' ], ssl_cert => '/c.pem', ssl_key => '/k.pem' ),
+    '--listen :80 --listen :443:ssl -C SSLCertificateFile "/c.pem" -C SSLCertificateKeyFile "/k.pem"', 'with a certificate';
+is eval { line( listen => [ ':80', ':443:ssl' ] ); 1 }, undef, 'nor at some addresses';
 is line( listen => [':80'], workers => 3, max_requests => 7, preload_app => 1, daemonize => 1 ), '--listen :80 --max-requests 7 --workers 3 -D', 'workers';
 is line( listen => [':80'], keepalive => '', keepalive_timeout => 1.5, read_timeout => 9, backlog => 64 ),
     '--listen :80 -C ListenBacklog 64 -C KeepAlive Off -C KeepAliveTimeout 2 -C RequestReadTimeout header=9 body=9', 'directives';

@@ -4,8 +4,27 @@ use super::super::Misuse;
 use super::super::options::Run;
 use super::Surroundings;
 
+/// An address to listen at.
+pub struct ListenAddress {
+    /// `HOST:PORT` or the path of a unix socket.
+    pub name: String,
+    /// Whether its clients speak TLS.
+    pub tls: bool,
+}
+
+/// The end of an address of `--listen` whose clients speak TLS, as Starman has it.
+const TLS: &str = ":ssl";
+
+/// The addresses. `--tls` without a marked address is for all, otherwise only those speak TLS.
+pub fn listen(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<ListenAddress>> {
+    let is_marked = |at: usize| run.listen.get(at).is_some_and(|spelled| spelled.ends_with(TLS));
+    let all = run.tls && !(0..run.listen.len()).any(is_marked);
+    let names = names(run, around)?.into_iter().enumerate();
+    Ok(names.map(|(at, name)| ListenAddress { name, tls: all || is_marked(at) }).collect())
+}
+
 /// Addresses of `--listen`, `--host` and `--port`, or else from the environment or systemd.
-pub fn listen(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<String>> {
+fn names(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<String>> {
     if !run.listen.is_empty() {
         return run.listen.iter().map(|spelled| address(spelled, around)).collect();
     }
@@ -20,16 +39,16 @@ pub fn listen(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<String>> {
 
 /// Parses `HOST:PORT`, `:PORT`, `PORT` and socket paths, as plackup does.
 fn address(spelled: &str, around: &Surroundings) -> anyhow::Result<String> {
+    let whole = spelled;
+    let spelled = spelled.strip_suffix(TLS).unwrap_or(spelled);
     if spelled.contains('/') || spelled.ends_with(".sock") {
         let path = spelled.strip_prefix("unix:").unwrap_or(spelled);
         return Ok(around.folder.join(path).display().to_string());
     }
-    if spelled.ends_with(":ssl") {
-        return Err(Misuse(format!("--listen {spelled}: use --tls, which applies to every address")).into());
-    }
     let (name, port) = spelled.rsplit_once(':').unwrap_or(("", spelled));
     let port: u16 = port.parse().map_err(|_| {
-        Misuse(format!("--listen {spelled}: expected HOST:PORT, :PORT, PORT or the path of a unix socket"))
+        let expected = "expected HOST:PORT, :PORT, PORT or the path of a unix socket, with :ssl at its end for TLS";
+        Misuse(format!("--listen {whole}: {expected}"))
     })?;
     Ok(format!("{}:{port}", host(name)))
 }

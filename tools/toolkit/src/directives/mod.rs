@@ -76,13 +76,14 @@ pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
         _ => "--port",
     });
     for address in &addresses {
-        match run.tls {
-            true => text.line("Listen", &[address, "https"]),
-            false => text.line("Listen", &[address]),
+        match address.tls {
+            true => text.line("Listen", &[&address.name, "https"]),
+            false => text.line("Listen", &[&address.name]),
         }
     }
     if run.tls {
-        tls(&addresses, around, &mut text)?;
+        let names: Vec<String> = addresses.into_iter().map(|address| address.name).collect();
+        tls(&names, around, &mut text)?;
     }
     pool(run, around, &mut text)?;
     files(run, around, &mut text);

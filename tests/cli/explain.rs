@@ -78,6 +78,15 @@ fn explain_takes_paths_and_urls() {
     let site = Site::new();
     site.configure("");
     site.cameleer(["explain", "-f", "site.conf", "GET", "page"]).failed(2, "expected a path that begins with /");
+    for (method, url, why) in [
+        ("GE T", "/", "expected a method, such as GET"),
+        ("GET", "/a\u{7}b", "is not allowed in a URL: write %07"),
+        ("GET", "http://user:secret@shop.example/", "has a user before the host, which no client sends"),
+        ("GET", "gopher://shop.example/", "expected http:// or https://, got gopher://"),
+        ("GET", "http://shop.example:123456/", "expected a port from 1 to 65535"),
+    ] {
+        site.cameleer(["explain", "-f", "site.conf", method, url]).failed(2, why);
+    }
     site.cameleer(["explain", "-f", "none.conf", "GET", "/"]).failed(78, "none.conf");
     has_line(&site.cameleer(["explain", "-f", "site.conf", "GET", "http://x"]).succeeded().out, "GET x/");
 }

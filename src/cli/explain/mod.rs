@@ -2,18 +2,20 @@
 
 mod lines;
 mod report;
+mod target;
 
 use std::sync::Arc;
 
 use clap::Args;
 
 use self::lines::SectionLines;
+use self::target::ExplainTarget;
 use base::printable;
 use config::Listen;
 use front::{Address, ExplainedRequest, port_of, route_of};
 use master::configuration::expansion;
 use toolkit::conf::Conf;
-use toolkit::{Misuse, print};
+use toolkit::print;
 
 const HINT: &str = "\
 Reads the configuration like a start, including its Perl, and the .htaccess files of the path.
@@ -50,9 +52,11 @@ pub struct ExplainInput {
 
 impl Explain {
     pub fn run(self) -> anyhow::Result<()> {
+        // The command line is checked before the configuration's Perl runs.
+        let (method, target) = (target::method(&self.method)?, ExplainTarget::parse(&self.url)?);
         let (config, tree) = expansion::read(&self.conf.origin()?)?.into_parts();
         let config = Arc::new(config);
-        let input = self.input(config.listen.first())?;
+        let input = ExplainInput::new(method, target, config.listen.first());
         let text = match route_of(&config, &input.local, &input.host, &input.path)? {
             Ok(route) => {
                 let route = front::with_conditions(&config, input.explained(), route)?;
@@ -63,33 +67,22 @@ impl Explain {
         };
         print(&printable::lines(&text))
     }
+}
 
-    fn input(&self, listen: Option<&Listen>) -> anyhow::Result<ExplainInput> {
-        let (host, target) = match self.url.split_once("://") {
-            Some((_, rest)) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
-            None => ("", self.url.as_str()),
-        };
-        let target = target.split('#').next().unwrap_or_default();
-        let (path, query) =
-            target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query.to_owned())));
-        let path = if path.is_empty() && !host.is_empty() { "/" } else { path };
-        if !path.starts_with('/') {
-            return Err(Misuse(format!("{}: expected a path that begins with / or a URL", self.url)).into());
-        }
+impl ExplainInput {
+    /// `listen`: the first address of the configuration.
+    fn new(method: String, target: ExplainTarget, listen: Option<&Listen>) -> ExplainInput {
+        let ExplainTarget { host, path, query, is_secure } = target;
         let local = match listen {
             Some(Listen::Tcp(address)) => {
-                let port = port_of(host).unwrap_or(address.port());
+                let port = port_of(&host).unwrap_or(address.port());
                 Address::tcp((address.ip(), port).into())
             }
             _ => Address::unix(),
         };
-        let (method, host, path) = (self.method.to_ascii_uppercase(), host.to_owned(), path.to_owned());
-        let is_secure = self.url.starts_with("https:");
-        Ok(ExplainInput { method, host, path, query, is_secure, local })
+        ExplainInput { method, host, path, query, is_secure, local }
     }
-}
 
-impl ExplainInput {
     fn explained(&self) -> ExplainedRequest<'_> {
         ExplainedRequest {
             local: &self.local,

@@ -1,8 +1,12 @@
 //! Access logs byte for byte; error log, piped logs.
 
+use std::io::{BufRead, BufReader};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
 use regex::Regex;
 
-use crate::support::{Request, Server, Site, eventually, until};
+use crate::support::{Connection, Request, Server, Site, eventually, patience, until};
 
 #[track_caller]
 fn serve(format: &str) -> Server {
@@ -178,6 +182,47 @@ fn a_piped_log_gets_the_lines_and_ends_with_the_server() {
     server.signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
     server.until_gone();
+}
+
+#[test]
+fn the_output_of_a_piped_log_is_the_servers_and_is_whole_after_a_stop() {
+    let mut server = serve("\"%U\"\nCustomLog \"|cat\" \"piped %U\"");
+    for number in 0..200 {
+        server.get(&format!("/{number}"));
+    }
+    server.signal(nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(server.wait(), 0);
+    let output = server.site.read("out.txt");
+    let piped: Vec<&str> = output.lines().filter(|line| line.starts_with("piped /")).collect();
+    let expected: Vec<String> = (0..200).map(|number| format!("piped /{number}")).collect();
+    assert_eq!(piped, expected);
+}
+
+#[test]
+fn the_standard_streams_have_names_although_they_cannot_be_opened() {
+    let logs = "ErrorLog /dev/stderr\nCustomLog /dev/stdout \"out %U\"\nCustomLog /dev/stderr \"err %U\"\n";
+    let site = Site::new().file("htdocs/file.txt", "x");
+    site.configure(logs);
+    // Sockets, as systemd's journal: open() fails for them.
+    let (ours, theirs) = UnixStream::pair().expect("a pair");
+    ours.set_read_timeout(Some(patience())).expect("a timeout");
+    let mut command = site.serve_command();
+    command.stdout(OwnedFd::from(theirs.try_clone().expect("a descriptor"))).stderr(OwnedFd::from(theirs));
+    let lines = BufReader::new(ours).lines().map_while(Result::ok);
+    let mut child = command.spawn().expect("the server");
+    drop(command);
+    let mut lines = lines.inspect(|line| eprintln!("{line}"));
+    assert!(lines.any(|line| line.starts_with("Cameleer serves ")));
+    let get = || Connection::open(&site.address()).expect("a connection").ask(Request::get("/file.txt")).is(200);
+    get();
+    let mut both: Vec<String> = lines.by_ref().filter(|line| line.ends_with(" /file.txt")).take(2).collect();
+    both.sort();
+    assert_eq!(both, ["err /file.txt", "out /file.txt"]);
+    site.cameleer(["reload", "--socket", &site.filled("@DIR@/control.sock")]).succeeded();
+    get();
+    assert_eq!(lines.filter(|line| line.ends_with(" /file.txt")).take(2).count(), 2, "after a reload");
+    crate::support::signal(child.id() as i32, nix::sys::signal::Signal::SIGTERM);
+    assert!(child.wait().expect("our own child").success());
 }
 
 #[test]

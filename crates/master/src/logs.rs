@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -35,10 +35,16 @@ pub struct Logs {
     sinks: Vec<Sink>,
     stdout: Fd,
     stderr: Fd,
-    /// Standard error of piped loggers; not the error log, which may be a piped logger itself.
-    complaints: Fd,
+    of_loggers: LoggerStreams,
     /// The logs in use; `None` until the first generation serves.
     in_use: Option<OpenedLogs>,
+}
+
+/// The output of piped loggers. Standard error is not the error log, which may be a piped logger itself.
+#[derive(Debug, Clone)]
+struct LoggerStreams {
+    output: Fd,
+    error: Fd,
 }
 
 /// An open file or piped logger.
@@ -54,7 +60,7 @@ struct Sink {
 struct Logger {
     target: LogTarget,
     input: OwnedFd,
-    complaints: Fd,
+    streams: LoggerStreams,
     pid: Option<Pid>,
     backoff: Backoff,
 }
@@ -74,11 +80,14 @@ impl Logs {
     /// Opens the standard streams only. Loggers of a server that will detach from the terminal do not write to it.
     pub fn new(in_background: bool) -> io::Result<Logs> {
         let (stdout, stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
-        let complaints = match in_background {
-            true => Fd::new(OpenOptions::new().write(true).open("/dev/null")?.into()),
-            false => stderr.clone(),
+        let of_loggers = match in_background {
+            true => {
+                let null = Fd::new(OpenOptions::new().write(true).open("/dev/null")?.into());
+                LoggerStreams { output: null.clone(), error: null }
+            }
+            false => LoggerStreams { output: stdout.clone(), error: stderr.clone() },
         };
-        Ok(Logs { sinks: Vec::new(), stdout, stderr, complaints, in_use: None })
+        Ok(Logs { sinks: Vec::new(), stdout, stderr, of_loggers, in_use: None })
     }
 
     /// Closes the standard streams of the terminal. In the background the process has other streams, and the program
@@ -182,13 +191,29 @@ impl Logs {
         if *target == LogTarget::Standard {
             return Ok(standard(self));
         }
+        if let Some(stream) = self.stream_of(target) {
+            return Ok(stream);
+        }
         if let Some(sink) = self.sinks.iter().find(|sink| sink.target == *target) {
             return Ok(sink.fd.clone());
         }
-        let sink = Sink::open(target.clone(), &self.complaints).with_context(|| directive.to_string())?;
+        let sink = Sink::open(target.clone(), &self.of_loggers).with_context(|| directive.to_string())?;
         let fd = sink.fd.clone();
         self.sinks.push(sink);
         Ok(fd)
+    }
+}
+
+impl Logs {
+    /// The stream that a path such as `/dev/stderr` names. Opening the path would fail for a socket, and for a pipe of
+    /// another user; in a reload it would be the error log, which is the master's standard error then.
+    fn stream_of(&self, target: &LogTarget) -> Option<Fd> {
+        let LogTarget::File(path) = target else { return None };
+        match path.to_str()? {
+            "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(self.stdout.clone()),
+            "/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2" => Some(self.stderr.clone()),
+            _ => None,
+        }
     }
 }
 
@@ -200,7 +225,7 @@ impl OpenedLogs {
 }
 
 impl Sink {
-    fn open(target: LogTarget, complaints: &Fd) -> anyhow::Result<Sink> {
+    fn open(target: LogTarget, streams: &LoggerStreams) -> anyhow::Result<Sink> {
         match &target {
             LogTarget::Standard => anyhow::bail!("the standard streams are always open"),
             LogTarget::File(path) => return Ok(Sink { fd: open_file(path)?, target, logger: None }),
@@ -211,8 +236,8 @@ impl Sink {
         fcntl(&output, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         // A user with many pipes may not enlarge further ones.
         let _ = fcntl(&output, FcntlArg::F_SETPIPE_SZ(PIPE));
-        let (of_logger, complaints) = (target.clone(), complaints.clone());
-        let mut logger = Logger { target: of_logger, input, complaints, pid: None, backoff: Backoff::default() };
+        let (of_logger, streams) = (target.clone(), streams.clone());
+        let mut logger = Logger { target: of_logger, input, streams, pid: None, backoff: Backoff::default() };
         logger.start()?;
         Ok(Sink { target, fd: Fd::new(output), logger: Some(logger) })
     }
@@ -221,7 +246,8 @@ impl Sink {
 impl Logger {
     fn start(&mut self) -> anyhow::Result<()> {
         let (mut program, name) = self.program();
-        program.stdin(self.input.try_clone()?).stdout(Stdio::null()).stderr(self.complaints.try_clone()?);
+        program.stdin(self.input.try_clone()?);
+        program.stdout(self.streams.output.try_clone()?).stderr(self.streams.error.try_clone()?);
         // The logger gets its own process group: an INT from the terminal must not end it before the last line is
         // written.
         program.process_group(0);

@@ -11,7 +11,8 @@ pub(super) static ROWS: &[Row] = rows![
     word("ErrorLog", HOSTS, "file|\"|command\"|syslog[:facility[:tag]]|-", error_log)
         .default("-", "terminals, systemd and containers collect standard error"),
     "Where errors are logged: a file, the standard input of a command, `-` for standard error, or syslog, to which a \
-     message goes with its LogLevel and without its time. The facility is `local7` and the tag `cameleer` if there is none.",
+     message goes with its LogLevel and without its time. `/dev/stderr` and `/dev/stdout` are the streams of the server's \
+     start. A command's own output goes there too, while the server is in the foreground. The facility is `local7` and the tag `cameleer` if there is none.",
     words("LogLevel", HOSTS, "[module:]level…", 1..=MANY, log_level).default("warn", "httpd's default"),
     "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info, debug, or trace1 to trace8. \
      `ssl:info` sets it for one module: core, http, http2, ssl, perl, config, mpm_prefork, rewrite (httpd's names). Only \

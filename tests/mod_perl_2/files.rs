@@ -127,3 +127,29 @@ fn headers_from_the_configuration_are_those_of_the_responding_place() {
         assert_eq!(value.as_deref().and_then(|value| value.split(';').next()), kind, "{path}");
     }
 }
+
+#[test]
+fn a_folder_with_a_handler_is_led_to_its_slash_and_its_index_as_in_mod_dir() {
+    let handler = "package My; use Apache2::RequestRec (); use Apache2::RequestIO ();\n\
+        sub handler { my $r = shift; $r->content_type('text/plain'); $r->print('ran ' . $r->uri); 0 }\n1;\n";
+    let place = "SetHandler modperl\nPerlResponseHandler My";
+    let conf = format!(
+        "PerlGeneration 2\nPerlLib \"@DIR@\"\nPerlModule My\nDirectoryIndex index.html\n<Location /bare>\n{place}\n</Location>\n\
+         <Location /full>\n{place}\n</Location>\n<Location /check>\n{place}\nDirectoryCheckHandler On\n</Location>\n\
+         <Location /off>\n{place}\nDirectorySlash Off\n</Location>\n"
+    );
+    let site = Site::new().file("My.pm", handler);
+    for name in ["bare/a.txt", "full/index.html", "check/index.html", "off/a.txt"] {
+        site.write(&format!("htdocs/{name}"), "x");
+    }
+    let server = site.serve(&conf);
+    for (path, to) in [("/bare?q=1", "/bare/?q=1"), ("/full", "/full/"), ("/check", "/check/")] {
+        let response = server.get(path).is(301);
+        assert!(response.header("location").expect("a place").ends_with(to), "{path}: {response:?}");
+    }
+    assert_eq!(server.text("/bare/"), "ran /bare/");
+    assert_eq!(server.text("/full/"), "ran /full/index.html");
+    assert_eq!(server.text("/check/"), "ran /check/");
+    assert_eq!(server.text("/off"), "ran /off");
+    assert_eq!(server.text("/bare/none"), "ran /bare/none");
+}

@@ -7,6 +7,7 @@ use std::path::Path;
 use libperl::Interrupted;
 
 use super::at::LocatedRequest;
+use super::folders::{FolderResult, answer_for};
 use super::phases::{DECLINED, OK, run};
 use super::{actions, filters};
 use crate::trace;
@@ -37,6 +38,8 @@ fn respond_with(at: LocatedRequest<'_>, handler: &Handler) -> i32 {
         return at.site.calls.element(at.request, &String::from_utf8_lossy(&element));
     }
     match handler {
+        // As in httpd 2.4, where mod_dir acts before the handler; httpd 1.3 leaves a folder to its handler.
+        Handler::PerlScript | Handler::ModPerl if apache::api() == apache::Api::Two && is_the_folders(at) => DECLINED,
         Handler::PerlScript | Handler::ModPerl => run(at, Phase::Handler),
         Handler::CgiScript | Handler::FcgidScript
             if at.settings().response.path_info == Some(PathInfo::Off) && !apache::path_info(at.request).is_empty() =>
@@ -91,6 +94,15 @@ fn run_psgi(at: LocatedRequest<'_>) -> i32 {
             .calls
             .conclude_interrupted(request, Interrupted::Died(format!("PSGI: the application called exit({code})"))),
         Err(interrupted) => site.calls.conclude_interrupted(request, interrupted),
+    }
+}
+
+/// Whether a folder's index answers, or a redirect to its path with the slash.
+fn is_the_folders(at: LocatedRequest<'_>) -> bool {
+    match answer_for(at.site, at.request, at.location, &apache::filename(at.request)) {
+        Some(FolderResult::Moved(_)) => true,
+        Some(FolderResult::Index(_)) => at.settings().response.directory_check_handler != Some(true),
+        Some(FolderResult::Bare) | None => false,
     }
 }
 

@@ -104,4 +104,22 @@ fn a_backend_has_its_names_as_it_wrote_them() {
     });
     let server = Site::new().serve(&format!("ProxyPass / http://127.0.0.1:{port}/\n"));
     has(&server, "/", &["x-OWN", "Etag", "Server"]);
+    let rules = "Header set X-UA-Compatible a\nHeader add x-lower b\nHeader set ETAG c\nHeader set X-Plain d\nHeader append X-Own e\n";
+    let server = Site::new().serve(&format!("{rules}ProxyPass / http://127.0.0.1:{port}/\n"));
+    for _ in 0..2 {
+        has(&server, "/", &["x-OWN", "X-UA-Compatible", "x-lower", "X-Plain", "Server", "Content-Length"]);
+    }
+    assert_eq!(names(&server, "/").iter().filter(|name| name.eq_ignore_ascii_case("x-own")).count(), 1);
+}
+
+#[test]
+fn names_of_header_rules_have_the_capitals_of_their_lines() {
+    let rules = "Header always set X-API-Version 1\nHeader set x-lower 2\nHeader add X-fOO 3\nHeader set etag 4\nHeader unset X-GONE\n";
+    let server = Site::new()
+        .file("app.psgi", APP)
+        .file("htdocs/a.txt", "a")
+        .serve(&format!("<Location /p>\nPsgiApp app.psgi\n</Location>\n{rules}"));
+    has(&server, "/a.txt", &["X-API-Version", "x-lower", "X-fOO", "Last-Modified", "Content-Length"]);
+    has(&server, "/none", &["X-API-Version", "Content-Type"]);
+    has(&server, "/p/own", &["X-API-Version", "x-lower", "content-type", "SET-COOKIE"]);
 }

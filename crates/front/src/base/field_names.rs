@@ -30,6 +30,20 @@ pub enum WrittenNames {
     OfBackend,
 }
 
+/// Names that rules of `Header` have given to a response, where hyper would write them otherwise: each with a line feed
+/// after it. An extension of the response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfiguredNames(pub Vec<u8>);
+
+/// Whether hyper writes a name as it is written here: one capital after each hyphen.
+pub fn is_title_case(written: &[u8]) -> bool {
+    let mut before = b'-';
+    written.iter().all(|byte| {
+        let is_first = std::mem::replace(&mut before, *byte) == b'-';
+        if is_first { !byte.is_ascii_lowercase() } else { !byte.is_ascii_uppercase() }
+    })
+}
+
 /// The spelling of a name in lower case, if it differs from one capital after each hyphen.
 pub fn special(name: &str) -> Option<&'static str> {
     // Most names of responses have other lengths, and need no search.
@@ -41,15 +55,7 @@ pub fn special(name: &str) -> Option<&'static str> {
 
 /// Whether a program's spelling is the usual one.
 pub fn is_usual(written: &[u8]) -> bool {
-    let mut before = b'-';
-    for byte in written {
-        let is_first = before == b'-';
-        if (is_first && byte.is_ascii_lowercase()) || (!is_first && byte.is_ascii_uppercase()) {
-            return SPECIAL.iter().any(|(_, usual)| usual.as_bytes() == written);
-        }
-        before = *byte;
-    }
-    true
+    is_title_case(written) || SPECIAL.iter().any(|(_, usual)| usual.as_bytes() == written)
 }
 
 /// The usual spelling of a name in lower case.

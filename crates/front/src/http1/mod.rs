@@ -1,6 +1,7 @@
 //! An HTTP/1 connection: hyper's state machine, and one timer that enforces the client's timeouts.
 
-pub mod io;
+pub mod backend_names;
+mod io;
 pub mod lingering_close;
 mod paced;
 mod spelling;

@@ -17,7 +17,8 @@ use hyper::client::conn::http1::Builder;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::base::field_names::{MOST, WrittenNames, special};
+use super::backend_names;
+use crate::base::field_names::{ConfiguredNames, MOST, WrittenNames, is_title_case, special};
 use base::cache::BoundedCache;
 
 /// Number of sets of names whose spelling a thread caches.
@@ -39,12 +40,25 @@ thread_local! {
 
 /// Adds the spelling of a response's field names for hyper.
 pub fn spell<B>(response: &mut Response<B>) {
-    let mut names = match response.extensions_mut().remove::<WrittenNames>() {
-        None => Vec::new(),
-        Some(WrittenNames::Lines(names)) => names,
-        Some(WrittenNames::OfBackend) => return,
+    let configured = response.extensions_mut().remove::<ConfiguredNames>();
+    let names = match (response.extensions_mut().remove::<WrittenNames>(), configured) {
+        (Some(WrittenNames::OfBackend), None) => return,
+        (Some(WrittenNames::OfBackend), Some(ConfiguredNames(configured))) => {
+            spelled_as(&configured, &backend_names::names(response))
+        }
+        (written, configured) => {
+            let mut names = match written {
+                Some(WrittenNames::Lines(names)) => names,
+                _ => Vec::new(),
+            };
+            let configured = configured.map_or_else(Vec::new, |ConfiguredNames(configured)| configured);
+            let is_new = |name: &&[u8]| !lines(&names).any(|known| known.eq_ignore_ascii_case(name));
+            let added: Vec<u8> = lines(&configured).filter(is_new).flat_map(|name| [name, b"\n"].concat()).collect();
+            names.extend(added);
+            add_special(response.headers(), &mut names);
+            names
+        }
     };
-    add_special(response.headers(), &mut names);
     if names.is_empty() || names.len() > LONGEST {
         return;
     }
@@ -53,6 +67,20 @@ pub fn spell<B>(response: &mut Response<B>) {
         false => SPELLED.with_borrow_mut(|cache| cached(cache, names)),
     };
     response.extensions_mut().extend(spelled);
+}
+
+/// A backend's names, where it has not written them itself as the configuration does: a name that hyper would have
+/// spelled in the same way may be the server's.
+fn spelled_as(configured: &[u8], names: &[u8]) -> Vec<u8> {
+    let spelled = |name: &[u8]| {
+        let found = lines(configured).find(|written| is_title_case(name) && written.eq_ignore_ascii_case(name));
+        [found.unwrap_or(name), b"\n"].concat()
+    };
+    lines(names).flat_map(spelled).collect()
+}
+
+fn lines(names: &[u8]) -> impl Iterator<Item = &[u8]> {
+    names.split(|byte| *byte == b'\n').filter(|name| !name.is_empty())
 }
 
 fn cached(cache: &mut BoundedCache<Vec<u8>, Extensions, SETS>, names: Vec<u8>) -> Extensions {
@@ -69,7 +97,7 @@ fn add_special(headers: &HeaderMap, names: &mut Vec<u8>) {
     for name in headers.keys() {
         let Some(usual) = special(name.as_str()) else { continue };
         let is_same = |known: &[u8]| known.eq_ignore_ascii_case(usual.as_bytes());
-        if !names.is_empty() && names.split(|byte| *byte == b'\n').any(is_same) {
+        if lines(names).any(is_same) {
             continue;
         }
         for _ in headers.get_all(name).iter().take(MOST) {
@@ -83,8 +111,7 @@ fn add_special(headers: &HeaderMap, names: &mut Vec<u8>) {
 fn read(names: &[u8]) -> Option<Extensions> {
     let mut head = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".to_vec();
     let is_of_hyper = |name: &[u8]| OF_HYPER.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()));
-    let names = names.split(|byte| *byte == b'\n').filter(|name| !name.is_empty() && !is_of_hyper(name));
-    for name in names.take(MOST) {
+    for name in lines(names).filter(|name| !is_of_hyper(name)).take(MOST) {
         head.extend_from_slice(name);
         head.extend_from_slice(b":\r\n");
     }

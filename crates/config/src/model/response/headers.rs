@@ -15,6 +15,8 @@ pub struct HeaderRule {
     pub action: HeaderChange,
     /// Header name in lower case.
     pub name: String,
+    /// Header name as the line has it.
+    pub written: String,
     /// Whether the rule applies to error responses, too.
     pub always: bool,
     /// Whether the rule applies before the request is handled.
@@ -158,6 +160,12 @@ impl HeaderRule {
 }
 
 impl HeaderChange {
+    /// Whether the change may add a field of the rule's name.
+    pub fn makes_field(&self) -> bool {
+        use HeaderChange::{Add, Append, Merge, Set, SetIfEmpty};
+        matches!(self, Set(_) | SetIfEmpty(_) | Append(_) | Merge(_) | Add(_))
+    }
+
     fn value(&self) -> Option<&HeaderValue> {
         match self {
             HeaderChange::Set(value)

@@ -346,6 +346,7 @@ fn auth_basic_fake(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     draft.settings().response.request_headers.push(HeaderRule {
         action: HeaderChange::Set(value),
         name: "authorization".to_owned(),
+        written: "Authorization".to_owned(),
         always: false,
         early: false,
         condition: None,

@@ -101,12 +101,13 @@ fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String>
     };
     draft.charge_rule()?;
     let action = header_action(draft, action, name, given)?;
-    let name = name.trim_end_matches(':').to_ascii_lowercase();
+    let written = name.trim_end_matches(':').to_owned();
+    let name = written.to_ascii_lowercase();
     let is_echo = matches!(action, HeaderChange::Echo(_));
     if !is_echo && !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
         return Err(format!("expected the name of a header, got \"{name}\""));
     }
-    Ok(HeaderRule { action, name, always: false, early, condition })
+    Ok(HeaderRule { action, name, written, always: false, early, condition })
 }
 
 fn unknown_action(word: &str) -> String {

@@ -14,6 +14,7 @@ use super::header_rules::{RuleOf, append, apply, asking, change};
 use super::header_tables::HeaderTables;
 use super::tracking;
 use crate::base::changed_headers::ChangedHeaders;
+use crate::base::field_names::{ConfiguredNames, is_title_case};
 use crate::base::refusal::Refusal;
 use crate::base::response_facts::AlwaysHeaders;
 use crate::request::context::RequestContext;
@@ -160,6 +161,16 @@ pub fn complete(context: &RequestContext, of: CompletedResponse<'_>, headers: &m
         join_vary(headers);
     }
     if of.refused { Ok(()) } else { context.within_limits(route) }
+}
+
+/// The names of fields that rules of `Header` may have made, and that hyper would spell otherwise.
+pub fn configured_names(context: &RequestContext, headers: &HeaderMap) -> Option<ConfiguredNames> {
+    let route = context.route();
+    let rules = &route.as_deref()?.settings.response.headers;
+    let makes = |rule: &&HeaderRule| rule.action.makes_field() && !is_title_case(rule.written.as_bytes());
+    let mut names = rules.iter().filter(makes).filter(|rule| headers.contains_key(rule.name.as_str())).peekable();
+    names.peek()?;
+    Some(ConfiguredNames(names.flat_map(|rule| [rule.written.as_bytes(), b"\n"].concat()).collect()))
 }
 
 /// Joins all `Vary` fields of a negotiated response to one, each name once, as httpd does.

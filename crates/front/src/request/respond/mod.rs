@@ -51,6 +51,11 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
         head.status = StatusCode::INTERNAL_SERVER_ERROR;
         kind = BodySource::Empty;
     }
+    if context.stream.is_none()
+        && let Some(names) = headers::configured_names(&context, &head.headers)
+    {
+        head.extensions.insert(names);
+    }
     let wants = |name| context.has_variable(name);
     let old = wants("downgrade-1.0") || wants("force-response-1.0");
     if old {

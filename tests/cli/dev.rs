@@ -225,6 +225,22 @@ fn a_policy_that_forbids_scripts_leaves_the_page_as_it_is() {
 }
 
 #[test]
+fn head_has_the_length_of_get_or_none() {
+    let app = "sub { my ($env) = @_; my $page = '<body>x</body>'; my $is_head = $env->{REQUEST_METHOD} eq 'HEAD';\n\
+        my $body = $is_head && $env->{PATH_INFO} eq '/bare' ? '' : $page;\n\
+        [200, ['Content-Type', 'text/html', 'Content-Length', length $page], [$body]] }";
+    let server = dev(Site::new().file("app.psgi", app), &["-E", "test", "app.psgi"]);
+    let length = |method: &str, path: &str| server.send(Request::new(method, path)).is(200).header("content-length");
+    let with_script = server.text("/").len().to_string();
+    assert!(server.text("/").contains("reload.js"));
+    for path in ["/", "/bare"] {
+        assert_eq!(length("GET", path).as_deref(), Some(&*with_script), "{path}");
+    }
+    assert_eq!(length("HEAD", "/").as_deref(), Some(&*with_script));
+    assert_eq!(length("HEAD", "/bare"), None);
+}
+
+#[test]
 fn the_browser_is_opened_when_the_server_is_ready() {
     let browser = "#!/bin/sh\necho \"$@\" > @DIR@/opened.new; mv @DIR@/opened.new @DIR@/opened\n";
     let site = site().script("browser", browser);

@@ -29,9 +29,14 @@ impl PreparedMold {
     }
 
     fn fits(&self, id: PoolId, checked: &CheckedConfig, opened: &OpenedLogs) -> bool {
-        let is_alive = || waitpid(self.mold.pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive);
-        let is_for = id.pool == pools::DEFAULT && checked.is(&self.bundle);
-        is_for && Rc::ptr_eq(&self.error_log, &opened.error) && is_alive()
+        let has_log = Rc::ptr_eq(&self.error_log, &opened.error);
+        id.pool == pools::DEFAULT && checked.is(&self.bundle) && has_log
+    }
+
+    /// The mold, unless it has ended; it is reaped then.
+    fn alive(self) -> Option<Mold> {
+        let status = waitpid(self.mold.pid, Some(WaitPidFlag::WNOHANG));
+        (status == Ok(WaitStatus::StillAlive)).then_some(self.mold)
     }
 }
 
@@ -60,7 +65,7 @@ impl Master {
 
     /// Takes the mold that waits, if it was prepared for this configuration and still exists.
     pub(super) fn take_prepared(&mut self, id: PoolId, checked: &CheckedConfig, opened: &OpenedLogs) -> Option<Mold> {
-        self.prepared.take_if(|prepared| prepared.fits(id, checked, opened)).map(|prepared| prepared.mold)
+        self.prepared.take_if(|prepared| prepared.fits(id, checked, opened))?.alive()
     }
 
     /// Ends the mold that waits. It has run none of the site's own code, so nothing in it needs an orderly end.

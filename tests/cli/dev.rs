@@ -179,6 +179,27 @@ fn plackups_middleware_wraps_the_application_in_development_only() {
 }
 
 #[test]
+fn a_program_has_the_middleware_of_its_own_plack_after_each_change() {
+    let own = "package Plack::Middleware::Lint; sub wrap { my $app = $_[1]; sub { my $r = $app->(@_); push @{ $r->[1] }, 'X-Own', 1; $r } } 1;";
+    let app = |text: &str, lib: &str| format!("{lib} sub {{ [200, ['Content-Type', 'text/plain'], ['{text}']] }}");
+    let site = Site::new().file("own/Plack/Middleware/Lint.pm", own).file("app.psgi", &app("first", ""));
+    let server = dev(site, &["app.psgi"]);
+    let is_own = || server.get("/").header("x-own").is_some();
+    assert!(!is_own());
+    for (text, lib, expected) in [
+        ("second", "", false),
+        ("third", "use lib '@DIR@/own';", true),
+        ("fourth", "use lib '@DIR@/own';", true),
+        ("fifth", "", false),
+        ("sixth", "", false),
+    ] {
+        server.site.write("app.psgi", &app(text, lib));
+        until_it_says(&server, text);
+        assert_eq!(is_own(), expected, "{text}");
+    }
+}
+
+#[test]
 fn responses_have_a_header_with_time_memory_and_queries() {
     let app = "use DBI; sub { my $dbh = DBI->connect('dbi:SQLite:dbname=:memory:'); $dbh->do('create table t (a)');\n\
         [200, ['Content-Type', 'text/plain'], [scalar $dbh->selectrow_array('select count(*) from t')]] }";

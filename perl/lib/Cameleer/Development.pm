@@ -48,12 +48,13 @@ sub prepare ($list) {
     return;
 }
 
-# Forgets what prepare() has loaded if the program's own folders have another file of the same name.
+# Forgets what prepare() has loaded if the program's own folders have another file of the same name. Returns whether
+# subs will be defined once more.
 sub forget_others () {
-    return if !grep { ( found($_) // '' ) ne $PREPARED{$_} } keys %PREPARED;
+    return 0 if !grep { ( found($_) // '' ) ne $PREPARED{$_} } keys %PREPARED;
     delete @INC{ grep {m{\A(?:Plack|Devel/StackTrace|Apache/LogFormat)\b}} keys %PREPARED };
     %PREPARED = ();
-    return;
+    return 1;
 }
 
 sub file_of ($class) { return $class =~ s{::}{/}gr . '.pm' }
@@ -71,7 +72,7 @@ sub read_list ($list) {
 }
 
 sub with_middleware ($app) {
-    forget_others();
+    local $SIG{__WARN__} = sub ($text) { warn $text if $text !~ / redefined at / } if forget_others();
     for my $class (@MIDDLEWARE) {
         if ( !eval "require $class" ) {    ## no critic: the names are above
             warn "cameleer dev: $class cannot be loaded: install Plack for pages of exceptions, checks and the access log\n";

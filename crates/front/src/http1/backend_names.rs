@@ -56,6 +56,10 @@ struct InMemory {
 
 impl AsyncRead for InMemory {
     fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        // The end of the input would be a client that has left.
+        if self.request.is_empty() {
+            return Poll::Pending;
+        }
         let (now, later) = self.request.split_at(self.request.len().min(into.remaining()));
         into.put_slice(now);
         self.request = later;
@@ -81,6 +85,15 @@ impl AsyncWrite for InMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_response_that_ends_the_connection_has_its_names_too() {
+        for (name, value) in [("connection", "close"), ("content-length", "0"), ("x-own", "1")] {
+            let response = Response::builder().header("x-lower", "1").header(name, value).body(()).expect("a response");
+            let names = String::from_utf8(names(&response)).expect("text").to_ascii_lowercase();
+            assert!(names.starts_with(&format!("x-lower\n{name}\n")), "{names:?}");
+        }
+    }
 
     #[test]
     fn names_are_those_of_the_head_in_their_order() {

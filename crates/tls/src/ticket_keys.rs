@@ -85,7 +85,7 @@ impl Key {
         Some(Key { name: *name, secret: Salt::new(HKDF_SHA256, name).extract(secret) })
     }
 
-    /// The key of the ticket with this seed.
+    /// HKDF-Expand with the seed as its information.
     fn of_ticket(&self, seed: &[u8]) -> Option<LessSafeKey> {
         let info = [&b"session ticket"[..], seed];
         let key = self.secret.expand(&info, &AES_256_GCM).ok()?;

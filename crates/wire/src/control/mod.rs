@@ -226,8 +226,8 @@ pub enum ToMold {
     /// The first message of a mold that is started before the reload that it is for (`PerlPrepare`): it boots Perl, and
     /// waits for `Configure` with the same configuration. Descriptor: a memfd with the configuration's JSON.
     Prepare { pool: PoolNumber },
-    /// The first message of all others. Descriptors: a memfd with the configuration's JSON, a memfd with the memory limit of
-    /// each worker, then the error logs of hosts.
+    /// The first message of all others. Descriptors: a memfd with the configuration's JSON, a memfd with the memory
+    /// limit of each worker, then the error logs of hosts.
     Configure {
         pool: PoolId,
         /// Code to load beyond the configuration's, where it loads without an error (`PerlPreload auto`).

@@ -4,7 +4,7 @@ use super::super::Misuse;
 use super::super::options::Run;
 use super::Surroundings;
 
-/// An address to listen at.
+/// A value of `--listen`, in the syntax of `Listen`.
 pub struct ListenAddress {
     /// `HOST:PORT` or the path of a unix socket.
     pub name: String,

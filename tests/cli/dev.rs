@@ -3,8 +3,9 @@
 use std::fs::rename;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::support::{Request, Response, Server, Site, until};
+use crate::support::{Request, Response, Server, Site, let_pass, patience, until};
 
 const APP: &str = "use lib '@DIR@/lib'; use My;\n\
     sub { [200, ['Content-Type', 'text/html'], ['<html><body>', My::text(), '</body></html>']] }\n";
@@ -270,6 +271,31 @@ fn the_browser_is_opened_when_the_server_is_ready() {
     let server = Server::start(site, command);
     until("the browser has the URL", || server.site.has("opened"));
     assert_eq!(server.site.read("opened"), server.site.filled("--new http://127.0.0.1:@PORT@/\n"));
+}
+
+/// From a save to the first page with its text. A new page is asked for at once.
+fn time_of_save(server: &Server, text: &str) -> Duration {
+    let began = Instant::now();
+    server.site.write("lib/My.pm", &module(text));
+    while !server.get("/").text().contains(text) {
+        assert!(began.elapsed() < patience(), "{text} is not served");
+    }
+    began.elapsed()
+}
+
+#[test]
+#[ignore = "measures time: `make timing`"]
+fn a_save_is_served_by_a_new_generation_within_100_ms() {
+    let server = dev(site(), &["app.psgi"]);
+    let mut times: Vec<Duration> = (0..15)
+        .map(|number| {
+            // The process for the next load starts meanwhile, as between the saves of a developer.
+            let_pass(Duration::from_millis(500));
+            time_of_save(&server, &format!("change {number};"))
+        })
+        .collect();
+    times.sort();
+    assert!(times[times.len() / 2] < Duration::from_millis(100), "{times:?}");
 }
 
 #[test]

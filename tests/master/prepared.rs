@@ -49,6 +49,24 @@ fn a_configuration_that_has_changed_is_loaded_by_a_new_process() {
 }
 
 #[test]
+fn a_configuration_without_the_directive_leaves_the_process_for_one_reload() {
+    let server = serve();
+    let waits = prepared(&server, 2).pop().expect("a process");
+    let without = PREPARE.lines().filter(|line| !line.starts_with("PerlPrepare")).collect::<Vec<_>>().join("\n");
+    let reload = |conf: &str| {
+        server.site.configure(conf);
+        server.reload().succeeded();
+        server.text("/")
+    };
+    assert!(!reload(&without).contains(&format!("of {waits} ")));
+    assert!(reload(PREPARE).contains(&format!("of {waits} ")));
+    let waits = prepared(&server, 3).pop().expect("a process");
+    reload(&without);
+    reload(&without);
+    until("the process has ended", || !alive(waits.parse().expect("a pid")));
+}
+
+#[test]
 fn a_mistake_does_not_use_the_process_up() {
     let server = serve();
     prepared(&server, 2);

@@ -21,6 +21,8 @@ pub(super) struct PreparedMold {
     bundle: Bundle,
     /// Its standard error.
     error_log: Fd,
+    /// Whether a configuration without `PerlPrepare` serves since.
+    is_set_aside: bool,
 }
 
 impl PreparedMold {
@@ -41,10 +43,16 @@ impl PreparedMold {
 }
 
 impl Master {
-    /// Starts the mold of the next reload, if the configuration has `PerlPrepare`.
+    /// Starts the mold of the next reload, if the configuration has `PerlPrepare`. Otherwise one that waits is left for
+    /// one more reload: `cameleer dev` serves the page of a mistake by another configuration until it is mended.
     pub(super) fn prepare_mold(&mut self) {
+        let is_unwanted = self.checked.config.perl_prepare.is_none();
+        if is_unwanted && let Some(prepared) = self.prepared.as_mut().filter(|prepared| !prepared.is_set_aside) {
+            prepared.is_set_aside = true;
+            return;
+        }
         self.drop_prepared();
-        if self.checked.config.perl_prepare.is_none() || self.stop.is_under_way() {
+        if is_unwanted || self.stop.is_under_way() {
             return;
         }
         match self.start_prepared() {
@@ -60,7 +68,7 @@ impl Master {
         let memory = in_memory_of(&bundle)?;
         let mut mold = children::start_mold(&error_log, &self.origin.facts.env)?;
         mold.peer.send(ToMold::Prepare { pool: pools::DEFAULT }, vec![memory]);
-        Ok(Some(PreparedMold { mold, bundle, error_log }))
+        Ok(Some(PreparedMold { mold, bundle, error_log, is_set_aside: false }))
     }
 
     /// Takes the mold that waits, if it was prepared for this configuration and still exists.

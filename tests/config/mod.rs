@@ -8,3 +8,5 @@ mod macros;
 mod old_directives;
 /// Perl code that generates configuration: `<Perl>` sections, directives of modules, start-up code.
 mod perl;
+/// Lines of public configurations in forms that no manual mentions.
+mod public_lines;

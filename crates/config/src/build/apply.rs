@@ -26,7 +26,7 @@ impl Draft {
     }
 
     /// Applies the directives of one context.
-    pub(super) fn walk(&mut self, tree: &[Directive]) {
+    pub(crate) fn walk(&mut self, tree: &[Directive]) {
         for directive in tree {
             self.at = directive.at.clone();
             self.patterns.at = directive.at.clone();
@@ -151,6 +151,7 @@ impl Draft {
     }
 
     fn call(&mut self, row: &Row, args: &[String], inside: Option<&[Directive]>) -> Result<(), String> {
+        let args = self.without_comment(row, args);
         let count = args.len();
         if !row.takes.count().contains(&count) {
             return Err(row.wrong_count(args));
@@ -176,6 +177,20 @@ impl Draft {
             Takes::Reading(..) => {}
         }
         Ok(())
+    }
+}
+
+impl Draft {
+    /// The arguments without a comment behind `On` or `Off`. httpd reads one word of such a line and ignores the rest.
+    fn without_comment<'a>(&mut self, row: &Row, args: &'a [String]) -> &'a [String] {
+        match (&row.takes, args) {
+            (Takes::Flag(_), [value, comment, ..]) if comment.starts_with('#') => {
+                let ignored = args[1..].join(" ");
+                self.warn(&format!("ignores \"{ignored}\", as httpd does: comments stand on lines of their own"));
+                std::slice::from_ref(value)
+            }
+            _ => args,
+        }
     }
 }
 

@@ -121,8 +121,9 @@ const GROUPS: &[Group] = &[
             AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \
             AuthFormMimetype AuthFormPassword AuthFormProvider AuthFormSitePassphrase AuthFormSize AuthFormUsername Anonymous \
             Anonymous_Authoritative Anonymous_LogEmail Anonymous_MustGiveEmail Anonymous_NoUserID Anonymous_VerifyEmail \
-            AuthzDBDLoginToReferer AuthzDBDRedirectQuery \
-            AuthDBMAuthoritative AuthDBUserFile AuthDBGroupFile AuthDBAuthoritative \
+            AuthzDBDLoginToReferer AuthzDBDRedirectQuery AuthDefaultAuthoritative=on AuthzDBMAuthoritative=on \
+            AuthzDefaultAuthoritative=on AuthzGroupFileAuthoritative=on AuthzLDAPAuthoritative=on AuthzOwnerAuthoritative=on \
+            AuthzUserAuthoritative=on AuthDBMAuthoritative AuthDBUserFile AuthDBGroupFile AuthDBAuthoritative \
             AuthnzFcgiCheckAuthnProvider AuthnzFcgiDefineProvider",
     },
     Group {

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use self::ldap::{LdapPlace, LdapRequirement, LdapServer};
 use crate::model::response::expr::ExprText;
 pub use hash_limits::HashLimits;
-pub use hosts::{AccessOrigin, HostRules, Order};
+pub use hosts::{AccessOrigin, HostRules, Order, host_name};
 pub use methods::{Limited, Methods};
 pub use require::{AuthzProvider, MOST_FORWARD_NAMES, NameKind, Require, Requirement, Vocabulary};
 pub use sources::{

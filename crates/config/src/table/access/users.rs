@@ -6,12 +6,15 @@ use super::databases::{alias_of, authz_aliases};
 use crate::draft::{Draft, OpenedSection};
 use crate::model::access::{
     HashLimits, Merging, NonceLifetime, PasswordProviders, PasswordSource, Require, Requirement, Satisfy, SourcesTurn,
-    Vocabulary,
+    Vocabulary, host_name,
 };
+use crate::model::overrides::Class;
 use crate::model::response::expr::ExprText;
 use crate::model::response::headers::{HeaderChange, HeaderRule, HeaderValue};
 use crate::syntax::source::Splitting;
 use crate::syntax::tree::{ConfigError, Directive};
+use crate::syntax::value::network::Network;
+use crate::table;
 use crate::table::row::{AUTH_CONFIG, CONTAINERS, MANY, Row, SERVER, flag, path, rows, section, word, words};
 
 pub static ROWS: &[Row] = rows![
@@ -136,7 +139,8 @@ pub static ROWS: &[Row] = rows![
      with AuthLDAPURL; names of AuthzProviderAlias. Names may have expressions: `user %{reqenv:OWNER}`. A PerlAuthzHandler \
      may define other words.",
     section("RequireAll", AUTH_CONFIG, "", 0..=0, require_all).per_method().because("see Require"),
-    "All lines in this section must be met. Allowed are Require, `Require not`, RequireAny and RequireNone.",
+    "All lines in this section must be met. Allowed are Require, `Require not`, RequireAny and RequireNone. As in httpd, AuthName \
+     and other directives of access control in it apply to the place around it.",
     section("RequireAny", AUTH_CONFIG, "", 0..=0, require_any).per_method().because("see Require"),
     "One of the lines in this section must be met.",
     section("RequireNone", AUTH_CONFIG, "", 0..=0, require_none).because("see Require"),
@@ -282,10 +286,26 @@ fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> OpenedSection {
 }
 
 fn parsed(draft: &mut Draft, args: &[String]) -> Result<Require, String> {
+    if let Some(hosts) = hosts_without_networks(draft, args) {
+        return hosts;
+    }
     let aliases = authz_aliases(draft);
     let Draft { config, patterns, .. } = draft;
     let (providers, any_text) = (&config.authz_providers, config.perl_access);
     Require::parse(args, &mut Vocabulary { providers, aliases: &aliases, any_text, patterns })
+}
+
+/// `Require host` with networks, which is a requirement that no client meets: httpd compares names only. `None`: other
+/// lines.
+fn hosts_without_networks(draft: &mut Draft, args: &[String]) -> Option<Result<Require, String>> {
+    let (kind, words) = args.split_first()?;
+    let (networks, names): (Vec<&String>, Vec<&String>) =
+        words.iter().partition(|word| matches!(Network::parse(word), Some(Ok(_))));
+    if !kind.eq_ignore_ascii_case("host") || networks.is_empty() {
+        return None;
+    }
+    draft.warn(&format!("no host has the name {}, as in httpd: for addresses write Require ip", networks[0]));
+    Some(names.into_iter().map(|name| host_name(name)).collect::<Result<_, _>>().map(Require::Host))
 }
 
 fn requirements(
@@ -314,8 +334,10 @@ fn joined(args: &[String]) -> String {
 fn parts(draft: &mut Draft, inside: &[Directive]) -> Vec<Require> {
     let mut parts = Vec::new();
     for directive in inside {
+        draft.at.clone_from(&directive.at);
+        draft.name.clone_from(&directive.name);
         match part(draft, directive) {
-            Ok(part) => parts.push(part),
+            Ok(part) => parts.extend(part),
             Err(message) => {
                 draft.errors.push(ConfigError::at(&directive.at, format!("{}: {message}", directive.name)));
             }
@@ -324,14 +346,24 @@ fn parts(draft: &mut Draft, inside: &[Directive]) -> Vec<Require> {
     parts
 }
 
-fn part(draft: &mut Draft, directive: &Directive) -> Result<Require, String> {
-    match (directive.name.to_ascii_lowercase().as_str(), &directive.section) {
-        ("require", None) => parsed(draft, &directive.args),
-        ("requireall", Some(inside)) => Ok(Require::Every(parts(draft, inside))),
-        ("requireany", Some(inside)) => Ok(Require::Any(parts(draft, inside))),
-        ("requirenone", Some(inside)) => Ok(Require::None(parts(draft, inside))),
-        _ => Err("expected Require, <RequireAll>, <RequireAny> or <RequireNone> in this section".to_owned()),
-    }
+/// A requirement; `None` for another directive of access control, which applies to the section outside, as in httpd.
+fn part(draft: &mut Draft, directive: &Directive) -> Result<Option<Require>, String> {
+    Ok(Some(match (directive.name.to_ascii_lowercase().as_str(), &directive.section) {
+        ("require", None) => parsed(draft, &directive.args)?,
+        ("requireall", Some(inside)) => Require::Every(parts(draft, inside)),
+        ("requireany", Some(inside)) => Require::Any(parts(draft, inside)),
+        ("requirenone", Some(inside)) => Require::None(parts(draft, inside)),
+        (name, None) if is_of_access(name) => {
+            draft.walk(std::slice::from_ref(directive));
+            return Ok(None);
+        }
+        _ => return Err("expected Require, <RequireAll>, <RequireAny> or <RequireNone> in this section".to_owned()),
+    }))
+}
+
+/// Whether `AllowOverride AuthConfig` allows the directive: httpd takes these, and no others, within requirements.
+fn is_of_access(name: &str) -> bool {
+    table::find(name).is_some_and(|row| row.contexts.htaccess == Class::AUTH_CONFIG)
 }
 
 /// `AuthBasicFake off|user [password]`

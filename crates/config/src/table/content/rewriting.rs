@@ -31,7 +31,7 @@ pub static ROWS: &[Row] = rows![
         "RewriteCond",
         ANYWHERE.and_htaccess(Class::FILE_INFO),
         "text|expr [!]regex|=text|<text|>text|-eq number|-f|-d|-s|-l|-x|-F|-U [flags]",
-        2..=3,
+        2..=MANY,
         condition
     )
     .split(Splitting::Rule)
@@ -107,12 +107,7 @@ fn maps(draft: &mut Draft) -> Maps {
 fn rule(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     draft.charge_rule()?;
     let [pattern, to, flags @ ..] = args else { return Ok(()) };
-    if flags.len() > 1 {
-        let ignored = flags.get(1..).unwrap_or_default().join(" ");
-        draft.warn(&format!(
-            "ignores \"{ignored}\", as httpd does; write all flags in one pair of brackets, as in [PT,L]"
-        ));
-    }
+    warn_of_more(draft, flags);
     let maps = maps(draft);
     let conditions = std::mem::take(&mut rewrite(draft).pending);
     let flags = flags.first().map_or("", String::as_str);
@@ -121,10 +116,21 @@ fn rule(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+/// Warns about words behind the flags.
+fn warn_of_more(draft: &mut Draft, flags: &[String]) {
+    let Some((first, _)) = flags.get(1..).and_then(<[String]>::split_first) else { return };
+    let advice = match first.starts_with('#') {
+        true => "comments stand on lines of their own",
+        false => "write all flags in one pair of brackets, as in [PT,L]",
+    };
+    draft.warn(&format!("ignores \"{}\", as httpd does: {advice}", flags[1..].join(" ")));
+}
+
 /// `RewriteCond TestString CondPattern [flags]`
 fn condition(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     draft.charge_rule()?;
     let [text, pattern, flags @ ..] = args else { return Ok(()) };
+    warn_of_more(draft, flags);
     let maps = maps(draft);
     let flags = flags.first().map_or("", String::as_str);
     let condition = Condition::parse(text, pattern, flags, &maps, &mut draft.patterns)?;

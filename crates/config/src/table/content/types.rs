@@ -1,5 +1,6 @@
 //! MIME types, handlers, encodings, languages and charsets by file extension.
 
+use super::files::set_handler;
 use super::proxy::fastcgi;
 use crate::draft::Draft;
 use crate::model::handler::Handler;
@@ -10,9 +11,11 @@ use crate::table::row::{CONTAINERS, FILE_INFO, MANY, Row, SERVER, flag, rows, wo
 pub static ROWS: &[Row] = rows![
     "mod_mime.c",
     words("AddType", FILE_INFO, "type extension…", 2..=MANY, add_type).because("the common extensions are built in"),
-    "The MIME type of files with these extensions.",
+    "The MIME type of files with these extensions. As in httpd, files of the type cgi-script or application/x-httpd-cgi are \
+     programs.",
     word("ForceType", FILE_INFO, "type|None", force).of("core.c").because("extensions determine the type"),
-    "The MIME type of all files, regardless of their extensions; `None` cancels it.",
+    "The MIME type of all files, regardless of their extensions; `None` cancels it. cgi-script and application/x-httpd-cgi \
+     are as in AddType.",
     flag("ModMimeUsePathInfo", CONTAINERS, |d, on| d.settings().response.types.use_path_info = Some(on))
         .because("the name of the file determines its type"),
     "Whether the extensions of the last name in PATH_INFO, if there is one, determine type, encoding, language and charset. \
@@ -66,6 +69,9 @@ pub static ROWS: &[Row] = rows![
     "Charset added to responses of type text/html and text/plain without one; On is iso-8859-1.",
 ];
 
+/// The type by which httpd's mod_cgi knows programs.
+const TYPE_OF_PROGRAMS: &str = "application/x-httpd-cgi";
+
 /// A handler by its name in `SetHandler` or `AddHandler`. An `Action` may define an unknown name; otherwise requests
 /// for it fail.
 pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
@@ -91,6 +97,9 @@ fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((kind, charset)) = args.first().map(|first| first.split_once(';').unwrap_or((first, ""))) else {
         return Ok(());
     };
+    if let Some(handler) = handler_of_type(kind) {
+        return add_handler(draft, &[&[handler.to_owned()], &args[1..]].concat());
+    }
     if !kind.contains('/') {
         return Err(format!("expected a MIME type like text/html first, got \"{kind}\""));
     }
@@ -135,8 +144,17 @@ fn remove_handler(draft: &mut Draft, extensions: &[String]) -> Result<(), String
     Ok(())
 }
 
+/// The handler that a type names. In httpd the type of a file without a handler is its handler: a program with this type
+/// would be sent as text.
+fn handler_of_type(kind: &str) -> Option<&'static str> {
+    ["cgi-script", TYPE_OF_PROGRAMS].iter().any(|known| kind.eq_ignore_ascii_case(known)).then_some("cgi-script")
+}
+
 /// `ForceType type|None`
 fn force(draft: &mut Draft, name: &str) -> Result<(), String> {
+    if let Some(handler) = handler_of_type(name) {
+        return set_handler(draft, handler);
+    }
     if !name.contains('/') && !name.eq_ignore_ascii_case("none") {
         return Err(format!("expected a MIME type like text/html, or None, got \"{name}\""));
     }

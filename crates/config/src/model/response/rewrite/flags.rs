@@ -150,10 +150,11 @@ impl RuleFlags {
 
     fn sends_away(&mut self, value: Option<&str>) -> Result<(), Option<String>> {
         let status = match value.map(str::to_ascii_lowercase).as_deref() {
-            None | Some("temp") => 302,
             Some("permanent") => 301,
             Some("seeother") => 303,
-            Some(other) => number(other)?,
+            Some(other) if other.starts_with(|c: char| c.is_ascii_digit()) => number(other)?,
+            // `R`, `R=temp`, and any other word, as in httpd: public sites have `R=temporary`.
+            _ => 302,
         };
         match status {
             300..400 => self.redirect = Some(status as u16),

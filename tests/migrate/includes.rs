@@ -101,3 +101,16 @@ fn a_quotation_mark_in_the_name_of_a_file_is_escaped() {
     assert!(site.read("new/httpd.conf").ends_with("\nInclude \"${CAMELEER_SITE}/a\\\"b.conf\"\n"));
     assert!(site.read("new/a\"b.conf").contains("\n# Mutex file:/x\n"));
 }
+
+#[test]
+fn files_of_blocks_that_do_not_apply_are_copied_too() {
+    let site = site("<IfDefine SSL>\nInclude a.conf\n<IfDefine !HTTP2>\nInclude gone.conf\n</IfDefine>\n</IfDefine>\n")
+        .file("old/a.conf", "<IfDefine SPDY>\nInclude b.conf\n</IfDefine>\n")
+        .file("old/b.conf", CLOSED_B);
+    site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
+    assert!(site.read("new/httpd.conf").contains("<IfDefine SSL>"));
+    assert!(site.read("new/httpd.conf").contains("\nInclude \"${CAMELEER_SITE}/a.conf\"\n"));
+    assert!(site.read("new/httpd.conf").contains("\nInclude gone.conf\n"), "a missing file has no copy");
+    assert!(site.read("new/a.conf").contains("\nInclude \"${CAMELEER_SITE}/b.conf\"\n"));
+    assert_eq!(site.read("new/b.conf"), CLOSED_B);
+}

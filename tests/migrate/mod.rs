@@ -8,6 +8,8 @@ mod closed;
 mod conditions;
 /// A tree of Debian's apache2, with httpd 2.4.
 mod debian;
+/// `.htaccess` files and the patch for them.
+mod htaccess;
 /// Files that the old server included, by lines of all kinds.
 mod includes;
 /// Places that modules in C had closed, or whose files were sources of a program.

@@ -31,7 +31,7 @@ use judge::{Ledger, LineVerdict};
 use naming::{can_be_named, unnamable};
 use read::{OldSite, main_file};
 use report::MigrateReport;
-use write::{Copies, FOLDER_NAME, Layout, NewFolder, OWN_FILES, fresh, unit};
+use write::{Copies, FOLDER_NAME, HTACCESS_PATCH, HtaccessCopy, Layout, NewFolder, OWN_FILES, fresh, patch, unit};
 
 /// Maximum number of times that the copies are written: each time may show errors that others had hidden.
 const MOST_ROUNDS: usize = 10;
@@ -77,11 +77,12 @@ impl Migrate {
         judge::before(&site, &layout, &copies, &mut ledger);
         let mut head = head(&site, folder.path());
         let survey = self.settle(&head, &mut copies, &mut ledger, &mut folder)?;
-        let closed = judge::beside(&survey, &copies, &site.modules, &mut ledger);
-        if !closed.is_empty() {
-            head.extend(closed);
+        let beside = judge::beside(&survey, &copies, &site.modules, &mut ledger);
+        if !beside.closed.is_empty() {
+            head.extend(beside.closed);
             copies.write(&mut folder, &head, &ledger.edits())?;
         }
+        write_htaccess(&beside.changed, &mut ledger, &mut folder)?;
         self.finish(&survey, &copies, ledger, &mut folder)
     }
 
@@ -124,7 +125,7 @@ impl Migrate {
             MigrateReport { check: checked.lines, passes: checked.passes, ..MigrateReport::of(copies, &ledger) };
         report.taken.push(programs(survey));
         let program = std::env::current_exe()?;
-        let [unit, text, html] = OWN_FILES.map(|name| folder.path().join(name));
+        let [unit, text, html, _] = OWN_FILES.map(|name| folder.path().join(name));
         folder.write(&unit, &unit::unit(&program, copies.main(), &self.defines, &survey.config))?;
         folder.write(&text, &report::text(&report))?;
         folder.write(&html, &report::html(&report))?;
@@ -165,6 +166,23 @@ fn write_envvars(site: &OldSite, copies: &Copies, folder: &mut NewFolder) -> any
     let instance = old.parent().and_then(Path::to_str).and_then(|folder| folder.strip_prefix("/etc/apache2-"));
     let suffix = instance.map(|name| format!("SUFFIX=-{name}\n")).unwrap_or_default();
     folder.write(&copies.main().with_file_name("envvars"), &(suffix + &String::from_utf8_lossy(&bytes)))
+}
+
+/// The changes of `.htaccess` files. The files stay as they are: the old server reads them, too.
+fn write_htaccess(changed: &[HtaccessCopy], ledger: &mut Ledger, folder: &mut NewFolder) -> anyhow::Result<()> {
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let to = folder.path().join(HTACCESS_PATCH);
+    let count = match changed.len() {
+        1 => "a .htaccess file needs".to_owned(),
+        count => format!("{count} .htaccess files need"),
+    };
+    let to_run = printable::line(&to.to_string_lossy());
+    ledger.add(LineVerdict::of_site(format!(
+        "{count} changes: read {HTACCESS_PATCH}; when the old server has stopped, run patch -d / -p1 < {to_run}"
+    )));
+    folder.write(&to, &patch(changed))
 }
 
 /// Result of `cameleer check`.

@@ -15,6 +15,8 @@ pub use crate::syntax::source::ParserSource;
 
 /// Maximum nesting of sections, because functions that walk the tree are recursive.
 const DEEPEST: usize = 100;
+/// Name under which [`ConfigReader::passed`] has a file that an `Include` of a macro has read, at the `Use` line.
+pub const INCLUDED_BY_MACRO: &str = "(file of a macro)";
 /// Name under which [`ConfigReader::passed`] has a file that an `Include` has read.
 pub const INCLUDED: &str = "IncludedFile";
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::syntax::include;
-use crate::syntax::parse::{ConfigReader, INCLUDED};
+use crate::syntax::parse::{ConfigReader, INCLUDED, INCLUDED_BY_MACRO};
 use crate::syntax::section_stack::{SectionFate, SectionStack, condition};
 use crate::syntax::source::below;
 use crate::syntax::tree::{At, Directive};
@@ -133,9 +133,15 @@ impl ConfigReader<'_> {
         !module.starts_with('!') && !(self.source.is_module)(module)
     }
 
-    /// Records a line that is not left in the tree. Lines of macros have no place of their own and are left out.
+    /// Records a line that is not left in the tree. Lines of macros have no place of their own: of these, only files are
+    /// recorded.
     pub(super) fn pass(&mut self, name: &str, args: &[String], at: &At) {
-        if self.made_at.is_none() && self.used_at.is_none() {
+        let name = match &self.used_at {
+            Some(_) if name == INCLUDED => INCLUDED_BY_MACRO,
+            Some(_) => return,
+            None => name,
+        };
+        if self.made_at.is_none() {
             self.passed.push(Directive { name: name.to_owned(), args: args.to_vec(), at: at.clone(), section: None });
         }
     }

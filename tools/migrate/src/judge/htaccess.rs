@@ -7,38 +7,43 @@ use config::parse::{ConfigReader, ParserSource};
 use config::{At, Config, Directive, LineReader};
 
 use super::access;
+use super::htaccess_edits;
 use super::includes::UNDECIDED;
-use super::ledger::{Ledger, LineVerdict, without_help};
+use super::ledger::{Ledger, LineVerdict};
 use super::lines::sends_php;
 use crate::naming::{can_be_named, quoted};
 use crate::read::{OldModules, is_ours};
+use crate::write::HtaccessCopy;
 
-/// Maximum number of messages about one file.
-const MOST_MESSAGES: usize = 20;
+/// What the `.htaccess` files need.
+#[derive(Default)]
+pub struct BesideResult {
+    /// Lines of the main file that close folders whose restrictions do not apply any more.
+    pub closed: Vec<String>,
+    pub changed: Vec<HtaccessCopy>,
+}
 
-/// Adds what a request for the folders would report. Returns lines that close folders whose restrictions do not apply
-/// anymore.
-pub fn judge(config: &Config, modules: &OldModules, ledger: &mut Ledger) -> Vec<String> {
-    let mut judge = HtaccessJudge { config, modules, ledger, closed: Vec::new() };
+/// Adds what a request for the folders would report.
+pub fn judge(config: &Config, modules: &OldModules, ledger: &mut Ledger) -> BesideResult {
+    let mut judge = HtaccessJudge { config, modules, ledger, result: BesideResult::default() };
     let left_out = search(config, &mut |found| judge.read(&found));
     if left_out.limit.is_some() {
         let sentence = "the document roots are large: not all .htaccess files were checked";
         judge.ledger.add(LineVerdict::of_site(sentence));
     }
-    judge.closed
+    judge.result
 }
 
 struct HtaccessJudge<'a> {
     config: &'a Config,
     modules: &'a OldModules,
     ledger: &'a mut Ledger,
-    /// Lines that close folders.
-    closed: Vec<String>,
+    result: BesideResult,
 }
 
 impl HtaccessJudge<'_> {
     fn read(&mut self, found: &FoundHtaccess) {
-        let FoundHtaccess { folder, file, allowed, .. } = *found;
+        let FoundHtaccess { folder, file, .. } = *found;
         let at = |line: u32| At { file: file.to_string_lossy().into(), line };
         let text = match &found.text {
             Ok(text) => text,
@@ -65,15 +70,9 @@ impl HtaccessJudge<'_> {
                 if close.is_some() { "is closed now by a <Directory> section of the main file" } else { "is OPEN now" }
             );
             self.ledger.add(LineVerdict::open(&at(line), sentence, None));
-            self.closed.extend(close.unwrap_or_else(|| vec![UNDECIDED.to_owned()]));
+            self.result.closed.extend(close.unwrap_or_else(|| vec![UNDECIDED.to_owned()]));
         }
-        let errors = self.config.htaccess_or_all_errors(folder, file, text, allowed).err().unwrap_or_default();
-        for error in errors.iter().take(MOST_MESSAGES) {
-            let Some(place) = &error.at else { continue };
-            let sentence =
-                format!("{}; requests below are answered 500 until it is changed", without_help(&error.message));
-            self.ledger.add(LineVerdict::open(&at(place.line), sentence, None));
-        }
+        self.result.changed.extend(htaccess_edits::mend(self.config, found, text, self.ledger));
     }
 }
 

@@ -20,7 +20,7 @@ pub fn before(site: &OldSite, layout: &Layout, copies: &Copies, ledger: &mut Led
     for passed in site.passed.iter().filter(|passed| passed.name == "IfModule") {
         condition(passed, site, copies, ledger);
     }
-    macros::conditions(copies, ledger).iter().for_each(|passed| condition(passed, site, copies, ledger));
+    macros::conditions(site, layout, copies, ledger).iter().for_each(|passed| condition(passed, site, copies, ledger));
     definitions::judge(site, copies, ledger);
     let mut judge = Lines { site, copies, ledger, decided: Vec::new() };
     MacroLines::of(copies, &site.tree).all().for_each(|line| judge.line(&line.directive, &line.around));

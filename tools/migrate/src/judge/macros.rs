@@ -1,12 +1,15 @@
 //! The lines of macros. The parser reports what is wrong in them at their `Use` line.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use config::{At, Directive, LineReader, split_words};
 
 use super::access;
 use super::ledger::{Ledger, LineVerdict};
-use crate::write::{Copies, FileCopy, LineEdit};
+use super::macro_includes::MacroIncludes;
+use crate::read::OldSite;
+use crate::write::{Copies, FileCopy, Layout, LineEdit};
 
 /// Mark of a section in [`Directive::name`].
 const CONDITION: &str = "<IfModule";
@@ -29,6 +32,8 @@ struct MacroLine {
     text: String,
     /// Whether the line contains a parameter or a variable.
     varies: bool,
+    /// Parameters of the macro.
+    parameters: Rc<[String]>,
 }
 
 /// The macro that a `Use` line names, in lower case.
@@ -43,7 +48,8 @@ pub fn is_use(at: &At, copies: &Copies) -> bool {
 
 /// The `<IfModule>` lines in macros, whose condition is the only argument. The ledger gets the lines that only a person
 /// can judge: a condition with a parameter, and files that are included.
-pub fn conditions(copies: &Copies, ledger: &mut Ledger) -> Vec<Directive> {
+pub fn conditions(site: &OldSite, layout: &Layout, copies: &Copies, ledger: &mut Ledger) -> Vec<Directive> {
+    let includes = MacroIncludes { site, layout };
     let mut found = Vec::new();
     for copy in &copies.all {
         for line in of_file(copy) {
@@ -56,12 +62,7 @@ pub fn conditions(copies: &Copies, ledger: &mut Ledger) -> Vec<Directive> {
                 let instead = LineEdit::Replace(vec![access::CLOSED.to_owned(), line.text]);
                 ledger.add(LineVerdict::open(&directive.at, sentence, Some(instead)));
             } else if directive.name.to_ascii_lowercase().starts_with("include") {
-                let sentence = format!(
-                    "{}: files that a macro includes are not copied: they still belong to the old server, and it may \
-                     change them; copy them and name the copies",
-                    directive.name
-                );
-                ledger.add(LineVerdict::open(&directive.at, sentence, None));
+                ledger.add(includes.verdict(directive, &line.parameters));
             }
         }
     }
@@ -211,7 +212,7 @@ fn letters(text: &str) -> String {
 fn of_file(copy: &FileCopy) -> Vec<MacroLine> {
     let mut found = Vec::new();
     let mut around: Vec<String> = Vec::new();
-    let (mut of, mut parameters, mut end) = (String::new(), Vec::new(), 0);
+    let (mut of, mut parameters, mut end) = (String::new(), Rc::from([]), 0);
     let lines = LineReader::new(&copy.text).take(if copy.outline.macros.is_empty() { 0 } else { usize::MAX });
     for line in lines {
         if copy.outline.macros.binary_search(&line.number).is_err() && line.number >= end {
@@ -223,9 +224,10 @@ fn of_file(copy: &FileCopy) -> Vec<MacroLine> {
         if copy.outline.macros.binary_search(&line.number).is_ok() {
             end = copy.outline.end(line.number).unwrap_or_default();
             around.clear();
-            parameters = words.map(|word| word.trim_end_matches('>').to_owned()).collect();
-            parameters.retain(|word| !word.is_empty());
-            of = if parameters.is_empty() { String::new() } else { parameters.remove(0).to_ascii_lowercase() };
+            let mut words =
+                words.map(|word| word.trim_end_matches('>').to_owned()).filter(|word: &String| !word.is_empty());
+            of = words.next().unwrap_or_default().to_ascii_lowercase();
+            parameters = words.collect();
             continue;
         }
         let section = name.strip_prefix('<').map(|section| section.trim_end_matches('>').to_ascii_lowercase());
@@ -243,7 +245,8 @@ fn of_file(copy: &FileCopy) -> Vec<MacroLine> {
             let varies = line.text.contains("${") || parameters.iter().any(|name| line.text.contains(name.as_str()));
             let directive = Directive { name, args, at, section: None };
             let placed = PlacedLine { directive, around: around.clone(), is_disputed: true };
-            found.push(MacroLine { placed, of: of.clone(), text: line.text.clone(), varies });
+            let (of, text, parameters) = (of.clone(), line.text.clone(), Rc::clone(&parameters));
+            found.push(MacroLine { placed, of, text, varies, parameters });
         }
         around.extend(section);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use config::{At, ConfigError, Directive};
+use config::{At, ConfigError, Directive, LineReader, split_words};
 use master::configuration::Survey;
 
 use super::access;
@@ -94,7 +94,19 @@ fn name_in(message: &str) -> &str {
     message.split([' ', ':']).next().unwrap_or_default()
 }
 
-fn of_error(message: &str, place: &PlacedLine, copies: &Copies) -> LineVerdict {
+/// The line that a message is about, in a file of one place.
+pub fn place(message: &str, at: &At, copies: &Copies) -> PlacedLine {
+    let line = copies.find(&at.file).and_then(|copy| {
+        let mut lines = LineReader::new(&copy.text);
+        lines.find(|line| line.number == at.line)
+    });
+    let args = line.and_then(|line| split_words(&line.text).ok()).unwrap_or_default().into_iter().skip(1).collect();
+    let directive = Directive { name: name_in(message).to_owned(), args, at: at.clone(), section: None };
+    PlacedLine { directive, around: vec!["directory".to_owned()], is_disputed: false }
+}
+
+/// The verdict about a line with an error.
+pub fn of_error(message: &str, place: &PlacedLine, copies: &Copies) -> LineVerdict {
     let (name, at) = (name_in(message), &place.directive.at);
     let is_unclear = place.is_disputed && access::restricts(name);
     if is_essential(name, message) || is_unclear || !is_about_line(message, at, copies) {

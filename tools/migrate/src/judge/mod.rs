@@ -8,9 +8,11 @@ mod applications;
 mod definitions;
 mod forwarded;
 mod htaccess;
+mod htaccess_edits;
 mod includes;
 mod ledger;
 mod lines;
+mod macro_includes;
 mod macros;
 mod messages;
 mod modules;
@@ -19,6 +21,7 @@ mod programs;
 mod rewrite;
 
 pub use access::restricts;
+pub use htaccess::BesideResult;
 pub use ledger::{Ledger, LineVerdict, ReportPart};
 pub use lines::before;
 pub use messages::messages;
@@ -28,9 +31,8 @@ use master::configuration::Survey;
 use crate::read::OldModules;
 use crate::write::Copies;
 
-/// Judges what is not part of the configuration's files: programs, and `.htaccess` files. Returns lines that close
-/// folders.
-pub fn beside(survey: &Survey, copies: &Copies, modules: &OldModules, ledger: &mut Ledger) -> Vec<String> {
+/// Judges what is not part of the configuration's files: programs, and `.htaccess` files.
+pub fn beside(survey: &Survey, copies: &Copies, modules: &OldModules, ledger: &mut Ledger) -> BesideResult {
     programs::judge(survey, copies, ledger);
     htaccess::judge(&survey.config, modules, ledger)
 }

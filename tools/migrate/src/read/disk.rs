@@ -1,11 +1,11 @@
 //! The files of the old server, read within limits: an Include may name a device, a whole disk or a circle of links.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use config::{Directive, regular};
+use config::{Directive, LineReader, regular};
 
 use super::OldFile;
 
@@ -49,6 +49,13 @@ impl Disk {
             self.miss(path, &error);
             String::new()
         })
+    }
+
+    /// The names that `<IfDefine>` lines of the files ask for.
+    pub fn defined_conditions(&self) -> Vec<String> {
+        let files = self.files.borrow();
+        let all: BTreeSet<String> = files.values().flat_map(|file| condition_names(&file.text)).collect();
+        all.into_iter().collect()
     }
 
     fn miss(&self, path: &Path, error: &io::Error) {
@@ -116,6 +123,17 @@ impl Disk {
         let names = included.filter_map(|record| record.args.first()).map(PathBuf::from);
         std::iter::once(main.to_owned()).chain(names).filter_map(|path| read.remove(&path)).collect()
     }
+}
+
+/// The name of each `<IfDefine NAME>` and `<IfDefine !NAME>`.
+fn condition_names(text: &str) -> Vec<String> {
+    let name = |line: config::LogicalLine| {
+        let mut words = line.text.split_whitespace();
+        words.next().filter(|first| first.eq_ignore_ascii_case("<IfDefine"))?;
+        let name = words.next()?.trim_end_matches('>').trim_start_matches('!').to_owned();
+        (!name.is_empty()).then_some(name)
+    };
+    LineReader::new(text).filter_map(name).collect()
 }
 
 /// UTF-8, or else Latin-1, in which configurations were written before.

@@ -1,5 +1,6 @@
 //! The old server's configuration: its files, the directives that applied there, and its modules.
 
+mod alternatives;
 mod defaults;
 mod disk;
 pub mod main_file;
@@ -11,7 +12,7 @@ pub use modules::OldModules;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use config::parse::{ConfigReader, INCLUDED, ParserSource};
+use config::parse::{ConfigReader, INCLUDED, INCLUDED_BY_MACRO, ParserSource};
 use config::{ConfigError, Directive, is_embodied};
 use master::configuration::ConfigOrigin;
 use toolkit::Misuse;
@@ -55,7 +56,7 @@ impl OldSite {
         let every_module = |_: &str| true;
         let disk = Disk::default();
         let mut first = read_once(origin, &disk, main, &every_module);
-        let files = disk.files(main, first.passed.iter().filter(|passed| passed.name == INCLUDED));
+        let files = disk.files(main, first.passed.iter().filter(|passed| is_file(passed)));
         let added = defaults::lines(&first.tree, &first.passed, &files, &server_root(&first.tree, main), main);
         let disk = || added.as_ref().map_or_else(Disk::default, |lines| Disk::adding(main, lines));
         if added.is_some() {
@@ -72,8 +73,10 @@ impl OldSite {
         let server_root = server_root(&once.tree, main);
         let base = if main.starts_with(&server_root) { server_root.clone() } else { folder_of(main) };
         let unread = disk.unread();
-        let files = disk.files(main, once.passed.iter().filter(|passed| passed.name == INCLUDED));
-        let Once { tree, passed, errors } = once;
+        let names = disk.defined_conditions();
+        let mut files = disk.files(main, once.passed.iter().filter(|passed| is_file(passed)));
+        let Once { tree, mut passed, errors } = once;
+        alternatives::add(&names, origin, main, &modules, &mut Included { files: &mut files, passed: &mut passed });
         let (main, defines) = (main.to_owned(), origin.defines.clone());
         Ok(OldSite { main, base, server_root, files, tree, passed, errors, unread, defines, modules })
     }
@@ -82,6 +85,17 @@ impl OldSite {
     pub fn names_its_root(&self) -> bool {
         root_in(&self.tree).is_some()
     }
+}
+
+/// Whether the record is one of a file that was read.
+fn is_file(passed: &Directive) -> bool {
+    passed.name == INCLUDED || passed.name == INCLUDED_BY_MACRO
+}
+
+/// Files that were read, and the records of their lines.
+struct Included<'a> {
+    files: &'a mut Vec<OldFile>,
+    passed: &'a mut Vec<Directive>,
 }
 
 /// The result of one reading.

@@ -9,11 +9,13 @@ use config::At;
 use super::edit::{self, Edited, LineEdit};
 use super::layout::{Layout, relative};
 use super::outline::Outline;
+use super::patch::HTACCESS_PATCH;
 use super::target::NewFolder;
 use crate::read::OldFile;
 
-/// Names in the new folder that `migrate` itself writes: the unit, the report as text and as HTML.
-pub const OWN_FILES: [&str; 3] = ["cameleer.service", "report.txt", "report.html"];
+/// Names in the new folder that `migrate` itself writes: the unit, the report as text and as HTML, the changes of
+/// `.htaccess` files.
+pub const OWN_FILES: [&str; 4] = ["cameleer.service", "report.txt", "report.html", HTACCESS_PATCH];
 
 /// A file of the old configuration and its copy.
 pub struct FileCopy {
@@ -51,6 +53,29 @@ impl Copies {
             copies.add(file, layout, is_marked);
         }
         copies
+    }
+
+    /// The plan for one file that is changed but not written.
+    pub fn of_one(file: &Path, text: &str, is_marked: fn(&str) -> bool) -> Copies {
+        let layout = Layout::new(Path::new("/"), Path::new("/nowhere"));
+        let file = OldFile { path: file.to_owned(), text: text.to_owned(), is_converted: false };
+        Copies::of(std::slice::from_ref(&file), &layout, is_marked)
+    }
+
+    /// The changed text of the file of [`Copies::of_one`].
+    pub fn edit_one(&mut self, edits: &HashMap<String, BTreeMap<u32, (&str, &LineEdit)>>) -> String {
+        let copy = &mut self.all[0];
+        let own = edits.get(&*copy.origin.to_string_lossy()).cloned().unwrap_or_default();
+        let edited = edit::apply(&copy.text, &copy.outline, &[], &own);
+        copy.edited.insert(edited).text.clone()
+    }
+
+    /// The old line of a line of the changed text.
+    pub fn line_of_one(&self, line: u32) -> Option<u32> {
+        match &self.all[0].edited {
+            Some(edited) => edited.origins.get((line as usize).checked_sub(1)?).copied(),
+            None => Some(line),
+        }
     }
 
     fn add(&mut self, file: &OldFile, layout: &Layout, is_marked: fn(&str) -> bool) {

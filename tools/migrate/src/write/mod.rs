@@ -4,12 +4,14 @@ mod copies;
 mod edit;
 mod layout;
 mod outline;
+mod patch;
 mod target;
 pub mod unit;
 
 pub use copies::{Copies, FileCopy, OWN_FILES};
 pub use edit::LineEdit;
 pub use layout::Layout;
+pub use patch::{HTACCESS_PATCH, HtaccessCopy, patch};
 pub use target::{NewFolder, fresh};
 
 /// Name that the copies use for their own folder.

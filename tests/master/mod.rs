@@ -10,6 +10,8 @@ mod namespaces;
 mod prepared;
 /// Reloads of configuration and code without a lost request.
 mod reload;
+/// Sockets of Server::Starter.
+mod server_starter;
 /// Stopping, reopening logs, systemd.
 mod signals;
 /// Every way to start, and the completeness of the log.

@@ -9,15 +9,16 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// The `count` descriptors from 3 on that systemd passed. Must be called once, before anything else opens a file.
-pub fn passed_descriptors(count: usize) -> io::Result<Vec<OwnedFd>> {
-    (3..).take(count).map(passed_descriptor).collect()
+/// The descriptors with these numbers, each named once, that another process has opened for this one. Must be called
+/// once, before anything else opens a file.
+pub fn passed_descriptors(numbers: &[RawFd]) -> io::Result<Vec<OwnedFd>> {
+    numbers.iter().copied().map(passed_descriptor).collect()
 }
 
 fn passed_descriptor(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: F_SETFD on a number that may be closed fails with EBADF and does nothing else.
     Errno::result(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) })?;
-    // SAFETY: the descriptor is open, and LISTEN_PID means that it was opened for this process.
+    // SAFETY: the descriptor is open, and was opened for this process: LISTEN_PID or SERVER_STARTER_PORT names it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 

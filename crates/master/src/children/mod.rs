@@ -56,9 +56,17 @@ impl Role {
     }
 }
 
-/// Variables that systemd sets for the master only.
-const OURS_ALONE: [&str; 6] =
-    ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
+/// Variables that systemd and Server::Starter set for the master only.
+const OURS_ALONE: [&str; 8] = [
+    "LISTEN_FDS",
+    "LISTEN_PID",
+    "LISTEN_FDNAMES",
+    "NOTIFY_SOCKET",
+    "WATCHDOG_USEC",
+    "WATCHDOG_PID",
+    "SERVER_STARTER_PORT",
+    "SERVER_STARTER_GENERATION",
+];
 
 /// Time for END blocks to run.
 const LEAVE: Duration = Duration::from_secs(2);

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use nix::sys::socket::{
     AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrLike, SockaddrStorage, UnixAddr, bind, getsockname,
     getsockopt, listen, setsockopt, shutdown, socket, sockopt,
@@ -16,6 +16,7 @@ use nix::sys::socket::{
 use nix::sys::stat::{Mode, umask};
 use socket2::{SockFilter, SockRef};
 
+use super::passed::{self, PassedSockets};
 use crate::children::peer::Fd;
 use crate::configuration::{CheckedConfig, address_name};
 use base::log;
@@ -49,7 +50,7 @@ pub struct BoundSocket {
     pub address: Listen,
     /// Passed to each new front.
     pub fd: Fd,
-    /// Passed by systemd, which also makes and removes its file.
+    /// Passed by systemd or Server::Starter, which also makes and removes its file.
     passed: bool,
 }
 
@@ -60,10 +61,11 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// The sockets that systemd has passed, if any; they serve whether or not a `Listen` names them.
+    /// The sockets that systemd or Server::Starter has passed, if any; they serve whether or not a `Listen` names them.
     pub fn passed() -> anyhow::Result<Listeners> {
-        let count = passed_count(&|name| std::env::var(name).ok(), std::process::id());
-        let fds = sys::passed_descriptors(count).context("LISTEN_FDS names descriptors that are not open")?;
+        let PassedSockets { by, numbers } = passed_sockets()?;
+        let fds =
+            sys::passed_descriptors(&numbers).with_context(|| format!("{by} names descriptors that are not open"))?;
         let bound = fds.into_iter().map(BoundSocket::passed).collect::<anyhow::Result<_>>()?;
         Ok(Listeners { bound })
     }
@@ -142,20 +144,23 @@ impl Listeners {
         }
     }
 
-    /// The addresses of the sockets that systemd has passed, which stay open.
+    /// The addresses of the passed sockets, which stay open. A mistake in their variable is an error at the start.
     pub fn passed_addresses() -> Vec<Listen> {
-        let count = passed_count(&|name| std::env::var(name).ok(), std::process::id());
-        let names = (3..).take(count).filter_map(|fd| getsockname::<SockaddrStorage>(fd).ok());
+        let numbers = passed_sockets().map_or_else(|_| Vec::new(), |passed| passed.numbers);
+        let names = numbers.into_iter().filter_map(|fd| getsockname::<SockaddrStorage>(fd).ok());
         names.filter_map(|name| listen_of(&name)).collect()
     }
 }
 
 impl BoundSocket {
     fn passed(fd: OwnedFd) -> anyhow::Result<BoundSocket> {
-        let address: SockaddrStorage =
-            getsockname(fd.as_raw_fd()).context("a descriptor of LISTEN_FDS is no socket")?;
-        let address =
-            listen_of(&address).ok_or_else(|| anyhow!("LISTEN_FDS: only TCP and unix sockets are supported"))?;
+        let address: SockaddrStorage = getsockname(fd.as_raw_fd()).context("a passed descriptor is no socket")?;
+        let address = listen_of(&address)
+            .ok_or_else(|| anyhow!("passed descriptors: only TCP and unix sockets are supported"))?;
+        // A socket of UDP does not listen, either.
+        if getsockopt(&fd, sockopt::AcceptConn) != Ok(true) {
+            bail!("the passed descriptor {} is no listening socket", fd.as_raw_fd());
+        }
         Ok(BoundSocket { address, fd: Fd::new(fd), passed: true })
     }
 
@@ -288,26 +293,13 @@ fn listen_of(address: &SockaddrStorage) -> Option<Listen> {
     address.as_unix_addr()?.path().map(|path| Listen::Unix(path.to_owned()))
 }
 
-fn passed_count(env: &dyn Fn(&str) -> Option<String>, us: u32) -> usize {
-    let number = |name| env(name).and_then(|value| value.parse::<u32>().ok());
-    if number("LISTEN_PID") == Some(us) { number("LISTEN_FDS").unwrap_or(0) as usize } else { 0 }
+fn passed_sockets() -> anyhow::Result<PassedSockets> {
+    passed::read(&|name| std::env::var(name).ok(), std::process::id())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn descriptors_meant_for_another_process_are_left_alone() {
-        let env = |name: &str| match name {
-            "LISTEN_PID" => Some("17".to_string()),
-            "LISTEN_FDS" => Some("2".to_string()),
-            _ => None,
-        };
-        assert_eq!(passed_count(&env, 17), 2);
-        assert_eq!(passed_count(&env, 18), 0);
-        assert_eq!(passed_count(&|_| None, 17), 0);
-    }
 
     #[test]
     fn a_stale_socket_is_removed_and_a_live_one_is_not() {

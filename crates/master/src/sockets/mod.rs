@@ -3,3 +3,4 @@
 
 pub mod control_socket;
 pub mod listeners;
+mod passed;

@@ -21,22 +21,54 @@ pub struct Refusal {
     pub why: Option<&'static str>,
     /// HTML that the page has below its text, such as a list of variants.
     pub list: Option<Box<str>>,
+    /// Reason for the error log. Clients must not see it.
+    pub cause: Option<FileCause>,
+}
+
+/// Why a file or folder is not sent.
+#[derive(Debug, Clone, Copy)]
+pub enum FileCause {
+    NoIndex,
+    SymbolicLink,
+    Unreadable,
+}
+
+impl FileCause {
+    /// Text for the error log, behind the file's name.
+    pub fn text(self) -> &'static str {
+        match self {
+            FileCause::NoIndex => {
+                "the folder has no index file (DirectoryIndex), and a list of its files is forbidden here (Options \
+                 +Indexes allows it)"
+            }
+            FileCause::SymbolicLink => {
+                "a symbolic link in the path is forbidden here (Options +FollowSymLinks or +SymLinksIfOwnerMatch \
+                 allows it)"
+            }
+            FileCause::Unreadable => "permission denied: User may not read the file, or not enter a folder above it",
+        }
+    }
 }
 
 impl Refusal {
     /// A refusal with only a status; the connection remains usable.
     pub fn new(status: StatusCode) -> Refusal {
-        Refusal { status, header: None, close: false, why: None, list: None }
+        Refusal { status, header: None, close: false, why: None, list: None, cause: None }
     }
 
     /// A refusal after which the connection is closed.
     pub fn closing(status: StatusCode) -> Refusal {
-        Refusal { status, header: None, close: true, why: None, list: None }
+        Refusal { close: true, ..Refusal::new(status) }
     }
 
     /// A refusal with a header that belongs to the status.
     pub fn with(status: StatusCode, name: HeaderName, value: HeaderValue) -> Refusal {
-        Refusal { status, header: Some((name, value)), close: false, why: None, list: None }
+        Refusal { header: Some((name, value)), ..Refusal::new(status) }
+    }
+
+    /// 403 whose reason is in the error log.
+    pub fn forbidden(cause: FileCause) -> Refusal {
+        Refusal { cause: Some(cause), ..Refusal::new(StatusCode::FORBIDDEN) }
     }
 
     /// Sets the text of the page.

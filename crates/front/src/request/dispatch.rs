@@ -27,7 +27,7 @@ use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
 use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, passed, spelling};
-use crate::base::refusal::Refusal;
+use crate::base::refusal::{FileCause, Refusal};
 use crate::routing::{Route, Routes};
 use config::Handler;
 
@@ -273,7 +273,9 @@ async fn admit_to_program(context: &RequestContext, head: &Parts, mut route: Rc<
     admit(context, head, &route).await?;
     let is_behind_link = || Ok(lookup::is_behind_link(&context.generation, &route));
     if route.looks_for_a_file() && context.generation.wait_for(is_behind_link).await? {
-        return Err(Refusal::new(StatusCode::FORBIDDEN));
+        let refusal = Refusal::forbidden(FileCause::SymbolicLink);
+        files::log_cause(context, &route, &refusal);
+        return Err(refusal);
     }
     Ok(route)
 }
@@ -377,7 +379,7 @@ pub async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>
     if let Some(file) = file {
         admit(context, head, file).await?;
     }
-    found
+    found.inspect_err(|refusal| files::log_cause(context, route, refusal))
 }
 
 /// Applies `LimitRequestBody` also to bodies that no handler reads. A 401 or 403 takes precedence over the 413.

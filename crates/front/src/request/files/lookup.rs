@@ -11,7 +11,7 @@ use http::StatusCode;
 use percent_encoding::percent_encode;
 
 use super::similar::may_find;
-use crate::base::refusal::Refusal;
+use crate::base::refusal::{FileCause, Refusal};
 use crate::generation::View;
 use crate::routing::{FoundFile, Route, bytes};
 use base::path::{PATH, Text, longest, normalise, stays_below, ways};
@@ -209,7 +209,7 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
     match route.settings.response.fallback(&route.path) {
         Some(fallback) if route.settings.handler == Handler::Default => Ok(Spot::Elsewhere(fallback.to_owned())),
         _ if route.settings.options.indexes => Ok(Spot::Folder(itself)),
-        _ => Err(Refusal::new(StatusCode::FORBIDDEN)),
+        _ => Err(Refusal::forbidden(FileCause::NoIndex)),
     }
 }
 
@@ -249,14 +249,14 @@ fn not_found() -> Refusal {
 /// The refusal for a file system error: 403, 404, 500, or 503 when descriptors or memory are short.
 pub fn refusal(error: io::Error) -> Refusal {
     if is_link(&error) {
-        return Refusal::new(StatusCode::FORBIDDEN);
+        return Refusal::forbidden(FileCause::SymbolicLink);
     }
     if is_shortage(&error) {
         return Refusal::busy();
     }
     Refusal::new(match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => StatusCode::NOT_FOUND,
-        ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
+        ErrorKind::PermissionDenied => return Refusal::forbidden(FileCause::Unreadable),
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     })
 }

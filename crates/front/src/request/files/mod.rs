@@ -19,6 +19,10 @@ pub mod visible;
 
 use http::header::HeaderValue;
 
+use super::context::RequestContext;
+use crate::base::refusal::Refusal;
+use crate::routing::Route;
+
 pub use as_is::LocalRedirect;
 pub use find::{LookupResult, behind, find, find_declined, leads_to_an_index};
 pub use mime::{content_headers, is_type_map};
@@ -26,3 +30,11 @@ pub use send::send;
 
 /// The methods allowed on files and folder indexes.
 pub const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+
+/// Writes the cause of a refusal, if it has one, to the error log. Must be called after the access check: the log of a
+/// stranger's requests has no names of files that it may not ask for.
+pub fn log_cause(context: &RequestContext, route: &Route, refusal: &Refusal) {
+    if let Some(cause) = refusal.cause {
+        context.log_error(route, &format_args!("{}: {}", route.filename.display(), cause.text()));
+    }
+}

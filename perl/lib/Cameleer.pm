@@ -105,8 +105,14 @@ sub set_master ($pid) {
     return;
 }
 
+# As perl's -I: with the folders below for modules in C, and for this version of perl.
 sub add_library ($folder) {
-    unshift @INC, $folder unless grep { $_ eq $folder } @INC;
+    require Config;
+    my ( $version, $architecture ) = @Config::Config{qw(version archname)};
+    my @below = grep {-d} map {"$folder/$_"} "$version/$architecture", $version, $architecture;
+    for my $added ( $folder, reverse @below ) {
+        unshift @INC, $added unless grep { $_ eq $added } @INC;
+    }
     return;
 }
 

@@ -1,7 +1,7 @@
 //! How the server finds, loads and caches an application.
 
 use super::serve;
-use crate::support::Site;
+use crate::support::{Finished, Site};
 
 #[test]
 fn code_on_the_command_line_is_an_application() {
@@ -20,6 +20,21 @@ fn dash_m_loads_a_module_from_a_folder_of_dash_i() {
         "sub { [200, [], [Greeting::text()]] }",
     ]);
     assert_eq!(server.text("/"), "from a module");
+}
+
+#[test]
+fn folders_of_dash_i_have_those_for_modules_in_c_below_them() {
+    let config = "use Config; print qq($Config{version}\n$Config{archname})";
+    let output = Finished::of(std::process::Command::new("perl").args(["-e", config])).succeeded().out;
+    let (version, architecture) = output.split_once('\n').expect("two lines");
+    let module = |name: &str| format!("package {name}; sub text {{ '{name} ' }} 1;");
+    let site = Site::new()
+        .file(&format!("local/lib/perl5/{architecture}/InC.pm"), &module("InC"))
+        .file(&format!("local/lib/perl5/{version}/{architecture}/Versioned.pm"), &module("Versioned"))
+        .file("local/lib/perl5/Plain.pm", &module("Plain"));
+    let app = "use InC; use Versioned; use Plain; sub { [200, [], [InC::text(), Versioned::text(), Plain::text()]] }";
+    let server = site.file("app.psgi", app).run(["-I", "local/lib/perl5", "app.psgi"]);
+    assert_eq!(server.text("/"), "InC Versioned Plain ");
 }
 
 #[test]

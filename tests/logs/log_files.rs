@@ -53,6 +53,21 @@ fn combined_is_apaches_line() {
 }
 
 #[test]
+fn run_writes_the_access_log_in_the_format_of_the_command_line() {
+    let app = "sub { [200, ['Content-Type', 'text/plain'], ['fine']] }";
+    for (format, expected) in [("common", " \"GET /a HTTP/1.1\" 200 4\n"), ("%m %U %>s", "GET /a 200\n")] {
+        let site = Site::new().file("app.psgi", app);
+        let server = site.run(["--access-log", "access.log", "--log-format", format, "app.psgi"]);
+        server.get("/a");
+        until("the request is logged", || server.site.has("access.log") && !server.site.read("access.log").is_empty());
+        let line = server.site.read("access.log");
+        assert!(line.ends_with(expected), "{format}: {line}");
+    }
+    let site = Site::new().file("app.psgi", app);
+    site.cameleer(["run", "--log-format", "common", "app.psgi"]).failed(2, "--access-log <FILE>");
+}
+
+#[test]
 fn combined_has_dashes_for_what_is_missing() {
     let server = serve("combined");
     server.get("/none").is(404);

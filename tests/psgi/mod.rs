@@ -10,6 +10,7 @@ mod mixed;
 mod plackup;
 mod printed;
 mod response;
+mod static_files;
 mod streaming;
 
 use crate::support::{Server, Site};

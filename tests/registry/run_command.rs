@@ -96,9 +96,9 @@ fn a_folder_of_pages_is_served_beside_the_scripts() {
 }
 
 #[test]
-fn files_beside_an_application_are_its_own_business() {
+fn a_folder_of_files_that_is_not_there_is_an_error() {
     let site = Site::new().file("app.psgi", "sub { [200, [], []] }");
-    site.cameleer(["run", "--static", "htdocs", "app.psgi"]).failed(2, "Plack::Middleware::Static");
+    site.cameleer(["run", "--static", "none", "app.psgi"]).failed(2, "no such folder");
     site.script("a.cgi", TEXT).cameleer(["run", "--static", "none", "a.cgi"]).failed(2, "no such folder");
 }
 

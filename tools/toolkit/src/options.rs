@@ -33,9 +33,12 @@ pub struct Run {
     /// Accepted: the program is always loaded before the fork
     #[arg(long, env = "CAMELEER_PRELOAD_APP", hide_env = true)]
     pub preload_app: bool,
-    /// Log requests in combined format; - is standard output
+    /// Log requests; - is standard output
     #[arg(long, value_name = "FILE", env = "CAMELEER_ACCESS_LOG", hide_env = true)]
     pub access_log: Option<String>,
+    /// Format of --access-log: common, json, '%h %>s' [default: combined]
+    #[arg(long, value_name = "NAME", env = "CAMELEER_LOG_FORMAT", hide_env = true, requires = "access_log")]
+    pub log_format: Option<String>,
     /// Error log file [default: standard error, with -D ./error_log]
     #[arg(long, value_name = "FILE", env = "CAMELEER_ERROR_LOG", hide_env = true)]
     pub error_log: Option<String>,
@@ -86,7 +89,7 @@ pub struct Program {
     /// Serve this handler module, or with a program, load it first; repeatable
     #[arg(short = 'M', value_name = "MODULE", env = "CAMELEER_MODULE", hide_env = true, value_delimiter = ',')]
     pub modules: Vec<String>,
-    /// Also serve the static files of this folder, beside CGI scripts
+    /// Also serve the static files of this folder, without a worker
     #[arg(long = "static", value_name = "DIR", env = "CAMELEER_STATIC", hide_env = true)]
     pub statics: Option<PathBuf>,
     /// CgiMode of scripts: program, fork or persistent [default: program]

@@ -37,10 +37,11 @@ fn names(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<String>> {
     Ok(vec![format!("{}:{port}", host(run.host.as_deref().unwrap_or("")))])
 }
 
-/// Parses `HOST:PORT`, `:PORT`, `PORT` and socket paths, as plackup does.
+/// Parses `HOST:PORT`, `:PORT`, `PORT` and socket paths, as plackup does, and `http://HOST:PORT`, as Mojolicious does.
 fn address(spelled: &str, around: &Surroundings) -> anyhow::Result<String> {
-    let whole = spelled;
-    let spelled = spelled.strip_suffix(TLS).unwrap_or(spelled);
+    if let Some((scheme, rest)) = spelled.split_once("://") {
+        return url(spelled, scheme, rest);
+    }
     if spelled.contains('/') || spelled.ends_with(".sock") {
         let path = spelled.strip_prefix("unix:").unwrap_or(spelled);
         return Ok(around.folder.join(path).display().to_string());
@@ -51,6 +52,19 @@ fn address(spelled: &str, around: &Surroundings) -> anyhow::Result<String> {
         Misuse(format!("--listen {whole}: {expected}"))
     })?;
     Ok(format!("{}:{port}", host(name)))
+}
+
+fn url(spelled: &str, scheme: &str, rest: &str) -> anyhow::Result<String> {
+    let authority = rest.strip_suffix('/').unwrap_or(rest);
+    let expected = |what: &str| Misuse(format!("--listen {spelled}: {what}")).into();
+    if scheme != "http" {
+        return Err(expected("expected http://HOST:PORT; for TLS use --tls, which applies to every address"));
+    }
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    match authority.rsplit_once(':') {
+        Some((name, port)) if is_port(port) && !authority.contains(['/', '?']) => Ok(format!("{}:{port}", host(name))),
+        _ => Err(expected("expected http://HOST:PORT, without a path or parameters")),
+    }
 }
 
 /// Maps an empty name, plackup's `0` and `*` to all addresses.

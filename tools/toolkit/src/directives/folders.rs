@@ -20,6 +20,15 @@ pub fn serve_static_files(folder: &Path, text: &mut DirectiveText) {
     text.line("AliasMatch", &[&pattern, &format!("{}/$1", template(folder))]);
 }
 
+/// Serves those files of `folder` that exist, beside an application or a handler. All other paths stay with the
+/// program, and so do names that begin with a dot.
+pub fn find_static_files(folder: &Path, text: &mut DirectiveText) {
+    text.line("DocumentRoot", &[&folder.display().to_string()]);
+    let name = format!("%{{REQUEST_URI}} =~ m#[.](?:{STATIC})$#i && %{{REQUEST_URI}} !~ m#/[.]#");
+    let condition = format!("{name} && -f '%{{DOCUMENT_ROOT}}%{{REQUEST_URI}}'");
+    text.section("If", &condition, &[("SetHandler", "none")]);
+}
+
 /// Serves scripts by their names, compiled before the fork if `is_kept`. At `/` an existing index.html or a list of
 /// scripts is shown.
 pub fn serve_scripts(folder: &Path, statics: Option<&Path>, is_kept: bool, text: &mut DirectiveText) {

@@ -29,13 +29,13 @@ pub struct Surroundings {
     certificates: PathBuf,
     /// Host name of this machine.
     host_name: Option<String>,
-    /// Addresses of sockets passed by systemd.
+    /// Addresses of sockets passed by systemd or Server::Starter.
     passed: Vec<String>,
 }
 
-/// Prefixes of environment variables that requests do not see: those of Cameleer and systemd, and PLACK_ENV, which is
-/// passed separately.
-const HIDDEN: [&str; 5] = ["CAMELEER_", "LISTEN_", "NOTIFY_SOCKET", "WATCHDOG_", "PLACK_ENV"];
+/// Prefixes of environment variables that requests do not see: those of Cameleer, systemd and Server::Starter, and
+/// PLACK_ENV, which is passed separately.
+const HIDDEN: [&str; 6] = ["CAMELEER_", "LISTEN_", "NOTIFY_SOCKET", "WATCHDOG_", "SERVER_STARTER_", "PLACK_ENV"];
 
 impl Surroundings {
     /// The environment of this process.
@@ -156,7 +156,8 @@ fn files(run: &Run, around: &Surroundings, text: &mut DirectiveText) {
         }
     }
     if let Some(log) = &run.access_log {
-        text.by("--access-log").line("CustomLog", &[log, "combined"]);
+        let format = run.log_format.as_deref().unwrap_or("combined");
+        text.by("--access-log").line("CustomLog", &[log, format]);
     }
 }
 

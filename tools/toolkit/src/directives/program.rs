@@ -40,9 +40,12 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut DirectiveTex
     for module in preloaded {
         text.by("-M").line("PerlModule", &[module]);
     }
-    let statics = statics(program, &kind, around)?;
+    let statics = statics(program, around)?;
     if let Some(folder) = &statics {
-        folders::serve_static_files(folder, text.by("--static"));
+        match is_cgi(&kind) {
+            true => folders::serve_static_files(folder, text.by("--static")),
+            false => folders::find_static_files(folder, text.by("--static")),
+        }
     }
     let is_kept = cgi_mode(program, &kind, around, text)? != CgiMode::Program;
     text.by(&named(program));
@@ -69,7 +72,7 @@ fn cgi_mode(
     around: &Surroundings,
     text: &mut DirectiveText,
 ) -> anyhow::Result<CgiMode> {
-    let is_cgi = matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_));
+    let is_cgi = is_cgi(kind);
     let mode_word = program.cgi_mode.as_deref();
     if mode_word.is_some() && !is_cgi {
         return Err(Misuse("--cgi-mode: applies only to CGI scripts and folders of them".to_owned()).into());
@@ -87,13 +90,13 @@ fn cgi_mode(
     Ok(mode)
 }
 
-/// The folder of `--static`, which can be used only with CGI scripts.
-fn statics(program: &Program, kind: &ProgramKind, around: &Surroundings) -> anyhow::Result<Option<PathBuf>> {
+fn is_cgi(kind: &ProgramKind) -> bool {
+    matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_))
+}
+
+/// The folder of `--static`.
+fn statics(program: &Program, around: &Surroundings) -> anyhow::Result<Option<PathBuf>> {
     let Some(folder) = &program.statics else { return Ok(None) };
-    if !matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_)) {
-        let advice = "for an application take Plack::Middleware::Static, for a handler Alias in a configuration";
-        return Err(Misuse(format!("--static can be used only with CGI scripts: {advice}")).into());
-    }
     let folder: PathBuf = around.folder.join(folder).components().collect();
     match folder.is_dir() {
         true => Ok(Some(folder)),

@@ -99,6 +99,45 @@ fn a_folder_is_a_script_alias_with_a_list() {
 }
 
 #[test]
+fn files_beside_an_application_are_found_by_a_condition() {
+    let around = site();
+    let folder = around.folder.display().to_string();
+    let run = Cli::try_parse_from(["run", "--static", "cgi-bin", "app.psgi"]).expect("parsed").run;
+    let text = text(&run, &around);
+    assert!(text.contains(&format!("DocumentRoot {folder}/cgi-bin\n<If \"%{{REQUEST_URI}} =~ m#[.](?:")), "{text}");
+    assert!(text.contains("-f '%{DOCUMENT_ROOT}%{REQUEST_URI}'\">\n    SetHandler none\n</If>\n"), "{text}");
+}
+
+#[test]
+fn addresses_may_be_written_as_mojolicious_does() {
+    let pool = pool(5);
+    let rest = "PerlPassEnv PLACK_ENV\nPsgiEval 1\n<Location />\n    SetHandler psgi\n</Location>\n";
+    for (spelled, address) in
+        [("http://*:8080", "0.0.0.0:8080"), ("http://127.0.0.1:81/", "127.0.0.1:81"), ("http://[::1]:82", "[::1]:82")]
+    {
+        check(&format!("-e 1 -l {spelled}"), Surroundings::default(), &format!("Listen {address}\n{pool}{rest}"));
+    }
+    for (spelled, expected) in [
+        ("https://*:443", "expected http://HOST:PORT; for TLS use --tls, which applies to every address"),
+        ("http://localhost", "expected http://HOST:PORT, without a path or parameters"),
+        ("http://*:80?reuse=1", "expected http://HOST:PORT, without a path or parameters"),
+    ] {
+        let run = Cli::try_parse_from(["run", "-e", "1", "-l", spelled]).expect("parsed").run;
+        let error = of(&run, &site()).expect_err("refused").to_string();
+        assert_eq!(error, format!("--listen {spelled}: {expected}"));
+    }
+}
+
+#[test]
+fn the_format_of_the_access_log_is_a_name_or_a_format() {
+    for (format, expected) in [("", "combined"), (" --log-format %h~%s", "\"%h %s\"")] {
+        let (line, pool) = (format!("-e 1 -p 80 --access-log -{format}"), pool(5));
+        let rest = "PerlPassEnv PLACK_ENV\nPsgiEval 1\n<Location />\n    SetHandler psgi\n</Location>\n";
+        check(&line, Surroundings::default(), &format!("Listen 0.0.0.0:80\n{pool}CustomLog - {expected}\n{rest}"));
+    }
+}
+
+#[test]
 fn the_last_module_without_a_program_is_the_handler() {
     let around = Surroundings { env: vec!["HOME".into(), "PATH".into()], ..Surroundings::default() };
     check(

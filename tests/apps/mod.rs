@@ -10,6 +10,8 @@ mod mod_perl_2;
 mod packaged;
 /// The commands of the documents, executed or compared with the command line.
 mod readme;
+/// The messages of the page about mistakes.
+mod troubleshooting;
 
 use std::process::Command;
 

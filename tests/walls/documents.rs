@@ -184,6 +184,33 @@ fn every_target_of_make_that_a_document_names_is_there() {
     assert!(seen > 20, "{seen} targets");
 }
 
+/// `psgi::plackup::a_name` is in tests/psgi/plackup.rs or tests/psgi/plackup/mod.rs.
+fn has_test(name: &str) -> bool {
+    let Some((module, test)) = name.rsplit_once("::") else { return false };
+    let file = format!("tests/{}", module.replace("::", "/"));
+    let definition = format!("\nfn {test}() {{");
+    let files = [format!("{file}.rs"), format!("{file}/mod.rs")];
+    files.iter().filter(|file| root().join(file).is_file()).any(|file| text(file).contains(&definition))
+}
+
+#[test]
+fn the_page_about_other_servers_names_tests_that_exist_and_counts_its_rows() {
+    let page = text("docs/operating/beside-other-servers.md");
+    let named = pattern("`([a-z0-9_]+(?:::[a-z0-9_]+){2,})`");
+    let tests: Vec<String> = named.captures_iter(&page).map(|found| found[1].to_owned()).collect();
+    assert!(tests.len() > 30, "{} tests", tests.len());
+    for name in tests {
+        assert!(has_test(&name), "there is no test {name}");
+    }
+    let row = pattern(r"(?m)^\| (\d+) \|[^|]*\| (has|partly|lacks) \|");
+    let rows: Vec<(usize, String)> =
+        row.captures_iter(&page).map(|found| (found[1].parse().expect("a number"), found[2].to_owned())).collect();
+    assert!(rows.iter().map(|row| row.0).eq(1..=40), "{rows:?}");
+    let count = |word: &str| rows.iter().filter(|row| row.1 == word).count();
+    let counted = format!("{} has, {} partly, {} lacks", count("has"), count("partly"), count("lacks"));
+    assert!(page.replace('\n', " ").contains(&counted), "{counted}");
+}
+
 #[test]
 fn every_file_of_the_shim_is_described() {
     let described = text("docs/architecture.md");

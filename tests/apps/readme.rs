@@ -94,8 +94,9 @@ fn execute(document: &Path, text: &str) {
 /// search in that output.
 fn script(document: &str) -> String {
     let mut script = String::from(
-        "set -eu\ntrap 'for f in *.pid site/*.pid; do [ -f \"$f\" ] && kill -9 \"$(cat \"$f\")\"; done' EXIT\n\
-         expect() { grep -qF -- \"$1\" ../said || { echo \"expected: $1\"; echo \"got:\"; cat ../said; exit 1; }; }\n",
+        "set -eu\ntour=$PWD output=$PWD/../output\n\
+         trap 'cd \"$tour\"; for f in *.pid site/*.pid; do [ -f \"$f\" ] && kill -9 \"$(cat \"$f\")\"; done' EXIT\n\
+         expect() { grep -qF -- \"$1\" \"$output\" || { echo \"expected: $1\"; echo \"got:\"; cat \"$output\"; exit 1; }; }\n",
     );
     let mut group = String::new();
     for line in document.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines()) {
@@ -114,6 +115,6 @@ fn kept(group: &str) -> String {
     if group.is_empty() {
         String::new()
     } else {
-        format!("{{\n{group}}} > ../said 2>&1 || {{ cat ../said; exit 1; }}\n")
+        format!("{{\n{group}}} > \"$output\" 2>&1 || {{ cat \"$output\"; exit 1; }}\n")
     }
 }

@@ -4,6 +4,7 @@
 //!   Fresh ──first byte──▶ Head ──head whole──▶ Request ──answer flushed──▶ Kept ──first byte──▶ Head …
 //! ```
 
+mod departure;
 pub mod last_call;
 pub mod registry;
 pub mod socket;
@@ -52,6 +53,9 @@ pub trait Pending {
 
     /// Called when the client sends no more bytes. Returns whether the client still gets the response.
     fn hang_up(&self) -> bool;
+
+    /// Whether a backend answers. Such a request ends when its client sends no more bytes.
+    fn is_at_backend(&self) -> bool;
 }
 
 /// Settings of a connection, from the generation that served when it was made.
@@ -103,6 +107,10 @@ pub struct Client {
     tunnel: RefCell<Option<Tunnel>>,
     /// Whether the last request ends with its tunnel, and not with its response.
     tunnels: Cell<bool>,
+    /// See [`Client::has_hung_up`].
+    hung_up: Cell<bool>,
+    /// See [`Client::is_uploading`].
+    uploading: Cell<bool>,
     /// The last request on an HTTP/1 connection.
     awaited: RefCell<Option<Weak<dyn Pending>>>,
     /// The request whose response is being flushed.
@@ -141,6 +149,8 @@ impl Client {
             timeout,
             tunnel: RefCell::default(),
             tunnels: Cell::new(false),
+            hung_up: Cell::new(false),
+            uploading: Cell::new(false),
             awaited: RefCell::default(),
             flushing: RefCell::default(),
         }
@@ -185,6 +195,7 @@ impl Client {
         }
         self.phase.set(phase);
         self.since.set(now);
+        self.uploading.set(false);
     }
 
     /// Notes that the head of `request` is complete.
@@ -244,12 +255,6 @@ impl Client {
     /// Whether `requests` requests were answered, and the last response was flushed.
     pub fn has_answered(&self, requests: u32) -> bool {
         self.served.get() == requests && !self.answered.get()
-    }
-
-    /// Handles a client that closed its sending side before the response. Returns whether it still gets the response.
-    pub fn handle_hang_up(&self) -> bool {
-        let awaited = self.awaited.borrow().as_ref().and_then(Weak::upgrade);
-        awaited.is_none_or(|request| request.hang_up())
     }
 
     /// Lets no further request follow, because the response differs from its Content-Length.

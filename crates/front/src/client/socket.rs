@@ -4,10 +4,10 @@
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream as PlainStream};
 use std::os::fd::{AsRawFd, RawFd};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
 /// Maximum number of bytes in one read of an unregistered socket.
@@ -62,6 +62,18 @@ impl Socket {
         if known.is_err() || ready.is_ready() {
             cx.waker().wake_by_ref();
         }
+    }
+
+    /// Whether the other side has sent its end or a reset, with or without unread bytes before it. False for a socket
+    /// that is not registered.
+    pub fn is_left(&self) -> bool {
+        let mut cx = Context::from_waker(Waker::noop());
+        let ready = match self {
+            Socket::Tcp(socket) => pin!(socket.ready(Interest::READABLE)).poll(&mut cx),
+            Socket::Unix(socket) => pin!(socket.ready(Interest::READABLE)).poll(&mut cx),
+            Socket::Unwatched(_) => Poll::Pending,
+        };
+        matches!(ready, Poll::Ready(Ok(ready)) if ready.is_read_closed())
     }
 
     fn register(&mut self) -> io::Result<()> {

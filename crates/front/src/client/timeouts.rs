@@ -37,6 +37,8 @@ pub enum Timeout {
 const LONGEST_LOOK: Duration = Duration::from_secs(60);
 /// Shortest interval between two checks.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);
+/// Interval at which the client of an upload to a backend is checked for its departure.
+const UPLOAD_LOOK: Duration = Duration::from_secs(1);
 
 impl Client {
     /// The timeout that has passed, if any; otherwise the time of the next check.
@@ -71,6 +73,7 @@ impl Client {
             within => shortest.min(within),
         };
         let shortest = if self.shared.is_stopping() { shortest.min(LAST_CALL) } else { shortest };
+        let shortest = if self.is_uploading() { shortest.min(UPLOAD_LOOK) } else { shortest };
         now + shortest.clamp(SHORTEST_LOOK, LONGEST_LOOK)
     }
 }

@@ -52,6 +52,11 @@ impl Transport {
         recv(socket, &mut [0], MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT).is_ok_and(|count| count > 0)
     }
 
+    /// See [`Socket::is_left`].
+    pub fn is_left(&self) -> bool {
+        self.socket().is_left()
+    }
+
     /// See [`Socket::is_unwatched`].
     pub fn is_unwatched(&self) -> bool {
         self.socket().is_unwatched()

@@ -48,6 +48,11 @@ impl Http1Stream {
         self.line.has_unread()
     }
 
+    /// See [`Transport::is_left`].
+    pub fn is_left(&self) -> bool {
+        self.line.is_left()
+    }
+
     /// See [`Transport::is_unwatched`].
     pub fn is_unwatched(&self) -> bool {
         self.line.is_unwatched()

@@ -96,7 +96,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
     });
     let mut machine = pin!(builder(&client.config).serve_connection(TokioIo::new(io.clone()), service));
     let mut timer = pin!(sleep_until(first_look(client, io).into()));
-    let (mut closing, mut stopping, mut looks) = (false, false, 0);
+    let (mut closing, mut stopping, mut uploading, mut looks) = (false, false, false, 0);
     std::future::poll_fn(|cx| {
         client.remember(cx);
         if (client.is_evicted() || client.must_close()) && !closing {
@@ -106,6 +106,10 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
         if client.shared.is_stopping() && !stopping {
             stopping = true;
             timer.as_mut().reset(Instant::now().into());
+        }
+        if client.is_uploading() != uploading {
+            uploading = client.is_uploading();
+            timer.as_mut().reset(client.look_again(Instant::now()).into());
         }
         loop {
             match machine.as_mut().poll(cx) {
@@ -132,6 +136,9 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
                 return Poll::Pending;
             }
             io.watch(cx);
+            if uploading && client.is_uploading() && io.is_left() {
+                return Poll::Ready(ConnectionEnd::GivenUp);
+            }
             match client.timed_out(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
                 // A request has arrived unread; a close now would reset the connection.

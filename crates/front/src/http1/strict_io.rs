@@ -81,6 +81,11 @@ impl StrictIo {
         self.0.borrow().stream.has_unread()
     }
 
+    /// Whether the client has closed its sending side, with or without unread bytes before the end.
+    pub fn is_left(&self) -> bool {
+        self.0.borrow().stream.is_left()
+    }
+
     /// Whether the socket is not registered with the runtime.
     pub fn is_unwatched(&self) -> bool {
         self.0.borrow().stream.is_unwatched()
@@ -127,9 +132,10 @@ impl Inner {
     }
 
     /// Handles the end of the client's sending side. hyper would drop the response in progress, so it sees the end only
-    /// after the response.
+    /// after the response, unless the request ends with its client.
     fn at_end(&self) -> Poll<io::Result<()>> {
-        if self.is_owed_a_response() { Poll::Pending } else { Poll::Ready(Ok(())) }
+        let waits = self.is_owed_a_response() && !self.client.awaits_backend();
+        if waits { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     /// Whether all requests arrived whole, and one is not answered yet.

@@ -52,7 +52,11 @@ impl Pending for RequestContext {
     }
 
     fn hang_up(&self) -> bool {
-        self.notify_hung_up()
+        self.notify_hung_up() && !self.is_at_backend()
+    }
+
+    fn is_at_backend(&self) -> bool {
+        self.at_backend.get()
     }
 }
 

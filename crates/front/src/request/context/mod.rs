@@ -3,6 +3,7 @@
 
 mod answered;
 mod aside;
+mod backend_part;
 mod error_log;
 pub mod expressions;
 mod failure;
@@ -19,7 +20,7 @@ pub mod variables;
 pub mod visitor;
 mod worker_part;
 
-use std::cell::{OnceCell, Ref, RefCell};
+use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::{Rc, Weak};
 use std::time::{Instant, SystemTime};
 
@@ -94,6 +95,8 @@ pub struct RequestContext {
     /// Cached results of the configuration's expressions.
     expressions: Expressions,
     worker: RefCell<WorkerPart>,
+    /// Whether a backend has the request, or its response is on the way.
+    at_backend: Cell<bool>,
     /// The body that a worker got, if failures are recorded.
     body: OnceCell<FailedBody>,
     /// Figures and headers of the response.
@@ -194,6 +197,7 @@ impl RequestGuard {
             rules: RuleState::default(),
             expressions: Expressions::new(answerer),
             worker: RefCell::default(),
+            at_backend: Cell::new(false),
             body: OnceCell::new(),
             answered: Answered::default(),
             part: PageRequest::default(),

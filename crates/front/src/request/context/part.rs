@@ -1,7 +1,7 @@
 //! A request of a page to its own site: a subrequest of server-side includes. Its response becomes a part of the
 //! page's.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -62,10 +62,16 @@ impl RequestContext {
             rules: RuleState::sharing(&self.rules),
             expressions: self.expressions.of_part(),
             worker: RefCell::default(),
+            at_backend: Cell::new(false),
             body: OnceCell::new(),
             answered: Answered::default(),
             part: PageRequest { within: self.itself(), ..PageRequest::default() },
         })
+    }
+
+    /// The request whose response this one becomes a part of.
+    pub(super) fn page(&self) -> Option<&Rc<RequestContext>> {
+        self.part.within.as_ref()
     }
 
     /// Whether the response becomes a part of another one.

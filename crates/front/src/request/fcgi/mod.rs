@@ -95,9 +95,13 @@ async fn ask(
         body: upload,
         stderr: stderr::sink(context, route, &to.url.origin()),
     };
+    context.begin_at_backend(request.body.is_some());
     match context.services.applications.send(to, waits(context, route, to), request).await {
         Ok((answered, body)) => response::deliver(context, head, route, answered, body),
-        Err(failure) => Err(log_error(context, route, to, &failure, state.refused.get())),
+        Err(failure) => {
+            context.end_at_backend();
+            Err(log_error(context, route, to, &failure, state.refused.get()))
+        }
     }
 }
 

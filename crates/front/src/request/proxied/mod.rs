@@ -123,9 +123,13 @@ impl Sending<'_> {
             }
             None => {}
         }
+        self.context.begin_at_backend(self.has_body);
         Ok(match self.context.services.backends.send(to, waits(self.context, self.route, to), outgoing).await {
             Ok(response) => Attempt::Answered(response),
-            Err(failure) => Attempt::Failed(failure),
+            Err(failure) => {
+                self.context.end_at_backend();
+                Attempt::Failed(failure)
+            }
         })
     }
 }

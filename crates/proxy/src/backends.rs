@@ -11,21 +11,21 @@ use http::header::{CONTENT_LENGTH, EXPECT, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use http_body::{Body as _, SizeHint};
-use hyper::body::Incoming;
 use hyper::client::conn::http1::Builder;
-use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio::task::spawn_local;
 use tokio::time::{Instant, timeout};
 
-use crate::body::{BackendBody, BodyStream, ProxiedBody};
+use crate::body::{BackendBody, BodyStream, IncomingBody, ProxiedBody};
 use crate::connect::connect;
 use crate::expectation::Expectation;
 use crate::failure::BackendFailure;
-use crate::idle::{Idle, Link};
+use crate::http2::{self, Http2Failure};
+use crate::idle::{Idle, Link, Sender};
 use crate::key::{BackendHandshake, Key};
 use crate::metered::{Allowance, MeteredSocket};
 use crate::names::Names;
+use crate::tunnel::{self, TunnelStream};
 use crate::waits::{Progress, Waits};
 
 /// Time without requests after a connection could not be made; httpd's.
@@ -63,7 +63,7 @@ pub enum BackendResponse {
     /// The head has arrived; the body is read later.
     Response(Response<BackendBody>),
     /// The head of a response that switches protocols, and the connection.
-    Switched(Response<()>, Box<Upgraded>),
+    Switched(Response<()>, TunnelStream),
 }
 
 impl BackendResponse {
@@ -82,7 +82,9 @@ struct Unsent {
     /// The body, if none of it was read.
     body: Option<ProxiedBody>,
     /// The connection had been idle: the backend may have closed it before it saw the request.
-    was_idle: bool,
+    is_lost: bool,
+    /// The backend reports that it has not processed the request.
+    is_unprocessed: bool,
 }
 
 impl Backends {
@@ -98,15 +100,19 @@ impl Backends {
         outgoing: &mut BackendRequest,
     ) -> Result<BackendResponse, BackendFailure> {
         let progress = Progress::begin();
-        let key = Key { address: to.url.address.clone(), tls: outgoing.tls.clone() };
+        let is_http2 = to.url.scheme.is_http2();
+        let key = Key { address: to.url.address.clone(), tls: outgoing.tls.clone(), is_http2 };
         let (mut link, mut was_idle) = self.link(to, &key, waits).await?;
         let mut head = outgoing.head.clone();
-        frame(&mut head, outgoing.body.as_ref().map(|body| body.size_hint()));
-        let expects = outgoing.expects && outgoing.body.is_some();
+        let has_body = outgoing.body.is_some();
+        if !is_http2 {
+            frame(&mut head, outgoing.body.as_ref().map(|body| body.size_hint()));
+        }
+        let expects = outgoing.expects && has_body && !is_http2;
         if expects {
             head.headers.insert(EXPECT, HeaderValue::from_static("100-continue"));
         }
-        let may_repeat = outgoing.body.is_none() && head.method.is_idempotent();
+        let (may_repeat, mut is_repeated) = (!has_body && head.method.is_idempotent(), false);
         let mut body = ProxiedBody::new(outgoing.body.take(), progress.clone());
         loop {
             let mut request = Request::from_parts(head.clone(), body);
@@ -116,7 +122,7 @@ impl Backends {
                 expected
             });
             let unsent = match attempt(&mut link, was_idle, waits, &progress, request).await {
-                Ok(response) if outgoing.upgrades && response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+                Ok(response) if outgoing.upgrades && tunnel::begins(&head.method, response.status()) => {
                     return switched(response, link, waits.piece).await;
                 }
                 Ok(response) => {
@@ -133,12 +139,17 @@ impl Backends {
                 }
                 Err(unsent) => unsent,
             };
+            if std::mem::replace(&mut is_repeated, true) {
+                return Err(unsent.failure);
+            }
             body = match unsent.body {
-                Some(body) if unsent.was_idle => body,
-                None if unsent.was_idle && may_repeat => ProxiedBody::new(None, progress.clone()),
+                Some(body) if unsent.is_lost => body,
+                None if unsent.is_lost && may_repeat || unsent.is_unprocessed && !has_body => {
+                    ProxiedBody::new(None, progress.clone())
+                }
                 _ => return Err(unsent.failure),
             };
-            // The second attempt uses a new connection, so a request is sent at most twice.
+            // The second attempt uses a new connection.
             (link, was_idle) = match self.connect(&to.parameters, &key, waits).await {
                 Ok(link) => (link, false),
                 Err(failure) => {
@@ -159,8 +170,15 @@ impl Backends {
 
     /// Makes a connection and closes it.
     pub async fn try_connection(&self, to: &Passed, waits: Waits) -> Result<(), BackendFailure> {
-        let key = Key { address: to.url.address.clone(), tls: None };
+        let key = Key { address: to.url.address.clone(), tls: None, is_http2: false };
         connect(&key, &self.names, &to.parameters.blocked, waits.connect).await.map(drop)
+    }
+
+    /// Makes a connection for bytes of any protocol.
+    pub async fn open(&self, to: &Passed, waits: Waits) -> Result<TunnelStream, BackendFailure> {
+        let key = Key { address: to.url.address.clone(), tls: None, is_http2: false };
+        let socket = connect(&key, &self.names, &to.parameters.blocked, waits.connect).await?;
+        Ok(Box::pin(socket))
     }
 
     async fn connect(&self, parameters: &BackendParameters, key: &Key, waits: Waits) -> Result<Link, BackendFailure> {
@@ -181,7 +199,12 @@ impl Backends {
         self.down.borrow_mut().remove(key);
 
         let allowance = Allowance::default();
-        allowance.end();
+        let metered = MeteredSocket { socket, allowance: allowance.clone() };
+        allowance.begin();
+        if key.is_http2 {
+            let begun = http2::handshake(metered, key.tls.is_some()).await.map_err(BackendFailure::BrokenHttp2);
+            return begun.map(|(sender, task)| Link { sender: Sender::Http2(sender), allowance, task });
+        }
         let (sender, connection) = Builder::new()
             .max_headers(FIELDS)
             .max_buf_size(HEAD)
@@ -189,12 +212,13 @@ impl Backends {
             .title_case_headers(true)
             // A response over HTTP/1 has the backend's spelling of the names.
             .preserve_header_case(true)
-            .handshake::<_, ProxiedBody>(TokioIo::new(MeteredSocket { socket, allowance: allowance.clone() }))
+            .handshake::<_, ProxiedBody>(TokioIo::new(metered))
             .await
             .map_err(BackendFailure::Broken)?;
+        allowance.end();
         // The result is that of the request.
         let task = spawn_local(async move { drop(connection.with_upgrades().await) }).abort_handle();
-        Ok(Link { sender, allowance, task })
+        Ok(Link { sender: Sender::Http1(sender), allowance, task })
     }
 
     /// Marks a backend as unreachable. Expired marks are removed: rules may make names of backends from client input.
@@ -209,14 +233,15 @@ impl Backends {
 
 /// The connection of a backend that has switched protocols. It lives on without `link`.
 async fn switched(
-    mut response: Response<Incoming>,
+    response: Response<IncomingBody>,
     link: Link,
     piece: Duration,
 ) -> Result<BackendResponse, BackendFailure> {
+    let mut response = response.map(drop);
     let upgrade = timeout(piece, hyper::upgrade::on(&mut response)).await;
     drop(link);
     let connection = upgrade.map_err(|_| BackendFailure::Slow(piece))?.map_err(BackendFailure::Broken)?;
-    Ok(BackendResponse::Switched(response.map(drop), Box::new(connection)))
+    Ok(BackendResponse::Switched(response, Box::pin(TokioIo::new(connection))))
 }
 
 /// Sends the request over `link`.
@@ -226,20 +251,38 @@ async fn attempt(
     waits: Waits,
     progress: &Progress,
     request: Request<ProxiedBody>,
-) -> Result<Response<Incoming>, Unsent> {
+) -> Result<Response<IncomingBody>, Unsent> {
     progress.note();
     link.allowance.begin();
-    match progress.wait(waits.piece, link.sender.try_send_request(request)).await {
-        None => Err(Unsent { failure: BackendFailure::Slow(waits.piece), body: None, was_idle: false }),
-        Some(Err(mut error)) => {
-            let body = error.take_message().map(Request::into_body);
-            Err(Unsent { failure: BackendFailure::Broken(error.into_error()), body, was_idle })
+    let Link { sender, allowance, .. } = link;
+    let sent = async {
+        match sender {
+            Sender::Http1(sender) => match sender.try_send_request(request).await {
+                Ok(response) => Ok(response.map(IncomingBody::Http1)),
+                Err(mut error) => {
+                    let body = error.take_message().map(Request::into_body);
+                    let failure = BackendFailure::Broken(error.into_error());
+                    Err(Unsent { failure, body, is_lost: was_idle, is_unprocessed: false })
+                }
+            },
+            Sender::Http2(sender) => match sender.send(request, allowance).await {
+                Ok(response) => Ok(response.map(IncomingBody::Http2)),
+                Err(Http2Failure { error, body, is_unprocessed }) => {
+                    let failure = BackendFailure::BrokenHttp2(error);
+                    Err(Unsent { failure, body, is_lost: was_idle, is_unprocessed })
+                }
+            },
         }
-        Some(Ok(response)) => {
-            link.allowance.end();
-            Ok(response)
-        }
+    };
+    let response = progress.wait(waits.piece, sent).await.unwrap_or_else(|| {
+        let failure = BackendFailure::Slow(waits.piece);
+        Err(Unsent { failure, body: None, is_lost: false, is_unprocessed: false })
+    })?;
+    // The body of a response over HTTP/2 counts by itself.
+    if let IncomingBody::Http1(_) = response.body() {
+        link.allowance.end();
     }
+    Ok(response)
 }
 
 /// Adds the framing fields that hyper leaves out: a Content-Length of 0, which some servers require, and chunks for the
@@ -266,7 +309,7 @@ fn is_of_the_backend(error: &io::Error) -> bool {
 /// Returns a connection to the idle ones once it can carry another request. A connection whose backend reads nothing of
 /// an upload for `piece` is closed.
 async fn keep(idle: Rc<Idle>, key: Key, mut link: Link, ttl: Option<Duration>, piece: Duration) {
-    if let Ok(Ok(())) = timeout(piece, link.sender.ready()).await {
+    if let Ok(true) = timeout(piece, link.sender.ready()).await {
         idle.put(key, link, ttl);
     }
 }
@@ -308,9 +351,9 @@ mod tests {
             let to = Passed { url, parameters: Arc::default(), at: At::default() };
             let waits = Waits { connect: Duration::from_secs(10), piece: Duration::from_secs(10) };
             let backends = Backends::default();
-            let key = Key { address: to.url.address.clone(), tls: None };
+            let key = Key { address: to.url.address.clone(), tls: None, is_http2: false };
             let mut link = backends.connect(&to.parameters, &key, waits).await.expect("a connection");
-            link.sender.ready().await.expect("an open connection");
+            assert!(link.sender.ready().await, "an open connection");
             // The connection ends after it was chosen, and before it has sent a byte.
             link.task.abort();
             backends.idle.put(key, link, None);

@@ -51,7 +51,7 @@ pub(crate) async fn connect(
         let socket = connected.map_err(BackendFailure::Unreachable)?;
         match &to.tls {
             None => Ok(socket),
-            Some(tls) => secured(tls, socket).await,
+            Some(tls) => secured(tls, socket, to.is_http2).await,
         }
     };
     match timeout(wait, connecting).await {
@@ -69,9 +69,14 @@ fn is_blocked(address: IpAddr, blocked: &[IpAddr]) -> bool {
     blocked.iter().any(|one| *one == address || address.is_unspecified() && one.is_loopback())
 }
 
-async fn secured(tls: &BackendHandshake, socket: Socket) -> Result<Socket, BackendFailure> {
+async fn secured(tls: &BackendHandshake, socket: Socket, is_http2: bool) -> Result<Socket, BackendFailure> {
     let shaken = TlsConnector::from(tls.client.clone()).connect(tls.name.clone(), socket).await;
-    Ok(Socket::Tls(Box::new(shaken.map_err(BackendFailure::Handshake)?)))
+    let stream = shaken.map_err(BackendFailure::Handshake)?;
+    if is_http2 && stream.get_ref().1.alpn_protocol() != Some(b"h2") {
+        let why = "the backend does not select HTTP/2 (ALPN h2): write https:// for HTTP/1.1";
+        return Err(BackendFailure::Handshake(io::Error::other(why)));
+    }
+    Ok(Socket::Tls(Box::new(stream)))
 }
 
 /// The error for a balancer for which no member was chosen.

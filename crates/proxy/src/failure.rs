@@ -22,6 +22,8 @@ pub enum BackendFailure {
     Slow(Duration),
     /// The backend closed the connection, or sent invalid HTTP.
     Broken(hyper::Error),
+    /// As `Broken`, for HTTP/2.
+    BrokenHttp2(h2::Error),
 }
 
 impl BackendFailure {
@@ -43,7 +45,7 @@ impl BackendFailure {
             BackendFailure::Blocked(_) => StatusCode::FORBIDDEN,
             BackendFailure::Handshake(_) => StatusCode::INTERNAL_SERVER_ERROR,
             BackendFailure::Slow(_) => StatusCode::GATEWAY_TIMEOUT,
-            BackendFailure::Broken(_) => StatusCode::BAD_GATEWAY,
+            BackendFailure::Broken(_) | BackendFailure::BrokenHttp2(_) => StatusCode::BAD_GATEWAY,
         }
     }
 }
@@ -62,6 +64,7 @@ impl Display for BackendFailure {
             BackendFailure::Slow(time) => {
                 write!(f, "no byte was sent or received for {} s (ProxyTimeout)", time.as_secs_f32())
             }
+            BackendFailure::BrokenHttp2(error) => write!(f, "the response was incomplete: {error}"),
             BackendFailure::Broken(error) => {
                 write!(f, "the response was incomplete: {error}")?;
                 match std::error::Error::source(error) {

@@ -10,6 +10,7 @@ use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{Instant, sleep};
 
 use crate::body::ProxiedBody;
+use crate::http2::Http2Sender;
 use crate::key::Key;
 use crate::metered::Allowance;
 
@@ -31,11 +32,35 @@ struct Waiting {
 
 /// A connection to a backend. Dropping it closes the connection, even with unsent bytes.
 pub(crate) struct Link {
-    pub sender: SendRequest<ProxiedBody>,
+    pub sender: Sender,
     /// The bytes that the backend may send before its response has a head.
     pub allowance: Allowance,
     /// The task that reads and writes.
     pub task: AbortHandle,
+}
+
+/// The sending half of a connection.
+pub(crate) enum Sender {
+    Http1(SendRequest<ProxiedBody>),
+    Http2(Http2Sender),
+}
+
+impl Sender {
+    /// Whether the connection takes a request now; `None` if it takes none any more.
+    fn is_ready(&mut self) -> Option<bool> {
+        match self {
+            Sender::Http1(sender) => (!sender.is_closed()).then(|| sender.is_ready()),
+            Sender::Http2(sender) => sender.is_ready(),
+        }
+    }
+
+    /// Waits until the connection can carry another request. False: it cannot any more.
+    pub async fn ready(&mut self) -> bool {
+        match self {
+            Sender::Http1(sender) => sender.ready().await.is_ok(),
+            Sender::Http2(sender) => sender.is_ready() == Some(true),
+        }
+    }
 }
 
 impl Drop for Link {
@@ -50,8 +75,8 @@ impl Idle {
         let mut connections = self.connections.borrow_mut();
         let waiting = connections.get_mut(key)?;
         let now = Instant::now();
-        while let Some(Waiting { link, until }) = waiting.pop() {
-            if until > now && link.sender.is_ready() {
+        while let Some(Waiting { mut link, until }) = waiting.pop() {
+            if until > now && link.sender.is_ready() == Some(true) {
                 return Some(link);
             }
         }
@@ -75,7 +100,7 @@ impl Idle {
     fn clear(&self) {
         let now = Instant::now();
         self.connections.borrow_mut().retain(|_, waiting| {
-            waiting.retain(|one| one.until > now && !one.link.sender.is_closed());
+            waiting.retain_mut(|one| one.until > now && one.link.sender.is_ready().is_some());
             !waiting.is_empty()
         });
     }

@@ -12,6 +12,8 @@ use rustls::pki_types::ServerName;
 pub(crate) struct Key {
     pub address: BackendAddress,
     pub tls: Option<BackendHandshake>,
+    /// Whether the connection carries HTTP/2.
+    pub is_http2: bool,
 }
 
 /// TLS of a connection to a backend.

@@ -25,6 +25,15 @@ const MOST: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BackendFiles(PemFiles);
 
+/// The protocol that a backend has to select.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alpn {
+    /// `http/1.1`
+    Http1,
+    /// `h2`
+    Http2,
+}
+
 /// A client's configuration, or why there is none.
 type MadeClient = Result<Arc<ClientConfig>, String>;
 
@@ -32,7 +41,7 @@ type MadeClient = Result<Arc<ClientConfig>, String>;
 #[derive(Default)]
 pub struct BackendClients {
     files: BackendFiles,
-    made: Mutex<Vec<(BackendTls, MadeClient)>>,
+    made: Mutex<Vec<(BackendTls, Alpn, MadeClient)>>,
 }
 
 impl BackendFiles {
@@ -77,20 +86,20 @@ impl BackendClients {
     }
 
     /// The client settings of a place. The error is for the error log.
-    pub fn of(&self, tls: &BackendTls) -> Result<Arc<ClientConfig>, String> {
+    pub fn of(&self, tls: &BackendTls, alpn: Alpn) -> Result<Arc<ClientConfig>, String> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, client)) = made.iter().find(|(known, _)| known == tls) {
+        if let Some((.., client)) = made.iter().find(|(known, of, _)| known == tls && *of == alpn) {
             return client.clone();
         }
-        let client = self.make(tls);
+        let client = self.make(tls, alpn);
         if made.len() >= MOST {
             made.clear();
         }
-        made.push((tls.clone(), client.clone()));
+        made.push((tls.clone(), alpn, client.clone()));
         client
     }
 
-    fn make(&self, tls: &BackendTls) -> Result<Arc<ClientConfig>, String> {
+    fn make(&self, tls: &BackendTls, alpn: Alpn) -> Result<Arc<ClientConfig>, String> {
         let (roots, machine) =
             self.files.parts(tls).map_err(|(file, why)| format!("{} {} {why}", file.directive, file.path.display()))?;
         let is_required = tls.verify == Some(BackendVerify::Require);
@@ -118,7 +127,10 @@ impl BackendClients {
                 builder.with_client_auth_cert(chain, key).map_err(|error| error.to_string())?
             }
         };
-        client.alpn_protocols = vec![b"http/1.1".to_vec()];
+        client.alpn_protocols = match alpn {
+            Alpn::Http1 => vec![b"http/1.1".to_vec()],
+            Alpn::Http2 => vec![b"h2".to_vec()],
+        };
         Ok(Arc::new(client))
     }
 }

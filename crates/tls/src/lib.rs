@@ -24,7 +24,7 @@ mod ticket_keys;
 mod verifier;
 mod versions;
 
-pub use backends::{BackendClients, BackendFiles};
+pub use backends::{Alpn, BackendClients, BackendFiles};
 pub use challenges::Challenges;
 pub use clients::ClientFiles;
 pub use identity::Identity;

@@ -3,11 +3,11 @@
 use std::any::Any;
 use std::time::Duration;
 
-use proxy::Upgraded;
+use proxy::TunnelStream;
 
 /// The backend's end of a connection that has switched protocols.
 pub struct Tunnel {
-    pub backend: Box<Upgraded>,
+    pub backend: TunnelStream,
     /// Longest time without a byte in either direction: `ProxyTimeout`.
     pub idle: Duration,
     /// Whether the configuration that allowed the tunnel is superseded.

@@ -1,13 +1,13 @@
 //! Carries bytes between a client and a backend after both have switched protocols. Each direction has one buffer, so
 //! the slower side sets the pace.
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional_with_sizes};
 use tokio::time::{Instant, sleep_until};
 
@@ -19,6 +19,8 @@ use crate::client::tunnel::Tunnel;
 const BUFFER: usize = 16 * 1024;
 /// Interval at which silence, a reload and a stop are noticed.
 const LOOK: Duration = Duration::from_secs(1);
+/// Longest silence after one side has ended: the other side has the end, and may send its last bytes.
+const HALF_OPEN: Duration = Duration::from_secs(5);
 
 /// Carries bytes until both sides have ended, nothing was moved for `ProxyTimeout`, or the configuration is superseded
 /// and its time is over.
@@ -28,7 +30,9 @@ pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
         // Bytes before the switch would be read as HTTP by one side and as something else by the other.
         return;
     }
-    let (mut here, mut there) = (RawIo(io.clone()), TokioIo::new(*backend));
+    let is_half_open = Cell::new(false);
+    let mut here = Watched { io: RawIo(io.clone()), has_ended: &is_half_open };
+    let mut there = Watched { io: backend, has_ended: &is_half_open };
     let mut copying = pin!(copy_bidirectional_with_sizes(&mut here, &mut there, BUFFER, BUFFER));
     let mut timer = pin!(sleep_until(Instant::now() + LOOK));
     let mut until: Option<Instant> = None;
@@ -46,6 +50,7 @@ pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
             if until.is_none() && (is_over() || client.shared.is_stopping()) {
                 until = Some(now + graceful);
             }
+            let idle = if is_half_open.get() { idle.min(HALF_OPEN) } else { idle };
             if now >= since + idle || until.is_some_and(|until| now >= until) {
                 return Poll::Ready(());
             }
@@ -55,6 +60,38 @@ pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
         Poll::Pending
     })
     .await;
+}
+
+/// One side of the tunnel.
+struct Watched<'a, T> {
+    io: T,
+    /// Set when the side sends no more bytes.
+    has_ended: &'a Cell<bool>,
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Watched<'_, T> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        ready!(Pin::new(&mut self.io).poll_read(cx, into))?;
+        if into.filled().len() == before {
+            self.has_ended.set(true);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Watched<'_, T> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
 }
 
 /// The connection past the reader of heads.

@@ -12,7 +12,7 @@ use h2::{Reason, SendStream};
 use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderValue, TRANSFER_ENCODING, UPGRADE};
 use http::response::Parts;
 use http::{Response, StatusCode, Version};
-use http_body::Body;
+use http_body::{Body, Frame};
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
@@ -69,7 +69,14 @@ fn lacks_length(head: &Parts, body: &ResponseBody) -> bool {
 
 async fn send_body(body: &mut ResponseBody, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cutoff> {
     loop {
-        let piece = next(body, stream).await?;
+        let piece = match next(body, stream).await?.map(Frame::into_data) {
+            Some(Err(frame)) => {
+                let trailers = frame.into_trailers().unwrap_or_default();
+                return stream.send_trailers(trailers).map_err(|_| Cutoff::Reset);
+            }
+            Some(Ok(piece)) => Some(piece),
+            None => None,
+        };
         let over = piece.is_none() || body.is_end_stream();
         pass(piece.unwrap_or_default(), over, stream, patience).await?;
         if over {
@@ -78,8 +85,8 @@ async fn send_body(body: &mut ResponseBody, stream: &mut SendStream<Bytes>, pati
     }
 }
 
-/// The next piece of the body, unless the client resets the stream.
-async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result<Option<Bytes>, Cutoff> {
+/// The next piece of the body or its trailers, unless the client resets the stream.
+async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result<Option<Frame<Bytes>>, Cutoff> {
     let mut frame = pin!(body.frame());
     let frame: Option<io::Result<_>> = std::future::poll_fn(|cx| {
         if stream.poll_reset(cx).is_ready() {
@@ -90,7 +97,7 @@ async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result
     .await?;
     match frame {
         None => Ok(None),
-        Some(Ok(frame)) => Ok(Some(frame.into_data().unwrap_or_default())),
+        Some(Ok(frame)) => Ok(Some(frame)),
         Some(Err(_)) => Err(Cutoff::Broken),
     }
 }

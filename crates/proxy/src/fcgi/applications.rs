@@ -132,8 +132,13 @@ impl Applications {
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
             return Err(FastcgiFailure::Down(left));
         }
-        match connect(&Key { address: address.clone(), tls: None }, &self.names, &to.parameters.blocked, waits.connect)
-            .await
+        match connect(
+            &Key { address: address.clone(), tls: None, is_http2: false },
+            &self.names,
+            &to.parameters.blocked,
+            waits.connect,
+        )
+        .await
         {
             Ok(socket) => {
                 self.down.borrow_mut().remove(address);

@@ -11,6 +11,10 @@ pub enum BackendScheme {
     Http,
     /// `https://`
     Https,
+    /// `h2c://`: HTTP/2 without TLS, with prior knowledge.
+    H2c,
+    /// `h2://`: HTTP/2 with TLS.
+    H2,
     /// `fcgi://`: a FastCGI application.
     Fcgi,
     /// `ws://`: HTTP whose connections may become WebSockets.
@@ -19,6 +23,8 @@ pub enum BackendScheme {
     Wss,
     /// `balancer://`: one of the members of a balancer.
     Balancer,
+    /// `host:port` of `CONNECT`: bytes of any protocol. No configuration names such a backend.
+    Tunnel,
 }
 
 /// Where a backend listens.
@@ -52,16 +58,24 @@ impl BackendScheme {
         match self {
             BackendScheme::Http => "http",
             BackendScheme::Https => "https",
+            BackendScheme::H2c => "h2c",
+            BackendScheme::H2 => "h2",
             BackendScheme::Fcgi => "fcgi",
             BackendScheme::Ws => "ws",
             BackendScheme::Wss => "wss",
             BackendScheme::Balancer => "balancer",
+            BackendScheme::Tunnel => "connect",
         }
     }
 
     /// Whether connections use TLS.
     pub fn is_secure(self) -> bool {
-        matches!(self, BackendScheme::Https | BackendScheme::Wss)
+        matches!(self, BackendScheme::Https | BackendScheme::Wss | BackendScheme::H2)
+    }
+
+    /// Whether the backend gets HTTP/2.
+    pub fn is_http2(self) -> bool {
+        matches!(self, BackendScheme::H2 | BackendScheme::H2c)
     }
 
     /// Whether connections may become WebSockets without the parameter `upgrade`.
@@ -71,11 +85,11 @@ impl BackendScheme {
 
     fn port(self) -> u16 {
         match self {
-            BackendScheme::Http | BackendScheme::Ws => 80,
-            BackendScheme::Https | BackendScheme::Wss => 443,
+            BackendScheme::Http | BackendScheme::Ws | BackendScheme::H2c => 80,
+            BackendScheme::Https | BackendScheme::Wss | BackendScheme::H2 => 443,
             // httpd's default port.
             BackendScheme::Fcgi => 8000,
-            BackendScheme::Balancer => 0,
+            BackendScheme::Balancer | BackendScheme::Tunnel => 0,
         }
     }
 }
@@ -83,7 +97,7 @@ impl BackendScheme {
 impl BackendUrl {
     /// Reads an address. The error follows "expected …".
     pub fn parse(text: &str) -> Result<BackendUrl, String> {
-        const FORM: &str = "expected http://host[:port]/path, https://…, ws://…, wss://…, fcgi://host:port/path, balancer://name/path, unix:/socket|http://host/path or unix:/socket|fcgi://host/path";
+        const FORM: &str = "expected http://host[:port]/path, https://…, ws://…, wss://…, h2://…, h2c://…, fcgi://host:port/path, balancer://name/path, unix:/socket|http://host/path or unix:/socket|fcgi://host/path";
         let refused = || format!("{FORM}, got \"{text}\"");
         let (socket, url) = match text.strip_prefix("unix:") {
             Some(rest) => {
@@ -103,8 +117,8 @@ impl BackendUrl {
             "ws" => BackendScheme::Ws,
             "wss" => BackendScheme::Wss,
             "balancer" => BackendScheme::Balancer,
-            "h2" => return Err("HTTP/2 to backends is not supported; write https://, which speaks HTTP/1.1".to_owned()),
-            "h2c" => return Err("HTTP/2 to backends is not supported; write http://, which speaks HTTP/1.1".to_owned()),
+            "h2" => BackendScheme::H2,
+            "h2c" => BackendScheme::H2c,
             other @ ("scgi" | "uwsgi" | "ajp" | "ftp" | "fdpass") => {
                 return Err(format!("backends of the scheme {other}:// are not supported: {FORM}"));
             }
@@ -139,6 +153,15 @@ impl BackendUrl {
         Ok(BackendUrl { scheme, address, authority, path })
     }
 
+    /// The server that `host:port` of `CONNECT` names; its text form is `host:port` in one form. `None` without a port.
+    pub fn tunnel(text: &str) -> Option<BackendUrl> {
+        let (_, port) = text.rsplit_once(':').filter(|_| !text.contains('@'))?;
+        let port = port.parse::<u16>().ok().filter(|port| *port > 0)?;
+        let url = BackendUrl::parse(&format!("http://{text}")).ok().filter(|url| url.path.is_empty())?;
+        let name = url.authority.strip_suffix(&format!(":{port}")).unwrap_or(&url.authority);
+        Some(BackendUrl { scheme: BackendScheme::Tunnel, authority: format!("{name}:{port}"), ..url })
+    }
+
     /// The same backend with another path.
     pub fn at(&self, path: String) -> BackendUrl {
         BackendUrl { path, ..self.clone() }
@@ -150,7 +173,10 @@ impl BackendUrl {
             BackendAddress::Unix(socket) => format!("unix:{}|", socket.display()),
             BackendAddress::Tcp(..) | BackendAddress::Balancer(_) => String::new(),
         };
-        format!("{socket}{}://{}", self.scheme.name(), self.authority)
+        match self.scheme {
+            BackendScheme::Tunnel => self.authority.clone(),
+            scheme => format!("{socket}{}://{}", scheme.name(), self.authority),
+        }
     }
 }
 
@@ -211,6 +237,8 @@ mod tests {
             ("unix:/run/one.sock|fcgi://localhost", BackendAddress::Unix("/run/one.sock".into()), "localhost", ""),
             ("unix:/run/one.sock|http://one/a", BackendAddress::Unix("/run/one.sock".into()), "one", "/a"),
             ("wss://one/a", tcp("one", 443), "one", "/a"),
+            ("h2://one:443/a", tcp("one", 443), "one", "/a"),
+            ("h2c://one/a", tcp("one", 80), "one", "/a"),
             ("balancer://Group/a", BackendAddress::Balancer("group".into()), "group", "/a"),
             ("http://One.:0081/a", tcp("one.", 81), "one:81", "/a"),
             ("http://127.0.0.1.:00080/a", tcp("127.0.0.1", 80), "127.0.0.1", "/a"),
@@ -236,6 +264,24 @@ mod tests {
     }
 
     #[test]
+    fn a_tunnel_has_a_host_and_a_port() {
+        for (text, authority) in [
+            ("One.Example.:0443", "one.example:443"),
+            ("one:80", "one:80"),
+            ("[0:0::1]:443", "[::1]:443"),
+            ("127.0.0.1:1", "127.0.0.1:1"),
+        ] {
+            let url = BackendUrl::tunnel(text).expect(text);
+            assert_eq!((url.to_string(), url.scheme), (authority.to_owned(), BackendScheme::Tunnel));
+        }
+        for text in
+            ["one", "one:", "one:0", "one:65536", "one:+1", ":443", "a@one:443", "one:443/", "one:443?a", "[::1]"]
+        {
+            assert!(BackendUrl::tunnel(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
     fn texts_that_name_no_backend_are_refused() {
         for text in [
             "",
@@ -249,7 +295,7 @@ mod tests {
             "unix:run|http://one/",
             "unix:/run",
             "ftp://one/",
-            "h2://one/",
+            "h3://one/",
             "unix:/run/one.sock|balancer://one/",
         ] {
             assert!(BackendUrl::parse(text).is_err(), "{text}");

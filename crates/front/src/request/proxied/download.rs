@@ -6,12 +6,13 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, HOST, HeaderMap};
 
 use super::running::RunningAtMember;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
 use config::Handler;
-use proxy::{BackendBody, FastcgiBody};
+use proxy::{BackendBody, FastcgiBody, fields};
 
 /// The body of a response. A sender that breaks off is named in the error log.
 pub struct Download {
@@ -55,6 +56,17 @@ impl Download {
             DownloadBody::Http(body) => body.is_over(),
             DownloadBody::Fastcgi(body) => body.is_over(),
         }
+    }
+
+    /// The trailers of a body over HTTP/2 that has ended, without fields of the connection and of the framing.
+    pub fn take_trailers(&mut self) -> Option<HeaderMap> {
+        let DownloadBody::Http(body) = &mut self.body else { return None };
+        let mut trailers = body.take_trailers()?;
+        fields::end_to_end(&mut trailers);
+        for name in [CONTENT_LENGTH, HOST] {
+            trailers.remove(name);
+        }
+        Some(trailers)
     }
 
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {

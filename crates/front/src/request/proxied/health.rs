@@ -8,6 +8,7 @@ use rustls::pki_types::ServerName;
 use tokio::task::spawn_local;
 use tokio::time::sleep;
 
+use super::tls::alpn;
 use crate::generation::Generation;
 use crate::request::services::Services;
 use base::log;
@@ -74,7 +75,7 @@ fn handshake(
         let section = config.hosts.get(host).and_then(|host| config.sections.get(usize::from(host.base)));
         section.into_iter().for_each(|section| tls.merge(&section.own.proxy.tls));
     }
-    let client = generation.tls().backends.of(&tls)?;
+    let client = generation.tls().backends.of(&tls, alpn(&member.url))?;
     let host = without_port(&member.url.authority).trim_matches(['[', ']']).to_owned();
     let name = ServerName::try_from(host).map_err(|_| "the host of the member is no valid name for TLS".to_owned())?;
     Ok(Some(BackendHandshake { client, name, is_of_client: false }))

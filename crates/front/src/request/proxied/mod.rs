@@ -17,10 +17,12 @@ mod switched;
 mod tls;
 pub mod upload;
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
+use std::time::Duration;
 
-use http::header::{EXPECT, FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHORIZATION, SERVER, VIA};
+use http::header::{EXPECT, FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHORIZATION, SERVER, TE, VIA};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri, Version};
 use http_body::Body as _;
@@ -37,7 +39,7 @@ use base::path::PATH;
 use config::proxy::forward::Forwarding;
 use config::proxy::{BackendAddress, Passed, Via};
 use download::{Download, DownloadBody};
-use proxy::{BackendFailure, BackendRequest, BackendResponse, fields};
+use proxy::{BackendFailure, BackendRequest, BackendResponse, TunnelStream, fields};
 use running::RunningAtMember;
 use shared::{clean, overridden, waits};
 use upload::{ProxiedUpload, UploadState};
@@ -171,7 +173,10 @@ fn onward(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) ->
     fields::count_down(headers);
     let proxy = &route.settings.proxy;
     let forwarding = to.parameters.forwarding;
-    if forwarding == Some(Forwarding::Direct) {
+    if to.url.scheme.is_http2() && takes_trailers(&context.head.headers) {
+        headers.insert(TE, HeaderValue::from_static("trailers"));
+    }
+    if forwarding.is_some_and(|way| !passes_credentials(context, way)) {
         headers.remove(PROXY_AUTHORIZATION);
     }
     if proxy.preserve_host != Some(true) || forwarding.is_some() {
@@ -195,6 +200,19 @@ fn onward(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) ->
         hops::mark(headers);
     }
     Ok(onward)
+}
+
+/// Whether the client takes trailers. Servers of gRPC require the field, which is otherwise one of the connection.
+fn takes_trailers(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(TE).iter().filter_map(|value| value.to_str().ok());
+    lists.flat_map(|list| list.split(',')).any(|word| word.trim().eq_ignore_ascii_case("trailers"))
+}
+
+/// Whether another proxy gets the client's `Proxy-Authorization`: as in httpd, not if this server has checked it, except
+/// with the variable proxy-chain-auth.
+fn passes_credentials(context: &RequestContext, way: Forwarding) -> bool {
+    let is_checked = context.visitor().user().is_some();
+    way == Forwarding::ByProxy && (!is_checked || context.has_variable("proxy-chain-auth"))
 }
 
 /// The path and query for the backend.
@@ -255,15 +273,8 @@ fn deliver(
 ) -> Result<Response<BodySource>, Refusal> {
     match response {
         BackendResponse::Switched(response, backend) => {
-            let generation = sending.context.generation.clone();
-            let tunnel = Tunnel {
-                backend,
-                idle: waits(sending.context, sending.route, to).piece,
-                graceful: generation.config.timeouts.graceful,
-                is_over: Box::new(move || generation.is_superseded()),
-                guard: Box::new(running),
-            };
-            switched::deliver(sending, response, tunnel)
+            let idle = waits(sending.context, sending.route, to).piece;
+            switched::deliver(sending, response, tunnel(sending.context, backend, idle, Box::new(running)))
         }
         BackendResponse::Response(response) if response.status().is_informational() => {
             Err(unasked_upgrade(sending.context, sending.route, to, response.status()))
@@ -273,6 +284,13 @@ fn deliver(
         }
         BackendResponse::Response(response) => Ok(pass_on(sending, response, running)),
     }
+}
+
+/// A tunnel to `backend` that ends with the configuration.
+fn tunnel(context: &RequestContext, backend: TunnelStream, idle: Duration, guard: Box<dyn Any>) -> Tunnel {
+    let generation = context.generation.clone();
+    let graceful = generation.config.timeouts.graceful;
+    Tunnel { backend, idle, graceful, is_over: Box::new(move || generation.is_superseded()), guard }
 }
 
 /// The backend's response, for the client.

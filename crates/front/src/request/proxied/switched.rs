@@ -13,7 +13,12 @@ use proxy::fields;
 /// The protocol to which the client asks to switch, if it may with this backend. The body of such a request is empty.
 pub fn requested(sending: &Sending<'_>, to: &Passed, has_body: bool) -> Option<HeaderValue> {
     let head = sending.head;
-    if has_body || head.version != Version::HTTP_11 || sending.context.stream.is_some() || head.method == Method::HEAD {
+    if to.url.scheme.is_http2()
+        || has_body
+        || head.version != Version::HTTP_11
+        || sending.context.stream.is_some()
+        || head.method == Method::HEAD
+    {
         return None;
     }
     // The connection belongs to the page, and not to the response that the page includes.

@@ -6,9 +6,15 @@ use rustls::pki_types::ServerName;
 
 use super::Sending;
 use crate::base::refusal::Refusal;
-use config::proxy::Passed;
+use ::tls::Alpn;
+use config::proxy::{BackendUrl, Passed};
 use config::without_port;
 use proxy::BackendHandshake;
+
+/// The protocol that the backend has to select in the handshake.
+pub fn alpn(url: &BackendUrl) -> Alpn {
+    if url.scheme.is_http2() { Alpn::Http2 } else { Alpn::Http1 }
+}
 
 /// The handshake with a backend; `None` without TLS.
 pub fn handshake(sending: &Sending<'_>, to: &Passed) -> Result<Option<BackendHandshake>, Refusal> {
@@ -24,7 +30,7 @@ pub fn handshake(sending: &Sending<'_>, to: &Passed) -> Result<Option<BackendHan
     if rules.tls.engine != Some(true) {
         return Err(refused("TLS to backends is off: write SSLProxyEngine On".to_owned()));
     }
-    let client = context.generation.tls().backends.of(&rules.tls).map_err(refused)?;
+    let client = context.generation.tls().backends.of(&rules.tls, alpn(&to.url)).map_err(refused)?;
     // As in httpd, a preserved Host is also the name that the backend must have.
     let preserved = head.headers.get(HOST).filter(|_| rules.preserve_host == Some(true));
     let host = preserved.and_then(|host| host.to_str().ok()).unwrap_or(&to.url.authority);

@@ -21,7 +21,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::Method;
+use http::{HeaderMap, Method};
 use http_body::{Body, Frame, SizeHint};
 
 use crate::request::context::{RequestContext, RequestGuard};
@@ -140,6 +140,13 @@ impl ResponseBody {
         self.context.complete(self.kept && !self.context.client.must_close());
     }
 
+    /// The trailers of a backend of HTTP/2, for a client of HTTP/2.
+    fn trailers(&mut self) -> Option<HeaderMap> {
+        self.context.stream.as_ref()?;
+        let BodySource::Backend(body) = &mut self.kind else { return None };
+        body.take_trailers()
+    }
+
     /// Delays the error by one poll: hyper then first flushes its buffer, which it discards at an error.
     fn break_off(&mut self, cx: &mut Context<'_>, error: io::Error) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         if std::mem::replace(&mut self.broken, true) {
@@ -166,7 +173,7 @@ impl Body for ResponseBody {
             Some(Err(error)) => self.break_off(cx, error),
             None => {
                 self.complete();
-                Poll::Ready(None)
+                Poll::Ready(self.trailers().map(|trailers| Ok(Frame::trailers(trailers))))
             }
         }
     }

@@ -40,7 +40,9 @@ def ask(port, method, target, fields, body):
         client.sendall(head + body)
         response = http.client.HTTPResponse(client, method=method)
         response.begin()
-        return Response(response.status, response.getheaders(), response.read())
+        # After a CONNECT that succeeds, the connection is a tunnel.
+        is_tunnel = method == "CONNECT" and response.status < 300
+        return Response(response.status, response.getheaders(), b"" if is_tunnel else response.read())
 
 
 def answer_lines(response, shown, masks, places):

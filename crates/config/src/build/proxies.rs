@@ -6,6 +6,7 @@ use super::unusable::needs_user;
 use crate::draft::Draft;
 use crate::model::config::Config;
 use crate::model::context::{Scope, rest_below};
+use crate::model::perl::phases::Phase;
 use crate::model::proxy::forward::ProxyRemote;
 use crate::model::proxy::{BackendAddress, BackendUrl, PassFrom};
 use crate::model::server::Listen;
@@ -32,17 +33,18 @@ fn open_proxies(config: &Config) -> Vec<ConfigError> {
     forward.filter_map(|forward| Some(ConfigError::at(forward.at.as_ref()?, message))).collect()
 }
 
-/// A warning for each `<Proxy>` that requires a user beside `ProxyRequests On`.
+/// A warning for each `<Proxy>` beside `ProxyRequests On` that requires a user whom a Perl handler authenticates.
 fn proxy_passwords(config: &Config) -> Vec<ConfigError> {
     if !config.sections.iter().any(|section| section.own.proxy.forward.is_on()) {
         return Vec::new();
     }
     let has_user = |section: &&Section| {
         let lines = section.own.access.requires.lines();
-        matches!(section.scope, Scope::Backend(_)) && lines.iter().any(|line| needs_user(&line.what))
+        let asks_perl = [Phase::Authen, Phase::Authz].iter().any(|phase| !section.own.phases.of(*phase).is_empty());
+        asks_perl && matches!(section.scope, Scope::Backend(_)) && lines.iter().any(|line| needs_user(&line.what))
     };
-    let message = "Require: passwords of clients of a forward proxy are not supported, so that requests which need a user \
-                   here are answered 403; use Require ip";
+    let message = "PerlAuthenHandler: handlers do not check passwords of clients of a forward proxy, so that requests which \
+                   need a user here are answered 403: use AuthBasicProvider or Require ip";
     config.sections.iter().filter(has_user).map(|section| ConfigError::at(&section.at, message)).collect()
 }
 

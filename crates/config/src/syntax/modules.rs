@@ -9,7 +9,8 @@ const EMBODIED: &str = "core.c http_core.c=http_module prefork.c=mpm_prefork_mod
     mod_dbd.c mod_deflate.c mod_dir.c mod_env.c mod_expires.c mod_fastcgi.c mod_fcgid.c mod_filter.c mod_headers.c mod_http2.c \
     mod_ident.c mod_include.c mod_info.c mod_ldap.c mod_lbmethod_bybusyness.c mod_lbmethod_byrequests.c mod_lbmethod_bytraffic.c \
     mod_log_config.c mod_logio.c mod_macro.c mod_md.c mod_mime.c mod_negotiation.c mod_perl.c mod_proxy.c \
-    mod_proxy_balancer.c mod_proxy_fcgi.c mod_proxy_hcheck.c mod_proxy_http.c mod_proxy_wstunnel.c mod_remoteip.c \
+    mod_proxy_balancer.c mod_proxy_connect.c mod_proxy_fcgi.c mod_proxy_hcheck.c mod_proxy_http.c mod_proxy_http2.c \
+    mod_proxy_wstunnel.c mod_remoteip.c \
     mod_reqtimeout.c mod_request.c mod_rewrite.c mod_setenvif.c mod_slotmem_shm.c mod_so.c mod_socache_shmcb.c mod_speling.c \
     mod_ssl.c mod_status.c mod_substitute.c mod_throttle_access.c mod_unique_id.c mod_unixd.c mod_userdir.c mod_usertrack.c \
     mod_version.c mod_vhost_alias.c mod_watchdog.c mod_zstd.c cameleer.c";
@@ -27,8 +28,8 @@ pub fn modules() -> impl Iterator<Item = (&'static str, String)> {
 const OF_HTTPD: &str = "auth_form authn_anon authnz_fcgi bucketeer case_filter case_filter_in cern_meta cgid charset_lite \
     data dav dav_fs dav_lock dialup dumpio echo ext_filter file_cache heartbeat heartmonitor imagemap imap \
     lbmethod_heartbeat log_debug log_forensic lua md mime_magic mpm_event mpm_itk mpm_prefork mpm_worker optional_fn_export \
-    optional_fn_import optional_hook_export optional_hook_import privileges proxy_ajp proxy_connect proxy_express \
-    proxy_fdpass proxy_ftp proxy_html proxy_http2 proxy_scgi proxy_uwsgi ratelimit reflector sed session session_cookie \
+    optional_fn_import optional_hook_export optional_hook_import privileges proxy_ajp proxy_express \
+    proxy_fdpass proxy_ftp proxy_html proxy_scgi proxy_uwsgi ratelimit reflector sed session session_cookie \
     session_crypto session_dbd slotmem_plain socache_dbm socache_memcache socache_redis suexec systemd tls xml2enc";
 
 /// Whether the module belongs to httpd and is not built in.

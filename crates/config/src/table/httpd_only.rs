@@ -37,8 +37,8 @@ const OF_OTHERS: &str = "the directive prepares a part of httpd that no line her
 const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
-        advice: "the forward proxy (ProxyRequests) forwards http:// URLs and refuses CONNECT; ProxyRemote with the begin of URLs chooses other proxies",
-        names: "ProxyRemoteMatch ProxyDomain NoProxy AllowCONNECT",
+        advice: "the forward proxy (ProxyRequests) needs no such line; ProxyRemote with the begin of URLs chooses other proxies",
+        names: "ProxyRemoteMatch ProxyDomain NoProxy",
     },
     Group {
         fate: Ignored,

@@ -26,8 +26,10 @@ use super::redirects::{PathRedirect, moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
-use super::{Dispatched, actions, ask_worker, branches, fcgi, is_about_what_is_there, pages, passed, spelling};
-use crate::base::refusal::{FileCause, Refusal};
+use super::{
+    Dispatched, actions, ask_worker, branches, fcgi, head_check, is_about_what_is_there, pages, passed, spelling,
+};
+use crate::base::refusal::Refusal;
 use crate::routing::{Route, Routes};
 use config::Handler;
 
@@ -134,12 +136,13 @@ type Resolved<'a> = ControlFlow<Box<Parts>, (Cow<'a, Parts>, Rc<Route>)>;
 
 /// The route of a request: its path, the rules of the host and of the folder, redirects of both.
 async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolved<'a>, Refusal> {
-    let forwarded = match head.uri.scheme() {
-        Some(_) => Box::pin(forward::route(context, head)).await?,
-        None => None,
+    let forwarded = match head.method == Method::CONNECT || head.uri.scheme().is_some() {
+        true => Box::pin(forward::route(context, head)).await?,
+        false => None,
     };
     let mut route = match forwarded {
         Some(route) => route,
+        None if head.method == Method::CONNECT => return Err(head_check::not_allowed()),
         None => find(context, head).await?,
     };
     context.take_forced();

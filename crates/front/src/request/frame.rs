@@ -112,7 +112,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, content: Conten
     };
     // The target as the client sent it, regardless of internal redirects.
     let uri = &context.head.uri;
-    let absolute = uri.scheme().map(|_| uri.to_string());
+    let absolute = uri.authority().map(|_| uri.to_string());
     let written = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
     let sent = target::as_sent(&context.head).or(written.map(str::as_bytes));
     let variables = variables::encode(&context.variables());

@@ -1,10 +1,11 @@
 //! Checks of a request's head that do not depend on its location.
 
-use http::header::{ALLOW, CONTENT_LENGTH, EXPECT, HeaderName, HeaderValue};
+use http::header::{ALLOW, CONTENT_LENGTH, EXPECT, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Version};
 
 use super::context::RequestContext;
+use super::proxied::forward;
 use crate::base::protocol::LONGEST_METHOD;
 use crate::base::refusal::Refusal;
 use config::RequestLimits;
@@ -25,13 +26,23 @@ pub fn check(context: &RequestContext) -> Result<(), Refusal> {
         return Err(Refusal::closing(StatusCode::EXPECTATION_FAILED));
     }
     match head.method {
-        Method::CONNECT | Method::TRACE => Err(Refusal { header: Some((ALLOW, METHODS)), ..not_allowed() }),
+        Method::CONNECT if context.stream.is_none() && forward::is_on(context) => check_connect(&head.headers),
+        Method::CONNECT | Method::TRACE => Err(not_allowed()),
         _ => Ok(()),
     }
 }
 
-fn not_allowed() -> Refusal {
-    Refusal::closing(StatusCode::METHOD_NOT_ALLOWED)
+/// Refuses a CONNECT with content, which could be read as a part of the tunnel (RFC 9110, section 9.3.6).
+fn check_connect(headers: &HeaderMap) -> Result<(), Refusal> {
+    match headers.contains_key(CONTENT_LENGTH) || headers.contains_key(TRANSFER_ENCODING) {
+        true => Err(Refusal::closing(StatusCode::BAD_REQUEST)),
+        false => Ok(()),
+    }
+}
+
+/// The refusal of CONNECT and TRACE.
+pub fn not_allowed() -> Refusal {
+    Refusal { header: Some((ALLOW, METHODS)), ..Refusal::closing(StatusCode::METHOD_NOT_ALLOWED) }
 }
 
 /// Checks the lengths of an HTTP/2 head, for which h2 is less strict. The HTTP/1 reader has checked its heads already.

@@ -46,6 +46,9 @@ pub async fn answer(
     if facts::may_parse_output(route) {
         unconditional(head.to_mut());
     }
+    if to.url.scheme == BackendScheme::Tunnel {
+        return proxied::connect::answer(context, &head, route, to).await.map(Dispatched::Response);
+    }
     if to.url.scheme == BackendScheme::Fcgi {
         let to = &*forward::guarded(context, route, to)?;
         return fcgi::pass(context, &head, route, to, body).await;

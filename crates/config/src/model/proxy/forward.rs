@@ -1,6 +1,7 @@
-//! The forward proxy: `ProxyRequests`, `ProxyBlock`, `ProxyRemote`.
+//! The forward proxy: `ProxyRequests`, `ProxyBlock`, `ProxyRemote`, `AllowCONNECT`.
 
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 
 use super::url::BackendUrl;
 use crate::model::merge::{append, keep, settings};
@@ -18,8 +19,13 @@ settings! {
         pub blocked: Vec<String>, append;
         /// `ProxyRemote`, in the order in which they are tried.
         pub remotes: Vec<ProxyRemote>, append;
+        /// `AllowCONNECT`: ports of servers to which clients may connect; default [`CONNECT_PORTS`].
+        pub connect: Vec<RangeInclusive<u16>>, append;
     }
 }
+
+/// httpd's ports without `AllowCONNECT`: https and snews.
+pub const CONNECT_PORTS: [u16; 2] = [443, 563];
 
 /// `ProxyRemote match proxy`
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +68,12 @@ impl ForwardProxy {
         self.blocked.iter().any(|word| is_meant(word))
     }
 
+    /// Whether a client may connect to this port of a server.
+    pub fn may_connect(&self, port: u16) -> bool {
+        let is_usual = self.connect.is_empty() && CONNECT_PORTS.contains(&port);
+        is_usual || self.connect.iter().any(|ports| ports.contains(&port))
+    }
+
     /// The addresses that `ProxyBlock` names.
     pub fn blocked_addresses(&self) -> Vec<IpAddr> {
         self.blocked.iter().filter_map(|word| address(word)).collect()
@@ -82,6 +94,14 @@ fn address(text: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_ports_of_connect_are_those_of_the_lines_or_the_usual_ones() {
+        let may = |rules: &ForwardProxy| [443, 563, 8443, 8444].map(|port| rules.may_connect(port));
+        assert_eq!(may(&ForwardProxy::default()), [true, true, false, false]);
+        let rules = ForwardProxy { connect: vec![443..=443, 8000..=8443], ..ForwardProxy::default() };
+        assert_eq!(may(&rules), [true, false, true, false]);
+    }
 
     #[test]
     fn a_part_of_a_name_blocks_it_and_the_first_remote_that_fits_is_used() {

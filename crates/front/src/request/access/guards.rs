@@ -7,7 +7,7 @@
 //! A program that does not answer admits nobody.
 
 use http::StatusCode;
-use http::header::{AUTHORIZATION, HeaderValue};
+use http::header::HeaderValue;
 use http::request::Parts;
 use wire::reply::Head;
 
@@ -15,6 +15,7 @@ use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
 use crate::request::context::visitor::{GuardPass, GuardedRequest};
 use crate::request::fcgi::guard;
+use crate::request::proxied::forward;
 use crate::routing::Route;
 use access::{User, credentials};
 use config::fastcgi_guards::GuardKind;
@@ -63,7 +64,7 @@ pub async fn authenticate(context: &RequestContext, head: &Parts, route: &Route)
     if guards.program(kind).is_none() || !route.settings.access.is_basic() {
         return Ok(GuardedUser::Unknown);
     }
-    let sent = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes).and_then(credentials);
+    let sent = head.headers.get(forward::credentials(route)).map(HeaderValue::as_bytes).and_then(credentials);
     // A zero byte ends the user's name in the message to the program.
     let Some(sent) = sent.filter(|sent| !sent.user.contains('\0')) else { return Ok(GuardedUser::Nobody) };
     let task = [kind.role().as_bytes(), sent.user.as_bytes(), &sent.password[..]].join(&0);

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use http::StatusCode;
-use http::header::{ALLOW, AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use http::header::{ALLOW, HeaderName, HeaderValue};
 use http::request::Parts;
-use http::uri::PathAndQuery;
+use http::uri::{Authority, PathAndQuery};
 
 use super::context::expressions::ExprOf;
 use super::context::{RequestContext, variables};
@@ -35,6 +35,7 @@ use files::open::root;
 use guards::{GuardAnswer, GuardedUser};
 
 const AUTHENTICATION_INFO: HeaderName = HeaderName::from_static("authentication-info");
+const PROXY_AUTHENTICATION_INFO: HeaderName = HeaderName::from_static("proxy-authentication-info");
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 
 /// Lets the request into the location that `route` leads to, or refuses it.
@@ -71,9 +72,7 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
 async fn check_guard(context: &RequestContext, head: &Parts, route: &Route, kind: GuardKind) -> Result<(), Refusal> {
     match (guards::check(context, head, route, kind).await?, kind) {
         (GuardAnswer::Admitted, _) => Ok(()),
-        (GuardAnswer::Refused(Some(challenge)), _) => {
-            Err(Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, challenge))
-        }
+        (GuardAnswer::Refused(Some(challenge)), _) => Err(forward::unauthorized(route, challenge)),
         (GuardAnswer::Refused(None), GuardKind::AccessChecker) => Err(Refusal::new(StatusCode::UNAUTHORIZED)),
         (GuardAnswer::Refused(None), _) => Err(unauthorized(context, head, route, false).await),
     }
@@ -133,14 +132,20 @@ async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<
             AccessVerdict::NeedsUser => user = Some(Box::pin(identify(context, head, route)).await?),
         }
     }
-    admitted(context, name.flatten(), user)
+    admitted(context, route, name.flatten(), user)
 }
 
 /// Records the name and user of a client that the rules admit.
-fn admitted(context: &RequestContext, name: Option<Rc<str>>, mut user: Option<User>) -> Result<(), Refusal> {
+fn admitted(
+    context: &RequestContext,
+    route: &Route,
+    name: Option<Rc<str>>,
+    mut user: Option<User>,
+) -> Result<(), Refusal> {
     if let Some(info) = user.as_mut().and_then(|user| user.info.take()) {
         let value = HeaderValue::from_str(&info).map_err(|_| Refusal::new(StatusCode::BAD_REQUEST))?;
-        context.add_field(AUTHENTICATION_INFO, value);
+        let is_forwarded = forward::is_forwarded(route);
+        context.add_field(if is_forwarded { PROXY_AUTHENTICATION_INFO } else { AUTHENTICATION_INFO }, value);
     }
     context.visitor_mut().identify(name, user);
     variables::name_user(context);
@@ -195,9 +200,6 @@ async fn look_up(context: &RequestContext, verified: bool) -> Result<Option<Rc<s
 
 /// Authenticates the client by its `Authorization` header.
 async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Result<User, Refusal> {
-    if forward::is_forwarded(route) {
-        return Err(forward::without_users(context, route));
-    }
     match Box::pin(guards::authenticate(context, head, route)).await? {
         GuardedUser::Is(user) => return Ok(user),
         GuardedUser::Nobody => return Err(unauthorized(context, head, route, false).await),
@@ -205,7 +207,7 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
     }
     let (passwords, rules) = (&context.services.passwords, &route.settings.access);
     let config = &context.generation.config;
-    let sent = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let sent = head.headers.get(forward::credentials(route)).map(HeaderValue::as_bytes);
     let of_certificate = certificate::authorization(context, route);
     let request = AuthRequest {
         authorization: of_certificate.as_ref().map(String::as_bytes).or(sent),
@@ -240,7 +242,9 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
 
 /// The target of the client's request, also in an internal redirect.
 fn target_as_sent(context: &RequestContext) -> &[u8] {
-    let written = context.head.uri.path_and_query().map_or("*", PathAndQuery::as_str);
+    let uri = &context.head.uri;
+    let of_connect = uri.authority().filter(|_| uri.path_and_query().is_none()).map_or("*", Authority::as_str);
+    let written = uri.path_and_query().map_or(of_connect, PathAndQuery::as_str);
     target::as_sent(&context.head).unwrap_or(written.as_bytes())
 }
 
@@ -276,7 +280,7 @@ async fn unauthorized(context: &RequestContext, head: &Parts, route: &Route, sta
     };
     let question = HeaderValue::from_str(&challenge(rules, &realm, &context.generation.config.facts.nonce_key, stale));
     let question = question.unwrap_or(HeaderValue::from_static("Basic"));
-    Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
+    forward::unauthorized(route, question)
 }
 
 /// Counts the request for each matching `MaxConcurrentReqs`, or refuses it.

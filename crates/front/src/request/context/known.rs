@@ -39,8 +39,8 @@ pub fn known(context: &RequestContext, head: &Parts, route: &Route, known: RuleV
         RuleVariable::TheRequest => {
             let uri = &context.head.uri;
             let written = match uri.path_and_query() {
-                // The whole URL, where an HTTP/1 client has sent one.
-                _ if uri.scheme().is_some() && context.stream.is_none() => uri.to_string(),
+                // The whole URL or the name of a server, where an HTTP/1 client has sent one.
+                _ if uri.authority().is_some() && context.stream.is_none() => uri.to_string(),
                 written => written.map_or("/", |target| target.as_str()).to_owned(),
             };
             let target = target::as_sent(&context.head).map_or(written, |sent| Text::new(sent).0);

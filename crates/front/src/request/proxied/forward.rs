@@ -1,12 +1,14 @@
-//! The forward proxy: `ProxyRequests On`. A client of HTTP/1 names another server in the target of its request.
+//! The forward proxy: `ProxyRequests On`. A client of HTTP/1 names another server in the target of its request, or with
+//! `CONNECT`.
 
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, WWW_AUTHENTICATE};
 use http::request::Parts;
-use http::{StatusCode, Uri};
+use http::{Method, StatusCode, Uri};
 
 use super::super::context::RequestContext;
 use super::super::place::find;
@@ -21,9 +23,9 @@ use config::proxy::{BackendAddress, BackendParameters, BackendUrl, Passed, is_us
 pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<Route>>, Refusal> {
     // Internal redirects, as to an error page, have a target of their own.
     let is_of_client = context.stream.is_none() && !context.is_part() && head.uri == context.head.uri;
-    let Some(scheme) = head.uri.scheme_str().filter(|_| is_of_client) else { return Ok(None) };
+    let names_server = head.method == Method::CONNECT || head.uri.scheme().is_some();
     let generation = &context.generation;
-    if !generation.config.sections.iter().any(|section| section.own.proxy.forward.is_on()) {
+    if !is_of_client || !names_server || !is_on(context) {
         return Ok(None);
     }
     // The path is one of another server, for which rules about slashes and depth do not hold.
@@ -32,30 +34,15 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
     let of_host = find(context, &of_host).await?;
     let own = &*of_host;
     let rules = &own.settings.proxy.forward;
-    if !rules.is_on() || is_own(context, head, own, scheme) {
+    if !rules.is_on() || is_own(context, head, own) {
         return Ok(None);
     }
-    let refused = |status: StatusCode, why: &str| {
-        // The ErrorDocuments of the host apply, which a request without a route does not have.
+    let wanted = wanted(&context.head).map_err(|(status, why)| {
+        // For the error page.
         context.leads_to(of_host.clone());
         context.log_error(own, &format_args!("ProxyRequests: {} is not forwarded: {why}", head.uri));
         Refusal::new(status)
-    };
-    let forbidden = |why: &str| refused(StatusCode::FORBIDDEN, why);
-    if hops::is_back(&context.head.headers) {
-        let why = "it has passed through this server before: look for proxies that form a loop";
-        return Err(refused(StatusCode::LOOP_DETECTED, why));
-    }
-    if !scheme.eq_ignore_ascii_case("http") {
-        return Err(forbidden("only http:// URLs are"));
-    }
-    let authority = head.uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
-    if !head.uri.host().is_some_and(is_usual_host) {
-        let why = "its host is neither a name nor an IPv4 or IPv6 address in its usual form";
-        return Err(refused(StatusCode::BAD_REQUEST, why));
-    }
-    let path = if head.uri.path().is_empty() { "/" } else { head.uri.path() };
-    let wanted = BackendUrl::parse(&format!("http://{authority}{path}")).map_err(|why| forbidden(&why))?;
+    })?;
     let (mut to, mut way) = (wanted.clone(), Forwarding::Direct);
     if let Some(proxy) = rules.remote(&wanted.to_string()) {
         (to.address, way) = (proxy.address.clone(), Forwarding::ByProxy);
@@ -71,8 +58,37 @@ pub async fn route(context: &RequestContext, head: &Parts) -> Result<Option<Rc<R
     Ok(Some(Rc::new(generation.routes.forwarded(&generation.config, own, to))))
 }
 
+/// Whether a host of the configuration forwards requests.
+pub fn is_on(context: &RequestContext) -> bool {
+    context.generation.config.sections.iter().any(|section| section.own.proxy.forward.is_on())
+}
+
+/// The server that the client has named, or the status of a refusal and its reason.
+fn wanted(head: &Parts) -> Result<BackendUrl, (StatusCode, String)> {
+    const UNUSUAL: &str = "its host is neither a name nor an IPv4 or IPv6 address in its usual form";
+    if hops::is_back(&head.headers) {
+        let why = "it has passed through this server before: look for proxies that form a loop";
+        return Err((StatusCode::LOOP_DETECTED, why.to_owned()));
+    }
+    let is_tunnel = head.method == Method::CONNECT;
+    if !is_tunnel && !head.uri.scheme_str().is_some_and(|scheme| scheme.eq_ignore_ascii_case("http")) {
+        return Err((StatusCode::FORBIDDEN, "only http:// URLs are".to_owned()));
+    }
+    if !head.uri.host().is_some_and(is_usual_host) {
+        return Err((StatusCode::BAD_REQUEST, UNUSUAL.to_owned()));
+    }
+    let authority = head.uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
+    if is_tunnel {
+        let why = "CONNECT needs a host and a port from 1 to 65535";
+        return BackendUrl::tunnel(authority).ok_or((StatusCode::BAD_REQUEST, why.to_owned()));
+    }
+    let path = if head.uri.path().is_empty() { "/" } else { head.uri.path() };
+    BackendUrl::parse(&format!("http://{authority}{path}")).map_err(|why| (StatusCode::FORBIDDEN, why))
+}
+
 /// Whether a target with this scheme names the host of the route itself, so that the request is for its own pages.
-fn is_own(context: &RequestContext, head: &Parts, own: &Route, scheme: &str) -> bool {
+fn is_own(context: &RequestContext, head: &Parts, own: &Route) -> bool {
+    let Some(scheme) = head.uri.scheme_str() else { return false };
     let usual = if context.is_secure() { "https" } else { "http" };
     let Some(name) = head.uri.host().filter(|_| scheme.eq_ignore_ascii_case(usual)) else { return false };
     let host = context.generation.config.hosts.get(usize::from(own.host));
@@ -116,9 +132,25 @@ pub fn is_forwarded(route: &Route) -> bool {
     route.backend.as_ref().is_some_and(|to| to.parameters.forwarding.is_some())
 }
 
-/// The refusal of a forwarded request that needs a user: `Authorization` is for the server that it names.
-pub fn without_users(context: &RequestContext, route: &Route) -> Refusal {
-    let why = "passwords of clients of a forward proxy are not supported; use Require ip in <Proxy>";
+/// The field in which a client sends its credentials. `Authorization` of a forwarded request is for the server that it
+/// names.
+pub fn credentials(route: &Route) -> HeaderName {
+    if is_forwarded(route) { PROXY_AUTHORIZATION } else { AUTHORIZATION }
+}
+
+/// The refusal of a request without credentials that this server accepts: 401, or 407 for clients of the forward proxy.
+pub fn unauthorized(route: &Route, challenge: HeaderValue) -> Refusal {
+    match is_forwarded(route) {
+        true => Refusal::with(StatusCode::PROXY_AUTHENTICATION_REQUIRED, PROXY_AUTHENTICATE, challenge),
+        false => Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, challenge),
+    }
+}
+
+/// The refusal of a forwarded request whose user a worker would authenticate: handlers read `Authorization`, which is
+/// for another server.
+fn without_users(context: &RequestContext, route: &Route) -> Refusal {
+    let why = "PerlAuthenHandler does not check passwords of clients of a forward proxy: use AuthBasicProvider or \
+               Require ip in <Proxy>";
     context.log_error(route, &why);
     Refusal::new(StatusCode::FORBIDDEN)
 }

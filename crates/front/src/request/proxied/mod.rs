@@ -6,6 +6,7 @@
 //! ```
 
 mod balanced;
+pub mod connect;
 pub mod download;
 pub mod forward;
 pub mod health;

@@ -87,7 +87,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
         context.client.set_open_ended();
     }
     let leaving = context.client.must_close() || context.services.shared.is_stopping();
-    let switches = head.status == StatusCode::SWITCHING_PROTOCOLS;
+    let switches = proxy::tunnel::begins(&context.head.method, head.status);
     let close = !switches && (ending.close || last || old || open_ended || wants("nokeepalive") || leaving);
     if close {
         head.headers.insert(CONNECTION, CLOSE);

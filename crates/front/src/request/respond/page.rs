@@ -46,6 +46,7 @@ fn explanation(status: StatusCode) -> &'static str {
         406 => "No form of this page is acceptable to you.",
         400 => "The server cannot understand this request.",
         401 => "This page asks for a name and a password.",
+        407 => "This proxy asks for a name and a password.",
         403 => "You have no permission to see this page.",
         404 => "There is no page at this address.",
         410 => "There was a page at this address; it is gone for good.",

@@ -5,12 +5,17 @@ use crate::syntax::wildcard::{self, Slash, is_pattern};
 
 /// The regular expression of `<Proxy url>`: the begin of URLs, or whole URLs if `url` has wildcards.
 pub fn regex(url: &str) -> String {
+    if let Some(tunnel) = tunnel(url) {
+        return format!("^{}$", pcre2::escape(&tunnel));
+    }
     let (origin, path, has_wildcards) = match literal(url) {
         // A port that the one form leaves out does not stand for all ports, and 80 not for 8080.
         Some((origin, path, true)) if path.is_empty() => return format!("^{}(?:[/?]|$)", pcre2::escape(&origin)),
         Some((origin, path, _)) => (pcre2::escape(&origin), path, false),
         None => {
-            let (origin, path) = split(url).unwrap_or(("", url));
+            // Hosts of CONNECT are in lower case, and a socket's path may be in any.
+            let rest = if url.starts_with("unix:") { url.to_owned() } else { url.to_ascii_lowercase() };
+            let (origin, path) = split(url).unwrap_or(("", &rest));
             (
                 wildcard::to_regex(&plain_port(&origin.to_ascii_lowercase()), Slash::Ordinary),
                 path.to_owned(),
@@ -24,6 +29,9 @@ pub fn regex(url: &str) -> String {
 
 /// The begin of URLs in the form of those of requests.
 pub fn canonical(url: &str) -> String {
+    if let Some(tunnel) = tunnel(url) {
+        return tunnel;
+    }
     match literal(url) {
         Some((origin, path, true)) if path.is_empty() => format!("{origin}/"),
         Some((origin, path, _)) => format!("{origin}{path}"),
@@ -36,6 +44,12 @@ fn split(url: &str) -> Option<(&str, &str)> {
     let start = url.find("://").filter(|_| !url.starts_with("unix:"))? + 3;
     let end = url.get(start..)?.find('/').map_or(url.len(), |end| start + end);
     url.split_at_checked(end)
+}
+
+/// `host:port` of `<Proxy>`, which `CONNECT` names, in its one form.
+fn tunnel(url: &str) -> Option<String> {
+    let is_literal = !url.contains(['*', '?', '\\']) && !url.contains("://");
+    BackendUrl::tunnel(url).filter(|_| is_literal).map(|tunnel| tunnel.authority)
 }
 
 /// Scheme and host with port in their one form, the rest, and whether a port is written. `None` with wildcards before
@@ -80,6 +94,12 @@ mod tests {
             ("http://[0::1]:81/", "http://[::1]:81/a", true),
             ("http://[ab]/", "http://a/", true),
             ("*", "http://one/", true),
+            ("*", "one:443", true),
+            ("One.:0443", "one:443", true),
+            ("one:44", "one:443", false),
+            ("*.One:443", "a.one:443", true),
+            ("One", "one:443", true),
+            ("https://one/", "one:443", false),
             ("balancer://one", "balancer://one/a", true),
             ("unix:/A|http://one/", "unix:/A|http://one/a", true),
         ];

@@ -1,6 +1,5 @@
 //! `UserDir`: the folders of users, `/~name/…` (httpd manual, mod_userdir).
 
-use super::homes::HomeGroup;
 use crate::model::merge::{keep, settings};
 use crate::syntax::pattern::Pattern;
 
@@ -19,10 +18,8 @@ settings! {
     /// The folders of users.
     #[derive(Clone, Default)]
     host struct UserDir {
-        /// Path or URL, in which `*` stands for the user.
-        pub to: Option<String>, keep;
-        /// Users whose homes have the folder, if its name is relative. Set together with `to`.
-        pub homes: Option<Option<Vec<HomeGroup>>>, keep;
+        /// The folders, in the order in which they are tried.
+        pub folders: Option<Vec<UserFolder>>, keep;
         /// `disabled`, without names: for all users that are not enabled.
         pub disabled: Option<bool>, keep;
         /// `enabled name…`
@@ -35,26 +32,17 @@ settings! {
 impl UserDir {
     /// The expression for paths of users who have a folder: user and rest are its groups. `None`: nobody has one.
     pub fn pattern(&self) -> Option<String> {
-        match self.disabled {
-            Some(true) => self.pattern_of(self.enabled.iter().flatten()),
-            _ => Some(self.pattern_for("[^/]+")),
-        }
-    }
-
-    /// The same for those of `names` who have a folder.
-    pub fn pattern_among(&self, names: &[String]) -> Option<String> {
-        let is_enabled = |name: &&String| self.enabled.iter().flatten().any(|enabled| enabled == *name);
-        self.pattern_of(names.iter().filter(|name| self.disabled != Some(true) || is_enabled(name)))
-    }
-
-    fn pattern_of<'a>(&self, names: impl Iterator<Item = &'a String>) -> Option<String> {
-        let names = alternatives(names);
-        (!names.is_empty()).then(|| self.pattern_for(&names))
-    }
-
-    fn pattern_for(&self, user: &str) -> String {
-        let refused = alternatives(self.refused.iter().flatten());
-        format!("^/~(?!(?:\\.{{1,2}}{}{refused})(?:/|$))({user})((?:/.*)?)$", bar(&self.refused))
+        let names = |names: &Option<Vec<String>>| {
+            let names = names.iter().flatten().map(|name| escaped(name));
+            names.collect::<Vec<_>>().join("|")
+        };
+        let refused = format!("(?!(?:\\.{{1,2}}{}{})(?:/|$))", bar(&self.refused), names(&self.refused));
+        let user = match (self.disabled, names(&self.enabled)) {
+            (Some(true), enabled) if enabled.is_empty() => return None,
+            (Some(true), enabled) => enabled,
+            _ => "[^/]+".to_owned(),
+        };
+        Some(format!("^/~{refused}({user})((?:/.*)?)$"))
     }
 
     /// The only folder, if neither the disk nor the system's users decide about it: `$1` is the user, `$2` the rest of
@@ -115,10 +103,6 @@ impl UserFolders {
     }
 }
 
-fn alternatives<'a>(names: impl Iterator<Item = &'a String>) -> String {
-    names.map(|name| escaped(name)).collect::<Vec<_>>().join("|")
-}
-
 fn bar(names: &Option<Vec<String>>) -> &'static str {
     if names.as_ref().is_some_and(|names| !names.is_empty()) { "|" } else { "" }
 }
@@ -166,9 +150,5 @@ mod tests {
         let others = UserDir { refused: names(&["root"]), ..of("/users") };
         assert_eq!((file(&others, "/~roots/").is_some(), file(&others, "/~root/").is_some()), (true, false));
         assert_eq!(UserDir { disabled: Some(true), ..of("/users") }.pattern(), None);
-        let among = |dirs: &UserDir| dirs.pattern_among(&["bob".to_owned(), "root".to_owned()]);
-        let ends = "((?:/.*)?)$";
-        assert_eq!(among(&some), Some(format!("^/~(?!(?:\\.{{1,2}})(?:/|$))(bob){ends}")));
-        assert_eq!(among(&others), Some(format!("^/~(?!(?:\\.{{1,2}}|root)(?:/|$))(bob|root){ends}")));
     }
 }

@@ -89,10 +89,14 @@ impl AuthorityClient {
         let port = uri.port_u16().unwrap_or(443);
         let socket = match &self.proxy {
             Some(proxy) => tunnel::connect(proxy, &format!("{host}:{port}")).await?,
-            None => TcpStream::connect((bare.as_str(), port)).await.context("no connection")?,
+            None => {
+                let socket = TcpStream::connect((bare.as_str(), port)).await;
+                socket.with_context(|| format!("cannot connect to {host}:{port}"))?
+            }
         };
-        let name = ServerName::try_from(bare).context("the host's name")?;
-        let stream = self.tls.connect(name, socket).await.context("TLS")?;
+        let name = ServerName::try_from(bare).with_context(|| format!("{host} is no valid name of a host"))?;
+        let stream = self.tls.connect(name, socket).await;
+        let stream = stream.with_context(|| format!("the TLS handshake with {host}:{port} failed"))?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
         let authority = uri.authority().with_context(|| format!("{uri} has no host"))?;

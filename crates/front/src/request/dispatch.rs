@@ -29,7 +29,7 @@ use super::rewrite::{self, InFolder};
 use super::{
     Dispatched, actions, ask_worker, branches, fcgi, head_check, is_about_what_is_there, pages, passed, spelling,
 };
-use crate::base::refusal::Refusal;
+use crate::base::refusal::{FileCause, Refusal};
 use crate::routing::{Route, Routes};
 use config::Handler;
 

@@ -39,6 +39,8 @@ fn names(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<String>> {
 
 /// Parses `HOST:PORT`, `:PORT`, `PORT` and socket paths, as plackup does, and `http://HOST:PORT`, as Mojolicious does.
 fn address(spelled: &str, around: &Surroundings) -> anyhow::Result<String> {
+    let whole = spelled;
+    let spelled = spelled.strip_suffix(TLS).unwrap_or(spelled);
     if let Some((scheme, rest)) = spelled.split_once("://") {
         return url(spelled, scheme, rest);
     }
@@ -58,7 +60,7 @@ fn url(spelled: &str, scheme: &str, rest: &str) -> anyhow::Result<String> {
     let authority = rest.strip_suffix('/').unwrap_or(rest);
     let expected = |what: &str| Misuse(format!("--listen {spelled}: {what}")).into();
     if scheme != "http" {
-        return Err(expected("expected http://HOST:PORT; for TLS use --tls, which applies to every address"));
+        return Err(expected("expected http://HOST:PORT; for TLS write HOST:PORT:ssl, or use --tls for all addresses"));
     }
     let is_port = |port: &str| port.parse::<u16>().is_ok();
     match authority.rsplit_once(':') {

@@ -24,6 +24,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use http_body::{Body, Frame, SizeHint};
 
+use crate::base::failure::Truncated;
 use crate::request::context::{RequestContext, RequestGuard};
 use crate::request::includes::body::ParsedBody;
 use crate::request::proxied::download::Download;
@@ -147,11 +148,10 @@ impl ResponseBody {
         body.take_trailers()
     }
 
-    /// Delays the error by one poll: hyper then first flushes its buffer, which it discards at an error.
-    fn break_off(&mut self, cx: &mut Context<'_>, error: io::Error) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if std::mem::replace(&mut self.broken, true) {
-            return Poll::Ready(Some(Err(error)));
-        }
+    /// Delays the error by one poll: hyper then first flushes its buffer, which it discards at an error. The source is
+    /// not polled again: after an error it may look complete.
+    fn break_off(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        self.broken = true;
         cx.waker().wake_by_ref();
         Poll::Pending
     }
@@ -162,6 +162,9 @@ impl Body for ResponseBody {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if self.broken {
+            return Poll::Ready(Some(Err(io::Error::other(Truncated))));
+        }
         match ready!(self.kind.poll(cx)) {
             Some(Ok(bytes)) => {
                 self.context.count_sent(bytes.len());
@@ -170,7 +173,7 @@ impl Body for ResponseBody {
                 }
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
-            Some(Err(error)) => self.break_off(cx, error),
+            Some(Err(_)) => self.break_off(cx),
             None => {
                 self.complete();
                 Poll::Ready(self.trailers().map(|trailers| Ok(Frame::trailers(trailers))))

@@ -71,6 +71,12 @@ impl StrictIo {
         !inner.ended && !inner.buffer.is_between_requests()
     }
 
+    /// Whether the client has sent the head of another request before the response to the last one.
+    pub fn is_ahead(&self) -> bool {
+        let inner = self.0.borrow();
+        inner.buffer.heads() != inner.client.served.get()
+    }
+
     /// Reads past the buffer, for bytes to discard.
     pub fn poll_discard(&self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0.borrow_mut().stream).poll_read(cx, into)

@@ -26,7 +26,7 @@ const HALF_OPEN: Duration = Duration::from_secs(5);
 /// and its time is over.
 pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
     let Tunnel { backend, idle, is_over, graceful, guard: _guard } = tunnel;
-    if io.is_amid() {
+    if io.is_amid() || io.is_ahead() {
         // Bytes before the switch would be read as HTTP by one side and as something else by the other.
         return;
     }

@@ -26,7 +26,7 @@ pub static ROWS: &[Row] = rows![
      sent there.",
     words("AllowCONNECT", HOSTS, "port|first-last…", 1..=MANY, connect)
         .of("mod_proxy_connect.c")
-        .default("443 563", "the ports of https and of news over TLS, as in httpd"),
+        .because("without a line 443 and 563, the ports of https and of news over TLS, as in httpd"),
     "Ports of other servers to which clients of the forward proxy may connect: `CONNECT example.org:443`. Without \
      ProxyRequests On CONNECT is refused.",
 ];

@@ -1,6 +1,6 @@
 //! FastCGI: applications that run beside the server, and programs that the server starts itself.
 
-mod application;
+pub mod application;
 mod guards;
 mod guards_closed;
 mod hostile;

@@ -3,6 +3,7 @@
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
 
+use crate::fastcgi::application::{Application, output, record};
 use crate::support::{Request, Server, Site};
 
 /// The daemon's socket: a message that does not come fails the test.
@@ -84,4 +85,35 @@ fn a_daemon_that_starts_again_gets_the_messages() {
     let socket = daemon(&server.site);
     server.get("/app").is(500);
     message(&socket, "an error");
+}
+
+#[test]
+fn lines_of_a_fastcgi_application_that_look_like_records_are_text_of_one() {
+    let forged = "[Sat Nov 21 08:00:00.123456 2026] [core:emerg] [pid 1] forged";
+    let texts = [
+        forged.to_owned(),
+        format!("first\n{forged}"),
+        format!("first\r{forged}"),
+        format!("first\0{forged}"),
+        format!("first\u{2028}{forged}"),
+        "<0>forged".to_owned(),
+        "{\"level\":\"emerg\",\"message\":\"forged\"}".to_owned(),
+        format!("{}\n{forged}", "x".repeat(5000)),
+    ];
+    for format in ["", "ErrorLogFormat json\n"] {
+        let site = Site::new();
+        let socket = daemon(&site);
+        let lines: Vec<u8> = texts.iter().flat_map(|text| record(7, format!("{text}\n").as_bytes())).collect();
+        let application = Application::new(move |_| [lines.clone(), output(b"X: y\n\nbody")].concat());
+        let server =
+            serve(site, &format!("ErrorLog syslog:local3:shop\n{format}ProxyPass /fcgi {}\n", application.url("/")));
+        server.get("/fcgi").is(200);
+        for _ in &texts {
+            let text = message(&socket, "forged");
+            // local3 is 19: 19 * 8 + 3 for an error.
+            assert!(text.starts_with("<155>") && !text.contains("]: [Sat") && !text.contains("[pid 1]: "), "{text}");
+            let is_named = text.contains("FastCGI application fcgi://127.0.0.1") && !text.contains('\n');
+            assert!(is_named && !text.contains(['\r', '\0', '\u{2028}']), "{text}");
+        }
+    }
 }

@@ -166,7 +166,7 @@ fn mistakes_in_balancers_are_named() {
         ("BalancerMember http://x\n", "expected balancer://name first"),
         ("<Proxy balancer://a>\nBalancerMember balancer://b\n</Proxy>\n", "expected the URL of a backend"),
         ("<Proxy balancer://a>\nBalancerMember http://x hcexpr=none\n</Proxy>\n", "no ProxyHCExpr none"),
-        ("ProxyPass / h2://x/\n", "HTTP/2 to backends is not supported"),
+        ("ProxyPass / ajp://x/\n", "backends of the scheme ajp:// are not supported"),
     ] {
         let site = Site::new();
         site.configure(conf);

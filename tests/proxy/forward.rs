@@ -53,7 +53,7 @@ fn a_client_that_proxy_does_not_allow_gets_the_own_error_page_and_reaches_nothin
 }
 
 #[test]
-fn other_schemes_blocked_hosts_and_connect_are_refused() {
+fn other_schemes_and_blocked_hosts_are_refused() {
     let backend = echo();
     let server = serve("ProxyBlock Secret localhost");
     assert_eq!(server.get("https://127.0.0.1/").is(403).text(), "own error page");
@@ -61,7 +61,6 @@ fn other_schemes_blocked_hosts_and_connect_are_refused() {
     server.get(&format!("http://LOCALHOST:{}/", backend.port)).is(403);
     server.get("http://a.secret.example/").is(403);
     server.logged("a.secret.example is blocked by ProxyBlock");
-    assert_eq!(server.send(Request::new("CONNECT", &format!("127.0.0.1:{}", backend.port))).status, 405);
     assert_eq!(backend.connections(), 0);
 }
 
@@ -100,8 +99,8 @@ fn check_warns_of_a_proxy_that_is_open() {
     let checked = site.cameleer(["check", "-f", "site.conf"]).succeeded();
     let text = format!("{}{}", checked.out, checked.err);
     assert!(text.contains("every client can send requests to any server"), "{text}");
-    site.configure("ProxyRequests On\n<Proxy *>\nRequire ip 127.0.0.1\n</Proxy>\nAllowCONNECT 443");
-    site.cameleer(["check", "-f", "site.conf"]).failed(78, "refuses CONNECT");
+    site.configure("ProxyRequests On\n<Proxy *>\nRequire ip 127.0.0.1\n</Proxy>\nNoProxy a.example");
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, "the forward proxy (ProxyRequests) needs no such line");
 }
 
 #[test]
@@ -211,27 +210,28 @@ fn a_blocked_address_is_blocked_in_each_form_and_by_each_name() {
 }
 
 #[test]
-fn a_forwarded_request_that_needs_a_user_is_refused_and_keeps_its_password() {
+fn a_client_by_its_address_needs_no_password_and_keeps_its_own() {
     let backend = echo();
     let server = Site::new().file("users", "ann:{SHA}0DPiKuNIrrVmD8IUCuw1hQxNqZc=\n").serve(
         "ServerName localhost\nProxyRequests On\n<Proxy \"*\">\nAuthType Basic\nAuthName a\nAuthUserFile @DIR@/users\n\
          Require valid-user\nRequire ip 127.0.0.2\n</Proxy>",
     );
     let request = || Request::get(&backend.url("/")).header("Authorization", "Basic YW5uOnNlY3JldA==");
-    assert!(server.send(request()).is(403).header("WWW-Authenticate").is_none());
-    server.logged("passwords of clients of a forward proxy are not supported; use Require ip");
+    assert!(server.send(request()).is(407).header("WWW-Authenticate").is_none());
     assert_eq!(backend.connections(), 0);
     let text = server.send_as("127.0.0.2", request()).is(200).text();
     assert!(text.contains("Authorization: Basic YW5uOnNlY3JldA=="), "{text}");
 }
 
 #[test]
-fn check_warns_of_passwords_for_the_proxy_and_refuses_a_proxy_that_is_this_server() {
-    let site = Site::new();
-    site.configure("ProxyRequests On\n<Proxy *>\nRequire user ann\n</Proxy>");
+fn check_warns_of_perl_handlers_for_passwords_and_refuses_a_proxy_that_is_this_server() {
+    let site = Site::new().file("lib/Mine.pm", "package Mine; sub handler { 0 } 1;");
+    site.configure(
+        "PerlLib lib\nPerlModule Mine\nProxyRequests On\n<Proxy *>\nRequire user ann\nPerlAuthenHandler Mine\n</Proxy>",
+    );
     let checked = site.cameleer(["check", "-f", "site.conf"]);
     let text = format!("{}{}", checked.out, checked.err);
-    assert!(text.contains("passwords of clients of a forward proxy are not supported"), "{text}");
+    assert!(text.contains("handlers do not check passwords of clients of a forward proxy"), "{text}");
     for own in ["localhost", "127.0.0.1", "0.0.0.0"] {
         site.configure(&format!("ProxyRequests On\nProxyRemote * http://{own}:{}\n<Proxy *>\n</Proxy>", site.port));
         site.cameleer(["check", "-f", "site.conf"]).failed(78, "ProxyRemote: this server itself listens");

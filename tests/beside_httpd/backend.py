@@ -8,7 +8,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "backend", ""
     # Headers that differ from run to run or belong to the connection.
-    LEFT_OUT = {"connection"}
+    LEFT_OUT = {"connection", "cdn-loop"}
 
     def log_message(self, *_):
         pass

@@ -8,6 +8,7 @@ mod connect;
 mod departures;
 mod failures;
 mod forward;
+mod hostile;
 mod http2;
 mod http2_backend;
 mod passes;

@@ -298,3 +298,32 @@ fn a_question_about_the_server_is_no_question_to_a_backend() {
     assert!(backend.received().is_empty());
     assert_eq!(server.send(Request::new("OPTIONS", "/x")).text(), "OPTIONS /x HTTP/1.1");
 }
+
+#[test]
+fn if_sections_hold_for_a_rule_of_a_folder_that_names_a_backend() {
+    let backend = Backend::new(|request| ok(request.line()));
+    let rules = format!(
+        "RewriteEngine On\nRewriteRule \"^(.*)$\" \"{}$1\" [P]\n\
+         <If \"%{{HTTP:X-Go}} == 'no'\">\nRequire all denied\n</If>\n\
+         <If \"%{{HTTP:X-Go}} == 'yes'\">\nHeader set X-If yes\n</If>\n",
+        backend.url("/at/")
+    );
+    let server = Site::new()
+        .file("htdocs/one/a.txt", "one")
+        .file("htdocs/two/a.txt", "two")
+        .file("htdocs/two/.htaccess", &rules)
+        .serve(&format!(
+            "<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n<Directory @DIR@/htdocs/one>\n{rules}</Directory>\n"
+        ));
+    for folder in ["one", "two"] {
+        let ask = |go: &str| server.send(Request::get(&format!("/{folder}/a.txt?q")).header("X-Go", go));
+        assert_eq!(ask("no").status, 403, "{folder}");
+        let answer = ask("yes").is(200);
+        assert_eq!(
+            (answer.text().as_str(), answer.header("X-If").as_deref()),
+            ("GET /at/a.txt?q HTTP/1.1", Some("yes"))
+        );
+        assert_eq!(ask("other").is(200).header("X-If"), None);
+    }
+    assert_eq!(backend.received().len(), 4);
+}

@@ -16,7 +16,7 @@ use hyper_util::rt::TokioIo;
 use tokio::task::spawn_local;
 use tokio::time::{Instant, timeout};
 
-use crate::body::{BackendBody, BodyStream, IncomingBody, ProxiedBody};
+use crate::body::{BackendBody, IncomingBody};
 use crate::connect::connect;
 use crate::expectation::Expectation;
 use crate::failure::BackendFailure;
@@ -26,6 +26,7 @@ use crate::key::{BackendHandshake, Key};
 use crate::metered::{Allowance, MeteredSocket};
 use crate::names::Names;
 use crate::tunnel::{self, TunnelStream};
+use crate::upload::{BodyStream, ProxiedBody};
 use crate::waits::{Progress, Waits};
 
 /// Time without requests after a connection could not be made; httpd's.
@@ -237,6 +238,7 @@ async fn switched(
     link: Link,
     piece: Duration,
 ) -> Result<BackendResponse, BackendFailure> {
+    link.allowance.end();
     let mut response = response.map(drop);
     let upgrade = timeout(piece, hyper::upgrade::on(&mut response)).await;
     drop(link);
@@ -258,7 +260,7 @@ async fn attempt(
     let sent = async {
         match sender {
             Sender::Http1(sender) => match sender.try_send_request(request).await {
-                Ok(response) => Ok(response.map(IncomingBody::Http1)),
+                Ok(response) => Ok(response.map(|body| IncomingBody::Http1(body, allowance.clone()))),
                 Err(mut error) => {
                     let body = error.take_message().map(Request::into_body);
                     let failure = BackendFailure::Broken(error.into_error());
@@ -278,10 +280,7 @@ async fn attempt(
         let failure = BackendFailure::Slow(waits.piece);
         Err(Unsent { failure, body: None, is_lost: false, is_unprocessed: false })
     })?;
-    // The body of a response over HTTP/2 counts by itself.
-    if let IncomingBody::Http1(_) = response.body() {
-        link.allowance.end();
-    }
+    link.allowance.begin();
     Ok(response)
 }
 

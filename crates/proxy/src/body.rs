@@ -1,4 +1,4 @@
-//! Bodies on their way to a backend and back.
+//! Bodies on their way from a backend.
 
 use std::future::Future;
 use std::io;
@@ -8,24 +8,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use http_body::{Body, Frame, SizeHint};
+use http_body::Body;
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::expectation::Expectation;
 use crate::http2::{Http2Body, Received};
-use crate::waits::Progress;
-
-/// The source of a request's body.
-pub type BodyStream = Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>;
-
-/// The body of a request to a backend.
-pub struct ProxiedBody {
-    source: Option<BodyStream>,
-    progress: Progress,
-    /// Delays the body until the backend wants it.
-    expectation: Option<Expectation>,
-}
+use crate::metered::Allowance;
 
 /// The body of a backend's response. At its end the connection becomes idle; if the body is dropped before, the
 /// connection is closed.
@@ -44,17 +32,18 @@ pub struct BackendBody {
 /// The body of a response as its protocol delivers it.
 #[allow(clippy::large_enum_variant, reason = "a body is a part of a boxed response")]
 pub(crate) enum IncomingBody {
-    Http1(Incoming),
+    /// With the bytes that the backend may send before the next piece.
+    Http1(Incoming, Allowance),
     Http2(Http2Body),
 }
 
 impl IncomingBody {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Received>>> {
-        let body = match self {
+        let (body, allowance) = match self {
             IncomingBody::Http2(body) => {
                 return body.poll(cx).map(|part| part.map(|part| part.map_err(io::Error::other)));
             }
-            IncomingBody::Http1(body) => body,
+            IncomingBody::Http1(body, allowance) => (body, allowance),
         };
         loop {
             match ready!(Pin::new(&mut *body).poll_frame(cx)) {
@@ -62,57 +51,14 @@ impl IncomingBody {
                 Some(Err(error)) => return Poll::Ready(Some(Err(io::Error::other(error)))),
                 // Trailers of a backend of HTTP/1 are not passed on.
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(piece) => return Poll::Ready(Some(Ok(Received::Piece(piece)))),
+                    Ok(piece) => {
+                        allowance.begin();
+                        return Poll::Ready(Some(Ok(Received::Piece(piece))));
+                    }
                     Err(_) => continue,
                 },
             }
         }
-    }
-}
-
-impl ProxiedBody {
-    pub(crate) fn new(source: Option<BodyStream>, progress: Progress) -> ProxiedBody {
-        ProxiedBody { source, progress, expectation: None }
-    }
-
-    /// Delays the body.
-    pub(crate) fn wait_for(&mut self, expectation: Expectation) {
-        self.expectation = Some(expectation);
-    }
-
-    /// The source, for another backend.
-    pub(crate) fn into_source(self) -> Option<BodyStream> {
-        self.source
-    }
-}
-
-impl Body for ProxiedBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        // hyper polls for a piece when the backend has taken the last one.
-        self.progress.note();
-        if let Some(expectation) = &mut self.expectation {
-            ready!(expectation.poll(cx));
-            self.expectation = None;
-        }
-        let frame = match &mut self.source {
-            Some(source) => source.as_mut().poll_frame(cx),
-            None => Poll::Ready(None),
-        };
-        if frame.is_pending() {
-            self.progress.awaits_client();
-        }
-        frame
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.source.as_ref().is_none_or(|source| source.is_end_stream())
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.source.as_ref().map_or_else(|| SizeHint::with_exact(0), |source| source.size_hint())
     }
 }
 
@@ -135,7 +81,7 @@ impl BackendBody {
     /// Number of bytes that the backend has yet to send, if it sent a Content-Length.
     pub fn length(&self) -> Option<u64> {
         match &self.incoming {
-            IncomingBody::Http1(body) => body.size_hint().exact(),
+            IncomingBody::Http1(body, _) => body.size_hint().exact(),
             IncomingBody::Http2(body) => body.length(),
         }
     }
@@ -143,7 +89,7 @@ impl BackendBody {
     /// Whether the body has ended.
     pub fn is_over(&self) -> bool {
         match &self.incoming {
-            IncomingBody::Http1(body) => body.is_end_stream(),
+            IncomingBody::Http1(body, _) => body.is_end_stream(),
             IncomingBody::Http2(body) => body.is_over(),
         }
     }

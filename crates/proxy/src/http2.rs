@@ -18,8 +18,8 @@ use http::{Request, Response, Version};
 use http_body::Body;
 use tokio::task::{AbortHandle, spawn_local};
 
-use crate::body::ProxiedBody;
 use crate::metered::{Allowance, MeteredSocket};
+use crate::upload::ProxiedBody;
 
 /// Maximum number of bytes of a response that are in memory because its reader is slow.
 const WINDOW: u32 = 256 << 10;

@@ -9,10 +9,10 @@ use hyper::client::conn::http1::SendRequest;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{Instant, sleep};
 
-use crate::body::ProxiedBody;
 use crate::http2::Http2Sender;
 use crate::key::Key;
 use crate::metered::Allowance;
+use crate::upload::ProxiedBody;
 
 /// Maximum number of idle connections to one backend.
 const MOST: usize = 64;

@@ -25,12 +25,14 @@ mod key;
 mod metered;
 mod names;
 pub mod tunnel;
+mod upload;
 mod waits;
 
 pub use backends::{BackendRequest, BackendResponse, Backends};
-pub use body::{BackendBody, BodyStream, ProxiedBody};
+pub use body::BackendBody;
 pub use failure::BackendFailure;
 pub use fcgi::{Applications, FastcgiBody, FastcgiFailure, FastcgiRequest, StderrSink};
 pub use key::BackendHandshake;
 pub use tunnel::TunnelStream;
+pub use upload::{BodyStream, ProxiedBody};
 pub use waits::Waits;

@@ -1,5 +1,5 @@
-//! A limit on the bytes that a backend sends before its response has a head. Interim responses without end would
-//! otherwise keep the thread busy.
+//! A limit on the bytes that a backend sends before its response has a head, and before each piece of the body. Interim
+//! responses, sizes of chunks and frames without end would otherwise keep the thread busy.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::connect::Socket;
 
-/// Maximum number of bytes before the end of a response's head: interim responses, the head, and the body's first
-/// bytes.
+/// Maximum number of bytes before the end of a response's head, and before a piece of its body: interim responses, the
+/// head, and bytes that are read ahead.
 const MOST: u64 = 1 << 20;
 
 /// The bytes that a backend may still send.
@@ -20,12 +20,12 @@ const MOST: u64 = 1 << 20;
 pub(crate) struct Allowance(Arc<AtomicU64>);
 
 impl Allowance {
-    /// A request is sent: its response begins.
+    /// A request is sent, or a part of its response has come.
     pub fn begin(&self) {
         self.0.store(MOST, Relaxed);
     }
 
-    /// The head of the response has come.
+    /// The bytes are of another protocol.
     pub fn end(&self) {
         self.0.store(u64::MAX, Relaxed);
     }
@@ -38,7 +38,9 @@ impl Allowance {
         self.0.store(left.saturating_sub(bytes), Relaxed);
         match left >= bytes {
             true => Ok(()),
-            false => Err(io::Error::other(format!("the backend sent {MOST} bytes before the end of a head"))),
+            false => {
+                Err(io::Error::other(format!("the backend sent {MOST} bytes without a head or a piece of a body")))
+            }
         }
     }
 }

@@ -18,11 +18,11 @@ use tokio::time::{Instant, sleep};
 use super::body::{FastcgiBody, StderrSink, read_head};
 use super::exchange::Exchange;
 use super::failure::FastcgiFailure;
-use crate::body::BodyStream;
 use crate::connect::{Socket, connect};
 use crate::failure::BackendFailure;
 use crate::key::Key;
 use crate::names::Names;
+use crate::upload::BodyStream;
 use crate::waits::Waits;
 
 /// Maximum number of idle connections to one application.

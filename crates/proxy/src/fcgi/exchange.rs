@@ -13,8 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::failure::FastcgiFailure;
-use crate::body::BodyStream;
 use crate::connect::Socket;
+use crate::upload::BodyStream;
 
 /// Maximum number of bytes that are read at once.
 const PIECE: usize = 32 << 10;

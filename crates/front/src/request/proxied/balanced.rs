@@ -52,7 +52,7 @@ pub async fn answer(
             Attempt::Answered(response) => {
                 let status = response.status().as_u16();
                 note(sending, balancer, member, balancer.settings.fail_on_status.contains(&status));
-                return deliver(sending, &passed, response, Some(running));
+                return deliver(sending, &passed, *response, Some(running));
             }
             Attempt::Failed(failure) => failure,
         };

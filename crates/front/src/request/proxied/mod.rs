@@ -65,7 +65,7 @@ pub struct Sending<'a> {
 
 /// The result of sending a request to a backend.
 enum Attempt {
-    Answered(BackendResponse),
+    Answered(Box<BackendResponse>),
     Failed(BackendFailure),
 }
 
@@ -97,7 +97,7 @@ pub async fn answer(
         return balanced::answer(&sending, to, name, &mut outgoing).await;
     }
     match sending.attempt(to, &mut outgoing).await? {
-        Attempt::Answered(response) => deliver(&sending, to, response, None),
+        Attempt::Answered(response) => deliver(&sending, to, *response, None),
         Attempt::Failed(failure) => Err(log_error(&sending, to, &failure)),
     }
 }
@@ -128,7 +128,7 @@ impl Sending<'_> {
         }
         self.context.begin_at_backend(self.has_body);
         Ok(match self.context.services.backends.send(to, waits(self.context, self.route, to), outgoing).await {
-            Ok(response) => Attempt::Answered(response),
+            Ok(response) => Attempt::Answered(Box::new(response)),
             Err(failure) => {
                 self.context.end_at_backend();
                 Attempt::Failed(failure)
@@ -209,8 +209,8 @@ fn takes_trailers(headers: &HeaderMap) -> bool {
     lists.flat_map(|list| list.split(',')).any(|word| word.trim().eq_ignore_ascii_case("trailers"))
 }
 
-/// Whether another proxy gets the client's `Proxy-Authorization`: as in httpd, not if this server has checked it, except
-/// with the variable proxy-chain-auth.
+/// Whether another proxy gets the client's `Proxy-Authorization`: as in httpd, not if this server has checked it,
+/// except with the variable proxy-chain-auth.
 fn passes_credentials(context: &RequestContext, way: Forwarding) -> bool {
     let is_checked = context.visitor().user().is_some();
     way == Forwarding::ByProxy && (!is_checked || context.has_variable("proxy-chain-auth"))

@@ -55,16 +55,28 @@ fn sorted(list: &str) -> String {
     names.join(", ")
 }
 
-/// A cookie without its value and its times, which differ from visit to visit.
+/// A cookie without its value and its times, which differ from visit to visit. Whether it outlives the browser, or is
+/// removed, remains.
 fn cookie(text: &str) -> String {
     let (pair, attributes) = text.split_once(';').unwrap_or((text, ""));
     let name = pair.split('=').next().unwrap_or_default();
-    let is_time = |attribute: &&str| {
-        let attribute = attribute.to_ascii_lowercase();
-        attribute.starts_with("expires=") || attribute.starts_with("max-age=")
-    };
-    let kept = attributes.split(';').map(str::trim).filter(|attribute| !attribute.is_empty() && !is_time(attribute));
-    std::iter::once(format!("{name}=…")).chain(kept.map(str::to_ascii_lowercase)).collect::<Vec<_>>().join("; ")
+    let attributes = attributes.split(';').map(|attribute| attribute.trim().to_ascii_lowercase());
+    let (times, mut kept): (Vec<String>, Vec<String>) = attributes
+        .filter(|attribute| !attribute.is_empty())
+        .partition(|attribute| attribute.starts_with("expires=") || attribute.starts_with("max-age="));
+    if !times.is_empty() {
+        kept.push(if times.iter().any(|time| is_over(time)) { "removed" } else { "kept for a time" }.to_owned());
+    }
+    std::iter::once(format!("{name}=…")).chain(kept).collect::<Vec<_>>().join("; ")
+}
+
+/// Whether the time removes the cookie: programs write the first day of 1970, or no seconds.
+fn is_over(time: &str) -> bool {
+    match time.split_once('=') {
+        Some(("max-age", seconds)) => seconds.trim().parse::<i64>().is_ok_and(|seconds| seconds <= 0),
+        Some((_, date)) => date.contains("1970"),
+        None => false,
+    }
 }
 
 #[cfg(test)]
@@ -80,7 +92,13 @@ mod tests {
         assert_eq!(shown("etag", "\"1-2\""), shown("etag", "W/\"3\""));
         assert_eq!(
             shown("set-cookie", "id=1; path=/; Expires=Thu, 01 Jan 2026 00:00:00 GMT; HttpOnly"),
-            shown("set-cookie", "id=2; Path=/; HttpOnly")
+            shown("set-cookie", "id=2; Path=/; HttpOnly; Max-Age=60")
+        );
+        assert_ne!(shown("set-cookie", "id=1; Max-Age=60"), shown("set-cookie", "id=1"));
+        assert_ne!(shown("set-cookie", "id=1; Max-Age=60"), shown("set-cookie", "id=; Max-Age=0"));
+        assert_eq!(
+            shown("set-cookie", "id=; max-age=0"),
+            shown("set-cookie", "id=; Expires=Thu, 01-Jan-1970 00:00:00 GMT")
         );
         assert_ne!(shown("set-cookie", "id=1; path=/"), shown("set-cookie", "id=1; path=/a"));
         assert_eq!(shown("location", "http://h/a"), "http://SITE/a");

@@ -1,6 +1,6 @@
 //! The comparison of one page.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use http::header::HeaderName;
 use serde::Serialize;
@@ -143,7 +143,11 @@ fn new_length(body: &NormalizedBody) -> usize {
 /// Headers that differ, unless the old server's own values do.
 fn of_headers(first: &ComparedHeaders, again: &ComparedHeaders, new: &ComparedHeaders) -> Vec<Difference> {
     let names: BTreeSet<&String> = first.keys().chain(new.keys()).collect();
-    let differs = |name: &&&String| first.get(**name) != new.get(**name) && first.get(**name) == again.get(**name);
+    let differs = |name: &&&String| {
+        let [first, again, new] = [first, again, new].map(|headers| headers.get(**name));
+        // A value that varies must be there.
+        first != new && (first == again || (first.is_some() && again.is_some() && new.is_none()))
+    };
     let shown = |name: &String| Difference::Header {
         name: name.clone(),
         old: first.get(name).cloned(),
@@ -152,14 +156,37 @@ fn of_headers(first: &ComparedHeaders, again: &ComparedHeaders, new: &ComparedHe
     names.iter().filter(differs).map(|name| shown(name)).collect()
 }
 
-/// The lines in which two pages of one server differ; `None`: the pages have different numbers of lines.
-fn volatile_lines(first: &[String], again: &[String]) -> Option<BTreeSet<usize>> {
+/// The lines in which two pages of one server differ, each with the bytes that both have at the begin and at the end;
+/// `None`: the pages have different numbers of lines.
+fn volatile_lines(first: &[String], again: &[String]) -> Option<BTreeMap<usize, (usize, usize)>> {
     let differing = || first.iter().zip(again).enumerate().filter(|(_, (one, other))| one != other);
-    (first.len() == again.len()).then(|| differing().map(|(at, _)| at).collect())
+    (first.len() == again.len()).then(|| differing().map(|(at, (one, other))| (at, stable(one, other))).collect())
 }
 
-fn of_lines(old: &[String], new: &[String], volatile: &BTreeSet<usize>) -> Option<Difference> {
-    let is_same = |at: usize| volatile.contains(&at) && at < new.len() || old.get(at) == new.get(at);
+/// Lengths of the words that two lines have in common at their begin and at their end. A word that begins alike may be
+/// a time or a token.
+fn stable(one: &str, other: &str) -> (usize, usize) {
+    let is_end = |byte: u8| byte.is_ascii_whitespace() || b"\"'<>=&;()".contains(&byte);
+    let (bytes, others) = (one.as_bytes(), other.as_bytes());
+    let same = bytes.iter().zip(others).take_while(|(one, other)| one == other).count();
+    let begin = bytes[..same].iter().rposition(|byte| is_end(*byte)).map_or(0, |at| at + 1);
+    let (bytes, others) = (&bytes[begin..], &others[begin..]);
+    let same = bytes.iter().rev().zip(others.iter().rev()).take_while(|(one, other)| one == other).count();
+    let end = bytes[bytes.len() - same..].iter().position(|byte| is_end(*byte)).map_or(0, |at| same - at);
+    (begin, end)
+}
+
+/// Whether a line has the begin and the end of a line that varies.
+fn is_like(line: &str, old: &str, (begin, end): (usize, usize)) -> bool {
+    let (line, old) = (line.as_bytes(), old.as_bytes());
+    line.len() >= begin + end && line[..begin] == old[..begin] && line[line.len() - end..] == old[old.len() - end..]
+}
+
+fn of_lines(old: &[String], new: &[String], volatile: &BTreeMap<usize, (usize, usize)>) -> Option<Difference> {
+    let is_same = |at: usize| match (volatile.get(&at), old.get(at), new.get(at)) {
+        (Some(stable), Some(old), Some(new)) => is_like(new, old, *stable),
+        (_, old, new) => old == new,
+    };
     let at = (0..old.len().max(new.len())).find(|at| !is_same(*at))?;
     let from = |lines: &[String]| lines.iter().skip(at).take(SHOWN).cloned().collect();
     Some(Difference::Text { line: at + 1, old: from(old), new: from(new) })
@@ -190,6 +217,11 @@ mod tests {
         let cut = compared([&first, &again], &answer(200, "a"));
         assert_eq!(cut.differences.len(), 1, "a line that varies must be there");
         assert!(compared([&first, &answer(200, "a\nb")], &first).varies);
+        let gone = compared([&first, &again], &answer(200, "a\nerror\nb"));
+        assert_eq!(gone.differences.len(), 1, "of a line that varies, the other words are compared");
+        let [one, other] = ["<i id=\"ab1\" x=\"1\">", "<i id=\"ab2\" x=\"1\">"].map(|body| answer(200, body));
+        assert!(compared([&one, &other], &answer(200, "<i id=\"f\" x=\"1\">")).differences.is_empty());
+        assert_eq!(compared([&one, &other], &answer(200, "<i id=\"f\" x=\"2\">")).differences.len(), 1);
     }
 
     #[test]
@@ -217,6 +249,7 @@ mod tests {
     fn headers_are_compared_unless_they_vary() {
         let with = |name: &str, value: &str| ComparedHeaders::from([(name.to_owned(), value.to_owned())]);
         assert_eq!(of_headers(&with("x", "1"), &with("x", "2"), &with("x", "3")), []);
+        assert_eq!(of_headers(&with("x", "1"), &with("x", "2"), &ComparedHeaders::new()).len(), 1);
         let found = of_headers(&with("x", "1"), &with("x", "1"), &ComparedHeaders::new());
         assert_eq!(found, [Difference::Header { name: "x".to_owned(), old: Some("1".to_owned()), new: None }]);
         assert_eq!(of_headers(&ComparedHeaders::new(), &ComparedHeaders::new(), &with("y", "1")).len(), 1);

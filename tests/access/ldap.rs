@@ -141,6 +141,19 @@ fn a_right_password_is_known_for_a_time_without_the_directory() {
 }
 
 #[test]
+fn a_reload_forgets_what_a_directory_has_answered() {
+    let site = site();
+    let mut directory = Directory::start(&site, ENTRIES);
+    let server = site.serve(&place("group", directory.port, "Require ldap-user ann"));
+    assert_eq!(status(&server, "group", "ann", "secret"), 200);
+    directory.stop();
+    server.reload().succeeded();
+    until("the answer is forgotten", || status(&server, "group", "ann", "secret") == 500);
+    directory.restart();
+    until("the directory is asked again", || status(&server, "group", "ann", "secret") == 200);
+}
+
+#[test]
 fn a_directory_that_hangs_holds_up_its_own_place_alone() {
     let site = site();
     let directory = Directory::start(&site, ENTRIES);

@@ -45,9 +45,18 @@ pub fn remember(rules: &AccessRules, query: HashQuery<'_>, text: &str) {
     }
 }
 
-/// Removes all hashes, because the configuration has changed.
+/// When the configuration was read last: answers of directories before that count no more.
+static READ: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Removes all hashes and answers of directories, because the configuration was read again.
 pub fn forget() {
     lock().clear();
+    *READ.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+}
+
+/// Whether an answer is of the current configuration.
+pub fn is_current(since: Instant) -> bool {
+    READ.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|read| since >= read)
 }
 
 impl CacheKey {

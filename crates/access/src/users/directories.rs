@@ -134,7 +134,8 @@ impl Users {
 
     fn answer(&self, question: &DirectoryQuestion, life: Duration) -> Option<DirectoryAnswer> {
         let mut answers = self.answers.borrow_mut();
-        answers.get(&self.digest(question)).filter(|(since, _)| since.elapsed() < life).map(|(_, known)| known.clone())
+        let (since, known) = answers.get(&self.digest(question))?;
+        (since.elapsed() < life && crate::cached::is_current(*since)).then(|| known.clone())
     }
 
     fn digest(&self, question: &DirectoryQuestion) -> [u64; 2] {

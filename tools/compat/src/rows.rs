@@ -100,7 +100,7 @@ pub fn page() -> String {
         let tests = row.tests.replace(", ", "<br>");
         let _ = writeln!(page, "| {name} | {} | {tests} | {} |", row.state.word(), row.note);
     }
-    page + include_str!("mod_perl_2_tests.md")
+    page + include_str!("mod_perl_2_tests.md") + include_str!("public_configurations.md")
 }
 
 #[cfg(test)]

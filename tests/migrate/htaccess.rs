@@ -1,7 +1,6 @@
 //! `.htaccess` files: never changed in place; `htaccess.patch` has the changes.
 
-use std::fs::File;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::{has_rows, serve};
 use crate::support::{Finished, Site};
@@ -38,8 +37,7 @@ fn a_patch_has_the_changes_and_closes_what_was_closed() {
     has_rows(&site, "new/report.txt", "To be decided", &[&format!("{php}; {END}"), &format!("{form}; {END}"), run]);
     assert!(site.read("new/report.html").contains(&site.filled("<td>@DIR@/htdocs/closed/.htaccess:3</td>")));
 
-    let patch = File::open(site.path("new/htaccess.patch")).expect("the patch");
-    Finished::of(Command::new("patch").args(["-d", "/", "-p1"]).stdin(Stdio::from(patch))).succeeded();
+    Finished::of(Command::new("patch").args(["-d", "/", "-p1", "-i"]).arg(site.path("new/htaccess.patch"))).succeeded();
     let changed = site.read("htdocs/the open/.htaccess");
     assert!(
         changed.starts_with("# The settings of PHP.\n# migrate: php_value: ")

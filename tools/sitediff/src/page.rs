@@ -177,7 +177,8 @@ fn stable(one: &str, other: &str) -> (usize, usize) {
 }
 
 /// Whether a line has the begin and the end of a line that varies.
-fn is_like(line: &str, old: &str, (begin, end): (usize, usize)) -> bool {
+fn is_like(line: &str, old: &str, stable: (usize, usize)) -> bool {
+    let (begin, end) = stable;
     let (line, old) = (line.as_bytes(), old.as_bytes());
     line.len() >= begin + end && line[..begin] == old[..begin] && line[line.len() - end..] == old[old.len() - end..]
 }

@@ -133,8 +133,8 @@ impl ConfigReader<'_> {
         !module.starts_with('!') && !(self.source.is_module)(module)
     }
 
-    /// Records a line that is not left in the tree. Lines of macros have no place of their own: of these, only files are
-    /// recorded.
+    /// Records a line that is not left in the tree. Lines of macros have no place of their own: of these, only files
+    /// are recorded.
     pub(super) fn pass(&mut self, name: &str, args: &[String], at: &At) {
         let name = match &self.used_at {
             Some(_) if name == INCLUDED => INCLUDED_BY_MACRO,

@@ -39,7 +39,13 @@ pub fn mend(config: &Config, found: &FoundHtaccess<'_>, text: &str, ledger: &mut
         now = copies.edit_one(&ledger.edits());
     }
     let real = real?;
-    (now != text).then(|| HtaccessCopy { file: real, old: text.to_owned(), new: now })
+    // The changed file needs no word about its change.
+    (now != text).then(|| HtaccessCopy { file: real, old: text.to_owned(), new: now.replace(&until_patched(), "") })
+}
+
+/// End of the sentence about a line that the patch changes.
+fn until_patched() -> String {
+    format!("; requests below are answered 500 until it is changed: {HTACCESS_PATCH} does it")
 }
 
 struct HtaccessLines<'a> {
@@ -58,7 +64,7 @@ impl HtaccessLines<'_> {
         let was_refused = error.message.contains("is not allowed in .htaccess files");
         let edit = if was_refused || !self.changes { None } else { self.edit(&error.message, &place, copies) };
         let end = match &edit {
-            Some(_) => format!("; requests below are answered 500 until it is changed: {HTACCESS_PATCH} does it"),
+            Some(_) => until_patched(),
             None => "; requests below are answered 500 until it is changed".to_owned(),
         };
         let sentence = format!("{}{end}", super::ledger::without_help(&error.message));

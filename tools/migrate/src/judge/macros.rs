@@ -32,7 +32,7 @@ struct MacroLine {
     text: String,
     /// Whether the line contains a parameter or a variable.
     varies: bool,
-    /// Parameters of the macro.
+    /// The words that `Use` replaces by its values.
     parameters: Rc<[String]>,
 }
 

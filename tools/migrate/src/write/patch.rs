@@ -29,20 +29,21 @@ pub fn patch(copies: &[HtaccessCopy]) -> String {
 /// One hunk with the whole file. Lines that both texts have follow each other in the same order.
 fn hunk(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (lines(old), lines(new));
-    let (mut out, mut at) = (String::new(), 0);
+    let (mut out, mut at, mut added) = (String::new(), 0, String::new());
     for line in &new {
         let rest = old.get(at..).unwrap_or_default();
         match rest.iter().position(|other| other == line) {
             Some(skipped) if is_kept(rest, skipped, &new) => {
                 rest[..skipped].iter().for_each(|gone| add(&mut out, '-', gone));
+                out.push_str(&std::mem::take(&mut added));
                 add(&mut out, ' ', line);
                 at += skipped + 1;
             }
-            _ => add(&mut out, '+', line),
+            _ => add(&mut added, '+', line),
         }
     }
     old.get(at..).unwrap_or_default().iter().for_each(|gone| add(&mut out, '-', gone));
-    format!("@@ -1,{} +1,{} @@\n{out}", old.len(), new.len())
+    format!("@@ -1,{} +1,{} @@\n{out}{added}", old.len(), new.len())
 }
 
 /// Whether the lines before are gone from the new text.
@@ -70,7 +71,7 @@ mod tests {
     #[test]
     fn changed_lines_are_replaced_and_the_end_of_the_file_is_marked() {
         let copy = HtaccessCopy { file: "/a b".into(), old: "x\ny\nz".to_owned(), new: "x\n# y\nz\n".to_owned() };
-        let expected = "--- /a b\t\n+++ /a b\t\n@@ -1,3 +1,3 @@\n x\n+# y\n+z\n-y\n-z\n\\ No newline at end of file\n";
+        let expected = "--- /a b\t\n+++ /a b\t\n@@ -1,3 +1,3 @@\n x\n-y\n-z\n\\ No newline at end of file\n+# y\n+z\n";
         assert_eq!(patch(&[copy]), expected);
     }
 }

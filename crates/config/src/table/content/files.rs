@@ -197,7 +197,7 @@ fn set_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 }
 
 /// `SetHandler name`
-pub(super) fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
+fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
     let handler = handler(draft, name)?;
     if matches!(handler, Handler::PerlScript | Handler::ModPerl) {
         draft.code_handlers.push((draft.at.clone(), draft.position.section));

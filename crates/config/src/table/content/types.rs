@@ -1,6 +1,5 @@
 //! MIME types, handlers, encodings, languages and charsets by file extension.
 
-use super::files::set_handler;
 use super::proxy::fastcgi;
 use crate::draft::Draft;
 use crate::model::handler::Handler;
@@ -144,16 +143,19 @@ fn remove_handler(draft: &mut Draft, extensions: &[String]) -> Result<(), String
     Ok(())
 }
 
-/// The handler that a type names. In httpd the type of a file without a handler is its handler: a program with this type
-/// would be sent as text.
+/// The handler that a type names. In httpd the type of a file without a handler is its handler: otherwise a program with
+/// this type would be sent as text.
 fn handler_of_type(kind: &str) -> Option<&'static str> {
     ["cgi-script", TYPE_OF_PROGRAMS].iter().any(|known| kind.eq_ignore_ascii_case(known)).then_some("cgi-script")
 }
 
 /// `ForceType type|None`
 fn force(draft: &mut Draft, name: &str) -> Result<(), String> {
-    if let Some(handler) = handler_of_type(name) {
-        return set_handler(draft, handler);
+    if let Some(name) = handler_of_type(name) {
+        let handler = handler(draft, name)?;
+        let settings = draft.settings();
+        (settings.handler, settings.unsets_handler) = (Some(handler), false);
+        return Ok(());
     }
     if !name.contains('/') && !name.eq_ignore_ascii_case("none") {
         return Err(format!("expected a MIME type like text/html, or None, got \"{name}\""));

@@ -3,38 +3,20 @@
 use crate::request::at::LocatedRequest;
 use crate::request::phases::{Going, PhaseEnd};
 use crate::request::request_error::log_error;
-use crate::request::variables;
 use config::response::ssl::Ssl;
 use config::tls::client_auth::ClientVerify;
-use config::work;
 use wire::frame::SeenCertificate;
 
 /// Lets the connection's client into the place, or answers 403.
 pub(super) fn check(at: LocatedRequest<'_>) -> Going {
     let (place, request) = (&at.settings().response.ssl, at.request);
-    let seen = apache::certificate(request);
-    match refusal(place, apache::is_https(request), seen).or_else(|| unmet(request, place, seen)) {
+    match refusal(place, apache::is_https(request), apache::certificate(request)) {
         None => Ok(()),
         Some(why) => {
             log_error(request, why);
             Err(PhaseEnd(403))
         }
     }
-}
-
-/// Why `SSLRequire` of the place refuses the client. As in httpd, it demands nothing of a request without TLS.
-fn unmet(request: u64, place: &Ssl, seen: SeenCertificate) -> Option<&'static str> {
-    if seen == SeenCertificate::WithoutTls {
-        return None;
-    }
-    let allowance = work::Allowance::default();
-    let holds = |condition| variables::is_true(request, None, condition, &allowance);
-    let all_hold = place.conditions.iter().all(holds);
-    if allowance.is_used_up() {
-        log_error(request, &work::Allowance::message());
-        return Some("SSLRequire: the expression has no value in a subrequest or a redirect of Perl code");
-    }
-    (!all_hold).then_some("SSLRequire: the expression is not true")
 }
 
 /// Why the place refuses the client.
@@ -45,6 +27,9 @@ fn refusal(place: &Ssl, is_secure: bool, seen: SeenCertificate) -> Option<&'stat
     // As in httpd, nothing else is demanded of a request without TLS.
     if seen == SeenCertificate::WithoutTls {
         return None;
+    }
+    if !place.conditions.is_empty() {
+        return Some("SSLRequire: is not evaluated in a subrequest or a redirect of Perl code, which is refused");
     }
     let verify = place.verify();
     match seen {

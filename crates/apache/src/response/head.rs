@@ -53,15 +53,14 @@ impl RequestRec {
             return self.fail_status();
         }
         let implied = self.implied_type();
-        let (headers, always) = self.headers(&implied);
-        if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
+        let head = self.head(&implied);
+        if let Some((name, _)) = head.headers.iter().find(|(name, value)| !is_header(name, value)) {
             return self.fail_invalid(&name.clone());
         }
-        if !fits(&headers) {
+        if !fits(&head.headers) {
             return self.fail_long_head();
         }
-        self.output.stage =
-            Stage::Ready(Head { status: self.status, reason: self.reason(self.status), headers, always });
+        self.output.stage = Stage::Ready(head);
     }
 
     /// The content type where no handler has set one: by the file's name, else the default.
@@ -73,8 +72,8 @@ impl RequestRec {
     }
 
     /// `$r->content_type` and `$r->content_encoding` take precedence over the tables; the tables' content type
-    /// over `default_type`. Also returns the number of those of `err_headers_out`, which are the last.
-    fn headers(&self, default_type: &[u8]) -> (Vec<(Vec<u8>, Vec<u8>)>, u16) {
+    /// over `default_type`.
+    fn head(&self, default_type: &[u8]) -> Head {
         let mut headers = Vec::new();
         let own_type = self.known_text(Text::ContentType);
         let tables = [Id::HeadersOut, Id::ErrHeadersOut];
@@ -97,7 +96,7 @@ impl RequestRec {
             headers.extend(sent.map(|(name, value)| (name.to_vec(), value.to_vec())));
             always = count(headers.get(first..).unwrap_or_default());
         }
-        (headers, always)
+        Head { status: self.status, reason: self.reason(self.status), headers, always }
     }
 
     /// The reason phrase in `$r->status_line`, if the line has the status that is sent.
@@ -109,8 +108,7 @@ impl RequestRec {
 
     /// The head that a file is sent with. The front checks it against HTTP's rules.
     pub fn file_head(&self) -> Head {
-        let (headers, always) = self.headers(b"");
-        Head { status: self.status, reason: self.reason(self.status), headers, always }
+        self.head(b"")
     }
 
     /// Starts a head that PSGI gives; below 200, of an informational response.

@@ -143,8 +143,8 @@ fn remove_handler(draft: &mut Draft, extensions: &[String]) -> Result<(), String
     Ok(())
 }
 
-/// The handler that a type names. In httpd the type of a file without a handler is its handler: otherwise a program with
-/// this type would be sent as text.
+/// The handler that a type names. In httpd the type of a file without a handler is its handler: otherwise a program
+/// with this type would be sent as text.
 fn handler_of_type(kind: &str) -> Option<&'static str> {
     ["cgi-script", TYPE_OF_PROGRAMS].iter().any(|known| kind.eq_ignore_ascii_case(known)).then_some("cgi-script")
 }

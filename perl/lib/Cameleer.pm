@@ -11,7 +11,7 @@ our $VERSION = '0.1.0';
 
 # Longest name of a sub, with its packages. perl makes a package for each part of a name, called by all parts up
 # to it: a longer name would cost memory by its square.
-use constant LONGEST_NAME => 4096;
+use constant MAX_NAME_BYTES => 4096;
 
 # A file required from elsewhere would die with messages that show frames of the server.
 sub require_file ($file) {
@@ -122,7 +122,7 @@ sub resolve_handler ($name) {
         return ( Apache::Phases::dispatching( $1, $2 ), undef );
     }
     return ( anonymous($name), undef ) if $name =~ /\A\s*sub\b/;
-    die 'a text of ' . length($name) . ' characters names no handler: expected at most ' . LONGEST_NAME . "\n" if length $name > LONGEST_NAME;
+    die 'a text of ' . length($name) . ' characters names no handler: expected at most ' . MAX_NAME_BYTES . "\n" if length $name > MAX_NAME_BYTES;
     $name =~ s/\A[+-]//;
     return ( of_object( $1, $2 ), undef ) if $name =~ /\A\$(\w+(?:::\w+)*)->(\w+)\z/;
     return method( $1, $2 ) if $name =~ /\A(\w+(?:::\w+)*)->(\w+)\z/;

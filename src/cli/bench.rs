@@ -22,7 +22,7 @@ The report is explained in docs/bench.md";
 /// Default duration, in seconds.
 const SECONDS: f64 = 10.0;
 /// Maximum size in bytes of a request body, which is held in memory.
-const LARGEST_BODY: u64 = 256 << 20;
+const MAX_BODY_BYTES: u64 = 256 << 20;
 
 /// Measure how fast a server answers
 #[derive(Debug, Args)]
@@ -275,20 +275,20 @@ fn clear_progress(plan: &RunPlan) {
 fn read_body(path: &Path) -> anyhow::Result<Vec<u8>> {
     let mut body = Vec::new();
     let file = File::open(path).with_context(|| format!("--body {}", path.display()))?;
-    file.take(LARGEST_BODY + 1).read_to_end(&mut body).with_context(|| format!("--body {}", path.display()))?;
-    if body.len() as u64 > LARGEST_BODY {
-        bail!("--body {}: more than {} MB", path.display(), LARGEST_BODY >> 20);
+    file.take(MAX_BODY_BYTES + 1).read_to_end(&mut body).with_context(|| format!("--body {}", path.display()))?;
+    if body.len() as u64 > MAX_BODY_BYTES {
+        bail!("--body {}: more than {} MB", path.display(), MAX_BODY_BYTES >> 20);
     }
     Ok(body)
 }
 
 /// Maximum duration in seconds, about ten years: adding it to the present time must not overflow.
-const LONGEST: f64 = 3e8;
+const MAX_SECONDS: f64 = 3e8;
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 =
         text.trim_end_matches('s').parse().map_err(|_| "expected seconds, such as 10 or 0.5".to_owned())?;
-    let fits = (0.0..=LONGEST).contains(&seconds);
+    let fits = (0.0..=MAX_SECONDS).contains(&seconds);
     fits.then(|| Duration::from_secs_f64(seconds)).ok_or_else(|| "expected seconds from 0 to ten years".to_owned())
 }
 

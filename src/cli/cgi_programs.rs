@@ -5,7 +5,7 @@ use compat::programs::{CgiProgram, MissedFile, Programs};
 use config::program::CgiMode;
 
 /// Maximum number of lines per kind.
-const MOST_LINES: usize = 20;
+const MAX_LINES: usize = 20;
 
 /// Message if the search has reached a limit.
 pub const CUT: &str = "the folders of CGI programs are large: not all of their files were checked";
@@ -55,9 +55,9 @@ fn not_compiled(programs: &Programs) -> Option<String> {
 }
 
 fn short(mut lines: Vec<String>, rest: &str) -> Vec<String> {
-    let more = lines.len().saturating_sub(MOST_LINES);
+    let more = lines.len().saturating_sub(MAX_LINES);
     if more > 0 {
-        lines.truncate(MOST_LINES);
+        lines.truncate(MAX_LINES);
         lines.push(format!("and {more} more {rest}"));
     }
     lines

@@ -15,7 +15,7 @@ use toolkit::origin::origin;
 use toolkit::{Misuse, directives, print, print_error};
 
 /// Maximum number of directives in the line about lines without effect.
-const MOST_NAMES: usize = 5;
+const MAX_NAMES: usize = 5;
 
 /// Check a configuration, compile its Perl, and report errors.
 #[derive(Debug, Args)]
@@ -118,8 +118,8 @@ fn without_effect(warnings: &[&ConfigError]) -> Option<String> {
             names.push(name);
         }
     }
-    let more = names.len().saturating_sub(MOST_NAMES);
-    names.truncate(MOST_NAMES);
+    let more = names.len().saturating_sub(MAX_NAMES);
+    names.truncate(MAX_NAMES);
     let more = if more > 0 { format!(" and {more} other directives") } else { String::new() };
     let (lines, have) = if warnings.len() == 1 { ("line", "has") } else { ("lines", "have") };
     let names = names.join(", ");

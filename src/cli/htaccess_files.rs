@@ -7,9 +7,9 @@ use compat::htaccess::{FoundHtaccess, LeftOut, search};
 use config::{At, ChainLoad, Config, ConfigError, TOO_HEAVY};
 
 /// Maximum number of errors that are reported for one file.
-const MOST_ERRORS: usize = 20;
+const MAX_ERRORS: usize = 20;
 /// Maximum number of paths in a note.
-const MOST_PATHS: usize = 3;
+const MAX_PATHS: usize = 3;
 
 /// Result of a check of all files.
 #[derive(Default)]
@@ -60,8 +60,8 @@ impl CheckedHtaccess {
             }
             Err(mut errors) => {
                 errors.sort_by_key(|error| error.at.as_ref().map(|at| at.line));
-                let more = errors.len().saturating_sub(MOST_ERRORS);
-                self.errors.extend(errors.into_iter().take(MOST_ERRORS));
+                let more = errors.len().saturating_sub(MAX_ERRORS);
+                self.errors.extend(errors.into_iter().take(MAX_ERRORS));
                 if more > 0 {
                     self.errors.push(ConfigError { at: None, message: format!("{}: {more} further errors", at.file) });
                 }
@@ -96,7 +96,7 @@ fn notes(left_out: &LeftOut) -> Vec<String> {
 
 /// The first of some paths, and the number of the others.
 fn some(paths: &[PathBuf], what: &str) -> String {
-    let named: Vec<_> = paths.iter().take(MOST_PATHS).map(|path| path.display().to_string()).collect();
+    let named: Vec<_> = paths.iter().take(MAX_PATHS).map(|path| path.display().to_string()).collect();
     match paths.len() - named.len() {
         0 => named.join(", "),
         more => format!("{} and {more} more {what}", named.join(", ")),

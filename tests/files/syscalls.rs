@@ -305,8 +305,8 @@ fn names_below_a_missing_folder_are_not_looked_up() {
 /// Depth of the nested folders that exist.
 const DEEP: usize = 300;
 /// Upper bounds for one request, whatever its path: calls of openat2, and all file calls.
-const MOST_OPENED: usize = 40;
-const MOST_CALLS: usize = 60;
+const MAX_OPENED: usize = 40;
+const MAX_CALLS: usize = 60;
 
 /// Paths of nearly the maximum length that end, or leave the existing folders, at different places.
 fn long_paths() -> Vec<String> {
@@ -340,7 +340,7 @@ fn the_longest_path_costs_few_looks_wherever_it_ends() {
                     let calls = trace.end();
                     [calls.len(), calls.iter().filter(|call| call.contains("openat2(")).count()]
                 };
-                let is_few = |[calls, opened]: &[usize; 2]| *opened <= MOST_OPENED && *calls <= MOST_CALLS;
+                let is_few = |[calls, opened]: &[usize; 2]| *opened <= MAX_OPENED && *calls <= MAX_CALLS;
                 let [calls, opened] = fewest(calls_and_opened, is_few);
                 assert!(
                     is_few(&[calls, opened]),

@@ -9,7 +9,7 @@ use crate::support::{Finished, Server, peak_memory, peak_memory_if_it_runs, unti
 
 const LARGE: u64 = 256 << 20;
 const FEW_FRAMES: &str = "H2MaxControlFramesPerSecond 50\n";
-const MOST_GROWTH: u64 = 100 << 20;
+const MAX_GROWTH: u64 = 100 << 20;
 
 /// Sum of the peak memory of front and workers, in bytes.
 fn memory(server: &Server) -> u64 {
@@ -37,7 +37,7 @@ fn a_large_file_is_downloaded() {
     let url = server.site.filled(url);
     Finished::of(Command::new("nghttp").args(["-n", &url])).succeeded();
     until("both are logged", || server.site.read("access.log") == format!("200 {LARGE} +\n").repeat(2));
-    assert!(memory(&server) < before + MOST_GROWTH);
+    assert!(memory(&server) < before + MAX_GROWTH);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_large_answer_from_a_program_is_downloaded_over_tls() {
         &["--http2", "-o", "/dev/null", "-w", "%{http_version} %{size_download}", "https://localhost:@PORT@/"],
     );
     assert_eq!(output.succeeded().out, format!("2 {LARGE}"));
-    assert!(memory(&server) < before + MOST_GROWTH);
+    assert!(memory(&server) < before + MAX_GROWTH);
 }
 
 #[test]
@@ -65,5 +65,5 @@ fn a_large_file_is_uploaded() {
     let output = curl(&server, &["--http2-prior-knowledge", "-T", "@DIR@/large", "http://localhost:@PORT@/"]);
     let out = output.succeeded().out;
     assert!(out.starts_with("PUT HTTP/2.0"), "{out}");
-    assert!(memory(&server) < before + MOST_GROWTH);
+    assert!(memory(&server) < before + MAX_GROWTH);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const STEP: Duration = Duration::from_millis(5);
 /// The longest pause between two checks of a condition. More frequent checks would take CPU time from other tests.
-const LONGEST_PAUSE: Duration = Duration::from_millis(40);
+const MAX_PAUSE: Duration = Duration::from_millis(40);
 
 /// The longest time that a test waits for a condition: `CAMELEER_PATIENCE` in seconds, by default 120 s. Only a failing
 /// test waits that long.
@@ -74,7 +74,7 @@ pub fn comes_true(limit: Duration, mut condition: impl FnMut() -> bool) -> bool 
             return false;
         }
         sleep(pause);
-        pause = (pause * 3 / 2).min(LONGEST_PAUSE);
+        pause = (pause * 3 / 2).min(MAX_PAUSE);
     }
     true
 }

@@ -30,7 +30,7 @@ fn tables() -> Vec<Layers> {
 }
 
 /// The limit on files per folder. A longer list is hard to survey.
-const MOST_FILES: usize = 20;
+const MAX_FILES: usize = 20;
 
 /// The source folder of each crate.
 pub fn crates() -> Vec<String> {
@@ -142,6 +142,6 @@ fn no_folder_has_too_many_files() {
     for file in homes.flat_map(|home| ["rs", "c", "h"].map(|ending| files(Path::new(&home), ending))).flatten() {
         *sizes.entry(file.with_file_name("").display().to_string().trim_end_matches('/').to_owned()).or_default() += 1;
     }
-    let crowded: Vec<_> = sizes.iter().filter(|(_, size)| **size > MOST_FILES).collect();
-    assert!(crowded.is_empty(), "{crowded:?}: more than {MOST_FILES} files; give those of one idea a folder");
+    let crowded: Vec<_> = sizes.iter().filter(|(_, size)| **size > MAX_FILES).collect();
+    assert!(crowded.is_empty(), "{crowded:?}: more than {MAX_FILES} files; give those of one idea a folder");
 }

@@ -10,9 +10,9 @@ use base::cache::BoundedCache;
 use config::access::{AccessRules, CacheContext};
 
 /// Maximum number of hashes.
-const MOST: usize = 4096;
+const MAX_HASHES: usize = 4096;
 /// Maximum length of name, realm, path and hash together, in bytes.
-const LONGEST: usize = 2048;
+const MAX_BYTES: usize = 2048;
 
 /// The user of a hash, and the places for which it was found.
 #[derive(PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ struct CacheKey {
     realm: Option<String>,
 }
 
-type Hashes = BoundedCache<CacheKey, (Instant, String), MOST>;
+type Hashes = BoundedCache<CacheKey, (Instant, String), MAX_HASHES>;
 
 static HASHES: LazyLock<Mutex<Hashes>> = LazyLock::new(Mutex::default);
 
@@ -40,7 +40,7 @@ pub fn hash_of(rules: &AccessRules, query: HashQuery<'_>) -> Option<String> {
 
 /// Stores the hash of a user, which a provider has found.
 pub fn remember(rules: &AccessRules, query: HashQuery<'_>, text: &str) {
-    if let Some(key) = CacheKey::of(rules, query).filter(|key| key.size() + text.len() <= LONGEST) {
+    if let Some(key) = CacheKey::of(rules, query).filter(|key| key.size() + text.len() <= MAX_BYTES) {
         lock().put(key, (Instant::now(), text.to_owned()));
     }
 }

@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 
 use base::stamp::Stamp;
 use config::regular;
-use databases::{DbmFile, LONGEST_DBM};
+use databases::{DbmFile, MAX_DBM_BYTES};
 
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum number of cached files; `.htaccess` files can name any number.
-const MOST: usize = 256;
+const MAX_FILES: usize = 256;
 /// Maximum size of all cached contents, in bytes.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_TOTAL_BYTES: usize = 16 << 20;
 
 /// Parsed contents of one kind of file.
 pub trait Contents: Sized {
     /// Maximum size of a file in bytes.
-    const LONGEST: u64;
+    const MAX_BYTES: u64;
 
     fn of_bytes(bytes: Vec<u8>) -> Result<Self, String>;
 
@@ -56,7 +56,7 @@ pub struct FileLook<T> {
 }
 
 impl Contents for DbmFile {
-    const LONGEST: u64 = LONGEST_DBM;
+    const MAX_BYTES: u64 = MAX_DBM_BYTES;
 
     fn of_bytes(bytes: Vec<u8>) -> Result<DbmFile, String> {
         DbmFile::parse(bytes)
@@ -89,10 +89,10 @@ impl<T: Contents> FileCache<T> {
     pub fn learn(&self, look: FileLook<T>) {
         let mut files = self.0.borrow_mut();
         files.remove(&look.path);
-        let mut free = MOST_BYTES.saturating_sub(size(&look.held));
+        let mut free = MAX_TOTAL_BYTES.saturating_sub(size(&look.held));
         let mut newest: Vec<_> = files.drain().collect();
         newest.sort_by_key(|(_, known)| std::cmp::Reverse(known.checked));
-        newest.truncate(MOST - 1);
+        newest.truncate(MAX_FILES - 1);
         files.extend(newest.into_iter().take_while(|(_, known)| {
             let size = size(&known.held);
             let fits = size <= free;
@@ -138,7 +138,7 @@ fn look<T: Contents>(path: &Path, before: Option<(Stamp, Arc<T>)>) -> io::Result
     {
         return Ok((known, contents));
     }
-    let (it, bytes) = regular::read(path, T::LONGEST)?;
+    let (it, bytes) = regular::read(path, T::MAX_BYTES)?;
     let contents = T::of_bytes(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
     Ok((Stamp::of(&it), Arc::new(contents)))
 }
@@ -162,10 +162,10 @@ mod tests {
     struct Text(String);
 
     impl Contents for Text {
-        const LONGEST: u64 = 32 << 20;
+        const MAX_BYTES: u64 = 32 << 20;
 
         fn of_bytes(bytes: Vec<u8>) -> Result<Text, String> {
-            text(bytes, Self::LONGEST).map(Text)
+            text(bytes, Self::MAX_BYTES).map(Text)
         }
 
         fn size(&self) -> usize {
@@ -213,10 +213,10 @@ mod tests {
             held: Ok(Arc::new(Text("x".repeat(size)))),
         };
         (0..1000).for_each(|n| files.learn(look(n.to_string(), 1)));
-        assert_eq!(cached(&files), (MOST, MOST));
+        assert_eq!(cached(&files), (MAX_FILES, MAX_FILES));
         (0..10).for_each(|n| files.learn(look(format!("large {n}"), 4 << 20)));
         let (_, bytes) = cached(&files);
-        assert!(bytes <= MOST_BYTES, "{bytes}");
+        assert!(bytes <= MAX_TOTAL_BYTES, "{bytes}");
         assert!(files.get(Path::new("large 9"), Instant::now()).is_ok(), "the file that was read last is cached");
     }
 }

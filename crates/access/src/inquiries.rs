@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::requires::AccessInquiry;
 
 /// Maximum number of answers of directories and name servers for one request.
-const MOST: usize = 100;
+const MAX_ANSWERS: usize = 100;
 /// Error message of a request whose rules need too many answers.
 pub const TOO_MANY_INQUIRIES: &str = "Require needs more than 100 answers of directories and name servers";
 
@@ -28,7 +28,7 @@ impl Inquiries {
 
     /// The open inquiry. An error if there is none, or if the request has its maximum of answers.
     pub fn take_open(&self) -> Result<AccessInquiry, &'static str> {
-        self.open.take().filter(|_| self.answers.len() < MOST).ok_or(TOO_MANY_INQUIRIES)
+        self.open.take().filter(|_| self.answers.len() < MAX_ANSWERS).ok_or(TOO_MANY_INQUIRIES)
     }
 
     /// Stores an answer: whether `inquiry` is met.
@@ -45,15 +45,15 @@ mod tests {
     fn an_unknown_answer_is_open_until_it_is_added_and_the_number_of_answers_is_bounded() {
         let mut inquiries = Inquiries::default();
         let about = |name: usize| AccessInquiry::Forward(vec![name.to_string()]);
-        for name in 0..MOST {
+        for name in 0..MAX_ANSWERS {
             assert_eq!(inquiries.learned(&about(name)), None);
             let open = inquiries.take_open().expect("an open inquiry");
             assert_eq!(open, about(name));
             inquiries.add(open, name % 2 == 0);
             assert_eq!(inquiries.learned(&about(name)), Some(name % 2 == 0));
         }
-        assert_eq!(inquiries.learned(&about(MOST)), None);
+        assert_eq!(inquiries.learned(&about(MAX_ANSWERS)), None);
         assert_eq!(inquiries.take_open(), Err(TOO_MANY_INQUIRIES));
-        assert!(TOO_MANY_INQUIRIES.contains(&MOST.to_string()));
+        assert!(TOO_MANY_INQUIRIES.contains(&MAX_ANSWERS.to_string()));
     }
 }

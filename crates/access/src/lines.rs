@@ -29,7 +29,7 @@ pub struct UserHash<'a> {
 }
 
 /// Maximum number of lines with a colon. The shortest line with a hash has 16 bytes.
-const MOST_LINES: usize = 1 << 20;
+const MAX_LINES: usize = 1 << 20;
 
 /// A group file: groups and their users.
 #[derive(Debug)]
@@ -42,10 +42,10 @@ pub struct GroupFile {
 }
 
 impl Contents for PasswordFile {
-    const LONGEST: u64 = 16 << 20;
+    const MAX_BYTES: u64 = 16 << 20;
 
     fn of_bytes(bytes: Vec<u8>) -> Result<PasswordFile, String> {
-        text(bytes, Self::LONGEST).and_then(PasswordFile::parse)
+        text(bytes, Self::MAX_BYTES).and_then(PasswordFile::parse)
     }
 
     fn size(&self) -> usize {
@@ -80,14 +80,14 @@ impl UserLine {
 
 /// Checks that a count is within the limit.
 fn few(count: usize, what: &str) -> Result<usize, String> {
-    if count <= MOST_LINES { Ok(count) } else { Err(format!("the file has more than {MOST_LINES} {what}")) }
+    if count <= MAX_LINES { Ok(count) } else { Err(format!("the file has more than {MAX_LINES} {what}")) }
 }
 
 impl Contents for GroupFile {
-    const LONGEST: u64 = 4 << 20;
+    const MAX_BYTES: u64 = 4 << 20;
 
     fn of_bytes(bytes: Vec<u8>) -> Result<GroupFile, String> {
-        text(bytes, Self::LONGEST).and_then(GroupFile::parse)
+        text(bytes, Self::MAX_BYTES).and_then(GroupFile::parse)
     }
 
     fn size(&self) -> usize {
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_file_with_too_many_lines_or_members_is_refused() {
-        let lines = "a:\n".repeat(MOST_LINES + 1);
-        let members = format!("all:{}", " a".repeat(MOST_LINES + 1));
+        let lines = "a:\n".repeat(MAX_LINES + 1);
+        let members = format!("all:{}", " a".repeat(MAX_LINES + 1));
         assert_eq!(PasswordFile::parse(lines).map(|_| ()), Err("the file has more than 1048576 lines".to_owned()));
         assert_eq!(
             GroupFile::parse(members).map(|_| ()),

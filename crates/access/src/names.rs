@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, ToSocketAddrs};
 
-use config::access::MOST_FORWARD_NAMES;
+use config::access::MAX_FORWARD_NAMES;
 
 /// Source of host names.
 pub trait Resolver: Send + Sync {
@@ -35,11 +35,11 @@ pub fn look_up(resolver: &dyn Resolver, address: IpAddr, verified: bool) -> Opti
 }
 
 /// Whether the address is among those of the names, by forward lookups. An error if the names are more than
-/// [`MOST_FORWARD_NAMES`], which an expression can make.
+/// [`MAX_FORWARD_NAMES`], which an expression can make.
 pub fn leads_to(resolver: &dyn Resolver, names: &[String], address: IpAddr) -> Result<bool, String> {
-    if names.len() > MOST_FORWARD_NAMES {
+    if names.len() > MAX_FORWARD_NAMES {
         return Err(format!(
-            "Require forward-dns: {} names, and at most {MOST_FORWARD_NAMES} are looked up",
+            "Require forward-dns: {} names, and at most {MAX_FORWARD_NAMES} are looked up",
             names.len()
         ));
     }
@@ -101,7 +101,7 @@ mod tests {
         assert!(check(&["honest.example.com"], "::ffff:192.0.2.1"));
         assert!(!check(&["honest.example.com"], "192.0.2.2") && !check(&[], "192.0.2.1"));
         assert!(!check(&["10.0.0.1"], "10.0.0.1"), "an address is no name");
-        let many = vec!["other.example.com".to_owned(); MOST_FORWARD_NAMES + 1];
+        let many = vec!["other.example.com".to_owned(); MAX_FORWARD_NAMES + 1];
         leads_to(&Liar, &many, "192.0.2.1".parse().unwrap()).unwrap_err();
     }
 }

@@ -46,10 +46,10 @@ impl PasswordCheck {
 const CRYPT: [&str; 8] = ["$1$", "$5$", "$6$", "$2a$", "$2b$", "$2y$", "$y$", "$7$"];
 
 /// Maximum length of a password in bytes for hashes that repeat it in each round, as in libxcrypt.
-const LONGEST_PASSWORD: usize = 512;
+const MAX_PASSWORD_BYTES: usize = 512;
 
 fn fits(password: &[u8], hash: &str) -> bool {
-    if password.len() > LONGEST_PASSWORD && !hash.starts_with("{SHA}") {
+    if password.len() > MAX_PASSWORD_BYTES && !hash.starts_with("{SHA}") {
         return false;
     }
     let made = match hash {

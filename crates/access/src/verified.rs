@@ -9,13 +9,13 @@ use super::password::PasswordCheck;
 use base::cache::BoundedCache;
 
 const VALIDITY: Duration = Duration::from_secs(60);
-const MOST: usize = 4096;
+const MAX_ENTRIES: usize = 4096;
 
 #[derive(Default)]
 pub struct Verified {
     /// Two keys, because one digest has only 64 bits.
     keys: [RandomState; 2],
-    since: RefCell<BoundedCache<[u64; 2], Instant, MOST>>,
+    since: RefCell<BoundedCache<[u64; 2], Instant, MAX_ENTRIES>>,
 }
 
 impl Verified {

@@ -28,9 +28,9 @@ use config::tls::managed::HttpProxy;
 /// Time for one request, from the connection to the end of the answer.
 const REQUEST: Duration = Duration::from_secs(30);
 /// Maximum size of an answer in bytes; a chain of certificates has a few kB.
-const LARGEST: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// The longest wait that an authority may ask for.
-const LONGEST_WAIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const MAX_WAIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Files with the authorities that the system trusts: of Debian, of Red Hat, of Alpine.
 const SYSTEM: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
@@ -44,7 +44,7 @@ impl RetryAfter {
         let Some(value) = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()) else { return };
         let until = |text: &str| httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).ok();
         let seconds = value.trim().parse().ok().or_else(|| Some(until(value.trim())?.as_secs() + 1));
-        self.0.store(seconds.unwrap_or(0).min(LONGEST_WAIT.as_secs()), Relaxed);
+        self.0.store(seconds.unwrap_or(0).min(MAX_WAIT.as_secs()), Relaxed);
     }
 }
 
@@ -106,7 +106,7 @@ impl AuthorityClient {
         if matches!(parts.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
             self.retry_after.note(&parts.headers);
         }
-        let body = Limited::new(body, LARGEST)
+        let body = Limited::new(body, MAX_BYTES)
             .collect()
             .await
             .map_err(|error| anyhow!("the response of {host} is incomplete or too long: {error}"))?;
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(after("120"), Some(120));
         assert_eq!(after("0"), None);
         assert_eq!(after("soon"), None);
-        assert_eq!(after("99999999999"), Some(LONGEST_WAIT.as_secs()));
+        assert_eq!(after("99999999999"), Some(MAX_WAIT.as_secs()));
         let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3600));
         assert!(after(&date).is_some_and(|seconds| (3590..=3601).contains(&seconds)));
         assert_eq!(after("Thu, 01 Jan 1970 00:00:00 GMT"), None);

@@ -46,15 +46,15 @@ pub fn log_line(level: Level, text: &str) {
 thread_local!(static UNFINISHED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
 
 /// Longest buffered line, in bytes; a longer one is written in parts.
-const LONGEST: usize = 8 * 1024;
+const MAX_BYTES: usize = 8 * 1024;
 
 /// Buffers a program's output on STDERR, or on STDOUT outside of requests, until a line is complete: programs print
 /// lines in pieces.
 pub(crate) fn print(bytes: &[u8]) {
     UNFINISHED.with_borrow_mut(|unfinished| {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n').flat_map(|line| line.chunks(LONGEST)) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n').flat_map(|line| line.chunks(MAX_BYTES)) {
             unfinished.extend_from_slice(piece);
-            if piece.ends_with(b"\n") || unfinished.len() >= LONGEST {
+            if piece.ends_with(b"\n") || unfinished.len() >= MAX_BYTES {
                 log(Level::Error, unfinished);
                 unfinished.clear();
             }

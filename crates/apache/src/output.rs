@@ -26,7 +26,7 @@ const BUFFER: usize = 32 * 1024;
 const FILTERED_BUFFER: usize = 128 * 1024;
 
 /// Longest path of [`Reply::Moved`], in bytes; longer ones are not sent.
-const LONGEST_MOVED: usize = 16 * 1024;
+const MAX_MOVED_BYTES: usize = 16 * 1024;
 
 /// A response that the front makes from another resource.
 pub struct Reference<'a> {
@@ -264,7 +264,7 @@ impl Output {
     }
 
     fn send_moved(&mut self, id: u64) {
-        if let Some(path) = self.moved.take().filter(|path| path.len() <= LONGEST_MOVED) {
+        if let Some(path) = self.moved.take().filter(|path| path.len() <= MAX_MOVED_BYTES) {
             Reply::Moved(&path).put(id, &mut self.packet);
         }
     }

@@ -2,7 +2,7 @@
 //! body anew.
 
 /// Longest size line of a chunk, in bytes.
-const LONGEST_LINE: usize = 1024;
+const MAX_LINE_BYTES: usize = 1024;
 
 /// A decoder of a chunked body (RFC 9112, 7.1), piece by piece. A body that is not chunked passes unchanged.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Unchunk {
         let end = piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
         let (line, rest) = piece.split_at(end);
         self.line.extend_from_slice(line);
-        if !self.line.ends_with(b"\n") && self.line.len() <= LONGEST_LINE && self.may_be_a_line() {
+        if !self.line.ends_with(b"\n") && self.line.len() <= MAX_LINE_BYTES && self.may_be_a_line() {
             return rest;
         }
         let line = std::mem::take(&mut self.line);

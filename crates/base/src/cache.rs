@@ -4,21 +4,21 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A cache of at most `MOST` values. After every `MOST / 2` insertions or uses, entries that were not
+/// A cache of at most `MAX_ENTRIES` values. After every `MAX_ENTRIES / 2` insertions or uses, entries that were not
 /// used since the previous such point are dropped. Entries in use stay, whatever else clients request.
 #[derive(Debug)]
-pub struct BoundedCache<K, V, const MOST: usize> {
+pub struct BoundedCache<K, V, const MAX_ENTRIES: usize> {
     recent: HashMap<K, V>,
     older: HashMap<K, V>,
 }
 
-impl<K, V, const MOST: usize> Default for BoundedCache<K, V, MOST> {
+impl<K, V, const MAX_ENTRIES: usize> Default for BoundedCache<K, V, MAX_ENTRIES> {
     fn default() -> Self {
         BoundedCache { recent: HashMap::new(), older: HashMap::new() }
     }
 }
 
-impl<K: Eq + Hash, V, const MOST: usize> BoundedCache<K, V, MOST> {
+impl<K: Eq + Hash, V, const MAX_ENTRIES: usize> BoundedCache<K, V, MAX_ENTRIES> {
     /// The cached value of `key`.
     pub fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&V>
     where
@@ -33,7 +33,7 @@ impl<K: Eq + Hash, V, const MOST: usize> BoundedCache<K, V, MOST> {
 
     /// Replaces the value of a key that is already cached; may drop entries not used lately.
     pub fn put(&mut self, key: K, value: V) {
-        if self.recent.len() >= MOST / 2 && !self.recent.contains_key(&key) {
+        if self.recent.len() >= MAX_ENTRIES / 2 && !self.recent.contains_key(&key) {
             self.older = std::mem::take(&mut self.recent);
         }
         self.recent.insert(key, value);

@@ -14,7 +14,7 @@ use crate::log::{self, LogLevel};
 /// The socket of the syslog daemon (syslog(3)).
 pub const SOCKET: &str = "/dev/log";
 /// Maximum length of a line in bytes: rsyslog's default. The rest of a longer line is dropped.
-const LONGEST: usize = 8 * 1024;
+const MAX_BYTES: usize = 8 * 1024;
 
 /// Sends each line of the standard input to the socket `path` until the input's end.
 pub fn run(path: PathBuf, facility: u8, tag: &str) -> io::Result<()> {
@@ -31,7 +31,7 @@ pub fn run(path: PathBuf, facility: u8, tag: &str) -> io::Result<()> {
 /// The next line without its end; `None` at the end of the input.
 fn next_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    if input.by_ref().take(LONGEST as u64).read_until(b'\n', &mut line)? == 0 {
+    if input.by_ref().take(MAX_BYTES as u64).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
     }
     if line.last() != Some(&b'\n') {
@@ -168,10 +168,10 @@ mod tests {
 
     #[test]
     fn a_long_line_is_cut_and_the_next_one_is_whole() {
-        let text = [&[b'a'; 3 * LONGEST][..], b"\nnext\nlast"].concat();
+        let text = [&[b'a'; 3 * MAX_BYTES][..], b"\nnext\nlast"].concat();
         let mut input = BufReader::with_capacity(100, &text[..]);
         let mut next = || next_line(&mut input).expect("read");
-        assert_eq!(next().map(|line| line.len()), Some(LONGEST));
+        assert_eq!(next().map(|line| line.len()), Some(MAX_BYTES));
         assert_eq!((next(), next(), next()), (Some(b"next".to_vec()), Some(b"last".to_vec()), None));
     }
 }

@@ -54,7 +54,9 @@ pub use model::traces::{TraceCollector, Traces};
 pub use model::{
     access, budget, log_format, program, protocols, proxy, remote_ip, response, scheduling, strictness, tls,
 };
-pub use resolve::htaccess::{Applied, ChainLoad, Htaccess, LONGEST_HTACCESS, TOO_HEAVY, htaccess_file, htaccess_text};
+pub use resolve::htaccess::{
+    Applied, ChainLoad, Htaccess, MAX_HTACCESS_BYTES, TOO_HEAVY, htaccess_file, htaccess_text,
+};
 pub use resolve::{AddressProtocol, Mapping, without_port};
 pub use syntax::envvars::Envvars;
 pub use syntax::lines::{LineReader, LogicalLine};

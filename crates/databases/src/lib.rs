@@ -11,7 +11,7 @@ mod dbm;
 // Queries, and their results.
 mod sql;
 
-pub use dbm::{DbmFile, LONGEST_DBM};
+pub use dbm::{DbmFile, MAX_DBM_BYTES};
 pub use sql::{SqlQuestion, SqlRows, ask};
 
 /// Version of the SQLite library: `3.40.1`.

@@ -7,9 +7,9 @@ use http::StatusCode;
 use http::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 
 /// A longer head is [`HeadError::TooLong`].
-pub const MOST_BYTES: usize = 256 << 10;
+pub const MAX_HEAD_BYTES: usize = 256 << 10;
 /// Maximum number of header fields of a head.
-pub const MOST_FIELDS: usize = 200;
+pub const MAX_FIELDS: usize = 200;
 
 /// The head of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub enum HeadError {
     Line(String),
     /// `Status` is no status.
     Status(String),
-    /// The head has more than [`MOST_BYTES`] bytes.
+    /// The head has more than [`MAX_HEAD_BYTES`] bytes.
     TooLong,
-    /// The head has more than [`MOST_FIELDS`] fields.
+    /// The head has more than [`MAX_FIELDS`] fields.
     TooMany,
     /// The output ended within the head.
     Incomplete,
@@ -54,9 +54,9 @@ impl HeadReader {
         self.text.extend_from_slice(piece);
         let Some((length, end)) = end_of_head(&self.text, self.searched) else {
             self.searched = self.text.len().saturating_sub(2);
-            return if self.text.len() > MOST_BYTES { Err(HeadError::TooLong) } else { Ok(None) };
+            return if self.text.len() > MAX_HEAD_BYTES { Err(HeadError::TooLong) } else { Ok(None) };
         };
-        if length > MOST_BYTES {
+        if length > MAX_HEAD_BYTES {
             return Err(HeadError::TooLong);
         }
         let body = std::mem::take(&mut self.text).freeze();
@@ -97,7 +97,7 @@ fn parse(text: &[u8]) -> Result<CgiHead, HeadError> {
         }
         let name = HeaderName::from_bytes(name).map_err(|_| refused())?;
         fields.append(name, HeaderValue::from_bytes(value).map_err(|_| refused())?);
-        if fields.len() > MOST_FIELDS {
+        if fields.len() > MAX_FIELDS {
             return Err(HeadError::TooMany);
         }
     }
@@ -121,8 +121,8 @@ impl Display for HeadError {
         match self {
             HeadError::Line(line) => write!(f, "the response begins with a line that is no header field: \"{line}\""),
             HeadError::Status(value) => write!(f, "the response has an invalid Status: \"{value}\""),
-            HeadError::TooLong => write!(f, "the head of the response has more than {MOST_BYTES} bytes"),
-            HeadError::TooMany => write!(f, "the head of the response has more than {MOST_FIELDS} fields"),
+            HeadError::TooLong => write!(f, "the head of the response has more than {MAX_HEAD_BYTES} bytes"),
+            HeadError::TooMany => write!(f, "the head of the response has more than {MAX_FIELDS} fields"),
             HeadError::Incomplete => f.write_str("the response ended within its head"),
         }
     }
@@ -172,6 +172,6 @@ mod tests {
         assert_eq!(read(b"Status: 101\n\n", 99), Err(HeadError::Status("101".to_owned())));
         assert_eq!(read(&b"X: y\n".repeat(201), 99), Ok(None));
         assert_eq!(read(&[&b"X: y\n".repeat(201)[..], b"\n"].concat(), 99), Err(HeadError::TooMany));
-        assert_eq!(read(&[b'x'; MOST_BYTES + 1], 4096), Err(HeadError::TooLong));
+        assert_eq!(read(&[b'x'; MAX_HEAD_BYTES + 1], 4096), Err(HeadError::TooLong));
     }
 }

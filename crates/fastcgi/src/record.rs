@@ -3,7 +3,7 @@
 /// Length in bytes of a record's header.
 pub const HEADER: usize = 8;
 /// Maximum number of bytes of one record's content.
-pub const MOST_CONTENT: usize = 65535;
+pub const MAX_CONTENT_BYTES: usize = 65535;
 /// Connections carry one request at a time, so the id never differs.
 pub const REQUEST_ID: u16 = 1;
 /// The protocol's version.

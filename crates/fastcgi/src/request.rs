@@ -1,6 +1,6 @@
 //! Records of a request (sections 3.4, 5.1 to 5.3).
 
-use crate::record::{HEADER, MOST_CONTENT, RecordType, header};
+use crate::record::{HEADER, MAX_CONTENT_BYTES, RecordType, header};
 
 /// What an application does with a request (section 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn end_of_stdin() -> [u8; HEADER] {
 }
 
 fn put_stream(records: &mut Vec<u8>, kind: RecordType, content: &[u8]) {
-    for piece in content.chunks(MOST_CONTENT) {
+    for piece in content.chunks(MAX_CONTENT_BYTES) {
         // `chunks` keeps the length within u16.
         records.extend_from_slice(&header(kind, u16::try_from(piece.len()).unwrap_or(u16::MAX)));
         records.extend_from_slice(piece);
@@ -91,10 +91,10 @@ mod tests {
 
     #[test]
     fn a_long_body_takes_several_records() {
-        let records = stdin(&vec![b'x'; MOST_CONTENT + 1]);
-        assert_eq!(records.len(), MOST_CONTENT + 1 + 2 * HEADER);
+        let records = stdin(&vec![b'x'; MAX_CONTENT_BYTES + 1]);
+        assert_eq!(records.len(), MAX_CONTENT_BYTES + 1 + 2 * HEADER);
         assert_eq!(records[..HEADER], [1, 5, 0, 1, 255, 255, 0, 0]);
-        assert_eq!(records[HEADER + MOST_CONTENT..][..HEADER], [1, 5, 0, 1, 0, 1, 0, 0]);
+        assert_eq!(records[HEADER + MAX_CONTENT_BYTES..][..HEADER], [1, 5, 0, 1, 0, 1, 0, 0]);
         assert!(stdin(b"").is_empty());
     }
 }

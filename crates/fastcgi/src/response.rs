@@ -7,7 +7,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use crate::record::{HEADER, REQUEST_ID, RecordHeader, RecordType, VERSION};
 
 /// Maximum number of consecutive empty records: an application that sends them forever makes no progress.
-const MOST_IDLE: u32 = 1000;
+const MAX_IDLE: u32 = 1000;
 /// `FCGI_REQUEST_COMPLETE`
 const COMPLETE: u8 = 0;
 
@@ -139,7 +139,7 @@ impl ResponseReader {
             _ => {}
         }
         self.idle = if kind.is_some() && content > 0 { 0 } else { self.idle + 1 };
-        if self.idle > MOST_IDLE {
+        if self.idle > MAX_IDLE {
             return Err(ProtocolError::Idle);
         }
         self.state = State::Content { kind, left, padding };
@@ -200,7 +200,7 @@ impl Display for ProtocolError {
             ProtocolError::Rejected(status) => {
                 write!(f, "the application rejected the request with the unknown status {status}")
             }
-            ProtocolError::Idle => write!(f, "the application sent more than {MOST_IDLE} records without content"),
+            ProtocolError::Idle => write!(f, "the application sent more than {MAX_IDLE} records without content"),
         }
     }
 }

@@ -61,8 +61,8 @@ fn content(path: &Path, file: Option<&Metadata>) -> ExprAnswer {
     let failed = |why: &str| ExprAnswer::Failed(format!("cannot read {}: {why}", path.display()));
     match file {
         None => failed("there is no such file"),
-        Some(file) if file.len() > work::LONGEST as u64 => {
-            failed(&format!("the file is longer than {} KB", work::LONGEST >> 10))
+        Some(file) if file.len() > work::MAX_VALUE_BYTES as u64 => {
+            failed(&format!("the file is longer than {} KB", work::MAX_VALUE_BYTES >> 10))
         }
         Some(_) => match fs::read(path) {
             Ok(content) => ExprAnswer::Text(Text::new(&content).0),

@@ -6,14 +6,14 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 
 /// Maximum number of names that are read from a folder.
-pub const MOST: usize = 10_000;
+pub const MAX_NAMES: usize = 10_000;
 
-/// The first [`MOST`] names, without `.` and `..`.
+/// The first [`MAX_NAMES`] names, without `.` and `..`.
 #[derive(Debug, Default)]
 pub struct FolderNames {
     /// Each name with whether it is that of a folder, sorted by bytes, because a search bisects.
     names: Vec<(Box<[u8]>, bool)>,
-    /// Whether the folder has more than [`MOST`] names, so that some are missing.
+    /// Whether the folder has more than [`MAX_NAMES`] names, so that some are missing.
     pub is_cut: bool,
 }
 
@@ -22,7 +22,7 @@ impl FolderNames {
     pub fn read(folder: &File) -> io::Result<FolderNames> {
         let mut entries = read_dir(format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
         let mut names = Vec::new();
-        for entry in entries.by_ref().take(MOST) {
+        for entry in entries.by_ref().take(MAX_NAMES) {
             let entry = entry?;
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             names.push((entry.file_name().as_bytes().into(), is_folder));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Maximum length of a message in bytes.
-pub const LONGEST: usize = 1 << 20;
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// The bytes are no message of LDAP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn length(bytes: &[u8]) -> Result<Option<usize>, LdapMalformed> {
     }
     let Some((header, content)) = content_length(rest)? else { return Ok(None) };
     let whole = 1 + header + content;
-    if whole > LONGEST { Err(LdapMalformed) } else { Ok(Some(whole)) }
+    if whole > MAX_BYTES { Err(LdapMalformed) } else { Ok(Some(whole)) }
 }
 
 /// Number of length bytes, and the length that they encode.

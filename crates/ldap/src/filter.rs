@@ -5,7 +5,7 @@ use super::ber::{BOOLEAN, OCTETS, element, group};
 /// Maximum nesting of a filter.
 const DEEPEST: usize = 32;
 /// Maximum length of a filter's text in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 const AND: u8 = 0xa0;
 const OR: u8 = 0xa1;
@@ -27,8 +27,8 @@ impl LdapFilter {
     pub fn parse(text: &str) -> Result<LdapFilter, String> {
         let text = text.trim();
         let whole = if text.starts_with('(') { text.to_owned() } else { format!("({text})") };
-        if whole.len() > LONGEST {
-            return Err(format!("expected a filter of at most {LONGEST} bytes"));
+        if whole.len() > MAX_BYTES {
+            return Err(format!("expected a filter of at most {MAX_BYTES} bytes"));
         }
         let mut parser = Parser { rest: &whole };
         match parser.filter(0) {

@@ -12,7 +12,7 @@ pub mod request;
 mod response;
 mod url;
 
-pub use ber::{LONGEST, LdapMalformed, length};
+pub use ber::{LdapMalformed, MAX_BYTES, length};
 pub use filter::LdapFilter;
 pub use request::{LdapDereference, LdapScope, LdapSearch};
 pub use response::{LdapEntry, LdapOperation, LdapOutcome, LdapResponse, code};

@@ -74,9 +74,9 @@ impl LdapUrl {
 }
 
 /// Maximum number of hosts of a URL, which are tried one after the other.
-const MOST_HOSTS: usize = 8;
+const MAX_HOSTS: usize = 8;
 
-/// `host:port` separated by blanks; an IPv6 address in brackets. `None` also for more than [`MOST_HOSTS`].
+/// `host:port` separated by blanks; an IPv6 address in brackets. `None` also for more than [`MAX_HOSTS`].
 fn hosts(text: &str, port: u16) -> Option<Vec<(String, u16)>> {
     let all: Option<Vec<_>> = text
         .split_whitespace()
@@ -89,7 +89,7 @@ fn hosts(text: &str, port: u16) -> Option<Vec<(String, u16)>> {
             (!host.is_empty()).then(|| (host.to_owned(), port))
         })
         .collect();
-    match all.filter(|all| all.len() <= MOST_HOSTS)?.as_slice() {
+    match all.filter(|all| all.len() <= MAX_HOSTS)?.as_slice() {
         [] => Some(vec![("localhost".to_owned(), port)]),
         all => Some(all.to_vec()),
     }

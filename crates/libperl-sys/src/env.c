@@ -19,7 +19,7 @@ static char *start_time_zone;
 /* Requests use the same names again. perl stores a name once for all hashes, with its hash value, as long as one hash
  * holds it. A reference to recent names saves both the hash and the allocation. */
 
-enum { BITS = 11, LONGEST = 64 };
+enum { BITS = 11, MAX_NAME_BYTES = 64 };
 
 static SV *held[1 << BITS];
 
@@ -50,7 +50,7 @@ static SV *held_name(pTHX_ const char *name, size_t length)
 /* Stores a value and takes ownership of it. */
 void cml_store(pTHX_ HV *hash, const char *name, size_t length, SV *value)
 {
-    if (length == 0 || length > LONGEST) {
+    if (length == 0 || length > MAX_NAME_BYTES) {
         (void)hv_store(hash, name, (I32)length, value, 0);
         return;
     }

@@ -33,13 +33,13 @@ void cml_env_tie_again(HV *before)
 }
 
 /* Beyond this number, changes are not recorded by name. */
-enum { MOST_NAMES = 1000 };
+enum { MAX_NAMES = 1000 };
 
 void cml_env_note(pTHX_ IV action, SV *key)
 {
     if (!changed || !key || !(action & (HV_FETCH_ISSTORE | HV_FETCH_LVALUE | HV_DELETE)))
         return;
-    if (HvUSEDKEYS(changed) == MOST_NAMES) {
+    if (HvUSEDKEYS(changed) == MAX_NAMES) {
         hv_clear(changed);
         whole_changed = 1;
     }

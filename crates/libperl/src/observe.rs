@@ -7,9 +7,9 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use libperl_sys as sys;
 
 /// Maximum number of frames of a stack, from the innermost.
-const MOST_FRAMES: usize = 128;
+const MAX_FRAMES: usize = 128;
 /// Longest name of a sub or file, in bytes; longer ones are cut.
-const MOST_BYTES: usize = 512;
+const MAX_BYTES: usize = 512;
 
 /// The memory of another process.
 pub trait MemoryReader {
@@ -198,7 +198,7 @@ const FILE: c_int = 3;
 const METHOD: c_int = 4;
 
 fn frames(memory: &dyn MemoryReader, perl: usize) -> Vec<sys::RawFrame> {
-    let mut frames = vec![sys::RawFrame { kind: 0, sub: 0, place: 0 }; MOST_FRAMES];
+    let mut frames = vec![sys::RawFrame { kind: 0, sub: 0, place: 0 }; MAX_FRAMES];
     // SAFETY: at most `frames.len()` frames are written; the hook and its argument live during the call.
     let count = unsafe { sys::cml_stack_of(&hook(&memory), perl, frames.as_mut_ptr(), frames.len()) };
     frames.truncate(count);
@@ -212,7 +212,7 @@ fn operator(number: usize) -> String {
 
 /// The text that `write` stores in a buffer; `None` for an empty text.
 fn text(write: impl FnOnce(*mut c_char, usize) -> usize) -> Option<String> {
-    let mut bytes = [0_u8; MOST_BYTES];
+    let mut bytes = [0_u8; MAX_BYTES];
     let length = write(bytes.as_mut_ptr().cast(), bytes.len());
     let text = bytes.get(..length).filter(|text| !text.is_empty())?;
     Some(String::from_utf8_lossy(text).into_owned())

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 const FIRST: Duration = Duration::from_millis(100);
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_DURATION: Duration = Duration::from_secs(30);
 
 /// Number of consecutive failures.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Backoff {
 
 impl Default for Backoff {
     fn default() -> Backoff {
-        Backoff::up_to(LONGEST)
+        Backoff::up_to(MAX_DURATION)
     }
 }
 
@@ -31,7 +31,7 @@ impl Backoff {
         if let Some(until) = self.until.filter(|until| *until > now) {
             return until - now;
         }
-        if self.until.is_some_and(|until| now - until >= LONGEST) {
+        if self.until.is_some_and(|until| now - until >= MAX_DURATION) {
             self.failures = 0;
         }
         let wait = FIRST.saturating_mul(1 << self.failures.min(16)).min(self.longest);
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(backoff.failed(now), FIRST);
         assert_eq!(backoff.failed(now + FIRST), FIRST * 2);
         assert_eq!(backoff.failed(now + FIRST * 10), FIRST * 2, "that is the longest");
-        assert_eq!(backoff.failed(now + LONGEST * 2), FIRST);
+        assert_eq!(backoff.failed(now + MAX_DURATION * 2), FIRST);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use wire::control::LateCode;
 use super::sockets::control_socket::SelfReport;
 
 /// Maximum number of pieces of code that are considered, the most common ones first; their names fit into a command.
-const MOST: usize = 200;
-const LONGEST: usize = 48 * 1024;
+const MAX_PIECES: usize = 200;
+const MAX_BYTES: usize = 48 * 1024;
 
 /// A process's report of its loaded code: names, and the files that they came from. The site's code could have forged
 /// it.
@@ -63,11 +63,11 @@ pub fn code(counts: &LateCounts, workers: &[LoadedCode], least: usize) -> LateCo
     let mut pieces: Vec<(&(CodeKind, String), &usize)> = counts.iter().filter(|(_, count)| **count >= least).collect();
     pieces.sort_by_key(|(piece, count)| (std::cmp::Reverse(**count), *piece));
     let (mut code, mut length) = (LateCode::default(), 0);
-    for ((kind, name), _) in pieces.into_iter().take(MOST) {
+    for ((kind, name), _) in pieces.into_iter().take(MAX_PIECES) {
         let file = workers.iter().find_map(|worker| worker.scripts.get(name)).cloned().unwrap_or_default();
         length += name.len() + file.len();
         match kind {
-            _ if length > LONGEST => break,
+            _ if length > MAX_BYTES => break,
             CodeKind::Module => code.modules.push(name.clone()),
             CodeKind::Script => code.scripts.push((name.clone(), file)),
         }

@@ -20,7 +20,7 @@ use status::FileId;
 use sys::exposed;
 
 /// Maximum bytes read; longer than any process id.
-const LONGEST: u64 = 32;
+const MAX_BYTES: u64 = 32;
 
 /// A written pid file; removed when dropped, if the path still leads to it.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ fn who_runs(file: &File) -> String {
 
 fn number(file: impl Read) -> Option<Pid> {
     let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     text.trim().parse().ok().filter(|pid| *pid > 0).map(Pid::from_raw)
 }
 

@@ -23,17 +23,17 @@ use super::pages;
 use status::monitor::{AddressKind, MonitorAddress};
 
 /// Maximum number of connections. Further ones wait in the kernel's queue.
-const MOST: usize = 200;
+const MAX_CONNECTIONS: usize = 200;
 /// Idle time after which a connection is closed.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Maximum length of a request head, in bytes.
-const LONGEST_HEAD: usize = 16 * 1024;
+const MAX_HEAD_BYTES: usize = 16 * 1024;
 /// Pause after accept failed for lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves the connections of the listening socket `fd`.
 pub fn listen(fd: OwnedFd, address: &MonitorAddress, access: Access, hub: Rc<Hub>) -> io::Result<()> {
-    let service = Rc::new(Service { access, hub, permits: Semaphore::new(MOST) });
+    let service = Rc::new(Service { access, hub, permits: Semaphore::new(MAX_CONNECTIONS) });
     match address.kind {
         AddressKind::Unix => {
             let listener = UnixListener::from_std(fd.into())?;
@@ -78,7 +78,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin + 'static>(service: Rc<Service>
     });
     let stream = TokioIo::new(Impatient::new(stream));
     let mut protocol = http1::Builder::new();
-    protocol.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(LONGEST_HEAD);
+    protocol.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(MAX_HEAD_BYTES);
     // An error means that the client has disconnected.
     let _ = protocol.serve_connection(stream, answer).await;
     service.permits.add_permits(1);

@@ -22,7 +22,7 @@ use status::history::points;
 use status::metrics::{MetricsFormat, write};
 
 /// Maximum number of points in a response.
-const MOST_POINTS: u32 = 20_000;
+const MAX_POINTS: u32 = 20_000;
 /// Default length of a history.
 const HOUR: u32 = 3600;
 const DAY: u32 = 24 * HOUR;
@@ -193,7 +193,7 @@ impl HistoryQuery {
         if from > to {
             return Err("from comes after to\n");
         }
-        let least = (to - from) / MOST_POINTS + 1;
+        let least = (to - from) / MAX_POINTS + 1;
         Ok(HistoryQuery { from, to, step: step.unwrap_or(1).max(least) })
     }
 }

@@ -28,7 +28,7 @@ use wire::control::{GenerationNumber, Slot};
 
 pub use self::look::{ObservedRequest, ObservedWorker};
 pub use self::profile::{PerlStack, RequestProfile, StackCode, StackFrame, StackProfile};
-pub use self::recording::MOST_SECONDS;
+pub use self::recording::MAX_SECONDS;
 pub use self::slow::{SlowRecord, SlowStack};
 
 use self::recording::Recording;

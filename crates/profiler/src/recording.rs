@@ -13,14 +13,14 @@ use super::watched::WatchedWorker;
 use base::log;
 
 /// Number of requests that are distinguished by method, host and path.
-const MOST_REQUESTS: usize = 1000;
+const MAX_REQUESTS: usize = 1000;
 /// Maximum number of different stacks in a recording.
-const MOST_STACKS: usize = 50_000;
+const MAX_STACKS: usize = 50_000;
 const OTHERS: &str = "(others)";
 /// Bounds of the sampling rate.
 const HERTZ: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
 /// Longest recording, in seconds.
-pub const MOST_SECONDS: f64 = 3600.0;
+pub const MAX_SECONDS: f64 = 3600.0;
 
 /// A recording under way.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Recording {
         let used = workers.iter().map(|worker| (worker.pid, worker.processor_time())).collect();
         let bounded = |value: f64, least: f64, most: f64| if value.is_nan() { least } else { value.clamp(least, most) };
         let period = Duration::from_secs_f64(1.0 / bounded(hertz, *HERTZ.start(), *HERTZ.end()));
-        let ends = now + Duration::from_secs_f64(bounded(seconds, 0.0, MOST_SECONDS));
+        let ends = now + Duration::from_secs_f64(bounded(seconds, 0.0, MAX_SECONDS));
         let (frames, requests) = (Places::default(), HashMap::new());
         let due = now + period;
         Recording { into, done, began: now, ends, period, due, rounds: 0, torn: 0, used, frames, requests, stacks: 0 }
@@ -112,7 +112,7 @@ impl Recording {
         let request = self.request(&activity);
         let is_known =
             stack.as_ref().is_none_or(|stack| self.requests.get(&request).is_some_and(|r| r.contains_key(stack)));
-        let stack = stack.filter(|_| is_known || self.stacks < MOST_STACKS).unwrap_or_default();
+        let stack = stack.filter(|_| is_known || self.stacks < MAX_STACKS).unwrap_or_default();
         self.stacks += usize::from(!is_known);
         let weight = self.requests.entry(request).or_default().entry(stack).or_default();
         weight.samples += 1;
@@ -126,7 +126,7 @@ impl Recording {
     fn request(&self, activity: &PerlActivity) -> String {
         let path = activity.target.split('?').next().unwrap_or_default();
         let request = format!("{} {}{path}", activity.method, activity.host);
-        let is_one_more = self.requests.len() >= MOST_REQUESTS && !self.requests.contains_key(&request);
+        let is_one_more = self.requests.len() >= MAX_REQUESTS && !self.requests.contains_key(&request);
         if is_one_more { OTHERS.to_owned() } else { request }
     }
 

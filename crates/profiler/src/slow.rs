@@ -22,7 +22,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// Number of slow requests that are remembered.
 const KEPT: usize = 100;
 /// Number of different stacks of a request.
-const MOST_STACKS: usize = 50;
+const MAX_STACKS: usize = 50;
 /// Between two writes for the monitor.
 const SHOWS: Duration = Duration::from_secs(1);
 /// Bytes of the board that are not requests.
@@ -131,7 +131,7 @@ impl Observed {
         self.looks += 1;
         let Some(frames) = frames else { return };
         let key = frames.iter().map(StackFrame::to_string).collect::<Vec<_>>().join("\n");
-        if self.stacks.len() < MOST_STACKS || self.stacks.contains_key(&key) {
+        if self.stacks.len() < MAX_STACKS || self.stacks.contains_key(&key) {
             self.stacks.entry(key).or_insert(SlowStack { looks: 0, frames }).looks += 1;
         }
     }
@@ -299,7 +299,7 @@ impl SlowLog {
 
 /// As many requests as fit on a board, as JSON: `{"after_ms": 2000, "requests": [...]}`.
 fn shown<'a>(after: Option<Duration>, requests: impl Iterator<Item = &'a SlowRecord>) -> String {
-    let mut room = board::MOST - AROUND;
+    let mut room = board::MAX_BYTES - AROUND;
     let texts = requests.filter_map(|slow| serde_json::to_string(slow).ok());
     let fitting: Vec<String> = texts
         .take_while(|text| {

@@ -15,7 +15,7 @@ use crate::metered::Allowance;
 use crate::upload::ProxiedBody;
 
 /// Maximum number of idle connections to one backend.
-const MOST: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 /// Time after which an idle connection is closed, unless `ttl` says otherwise.
 const USUAL_TTL: Duration = Duration::from_secs(60);
 
@@ -91,7 +91,7 @@ impl Idle {
         }
         let waiting = connections.entry(key).or_default();
         waiting.push(Waiting { link, until: Instant::now() + ttl.unwrap_or(USUAL_TTL) });
-        if waiting.len() > MOST {
+        if waiting.len() > MAX_CONNECTIONS {
             waiting.remove(0);
         }
     }

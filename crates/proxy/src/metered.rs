@@ -13,7 +13,7 @@ use crate::connect::Socket;
 
 /// Maximum number of bytes before the end of a response's head, and before a piece of its body: interim responses, the
 /// head, and bytes that are read ahead.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The bytes that a backend may still send.
 #[derive(Clone, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct Allowance(Arc<AtomicU64>);
 impl Allowance {
     /// A request is sent, or a part of its response has come.
     pub fn begin(&self) {
-        self.0.store(MOST, Relaxed);
+        self.0.store(MAX_BYTES, Relaxed);
     }
 
     /// The bytes are of another protocol.
@@ -39,7 +39,7 @@ impl Allowance {
         match left >= bytes {
             true => Ok(()),
             false => {
-                Err(io::Error::other(format!("the backend sent {MOST} bytes without a head or a piece of a body")))
+                Err(io::Error::other(format!("the backend sent {MAX_BYTES} bytes without a head or a piece of a body")))
             }
         }
     }

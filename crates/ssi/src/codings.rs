@@ -10,7 +10,7 @@ use crate::entities;
 use crate::substitute::MAX_VALUE;
 
 /// Maximum number of names in a list of codings.
-pub const MOST_CODINGS: usize = 8;
+pub const MAX_CODINGS: usize = 8;
 /// Longest value after each coding of a list, in bytes.
 pub const MAX_CODED: usize = 4 * MAX_VALUE;
 
@@ -19,7 +19,7 @@ pub const MAX_CODED: usize = 4 * MAX_VALUE;
 pub enum CodingFault<'a> {
     /// No coding has this name.
     Unknown(&'a [u8]),
-    /// The list has more than [`MOST_CODINGS`] names.
+    /// The list has more than [`MAX_CODINGS`] names.
     TooMany,
     /// The value became longer than [`MAX_CODED`].
     TooLong,
@@ -63,7 +63,7 @@ fn coded<'a>(
     code: fn(&[u8], &[u8]) -> Option<Vec<u8>>,
 ) -> Result<Cow<'a, [u8]>, CodingFault<'a>> {
     for (index, name) in names(list).enumerate() {
-        if index == MOST_CODINGS {
+        if index == MAX_CODINGS {
             return Err(CodingFault::TooMany);
         }
         if name.eq_ignore_ascii_case(b"none") {
@@ -163,11 +163,11 @@ mod tests {
     #[test]
     fn a_list_of_codings_is_bounded_in_length_and_growth() {
         let names = |count: usize| vec!["base64"; count].join(",");
-        assert!(encode(names(MOST_CODINGS).as_bytes(), Cow::Borrowed(&b"a"[..])).is_ok());
-        assert_eq!(encode(names(MOST_CODINGS + 1).as_bytes(), Cow::Borrowed(&b"a"[..])), Err(CodingFault::TooMany));
+        assert!(encode(names(MAX_CODINGS).as_bytes(), Cow::Borrowed(&b"a"[..])).is_ok());
+        assert_eq!(encode(names(MAX_CODINGS + 1).as_bytes(), Cow::Borrowed(&b"a"[..])), Err(CodingFault::TooMany));
         let long = vec![b'&'; MAX_VALUE];
         assert_eq!(encode(b"entity", Cow::Borrowed(&long[..])), Err(CodingFault::TooLong));
-        assert_eq!(encode(names(MOST_CODINGS).as_bytes(), Cow::Borrowed(&long[..])), Err(CodingFault::TooLong));
+        assert_eq!(encode(names(MAX_CODINGS).as_bytes(), Cow::Borrowed(&long[..])), Err(CodingFault::TooLong));
     }
 
     #[test]

@@ -14,7 +14,7 @@ const LATIN: [&str; 64] = [
 ];
 
 /// Maximum length of a decoded name or number, in bytes; numbers may have leading zeros.
-const LONGEST: usize = 32;
+const MAX_BYTES: usize = 32;
 
 /// The text with its entities decoded. Unknown names stay; numbers outside of ISO 8859-1 vanish.
 pub fn decode(text: &[u8]) -> Vec<u8> {
@@ -24,7 +24,7 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
         let (before, from) = rest.split_at(at);
         decoded.extend_from_slice(before);
         let window = from.get(1..).unwrap_or_default();
-        let end = memchr::memchr(b';', window.get(..LONGEST).unwrap_or(window));
+        let end = memchr::memchr(b';', window.get(..MAX_BYTES).unwrap_or(window));
         match end.and_then(|end| Some((entity(window.get(..end)?)?, window.get(end + 1..)?))) {
             Some((character, after)) => {
                 decoded.extend(character);

@@ -5,7 +5,7 @@ use std::fs;
 use nix::unistd::{SysconfVar, sysconf};
 
 /// Maximum number of workers that are read, at 10 µs each, because the front generates the page between requests.
-const MOST: usize = 200;
+const MAX_WORKERS: usize = 200;
 
 /// CPU time in seconds, since the start of each process.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -24,7 +24,7 @@ impl Cpu {
     /// Sum for the front and its workers.
     pub fn of(front: i32, workers: impl Iterator<Item = i32>) -> Cpu {
         let ticks = ticks();
-        std::iter::once(front).chain(workers.take(MOST)).filter_map(stat).fold(
+        std::iter::once(front).chain(workers.take(MAX_WORKERS)).filter_map(stat).fold(
             Cpu::default(),
             |sum, [user, system, c_user, c_system]| Cpu {
                 user: sum.user + user / ticks,

@@ -15,11 +15,11 @@ use config::tls::managed::{HttpProxy, KeyType};
 use sys::privileges::Account;
 
 /// Maximum length of an error in characters. An authority's answers have up to 1 MiB.
-const LONGEST_ERROR: usize = 300;
+const MAX_ERROR_CHARS: usize = 300;
 
 /// The begin of an error that contains an authority's own words, for logs and the status.
 pub fn shorten(error: &str) -> String {
-    match error.char_indices().nth(LONGEST_ERROR) {
+    match error.char_indices().nth(MAX_ERROR_CHARS) {
         Some((end, _)) => format!("{}…", error.get(..end).unwrap_or_default()),
         None => error.to_owned(),
     }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_long_error_is_cut_between_characters() {
         assert_eq!(shorten("refused"), "refused");
-        assert_eq!(shorten(&"ü".repeat(LONGEST_ERROR)), "ü".repeat(LONGEST_ERROR));
-        assert_eq!(shorten(&"ü".repeat(1_000_000)), format!("{}…", "ü".repeat(LONGEST_ERROR)));
+        assert_eq!(shorten(&"ü".repeat(MAX_ERROR_CHARS)), "ü".repeat(MAX_ERROR_CHARS));
+        assert_eq!(shorten(&"ü".repeat(1_000_000)), format!("{}…", "ü".repeat(MAX_ERROR_CHARS)));
     }
 }

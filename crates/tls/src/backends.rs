@@ -19,7 +19,7 @@ use config::tls::{NamedFile, Versions};
 use config::{Config, ConfigError};
 
 /// Maximum number of client settings in memory: one for each combination in the configuration.
-const MOST: usize = 1024;
+const MAX_SETTINGS: usize = 1024;
 
 /// The contents of the files that `SSLProxy…` names.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ impl BackendClients {
             return client.clone();
         }
         let client = self.make(tls, alpn);
-        if made.len() >= MOST {
+        if made.len() >= MAX_SETTINGS {
             made.clear();
         }
         made.push((tls.clone(), alpn, client.clone()));

@@ -16,7 +16,7 @@ use config::tls::NamedFile;
 use config::{ConfigError, Host, regular};
 
 /// Maximum size of a certificate, key or chain file, in bytes.
-pub(super) const LONGEST: u64 = 16 << 20;
+pub(super) const MAX_BYTES: u64 = 16 << 20;
 
 /// A certificate of a host with its key, as file contents, so that it can be sent to the front.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -204,7 +204,7 @@ fn text(file: &NamedFile) -> Result<String, ConfigError> {
 }
 
 fn bytes(file: &NamedFile) -> Result<Vec<u8>, ConfigError> {
-    let read = regular::read(&file.path, LONGEST).map_err(|error| {
+    let read = regular::read(&file.path, MAX_BYTES).map_err(|error| {
         config_error(file, &format!("cannot be read: {error}; correct the path, or make it readable"))
     });
     read.map(|(_, bytes)| bytes)

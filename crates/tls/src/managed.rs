@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::server::ParsedCertificate;
 use x509_cert::der::Decode;
 
-use super::identity::{Identity, LONGEST};
+use super::identity::{Identity, MAX_BYTES};
 use config::tls::managed::{KeyType, ManagedDomain};
 use config::{Config, ConfigError, Host, regular};
 
@@ -52,7 +52,7 @@ pub fn read(index: u16, host: &Host, config: &Config) -> (Vec<Identity>, Vec<Con
 /// Certificate and key of one type, in PEM. `None`: there is none. The error says which file cannot be used, and why.
 fn stored(store: &Path, domain: &ManagedDomain, key: KeyType) -> Result<Option<(String, String)>, String> {
     let [chain, key] = key.files().map(|name| domain.folder(store).join(name));
-    let read = |path: &Path| match regular::read(path, LONGEST) {
+    let read = |path: &Path| match regular::read(path, MAX_BYTES) {
         Ok((_, bytes)) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!("MDomain {}: {} cannot be read: {error}", domain.name(), path.display())),

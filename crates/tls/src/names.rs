@@ -52,7 +52,7 @@ const ALGORITHMS: [(&str, &str); 9] = [
 const MS_UPN: &str = "1.3.6.1.4.1.311.20.2.3";
 /// Maximum number of variables about attributes or alternative names of a kind: a client's certificate may have
 /// thousands.
-const MOST: usize = 100;
+const MAX_FIELDS: usize = 100;
 /// Length of a line in PEM.
 const PEM_LINE: usize = 64;
 
@@ -184,7 +184,7 @@ fn parts(name: &Name) -> CertificateVariables {
     let named: Vec<(String, &AttributeTypeAndValue)> = name.iter().map(|part| (part.oid.to_string(), part)).collect();
     for (oid, _, variable) in PARTS {
         let Some(variable) = variable else { continue };
-        let all = named.iter().filter(|(known, _)| known == oid).take(MOST);
+        let all = named.iter().filter(|(known, _)| known == oid).take(MAX_FIELDS);
         for (number, (_, part)) in all.enumerate() {
             let variable = if number == 0 { variable.to_owned() } else { format!("{variable}_{number}") };
             found.push((variable, text(part)));
@@ -205,9 +205,11 @@ fn alternatives(body: &TbsCertificate) -> CertificateVariables {
         }
         _ => None,
     });
-    let hosts = hosts.take(MOST).enumerate().map(|(number, name)| (format!("SAN_DNS_{number}"), name.to_string()));
-    let mails = mails.take(MOST).enumerate().map(|(number, name)| (format!("SAN_Email_{number}"), name.to_string()));
-    let users = users.take(MOST).enumerate().map(|(number, name)| (format!("SAN_OTHER_msUPN_{number}"), name));
+    let hosts =
+        hosts.take(MAX_FIELDS).enumerate().map(|(number, name)| (format!("SAN_DNS_{number}"), name.to_string()));
+    let mails =
+        mails.take(MAX_FIELDS).enumerate().map(|(number, name)| (format!("SAN_Email_{number}"), name.to_string()));
+    let users = users.take(MAX_FIELDS).enumerate().map(|(number, name)| (format!("SAN_OTHER_msUPN_{number}"), name));
     mails.chain(hosts).chain(users).collect()
 }
 

@@ -11,7 +11,7 @@ use config::tls::NamedFile;
 use config::{ConfigError, regular};
 
 /// Maximum size of a file, and of all files of a folder, in bytes.
-const LONGEST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// The contents of files, by path. That of a folder is the text of all its files.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ impl PemFiles {
 /// The text of a file, or of all files of a folder.
 fn text(file: &NamedFile) -> std::io::Result<String> {
     let read =
-        |path: &Path| regular::read(path, LONGEST).map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
+        |path: &Path| regular::read(path, MAX_BYTES).map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
     if !file.path.is_dir() {
         return read(&file.path);
     }
@@ -54,8 +54,8 @@ fn text(file: &NamedFile) -> std::io::Result<String> {
     for path in paths.iter().filter(|path| path.is_file()) {
         all.push_str(&read(path)?);
         all.push('\n');
-        if all.len() as u64 > LONGEST {
-            return Err(std::io::Error::other(format!("the files have more than {LONGEST} bytes")));
+        if all.len() as u64 > MAX_BYTES {
+            return Err(std::io::Error::other(format!("the files have more than {MAX_BYTES} bytes")));
         }
     }
     Ok(all)

@@ -16,7 +16,7 @@ use rustls::{SignatureScheme, SupportedCipherSuite};
 use super::clients::{Authorities, ClientTrust, ClientVerifier};
 use super::identity::{self, Wrong};
 use super::names::{self, CertificateVariables};
-use super::sessions::{self, LONGEST_SESSION};
+use super::sessions::{self, MAX_SESSION};
 use super::staple::Good;
 use super::versions::versions;
 use super::{BackendClients, Sessions, TicketKeys, TlsFiles};
@@ -165,7 +165,7 @@ impl HostTls {
             None => builder.with_no_client_auth(),
         };
         let mut config = builder.with_cert_resolver(Arc::new(Chosen::of(&keys)));
-        let life = tls.session_life.unwrap_or(LONGEST_SESSION);
+        let life = tls.session_life.unwrap_or(MAX_SESSION);
         config.ignore_client_order = tls.own_order == Some(true);
         config.alpn_protocols = alpn(host);
         config.session_storage = resumption.cache(life, clients.is_some());

@@ -8,11 +8,11 @@ use rustls::crypto::ring;
 use rustls::server::{ProducesTickets, ServerSessionMemoryCache, StoresServerSessions};
 
 /// Maximum life of a session: that of a ticket key.
-pub const LONGEST_SESSION: Duration = Duration::from_secs(12 * 60 * 60);
+pub const MAX_SESSION: Duration = Duration::from_secs(12 * 60 * 60);
 /// Maximum number of sessions in the cache.
 const MAX_SESSIONS: usize = 4096;
 /// Maximum length of a session in bytes. Longer ones have a long chain of a client's certificates, and are not resumed.
-const LONGEST: usize = 16 << 10;
+const MAX_BYTES: usize = 16 << 10;
 /// Length in bytes of the time before each value. A byte follows: whether the handshake asked for a certificate.
 const STAMP: usize = 8;
 
@@ -70,7 +70,7 @@ impl ProducesTickets for Tickets {
     }
 
     fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
-        if plain.len() > LONGEST { None } else { self.inner.encrypt(&stamped(plain, self.asks)) }
+        if plain.len() > MAX_BYTES { None } else { self.inner.encrypt(&stamped(plain, self.asks)) }
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
@@ -80,7 +80,7 @@ impl ProducesTickets for Tickets {
 
 impl StoresServerSessions for Cache {
     fn put(&self, key: Vec<u8>, value: Vec<u8>) -> bool {
-        value.len() <= LONGEST && self.inner.put(key, stamped(&value, self.asks))
+        value.len() <= MAX_BYTES && self.inner.put(key, stamped(&value, self.asks))
     }
 
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
@@ -135,9 +135,9 @@ mod tests {
     #[test]
     fn a_session_with_a_long_chain_of_certificates_is_not_stored() {
         let sessions = Sessions::new().expect("randomness");
-        let (life, long) = (Duration::from_secs(100), vec![0; LONGEST + 1]);
+        let (life, long) = (Duration::from_secs(100), vec![0; MAX_BYTES + 1]);
         assert_eq!(sessions.tickets(life, false).encrypt(&long), None);
         assert!(!sessions.cache(life, false).put(vec![1], long));
-        assert!(sessions.cache(life, false).put(vec![1], vec![0; LONGEST]));
+        assert!(sessions.cache(life, false).put(vec![1], vec![0; MAX_BYTES]));
     }
 }

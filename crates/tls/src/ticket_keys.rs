@@ -18,14 +18,14 @@ use rustls::server::ProducesTickets;
 use serde::{Deserialize, Serialize};
 
 use super::pem_files::complaint;
-use super::sessions::LONGEST_SESSION;
+use super::sessions::MAX_SESSION;
 use config::tls::NamedFile;
 use config::{ConfigError, Host, regular};
 
 /// Lengths of a file in bytes: httpd's, and that of nginx with a longer secret.
 const LENGTHS: [usize; 2] = [48, 80];
 /// Maximum size of a file that is read at all, in bytes.
-const LONGEST: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 const NAME: usize = 16;
 const SEED: usize = 32;
 
@@ -60,7 +60,7 @@ impl TicketKeys {
 
 fn read_one(file: &NamedFile) -> Result<Vec<u8>, ConfigError> {
     let how = "create it with openssl rand -out FILE 48";
-    let (_, bytes) = regular::read(&file.path, LONGEST)
+    let (_, bytes) = regular::read(&file.path, MAX_BYTES)
         .map_err(|error| complaint(file, &format!("cannot be read: {error}; {how}")))?;
     match LENGTHS.contains(&bytes.len()) {
         true => Ok(bytes),
@@ -117,7 +117,7 @@ impl ProducesTickets for Ticketer {
     }
 
     fn lifetime(&self) -> u32 {
-        u32::try_from(LONGEST_SESSION.as_secs()).unwrap_or(u32::MAX)
+        u32::try_from(MAX_SESSION.as_secs()).unwrap_or(u32::MAX)
     }
 
     fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {

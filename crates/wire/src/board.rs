@@ -14,7 +14,7 @@ use std::os::unix::fs::FileExt;
 use crate::transport::in_memory;
 
 /// Maximum length of the text in bytes.
-pub const MOST: usize = 1 << 20;
+pub const MAX_BYTES: usize = 1 << 20;
 const HEAD: u64 = 16;
 /// Attempts before [`read`] fails: a writer that was killed while writing leaves the version odd forever.
 const TRIES: usize = 100;
@@ -43,7 +43,7 @@ impl BoardWriter {
 
     /// Replaces the text.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
-        if text.len() > MOST {
+        if text.len() > MAX_BYTES {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "the list of slow requests is longer than its shared memory",
@@ -67,7 +67,7 @@ pub fn read(file: &File) -> io::Result<String> {
     for _ in 0..TRIES {
         let version = number(file, 0)?;
         let length = usize::try_from(number(file, 8)?).unwrap_or(usize::MAX);
-        if version.is_multiple_of(2) && length <= MOST {
+        if version.is_multiple_of(2) && length <= MAX_BYTES {
             let mut text = vec![0; length];
             file.read_exact_at(&mut text, HEAD)?;
             if number(file, 0)? == version {
@@ -126,6 +126,6 @@ mod tests {
         let mut next = BoardWriter::new(again).expect("the same board");
         next.write("whole").expect("written");
         assert_eq!(read(&reader).expect("whole"), "whole");
-        assert!(next.write(&"x".repeat(MOST + 1)).is_err());
+        assert!(next.write(&"x".repeat(MAX_BYTES + 1)).is_err());
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 /// Maximum number of paths: clients choose paths, so the map must be bounded. Further paths are counted together.
-const MOST: usize = 500;
+const MAX_PATHS: usize = 500;
 /// Maximum length of a path, in bytes; the rest is truncated.
-const LONGEST: usize = 200;
-/// Entry for paths beyond `MOST`.
+const MAX_BYTES: usize = 200;
+/// Entry for paths beyond `MAX_PATHS`.
 const OTHERS: &[u8] = b"(other paths)";
 
 /// Growth measured so far.
@@ -27,8 +27,8 @@ struct PathGrowth {
 impl Growth {
     /// Records that a request for `path` changed the worker's memory from `before` to `after` bytes.
     pub fn note(&mut self, path: &[u8], before: u64, after: u64) {
-        let path = path.get(..LONGEST).unwrap_or(path);
-        let is_known = self.paths.len() < MOST || self.paths.contains_key(path);
+        let path = path.get(..MAX_BYTES).unwrap_or(path);
+        let is_known = self.paths.len() < MAX_PATHS || self.paths.contains_key(path);
         let path = if is_known { path } else { OTHERS };
         let seen = self.paths.entry(path.to_vec()).or_default();
         seen.requests += 1;
@@ -63,8 +63,8 @@ mod tests {
         for n in 0..10_000 {
             growth.note(format!("/{n}/{}", "x".repeat(100_000)).as_bytes(), 0, 1);
         }
-        assert_eq!(growth.paths.len(), MOST + 1);
-        assert_eq!(growth.paths[OTHERS].requests, 10_000 - MOST as u64);
-        assert!(growth.paths.keys().all(|path| path.len() <= LONGEST));
+        assert_eq!(growth.paths.len(), MAX_PATHS + 1);
+        assert_eq!(growth.paths[OTHERS].requests, 10_000 - MAX_PATHS as u64);
+        assert!(growth.paths.keys().all(|path| path.len() <= MAX_BYTES));
     }
 }

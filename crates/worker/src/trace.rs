@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use config::Phase;
 
 /// Maximum number of phase handler spans per request.
-const MOST: usize = 32;
+const MAX_SPANS: usize = 32;
 
 /// A span's name, and its value in the format of `wire::reply::LogKind::Span`.
 type NamedSpan = (Vec<u8>, Vec<u8>);
@@ -43,7 +43,7 @@ pub fn phase<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
     let outcome = call();
     let taken = since_1970().saturating_sub(begun);
     PHASES.with_borrow_mut(|phases| {
-        if let Some(phases) = phases.as_mut().filter(|phases| phases.len() < MOST) {
+        if let Some(phases) = phases.as_mut().filter(|phases| phases.len() < MAX_SPANS) {
             phases.push((phase.name().into(), format!("{begun} {taken} ").into_bytes()));
         }
     });

@@ -14,7 +14,7 @@ use nix::time::{ClockId, clock_gettime};
 /// Minimum length of a checked input, in bytes.
 const SHORTEST: usize = 16;
 /// Longest repeated input, in bytes.
-const LONGEST: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 /// Maximum number of repetitions of the input.
 const TIMES: usize = 16;
 /// One of this many inputs is checked, always including the first: a run with one input reproduces a finding.
@@ -47,7 +47,7 @@ pub fn watch(input: &[u8], work: impl Fn(&[u8])) {
 
 /// Checks an input: repeated as a whole, and with its second half repeated.
 pub fn look(input: &[u8], work: impl Fn(&[u8])) {
-    let times = TIMES.min(LONGEST / input.len().max(1));
+    let times = TIMES.min(MAX_BYTES / input.len().max(1));
     if input.len() < SHORTEST || times < 4 {
         return;
     }

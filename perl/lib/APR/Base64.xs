@@ -3,7 +3,7 @@
 #include <apr_base64.h>
 
 /* apr's lengths are ints. */
-enum { LONGEST = 1 << 30 };
+enum { MAX_BYTES = 1 << 30 };
 
 MODULE = APR::Base64    PACKAGE = APR::Base64
 
@@ -12,7 +12,7 @@ encode(plain)
     SV *plain
   CODE:
     const aprxs_text from = aprxs_text_of(aTHX_ plain);
-    if (from.length > LONGEST)
+    if (from.length > MAX_BYTES)
         aprxs_check(aTHX_ cv, APR_EINVAL);
     RETVAL = aprxs_room(aTHX_ cv, (size_t)apr_base64_encode_len((int)from.length));
     /* apr's length includes the terminating NUL. */
@@ -26,7 +26,7 @@ decode(coded)
     SV *coded
   CODE:
     const aprxs_text from = aprxs_text_of(aTHX_ coded);
-    if (from.length > LONGEST)
+    if (from.length > MAX_BYTES)
         aprxs_check(aTHX_ cv, APR_EINVAL);
     RETVAL = aprxs_room(aTHX_ cv, (size_t)apr_base64_decode_len(from.bytes));
     SvCUR_set(RETVAL, apr_base64_decode_binary((unsigned char *)SvPVX(RETVAL), from.bytes));
@@ -39,7 +39,7 @@ IV
 encode_len(len)
     IV len
   CODE:
-    if (len < 0 || len > LONGEST)
+    if (len < 0 || len > MAX_BYTES)
         aprxs_check(aTHX_ cv, APR_EINVAL);
     RETVAL = apr_base64_encode_len((int)len) - 1;
   OUTPUT:

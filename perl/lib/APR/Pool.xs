@@ -31,7 +31,7 @@ static apr_status_t run(void *data)
 }
 
 /* Longest name of a sub, in bytes: perl's lookup of a long name takes memory by the square of its packages. */
-enum { LONGEST_NAME = 4096 };
+enum { MAX_NAME_BYTES = 4096 };
 
 /* A name without a package belongs to the calling package. */
 static SV *code_of(pTHX_ SV *code)
@@ -40,7 +40,7 @@ static SV *code_of(pTHX_ SV *code)
         return newSVsv(code);
     STRLEN length;
     const char *const name = SvPV(code, length);
-    if (length > LONGEST_NAME)
+    if (length > MAX_NAME_BYTES)
         croak("APR::Pool::cleanup_register: expected code or the name of a sub, got a text of %lu bytes", (unsigned long)length);
     if (memchr(name, ':', length) || memchr(name, '\'', length))
         return newSVsv(code);

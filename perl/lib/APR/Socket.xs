@@ -11,7 +11,7 @@
 const aprxs_kind aprxs_kind_Socket = {"APR::Socket", NULL, NULL};
 
 /* Maximum number of bytes of one recv. */
-enum { LONGEST_READ = 1 << 30 };
+enum { MAX_READ_BYTES = 1 << 30 };
 
 static int descriptor_of(aprxs_object *socket)
 {
@@ -133,7 +133,7 @@ recv(socket, buffer, len)
     IV len
     Socket socket
   CODE:
-    apr_size_t got = len < 0 ? 0 : len > LONGEST_READ ? LONGEST_READ : (apr_size_t)len;
+    apr_size_t got = len < 0 ? 0 : len > MAX_READ_BYTES ? MAX_READ_BYTES : (apr_size_t)len;
     SV *const room = aprxs_room(aTHX_ cv, got);
     const apr_status_t status = apr_socket_recv(socket->it, SvPVX(room), &got);
     /* The end of the stream is no error, but nothing was read. */
@@ -218,7 +218,7 @@ recvfrom(from, sock, flags, buffer, len)
     SockAddr from
     Socket sock
   CODE:
-    apr_size_t got = len < 0 ? 0 : len > LONGEST_READ ? LONGEST_READ : (apr_size_t)len;
+    apr_size_t got = len < 0 ? 0 : len > MAX_READ_BYTES ? MAX_READ_BYTES : (apr_size_t)len;
     SV *const room = aprxs_room(aTHX_ cv, got);
     RETVAL = apr_socket_recvfrom(from->it, sock->it, (apr_int32_t)flags, SvPVX(room), &got);
     aprxs_hand_over(aTHX_ room, RETVAL == APR_SUCCESS ? got : 0, buffer);

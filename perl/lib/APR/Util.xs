@@ -4,7 +4,7 @@
 #include <apr_md5.h>
 
 /* Longest password, in bytes. */
-enum { LONGEST_PASSWORD = 4096 };
+enum { MAX_PASSWORD_BYTES = 4096 };
 
 MODULE = APR::Util    PACKAGE = APR::Util
 
@@ -32,7 +32,7 @@ password_get(prompt, pwbuf, bufsize)
     SV *pwbuf
     UV bufsize
   CODE:
-    char password[LONGEST_PASSWORD] = "";
+    char password[MAX_PASSWORD_BYTES] = "";
     apr_size_t length = bufsize < sizeof password ? bufsize : sizeof password;
     RETVAL = length ? apr_password_get(aprxs_text_of(aTHX_ prompt).bytes, password, &length) : APR_EINVAL;
     sv_setpv_mg(pwbuf, RETVAL == APR_SUCCESS ? password : "");

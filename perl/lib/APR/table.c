@@ -6,7 +6,7 @@
 
 #include "table.h"
 
-enum { STORE_SIZE = 32, MOST_FORESEEN = 4096 };
+enum { STORE_SIZE = 32, MAX_FORESEEN = 4096 };
 
 /* The structure behind a table's object. */
 typedef struct {
@@ -103,7 +103,7 @@ SV *aprxs_table_over(pTHX_ const aprxs_table_ops *ops, const void *store, size_t
 
 SV *aprxs_table_make(pTHX_ aprxs_object *pool, IV size)
 {
-    apr_table_t *const table = apr_table_make(pool->it, size < 1 ? 1 : size > MOST_FORESEEN ? MOST_FORESEEN : (int)size);
+    apr_table_t *const table = apr_table_make(pool->it, size < 1 ? 1 : size > MAX_FORESEEN ? MAX_FORESEEN : (int)size);
     return make(aTHX_ &IN_POOL, &table, sizeof table, pool);
 }
 

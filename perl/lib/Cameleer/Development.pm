@@ -7,7 +7,7 @@ use POSIX          ();
 use Time::HiRes    ();
 
 # Bytes of a body object that are read to add the script.
-my $LONGEST_PAGE = 4_000_000;
+my $MAX_PAGE_BYTES = 4_000_000;
 
 my $SCRIPT = '<script src="/.cameleer/dev/reload.js" async></script>';
 
@@ -177,7 +177,7 @@ sub leave_length_out ($headers) {
 # A body object with a known length is no stream, and can be read at once.
 sub read_page ( $response, $length ) {
     my $body = $response->[2];
-    return if !defined $length || $length !~ /\A\d+\z/ || $length > $LONGEST_PAGE;
+    return if !defined $length || $length !~ /\A\d+\z/ || $length > $MAX_PAGE_BYTES;
     local $/ = \65536;
     my @pieces;
     while ( defined( my $piece = $body->getline ) ) { push @pieces, $piece }

@@ -86,7 +86,7 @@ sub _resolve ($handler) {
 
 # A bare name is a sub of the caller's package.
 sub _named ( $handler, $package ) {
-    return $handler if ref $handler || length $handler > Cameleer::LONGEST_NAME() || $handler =~ /\W/;
+    return $handler if ref $handler || length $handler > Cameleer::MAX_NAME_BYTES() || $handler =~ /\W/;
     return $package->can($handler) // $handler;
 }
 

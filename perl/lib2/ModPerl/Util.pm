@@ -31,7 +31,7 @@ sub unload_package ($package) {
 }
 
 sub unload_package_pp ($package) {
-    return if length $package > Cameleer::LONGEST_NAME();    # no package has such a name
+    return if length $package > Cameleer::MAX_NAME_BYTES();    # no package has such a name
     no strict 'refs';
     # Empties the globs instead of deleting them: compiled code of other packages refers to them, and finds new
     # definitions there.

@@ -17,7 +17,7 @@ use directives::{DIRECTIVES, Grown};
 /// The limit on the growth of the front's memory, in bytes.
 const MORE: u64 = 64 << 20;
 /// The largest `.htaccess` file in bytes. The front rejects a longer file without reading it.
-const LONGEST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 const SHOW: &str = "package Show;\nsub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print('ok'); 0 }\n\
                     sub none { -1 }\n1;\n";
@@ -35,10 +35,10 @@ fn serve(site: Site) -> Server {
     )
 }
 
-/// The text up to the last whole line that fits into [`LONGEST`].
+/// The text up to the last whole line that fits into [`MAX_BYTES`].
 fn cut(text: &str) -> &str {
-    let end = text.get(..LONGEST).and_then(|most| most.rfind('\n'));
-    if text.len() > LONGEST { text.get(..end.map_or(0, |end| end + 1)).unwrap_or_default() } else { text }
+    let end = text.get(..MAX_BYTES).and_then(|most| most.rfind('\n'));
+    if text.len() > MAX_BYTES { text.get(..end.map_or(0, |end| end + 1)).unwrap_or_default() } else { text }
 }
 
 fn text_of(name: &str, grown: &Grown, number: usize) -> String {
@@ -141,12 +141,12 @@ fn no_directive_of_any_size_delays_others_or_fills_the_memory() {
     assert!(mistakes.is_empty(), "{mistakes:#?}");
 }
 
-/// Lines numbered from 0, as many as fit into [`LONGEST`].
+/// Lines numbered from 0, as many as fit into [`MAX_BYTES`].
 fn full(line: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     for number in 0.. {
         let line = line(number) + "\n";
-        if text.len() + line.len() > LONGEST {
+        if text.len() + line.len() > MAX_BYTES {
             break;
         }
         text.push_str(&line);

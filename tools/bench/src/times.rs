@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 /// Longest time in histograms, in nanoseconds: an hour; DIGITS is their precision.
-const LONGEST: u64 = 3_600_000_000_000;
+const MAX_NANOSECONDS: u64 = 3_600_000_000_000;
 pub const DIGITS: u8 = 3;
 
 /// Moments of a complete response.
@@ -55,7 +55,7 @@ impl TimeParts {
 
 /// A histogram of times in nanoseconds.
 pub fn histogram(digits: u8) -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST, digits).expect("bounds that are in order, and at most five digits")
+    Histogram::new_with_bounds(1, MAX_NANOSECONDS, digits).expect("bounds that are in order, and at most five digits")
 }
 
 /// The time in nanoseconds, at most u64::MAX (584 years).

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use config::{AliasFrom, Config, Overrides, Scope, depth, htaccess_text};
 
 /// Maximum number of names in folders that are looked at.
-const MOST_NAMES: usize = 200_000;
+const MAX_NAMES: usize = 200_000;
 /// Maximum number of `.htaccess` files that are read.
-const MOST_FILES: usize = 10_000;
+const MAX_FILES: usize = 10_000;
 /// Maximum depth below a document root.
 const DEEPEST: usize = 16;
 /// Time limit of the search: a folder may be on another machine.
-const MOST_TIME: Duration = Duration::from_secs(10);
+const MAX_TIME: Duration = Duration::from_secs(10);
 /// A `<Directory>` with at most this many path components, such as `/` or `/usr/share`, is not searched: most of its
 /// files belong to other services.
 const LEAST_PARTS: usize = 3;
@@ -92,13 +92,13 @@ struct Search<'a> {
 impl Search<'_> {
     /// The limit that has been reached.
     fn limit(&self) -> Option<String> {
-        if self.names >= MOST_NAMES {
-            return Some(format!("{MOST_NAMES} names in folders"));
+        if self.names >= MAX_NAMES {
+            return Some(format!("{MAX_NAMES} names in folders"));
         }
-        if self.files >= MOST_FILES {
-            return Some(format!("{MOST_FILES} files"));
+        if self.files >= MAX_FILES {
+            return Some(format!("{MAX_FILES} files"));
         }
-        (self.since.elapsed() >= MOST_TIME).then(|| format!("{} s", MOST_TIME.as_secs()))
+        (self.since.elapsed() >= MAX_TIME).then(|| format!("{} s", MAX_TIME.as_secs()))
     }
 
     fn enter(&mut self, host: u16, folder: &Path, depth: usize) {
@@ -112,7 +112,7 @@ impl Search<'_> {
         }
         self.read_in(host, folder, &sections);
         let Ok(entries) = std::fs::read_dir(folder) else { return };
-        let mut entries: Vec<_> = entries.flatten().take(MOST_NAMES).collect();
+        let mut entries: Vec<_> = entries.flatten().take(MAX_NAMES).collect();
         entries.sort_by_key(std::fs::DirEntry::file_name);
         self.names += entries.len();
         for entry in entries {

@@ -34,7 +34,7 @@ use report::MigrateReport;
 use write::{Copies, FOLDER_NAME, HTACCESS_PATCH, HtaccessCopy, Layout, NewFolder, OWN_FILES, fresh, patch, unit};
 
 /// Maximum number of times that the copies are written: each time may show errors that others had hidden.
-const MOST_ROUNDS: usize = 10;
+const MAX_ROUNDS: usize = 10;
 
 const HINT: &str = "\
 The old server is not touched. report.txt in the folder lists what was taken over, what was
@@ -104,7 +104,7 @@ impl Migrate {
             if ledger.verdicts.len() == known {
                 return Ok(survey);
             }
-            if !changes || round == MOST_ROUNDS {
+            if !changes || round == MAX_ROUNDS {
                 // The last messages have added comments.
                 copies.write(folder, head, &ledger.edits())?;
                 return Ok(Survey::of(&origin(copies.main(), &self.defines)?));

@@ -11,7 +11,7 @@ use hyper_util::rt::TokioIo;
 use bench::{Connector, RequestTarget};
 
 /// Maximum size of a body in bytes; the rest of a longer one is not compared.
-const LARGEST_BODY: usize = 16 << 20;
+const MAX_BODY_BYTES: usize = 16 << 20;
 
 /// A server's response.
 #[derive(Debug, Clone)]
@@ -50,8 +50,8 @@ impl SiteServer {
             while let Some(frame) = body.frame().await {
                 let frame = frame.map_err(|error| cause(&error))?;
                 bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
-                if bytes.len() > LARGEST_BODY {
-                    bytes.truncate(LARGEST_BODY);
+                if bytes.len() > MAX_BODY_BYTES {
+                    bytes.truncate(MAX_BODY_BYTES);
                     break;
                 }
             }

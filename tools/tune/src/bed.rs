@@ -17,7 +17,7 @@ const ANSWERS: f64 = 60.0;
 /// Minimum length of a slice in seconds, unless there is little time.
 const SHORTEST: f64 = 0.5;
 /// Maximum length of a slice, as a part of the total time. A request must take at most half of that to be measured.
-const LONGEST_PART: f64 = 1.0 / 20.0;
+const MAX_PART: f64 = 1.0 / 20.0;
 /// Minimum warm-up in seconds, for connections to open and workers to get load.
 const WARM_UP: f64 = 0.1;
 /// Length of the measurement with one visitor and one worker.
@@ -88,7 +88,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
 
     /// Whether requests take so long that a slice has too few responses.
     pub fn is_too_slow(&self) -> bool {
-        self.alone.latency * 2.0 > self.time * LONGEST_PART
+        self.alone.latency * 2.0 > self.time * MAX_PART
     }
 
     /// Measures two pool sizes with all visitors, each twice in alternation, long enough for percentiles.
@@ -123,7 +123,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
 
     /// Limits a length to its part of the total time.
     fn at_most(&self, seconds: f64) -> f64 {
-        seconds.min(self.time * LONGEST_PART)
+        seconds.min(self.time * MAX_PART)
     }
 
     fn warm_up(&self) -> f64 {

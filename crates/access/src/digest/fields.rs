@@ -1,7 +1,7 @@
 //! The fields of an `Authorization: Digest` header: `name=value` or `name="value"`, separated by commas.
 
 /// Maximum number of fields; RFC 7616 has eleven.
-const MOST: usize = 32;
+const MAX_FIELDS: usize = 32;
 
 /// Fields in the order of the header. Names are compared without case.
 pub struct DigestFields(Vec<(String, String)>);
@@ -21,7 +21,7 @@ pub fn parse(header: &[u8]) -> Option<DigestFields> {
         return None;
     }
     let mut fields = Vec::new();
-    while fields.len() < MOST {
+    while fields.len() < MAX_FIELDS {
         rest = rest.trim_start_matches([' ', '\t', ',']);
         if rest.is_empty() {
             return Some(DigestFields(fields));

@@ -3,7 +3,7 @@
 use crate::files::{Contents, text};
 
 /// Maximum number of lines.
-const MOST_LINES: usize = 1 << 19;
+const MAX_LINES: usize = 1 << 19;
 /// Digits of an MD5 hash.
 const HASH: usize = 32;
 
@@ -16,10 +16,10 @@ pub struct DigestFile {
 }
 
 impl Contents for DigestFile {
-    const LONGEST: u64 = 16 << 20;
+    const MAX_BYTES: u64 = 16 << 20;
 
     fn of_bytes(bytes: Vec<u8>) -> Result<DigestFile, String> {
-        text(bytes, Self::LONGEST).and_then(DigestFile::parse)
+        text(bytes, Self::MAX_BYTES).and_then(DigestFile::parse)
     }
 
     fn size(&self) -> usize {
@@ -32,8 +32,8 @@ impl DigestFile {
         let start = |line: &str| (line.as_ptr().addr() - text.as_ptr().addr()) as u32;
         let usable = || text.lines().filter(|line| !line.starts_with('#') && entry(line).is_some());
         let count = usable().count();
-        if count > MOST_LINES {
-            return Err(format!("the file has more than {MOST_LINES} lines"));
+        if count > MAX_LINES {
+            return Err(format!("the file has more than {MAX_LINES} lines"));
         }
         let mut lines = Vec::with_capacity(count);
         lines.extend(usable().map(start));

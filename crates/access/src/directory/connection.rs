@@ -14,7 +14,7 @@ use rustls::{ClientConnection, StreamOwned};
 use super::trust;
 
 /// Maximum number of messages in the answer to a search that are not entries.
-const MOST_OTHERS: usize = 64;
+const MAX_OTHERS: usize = 64;
 
 /// Why a question has no answer.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl DirectoryConnection {
                     };
                 }
             }
-            if entries.len() > search.most as usize || others > MOST_OTHERS {
+            if entries.len() > search.most as usize || others > MAX_OTHERS {
                 return Err(DirectoryFailure::Broken("more answers than asked for".to_owned()));
             }
         }
@@ -172,7 +172,7 @@ impl DirectoryConnection {
     /// A request with one response.
     fn call(&mut self, request: impl FnOnce(u32) -> Vec<u8>) -> Result<LdapOutcome, DirectoryFailure> {
         self.send(request)?;
-        for _ in 0..MOST_OTHERS {
+        for _ in 0..MAX_OTHERS {
             if let LdapOperation::Done(outcome) = self.receive()? {
                 return Ok(outcome);
             }

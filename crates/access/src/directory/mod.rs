@@ -16,7 +16,7 @@ pub use search::DirectoryAnswer;
 /// Time for which a directory that failed is not asked again.
 const REST: Duration = Duration::from_secs(1);
 /// Maximum number of idle connections.
-const MOST_IDLE: usize = 8;
+const MAX_IDLE: usize = 8;
 
 /// The entry of a user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Directory {
 
     fn put_back(&self, connection: DirectoryConnection) {
         let mut state = self.state();
-        if state.idle.len() < MOST_IDLE && self.key.server.idle != Some(Duration::ZERO) {
+        if state.idle.len() < MAX_IDLE && self.key.server.idle != Some(Duration::ZERO) {
             state.idle.push((connection, Instant::now()));
         }
     }

@@ -7,7 +7,7 @@ use super::connection::{DirectoryConnection, DirectoryFailure, shown};
 use super::{DirectoryEntry, DirectoryKey, DirectoryQuestion, QuestionSubject};
 
 /// Maximum number of groups that are looked at for one requirement.
-const MOST_GROUPS: usize = 256;
+const MAX_GROUPS: usize = 256;
 
 /// The answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,9 +215,9 @@ impl Asking<'_> {
                     if seen.contains(&name) {
                         continue;
                     }
-                    if seen.len() >= MOST_GROUPS {
+                    if seen.len() >= MAX_GROUPS {
                         return Err(DirectoryFailure::Refused(format!(
-                            "the group \"{group}\" has more than {MOST_GROUPS} members to look at"
+                            "the group \"{group}\" has more than {MAX_GROUPS} members to look at"
                         )));
                     }
                     seen.push(name.clone());

@@ -14,7 +14,7 @@ use tls::BackendVerifier;
 /// The authorities of the system, as Debian's package ca-certificates writes them.
 const SYSTEM: &str = "/etc/ssl/certs/ca-certificates.crt";
 /// Maximum size of a file of authorities in bytes.
-const LONGEST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 /// `LDAPVerifyServerCert Off`: a certificate need only belong to the key.
 const ANY_CERTIFICATE: BackendVerifier = BackendVerifier { roots: None, name: false, expire: false };
 
@@ -40,7 +40,7 @@ fn authorities(files: &[PathBuf]) -> Result<RootCertStore, String> {
 
 fn add(roots: &mut RootCertStore, file: &Path, directive: &str) -> Result<(), String> {
     let (_, bytes) =
-        regular::read(file, LONGEST).map_err(|error| format!("{directive} {}: {error}", file.display()))?;
+        regular::read(file, MAX_BYTES).map_err(|error| format!("{directive} {}: {error}", file.display()))?;
     let found = CertificateDer::pem_slice_iter(&bytes).flatten().collect::<Vec<_>>();
     match roots.add_parsable_certificates(found) {
         (0, _) => Err(format!("{directive} {} contains no certificate: expected PEM", file.display())),

@@ -28,8 +28,8 @@ use databases::SqlQuestion;
 pub use directories::{DirectoryRequirement, RequirementQuery};
 
 /// Maximum number of directories, and of their answers, in the cache.
-const MOST_DIRECTORIES: usize = 256;
-const MOST_ANSWERS: usize = 4096;
+const MAX_DIRECTORIES: usize = 256;
+const MAX_ANSWERS: usize = 4096;
 
 /// Subject of an authentication.
 pub enum AuthSubject<'a> {
@@ -89,8 +89,8 @@ impl From<NoAnswer> for AuthAttempt {
 pub struct Users {
     files: UserFiles,
     verified: Verified,
-    directories: RefCell<BoundedCache<DirectoryKey, Arc<Directory>, MOST_DIRECTORIES>>,
-    answers: RefCell<BoundedCache<[u64; 2], (Instant, DirectoryAnswer), MOST_ANSWERS>>,
+    directories: RefCell<BoundedCache<DirectoryKey, Arc<Directory>, MAX_DIRECTORIES>>,
+    answers: RefCell<BoundedCache<[u64; 2], (Instant, DirectoryAnswer), MAX_ANSWERS>>,
     /// Two keys for answers, because one digest has only 64 bits. No password is stored.
     keys: [RandomState; 2],
 }

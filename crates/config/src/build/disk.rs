@@ -9,7 +9,7 @@ use crate::syntax::source::ParserSource;
 use crate::table;
 
 /// Maximum size in bytes of a configuration file, or of a file that it names.
-const LONGEST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 impl<'a> ParserSource<'a> {
     /// Reads files of this machine. No names are defined.
@@ -34,7 +34,7 @@ impl<'a> ParserSource<'a> {
 fn read_lossy(path: &Path) -> io::Result<String> {
     let bytes = match comes_from_a_shell(path) {
         true => std::fs::read(path),
-        false => regular::read(path, LONGEST).map(|(_, bytes)| bytes),
+        false => regular::read(path, MAX_BYTES).map(|(_, bytes)| bytes),
     };
     bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 use wire::control::PoolNumber;
 
 use crate::draft::Draft;
-use crate::model::pools::{DEFAULT, MOST, PROGRAMS_NAME};
+use crate::model::pools::{DEFAULT, MAX_POOLS, PROGRAMS_NAME};
 use crate::model::server::{NamedPool, PerlSwitches, PoolSettings};
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::{SectionPool, belongs, has_option, speaks_of};
 
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 impl Draft {
     /// Finds all pools of a tree, and their errors.
@@ -22,7 +22,7 @@ impl Draft {
         if let Some(at) = self.config.more_pools.last().map(|last| last.at.clone()).filter(|_| self.excess_pools > 0) {
             let count = self.config.more_pools.len() + self.excess_pools + 1;
             let message = format!(
-                "there are {count} pools of workers, including the default pool, but at most {MOST} are allowed, because each needs a \
+                "there are {count} pools of workers, including the default pool, but at most {MAX_POOLS} are allowed, because each needs a \
                  Perl process and workers of its own; let places share pools"
             );
             self.errors.push(ConfigError::at(&at, message));
@@ -61,8 +61,8 @@ impl Draft {
             Some((_, at)) => {
                 format!("is already defined at {}; use another name for one of them", at.unwrap_or_default())
             }
-            None if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_plain) => {
-                format!("expected letters, digits, -, _ and ., at most {LONGEST_NAME}")
+            None if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_plain) => {
+                format!("expected letters, digits, -, _ and ., at most {MAX_NAME_BYTES}")
             }
             None => return self.add_pool(name.clone(), directive),
         };
@@ -86,7 +86,7 @@ impl Draft {
     }
 
     fn add_pool(&mut self, name: String, section: &Directive) {
-        if self.config.more_pools.len() + 1 >= MOST {
+        if self.config.more_pools.len() + 1 >= MAX_POOLS {
             self.excess_pools += 1;
             return;
         }

@@ -18,7 +18,7 @@ pub const PROGRAMS_NAME: &str = "cgi";
 pub const CODE_ELSEWHERE: &str = "Perl code can change the configuration only in places of the default pool, which runs the code; move it \
     elsewhere, or load the pool's code with PerlModule or PerlRequire";
 /// Maximum number of pools. Each needs a mold, a Perl process that stays, and workers.
-pub const MOST: usize = 32;
+pub const MAX_POOLS: usize = 32;
 
 impl Config {
     /// Number of pools, including the default pool and that of CGI programs.

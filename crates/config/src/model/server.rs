@@ -234,7 +234,7 @@ impl SyslogTarget {
         ("local7", 23),
     ];
     /// The longest tag in bytes: that of RFC 5424.
-    const LONGEST_TAG: usize = 48;
+    const MAX_TAG_BYTES: usize = 48;
 
     /// The target that `syslog`, `syslog:facility` or `syslog:facility:tag` names; `None`: the text names a file. As in
     /// httpd, the facility is `local7` if there is none.
@@ -254,8 +254,8 @@ impl SyslogTarget {
                 return Some(Err(format!("expected a facility of syslog, one of {names}, got \"{facility}\"")));
             }
         };
-        if tag.len() > SyslogTarget::LONGEST_TAG || !tag.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let most = SyslogTarget::LONGEST_TAG;
+        if tag.len() > SyslogTarget::MAX_TAG_BYTES || !tag.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let most = SyslogTarget::MAX_TAG_BYTES;
             return Some(Err(format!("expected a tag of at most {most} printable ASCII characters, got \"{tag}\"")));
         }
         let tag = if tag.is_empty() { "cameleer" } else { tag };

@@ -25,16 +25,16 @@ use crate::syntax::source::ParserSource;
 use crate::syntax::tree::ConfigError;
 
 /// Maximum size of a `.htaccess` file in bytes. Its text is sent to a worker with every request.
-pub const LONGEST_HTACCESS: u64 = 64 << 10;
+pub const MAX_HTACCESS_BYTES: u64 = 64 << 10;
 
-/// Reads a `.htaccess` file of at most [`LONGEST_HTACCESS`] bytes. May block on the disk.
+/// Reads a `.htaccess` file of at most [`MAX_HTACCESS_BYTES`] bytes. May block on the disk.
 pub fn htaccess_text(file: &Path) -> io::Result<String> {
     htaccess_file(file).map(|(_, text)| text)
 }
 
 /// As [`htaccess_text`], with the metadata of the file that was read.
 pub fn htaccess_file(file: &Path) -> io::Result<(Metadata, String)> {
-    let (metadata, bytes) = regular::read(file, LONGEST_HTACCESS)?;
+    let (metadata, bytes) = regular::read(file, MAX_HTACCESS_BYTES)?;
     if bytes.contains(&0) {
         return Err(io::Error::new(ErrorKind::InvalidData, "the file contains a NUL byte: expected UTF-8 text"));
     }
@@ -42,7 +42,7 @@ pub fn htaccess_file(file: &Path) -> io::Result<(Metadata, String)> {
 }
 
 /// Maximum size in bytes of all files together that apply to a request.
-const LONGEST_CHAIN: usize = 2 * LONGEST_HTACCESS as usize;
+const MAX_CHAIN_BYTES: usize = 2 * MAX_HTACCESS_BYTES as usize;
 /// Maximum memory per byte of a file: for its text, its settings, and the copies for workers.
 const MEMORY_OF_BYTE: usize = 24;
 
@@ -117,7 +117,7 @@ impl ChainLoad {
         self.length += file.length;
         self.weight += file.weight;
         self.memory += file.memory;
-        self.length <= LONGEST_CHAIN && self.weight <= OF_HTACCESS && self.memory <= MEMORY_OF_HTACCESS
+        self.length <= MAX_CHAIN_BYTES && self.weight <= OF_HTACCESS && self.memory <= MEMORY_OF_HTACCESS
     }
 }
 

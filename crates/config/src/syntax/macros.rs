@@ -6,7 +6,7 @@ use crate::syntax::tree::At;
 use crate::syntax::words;
 
 /// Maximum number of bytes of all uses of macros together: macros that use macros multiply.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// The macros that are defined while a configuration is read.
 #[derive(Default)]
@@ -66,9 +66,8 @@ impl Macros {
         if self.using.contains(&lower) {
             return Err(format!("Use: the macro {name}, defined at {}, uses itself; remove that Use line", found.at));
         }
-        let text = found.expand(values, MOST_BYTES.saturating_sub(self.used_bytes));
-        let text =
-            text.ok_or_else(|| format!("Use: the macros of the configuration exceed {} MB", MOST_BYTES >> 20))?;
+        let text = found.expand(values, MAX_BYTES.saturating_sub(self.used_bytes));
+        let text = text.ok_or_else(|| format!("Use: the macros of the configuration exceed {} MB", MAX_BYTES >> 20))?;
         self.used_bytes += text.len();
         self.using.push(lower);
         Ok(text)

@@ -13,7 +13,7 @@ const WORK: usize = 8 << 20;
 /// headers.
 const STORED: usize = 512 << 10;
 /// Maximum length of a value that rules produce, in bytes.
-pub const LONGEST: usize = 64 << 10;
+pub const MAX_VALUE_BYTES: usize = 64 << 10;
 /// Work for one rule, in bytes.
 pub const RULE: usize = 100;
 /// Work for one piece of a value, in bytes.
@@ -67,7 +67,7 @@ impl Allowance {
             "the rules of this place exceed the limits for one request: {} MB of work, {} KB for a value, {} KB \
              for variables or headers; write fewer or simpler rules",
             WORK >> 20,
-            LONGEST >> 10,
+            MAX_VALUE_BYTES >> 10,
             STORED >> 10
         )
     }
@@ -103,7 +103,7 @@ pub fn failure() -> Option<String> {
 
 /// Counts a value of this length. Returns `false` if it would be too long, or the limit is exceeded.
 pub fn fits(length: usize) -> bool {
-    if length > LONGEST {
+    if length > MAX_VALUE_BYTES {
         exceed();
         return false;
     }
@@ -113,7 +113,7 @@ pub fn fits(length: usize) -> bool {
 /// Appends a piece to a value that rules produce. Returns `false` if the value would be too long, or the limit is
 /// exceeded.
 pub fn push(value: &mut String, piece: &str) -> bool {
-    if value.len() + piece.len() > LONGEST {
+    if value.len() + piece.len() > MAX_VALUE_BYTES {
         exceed();
         return false;
     }
@@ -161,9 +161,9 @@ mod tests {
     fn a_value_that_is_too_long_uses_up_the_limit() {
         let allowance = Allowance::default();
         let mut value = String::new();
-        assert!(allowance.count(|| push(&mut value, &"a".repeat(LONGEST))));
+        assert!(allowance.count(|| push(&mut value, &"a".repeat(MAX_VALUE_BYTES))));
         assert!(!allowance.count(|| push(&mut value, "a")) && allowance.is_used_up());
-        assert_eq!(value.len(), LONGEST);
+        assert_eq!(value.len(), MAX_VALUE_BYTES);
     }
 
     #[test]

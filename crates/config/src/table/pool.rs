@@ -96,7 +96,7 @@ pub(super) static ROWS: &[Row] = rows![
 ];
 
 /// Upper limit of `MaxClients auto`: more workers need an explicit number.
-const MOST_BY_THEMSELVES: u32 = 512;
+const MAX_BY_THEMSELVES: u32 = 512;
 
 fn max_clients(draft: &mut Draft, text: &str) -> Result<(), String> {
     let is_auto = text.eq_ignore_ascii_case("auto");
@@ -108,7 +108,7 @@ fn max_clients(draft: &mut Draft, text: &str) -> Result<(), String> {
     let pool = draft.pool();
     pool.auto = is_auto;
     pool.max_clients = match pool.auto {
-        true => MOST_BY_THEMSELVES,
+        true => MAX_BY_THEMSELVES,
         false => {
             let number =
                 value::number(text, &(1..=20000)).map_err(|error| error.replace("expected", "expected auto or"))?;
@@ -125,7 +125,7 @@ fn max_requests(draft: &mut Draft, text: &str) -> Result<(), String> {
 
 fn wire_memory(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let blocks = usize::try_from(value::size(&args[0])?).unwrap_or(usize::MAX) / blocks::SIZE;
-    if !(1..=blocks::MOST).contains(&blocks) {
+    if !(1..=blocks::MAX_BLOCKS).contains(&blocks) {
         return Err(format!("expected a size from 16K to 1M, got \"{}\"", args[0]));
     }
     draft.pool().blocks = blocks;

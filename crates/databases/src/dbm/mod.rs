@@ -9,11 +9,11 @@ mod sdbm;
 use std::ops::Range;
 
 /// Maximum size of a file in bytes.
-pub const LONGEST_DBM: u64 = 16 << 20;
+pub const MAX_DBM_BYTES: u64 = 16 << 20;
 /// Maximum length of a value that is used as text, in bytes.
-const LONGEST_TEXT: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 /// Maximum number of entries.
-const MOST_ENTRIES: usize = 1 << 19;
+const MAX_ENTRIES: usize = 1 << 19;
 
 /// The entries of a DBM file.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ type Refused = String;
 impl DbmFile {
     /// Parses a file. Its first bytes identify the format; without a known magic number it is the `.pag` file of SDBM.
     pub fn parse(bytes: Vec<u8>) -> Result<DbmFile, Refused> {
-        if bytes.len() as u64 > LONGEST_DBM {
-            return Err(format!("the file is larger than {} MB", LONGEST_DBM >> 20));
+        if bytes.len() as u64 > MAX_DBM_BYTES {
+            return Err(format!("the file is larger than {} MB", MAX_DBM_BYTES >> 20));
         }
         let (gdbm, berkeley) = (gdbm::order(&bytes), berkeley::order(&bytes));
         let mut found = Entries { allowance: bytes.len(), bytes, all: Vec::new() };
@@ -64,8 +64,8 @@ impl DbmFile {
     /// The value of a key as text, up to a NUL. `None`: there is no such key.
     pub fn text(&self, key: &str) -> Result<Option<&str>, String> {
         let Some(value) = self.get(key.as_bytes()) else { return Ok(None) };
-        if value.len() > LONGEST_TEXT {
-            return Err(format!("the value of \"{}\" is longer than {} KB", key.escape_debug(), LONGEST_TEXT >> 10));
+        if value.len() > MAX_TEXT_BYTES {
+            return Err(format!("the value of \"{}\" is longer than {} KB", key.escape_debug(), MAX_TEXT_BYTES >> 10));
         }
         let value = value.split(|byte| *byte == 0).next().unwrap_or_default();
         let text = std::str::from_utf8(value);
@@ -93,8 +93,8 @@ struct Entries {
 
 impl Entries {
     fn add(&mut self, key: Range<usize>, value: Range<usize>) -> Result<(), Refused> {
-        if self.all.len() >= MOST_ENTRIES {
-            return Err(format!("the file has more than {MOST_ENTRIES} entries"));
+        if self.all.len() >= MAX_ENTRIES {
+            return Err(format!("the file has more than {MAX_ENTRIES} entries"));
         }
         self.allowance = self.allowance.checked_sub(key.len()).ok_or_else(|| damaged("keys overlap"))?;
         self.all.push(DbmEntry { key: self.within(key)?, value: self.within(value)? });
@@ -104,7 +104,7 @@ impl Entries {
     /// Checks that a range lies within the bytes.
     fn within(&self, range: Range<usize>) -> Result<Range<u32>, Refused> {
         self.bytes.get(range.clone()).ok_or_else(|| damaged("an entry lies outside of the file"))?;
-        // Files and their values are smaller than 4 GB: see `LONGEST_DBM`.
+        // Files and their values are smaller than 4 GB: see `MAX_DBM_BYTES`.
         Ok(range.start as u32..range.end as u32)
     }
 }

@@ -9,7 +9,7 @@ use config::access::Database;
 /// Time for which a database is not tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Maximum number of databases; a configuration has few.
-const MOST: usize = 256;
+const MAX_DATABASES: usize = 256;
 
 type Failures = HashMap<Database, (Instant, String)>;
 
@@ -26,7 +26,7 @@ pub fn reason(database: &Database) -> Option<String> {
 pub fn remember(database: &Database, why: &str) {
     let mut failures = lock();
     failures.retain(|_, (since, _)| since.elapsed() < PAUSE);
-    if failures.len() < MOST {
+    if failures.len() < MAX_DATABASES {
         failures.insert(database.clone(), (Instant::now(), why.to_owned()));
     }
 }

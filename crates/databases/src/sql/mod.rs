@@ -12,9 +12,9 @@ use config::access::{Database, SqlDriver, SqlQuery};
 /// Time limit of a query with its connection.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum number of rows that are read.
-const MOST_ROWS: usize = 1000;
+const MAX_ROWS: usize = 1000;
 /// Maximum size of a result, in bytes.
-const LARGEST: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 
 /// A query and its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,9 +68,9 @@ impl SqlRows {
     /// Adds a row, unless the result would be too large.
     fn push(&mut self, row: Vec<Option<String>>) -> Result<(), SqlFailure> {
         self.size += row.iter().flatten().map(String::len).sum::<usize>();
-        if self.rows.len() >= MOST_ROWS || self.size > LARGEST {
-            let size = LARGEST >> 10;
-            return Err(SqlFailure::Refused(format!("the result has more than {MOST_ROWS} rows or {size} KB")));
+        if self.rows.len() >= MAX_ROWS || self.size > MAX_BYTES {
+            let size = MAX_BYTES >> 10;
+            return Err(SqlFailure::Refused(format!("the result has more than {MAX_ROWS} rows or {size} KB")));
         }
         self.rows.push(row);
         Ok(())

@@ -22,9 +22,9 @@ use super::{PATIENCE, SqlFailure, SqlQuestion, SqlRows};
 use config::access::Database;
 
 /// Maximum number of idle connections to a database.
-const MOST_IDLE: usize = 8;
+const MAX_IDLE: usize = 8;
 /// Time after which an idle connection is closed.
-const LONGEST_IDLE: Duration = Duration::from_secs(60);
+const MAX_IDLE_TIME: Duration = Duration::from_secs(60);
 /// Folder of the server's socket in Debian, where `DBDParams` has no host.
 const SOCKETS: &str = "/var/run/postgresql";
 
@@ -67,7 +67,7 @@ fn finish(question: &SqlQuestion, connection: Connection, end: Instant) -> Resul
 fn take(database: &Database) -> Option<Connection> {
     let mut idle = lock();
     for connections in idle.values_mut() {
-        connections.retain(|idle| idle.since.elapsed() < LONGEST_IDLE && !idle.connection.client.is_closed());
+        connections.retain(|idle| idle.since.elapsed() < MAX_IDLE_TIME && !idle.connection.client.is_closed());
     }
     idle.retain(|_, connections| !connections.is_empty());
     idle.get_mut(database)?.pop().map(|idle| idle.connection)
@@ -76,7 +76,7 @@ fn take(database: &Database) -> Option<Connection> {
 fn store(database: &Database, connection: Connection) {
     let mut idle = lock();
     let connections = idle.entry(database.clone()).or_default();
-    if connections.len() < MOST_IDLE {
+    if connections.len() < MAX_IDLE {
         connections.push(Idle { since: Instant::now(), connection });
     }
 }

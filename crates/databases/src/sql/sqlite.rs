@@ -8,7 +8,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row, params_from_iter};
 
-use super::{LARGEST, SqlFailure, SqlQuestion, SqlRows};
+use super::{MAX_BYTES, SqlFailure, SqlQuestion, SqlRows};
 
 /// Instructions of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 1000;
@@ -49,7 +49,7 @@ fn open(path: &Path, end: Instant) -> Result<Connection, SqlFailure> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(path, flags).map_err(failure)?;
     database.busy_timeout(end.saturating_duration_since(Instant::now())).map_err(failure)?;
-    database.set_limit(Limit::SQLITE_LIMIT_LENGTH, LARGEST as i32).map_err(failure)?;
+    database.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_BYTES as i32).map_err(failure)?;
     database.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0).map_err(failure)?;
     database.progress_handler(STEPS, Some(move || Instant::now() >= end)).map_err(failure)?;
     Ok(database)

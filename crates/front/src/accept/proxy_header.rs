@@ -8,7 +8,7 @@ const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
 /// Length of a version 2 header without its addresses.
 const FIXED: usize = 16;
 /// Longest line of version 1, including CR LF.
-const LONGEST_LINE: usize = 107;
+const MAX_LINE_BYTES: usize = 107;
 
 /// Source address of a header. `None`: the balancer's own connection (LOCAL), or unknown.
 pub type SourceAddress = Option<SocketAddr>;
@@ -35,7 +35,7 @@ pub fn parse(header: &[u8]) -> ParseStatus {
         },
         false if header.ends_with(b"\n") => line(header),
         // The end of the line is unknown, so version 1 is read byte by byte.
-        false if header.len() < LONGEST_LINE && header.starts_with(b"PROXY ") => return ParseStatus::Read(1),
+        false if header.len() < MAX_LINE_BYTES && header.starts_with(b"PROXY ") => return ParseStatus::Read(1),
         false => None,
     };
     whole.map_or(ParseStatus::Wrong, ParseStatus::Done)

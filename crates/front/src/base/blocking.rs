@@ -20,9 +20,9 @@ use super::refusal::Refusal;
 use base::log;
 
 /// Maximum number of threads of [`run`]; further work is queued.
-const MOST: usize = 64;
+const MAX_THREADS: usize = 64;
 /// Maximum number of threads of [`store`]. If that disk hangs, the threads of [`run`] still read other files.
-const MOST_STORING: usize = 4;
+const MAX_STORING: usize = 4;
 /// Maximum number of threads of [`compute`]. More threads than processors would only compete with the threads that
 /// serve clients.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, Into::into));
@@ -111,8 +111,8 @@ impl From<NoThread> for Refusal {
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Thread pools are process-wide, as is the limit on threads.
-static WAITING: Threads = Threads::new("cameleer-aside", || MOST);
-static STORING: Threads = Threads::new("cameleer-spool", || MOST_STORING);
+static WAITING: Threads = Threads::new("cameleer-aside", || MAX_THREADS);
+static STORING: Threads = Threads::new("cameleer-spool", || MAX_STORING);
 static COMPUTING: Threads = Threads::new("cameleer-comput", || *PROCESSORS);
 
 struct Threads {
@@ -196,15 +196,15 @@ mod tests {
     #[test]
     fn calls_beyond_the_number_of_threads_are_queued() {
         let results = wait_for(async {
-            let all: Vec<_> = (0..3 * MOST).map(|n| Box::pin(run("count", move || n))).collect();
+            let all: Vec<_> = (0..3 * MAX_THREADS).map(|n| Box::pin(run("count", move || n))).collect();
             let mut sum = 0;
             for one in all {
                 sum += one.await.expect("a thread");
             }
             sum
         });
-        assert_eq!(results, (0..3 * MOST).sum::<usize>());
-        assert!(WAITING.state().threads <= MOST);
+        assert_eq!(results, (0..3 * MAX_THREADS).sum::<usize>());
+        assert!(WAITING.state().threads <= MAX_THREADS);
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_hanging_spool_directory_delays_no_other_file() {
-        let gates: Vec<_> = (0..2 * MOST_STORING).map(|_| channel::<()>()).collect();
+        let gates: Vec<_> = (0..2 * MAX_STORING).map(|_| channel::<()>()).collect();
         let (go, gone): (Vec<_>, Vec<_>) = gates.into_iter().unzip();
         wait_for(async {
             let mut hung: Vec<_> =
@@ -233,7 +233,7 @@ mod tests {
             })
             .await;
             assert_eq!(run("go on", || 7).await.expect("a thread"), 7);
-            assert!(STORING.state().threads <= MOST_STORING);
+            assert!(STORING.state().threads <= MAX_STORING);
             go.iter().for_each(|go| go.send(()).expect("it listens"));
             for one in hung {
                 assert!(one.await.expect("a thread"));

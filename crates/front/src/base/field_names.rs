@@ -18,7 +18,7 @@ const SPECIAL: [(&str, &str); 12] = [
 ];
 
 /// Maximum number of names of one response that have a spelling of their own.
-pub const MOST: usize = 64;
+pub const MAX_NAMES: usize = 64;
 
 /// Names of a response's fields as its program wrote them, where they differ from the usual spelling. An extension of
 /// the response.

@@ -13,11 +13,11 @@ use base::printable;
 
 /// Precision of histograms, in significant digits, and longest recorded time, one hour. Longer times count as one hour.
 const DIGITS: u8 = 2;
-const LONGEST_US: u64 = 3_600_000_000;
+const MAX_US: u64 = 3_600_000_000;
 /// Number of totals; with more threads than this, some share.
 const STRIPES: usize = 16;
 /// Maximum number of virtual hosts with totals of their own; earlier configurations' hosts count, too.
-const MOST_HOSTS: usize = 4096;
+const MAX_HOSTS: usize = 4096;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Finished {
@@ -81,7 +81,7 @@ impl Default for RequestTotals {
 }
 
 fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST_US, DIGITS).unwrap_or_else(|_| unreachable!("the bounds are right"))
+    Histogram::new_with_bounds(1, MAX_US, DIGITS).unwrap_or_else(|_| unreachable!("the bounds are right"))
 }
 
 impl RequestTotals {
@@ -111,7 +111,7 @@ impl RequestTotals {
 
     fn note_host(&mut self, name: &str, bytes: u64, finished: &Finished) {
         if !self.hosts.contains_key(name) {
-            if self.hosts.len() >= MOST_HOSTS {
+            if self.hosts.len() >= MAX_HOSTS {
                 return;
             }
             self.hosts.insert(name.into(), HostTotals::default());
@@ -179,7 +179,7 @@ fn note(histogram: &mut Histogram<u64>, time: Duration) {
 }
 
 fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(LONGEST_US)
+    u64::try_from(time.as_micros()).unwrap_or(MAX_US)
 }
 
 /// Measurements since this process began to serve.
@@ -234,6 +234,6 @@ mod tests {
         assert_eq!(hosts, [expected]);
         let half = totals.took.value_at_quantile(0.5);
         assert!((198_000..=202_000).contains(&half), "{half}");
-        assert!(totals.took.max() >= LONGEST_US);
+        assert!(totals.took.max() >= MAX_US);
     }
 }

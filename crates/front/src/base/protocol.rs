@@ -6,7 +6,7 @@ use config::RequestLimits;
 
 /// Maximum number of bytes of a method; longer ones are answered 501. The longest in IANA's registry has 17
 /// (`UPDATEREDIRECTREF`).
-pub const LONGEST_METHOD: usize = 32;
+pub const MAX_METHOD_BYTES: usize = 32;
 
 /// Name of the protocol as in `SERVER_PROTOCOL`: `HTTP/1.1`
 pub fn protocol(version: Version) -> &'static str {

@@ -11,7 +11,7 @@ use wire::control::SlowRequest;
 use super::lock::lock;
 
 /// Maximum number of paths in each window.
-const MOST: usize = 20;
+const MAX_PATHS: usize = 20;
 /// Length of a window. The current and the previous one are shown.
 const WINDOW: Duration = Duration::from_secs(150);
 /// Number of groups of paths; most paths are alone in theirs.
@@ -106,12 +106,12 @@ impl Windows {
             None => self.now.push(request),
         }
         self.now.sort_by_key(|request| std::cmp::Reverse(request.took_us()));
-        self.now.truncate(MOST);
+        self.now.truncate(MAX_PATHS);
     }
 
     /// The duration that a request must exceed; 0 while the window has room.
     fn floor_us(&self) -> u64 {
-        self.now.get(MOST - 1).map_or(0, SlowRequest::took_us)
+        self.now.get(MAX_PATHS - 1).map_or(0, SlowRequest::took_us)
     }
 }
 

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::{CACHE_CONTROL, HeaderName, PRAGMA};
 
 /// Upper bound of delta-seconds, also for numbers that overflow (RFC 9111, section 1.2.2).
-const LONGEST: u64 = 1 << 31;
+const MAX_DELTA_SECONDS: u64 = 1 << 31;
 
 /// The cache directives of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,9 +52,12 @@ impl RequestControl {
             "no-cache" => control.no_cache = true,
             "only-if-cached" => control.only_if_cached = true,
             "max-age" => control.max_age = Some(shortest(control.max_age, value)),
-            "min-fresh" => control.min_fresh = Some(value.and_then(digits).unwrap_or(Duration::from_secs(LONGEST))),
+            "min-fresh" => {
+                control.min_fresh = Some(value.and_then(digits).unwrap_or(Duration::from_secs(MAX_DELTA_SECONDS)))
+            }
             "max-stale" => {
-                control.max_stale = Some(value.map_or(Some(Duration::from_secs(LONGEST)), digits).unwrap_or_default())
+                control.max_stale =
+                    Some(value.map_or(Some(Duration::from_secs(MAX_DELTA_SECONDS)), digits).unwrap_or_default())
             }
             _ => {}
         });
@@ -132,7 +135,7 @@ fn shortest(before: Option<Duration>, value: Option<&str>) -> Duration {
 
 fn digits(text: &str) -> Option<Duration> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| Duration::from_secs(text.parse().unwrap_or(LONGEST).min(LONGEST)))
+    is_number.then(|| Duration::from_secs(text.parse().unwrap_or(MAX_DELTA_SECONDS).min(MAX_DELTA_SECONDS)))
 }
 
 /// Whether the directive has a field list (`no-cache="…"`), whose names are added to `fields`. A list with an invalid
@@ -180,7 +183,7 @@ mod tests {
             (&["max-age=-5"], seconds(0)),
             (&["max-age=1.5"], seconds(0)),
             (&["max-age=60, max-age=5"], seconds(5)),
-            (&["max-age=99999999999999999999999"], seconds(LONGEST)),
+            (&["max-age=99999999999999999999999"], seconds(MAX_DELTA_SECONDS)),
             (&["xmax-age=5"], None),
             (&["ext=\"max-age=5, x\""], None),
         ] {
@@ -213,7 +216,10 @@ mod tests {
     #[test]
     fn requests_limit_the_age_of_a_stored_response() {
         let control = RequestControl::of(&headers(&["max-age=5, min-fresh=3, max-stale"]));
-        assert_eq!((control.max_age, control.min_fresh, control.max_stale), (seconds(5), seconds(3), seconds(LONGEST)));
+        assert_eq!(
+            (control.max_age, control.min_fresh, control.max_stale),
+            (seconds(5), seconds(3), seconds(MAX_DELTA_SECONDS))
+        );
         assert_eq!(RequestControl::of(&headers(&["max-stale=x"])).max_stale, seconds(0));
     }
 }

@@ -9,7 +9,7 @@ use config::response::compress::Coding;
 
 /// Maximum number of stored forms; further ones are compressed for each request. A location uses one level of each
 /// coding.
-const MOST: usize = 4;
+const MAX_FORMS: usize = 4;
 
 /// The compressed forms of one response. `None` as the body: compression does not make it shorter.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Forms {
     /// Stores a form, and returns by how many bytes the memory use grows.
     pub fn put(&self, coding: Coding, level: u32, packed: Option<Bytes>) -> usize {
         let mut forms = lock(&self.0);
-        if forms.len() == MOST || forms.iter().any(|(of, at, _)| (*of, *at) == (coding, level)) {
+        if forms.len() == MAX_FORMS || forms.iter().any(|(of, at, _)| (*of, *at) == (coding, level)) {
             return 0;
         }
         let length = packed.as_ref().map_or(0, Bytes::len);

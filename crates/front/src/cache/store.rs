@@ -207,7 +207,7 @@ mod tests {
     use crate::cache::forms::Forms;
     use crate::cache::terms::Terms;
 
-    const MOST: usize = 100_000;
+    const MAX_ENTRIES: usize = 100_000;
 
     fn key(resource: &str, variant: &str) -> Key {
         Key { resource: resource.as_bytes().into(), asked: variant.as_bytes().to_vec() }
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn requested_responses_stay_within_the_bound() {
-        let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
+        let (mut store, none) = (VariantStore::new(MAX_ENTRIES), HeaderMap::new());
         store.keep(&key("used", ""), &none, answer(1000, &[]));
         for number in 0..10_000_usize {
             let key = key(&format!("page {}", number % 700), &"x".repeat(number % 90));
@@ -245,23 +245,23 @@ mod tests {
                 _ => store.keep(&key, &none, answer(number % 5000, &[])),
             }
             assert!(has(&mut store, &self::key("used", ""), &none), "{number}");
-            assert!(store.size <= MOST && (number % 100 != 0 || counted(&store) == store.size), "{number}");
+            assert!(store.size <= MAX_ENTRIES && (number % 100 != 0 || counted(&store) == store.size), "{number}");
         }
-        assert!(store.size > MOST / 2, "it is full");
+        assert!(store.size > MAX_ENTRIES / 2, "it is full");
     }
 
     #[test]
     fn a_response_larger_than_the_cache_is_not_stored_and_evicts_nothing() {
-        let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
+        let (mut store, none) = (VariantStore::new(MAX_ENTRIES), HeaderMap::new());
         store.keep(&key("a", ""), &none, answer(10, &[]));
-        store.keep(&key("b", ""), &none, answer(MOST, &[ACCEPT_LANGUAGE]));
+        store.keep(&key("b", ""), &none, answer(MAX_ENTRIES, &[ACCEPT_LANGUAGE]));
         assert!(has(&mut store, &key("a", ""), &none) && !has(&mut store, &key("b", ""), &none));
         assert_eq!(counted(&store), store.size);
     }
 
     #[test]
     fn growth_of_a_response_is_counted_while_it_is_stored() {
-        let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
+        let (mut store, none) = (VariantStore::new(MAX_ENTRIES), HeaderMap::new());
         let find = |store: &mut VariantStore| match store.find(&key("a", ""), &none, Instant::now()) {
             StoreLookup::Response(kept) => kept,
             _ => panic!("it is kept"),
@@ -274,13 +274,13 @@ mod tests {
         store.grow(&kept, 500);
         assert_eq!(store.size, before, "it is another one now");
         let kept = find(&mut store);
-        store.grow(&kept, MOST);
+        store.grow(&kept, MAX_ENTRIES);
         assert_eq!((store.size, counted(&store)), (0, 0), "too large with its forms");
     }
 
     #[test]
     fn variants_are_distinguished_and_removed_together() {
-        let mut store = VariantStore::new(MOST);
+        let mut store = VariantStore::new(MAX_ENTRIES);
         let speaks = |language| HeaderMap::from_iter([(ACCEPT_LANGUAGE, HeaderValue::from_static(language))]);
         let page = key("a", "");
         store.keep(&page, &speaks("de"), answer(10, &[]));
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_fresh_response_is_not_replaced_by_an_uncacheable_one() {
-        let (mut store, none) = (VariantStore::new(MOST), HeaderMap::new());
+        let (mut store, none) = (VariantStore::new(MAX_ENTRIES), HeaderMap::new());
         store.keep(&key("a", ""), &none, answer(10, &[]));
         store.pass(&key("a", ""), &none, Instant::now() + Duration::from_secs(60));
         assert!(has(&mut store, &key("a", ""), &none));

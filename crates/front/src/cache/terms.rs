@@ -55,7 +55,7 @@ pub struct Terms {
 pub type Unfit = &'static str;
 
 /// Maximum number of `Vary` headers; more would make nearly every request a variant of its own.
-const MOST_VARY: usize = 16;
+const MAX_VARY: usize = 16;
 
 impl Offer<'_> {
     /// The terms of storage, or why the response is not stored.
@@ -137,7 +137,7 @@ impl Offer<'_> {
         }
         names.sort_by(|one, other| one.as_str().cmp(other.as_str()));
         names.dedup();
-        if names.len() > MOST_VARY { Err("the response varies by too many headers") } else { Ok(names) }
+        if names.len() > MAX_VARY { Err("the response varies by too many headers") } else { Ok(names) }
     }
 
     /// The headers to leave out. A response with Set-Cookie is stored only if its directives or the configuration

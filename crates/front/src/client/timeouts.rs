@@ -34,7 +34,7 @@ pub enum Timeout {
 }
 
 /// Longest interval between two checks.
-const LONGEST_LOOK: Duration = Duration::from_secs(60);
+const MAX_LOOK: Duration = Duration::from_secs(60);
 /// Shortest interval between two checks.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 /// Interval at which the client of an upload to a backend is checked for its departure.
@@ -53,7 +53,7 @@ impl Client {
         let deadline = deadline.into_iter().chain(self.last_call()).min();
         match deadline {
             Some(deadline) if deadline <= now => Err(verdict),
-            deadline => Ok(self.look_again(now).min(deadline.unwrap_or(now + LONGEST_LOOK))),
+            deadline => Ok(self.look_again(now).min(deadline.unwrap_or(now + MAX_LOOK))),
         }
     }
 
@@ -74,7 +74,7 @@ impl Client {
         };
         let shortest = if self.shared.is_stopping() { shortest.min(LAST_CALL) } else { shortest };
         let shortest = if self.is_uploading() { shortest.min(UPLOAD_LOOK) } else { shortest };
-        now + shortest.clamp(SHORTEST_LOOK, LONGEST_LOOK)
+        now + shortest.clamp(SHORTEST_LOOK, MAX_LOOK)
     }
 }
 

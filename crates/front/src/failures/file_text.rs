@@ -8,7 +8,7 @@ use super::masked;
 use super::{FailedBody, RecordedRequest};
 
 /// Longest text of a recording, in bytes. A longer one is written without its body, then without headers.
-const LONGEST: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 #[derive(Serialize)]
 struct Recording<'a> {
@@ -36,12 +36,12 @@ struct Recording<'a> {
 pub fn of(request: &RecordedRequest) -> String {
     let mut recording = recording(request);
     let mut text = text(&recording);
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         recording.body = None;
         recording.body_omitted = Some("the recording would be too long");
         text = self::text(&recording);
     }
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         recording.headers.clear();
         text = self::text(&recording);
     }
@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn a_recording_has_a_longest_length() {
         let mut long = request("application/x-www-form-urlencoded", vec![1; 64 * 1024]);
-        assert!(of(&long).len() < LONGEST && of(&long).contains("too long"));
+        assert!(of(&long).len() < MAX_BYTES && of(&long).contains("too long"));
         long.headers.insert("x-a", HeaderValue::from_bytes(&vec![b'a'; 300 * 1024]).expect("a value"));
-        assert!(of(&long).len() < LONGEST);
+        assert!(of(&long).len() < MAX_BYTES);
     }
 }

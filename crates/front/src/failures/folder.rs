@@ -14,11 +14,11 @@ use nix::sys::stat::{Mode, fstat};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
 /// Maximum number of files in the folder; the oldest are removed.
-const MOST_FILES: usize = 100;
+const MAX_FILES: usize = 100;
 /// Start and end of the names of recordings.
 const NAME: (&str, &str) = ("failure-", ".json");
 
-/// Writes a recording, and removes the oldest ones beyond [`MOST_FILES`].
+/// Writes a recording, and removes the oldest ones beyond [`MAX_FILES`].
 pub fn write(path: &Path, id: &str, text: &str) -> io::Result<()> {
     let folder = open(path)?;
     let name = format!("{}{id}{}", NAME.0, NAME.1);
@@ -61,7 +61,7 @@ fn prune(folder: OwnedFd) -> io::Result<()> {
     let mut newest = BTreeSet::new();
     for name in Dir::from_fd(again)?.iter().flatten().filter_map(|entry| recording(&entry)) {
         newest.insert(name);
-        let oldest = if newest.len() > MOST_FILES { newest.pop_first() } else { None };
+        let oldest = if newest.len() > MAX_FILES { newest.pop_first() } else { None };
         if let Some(oldest) = oldest {
             let _ = unlinkat(&folder, oldest.as_str(), UnlinkatFlags::NoRemoveDir);
         }
@@ -88,11 +88,11 @@ mod tests {
     fn only_the_newest_files_remain() {
         let parent = tempfile::tempdir().expect("a folder");
         let folder = parent.path().join("failures");
-        for number in 0..MOST_FILES + 3 {
+        for number in 0..MAX_FILES + 3 {
             write(&folder, &format!("{number:08x}-1"), "{}").expect("written");
         }
         let names: Vec<_> = std::fs::read_dir(&folder).expect("a folder").flatten().map(|it| it.file_name()).collect();
-        assert_eq!(names.len(), MOST_FILES);
+        assert_eq!(names.len(), MAX_FILES);
         assert!(!folder.join("failure-00000002-1.json").exists() && folder.join("failure-00000003-1.json").exists());
         let mode = folder.join("failure-00000003-1.json").metadata().expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -108,13 +108,13 @@ mod tests {
         for number in 0..11_000 {
             std::fs::write(folder.join(format!("other-{number}")), "").expect("written");
         }
-        for number in 1..MOST_FILES + 3 {
+        for number in 1..MAX_FILES + 3 {
             std::fs::write(folder.join(format!("failure-{number:08x}-1.json")), "").expect("written");
         }
         write(&folder, "ffffffff-1", "{}").expect("written");
         let names = std::fs::read_dir(&folder).expect("a folder").flatten().map(|it| it.file_name());
         let recordings = names.filter(|name| name.to_string_lossy().ends_with("-1.json"));
-        assert_eq!(recordings.count(), MOST_FILES);
+        assert_eq!(recordings.count(), MAX_FILES);
         assert!(!folder.join("failure-00000003-1.json").exists() && folder.join("failure-00000004-1.json").exists());
         assert!(folder.join("failure-ffffffff-1.json").exists() && folder.join("failure-0.json").exists());
     }

@@ -36,9 +36,9 @@ pub enum FileOperation {
 }
 
 /// Maximum number of bytes of a file that is read whole: a type map.
-pub const LONGEST: usize = 64 * 1024;
+pub const MAX_BYTES: usize = 64 * 1024;
 
-/// Contents of a short file; `None` if the file is longer than [`LONGEST`].
+/// Contents of a short file; `None` if the file is longer than [`MAX_BYTES`].
 pub type ShortFile = Option<Arc<[u8]>>;
 
 /// The state of one lookup across its repeated runs.
@@ -188,12 +188,12 @@ fn names(folder: OpenedFile) -> io::Result<(Stamp, Arc<FolderNames>)> {
 }
 
 fn contents(opened: OpenedFile) -> io::Result<(Stamp, ShortFile)> {
-    let is_short = opened.kind.is_file() && opened.size <= LONGEST as u64;
+    let is_short = opened.kind.is_file() && opened.size <= MAX_BYTES as u64;
     Ok((opened.stamp, if is_short { Some(whole(&opened.file)?.into()) } else { None }))
 }
 
 fn whole(file: &File) -> io::Result<Vec<u8>> {
-    let (mut contents, mut filled) = (vec![0; LONGEST], 0);
+    let (mut contents, mut filled) = (vec![0; MAX_BYTES], 0);
     while let Some(room @ [_, ..]) = contents.get_mut(filled..) {
         match file.read_at(room, filled as u64)? {
             0 => break,

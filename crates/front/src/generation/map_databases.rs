@@ -14,16 +14,16 @@ use config::access::Database;
 use config::response::rewrite::{Map, MapQuery};
 
 /// Maximum number of stored values of `fastdbd:`.
-const MOST: usize = 4096;
+const MAX_VALUES: usize = 4096;
 /// Longest key and value that are stored, in bytes.
-const LONGEST: usize = 2048;
+const MAX_BYTES: usize = 2048;
 
 /// The databases of one thread and generation.
 #[derive(Default)]
 pub struct MapDatabases {
     files: FileCache<DbmFile>,
     /// Values of `fastdbd:`, by query and key.
-    stored: RefCell<BoundedCache<(Database, config::access::SqlQuery, String), Option<String>, MOST>>,
+    stored: RefCell<BoundedCache<(Database, config::access::SqlQuery, String), Option<String>, MAX_VALUES>>,
 }
 
 impl MapDatabases {
@@ -60,7 +60,7 @@ impl MapDatabases {
         let question = SqlQuestion { database: place.0.clone(), query: place.1.clone(), values: vec![key.to_owned()] };
         let found = databases::ask(question, claimant).await.map_err(no_thread)??;
         let value = Map::one_of(&found.rows).and_then(|row| row.first()?.clone());
-        if map.is_stored && key.len() + value.as_ref().map_or(0, String::len) <= LONGEST {
+        if map.is_stored && key.len() + value.as_ref().map_or(0, String::len) <= MAX_BYTES {
             self.stored.borrow_mut().put(place, value.clone());
         }
         Ok(value)

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Shortest time between two starts of a program.
 const PAUSE: Duration = Duration::from_secs(10);
 /// Maximum length of an answer in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// The programs of one thread and generation.
 #[derive(Default)]
@@ -127,7 +127,7 @@ impl Running {
             if count == 0 {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
-            if answer.len() > LONGEST {
+            if answer.len() > MAX_BYTES {
                 return Err(io::Error::other("the program's line is too long"));
             }
         }

@@ -40,9 +40,9 @@ const TICK: Duration = Duration::from_secs(2);
 /// Divisor of RLIMIT_NOFILE: cached files of all threads take at most a sixteenth of the descriptors.
 const SHARE: u64 = 16;
 /// Maximum number of folders whose names are cached: at most about 16 MB for each thread.
-const MOST_FOLDERS: usize = 32;
+const MAX_FOLDERS: usize = 32;
 /// Maximum number of short files whose contents are cached: at most 4 MB for each thread.
-const MOST_SHORT_FILES: usize = 64;
+const MAX_SHORT_FILES: usize = 64;
 
 /// The open files of one thread, for one generation.
 #[derive(Debug)]
@@ -52,9 +52,9 @@ pub struct OpenFiles {
     known: Rc<KnownPaths>,
     attempt: RefCell<LookupAttempt>,
     /// Names in folders, with the state of the folder that they describe.
-    folders: RefCell<BoundedCache<OsString, (Stamp, Arc<FolderNames>), MOST_FOLDERS>>,
+    folders: RefCell<BoundedCache<OsString, (Stamp, Arc<FolderNames>), MAX_FOLDERS>>,
     /// Contents of short files, with the state of the file.
-    short_files: RefCell<BoundedCache<OsString, (Stamp, ShortFile), MOST_SHORT_FILES>>,
+    short_files: RefCell<BoundedCache<OsString, (Stamp, ShortFile), MAX_SHORT_FILES>>,
 }
 
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 /// hyper gets a further piece of a body while it holds fewer unwritten bytes than this.
-const MOST: usize = 128 * 1024;
+const MAX_UNWRITTEN_BYTES: usize = 128 * 1024;
 
 /// Response bytes of a connection that hyper holds and has not written to the socket.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Unwritten {
     }
 
     fn poll_room(&self, cx: &Context<'_>) -> Poll<()> {
-        if self.bytes.get() < MOST {
+        if self.bytes.get() < MAX_UNWRITTEN_BYTES {
             return Poll::Ready(());
         }
         self.waiting.set(Some(cx.waker().clone()));
@@ -99,10 +99,10 @@ mod tests {
         let mut body = Paced::new(Endless, unwritten.clone());
         let mut cx = Context::from_waker(Waker::noop());
         let mut take = || (0..1000).take_while(|_| Pin::new(&mut body).poll_frame(&mut cx).is_ready()).count();
-        assert_eq!(take(), MOST.div_ceil(1000));
+        assert_eq!(take(), MAX_UNWRITTEN_BYTES.div_ceil(1000));
         unwritten.written(2000);
         assert_eq!(take(), 2);
         unwritten.all_written();
-        assert_eq!(take(), MOST.div_ceil(1000));
+        assert_eq!(take(), MAX_UNWRITTEN_BYTES.div_ceil(1000));
     }
 }

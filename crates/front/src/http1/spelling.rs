@@ -18,13 +18,13 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::backend_names;
-use crate::base::field_names::{ConfiguredNames, MOST, WrittenNames, is_title_case, special};
+use crate::base::field_names::{ConfiguredNames, MAX_NAMES, WrittenNames, is_title_case, special};
 use base::cache::BoundedCache;
 
 /// Number of sets of names whose spelling a thread caches.
 const SETS: usize = 256;
 /// Longest set of names whose spelling is sent, in bytes: a thread caches [`SETS`] of them.
-const LONGEST: usize = 4096;
+const MAX_BYTES: usize = 4096;
 /// Fields that hyper writes by itself. A second one, empty, would make the scripted head invalid.
 const OF_HYPER: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
 /// hyper's client needs fewer polls to read a response.
@@ -59,7 +59,7 @@ pub fn spell<B>(response: &mut Response<B>) {
             names
         }
     };
-    if names.is_empty() || names.len() > LONGEST {
+    if names.is_empty() || names.len() > MAX_BYTES {
         return;
     }
     let spelled = match names == ETAG {
@@ -100,7 +100,7 @@ fn add_special(headers: &HeaderMap, names: &mut Vec<u8>) {
         if lines(names).any(is_same) {
             continue;
         }
-        for _ in headers.get_all(name).iter().take(MOST) {
+        for _ in headers.get_all(name).iter().take(MAX_NAMES) {
             names.extend_from_slice(usual.as_bytes());
             names.push(b'\n');
         }
@@ -111,7 +111,7 @@ fn add_special(headers: &HeaderMap, names: &mut Vec<u8>) {
 fn read(names: &[u8]) -> Option<Extensions> {
     let mut head = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".to_vec();
     let is_of_hyper = |name: &[u8]| OF_HYPER.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()));
-    for name in lines(names).filter(|name| !is_of_hyper(name)).take(MOST) {
+    for name in lines(names).filter(|name| !is_of_hyper(name)).take(MAX_NAMES) {
         head.extend_from_slice(name);
         head.extend_from_slice(b":\r\n");
     }
@@ -168,7 +168,7 @@ impl AsyncWrite for Scripted {
 mod tests {
     #[test]
     fn hyper_reads_as_many_names_as_one_response_may_have() {
-        let names: String = (0..super::MOST).map(|number| format!("x-NAME-{number}\n")).collect();
+        let names: String = (0..super::MAX_NAMES).map(|number| format!("x-NAME-{number}\n")).collect();
         assert_eq!(super::read(names.as_bytes()).map(|spelled| spelled.is_empty()), Some(false));
     }
 }

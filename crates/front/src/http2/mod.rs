@@ -47,7 +47,7 @@ const LEAVE: Duration = Duration::from_secs(1);
 /// no error.
 const REMEMBERED: Duration = Duration::from_secs(10);
 /// Minimum for the number of remembered streams; browsers use a hundred at once.
-const MOST_REMEMBERED: usize = 256;
+const MAX_REMEMBERED: usize = 256;
 
 /// Serves a connection until it ends.
 pub async fn drive(connection: &Rc<Connection>, line: Transport) {
@@ -84,7 +84,7 @@ fn builder(config: &Config) -> Builder {
         .initial_window_size(limits.window)
         .initial_connection_window_size(limits.window.max(1024 * 1024))
         .max_header_list_size(buffer_size(&config.limits).min(u32::MAX as usize) as u32)
-        .max_concurrent_reset_streams(MOST_REMEMBERED.max(2 * limits.streams as usize))
+        .max_concurrent_reset_streams(MAX_REMEMBERED.max(2 * limits.streams as usize))
         .reset_stream_duration(REMEMBERED)
         // h2 counts over a connection's whole life; `floods` counts for a minute instead.
         .max_local_error_reset_streams(None)

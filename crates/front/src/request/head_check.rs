@@ -6,7 +6,7 @@ use http::{HeaderMap, Method, StatusCode, Version};
 
 use super::context::RequestContext;
 use super::proxied::forward;
-use crate::base::protocol::LONGEST_METHOD;
+use crate::base::protocol::MAX_METHOD_BYTES;
 use crate::base::refusal::Refusal;
 use config::RequestLimits;
 
@@ -54,7 +54,7 @@ pub fn measure(head: &Parts, limits: &RequestLimits) -> Result<(), Refusal> {
     if head.method.as_str().len() + target + "  HTTP/1.1".len() > limits.request_line {
         return Err(Refusal::closing(StatusCode::URI_TOO_LONG));
     }
-    if head.method.as_str().len() > LONGEST_METHOD {
+    if head.method.as_str().len() > MAX_METHOD_BYTES {
         return Err(Refusal::closing(StatusCode::NOT_IMPLEMENTED));
     }
     if is_large(&head.headers, limits) {

@@ -20,7 +20,7 @@ use config::response::lookup::spelling::Spelling;
 use files::open::{Links, PathWithLinks, root};
 
 /// Maximum number of names in a list of similar ones.
-const MOST: usize = 100;
+const MAX_NAMES: usize = 100;
 
 /// How a name differs from the one that is asked for, the smallest difference first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ pub async fn correct(context: &RequestContext, head: &Parts, route: &Rc<Route>) 
     let Some(missing) = missing else { return Ok(()) };
     let mut found = generation.wait_for(|| similar(generation, route, &missing)).await?;
     found.sort_by(|one, other| (one.difference, &one.name).cmp(&(other.difference, &other.name)));
-    found.truncate(MOST);
+    found.truncate(MAX_NAMES);
     // PATH_INFO may be long, so only the names that may be listed get it.
     found.iter_mut().for_each(|similar| similar.path.extend_from_slice(missing.path_info));
     // Each name is judged as an entry of its folder: sections for its own path and file apply.

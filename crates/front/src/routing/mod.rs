@@ -38,7 +38,7 @@ use settings::{KEPT_SETTINGS, Sections};
 /// Maximum number of stored routes.
 const KEPT: usize = 8192;
 /// Maximum number of bytes of a stored route's key. Longer paths are probably never requested again.
-const LONGEST: usize = 512;
+const MAX_BYTES: usize = 512;
 
 /// The routes of one configuration.
 pub struct Routes {
@@ -83,7 +83,7 @@ impl Routes {
         }
         let route =
             Rc::new(self.work_out(config, asked, |found, path| found.settings.proxy.backend(path, asked.path))?);
-        if key.len() <= LONGEST {
+        if key.len() <= MAX_BYTES {
             self.known.borrow_mut().put(key[..].into(), route.clone());
         }
         Ok(route)

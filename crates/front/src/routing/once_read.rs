@@ -17,13 +17,13 @@ pub enum NotYet {
 }
 
 /// Maximum number of reads for one route, because files may change while they are read.
-const MOST_TRIES: usize = 20;
+const MAX_TRIES: usize = 20;
 
 /// Calls `ask` until it needs no unread `.htaccess` file. Other threads read the files.
 pub async fn once_read<T>(routes: &Routes, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
     let Some(store) = &routes.overrides else { return refused(ask()) };
     let ask = || meter::stretch(&ask);
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         match ask() {
             Err(NotYet::Unread(unread)) => {
                 let turn = Box::pin(store.turn(&unread)).await;

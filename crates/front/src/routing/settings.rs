@@ -13,7 +13,7 @@ pub(super) const KEPT_SETTINGS: usize = 4096;
 /// Estimated bytes of merged settings for each byte of their `.htaccess` files.
 const SETTINGS_OF_BYTE: usize = 16;
 /// Maximum bytes of all merged settings, as estimated. When it is exceeded, all routes are computed anew.
-const MOST_SETTINGS: usize = 12 << 20;
+const MAX_SETTINGS_BYTES: usize = 12 << 20;
 
 /// The key of merged settings: sections, `ScriptAlias`, `.htaccess` files and `AddHandler`'s handler.
 pub(super) type Sections = (Vec<u16>, bool, HtaccessTexts, Option<Handler>);
@@ -51,7 +51,7 @@ impl Routes {
     pub(super) fn settings(&self, config: &Config, place: PlaceOfSettings<'_>) -> Rc<Settings> {
         let PlaceOfSettings { applied, script_alias, overrides, file } = place;
         let size = overrides.len() * SETTINGS_OF_BYTE;
-        if self.memory.get() + 2 * size > MOST_SETTINGS {
+        if self.memory.get() + 2 * size > MAX_SETTINGS_BYTES {
             self.forget();
         }
         let made = |settings| {

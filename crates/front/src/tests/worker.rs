@@ -44,7 +44,7 @@ impl Script {
 }
 
 /// Default of `WireMemory`.
-pub const BLOCKS: usize = blocks::MOST;
+pub const BLOCKS: usize = blocks::MAX_BLOCKS;
 
 /// Pieces of `/large`, of 32 KiB each.
 pub const LARGE: usize = 64;

@@ -181,8 +181,8 @@ mod tests {
         let memory = wire::memory::create().expect("a memfd");
         let map = || sys::map_memory(&memory).expect("mapped");
         let socket = theirs.try_clone().expect("a copy");
-        let mut process = WorkerPort::new(socket, packet_buffer(), map(), blocks::MOST);
-        let socket = SocketFront::new(front, theirs, map(), blocks::MOST).expect("a port");
+        let mut process = WorkerPort::new(socket, packet_buffer(), map(), blocks::MAX_BLOCKS);
+        let socket = SocketFront::new(front, theirs, map(), blocks::MAX_BLOCKS).expect("a port");
         let worker = Arc::new(Worker::new(WorkerId { slot: 0, serial: 1 }, socket, false));
         let way = worker.ways(1).expect("a way").remove(0);
         match process.next(Vec::new()) {

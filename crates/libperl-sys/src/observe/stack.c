@@ -7,9 +7,9 @@
 #ifdef USE_ITHREADS
 
 /* Maximum number of contexts read, from the innermost one. */
-#define MOST_CONTEXTS 400
+#define MAX_CONTEXTS 400
 /* Maximum number of stacks: a sort, a tie or a signal begins another. */
-#define MOST_STACKS 32
+#define MAX_STACKS 32
 
 static int fetch(const cml_memory *memory, const void *address, void *into, size_t length)
 {
@@ -51,10 +51,10 @@ static void add_context(walk *w, const PERL_CONTEXT *cx)
 
 static int add_stack(walk *w, const cml_memory *memory, const PERL_SI *si)
 {
-    static PERL_CONTEXT contexts[MOST_CONTEXTS];
+    static PERL_CONTEXT contexts[MAX_CONTEXTS];
     if (si->si_cxix < 0)
         return 1;
-    const I32 first = si->si_cxix >= MOST_CONTEXTS ? si->si_cxix - MOST_CONTEXTS + 1 : 0;
+    const I32 first = si->si_cxix >= MAX_CONTEXTS ? si->si_cxix - MAX_CONTEXTS + 1 : 0;
     const size_t count = (size_t)(si->si_cxix - first) + 1;
     if (!fetch(memory, si->si_cxstack + first, contexts, count * sizeof *contexts))
         return 0;
@@ -85,14 +85,14 @@ static const void *called_in_c(const cml_memory *memory, const PerlInterpreter *
 }
 
 /* Maximum number of arguments skipped on the way to the called method. */
-#define MOST_ARGUMENTS 200
+#define MAX_ARGUMENTS 200
 
 /* The method of a method call: the operator that finds it is the call's last. */
 static const SV *method_of(const cml_memory *memory, const PerlInterpreter *perl, const UNOP *call)
 {
     METHOP op;
     const void *next = call->op_first;
-    for (int i = 0; i < MOST_ARGUMENTS && fetch(memory, next, &op, sizeof(UNOP)); i++) {
+    for (int i = 0; i < MAX_ARGUMENTS && fetch(memory, next, &op, sizeof(UNOP)); i++) {
         if (op.op_moresib)
             next = op.op_sibparent;
         else if (i == 0 && op.op_flags & OPf_KIDS) /* a list that perl has optimized away */
@@ -132,7 +132,7 @@ size_t cml_stack_of(const cml_memory *memory, uintptr_t address, cml_frame *fram
     w.place = perl.Icurcop;
     add_operator(&w, memory, &perl);
     const PERL_SI *next = perl.Icurstackinfo;
-    for (int stacks = 0; next && stacks < MOST_STACKS; stacks++) {
+    for (int stacks = 0; next && stacks < MAX_STACKS; stacks++) {
         PERL_SI si;
         if (!fetch(memory, next, &si, sizeof si) || !add_stack(&w, memory, &si))
             return 0;

@@ -6,15 +6,15 @@
  * are C functions; while a request is traced, a wrapper replaces each. Of nested methods only the outermost
  * is recorded. */
 
-#define MOST 64
-#define LONGEST 300
+#define MAX_STATEMENTS 64
+#define MAX_TEXT_BYTES 300
 
 static struct {
     uint64_t begun_us, taken_us;
     const char *method;
     size_t length;
-    char text[LONGEST];
-} statements[MOST];
+    char text[MAX_TEXT_BYTES];
+} statements[MAX_STATEMENTS];
 static size_t count, depth;
 static int is_traced;
 
@@ -70,7 +70,7 @@ static int is_of_name(char c)
 static size_t without_values(const char *from, size_t length, char *into)
 {
     size_t used = 0;
-    for (size_t i = 0; i < length && used < LONGEST; i++) {
+    for (size_t i = 0; i < length && used < MAX_TEXT_BYTES; i++) {
         const char c = from[i];
         if (c == '\'' || c == '"') {
             for (i++; i < length && from[i] != c; i++)
@@ -112,7 +112,7 @@ static void timed(pTHX_ CV *cv)
     const struct method *method = methods;
     while (method->cv != cv)
         method++;
-    if (!is_traced || depth || count == MOST || cml_forked_child) {
+    if (!is_traced || depth || count == MAX_STATEMENTS || cml_forked_child) {
         method->original(aTHX_ cv);
         return;
     }

@@ -9,7 +9,7 @@ use sys::privileges;
 use tls::acme::{AcmeJob, Binding, DomainJob};
 
 /// Maximum size of files that directives name, in bytes.
-const LARGEST: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// `None`: a reload has removed it.
 pub fn domain<'a>(config: &'a Config, name: &str) -> Option<&'a ManagedDomain> {
@@ -22,7 +22,7 @@ pub fn job(config: &Config, names: &[String], failures: impl Fn(&str) -> u32) ->
     let store = CertificateStore::open(&store).with_context(|| format!("MDStoreDir {}", store.display()))?;
     let user = privileges::account(config.user.as_deref(), config.group.as_deref())?;
     let trust = config.managed.trust.as_ref().map(|file| {
-        let read = regular::read(&file.path, LARGEST).map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
+        let read = regular::read(&file.path, MAX_BYTES).map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
         read.with_context(|| format!("MDCACertificateFile {}", file.path.display()))
     });
     let found = names.iter().filter_map(|name| domain(config, name));
@@ -64,7 +64,7 @@ fn binding(setting: Option<&AccountBinding>) -> anyhow::Result<Option<Binding>> 
         Some(AccountBinding::Key { id, hmac }) => Some(Binding { id: id.clone(), hmac: hmac.clone() }),
         Some(AccountBinding::File(file)) => {
             let name = || format!("MDExternalAccountBinding {}", file.path.display());
-            let (_, text) = regular::read(&file.path, LARGEST).with_context(name)?;
+            let (_, text) = regular::read(&file.path, MAX_BYTES).with_context(name)?;
             Some(serde_json::from_slice(&text).with_context(name)?)
         }
     })

@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tls::managed::Validity;
 
 /// The longest wait after a failure.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The shortest time between two orders for a domain after one of them was filled.
 const SHORTEST: Duration = Duration::from_secs(60);
 /// The longest wait that an authority may ask for.
-const LONGEST_HELD: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const MAX_HELD: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Maximum part of the renewal window by which a renewal is early, so that servers do not renew at the same time.
 const SPREAD: f64 = 0.05;
 /// Bytes in which errors are compared: what follows often names a token or an address.
@@ -79,8 +79,8 @@ impl DomainState {
     /// When its certificates may be requested; `None`: now. Waits that begin in the future end: the clock was wrong.
     fn due(&self, now: SystemTime) -> Option<SystemTime> {
         let within = |at: Option<SystemTime>, longest: Duration| at.filter(|at| *at <= now + longest);
-        let waits = within(self.waits, LONGEST.mul_f64(1.2));
-        let held = within(self.held, LONGEST_HELD);
+        let waits = within(self.waits, MAX_WAIT.mul_f64(1.2));
+        let held = within(self.held, MAX_HELD);
         let rests = within(self.issued.map(|at| at + SHORTEST), SHORTEST);
         [self.renews, waits, held, rests].into_iter().flatten().max()
     }
@@ -159,7 +159,7 @@ impl AcmeSchedule {
         let state = self.domains.get_mut(attempt.name)?;
         let begin = |text: &str| text.chars().take(COMPARED).collect::<String>();
         let is_new = state.error.as_deref().map(begin) != Some(begin(attempt.error));
-        let doubled = attempt.delay.saturating_mul(1 << state.failures.min(20)).min(LONGEST);
+        let doubled = attempt.delay.saturating_mul(1 << state.failures.min(20)).min(MAX_WAIT);
         let wait = doubled.mul_f64(0.9 + 0.2 * attempt.random);
         state.failures = state.failures.saturating_add(1);
         state.error = Some(attempt.error.to_owned());

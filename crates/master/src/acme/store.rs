@@ -13,9 +13,9 @@ use sys::exposed;
 use tls::acme::IssuedCertificate;
 
 /// Maximum size of the file of an account, in bytes.
-const LARGEST_ACCOUNT: u64 = 64 * 1024;
+const MAX_ACCOUNT_BYTES: u64 = 64 * 1024;
 /// Maximum length of the name of an account's file.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 
 /// The folder.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl CertificateStore {
 
     /// The account with an authority, as JSON.
     pub fn account(&self, authority: &str) -> io::Result<Option<String>> {
-        match regular::read(&self.account_file(authority), LARGEST_ACCOUNT) {
+        match regular::read(&self.account_file(authority), MAX_ACCOUNT_BYTES) {
             Ok((_, bytes)) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -55,7 +55,7 @@ impl CertificateStore {
     fn account_file(&self, authority: &str) -> PathBuf {
         let bare = authority.strip_prefix("https://").unwrap_or(authority);
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-        let name: String = bare.chars().map(plain).take(LONGEST_NAME).collect();
+        let name: String = bare.chars().map(plain).take(MAX_NAME_BYTES).collect();
         self.0.join("accounts").join(format!("{}.json", name.trim_matches(['.', '-'])))
     }
 

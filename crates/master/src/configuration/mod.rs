@@ -32,9 +32,9 @@ use tls::{self, TlsFiles};
 
 /// Minimum length of a token in bytes: shorter secrets can be guessed.
 const LEAST_TOKEN: usize = 16;
-const LONGEST_TOKEN: u64 = 1024;
+const MAX_TOKEN_BYTES: u64 = 1024;
 /// Maximum size in bytes; Debian's file has 2 kB.
-const LONGEST_ENVVARS: u64 = 64 * 1024;
+const MAX_ENVVARS_BYTES: u64 = 64 * 1024;
 
 /// The source of a configuration, at the start and at every reload.
 #[derive(Debug, Clone)]
@@ -219,7 +219,7 @@ fn read_secret(path: &Path) -> std::io::Result<String> {
         return Err(std::io::Error::other("is readable by other users: chmod 600"));
     }
     let mut text = String::new();
-    file.take(LONGEST_TOKEN).read_to_string(&mut text)?;
+    file.take(MAX_TOKEN_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -338,7 +338,7 @@ impl ConfigOrigin {
     pub fn envvars(&self) -> Envvars {
         let Some(path) = self.file().map(|file| file.with_file_name("envvars")) else { return Envvars::default() };
         let file = path.display().to_string();
-        match regular::read(&path, LONGEST_ENVVARS) {
+        match regular::read(&path, MAX_ENVVARS_BYTES) {
             Ok((_, text)) => Envvars::parse(&String::from_utf8_lossy(&text), &file, instance(&path), &environment),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Envvars::default(),
             Err(error) => {

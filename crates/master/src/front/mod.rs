@@ -10,7 +10,7 @@ pub use watchdog::{FrontProcess, Wait};
 use watchdog::{Watchdog, WatchdogVerdict};
 
 /// Maximum wait between two starts of the front. No client is served meanwhile, so it is short.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// An action for the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Supervision {
 
 impl Default for Supervision {
     fn default() -> Self {
-        Supervision { backoff: Backoff::up_to(LONGEST_WAIT), watchdog: None, verdict: None }
+        Supervision { backoff: Backoff::up_to(MAX_WAIT), watchdog: None, verdict: None }
     }
 }
 

@@ -23,10 +23,10 @@ const PATIENCE_OF_BLAME: Duration = Duration::from_secs(20);
 /// Timeout where code has to be loaded first; longer than the timeout of the mold's child.
 const PATIENCE_OF_SCALES: Duration = Duration::from_secs(60);
 /// Maximum number of workers that report.
-const MOST: usize = 100;
+const MAX_WORKERS: usize = 100;
 /// Maximum number of workers that search for unshared data: those with the most private memory. Each forks a child for
 /// it, which costs memory.
-const MOST_BLAMED: usize = 4;
+const MAX_BLAMED: usize = 4;
 
 impl Master {
     /// `cameleer mem --advise` and the like, by `client`.
@@ -47,12 +47,12 @@ impl Master {
         let patience = match what {
             Inspection::Blame => {
                 workers.sort_by_key(|worker| Reverse(worker.private));
-                workers.truncate(MOST_BLAMED);
+                workers.truncate(MAX_BLAMED);
                 PATIENCE_OF_BLAME
             }
             Inspection::Loaded | Inspection::Census | Inspection::Growth => {
                 reporters.extend(self.inspect_mold(serving, ToMold::Inspect { what }, &theirs)?);
-                workers.truncate(MOST);
+                workers.truncate(MAX_WORKERS);
                 PATIENCE
             }
         };

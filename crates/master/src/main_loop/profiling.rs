@@ -12,7 +12,7 @@ use crate::children::{Profiler, start_profiler};
 use crate::inspections::{PendingInspection, Reporter, pipe};
 use crate::sockets::control_socket::{ControlClient, ControlReply};
 use base::log;
-use profiler::{MOST_SECONDS, ToProfiler};
+use profiler::{MAX_SECONDS, ToProfiler};
 
 /// Time for a recording to be written after its end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -98,8 +98,8 @@ impl Master {
 
     /// `cameleer profile`: starts a recording for `client`.
     pub(super) fn request_recording(&mut self, client: ControlClient, seconds: f64, hertz: f64) {
-        // The profiler records no longer than MOST_SECONDS.
-        let lasts = Duration::from_secs_f64(seconds.clamp(0.0, MOST_SECONDS));
+        // The profiler records no longer than MAX_SECONDS.
+        let lasts = Duration::from_secs_f64(seconds.clamp(0.0, MAX_SECONDS));
         self.request_from_profiler(client, ToProfiler::Record { seconds, hertz }, lasts);
     }
 

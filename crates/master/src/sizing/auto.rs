@@ -31,9 +31,9 @@ const ALL: f64 = 0.85;
 const ENOUGH: f64 = 20.0;
 const FEW: f64 = 4.0;
 const LONG: f64 = 20.0;
-/// Pause after a failed try; it doubles after each further one, up to `LONGEST_PAUSE`.
+/// Pause after a failed try; it doubles after each further one, up to `MAX_PAUSE`.
 const PAUSE: Duration = Duration::from_secs(15);
-const LONGEST_PAUSE: Duration = Duration::from_secs(240);
+const MAX_PAUSE: Duration = Duration::from_secs(240);
 
 /// Activity of a pool since the last sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -163,7 +163,7 @@ impl AutoSize {
         self.fewer_next = change > 0.0;
         self.workers = from;
         self.rest = Some(now + self.pause);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.pause = (self.pause * 2).min(MAX_PAUSE);
     }
 }
 

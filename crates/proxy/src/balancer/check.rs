@@ -16,7 +16,7 @@ use config::proxy::balancer::{BalancerMember, HealthCheck, HealthCheckMethod};
 use config::proxy::{BackendParameters, Passed};
 
 /// Maximum length of the response's body in bytes; a check with a longer one fails.
-const LONGEST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// How a check connects to a member.
 pub struct CheckConnection {
@@ -71,8 +71,8 @@ async fn ask(backends: &Backends, to: &Passed, check: &HealthCheck, connection: 
     let mut text = BytesMut::new();
     while let Some(piece) = poll_fn(|cx| body.poll(cx)).await {
         text.extend_from_slice(&piece.map_err(|error| error.to_string())?);
-        if text.len() > LONGEST {
-            return Err(format!("the body of the response has more than {LONGEST} bytes"));
+        if text.len() > MAX_BYTES {
+            return Err(format!("the body of the response has more than {MAX_BYTES} bytes"));
         }
     }
     let (is_good, fault) = match &check.condition {

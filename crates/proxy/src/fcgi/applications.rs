@@ -26,7 +26,7 @@ use crate::upload::BodyStream;
 use crate::waits::Waits;
 
 /// Maximum number of idle connections to one application.
-const MOST_IDLE: usize = 64;
+const MAX_IDLE: usize = 64;
 /// Time after which an idle connection is closed, unless `ttl` names another.
 const USUAL_TTL: Duration = Duration::from_secs(60);
 /// Time without requests after a connection could not be made; httpd's.
@@ -119,7 +119,7 @@ impl Applications {
             }
             let sockets = idle.entry(address).or_default();
             sockets.push(IdleSocket { socket, until: Instant::now() + ttl });
-            if sockets.len() > MOST_IDLE {
+            if sockets.len() > MAX_IDLE {
                 sockets.remove(0);
             }
         })

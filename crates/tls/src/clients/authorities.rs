@@ -19,7 +19,7 @@ use config::tls::NamedFile;
 use config::tls::client_auth::{AskedCertificate, ClientAuth, RevocationCheck, RevocationDepth};
 
 /// Maximum number of bytes of the names of authorities in a handshake. Clients limit the length of the message.
-const LONGEST_NAMES: usize = 48 << 10;
+const MAX_NAMES_BYTES: usize = 48 << 10;
 
 /// How a host checks certificates of clients.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Authorities {
         let of_names = certificates_of_names(files, clients)?;
         let names = names(of_names.as_ref().unwrap_or(&certificates));
         let length: usize = names.iter().map(|name| name.as_ref().len()).sum();
-        if length > LONGEST_NAMES {
+        if length > MAX_NAMES_BYTES {
             let file = clients.of_names().chain(clients.of_authorities()).next();
             warnings.extend(file.map(|file| complaint(file, &unsent(names.len(), length))));
         }
@@ -90,7 +90,7 @@ impl Authorities {
             }
         }
         revoked.sort_by_key(|it: &RevocationList| Reverse(it.made));
-        let names = if length > LONGEST_NAMES { Vec::new() } else { names };
+        let names = if length > MAX_NAMES_BYTES { Vec::new() } else { names };
         Ok((Authorities { roots, anchors, intermediates, names, revoked }, warnings))
     }
 
@@ -102,7 +102,7 @@ impl Authorities {
 
 fn unsent(count: usize, length: usize) -> String {
     format!(
-        "has {count} authorities whose names have {length} bytes, more than the {LONGEST_NAMES} that a handshake sends: none \
+        "has {count} authorities whose names have {length} bytes, more than the {MAX_NAMES_BYTES} that a handshake sends: none \
          is sent, and clients choose a certificate without them; name fewer with SSLCADNRequestFile"
     )
 }

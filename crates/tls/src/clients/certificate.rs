@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, UnixTime};
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
-use super::chain::MOST_SENT;
+use super::chain::MAX_SENT;
 use super::{ClientTrust, Verdict};
 use crate::names::{self, CertificateVariables, exact_assertion, one_line, pem};
 
@@ -26,7 +26,7 @@ pub struct ClientCertificate {
 impl ClientCertificate {
     /// Checks a client's certificates, also those of a resumed session: the lists may have changed since.
     pub fn new(mut chain: Vec<CertificateDer<'static>>, trust: &ClientTrust) -> Option<ClientCertificate> {
-        chain.truncate(1 + MOST_SENT);
+        chain.truncate(1 + MAX_SENT);
         let (leaf, more) = chain.split_first()?;
         let verdict = trust.judge(leaf, more, UnixTime::now());
         Some(ClientCertificate { verdict, chain, variables: OnceLock::new() })

@@ -19,7 +19,7 @@ use config::tls::client_auth::{ClientVerify, MAX_DEPTH, RevocationDepth};
 
 /// Maximum number of certificates behind the client's own that are looked at. More would only cost signatures: a chain
 /// has at most six.
-pub const MOST_SENT: usize = 10;
+pub const MAX_SENT: usize = 10;
 
 impl ClientTrust {
     /// Checks a client's certificate. `intermediates` are those that the client has sent. The number of signatures that
@@ -77,7 +77,7 @@ impl ClientTrust {
         let end_entity = EndEntityCert::try_from(leaf)?;
         let ours = &self.authorities.intermediates;
         let all: Vec<CertificateDer<'_>> =
-            intermediates.iter().take(MOST_SENT).chain(ours).map(|it| CertificateDer::from_slice(it)).collect();
+            intermediates.iter().take(MAX_SENT).chain(ours).map(|it| CertificateDer::from_slice(it)).collect();
         let lists: Vec<&CertRevocationList<'_>> = self.authorities.revoked.iter().map(|it| &it.list).collect();
         let algorithms = ring::default_provider().signature_verification_algorithms.all;
         let path = end_entity.verify_for_usage(

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Slot;
 use super::hosts::{CertificateStatus, HostStatus};
 use super::times::{ResponseTimes, Spreads};
 use super::worker::WorkerStatus;
-use super::Slot;
 
 /// The front's part of the status.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -12,11 +12,11 @@ use crate::Malformed;
 /// Bytes of a block.
 pub const SIZE: usize = sized(16 * 1024, 8);
 /// Maximum number of blocks of a worker.
-pub const MOST: usize = sized(64, 2);
+pub const MAX_BLOCKS: usize = sized(64, 2);
 /// Maximum number of adjacent blocks lent as one piece: the front sends the first pieces while the worker fills further
 /// ones.
-pub const LONGEST_RUN: usize = sized(16, 2);
-pub(super) const WORDS: usize = MOST * SIZE / 8;
+pub const MAX_RUN_BLOCKS: usize = sized(16, 2);
+pub(super) const WORDS: usize = MAX_BLOCKS * SIZE / 8;
 
 fn at(block: usize) -> usize {
     BLOCKS + block * (SIZE / 8)
@@ -29,9 +29,9 @@ pub struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// A writer with `count` blocks, at most [`MOST`]; all are free.
+    /// A writer with `count` blocks, at most [`MAX_BLOCKS`]; all are free.
     pub fn new(memory: &Memory, count: usize) -> BlockWriter {
-        let writer = BlockWriter { memory: memory.clone(), count: count.clamp(1, MOST) };
+        let writer = BlockWriter { memory: memory.clone(), count: count.clamp(1, MAX_BLOCKS) };
         writer.reset();
         writer
     }
@@ -50,7 +50,7 @@ impl BlockWriter {
     /// bytes written.
     pub fn write(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let free = self.word(FREE);
-        let wanted = bytes.len().div_ceil(SIZE).clamp(1, LONGEST_RUN);
+        let wanted = bytes.len().div_ceil(SIZE).clamp(1, MAX_RUN_BLOCKS);
         let (first, blocks) = lowest_run(free.load(Acquire), wanted)?;
         let length = bytes.len().min(blocks * SIZE);
         free.fetch_and(!run(first, blocks), AcqRel);
@@ -106,7 +106,7 @@ impl Lender {
     pub fn take(self: &Arc<Self>, block: u32, length: u32) -> Result<Block, Malformed> {
         let (first, length) = (block as usize, length as usize);
         let blocks = length.div_ceil(SIZE).max(1);
-        if blocks > LONGEST_RUN || first > MOST - blocks {
+        if blocks > MAX_RUN_BLOCKS || first > MAX_BLOCKS - blocks {
             return Err(Malformed("no such block"));
         }
         let taken = run(first, blocks);
@@ -176,7 +176,7 @@ mod tests {
         let wake = move || {
             counted.fetch_add(1, SeqCst);
         };
-        (Lender::new(memory, MOST, wake), woken)
+        (Lender::new(memory, MAX_BLOCKS, wake), woken)
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_long_piece_lies_in_several_adjacent_blocks() {
         let memory = memory();
-        let (worker, (front, _)) = (BlockWriter::new(&memory, MOST), lender(&memory));
+        let (worker, (front, _)) = (BlockWriter::new(&memory, MAX_BLOCKS), lender(&memory));
         let long: Vec<u8> = (0..3 * SIZE - 5).map(|n| n as u8).collect();
         assert_eq!(worker.write(&long), Some((0, long.len())));
         let first = front.take(0, long.len() as u32).expect("written");
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(worker.write(b"x"), Some((3, 1)));
         drop(first);
         assert_eq!(worker.write(&[0; 4 * SIZE]), Some((4, 4 * SIZE)), "the lowest four are not side by side");
-        assert_eq!(worker.write(&vec![0; 20 * SIZE]), Some((8, LONGEST_RUN * SIZE)));
+        assert_eq!(worker.write(&vec![0; 20 * SIZE]), Some((8, MAX_RUN_BLOCKS * SIZE)));
         let few = BlockWriter::new(&memory, 2);
         assert_eq!(few.write(&[0; 4 * SIZE]), Some((0, 2 * SIZE)), "there are no more");
     }
@@ -236,14 +236,15 @@ mod tests {
     #[test]
     fn block_numbers_from_a_worker_are_checked() {
         let memory = memory();
-        let (_worker, (front, _)) = (BlockWriter::new(&memory, MOST), lender(&memory));
-        let too_long = (LONGEST_RUN * SIZE) as u32 + 1;
-        assert!(front.take(MOST as u32, 1).is_err() && front.take(0, too_long).is_err());
-        assert!(front.take(MOST as u32 - 1, SIZE as u32 + 1).is_err() && front.take(u32::MAX, u32::MAX).is_err());
+        let (_worker, (front, _)) = (BlockWriter::new(&memory, MAX_BLOCKS), lender(&memory));
+        let too_long = (MAX_RUN_BLOCKS * SIZE) as u32 + 1;
+        assert!(front.take(MAX_BLOCKS as u32, 1).is_err() && front.take(0, too_long).is_err());
+        assert!(front.take(MAX_BLOCKS as u32 - 1, SIZE as u32 + 1).is_err() && front.take(u32::MAX, u32::MAX).is_err());
         let lent = front.take(3, 0).expect("it may be empty");
         assert!(front.take(3, 1).is_err(), "it is lent");
         drop(lent);
-        let mut many: Vec<_> = (0..=MOST as u32 * 7 / 8).map(|block| front.take(block, 1).expect("written")).collect();
+        let mut many: Vec<_> =
+            (0..=MAX_BLOCKS as u32 * 7 / 8).map(|block| front.take(block, 1).expect("written")).collect();
         assert!(front.is_short());
         many.pop();
         assert!(!front.is_short());

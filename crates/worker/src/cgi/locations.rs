@@ -14,7 +14,7 @@ use base::cache::BoundedCache;
 use config::{Applied, Config, Settings};
 
 /// Maximum number of merged settings that a process caches; every edit of a `.htaccess` file makes new ones.
-const MOST: usize = 512;
+const MAX_SETTINGS: usize = 512;
 
 /// A location's settings, as the API takes them.
 pub struct ProgramLocation {
@@ -26,7 +26,7 @@ pub struct ProgramLocation {
 pub struct ProgramLocations {
     config: Rc<Config>,
     views: RefCell<BTreeMap<PoolNumber, Rc<PoolView>>>,
-    known: RefCell<BoundedCache<LocationKey, Rc<ProgramLocation>, MOST>>,
+    known: RefCell<BoundedCache<LocationKey, Rc<ProgramLocation>, MAX_SETTINGS>>,
 }
 
 impl ProgramLocations {

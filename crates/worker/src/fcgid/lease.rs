@@ -13,7 +13,7 @@ use wire::fcgid::{FromManager, ProgramSpec, ToManager};
 /// Interval of checks whether the client is still connected, in ms.
 const LOOK: u16 = 1000;
 /// Maximum number of bytes of a request's path that the status shows.
-const MOST_SHOWN: usize = 200;
+const MAX_SHOWN_BYTES: usize = 200;
 
 /// A process of a program that serves this worker alone. Dropped without [`Lease::end`], the process ends.
 pub struct Lease {
@@ -87,7 +87,7 @@ pub fn wait_of(by: Option<Instant>) -> PollTimeout {
 /// Method and path of a request, as the status shows them.
 fn shown(request: u64) -> String {
     let path = apache::requested(request).path;
-    let path = String::from_utf8_lossy(path.get(..MOST_SHOWN).unwrap_or(&path)).into_owned();
+    let path = String::from_utf8_lossy(path.get(..MAX_SHOWN_BYTES).unwrap_or(&path)).into_owned();
     format!("{} {path}", apache::method(request))
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use wire::board::{BoardWriter, MOST};
+use wire::board::{BoardWriter, MAX_BYTES};
 use wire::fcgid::{ProgramProcess, ProgramProcessState, ProgramSpec, ProgramStatus, ProgramsBoard};
 
 use super::process::FcgidProcess;
@@ -15,7 +15,7 @@ use base::log;
 /// Shortest time between two writes, unless a process has begun or ended.
 const PERIOD: Duration = Duration::from_secs(1);
 /// Maximum number of programs that are counted; of more, those without processes are forgotten.
-const MOST_PROGRAMS: usize = 1000;
+const MAX_PROGRAMS: usize = 1000;
 
 /// Counters of a program.
 #[derive(Debug, Default, Clone, Copy)]
@@ -77,7 +77,7 @@ impl Shown {
             return;
         }
         (self.last, self.is_behind) = (Some((count, now)), false);
-        if self.counts.len() > MOST_PROGRAMS {
+        if self.counts.len() > MAX_PROGRAMS {
             let runs = |key: &(u16, PathBuf)| processes.iter().any(|it| it.spec.host == key.0 && it.spec.file == key.1);
             self.counts.retain(|key, _| runs(key));
         }
@@ -155,7 +155,7 @@ fn text(programs: &[ProgramStatus]) -> String {
     let mut shown = ProgramsBoard { programs: programs.to_vec() };
     loop {
         let text = serde_json::to_string(&shown).unwrap_or_default();
-        if text.len() <= MOST || shown.programs.is_empty() {
+        if text.len() <= MAX_BYTES || shown.programs.is_empty() {
             return text;
         }
         shown.programs.truncate(shown.programs.len() / 2);

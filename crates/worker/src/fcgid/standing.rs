@@ -7,7 +7,7 @@ use config::fastcgi_servers::StaticServer;
 /// A process that ends by itself within this time, without a response, has failed to start; mod_fastcgi's.
 const SHORT_LIFE: Duration = Duration::from_secs(30);
 /// Failed starts of each process after which there is a pause; mod_fastcgi's.
-const MOST_FAILURES: u32 = 3;
+const MAX_FAILURES: u32 = 3;
 /// The pause; mod_fastcgi's.
 pub const PAUSE: Duration = Duration::from_secs(600);
 
@@ -65,7 +65,7 @@ impl StandingStarts {
     }
 
     fn most_failures(&self) -> u32 {
-        MOST_FAILURES.saturating_mul(self.wanted)
+        MAX_FAILURES.saturating_mul(self.wanted)
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::private_pages::{PAGE, PageRun, compare};
 
 /// Maximum number of owners in a report; further ones are summed as `OTHERS`.
-const MOST: usize = 500;
+const MAX_OWNERS: usize = 500;
 const OTHERS: &str = "(others)";
 
 /// Bytes of private pages charged to an owner, by the reason why they are private.
@@ -129,7 +129,7 @@ fn report(owned: &Owned, shares: Shares<'_>) -> String {
     let mut by_name: BTreeMap<String, Share> = BTreeMap::new();
     for (place, (owner, share)) in shares.into_iter().enumerate() {
         let name = match owner {
-            _ if place >= MOST => OTHERS.to_owned(),
+            _ if place >= MAX_OWNERS => OTHERS.to_owned(),
             Owner::Perl(index) => owned.names.get(index as usize).cloned().unwrap_or_default(),
             Owner::Mapping("") => "(no variable) memory without a name".to_owned(),
             Owner::Mapping(mapping) => format!("(no variable) {mapping}"),
@@ -185,7 +185,7 @@ mod tests {
         let shares = (0..1000).map(|n| (Owner::Perl(n), Share { new: f64::from(n), ..Share::default() })).collect();
         let text = report(&Owned { names, spans: Vec::new() }, shares);
         let shares: BTreeMap<String, [u64; 4]> = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(shares.len(), MOST + 1);
+        assert_eq!(shares.len(), MAX_OWNERS + 1);
         assert_eq!(shares["A $999"], [999, 0, 0, 0]);
         assert_eq!(shares[OTHERS][0], (0..500).sum::<u64>());
     }

@@ -21,7 +21,7 @@ use super::site::Site;
 use base::log;
 
 /// CPU time limit of a child that inspects, in seconds.
-const MOST_SECONDS: u64 = 20;
+const MAX_SECONDS: u64 = 20;
 
 /// Writes the report `what` as JSON to `into`. `with` holds the descriptors passed with the request. Errors are logged.
 pub fn report(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
@@ -71,7 +71,7 @@ fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
 fn bound_inspection() {
     let (_, most) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((0, libc::RLIM_INFINITY));
     let _ = setrlimit(Resource::RLIMIT_DATA, most, most);
-    let _ = setrlimit(Resource::RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS);
+    let _ = setrlimit(Resource::RLIMIT_CPU, MAX_SECONDS, MAX_SECONDS);
 }
 
 /// Writes to `into`, as JSON, the memory that `code` would cost a worker. A child of this mold measures it, so that the

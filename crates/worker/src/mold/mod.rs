@@ -93,9 +93,9 @@ fn be_mold(
 
 /// Limits a start-up error to a size that fits into a control message. The beginning names the place of the error.
 fn cut(mut text: String) -> String {
-    const MOST: usize = 64 * 1024;
-    if text.len() > MOST {
-        let end = (0..=MOST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    const MAX_COUNT: usize = 64 * 1024;
+    if text.len() > MAX_COUNT {
+        let end = (0..=MAX_COUNT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);
         text.push_str(" …");
     }

@@ -14,7 +14,7 @@ use config::{Applied, Config, Htaccess, Scope, StartUpStep};
 const FIRST: u32 = 1 << 16;
 /// Maximum number of sections for which modules retain data. Clients choose locations, and each edit of a file makes
 /// new ones.
-const MOST: u32 = 4096;
+const MAX_TEXTS: u32 = 4096;
 
 /// The sections that modules know.
 pub struct ModuleSections {
@@ -77,7 +77,7 @@ impl ModuleSections {
     /// Discards all module data of `.htaccess` files if there is too much; the locations must then be resolved anew.
     /// Returns whether it did. Called only between requests.
     pub fn forget_many(&self) -> bool {
-        let is_full = self.given.get() >= MOST;
+        let is_full = self.given.get() >= MAX_TEXTS;
         if is_full {
             self.given.set(0);
             call_start_up(&self.perl, c"Cameleer::Directives::forget_htaccess", "values of .htaccess files");

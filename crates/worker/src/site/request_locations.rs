@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::location::ResolvedLocation;
 
 /// Maximum number of changes during a client request; each is merged with all before it.
-const MOST: usize = 100;
+const MAX_CHANGES: usize = 100;
 /// Maximum number of nested phases that Perl code runs itself, since each needs stack space.
 const DEEPEST: u8 = 10;
 
@@ -50,9 +50,9 @@ impl RequestLocations {
 
     /// Whether a location may still change during this client request.
     pub fn has_room(&self) -> Result<(), String> {
-        match self.renewals.borrow().len() < MOST {
+        match self.renewals.borrow().len() < MAX_CHANGES {
             true => Ok(()),
-            false => Err(format!("the location of a request cannot be changed more than {MOST} times")),
+            false => Err(format!("the location of a request cannot be changed more than {MAX_CHANGES} times")),
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Words of code that ends a process. `exit` is an exception in a mold.
 const ENDS: [&str; 5] = ["exec", "kill", "_exit", "syscall", "dump"];
 /// Maximum number of files searched for one script.
-const MOST_FILES: usize = 500;
+const MAX_FILES: usize = 500;
 
 /// Whether compiling `script` may end the process. `folders` are those of `@INC`, without perl's own.
 pub fn may_end_the_process(script: &Path, folders: &[PathBuf]) -> bool {
@@ -70,7 +70,7 @@ impl Search {
     fn find(&mut self, home: &Path, name: &str) {
         let folders = std::iter::once(home).chain(self.folders.iter().map(PathBuf::as_path));
         let found = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
-        if let Some(file) = found.filter(|_| self.seen.len() < MOST_FILES)
+        if let Some(file) = found.filter(|_| self.seen.len() < MAX_FILES)
             && self.seen.insert(file.clone())
         {
             self.next.push(file);

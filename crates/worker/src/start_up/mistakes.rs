@@ -11,11 +11,11 @@ pub struct CodeMistakes(pub Vec<ConfigError>);
 impl std::fmt::Display for CodeMistakes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         /// Bytes: the text must fit into a message to the master.
-        const LONGEST: usize = 64 * 1024;
+        const MAX_BYTES: usize = 64 * 1024;
         let mut text = String::new();
         for (shown, mistake) in self.0.iter().enumerate() {
             let line = mistake.to_string();
-            if shown > 0 && text.len() + line.len() > LONGEST {
+            if shown > 0 && text.len() + line.len() > MAX_BYTES {
                 return write!(f, "{text}… and {} more", self.0.len() - shown);
             }
             text.push_str(line.trim_end());

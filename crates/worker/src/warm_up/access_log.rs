@@ -8,19 +8,19 @@ use base::path::normalise;
 use config::regular;
 
 /// Bytes read from the end of the log.
-const MOST: u64 = 8 << 20;
+const MAX_READ_BYTES: u64 = 8 << 20;
 /// Longer paths, in bytes, are ignored.
-const LONGEST: usize = 1024;
+const MAX_PATH_BYTES: usize = 1024;
 /// Maximum number of paths returned. Many may be files, which Perl does not answer.
 const CANDIDATES: usize = 10_000;
 
 /// Paths of GETs answered with 200, without queries, the most frequent first. The file may grow during the read.
 pub fn most_frequent(file: &Path) -> io::Result<Vec<String>> {
     let (mut file, about) = regular::open(file)?;
-    let skipped = about.len().saturating_sub(MOST);
+    let skipped = about.len().saturating_sub(MAX_READ_BYTES);
     file.seek(SeekFrom::Start(skipped))?;
     let mut bytes = Vec::new();
-    file.take(MOST).read_to_end(&mut bytes)?;
+    file.take(MAX_READ_BYTES).read_to_end(&mut bytes)?;
     let mut lines = bytes.split(|byte| *byte == b'\n');
     if skipped > 0 {
         // The first line may be incomplete.
@@ -47,7 +47,7 @@ fn path_of(line: &[u8]) -> Option<&str> {
     let (request, after) = line.split_once('"')?.1.split_once('"')?;
     let target = request.strip_prefix("GET ")?.split(' ').next()?;
     let path = target.split('?').next()?;
-    let is_fit = path.len() <= LONGEST && path.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_fit = path.len() <= MAX_PATH_BYTES && path.bytes().all(|byte| byte.is_ascii_graphic());
     let is_answered = after.strip_prefix(" 200")?.starts_with([' ', '\r']) || after == " 200";
     (is_fit && is_answered && normalise(path.as_bytes()).is_ok()).then_some(path)
 }

@@ -18,7 +18,7 @@ pub struct Errors {
 /// Separates the output of two requests.
 const SEPARATOR: &[u8] = b"\0\x1ewarm-up\x1e\0";
 /// Maximum number of trailing bytes of a request's stderr that are stored.
-const MOST_SAID: usize = 64 * 1024;
+const MAX_STDERR_BYTES: usize = 64 * 1024;
 
 /// Marks the end of a request's output.
 pub fn separate_errors() {
@@ -31,7 +31,7 @@ impl Errors {
     }
 
     pub fn take_in(&mut self) {
-        let mut piece = vec![0; MOST_SAID];
+        let mut piece = vec![0; MAX_STDERR_BYTES];
         while let Ok(length @ 1..) = self.pipe.read(&mut piece) {
             self.last.extend_from_slice(piece.get(..length).unwrap_or_default());
             while let Some(at) = self.last.windows(SEPARATOR.len()).position(|bytes| bytes == SEPARATOR) {
@@ -40,7 +40,7 @@ impl Errors {
                     std::mem::replace(&mut self.last, rest.get(SEPARATOR.len()..).unwrap_or_default().to_vec());
                 self.outputs.push_back(output);
             }
-            let surplus = self.last.len().saturating_sub(MOST_SAID);
+            let surplus = self.last.len().saturating_sub(MAX_STDERR_BYTES);
             self.last.drain(..surplus);
         }
         self.settle();
@@ -97,6 +97,6 @@ mod tests {
             write.write_all(&[b'x'; 8000]).unwrap();
             errors.take_in();
         }
-        assert_eq!(errors.last.len(), MOST_SAID);
+        assert_eq!(errors.last.len(), MAX_STDERR_BYTES);
     }
 }

@@ -15,10 +15,10 @@ use Scalar::Util         ();
 #                            └──── `--` ──▶ over        └─ multipart/… ─▶ nested ──its end──▶ preamble
 
 use constant INCOMPLETE => APR::Request::Decode::INCOMPLETE;
-use constant { DEEPEST => 8, LONGEST_HEADER => 16 * 1024, LONGEST_LINE => 1024 };
+use constant { DEEPEST => 8, MAX_HEADER_BYTES => 16 * 1024, MAX_LINE_BYTES => 1024 };
 
 # Limits for a whole body: storing a header line and beginning a multipart cost far more than their bytes.
-use constant { MOST_LINES => 5 * APR::Request::Store::MOST, MOST_NESTED => 1000 };
+use constant { MAX_LINES => 5 * APR::Request::Store::MAX_FIELDS, MAX_NESTED => 1000 };
 
 my %ERROR = %APR::Request::Decode::NUMBERS;
 
@@ -61,7 +61,7 @@ sub _drop ( $self, $count ) { return $count > 0 ? substr ${ $self->{buffer} }, 0
 # Parses the line of a boundary. At the end of the body its line end may be missing.
 sub line ( $self, $store, $is_last ) {
     my $at = index ${ $self->{buffer} }, "\r\n";
-    return $ERROR{BADDATA} if $at > LONGEST_LINE || $at < 0 && length ${ $self->{buffer} } > LONGEST_LINE;
+    return $ERROR{BADDATA} if $at > MAX_LINE_BYTES || $at < 0 && length ${ $self->{buffer} } > MAX_LINE_BYTES;
     if ( $at < 0 ) {
         return INCOMPLETE if !$is_last;
         $self->{state} = 'over';
@@ -77,7 +77,7 @@ sub over ( $self, @ ) { return 0 }
 sub header ( $self, $store, $is_last ) {
     my $found = header_lines( $self->{buffer}, $is_last );
     return $found           if !ref $found;
-    return $ERROR{OVERLIMIT} if ( $self->{parser}{lines} += @$found ) > MOST_LINES;
+    return $ERROR{OVERLIMIT} if ( $self->{parser}{lines} += @$found ) > MAX_LINES;
     $self->{headers} = $found;
     $self->{state}   = 'body';
     return;
@@ -87,7 +87,7 @@ sub header ( $self, $store, $is_last ) {
 sub header_lines ( $buffer, $is_last ) {
     my $is_there = $$buffer =~ /(?:\A|\n)\r?\n/;
     my $length   = $is_there ? $+[0] : length $$buffer;
-    return $ERROR{OVERLIMIT} if $length > LONGEST_HEADER;
+    return $ERROR{OVERLIMIT} if $length > MAX_HEADER_BYTES;
     return INCOMPLETE        if !$is_there && !$is_last;
     my $text = substr $$buffer, 0, $length, '';
     my @lines;
@@ -135,7 +135,7 @@ sub _begin_part ( $self, $disposition, $type ) {
 }
 
 sub _begin_nested ( $self, $disposition, $type ) {
-    return $ERROR{OVERLIMIT} if ++$self->{parser}{nested} > MOST_NESTED;
+    return $ERROR{OVERLIMIT} if ++$self->{parser}{nested} > MAX_NESTED;
     my ( $name, $status ) = defined $disposition ? APR::Request::Decode::attribute( $disposition, 'name' ) : ( undef, $ERROR{NOATTR} );
     return $ERROR{GENERAL} if $self->{level} >= DEEPEST || !defined $name && $status != $ERROR{NOATTR};
     $name //= _value( $self->{headers}, 'content-id' ) // '';

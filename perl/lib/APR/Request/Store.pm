@@ -5,7 +5,7 @@ use v5.36;
 # Fields in the order of arrival, found by case-insensitive names.
 
 # Maximum number of fields: a field costs far more memory than its bytes on the wire.
-use constant MOST => 10_000;
+use constant MAX_FIELDS => 10_000;
 
 sub new ($class) { return bless { all => [], named => {} }, $class }
 
@@ -29,7 +29,7 @@ sub key ($name) {
     return $name =~ tr/A-Z/a-z/r;
 }
 
-sub is_full ($self)         { return @{ $self->{all} } >= MOST }
+sub is_full ($self)         { return @{ $self->{all} } >= MAX_FIELDS }
 sub all     ($self)         { return @{ $self->{all} } }
 sub named   ( $self, $name ) { return @{ $self->{named}{ key($name) } // [] } }
 sub first   ( $self, $name ) { return ( $self->{named}{ key($name) } // return )->[0] }

@@ -9,11 +9,11 @@ use toolkit::units::size;
 const WIDTH: u64 = 760;
 /// Left edge of the bars, and the length of the longest.
 const LEFT: u64 = 116;
-const LONGEST: u64 = 490;
+const MAX_BAR: u64 = 490;
 const BAR: u64 = 16;
 const ROW: u64 = 26;
 /// Maximum number of workers drawn: those with most private memory.
-const MOST_WORKERS: usize = 40;
+const MAX_WORKERS: usize = 40;
 
 /// Colours for dark mode. The light ones are attributes, because not every program that draws SVG knows style sheets.
 const DARK: &str = "\
@@ -80,8 +80,8 @@ pub fn draw(report: &MemorySnapshot) -> String {
 fn workers(report: &MemorySnapshot) -> (Vec<&Process>, usize) {
     let mut all: Vec<&Process> = report.all(ProcessRole::Worker).filter(|worker| worker.sizes.is_some()).collect();
     all.sort_by_key(|worker| std::cmp::Reverse(worker.sizes.map(|sizes| sizes.private)));
-    let left_out = all.len().saturating_sub(MOST_WORKERS);
-    all.truncate(MOST_WORKERS);
+    let left_out = all.len().saturating_sub(MAX_WORKERS);
+    all.truncate(MAX_WORKERS);
     all.sort_by_key(|worker| (worker.generation, worker.slot));
     (all, left_out)
 }
@@ -172,7 +172,7 @@ impl Canvas {
         self.text(LEFT - 8, DIM_TO_THE_LEFT, &bar.name);
         let (mut x, top) = (LEFT as f64, self.y - 12);
         for (part, bytes) in bar.parts.iter().filter(|(_, bytes)| *bytes > 0) {
-            let width = *bytes as f64 / scale as f64 * LONGEST as f64;
+            let width = *bytes as f64 / scale as f64 * MAX_BAR as f64;
             let look = part.look();
             let _ = writeln!(
                 self.shapes,

@@ -22,7 +22,7 @@ enum State {
 }
 
 /// Largest chunk length to which another digit may be added.
-const MOST: u64 = u64::MAX >> 4;
+const MAX_BEFORE_DIGIT: u64 = u64::MAX >> 4;
 
 impl Chunks {
     /// Whether the last chunk has been read.
@@ -70,7 +70,7 @@ impl Chunks {
 
     fn digit(&mut self, byte: u8) -> Option<State> {
         let digit = char::from(byte).to_digit(16)?;
-        self.left = (self.left <= MOST).then_some(self.left << 4 | u64::from(digit))?;
+        self.left = (self.left <= MAX_BEFORE_DIGIT).then_some(self.left << 4 | u64::from(digit))?;
         Some(State::Size)
     }
 }

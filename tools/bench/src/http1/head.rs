@@ -4,7 +4,7 @@ use http::Method;
 
 use super::super::failure::{FailedRequest, FailureCause};
 
-const MOST_HEADERS: usize = 128;
+const MAX_HEADERS: usize = 128;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct ResponseHead {
@@ -31,7 +31,7 @@ pub enum BodyEnd {
 impl ResponseHead {
     /// Parses a head; `None` while it is incomplete.
     pub fn parse(bytes: &[u8], method: &Method) -> Result<Option<ResponseHead>, FailedRequest> {
-        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
         let malformed = |text: String| FailedRequest::new(FailureCause::Malformed, text);
         let parsed = response.parse(bytes).map_err(|error| malformed(format!("not HTTP: {error}")))?;

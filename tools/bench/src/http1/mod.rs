@@ -23,7 +23,7 @@ use throttle::ReadThrottle;
 /// Initial buffer size in bytes, enough for most responses; the buffer grows while reads fill it.
 const SMALLEST: usize = 8 * 1024;
 /// Largest buffer size in bytes, and so the longest head.
-const LARGEST: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 
 /// A connection that may be reused.
 pub struct Http1Connection {
@@ -100,10 +100,10 @@ impl Http1Connection {
                 }
                 continue;
             }
-            if self.waiting().len() >= LARGEST {
+            if self.waiting().len() >= MAX_BYTES {
                 return Err(FailedRequest::new(
                     FailureCause::Malformed,
-                    format!("a head of more than {LARGEST} bytes"),
+                    format!("a head of more than {MAX_BYTES} bytes"),
                 ));
             }
             let began = self.start < self.end;
@@ -180,7 +180,7 @@ impl Http1Connection {
         let was_filled = self.end == self.buffer.len();
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
-        if was_filled && self.buffer.len() < LARGEST {
+        if was_filled && self.buffer.len() < MAX_BYTES {
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-const LONGEST: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// Passes each line of a file to `take` until it returns `Enough::Yes`. The file may be a pipe; too long a line
 /// is an error.
@@ -17,9 +17,9 @@ pub fn each(path: &Path, mut take: impl FnMut(usize, &str) -> anyhow::Result<Eno
     for number in 1.. {
         line.clear();
         let size =
-            (&mut reader).take(LONGEST).read_until(b'\n', &mut line).with_context(|| path.display().to_string())?;
-        if size as u64 == LONGEST {
-            bail!("{}:{number}: a line of more than {LONGEST} bytes", path.display());
+            (&mut reader).take(MAX_BYTES).read_until(b'\n', &mut line).with_context(|| path.display().to_string())?;
+        if size as u64 == MAX_BYTES {
+            bail!("{}:{number}: a line of more than {MAX_BYTES} bytes", path.display());
         }
         if size == 0 || take(number, String::from_utf8_lossy(&line).trim_end())? == Enough::Yes {
             break;

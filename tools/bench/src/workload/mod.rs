@@ -16,9 +16,9 @@ use access_log::LoggedRequest;
 use lines::Enough;
 
 /// Maximum number of requests in memory.
-const MOST: usize = 1_000_000;
+const MAX_REQUESTS: usize = 1_000_000;
 /// Maximum number of log lines read, including lines with other methods.
-const MOST_LINES: usize = 20_000_000;
+const MAX_LINES: usize = 20_000_000;
 
 /// The requests to a server, in order.
 #[derive(Debug, Default, Clone)]
@@ -79,7 +79,7 @@ impl Workload {
                     return Ok(workload.add(Some(method).filter(|method| *method != Method::GET), entry.path));
                 }
             }
-            Ok(if number >= MOST_LINES { Enough::Yes } else { Enough::No })
+            Ok(if number >= MAX_LINES { Enough::Yes } else { Enough::No })
         })?;
         workload.times = spread(&seconds);
         if others > 0 {
@@ -94,7 +94,9 @@ impl Workload {
     fn ensure_not_empty(mut self, file: &Path, otherwise: &str) -> anyhow::Result<Workload> {
         match self.order.len() {
             0 => bail!("{}: {otherwise}", file.display()),
-            MOST => self.notes.push(format!("only the first {MOST} requests of {} are sent", file.display())),
+            MAX_REQUESTS => {
+                self.notes.push(format!("only the first {MAX_REQUESTS} requests of {} are sent", file.display()))
+            }
             _ => {}
         }
         Ok(self)
@@ -112,7 +114,7 @@ impl Workload {
             }
         };
         self.order.push(place);
-        if self.order.len() < MOST { Enough::No } else { Enough::Yes }
+        if self.order.len() < MAX_REQUESTS { Enough::No } else { Enough::Yes }
     }
 
     /// The distinct requests to `target`'s server.

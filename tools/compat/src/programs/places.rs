@@ -10,12 +10,12 @@ use config::program::CgiMode;
 use config::{AliasFrom, Config, Handler, Scope};
 
 /// Maximum number of programs examined.
-const MOST_PROGRAMS: usize = 1000;
+const MAX_PROGRAMS: usize = 1000;
 /// Names in folders that are looked at: a DocumentRoot may be a disk.
-const MOST_NAMES: usize = 20_000;
-const MOST_DEEP: usize = 8;
+const MAX_NAMES: usize = 20_000;
+const MAX_DEEP: usize = 8;
 /// Time limit of the search: a folder may be on another machine.
-const MOST_TIME: Duration = Duration::from_secs(3);
+const MAX_TIME: Duration = Duration::from_secs(3);
 /// A `<Directory>` with at most this many path components, such as `/` or `/usr/share`, is not searched: most of its
 /// files belong to other services.
 const LEAST_PARTS: usize = 3;
@@ -43,7 +43,7 @@ struct Root {
 pub fn search(config: &Config) -> (Vec<FoundProgram>, bool) {
     let mut search = Search { config, found: Vec::new(), seen: BTreeSet::new(), names: 0, since: Instant::now() };
     for root in roots(config) {
-        search.enter(&root, &root.path, MOST_DEEP);
+        search.enter(&root, &root.path, MAX_DEEP);
     }
     let is_cut = search.is_at_its_end();
     (search.found, is_cut)
@@ -98,7 +98,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn is_at_its_end(&self) -> bool {
-        self.found.len() >= MOST_PROGRAMS || self.names >= MOST_NAMES || self.since.elapsed() >= MOST_TIME
+        self.found.len() >= MAX_PROGRAMS || self.names >= MAX_NAMES || self.since.elapsed() >= MAX_TIME
     }
 
     fn enter(&mut self, root: &Root, path: &Path, depth: usize) {
@@ -106,7 +106,7 @@ impl Search<'_> {
             return self.look(root, path);
         }
         let Ok(entries) = std::fs::read_dir(path) else { return };
-        let mut entries: Vec<_> = entries.flatten().take(MOST_NAMES).collect();
+        let mut entries: Vec<_> = entries.flatten().take(MAX_NAMES).collect();
         entries.sort_by_key(std::fs::DirEntry::file_name);
         for entry in entries {
             if self.is_at_its_end() {

@@ -16,7 +16,7 @@ const QUIET: Duration = Duration::from_millis(4);
 /// The same after a file has been removed.
 const QUIET_WITHOUT_FILE: Duration = Duration::from_millis(150);
 /// Changes that go on for longer, as those of `git checkout`, do not delay the load further.
-const LONGEST: Duration = Duration::from_millis(400);
+const MAX_DELAY: Duration = Duration::from_millis(400);
 
 /// Changes that belong together.
 pub struct ChangeBurst {
@@ -40,7 +40,7 @@ impl ChangeBurst {
     /// The longest time to wait for a further change.
     pub fn patience(&self) -> Duration {
         let quiet = if self.last.is_gone { QUIET_WITHOUT_FILE } else { QUIET };
-        quiet.min(LONGEST.saturating_sub(self.began.elapsed()))
+        quiet.min(MAX_DELAY.saturating_sub(self.began.elapsed()))
     }
 
     /// Name of the changed file, for the terminal.

@@ -13,13 +13,13 @@ use regex::Regex;
 /// Lines before and after the one with the mistake.
 const AROUND: usize = 4;
 /// The most files that are shown.
-const MOST_FILES: usize = 4;
+const MAX_FILES: usize = 4;
 /// Bytes of a file that are read.
-const LONGEST_FILE: u64 = 4 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// The bit of a file's mode with which everybody may read it.
 const READABLE_BY_ALL: u32 = 0o004;
 /// Bytes of a line that are shown.
-const LONGEST_LINE: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 /// `at FILE line N` of Perl, and `FILE:N:` of configurations.
 static PLACE: LazyLock<Option<Regex>> =
@@ -61,7 +61,7 @@ fn places(text: &str) -> Vec<Place> {
             |first: usize, second: usize| found.get(first).or_else(|| found.get(second)).map(|part| part.as_str());
         let (Some(file), Some(Ok(line))) = (part(1, 3), part(2, 4).map(str::parse)) else { continue };
         let place = Place { file: file.into(), line };
-        if !places.contains(&place) && places.len() < MOST_FILES {
+        if !places.contains(&place) && places.len() < MAX_FILES {
             places.push(place);
         }
     }
@@ -75,7 +75,7 @@ fn source(place: &Place) -> String {
         format!("<h2>{}, line {}</h2>\n<pre class=\"source\">", escaped(&place.file.display().to_string()), place.line);
     for (number, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line)).skip(first - 1).take(2 * AROUND + 1)
     {
-        let cut: String = line.chars().take(LONGEST_LINE).collect();
+        let cut: String = line.chars().take(MAX_LINE_BYTES).collect();
         let line = format!("{number:5}  {}", escaped(&cut));
         let _ = match number == place.line {
             true => writeln!(shown, "<span class=\"here\">{line}</span>"),
@@ -95,7 +95,7 @@ fn read(place: &Place) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    file.take(LONGEST_FILE).read_to_end(&mut bytes).ok()?;
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

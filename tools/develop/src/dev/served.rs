@@ -19,9 +19,9 @@ use toolkit::options::Run;
 /// Options whose directives say where the server listens.
 const ADDRESSES: [&str; 4] = ["--listen", "--host", "--port", "--tls"];
 /// The most files of a loaded program that are watched one by one.
-const MOST_LOADED: usize = 4000;
+const MAX_LOADED: usize = 4000;
 /// Longest list of loaded files, in bytes.
-const LONGEST_LIST: u64 = 1024 * 1024;
+const MAX_LIST_BYTES: u64 = 1024 * 1024;
 /// Folders whose files change with packages only.
 const OF_PACKAGES: [&str; 3] = ["/usr/share/", "/usr/lib/", "/etc/perl/"];
 /// Sends a small script with each page. The filter is for pages of any handler; programs of PSGI have their own.
@@ -212,9 +212,9 @@ impl DevelopedProgram {
     /// Watches the files that the program has loaded from anywhere, but those of packages.
     pub fn watch_loaded(&self, watcher: &FileWatcher) {
         let Ok(file) = std::fs::File::open(self.folder.path().join("loaded")) else { return };
-        let Ok(list) = std::io::read_to_string(std::io::Read::take(file, LONGEST_LIST)) else { return };
+        let Ok(list) = std::io::read_to_string(std::io::Read::take(file, MAX_LIST_BYTES)) else { return };
         let own = list.lines().filter(|path| !OF_PACKAGES.iter().any(|folder| path.starts_with(folder)));
-        for path in own.take(MOST_LOADED) {
+        for path in own.take(MAX_LOADED) {
             watcher.add_file(&self.root.join(path));
         }
     }

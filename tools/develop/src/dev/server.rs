@@ -19,9 +19,9 @@ use toolkit::client::ServerChoice;
 /// Exit code of a server whose configuration or Perl is wrong.
 const WRONG_CODE: i32 = 78;
 /// Longest part of a line that is shown at once.
-const LONGEST_LINE: u64 = 64 * 1024;
+const MAX_LINE_BYTES: u64 = 64 * 1024;
 /// Lines that are stored until the server is ready.
-const MOST_EARLY_LINES: usize = 1000;
+const MAX_EARLY_LINES: usize = 1000;
 /// Start of the line that the server prints when it is ready.
 const READY: &str = "Cameleer serves ";
 /// Variables that name the files of another server.
@@ -155,7 +155,7 @@ impl DevServer {
             std::thread::spawn(move || each_line(out, |line| print_or_report(line, &sender))),
             std::thread::spawn(move || {
                 each_line(err, |line| match &mut *early.lock().unwrap_or_else(PoisonError::into_inner) {
-                    Some(lines) if lines.len() < MOST_EARLY_LINES => lines.push(line.to_owned()),
+                    Some(lines) if lines.len() < MAX_EARLY_LINES => lines.push(line.to_owned()),
                     Some(_) => {}
                     None => terminal.log(line),
                 });
@@ -207,7 +207,7 @@ fn each_line(pipe: impl Read, mut with: impl FnMut(&str)) {
     let mut line = Vec::new();
     loop {
         line.clear();
-        match (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line) {
+        match (&mut reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) => with(String::from_utf8_lossy(&line).trim_end_matches('\n')),
         }

@@ -12,7 +12,7 @@ use super::files::{is_skipped, is_source};
 use super::message::Message;
 
 /// The most folders that are watched. The kernel's own limit for a user is 8192 on small machines.
-const MOST_FOLDERS: usize = 4096;
+const MAX_FOLDERS: usize = 4096;
 /// The deepest folder below a watched one; a loop of bind mounts ends here.
 const DEEPEST: usize = 24;
 
@@ -68,7 +68,7 @@ impl FileWatcher {
     }
 
     fn add(&self, folder: Folder) {
-        if self.watched().folders.len() >= MOST_FOLDERS || folder.depth > DEEPEST {
+        if self.watched().folders.len() >= MAX_FOLDERS || folder.depth > DEEPEST {
             return;
         }
         let Ok(descriptor) = self.inotify.add_watch(&folder.path, of_interest()) else { return };

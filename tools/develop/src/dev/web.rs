@@ -30,15 +30,15 @@ const SCRIPT: &str = "\
 ";
 
 /// Longest head of a request, in bytes; the front has a limit, too.
-const LONGEST_HEAD: usize = 256 * 1024;
+const MAX_HEAD_BYTES: usize = 256 * 1024;
 /// Bytes of a request's body that are read after the response, so that the client can read it.
-const LONGEST_REST: u64 = 16 * 1024 * 1024;
+const MAX_REST_BYTES: u64 = 16 * 1024 * 1024;
 /// Time for the front to send a request and to take the response.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Interval of comments to waiting browsers, below the usual time limits of proxies.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The most browsers that wait for an event.
-const MOST_BROWSERS: usize = 256;
+const MAX_BROWSERS: usize = 256;
 
 /// State shared with the threads that answer.
 #[derive(Clone)]
@@ -130,7 +130,7 @@ impl Web {
         let mut state = self.state();
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
         let begun = write!(stream, "{head}retry: 200\n\ndata: {}\n\n", state.generation);
-        if begun.is_ok() && state.browsers.len() < MOST_BROWSERS {
+        if begun.is_ok() && state.browsers.len() < MAX_BROWSERS {
             state.browsers.push(stream);
         }
     }
@@ -202,7 +202,7 @@ fn read_head(stream: &mut UnixStream) -> Option<RequestHead> {
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         let length = stream.read(&mut piece).ok().filter(|length| *length > 0)?;
         head.extend_from_slice(piece.get(..length)?);
-        if head.len() > LONGEST_HEAD {
+        if head.len() > MAX_HEAD_BYTES {
             return None;
         }
     }
@@ -218,6 +218,6 @@ fn respond(mut stream: UnixStream, head: &RequestHead, status: &str, content_typ
     );
     // A request body that is not read would reset the connection before the response is read.
     if stream.write_all(text.as_bytes()).and_then(|()| stream.shutdown(Shutdown::Write)).is_ok() {
-        let _ = std::io::copy(&mut stream.take(LONGEST_REST), &mut std::io::sink());
+        let _ = std::io::copy(&mut stream.take(MAX_REST_BYTES), &mut std::io::sink());
     }
 }

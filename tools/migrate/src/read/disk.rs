@@ -10,13 +10,13 @@ use config::{Directive, LineReader, regular};
 use super::OldFile;
 
 /// Maximum size in bytes of a file.
-const LONGEST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 /// Maximum size in bytes of all files.
-const LONGEST_SUM: usize = 64 << 20;
+const MAX_SUM_BYTES: usize = 64 << 20;
 /// Minimum number of bytes that a file adds to the sum, even an empty one.
 const BYTES_OF_FILE: usize = 512;
 /// Maximum number of names in folders.
-const MOST_NAMES: usize = 100_000;
+const MAX_NAMES: usize = 100_000;
 
 /// Reads files and records their contents.
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl Disk {
             // A file that is included often counts as often: files that include each other twice multiply.
             return self.count(file.text.len()).map(|()| file.text.clone());
         }
-        let (_, bytes) = regular::read(path, LONGEST)?;
+        let (_, bytes) = regular::read(path, MAX_BYTES)?;
         self.count(bytes.len())?;
         if bytes.contains(&0) {
             return Err(io::Error::other("it is not a text"));
@@ -96,9 +96,9 @@ impl Disk {
 
     /// The error if the files together exceed the limit.
     pub fn is_within_limits(&self) -> Result<(), String> {
-        match self.bytes.get() <= LONGEST_SUM {
+        match self.bytes.get() <= MAX_SUM_BYTES {
             true => Ok(()),
-            false => Err(format!("the files of the configuration exceed {} MB", LONGEST_SUM >> 20)),
+            false => Err(format!("the files of the configuration exceed {} MB", MAX_SUM_BYTES >> 20)),
         }
     }
 
@@ -111,9 +111,9 @@ impl Disk {
         })?;
         let entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         self.names.set(self.names.get() + entries.len());
-        match self.names.get() <= MOST_NAMES {
+        match self.names.get() <= MAX_NAMES {
             true => Ok(entries),
-            false => Err(io::Error::other(format!("the folders have more than {MOST_NAMES} names"))),
+            false => Err(io::Error::other(format!("the folders have more than {MAX_NAMES} names"))),
         }
     }
 

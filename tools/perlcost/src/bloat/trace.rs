@@ -16,7 +16,7 @@ use machine::memory::{Machine, MemorySizes};
 use sys::{self, SystemCall};
 
 /// Maximum length of a file name, in bytes.
-const LONGEST_NAME: usize = libc::PATH_MAX as usize;
+const MAX_NAME_BYTES: usize = libc::PATH_MAX as usize;
 
 /// Result of the trace. Sizes are in bytes.
 #[derive(Debug, Default, Serialize)]
@@ -124,7 +124,7 @@ fn file_call(number: i64, arguments: [u64; 6], memory: &File) -> Option<FileCall
 
 /// The text at an address of the process, up to its NUL.
 fn text_at(memory: &File, address: u64) -> String {
-    let mut bytes = vec![0; LONGEST_NAME];
+    let mut bytes = vec![0; MAX_NAME_BYTES];
     let read = memory.read_at(&mut bytes, address).unwrap_or(0);
     bytes.truncate(read);
     let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();

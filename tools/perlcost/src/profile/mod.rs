@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use base::printable;
 use exact::ProfiledRequest;
 use master::sockets::control_socket::Command;
-use profiler::{MOST_SECONDS, StackProfile as Recorded};
+use profiler::{MAX_SECONDS, StackProfile as Recorded};
 use toolkit::Misuse;
 use toolkit::client::ServerChoice;
 use toolkit::conf::Conf;
@@ -80,8 +80,8 @@ impl Profile {
         }
         let mut server = self.which.connect()?;
         let (seconds, hertz) = (self.seconds, self.hertz);
-        if !(0.0..=MOST_SECONDS).contains(&seconds) {
-            return Err(Misuse(format!("--seconds {seconds}: expected a number from 0 to {MOST_SECONDS}")).into());
+        if !(0.0..=MAX_SECONDS).contains(&seconds) {
+            return Err(Misuse(format!("--seconds {seconds}: expected a number from 0 to {MAX_SECONDS}")).into());
         }
         let mut recorded: Recorded = server.request_from_profiler(Command::Record { seconds, hertz })?;
         if let Some(url) = &self.url {

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use toolkit::Misuse;
 
 /// Longest file, in bytes. The server writes at most 256 kB.
-const LONGEST: u64 = 4 * 1024 * 1024;
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The version of the format.
 const VERSION: u32 = 1;
 /// What the server writes in place of secrets.
@@ -51,7 +51,7 @@ impl FailureFile {
         })?;
         ensure!(file.metadata()?.is_file(), "is not a regular file");
         let mut text = Vec::new();
-        file.take(LONGEST).read_to_end(&mut text)?;
+        file.take(MAX_BYTES).read_to_end(&mut text)?;
         let recording: FailureFile = serde_json::from_slice(&text)
             .map_err(|error| anyhow::anyhow!("is not a file of RecordFailures: {error}"))?;
         ensure!(

@@ -10,7 +10,7 @@ use base::printable;
 use toolkit::{Misuse, print_error};
 
 /// Longest response, in bytes.
-const LONGEST: u64 = 256 * 1024 * 1024;
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Time for the next bytes of the response.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -47,7 +47,7 @@ pub fn exchange(mut stream: TcpStream, request: &[u8]) -> anyhow::Result<Respons
     // A server may answer before it has read the whole request.
     let sent = stream.write_all(request);
     let mut bytes = Vec::new();
-    let received = (&mut stream).take(LONGEST).read_to_end(&mut bytes);
+    let received = (&mut stream).take(MAX_BYTES).read_to_end(&mut bytes);
     if bytes.is_empty() {
         sent?;
         received?;

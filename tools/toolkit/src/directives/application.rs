@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// Maximum file size in bytes that is searched; a larger file is no application.
-const LARGEST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Whether a file is a CGI script: by its extension and last statement or, with another extension, by its `#!` line.
 pub fn is_script(path: &Path) -> bool {
@@ -26,7 +26,7 @@ pub fn is_script(path: &Path) -> bool {
 
 /// Whether the file's last statement returns an application.
 fn is_application(file: &Path) -> bool {
-    let is_small = std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() <= LARGEST);
+    let is_small = std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() <= MAX_BYTES);
     let text = if is_small { std::fs::read(file).unwrap_or_default() } else { Vec::new() };
     gives_application(&String::from_utf8_lossy(&text))
 }

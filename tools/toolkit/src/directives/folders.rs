@@ -11,7 +11,7 @@ const STATIC: &str = "html?|css|js|mjs|map|json|txt|xml|svg|png|jpe?g|gif|webp|a
     webm|og[agv]|wav|wasm|zip|gz|webmanifest";
 
 /// Maximum number of directory entries examined.
-const MOST: usize = 2000;
+const MAX_ENTRIES: usize = 2000;
 
 /// Serves static files of `folder`. Folder names with a dot are excluded, since they may be scripts followed by
 /// PATH_INFO.
@@ -54,7 +54,7 @@ fn template(folder: &Path) -> String {
 
 /// Names of other files in a folder of scripts, as IndexIgnore patterns.
 fn no_scripts(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_ENTRIES);
     let is_none = |path: &Path| {
         let mode = path.metadata().map_or(0, |about| about.permissions().mode());
         path.is_file() && mode & 0o111 == 0 && !is_script(path)

@@ -22,7 +22,7 @@ use crate::model::response::expr::ExprText;
 pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order, host_name};
 pub use methods::{Limited, Methods};
-pub use require::{AuthzProvider, MOST_FORWARD_NAMES, NameKind, Require, Requirement, Vocabulary};
+pub use require::{AuthzProvider, MAX_FORWARD_NAMES, NameKind, Require, Requirement, Vocabulary};
 pub use sources::{
     AliasedSource, CacheContext, CacheTimeout, DbmType, GroupLookup, GroupRequirement, GroupSource, PasswordSource,
     ProviderAlias,

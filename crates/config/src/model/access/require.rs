@@ -104,7 +104,7 @@ pub struct Vocabulary<'a> {
 }
 
 /// Maximum number of names of `Require forward-dns`, each of which is looked up.
-pub const MOST_FORWARD_NAMES: usize = 16;
+pub const MAX_FORWARD_NAMES: usize = 16;
 
 impl Require {
     /// Parses the arguments of `Require`.
@@ -136,8 +136,8 @@ impl Require {
         match named.as_str() {
             "valid-user" => Ok(Require::ValidUser),
             "forward-dns" if words.is_empty() => Err(format!("expected names after {kind}")),
-            "forward-dns" if words.len() > MOST_FORWARD_NAMES => {
-                Err(format!("expected at most {MOST_FORWARD_NAMES} names after {kind}, got {}", words.len()))
+            "forward-dns" if words.len() > MAX_FORWARD_NAMES => {
+                Err(format!("expected at most {MAX_FORWARD_NAMES} names after {kind}, got {}", words.len()))
             }
             "forward-dns" => RequireWords::parse(words, false, vocabulary.patterns).map(Require::ForwardDns),
             "file-owner" | "file-group" if !words.is_empty() => {
@@ -265,15 +265,15 @@ impl Require {
 }
 
 /// Maximum number of words of a requirement, each of which may be a question to the directory.
-const MOST_LDAP_WORDS: usize = 100;
+const MAX_LDAP_WORDS: usize = 100;
 
 /// `ldap-user`, `ldap-group`, …
 fn ldap(of: LdapRequirement, kind: &str, words: &[String], patterns: &mut Budget) -> Result<Require, String> {
     if words.is_empty() {
         return Err(format!("expected words after {kind}"));
     }
-    if words.len() > MOST_LDAP_WORDS {
-        return Err(format!("expected at most {MOST_LDAP_WORDS} words after {kind}, got {}", words.len()));
+    if words.len() > MAX_LDAP_WORDS {
+        return Err(format!("expected at most {MAX_LDAP_WORDS} words after {kind}, got {}", words.len()));
     }
     let parsed = RequireWords::parse(words, of.is_filter(), patterns)?;
     if of.is_filter() && !words.iter().any(|word| word.contains("%{")) {

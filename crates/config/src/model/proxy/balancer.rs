@@ -10,7 +10,7 @@ use crate::syntax::pattern::Pattern;
 use crate::syntax::tree::At;
 
 /// Maximum number of members of a balancer: a choice looks at each of them.
-pub const MOST_MEMBERS: usize = 256;
+pub const MAX_MEMBERS: usize = 256;
 
 /// The target of `balancer://name`, which spreads requests over its members.
 #[derive(Debug, Clone)]

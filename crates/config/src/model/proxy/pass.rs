@@ -15,7 +15,7 @@ use crate::syntax::work;
 use base::path::{CANONICAL, Text};
 
 /// Maximum length in bytes of a backend's path with replaced groups.
-const LONGEST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// A line of `ProxyPass` or `ProxyPassMatch`.
 #[derive(Debug, Clone)]
@@ -138,9 +138,9 @@ impl ProxyPass {
 /// The path with the groups of a match. `None`, and the request is refused, if it would be too long: it must not lead
 /// to another line.
 fn expanded(groups: Groups<'_>, path: &str, escape: &dyn Fn(&str) -> String) -> Option<String> {
-    let expanded = groups.expand(path, escape, LONGEST);
+    let expanded = groups.expand(path, escape, MAX_BYTES);
     expanded
-        .inspect_err(|_| work::fail(|| format!("ProxyPassMatch: a path of more than {LONGEST} bytes is refused")))
+        .inspect_err(|_| work::fail(|| format!("ProxyPassMatch: a path of more than {MAX_BYTES} bytes is refused")))
         .ok()
 }
 

@@ -24,14 +24,14 @@ pub enum RangeBound {
 }
 
 /// httpd's defaults.
-const MOST: u32 = 200;
+const MAX_RANGES: u32 = 200;
 const DISORDER: u32 = 20;
 
 impl Ranges {
     /// Sets a limit from the argument of its directive.
     pub fn set(&mut self, bound: RangeBound, word: &str) -> Result<(), String> {
         let (place, default) = match bound {
-            RangeBound::Most => (&mut self.most, MOST),
+            RangeBound::Most => (&mut self.most, MAX_RANGES),
             RangeBound::Overlaps => (&mut self.overlaps, DISORDER),
             RangeBound::Reversals => (&mut self.reversals, DISORDER),
         };
@@ -49,7 +49,7 @@ impl Ranges {
 
     /// Maximum number of ranges.
     pub fn most(&self) -> usize {
-        self.most.unwrap_or(MOST) as usize
+        self.most.unwrap_or(MAX_RANGES) as usize
     }
 
     /// Maximum number of ranges that overlap the preceding one.

@@ -8,7 +8,7 @@ use crate::syntax::pattern::{Groups, Pattern};
 use base::path::{NOT_IN_URL, PATH, QUERY_VALUE, Text};
 
 /// Maximum length of a redirection's URL in bytes; browsers do not follow longer ones.
-const LONGEST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// A line of `Redirect` or `RedirectMatch`.
 #[derive(Debug, Clone)]
@@ -74,12 +74,12 @@ fn escaped(part: &str, is_in_query: bool) -> String {
 /// The URL of a `RedirectMatch`. As in httpd, its path is encoded, too; its query stays as written.
 fn expanded(found: &Groups<'_>, to: &str) -> Result<String, String> {
     let (path, rest) = to.split_at(to.find(['?', '#']).unwrap_or(to.len()));
-    let path = found.expand(path, &|part| escaped(part, false), LONGEST)?;
+    let path = found.expand(path, &|part| escaped(part, false), MAX_BYTES)?;
     // The brackets of an IPv6 address stay.
     let of_server = path.find("://").map_or(0, |at| at + 3);
     let of_server =
         if of_server == 0 { 0 } else { path[of_server..].find('/').map_or(path.len(), |at| of_server + at) };
     let (server, path) = path.split_at(of_server);
-    let rest = found.expand(rest, &|part| escaped(part, true), LONGEST)?;
+    let rest = found.expand(rest, &|part| escaped(part, true), MAX_BYTES)?;
     Ok(format!("{server}{}{rest}", percent_encode(&Text::bytes_in(path), NOT_IN_URL)))
 }

@@ -10,7 +10,7 @@ use crate::syntax::work;
 use super::variables::{Attribute, Variables};
 
 /// Maximum length in bytes of a value derived from the request. Without it each rule could double the value of another.
-const LONGEST: usize = 8 << 10;
+const MAX_BYTES: usize = 8 << 10;
 
 /// `SetEnvIf attribute regex [!]name[=value]…`, `SetEnvIfExpr expression [!]name[=value]…`
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ impl Variables {
                     };
                     let Some(found) = pattern.find(value) else { continue };
                     let filled =
-                        |value: &String| found.expand(value, &str::to_owned, LONGEST).unwrap_or_else(|cut| cut);
+                        |value: &String| found.expand(value, &str::to_owned, MAX_BYTES).unwrap_or_else(|cut| cut);
                     let changes: Vec<_> =
                         rule.changes.iter().map(|(name, value)| (name, value.as_ref().map(filled))).collect();
                     changes.into_iter().for_each(|(name, value)| self.set_within(&mut store, name, value));
@@ -112,7 +112,7 @@ fn filled(template: &str, found: &[String]) -> String {
             }
             None => c.to_string(),
         };
-        if out.len() + piece.len() > LONGEST {
+        if out.len() + piece.len() > MAX_BYTES {
             break;
         }
         out.push_str(&piece);

@@ -6,7 +6,7 @@ use base::path::Text;
 use std::sync::Arc;
 
 /// Default of `SubstituteMaxLineLength` in bytes, as in httpd.
-const LONGEST_LINE: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 settings! {
     /// Substitutions of a place.
@@ -30,7 +30,7 @@ impl Substitute {
 
     /// Maximum length of a line in bytes, before and after each substitution.
     pub fn longest_line(&self) -> usize {
-        usize::try_from(self.longest_line.unwrap_or(LONGEST_LINE)).unwrap_or(usize::MAX)
+        usize::try_from(self.longest_line.unwrap_or(MAX_LINE_BYTES)).unwrap_or(usize::MAX)
     }
 }
 

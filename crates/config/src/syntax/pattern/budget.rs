@@ -28,7 +28,7 @@ pub const OF_HTACCESS: usize = 1 << 20;
 /// Maximum total memory in bytes for a `.htaccess` file, and for all files that apply to a request.
 pub const MEMORY_OF_HTACCESS: usize = 12 << 20;
 /// Maximum size of each pattern of a `.htaccess` file, in bytes.
-const LARGEST: usize = 10 << 10;
+const MAX_BYTES: usize = 10 << 10;
 /// Smallest size that is charged.
 const SMALLEST: usize = 256;
 /// Memory of a compiled pattern for each byte of its size: machine code for both kinds of search.
@@ -102,12 +102,12 @@ impl Budget {
 
     fn compile_within_limit(&mut self, source: &str, case: Case) -> Result<PatternEngine, String> {
         let shape = Shape::of(source);
-        if shape.size > LARGEST || source.len() > LARGEST {
+        if shape.size > MAX_BYTES || source.len() > MAX_BYTES {
             return Err(format!(
                 "regular expression `{}` is too large: it needs more than {} KB, the limit of .htaccess files; write a simpler one, \
                  or write it in the main configuration",
                 shortened(source),
-                LARGEST >> 10
+                MAX_BYTES >> 10
             ));
         }
         self.take(shape.size.max(SMALLEST), shape.size * MEMORY_OF_BYTE + MEMORY_OF_PATTERN)?;

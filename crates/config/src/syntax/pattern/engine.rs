@@ -27,11 +27,11 @@ const UNWATCHED: usize = 128 << 10;
 /// Maximum memory of a search without compiled code, in KB.
 const HEAP: u32 = 8 << 10;
 /// Maximum processor time of a search with a pattern of a `.htaccess` file: more than a tenant's reserve.
-const LONGEST: Duration = Duration::from_millis(150);
+const MAX_SEARCH_TIME: Duration = Duration::from_millis(150);
 /// Time from which on the processor time of a search is measured.
 const MEASURED: Duration = Duration::from_millis(1);
 /// Maximum length of a text for patterns of `.htaccess` files, in bytes. A step may read the whole text.
-const LONGEST_TEXT: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 /// Number of positions between two checks of the time.
 const POSITIONS: usize = 8;
 
@@ -153,7 +153,7 @@ impl PatternEngine {
     fn walk(&self, text: &[u8], from: usize) -> Result<Option<GroupSpans>, Unfinished> {
         let compile = || Code::new(stepwise(&self.source), self.case).ok();
         let code = self.stepwise.as_ref().and_then(|code| code.get_or_init(compile).as_ref()).ok_or(Unfinished)?;
-        if text.len() > LONGEST_TEXT {
+        if text.len() > MAX_TEXT_BYTES {
             return Err(Unfinished);
         }
         let (begun, mut end) = (Instant::now(), None);
@@ -165,7 +165,7 @@ impl PatternEngine {
             // The limit is on CPU time. Reading it takes longer than reading the clock, so the clock is read first.
             if at % POSITIONS == 0 && begun.elapsed() > MEASURED {
                 let now = cpu_time();
-                if now > *end.get_or_insert(now + LONGEST) {
+                if now > *end.get_or_insert(now + MAX_SEARCH_TIME) {
                     return Err(Unfinished);
                 }
             }

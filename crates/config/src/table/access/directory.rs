@@ -158,9 +158,9 @@ fn dereference(draft: &mut Draft, word: &str) -> Result<(), String> {
 
 /// Adds to names of which each is a question to the directory.
 fn add(names: &mut Vec<String>, name: &str) -> Result<(), String> {
-    const MOST: usize = 16;
-    if names.len() >= MOST {
-        return Err(format!("expected at most {MOST} of these lines"));
+    const MAX_NAMES: usize = 16;
+    if names.len() >= MAX_NAMES {
+        return Err(format!("expected at most {MAX_NAMES} of these lines"));
     }
     names.push(attribute(name)?);
     Ok(())

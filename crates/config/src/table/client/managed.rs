@@ -14,9 +14,9 @@ use crate::table::client::tls::named;
 use crate::table::row::{Effect, MANY, Row, SERVER, duration, flag, number, path, rows, section, word, words};
 
 /// Maximum number of names of a certificate, as of most authorities.
-const MOST_NAMES: usize = 100;
+const MAX_NAMES: usize = 100;
 /// Maximum number of managed domains.
-const MOST_DOMAINS: usize = 65_535;
+const MAX_DOMAINS: usize = 65_535;
 
 pub static ROWS: &[Row] = rows![
     "mod_md.c",
@@ -161,11 +161,11 @@ fn domain(draft: &mut Draft, args: &[String], inside: &[Directive]) -> Result<()
     if domain.names.is_empty() {
         return Err("expected at least one name".to_owned());
     }
-    if domain.names.len() > MOST_NAMES {
-        return Err(format!("has {} names, and a certificate at most {MOST_NAMES}; use several", domain.names.len()));
+    if domain.names.len() > MAX_NAMES {
+        return Err(format!("has {} names, and a certificate at most {MAX_NAMES}; use several", domain.names.len()));
     }
-    if draft.config.managed.domains.len() >= MOST_DOMAINS {
-        return Err(format!("there are more than {MOST_DOMAINS} managed domains; merge some"));
+    if draft.config.managed.domains.len() >= MAX_DOMAINS {
+        return Err(format!("there are more than {MAX_DOMAINS} managed domains; merge some"));
     }
     draft.config.managed.domains.push(domain);
     Ok(())

@@ -104,14 +104,14 @@ fn access_file_name(draft: &mut Draft, names: &[String]) -> Result<(), String> {
 }
 
 /// Maximum value of OpenFileCache: more files than a process can usually open.
-const MOST_OPEN_FILES: u32 = 100_000;
+const MAX_OPEN_FILES: u32 = 100_000;
 
 fn open_file_cache(draft: &mut Draft, word: &str) -> Result<(), String> {
-    let number = || word.parse().ok().filter(|files| (1..=MOST_OPEN_FILES).contains(files));
+    let number = || word.parse().ok().filter(|files| (1..=MAX_OPEN_FILES).contains(files));
     draft.config.open_file_cache = match word.eq_ignore_ascii_case("off") {
         true => 0,
         false => {
-            number().ok_or_else(|| format!("expected Off or a number from 1 to {MOST_OPEN_FILES}, got \"{word}\""))?
+            number().ok_or_else(|| format!("expected Off or a number from 1 to {MAX_OPEN_FILES}, got \"{word}\""))?
         }
     };
     Ok(())

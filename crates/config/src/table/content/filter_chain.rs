@@ -10,7 +10,7 @@ use crate::table::row::{ANYWHERE, Contexts, FILE_INFO, MANY, Row, rows, words};
 const OPTIONS: Contexts = ANYWHERE.and_htaccess(Class::OPTIONS);
 
 /// Maximum number of links of a section's chain: each is looked up for each response.
-const MOST_LINKS: usize = 100;
+const MAX_LINKS: usize = 100;
 
 pub static ROWS: &[Row] = rows![
     "mod_filter.c",
@@ -103,9 +103,9 @@ fn link(draft: &mut Draft, argument: &str) -> Result<(), String> {
     draft.charge_rule()?;
     let chain = &mut draft.settings().response.filter_chain;
     chain.change(argument);
-    if chain.links.len() > MOST_LINKS {
-        chain.links.truncate(MOST_LINKS);
-        return Err(format!("the chain of this section has more than {MOST_LINKS} filters; remove some"));
+    if chain.links.len() > MAX_LINKS {
+        chain.links.truncate(MAX_LINKS);
+        return Err(format!("the chain of this section has more than {MAX_LINKS} filters; remove some"));
     }
     Ok(())
 }

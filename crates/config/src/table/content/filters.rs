@@ -11,7 +11,7 @@ use crate::syntax::value;
 use crate::table::row::{ANY, FILE_INFO, MANY, Row, flag, number, rows, size, word, words};
 
 /// Maximum of `SubstituteMaxLineLength` in `.htaccess` files, in bytes: memory that each response may take.
-const LONGEST_LINE_OF_HTACCESS: u64 = 1 << 20;
+const MAX_LINE_OF_HTACCESS_BYTES: u64 = 1 << 20;
 
 /// What to do about a filter that does not exist here.
 pub(super) const OUTPUT_FILTERS: &str = "the output filters are INCLUDES, SUBSTITUTE, INFLATE, DEFLATE, BROTLI_COMPRESS and ZSTD; a Perl handler can change what it prints";
@@ -179,10 +179,10 @@ fn substitute(draft: &mut Draft, text: &str) -> Result<(), String> {
 fn longest_line(draft: &mut Draft, text: &str) -> Result<(), String> {
     // Units are httpd's, in which b is bytes.
     let bytes = value::size(text.strip_suffix(['b', 'B']).unwrap_or(text))?;
-    if draft.patterns.is_of_htaccess() && bytes > LONGEST_LINE_OF_HTACCESS {
+    if draft.patterns.is_of_htaccess() && bytes > MAX_LINE_OF_HTACCESS_BYTES {
         return Err(format!(
             "{text} is more than {} MB, the most in .htaccess files; write it in the main configuration",
-            LONGEST_LINE_OF_HTACCESS >> 20
+            MAX_LINE_OF_HTACCESS_BYTES >> 20
         ));
     }
     draft.settings().response.substitute.longest_line = Some(bytes);

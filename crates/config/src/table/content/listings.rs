@@ -187,16 +187,16 @@ fn pixels(sign: Option<char>, value: Option<&str>, usual: u32) -> Result<u32, St
 
 /// `NameWidth=number|*`, `-NameWidth`
 fn width(sign: Option<char>, value: Option<&str>, name: &str, least: usize) -> Result<ColumnWidth, String> {
-    const MOST: usize = 4096;
+    const MAX_NUMBER: usize = 4096;
     match (sign, value) {
         (Some('-'), None) => Ok(ColumnWidth::Fixed(23)),
         (_, None) => Err(format!("{name} needs a value: {name}=number, {name}=*, or -{name}")),
         (_, Some("*")) => Ok(ColumnWidth::Longest),
         (_, Some(value)) => {
-            let number = value.parse().ok().filter(|number| *number == 0 || (least..=MOST).contains(number));
+            let number = value.parse().ok().filter(|number| *number == 0 || (least..=MAX_NUMBER).contains(number));
             number
                 .map(ColumnWidth::Fixed)
-                .ok_or_else(|| format!("expected * or {name} from {least} to {MOST}, got \"{value}\""))
+                .ok_or_else(|| format!("expected * or {name} from {least} to {MAX_NUMBER}, got \"{value}\""))
         }
     }
 }

@@ -31,13 +31,13 @@ pub static ROWS: &[Row] = rows![
 ];
 
 /// Maximum number of languages of LanguagePriority: each is compared with those of a page's variants.
-const MOST_LANGUAGES: usize = 200;
+const MAX_LANGUAGES: usize = 200;
 
 /// `LanguagePriority language…`
 fn language_priority(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let languages = draft.settings().response.negotiation.language_priority.get_or_insert_default();
-    if languages.len() + args.len() > MOST_LANGUAGES {
-        return Err(format!("expected at most {MOST_LANGUAGES} languages; remove those that no file has"));
+    if languages.len() + args.len() > MAX_LANGUAGES {
+        return Err(format!("expected at most {MAX_LANGUAGES} languages; remove those that no file has"));
     }
     languages.extend(args.iter().map(|language| language.to_ascii_lowercase()));
     Ok(())

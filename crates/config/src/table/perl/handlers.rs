@@ -211,9 +211,9 @@ fn warm_up(draft: &mut Draft, urls: &[String]) -> Result<(), String> {
 
 /// `PerlWarmupLog file number`
 fn warm_up_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    const MOST: usize = 1000;
-    let most = args[1].parse().ok().filter(|most| (1..=MOST).contains(most));
-    let most = most.ok_or_else(|| format!("expected a number from 1 to {MOST}, got \"{}\"", args[1]))?;
+    const MAX_COUNT: usize = 1000;
+    let most = args[1].parse().ok().filter(|most| (1..=MAX_COUNT).contains(most));
+    let most = most.ok_or_else(|| format!("expected a number from 1 to {MAX_COUNT}, got \"{}\"", args[1]))?;
     let file = draft.path(&args[0]);
     draft.warm_up(WarmUpSource::Log { file, most });
     Ok(())

@@ -12,7 +12,7 @@ const EXTENSIONS: usize = 4096;
 const TRAILERS: usize = 8192;
 /// Maximum number of digits of a chunk size: 16 hexadecimal digits are 64 bits. Without a limit, leading zeros could be
 /// sent for ever.
-const MOST_DIGITS: usize = 16;
+const MAX_DIGITS: usize = 16;
 
 /// State of a chunked body.
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl Chunked {
             return Ok(Some(passed));
         }
         let most = match self.part {
-            ChunkPart::Size => MOST_DIGITS + EXTENSIONS,
+            ChunkPart::Size => MAX_DIGITS + EXTENSIONS,
             ChunkPart::Trailers => limits.field.min(TRAILERS),
             _ => 0,
         };
@@ -74,7 +74,7 @@ impl Chunked {
     fn size(&mut self, line: &[u8]) -> Result<ChunkPart, Violation> {
         let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         let (digits, extensions) = line.split_at(digits);
-        let size = std::str::from_utf8(digits).ok().filter(|digits| digits.len() <= MOST_DIGITS);
+        let size = std::str::from_utf8(digits).ok().filter(|digits| digits.len() <= MAX_DIGITS);
         let size = size.and_then(|digits| u64::from_str_radix(digits, 16).ok()).filter(|size| *size <= i64::MAX as u64);
         let size = size.ok_or(Violation::bad("a chunk size that is not a number"))?;
         self.extensions += extensions.len();

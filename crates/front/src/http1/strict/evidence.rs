@@ -6,9 +6,9 @@ use std::fmt;
 use super::field;
 
 /// Maximum number of bytes of a request line in an excerpt.
-const LONGEST_LINE: usize = 1000;
+const MAX_LINE_BYTES: usize = 1000;
 /// Maximum number of bytes of a field name in an excerpt.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// The request line and the wrong field of a refused head.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,14 +33,14 @@ impl Evidence {
 /// The first line of a possibly incomplete head, after an optional empty line.
 pub fn request_line(head: &[u8]) -> &[u8] {
     let head = head.strip_prefix(b"\r\n").unwrap_or(head);
-    let head = head.get(..LONGEST_LINE).unwrap_or(head);
+    let head = head.get(..MAX_LINE_BYTES).unwrap_or(head);
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 fn name(line: &[u8]) -> &[u8] {
     let rest = field::after_token(line).unwrap_or(line);
-    line.get(..(line.len() - rest.len()).min(LONGEST_NAME)).unwrap_or_default()
+    line.get(..(line.len() - rest.len()).min(MAX_NAME_BYTES)).unwrap_or_default()
 }
 
 impl fmt::Display for Evidence {

@@ -8,7 +8,7 @@ const TOKEN: [bool; 256] = table(b"!#$%&'*+-.^_`|~", true);
 /// Bytes of a field value: no control character but the tab (RFC 9110, section 5.5).
 const VALUE: [bool; 256] = value();
 /// Maximum number of bytes of a field name. `http::HeaderName` takes up to 64 KiB, which no real name needs.
-const LONGEST_NAME: usize = 1024;
+const MAX_NAME_BYTES: usize = 1024;
 
 const fn table(marks: &[u8], alphanumeric: bool) -> [bool; 256] {
     let mut table = [false; 256];
@@ -60,7 +60,7 @@ pub fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Violation> {
     let colon = memchr::memchr(b':', line).ok_or(Violation::bad("a header field without a colon"))?;
     let (name, rest) = line.split_at(colon);
     let value = rest.get(1..).unwrap_or_default();
-    if !is_token(name) || name.len() > LONGEST_NAME {
+    if !is_token(name) || name.len() > MAX_NAME_BYTES {
         return Err(Violation::bad("a header field with an invalid name"));
     }
     if !is_value(value) {

@@ -11,7 +11,7 @@ use super::request_line::{self, RequestLine, Version};
 use super::{HeadLimits, Violation, field};
 
 /// Largest Content-Length: half of the 64-bit range, so that sums cannot overflow.
-const LONGEST_BODY: u64 = i64::MAX as u64;
+const MAX_BODY_BYTES: u64 = i64::MAX as u64;
 
 /// Framing of a body (RFC 9112, section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl StrictHead {
             return Err(Violation::bad("more than one Content-Length"));
         }
         let digits = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        self.length = digits.and_then(|digits| digits.parse().ok()).filter(|length| *length <= LONGEST_BODY);
+        self.length = digits.and_then(|digits| digits.parse().ok()).filter(|length| *length <= MAX_BODY_BYTES);
         self.length.map(drop).ok_or(Violation::bad("a Content-Length that is not a number"))
     }
 

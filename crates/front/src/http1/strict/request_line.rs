@@ -6,11 +6,11 @@ use http::{StatusCode, Uri};
 
 use super::Violation;
 use super::field::is_token;
-use crate::base::protocol::LONGEST_METHOD;
+use crate::base::protocol::MAX_METHOD_BYTES;
 use crate::base::target::count_odd;
 
 /// Maximum number of bytes of a target that `http::Uri` can hold.
-const LONGEST_TARGET: usize = u16::MAX as usize - 1;
+const MAX_TARGET_BYTES: usize = u16::MAX as usize - 1;
 
 /// Versions of HTTP/1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn read(line: &[u8]) -> Result<RequestLine, Violation> {
     if !is_token(method) {
         return Err(Violation::bad("an invalid method"));
     }
-    if method.len() > LONGEST_METHOD {
+    if method.len() > MAX_METHOD_BYTES {
         return Err(Violation::of(StatusCode::NOT_IMPLEMENTED, "a method of more than 32 letters"));
     }
     let rest = rest.get(1..).unwrap_or_default();
@@ -44,7 +44,7 @@ pub fn read(line: &[u8]) -> Result<RequestLine, Violation> {
     let version = self::version(version.get(1..).unwrap_or_default())?;
     let odd = count_odd(target);
     // Percent-encoding replaces each odd byte with three.
-    if target.len() + 2 * odd > LONGEST_TARGET {
+    if target.len() + 2 * odd > MAX_TARGET_BYTES {
         return Err(Violation::of(StatusCode::URI_TOO_LONG, "a request target of more than 65534 bytes"));
     }
     let at = method.len() + 1;

@@ -27,14 +27,14 @@ static READING: FairQueue = FairQueue::new(1, 0);
 /// directories hang gets the next turn after the other folders.
 static ASKING: FairQueue = FairQueue::new(32, 0);
 /// Maximum number of questions of a thread of the front to one directory at once.
-const MOST_QUESTIONS: usize = 4;
+const MAX_QUESTIONS: usize = 4;
 /// Maximum number of directories whose questions are counted.
-const MOST_DIRECTORIES: usize = 512;
+const MAX_DIRECTORIES: usize = 512;
 
 #[derive(Default)]
 pub struct Passwords {
     users: Users,
-    turns: RefCell<BoundedCache<usize, Arc<Semaphore>, MOST_DIRECTORIES>>,
+    turns: RefCell<BoundedCache<usize, Arc<Semaphore>, MAX_DIRECTORIES>>,
 }
 
 impl Passwords {
@@ -100,7 +100,7 @@ impl Passwords {
         question: &DirectoryQuestion,
         claimant: &Claimant,
     ) -> Result<Result<DirectoryAnswer, String>, NoThread> {
-        let make = || Arc::new(Semaphore::new(MOST_QUESTIONS));
+        let make = || Arc::new(Semaphore::new(MAX_QUESTIONS));
         let turns = self.turns.borrow_mut().get_or_put(question.directory(), make);
         let own = turns.acquire_owned().await.map_err(|_| NoThread)?;
         let all = ASKING.turn(claimant.clone(), 0).await;

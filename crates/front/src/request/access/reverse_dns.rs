@@ -22,13 +22,13 @@ const AT_ONCE: usize = 8;
 /// Timeout of a lookup, after which the client has no name.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GOOD_FOR: Duration = Duration::from_secs(60);
-const MOST: usize = 4096;
+const MAX_NAMES: usize = 4096;
 
 pub struct ReverseDns {
     resolver: Arc<dyn Resolver>,
     threads: Arc<Semaphore>,
-    known: RefCell<BoundedCache<Question, CachedName, MOST>>,
-    forward: RefCell<BoundedCache<ForwardQuestion, (Instant, bool), MOST>>,
+    known: RefCell<BoundedCache<Question, CachedName, MAX_NAMES>>,
+    forward: RefCell<BoundedCache<ForwardQuestion, (Instant, bool), MAX_NAMES>>,
 }
 
 /// An address, and whether its name must resolve back to it.

@@ -14,7 +14,7 @@ use super::source::Source;
 use crate::request::context::RequestContext;
 
 /// The longest body that is read and discarded, in bytes.
-const MOST: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 /// Maximum time to wait for the rest of the body; the response is delayed meanwhile.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -50,7 +50,7 @@ impl RequestBody {
 fn is_worth_it(context: &RequestContext, body: &Source) -> bool {
     let waits = context.head.version >= Version::HTTP_11 && context.head.headers.contains_key(EXPECT);
     let goes_on = context.keep_alive().is_on() && context.wants_keep_alive() && !context.client.must_close();
-    goes_on && !waits && body.size_hint().lower() <= MOST
+    goes_on && !waits && body.size_hint().lower() <= MAX_BYTES
 }
 
 async fn drain(mut body: Source, limit: u64) -> DrainOutcome {
@@ -63,7 +63,7 @@ async fn drain(mut body: Source, limit: u64) -> DrainOutcome {
         if limit != 0 && length > limit {
             return DrainOutcome::TooLarge;
         }
-        if length > MOST {
+        if length > MAX_BYTES {
             return DrainOutcome::InTheWay;
         }
     }

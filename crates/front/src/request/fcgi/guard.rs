@@ -11,7 +11,7 @@ use crate::routing::Route;
 use crate::workers::Ticket;
 
 /// Maximum number of bytes of a body. A program that sends more admits nobody, and is ended.
-const MOST: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 
 /// The head of the program's response; the body is forgotten. `task`: the program's role, then user and password of
 /// the client with zero bytes between them.
@@ -36,7 +36,7 @@ pub async fn ask(context: &RequestContext, head: &Parts, route: &Route, task: &[
 
 /// Reads the body to its end, so that the program can serve others. `Some`: why its response is none.
 async fn drained(ticket: &Ticket) -> Result<Option<&'static str>, Refusal> {
-    let (mut left, mut length) = (MOST, None);
+    let (mut left, mut length) = (MAX_BYTES, None);
     while let Some(Ok(piece)) = std::future::poll_fn(|cx| ticket.poll(&mut length, cx)).await {
         let Some(rest) = left.checked_sub(piece.len()) else {
             return Ok(Some("the program has sent more than 256 KiB"));

@@ -8,9 +8,9 @@ use proxy::StderrSink;
 use std::rc::Rc;
 
 /// Maximum number of bytes of one request's lines that are logged.
-const MOST: usize = 64 << 10;
+const MAX_TOTAL_BYTES: usize = 64 << 10;
 /// Maximum number of bytes of one line.
-const LONGEST: usize = 4096;
+const MAX_LINE_BYTES: usize = 4096;
 
 /// Logs the lines of the application `origin` with the request's place. An application may split lines between records.
 pub fn sink(context: &RequestContext, route: &Rc<Route>, origin: &str) -> StderrSink {
@@ -37,7 +37,7 @@ impl Lines {
     fn take(&mut self, piece: &[u8]) {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.text.extend_from_slice(part);
-            if part.ends_with(b"\n") || self.text.len() >= LONGEST {
+            if part.ends_with(b"\n") || self.text.len() >= MAX_LINE_BYTES {
                 self.end();
             }
         }
@@ -45,10 +45,10 @@ impl Lines {
 
     fn end(&mut self) {
         let line = std::mem::take(&mut self.text);
-        let Some(request) = self.request.as_ref().filter(|_| self.logged <= MOST) else { return };
+        let Some(request) = self.request.as_ref().filter(|_| self.logged <= MAX_TOTAL_BYTES) else { return };
         let text = String::from_utf8_lossy(line.trim_ascii_end());
         self.logged += line.len().max(1);
-        let rest = if self.logged > MOST { " (further lines of this request are not logged)" } else { "" };
+        let rest = if self.logged > MAX_TOTAL_BYTES { " (further lines of this request are not logged)" } else { "" };
         let message = format_args!("FastCGI application {}: {text}{rest}", self.origin);
         request.log(&self.route, LineClass { level: LogLevel::Error, module: "fastcgi" }, &message);
     }

@@ -16,7 +16,7 @@ use config::response::variables::Variables;
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Maximum number of bytes of all variables: fields and path are limited, and rules may multiply them.
-const MOST: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// All variables; later ones of a name replace earlier ones. `length` is that of the body.
 pub fn of(
@@ -41,7 +41,7 @@ pub fn of(
         pairs.push((b"CONTENT_LENGTH".to_vec(), length.to_string().into_bytes()));
     }
     let pairs = by_rules(context, head, route, last_of_each(pairs))?;
-    match pairs.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>() > MOST {
+    match pairs.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>() > MAX_BYTES {
         true => Err(Refusal::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)),
         false => Ok(pairs),
     }

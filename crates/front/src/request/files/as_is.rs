@@ -15,7 +15,7 @@ use crate::base::response_facts::AlwaysHeaders;
 use crate::request::respond::body::{BodySource, FileBody, Segment};
 
 /// Maximum length of a head in bytes. A file without an empty line in this range is answered with a 500.
-const LONGEST: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// The headers at the start of a file.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct LocalRedirect(pub Vec<u8>);
 pub async fn send(file: Arc<File>, size: u64) -> Result<Response<BodySource>, Refusal> {
     let beginning_of = file.clone();
     let start = blocking::run("read a file", move || beginning(&beginning_of, size)).await?.map_err(refusal)?;
-    let Some(head) = read(&start, size <= LONGEST) else {
+    let Some(head) = read(&start, size <= MAX_BYTES) else {
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
             .because("This file does not begin with headers and an empty line."));
     };
@@ -60,7 +60,7 @@ pub async fn send(file: Arc<File>, size: u64) -> Result<Response<BodySource>, Re
 }
 
 fn beginning(file: &File, size: u64) -> io::Result<Vec<u8>> {
-    let mut start = vec![0; size.min(LONGEST) as usize];
+    let mut start = vec![0; size.min(MAX_BYTES) as usize];
     let mut filled = 0;
     while let Some(room @ [_, ..]) = start.get_mut(filled..) {
         match file.read_at(room, filled as u64)? {

@@ -9,7 +9,7 @@ use files::mime::unknown_parts;
 use files::open::{Links, PathWithLinks, root};
 
 /// Maximum number of files that are compared for one request: each costs a lookup of its settings and an open file.
-pub const MOST_VARIANTS: usize = 100;
+pub const MAX_VARIANTS: usize = 100;
 
 /// Names, and whether there are more of them, or more names in the folder, than are compared.
 pub type SimilarNames = (Vec<String>, bool);
@@ -26,7 +26,7 @@ pub fn similar(generation: &View, route: &Route, folder: &Path, name: &str) -> i
     };
     let start = [name.as_bytes(), b"."].concat();
     let mut all = names.beginning_with(&start).filter_map(|name| String::from_utf8(name.to_vec()).ok());
-    let similar: Vec<String> = all.by_ref().take(MOST_VARIANTS).collect();
+    let similar: Vec<String> = all.by_ref().take(MAX_VARIANTS).collect();
     let is_cut = names.is_cut || all.next().is_some();
     Ok((!similar.is_empty()).then_some((similar, is_cut)))
 }

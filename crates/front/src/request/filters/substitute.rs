@@ -20,7 +20,7 @@ const SLICE: Duration = Duration::from_millis(20);
 /// bytes, and a piece of a file is longer than this.
 const AT_ONCE: usize = 4 << 10;
 /// Maximum processor time of a rule for one line, from its first [`MATCHES`] matches on.
-const LONGEST_LINE: Duration = Duration::from_secs(2);
+const MAX_LINE_TIME: Duration = Duration::from_secs(2);
 /// Number of matches between two checks of the processor time.
 const MATCHES: usize = 64;
 
@@ -193,7 +193,7 @@ fn substitute(
 }
 
 /// Replaces all matches in a piece. As in httpd, what follows a match is a text of its own: `^` matches there, and
-/// nothing is seen behind it. An error after [`LONGEST_LINE`]: each match may search the
+/// nothing is seen behind it. An error after [`MAX_LINE_TIME`]: each match may search the
 /// rest of the line.
 fn replace(rule: &LineSubstitution, piece: &[u8], out: &mut Pieces) -> Result<(), String> {
     let lower = match rule.search {
@@ -206,8 +206,8 @@ fn replace(rule: &LineSubstitution, piece: &[u8], out: &mut Pieces) -> Result<()
         matches += 1;
         if matches % MATCHES == 0 {
             let now = cpu_time();
-            if now > *until.get_or_insert(now + LONGEST_LINE) {
-                let most = LONGEST_LINE.as_secs();
+            if now > *until.get_or_insert(now + MAX_LINE_TIME) {
+                let most = MAX_LINE_TIME.as_secs();
                 return Err(format!("the patterns take more than {most} s for one line, and the response ends here"));
             }
         }

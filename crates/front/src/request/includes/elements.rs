@@ -10,7 +10,7 @@ use super::page::Page;
 use super::values::{Fault, fault};
 use super::variables::{PageValue, TooMany};
 use config::LogLevel;
-use ssi::codings::{self, CodingFault, MAX_CODED, MOST_CODINGS};
+use ssi::codings::{self, CodingFault, MAX_CODED, MAX_CODINGS};
 use ssi::entities;
 use ssi::format;
 use ssi::parser::{Argument, Element};
@@ -167,7 +167,7 @@ impl Page {
     fn coded(&self, decoding: &[u8], encoding: &[u8], text: Vec<u8>) -> Result<Vec<u8>, Fault> {
         let failed = |kind: &str, why: CodingFault<'_>| match why {
             CodingFault::Unknown(name) => fault(format!("unknown {kind} \"{}\"", name.escape_ascii())),
-            CodingFault::TooMany => fault(format!("{kind} has more than {MOST_CODINGS} names")),
+            CodingFault::TooMany => fault(format!("{kind} has more than {MAX_CODINGS} names")),
             CodingFault::TooLong => {
                 self.whole.spend(MAX_CODED);
                 fault(format!("a value is longer than {} KB after its {kind}", MAX_CODED >> 10))

@@ -13,7 +13,7 @@ use ssi::legacy::{Invalid, LegacyExpr, LegacySource};
 use ssi::substitute::Undefined;
 
 /// Longest expression, in bytes.
-const LONGEST: usize = 8 << 10;
+const MAX_BYTES: usize = 8 << 10;
 /// Work for each byte of compiled regular expressions.
 const COMPILED: usize = 16;
 /// Work for each variable whose name is searched for in an expression, in addition to the search.
@@ -24,10 +24,10 @@ const SEARCHED: usize = 16;
 impl Page {
     /// Whether an expression is true. Its groups are stored for later elements.
     pub async fn is_true(&mut self, expression: &[u8]) -> Result<bool, Fault> {
-        if expression.len() > LONGEST {
+        if expression.len() > MAX_BYTES {
             return Err(fault(format!(
                 "the expression is longer than {} KB; split it into several conditions",
-                LONGEST >> 10
+                MAX_BYTES >> 10
             )));
         }
         let is_legacy = self.document().route.settings.response.includes.legacy_expressions == Some(true);

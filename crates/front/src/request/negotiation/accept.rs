@@ -5,7 +5,7 @@ use http::HeaderMap;
 use http::header::{ACCEPT, ACCEPT_CHARSET, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HeaderName};
 
 /// Maximum number of items of a header that count: each is compared with each variant.
-const MOST: usize = 200;
+const MAX_ITEMS: usize = 200;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcceptItem {
@@ -49,7 +49,7 @@ impl Accepts {
 /// The items of a header's value.
 pub fn items(mut line: &str) -> Vec<AcceptItem> {
     let mut items = Vec::new();
-    while !line.is_empty() && items.len() < MOST {
+    while !line.is_empty() && items.len() < MAX_ITEMS {
         let (item, rest) = item(line);
         items.push(item);
         line = rest;
@@ -149,6 +149,6 @@ mod tests {
         }
         let (html, _) = item("Text/HTML; level=3; charset=\"UTF-8\"");
         assert_eq!((html.level, html.charset.as_str()), (3.0, "utf-8"));
-        assert_eq!(items(&"a,".repeat(1000)).len(), MOST);
+        assert_eq!(items(&"a,".repeat(1000)).len(), MAX_ITEMS);
     }
 }

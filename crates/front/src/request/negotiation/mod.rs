@@ -20,7 +20,7 @@ use percent_encoding::percent_encode;
 
 use super::access::admit;
 use super::context::RequestContext;
-use super::files::{is_type_map, lookup, similar::MOST_VARIANTS};
+use super::files::{is_type_map, lookup, similar::MAX_VARIANTS};
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
 use crate::base::target;
@@ -57,8 +57,8 @@ async fn best_variant(context: &RequestContext, head: &Parts, route: &Rc<Route>)
             route,
             &format_args!(
                 "MultiViews: compares the first {} files for a name, and the first {} names of a folder; there are more",
-                MOST_VARIANTS,
-                files::names::MOST
+                MAX_VARIANTS,
+                files::names::MAX_NAMES
             ),
         );
     }

@@ -9,9 +9,9 @@
 use super::variant::Variant;
 
 /// Maximum number of variants of a map: each is compared with the client's headers.
-pub const MOST_VARIANTS: usize = 100;
+pub const MAX_VARIANTS: usize = 100;
 /// Maximum number of languages of a variant: each is compared with those of the client.
-const MOST_LANGUAGES: usize = 100;
+const MAX_LANGUAGES: usize = 100;
 
 /// The variants of a map. The error says where the map is invalid.
 pub fn parse(text: &str, own_name: &str) -> Result<Vec<Variant>, String> {
@@ -46,8 +46,8 @@ impl<'a> MapReader<'a> {
             has_content |= self.add(&mut variant, &name.to_ascii_lowercase(), value.trim_ascii())?;
         }
         if !variant.name.is_empty() && has_content {
-            if self.variants.len() == MOST_VARIANTS {
-                return Err(format!("line {}: a type map may have at most {MOST_VARIANTS} variants", self.line));
+            if self.variants.len() == MAX_VARIANTS {
+                return Err(format!("line {}: a type map may have at most {MAX_VARIANTS} variants", self.line));
             }
             self.variants.push(variant);
         }
@@ -66,8 +66,8 @@ impl<'a> MapReader<'a> {
             }
             "content-language" => {
                 variant.add_languages(value);
-                if variant.languages.len() > MOST_LANGUAGES {
-                    return Err(format!("line {}: a variant may have at most {MOST_LANGUAGES} languages", self.line));
+                if variant.languages.len() > MAX_LANGUAGES {
+                    return Err(format!("line {}: a variant may have at most {MAX_LANGUAGES} languages", self.line));
                 }
             }
             "content-encoding" => variant.encoding = first(),
@@ -185,9 +185,9 @@ mod tests {
         ] {
             assert_eq!(names(text).unwrap_err(), expected, "{text}");
         }
-        let many = "URI: a\nContent-Language: en\n\n".repeat(MOST_VARIANTS + 1);
+        let many = "URI: a\nContent-Language: en\n\n".repeat(MAX_VARIANTS + 1);
         assert!(names(&many).is_err());
-        let languages = "en,".repeat(MOST_LANGUAGES + 1);
+        let languages = "en,".repeat(MAX_LANGUAGES + 1);
         assert!(names(&format!("URI: a\nContent-Language: {languages}\n")).is_err());
     }
 }

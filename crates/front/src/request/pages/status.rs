@@ -14,7 +14,7 @@ use status::auto::{StatusFacts, time};
 use status::{Cpu, short, span};
 
 /// Maximum number of workers whose processor time is read, at 10 µs each.
-const MOST_CPU: usize = 200;
+const MAX_CPU_WORKERS: usize = 200;
 
 /// The page. The query's options are mod_status's: `auto`, `notable`, `refresh=seconds`.
 pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
@@ -99,7 +99,7 @@ fn table(page: &mut String, workers: &[WorkerStatus]) {
     }
     page.push_str("</tr>\n");
     for (place, worker) in workers.iter().enumerate() {
-        let cpu = Some(worker.pid).filter(|_| place < MOST_CPU).and_then(Cpu::millis);
+        let cpu = Some(worker.pid).filter(|_| place < MAX_CPU_WORKERS).and_then(Cpu::millis);
         let _ = write!(page, "<tr><td>{}-{}</td>", worker.slot, worker.generation);
         for cell in [
             worker.pid.to_string(),

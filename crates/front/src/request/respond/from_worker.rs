@@ -9,7 +9,7 @@ use hyper::ext::ReasonPhrase;
 use wire::reply::Head;
 
 use super::body::BodySource;
-use crate::base::field_names::{MOST, WrittenNames, is_usual};
+use crate::base::field_names::{MAX_NAMES, WrittenNames, is_usual};
 use crate::base::response_facts::AlwaysHeaders;
 use crate::workers::Ticket;
 
@@ -83,7 +83,7 @@ fn extensions(head: &Head) -> Result<Extensions, BadHead> {
         extensions.insert(reason);
     }
     if head.headers.iter().any(|(name, _)| !is_usual(name)) {
-        let unusual = head.headers.iter().map(|(name, _)| &name[..]).filter(|name| !is_usual(name)).take(MOST);
+        let unusual = head.headers.iter().map(|(name, _)| &name[..]).filter(|name| !is_usual(name)).take(MAX_NAMES);
         extensions.insert(WrittenNames::Lines(unusual.flat_map(|name| [name, b"\n"]).flatten().copied().collect()));
     }
     Ok(extensions)

@@ -146,7 +146,7 @@ pub fn apply(rule: &HeaderRule, of: RuleOf<'_>, headers: &mut HeaderMap, store: 
                 if !work::spend(text.len()) {
                     return;
                 }
-                if let Some(edited) = pattern.replaced(&text, &by, *all, LONGEST).and_then(|edited| value(&edited)) {
+                if let Some(edited) = pattern.replaced(&text, &by, *all, MAX_BYTES).and_then(|edited| value(&edited)) {
                     *found = edited;
                 }
             }
@@ -175,7 +175,7 @@ fn load(context: &RequestContext, figure: LoadFigure) -> String {
 }
 
 /// Maximum length in bytes of a value edited by rules. Each rule could double the value of the previous one.
-const LONGEST: usize = 32 << 10;
+const MAX_BYTES: usize = 32 << 10;
 
 /// Appends to the first field of this name; further fields stay unchanged.
 pub fn append(headers: &mut HeaderMap, name: HeaderName, text: &str, store: &mut work::WorkStore) {
@@ -185,7 +185,7 @@ pub fn append(headers: &mut HeaderMap, name: HeaderName, text: &str, store: &mut
         None => text.as_bytes().to_vec(),
     };
     work::spend(joined.len() + values.len() * work::RULE);
-    if joined.len() <= LONGEST
+    if joined.len() <= MAX_BYTES
         && store.has_room(text.len())
         && let Ok(value) = HeaderValue::from_bytes(&joined)
     {

@@ -17,9 +17,9 @@ use config::response::compress::Coding;
 
 /// Maximum size in bytes of a cached file. Longer files are compressed for each client; `PrecompressedFiles` is meant
 /// for them.
-const LONGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Maximum total bytes of the cached compressed files, and the overhead of each.
-const MOST: usize = 32 << 20;
+const MAX_TOTAL_BYTES: usize = 32 << 20;
 const EACH: usize = 256;
 /// A file modified within this time is not cached: another change could leave its stamp the same.
 const TICK: Duration = Duration::from_secs(2);
@@ -55,7 +55,7 @@ impl PackedFiles {
 
     fn put(&mut self, key: Key, packed: Packed) {
         let size = EACH + packed.as_ref().map_or(0, Bytes::len);
-        if self.recent_bytes + size > MOST / 2 {
+        if self.recent_bytes + size > MAX_TOTAL_BYTES / 2 {
             self.older = std::mem::take(&mut self.recent);
             self.recent_bytes = 0;
         }
@@ -67,7 +67,7 @@ impl PackedFiles {
 
 /// Whether the compressed form of a file of this size may be cached.
 pub fn is_for(route: &Route, size: u64) -> bool {
-    route.settings.response.may_compress() && size <= LONGEST
+    route.settings.response.may_compress() && size <= MAX_FILE_BYTES
 }
 
 /// A response with a file that is read later, if at all: its compressed form may be cached.
@@ -153,7 +153,7 @@ mod tests {
             kept.put(key(level), Some(vec![0; 200_000].into()));
             assert!(kept.get(&key(0)).is_some());
             let all = kept.recent.values().chain(kept.older.values()).flatten();
-            assert!(all.map(Bytes::len).sum::<usize>() <= MOST);
+            assert!(all.map(Bytes::len).sum::<usize>() <= MAX_TOTAL_BYTES);
         }
         assert!(kept.get(&key(999)).is_some() && kept.get(&key(1)).is_none());
     }

@@ -233,7 +233,7 @@ async fn follow(
 }
 
 /// Maximum number of questions of a place's rules for one request.
-const MOST_QUESTIONS: usize = 50;
+const MAX_QUESTIONS: usize = 50;
 
 /// Runs the rules, and answers their questions, until they have no more.
 async fn until_answered(
@@ -245,7 +245,7 @@ async fn until_answered(
 ) -> Result<Rewritten, Refusal> {
     let trace_level = trace_level(context, route);
     let mut answers: Vec<(Question, RuleAnswer)> = Vec::new();
-    for _ in 0..MOST_QUESTIONS {
+    for _ in 0..MAX_QUESTIONS {
         let source = AskedOf { context, head, route, answers: &answers, trace_level };
         context.begin_evaluation();
         let made =
@@ -259,7 +259,7 @@ async fn until_answered(
     }
     context.log_error(
         route,
-        &format_args!("RewriteRule: the rules look up more than {MOST_QUESTIONS} paths, files or values of programs for one request: use fewer -F, -U, LA-U:, LA-F: and prg: maps"),
+        &format_args!("RewriteRule: the rules look up more than {MAX_QUESTIONS} paths, files or values of programs for one request: use fewer -F, -U, LA-U:, LA-F: and prg: maps"),
     );
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }

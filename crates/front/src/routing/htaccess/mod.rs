@@ -36,9 +36,9 @@ pub use reading::Unread;
 /// Maximum number of stored folders. When there are more, all are dropped and read again on demand.
 const MAX_FOLDERS: usize = 4096;
 /// Maximum number of bytes of all parsed files. When there are more, the largest are dropped.
-const MOST_MEMORY: usize = 40 << 20;
+const MAX_MEMORY_BYTES: usize = 40 << 20;
 /// Maximum number of bytes of texts stored for workers.
-const MOST_TEXTS: usize = 4 << 20;
+const MAX_TEXT_BYTES: usize = 4 << 20;
 /// Limits reading and parsing to two threads, because more would compete for the same processors.
 static READING: FairQueue = FairQueue::new(2, 0);
 /// Interval of checks of a folder that cannot be watched.
@@ -178,14 +178,14 @@ impl HtaccessStore {
         let mut sizes: Vec<_> =
             self.folders.borrow().values().map(|folder| (folder.memory(), folder.clone())).collect();
         let mut memory: usize = sizes.iter().map(|(size, _)| size).sum();
-        if memory <= MOST_MEMORY {
+        if memory <= MAX_MEMORY_BYTES {
             return;
         }
         let around: Vec<_> = folder.ancestors().filter_map(|path| self.folders.borrow().get(path).cloned()).collect();
         sizes.retain(|(_, folder)| !around.iter().any(|around| Rc::ptr_eq(around, folder)));
         sizes.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
         for (size, folder) in sizes {
-            if memory <= MOST_MEMORY / 4 * 3 {
+            if memory <= MAX_MEMORY_BYTES / 4 * 3 {
                 break;
             }
             folder.forget_files();
@@ -294,7 +294,7 @@ impl Texts {
         }
         let texts: Rc<[u8]> = texts.into();
         self.size += texts.len();
-        if self.size > MOST_TEXTS {
+        if self.size > MAX_TEXT_BYTES {
             (self.size, self.known) = (texts.len(), HashMap::new());
         }
         self.known.insert(addresses, (files.to_vec(), texts.clone()));

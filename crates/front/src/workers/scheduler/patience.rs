@@ -8,10 +8,10 @@ use wire::control::WorkerId;
 use super::{Action, RequestId, Scheduler};
 
 /// Longest time that a client may be too slow.
-const MOST: Duration = Duration::from_secs(1);
+const MAX_STALL: Duration = Duration::from_secs(1);
 /// Shortest time, after several slow clients in a row: the next ones are probably slow, too.
 const LEAST: Duration = Duration::from_millis(100);
-/// After this time without a slow client, the patience is [`MOST`] again.
+/// After this time without a slow client, the patience is [`MAX_STALL`] again.
 const FORGIVEN: Duration = Duration::from_secs(10);
 
 /// How long clients may be too slow, depending on how many were lately.
@@ -25,9 +25,9 @@ impl ClientPatience {
     fn now(&self, now: Instant) -> Duration {
         match self.last {
             Some((at, count)) if now.saturating_duration_since(at) < FORGIVEN => {
-                (MOST / (1 << count.min(8))).max(LEAST)
+                (MAX_STALL / (1 << count.min(8))).max(LEAST)
             }
-            _ => MOST,
+            _ => MAX_STALL,
         }
     }
 
@@ -116,6 +116,6 @@ mod tests {
         assert_eq!(all, [1000, 500, 250, 125, 100, 100]);
         (0..100).for_each(|_| patience.lose(now));
         assert_eq!(patience.now(now), LEAST);
-        assert_eq!(patience.now(now + FORGIVEN), MOST);
+        assert_eq!(patience.now(now + FORGIVEN), MAX_STALL);
     }
 }

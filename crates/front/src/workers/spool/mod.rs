@@ -42,7 +42,7 @@ const HIGH_WATER: usize = 256 * 1024;
 /// memory.
 const SPILLED_HIGH_WATER: usize = 64 * 1024;
 /// Bytes waiting to be written above which the worker is not read.
-const MOST_UNWRITTEN: usize = 256 * 1024;
+const MAX_UNWRITTEN_BYTES: usize = 256 * 1024;
 /// Bytes of overhead counted for each piece, so that many small pieces are not underestimated.
 const PIECE_COST: usize = 64;
 
@@ -282,7 +282,7 @@ impl Spool {
 
     /// Whether the worker must wait for the client or for the disk.
     pub fn is_full(&self) -> bool {
-        self.unwritten > MOST_UNWRITTEN || (self.in_memory > self.high_water() && !self.may_spill())
+        self.unwritten > MAX_UNWRITTEN_BYTES || (self.in_memory > self.high_water() && !self.may_spill())
     }
 
     /// Whether the worker must wait although the file may be used.

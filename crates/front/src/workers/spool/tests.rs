@@ -115,7 +115,7 @@ fn a_worker_waits_for_a_disk_that_is_slow() {
         push(&mut spool, 1);
         count += 1;
     }
-    assert!(spool.in_memory + spool.unwritten <= SPILLED_HIGH_WATER + MOST_UNWRITTEN + 2 * (1000 + PIECE_COST));
+    assert!(spool.in_memory + spool.unwritten <= SPILLED_HIGH_WATER + MAX_UNWRITTEN_BYTES + 2 * (1000 + PIECE_COST));
     let batch = spool.next_batch().expect("something to write");
     assert!(spool.is_full(), "it is not written yet");
     spool.written(batch.write());

@@ -10,7 +10,7 @@ use super::{Comparison, Interval, Report};
 pub use plot::{Axis, Plot};
 
 /// Maximum number of points in a diagram.
-const MOST_POINTS: usize = 400;
+const MAX_POINTS: usize = 400;
 /// Shortest time in a logarithmic diagram, in seconds.
 const SHORTEST: f64 = 1e-6;
 
@@ -175,7 +175,7 @@ fn height(seconds: f64) -> f64 {
 
 /// Joins neighbours until the points fit: their worst values, and the mean of their medians.
 fn thinned(intervals: &[Interval]) -> Vec<Interval> {
-    let group = intervals.len().div_ceil(MOST_POINTS).max(1);
+    let group = intervals.len().div_ceil(MAX_POINTS).max(1);
     let join = |group: &[Interval]| {
         let worst = |what: fn(&Interval) -> f64| group.iter().map(what).fold(0.0, f64::max);
         let answered = group.iter().filter(|interval| interval.max > 0.0).count().max(1);

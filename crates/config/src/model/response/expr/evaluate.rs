@@ -9,7 +9,7 @@ use super::tree::{Comparing, ExprFunction, Globbing, List, Node, Substitution, W
 use crate::syntax::work;
 
 /// Maximum number of texts of a list.
-const LONGEST_LIST: usize = 10_000;
+const MAX_LIST_TEXTS: usize = 10_000;
 
 /// Result of a part of an expression.
 type Evaluated<T> = Result<T, ExprFailure>;
@@ -209,7 +209,7 @@ impl<'a> Evaluation<'a> {
         while !rest.is_empty() {
             fits(rest.len())?;
             let Some(found) = how.pattern.cut(&rest) else { break };
-            if pieces.len() >= LONGEST_LIST {
+            if pieces.len() >= MAX_LIST_TEXTS {
                 return Err(too_long());
             }
             let is_empty = found.after.len() == rest.len();

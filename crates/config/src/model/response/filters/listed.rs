@@ -10,7 +10,7 @@ use super::provider::{FilterProvider, FilterRank, TextFilter};
 use crate::model::merge::{by_key, keep, settings};
 
 /// Maximum number of filters of a response. Each stores a line, and a `.htaccess` file could list thousands.
-const MOST: usize = 8;
+const MAX_FILTERS: usize = 8;
 
 settings! {
     /// Filters by place and extension. Those by type and condition are in `chain`.
@@ -46,7 +46,7 @@ impl TextFilters {
     }
 }
 
-/// Filters in the order of their ranks, at most [`MOST`]. A second INFLATE finds nothing to undo.
+/// Filters in the order of their ranks, at most [`MAX_FILTERS`]. A second INFLATE finds nothing to undo.
 fn in_order(mut filters: Vec<(FilterRank, TextFilter)>) -> Vec<TextFilter> {
     filters.sort_by_key(|(rank, _)| *rank);
     let mut sorted: Vec<TextFilter> = filters.into_iter().map(|(_, filter)| filter).collect();
@@ -55,7 +55,7 @@ fn in_order(mut filters: Vec<(FilterRank, TextFilter)>) -> Vec<TextFilter> {
         inflates += usize::from(*filter == TextFilter::Inflate);
         *filter != TextFilter::Inflate || inflates == 1
     });
-    sorted.truncate(MOST);
+    sorted.truncate(MAX_FILTERS);
     sorted
 }
 
@@ -84,7 +84,7 @@ mod tests {
         inner.merge(&TextFilters { all: Some(vec![]), ..TextFilters::default() });
         assert_eq!(inner.of("shtml", &one), [Substitute]);
         let many = TextFilters { all: Some(vec![Substitute; 1000]), ..TextFilters::default() };
-        assert_eq!(many.of("a", &[]).len(), MOST);
+        assert_eq!(many.of("a", &[]).len(), MAX_FILTERS);
         assert!(
             outer.are_on()
                 && !inner.are_on()

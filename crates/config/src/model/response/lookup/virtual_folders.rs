@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 /// Maximum number of bytes of a name that is inserted; DNS has no longer ones.
-const LONGEST_NAME: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 /// Stands for a part that a name does not have, as in httpd.
 const MISSING: &str = "_";
 
@@ -179,7 +179,7 @@ impl FolderPattern {
 /// Whether a name leads to no other folder when it is inserted into a path.
 fn is_harmless(name: &str) -> bool {
     let is_split = name.contains(['/', '\0']) || name.contains("..") || name.starts_with('.');
-    !is_split && name.len() <= LONGEST_NAME
+    !is_split && name.len() <= MAX_NAME_BYTES
 }
 
 /// Parses a component of a path: text, `%%`, `%p`, `%N` and `%N.M`.

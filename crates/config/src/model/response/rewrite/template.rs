@@ -102,7 +102,7 @@ impl Filled {
 }
 
 /// Maximum length of an expanded text in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 impl Template {
     /// Parses a text. The error names the part that cannot be parsed.
@@ -137,7 +137,7 @@ impl Template {
             filled.marks.extend(marks.into_iter().map(|at| filled.text.len() + at));
             fill.spend(text.len());
             filled.text.push_str(&text);
-            if filled.text.len() > LONGEST {
+            if filled.text.len() > MAX_BYTES {
                 return None;
             }
         }

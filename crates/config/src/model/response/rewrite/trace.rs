@@ -14,7 +14,7 @@ pub struct TraceLine {
 }
 
 /// Maximum lines of a run; further ones are dropped.
-const MOST: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 
 /// Lines of a run.
 pub(super) struct Trace<'a> {
@@ -37,7 +37,7 @@ impl<'a> Trace<'a> {
     /// Records a line. Returns its length in bytes, as work.
     pub fn line(&self, level: u8, text: impl Display) -> usize {
         let mut lines = self.lines.borrow_mut();
-        if !self.is_on(level) || lines.len() >= MOST {
+        if !self.is_on(level) || lines.len() >= MAX_LINES {
             return 0;
         }
         let place = self.folder.map(|folder| format!("[perdir {folder}] ")).unwrap_or_default();

@@ -6,7 +6,7 @@ use super::health;
 use super::parameters::{PASSES, backend_parameter};
 use crate::draft::Draft;
 use crate::model::proxy::balancer::{
-    Balancer, BalancerMember, BalancerSettings, HealthCheckMethod, LbMethod, MOST_MEMBERS, MemberStatus, StickySession,
+    Balancer, BalancerMember, BalancerSettings, HealthCheckMethod, LbMethod, MAX_MEMBERS, MemberStatus, StickySession,
 };
 use crate::model::proxy::{BackendAddress, BackendParameters, BackendScheme, BackendUrl};
 use crate::syntax::tree::ConfigError;
@@ -137,9 +137,9 @@ fn member(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     }
     member.parameters = Arc::new(backend);
     let Some(balancer) = draft.balancer(&name) else { return Ok(()) };
-    if balancer.members.len() >= MOST_MEMBERS {
+    if balancer.members.len() >= MAX_MEMBERS {
         return Err(format!(
-            "balancer://{name} has more than {MOST_MEMBERS} members; remove some, or divide them between two balancers"
+            "balancer://{name} has more than {MAX_MEMBERS} members; remove some, or divide them between two balancers"
         ));
     }
     balancer.members.push(member);

@@ -8,7 +8,7 @@ use crate::table::row::{
 };
 
 /// Largest number of processes, and of requests of one process.
-const MOST: u64 = 1 << 32;
+const MAX_COUNT: u64 = 1 << 32;
 
 pub static ROWS: &[Row] = rows![
     "mod_fcgid.c",
@@ -63,15 +63,15 @@ pub static ROWS: &[Row] = rows![
     })
     .because("as for CGI programs: all but credentials"),
     "A header field that FastCGI programs of fcgid-script get although CGI programs do not, such as Authorization.",
-    number("FcgidMaxProcesses", SERVER, 1..=MOST, |d, n| d.settings().fcgid.most = Some(n))
+    number("FcgidMaxProcesses", SERVER, 1..=MAX_COUNT, |d, n| d.settings().fcgid.most = Some(n))
         .aliases(&["MaxProcessCount"])
         .default("1000", "as in mod_fcgid"),
     "Maximum number of FastCGI processes of all programs. An idle process of another program ends for a new one.",
-    number("FcgidMaxProcessesPerClass", HOSTS, 1..=MOST, |d, n| d.settings().fcgid.most_of_class = Some(n))
+    number("FcgidMaxProcessesPerClass", HOSTS, 1..=MAX_COUNT, |d, n| d.settings().fcgid.most_of_class = Some(n))
         .aliases(&["DefaultMaxClassProcessCount"])
         .default("100", "as in mod_fcgid; CgiMaxProcesses limits requests at the same time"),
     "Maximum number of processes of one FastCGI program. Further requests wait for one of them.",
-    number("FcgidMinProcessesPerClass", HOSTS, 0..=MOST, |d, n| d.settings().fcgid.least_of_class = Some(n))
+    number("FcgidMinProcessesPerClass", HOSTS, 0..=MAX_COUNT, |d, n| d.settings().fcgid.least_of_class = Some(n))
         .aliases(&["DefaultMinClassProcessCount"])
         .default("3", "as in mod_fcgid"),
     "Number of processes of one FastCGI program that remain although they are idle.",
@@ -83,7 +83,7 @@ pub static ROWS: &[Row] = rows![
         .aliases(&["ProcessLifeTime"])
         .default("3600", "as in mod_fcgid"),
     "Age at which a FastCGI process ends once it is idle; 0 is unlimited.",
-    number("FcgidMaxRequestsPerProcess", HOSTS, 0..=MOST, |d, n| d.settings().fcgid.most_requests = Some(n))
+    number("FcgidMaxRequestsPerProcess", HOSTS, 0..=MAX_COUNT, |d, n| d.settings().fcgid.most_requests = Some(n))
         .aliases(&["MaxRequestsPerProcess"])
         .default("0", "as in mod_fcgid: a process that leaks is rare"),
     "Number of requests after which a FastCGI process is replaced; 0 is unlimited.",

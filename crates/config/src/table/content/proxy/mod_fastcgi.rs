@@ -24,9 +24,9 @@ const START: Duration = Duration::from_secs(1);
 /// The handler's name for applications of FastCgiExternalServer.
 const SCRIPT: &str = "fastcgi-script";
 /// Largest number of processes.
-const MOST_PROCESSES: u64 = 10_000;
+const MAX_PROCESSES: u64 = 10_000;
 /// Largest other number: 100 days in seconds.
-const MOST: u64 = 100 * 24 * 3600;
+const MAX_SECONDS: u64 = 100 * 24 * 3600;
 
 pub static ROWS: &[Row] = rows![
     "mod_fastcgi.c",
@@ -82,7 +82,7 @@ fn static_server(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (mut common, mut words) = (Common::default(), options.iter());
     while let Some(option) = words.next() {
         match &*option.to_ascii_lowercase() {
-            "-processes" => server.processes = number(option, words.next(), 1..=MOST_PROCESSES)? as u32,
+            "-processes" => server.processes = number(option, words.next(), 1..=MAX_PROCESSES)? as u32,
             "-restart-delay" => server.restart_delay = seconds(option, words.next())?,
             "-init-start-delay" => server.start_delay = seconds(option, words.next())?,
             "-socket" | "-port" => {
@@ -148,14 +148,14 @@ fn dynamic(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (mut common, mut words) = (Common::default(), args.iter());
     while let Some(option) = words.next() {
         match &*option.to_ascii_lowercase() {
-            "-maxprocesses" => draft.settings().fcgid.most = Some(number(option, words.next(), 1..=MOST_PROCESSES)?),
+            "-maxprocesses" => draft.settings().fcgid.most = Some(number(option, words.next(), 1..=MAX_PROCESSES)?),
             "-maxclassprocesses" => {
-                draft.settings().fcgid.most_of_class = Some(number(option, words.next(), 1..=MOST_PROCESSES)?);
+                draft.settings().fcgid.most_of_class = Some(number(option, words.next(), 1..=MAX_PROCESSES)?);
             }
             // Processes start and end by the number of requests, without this calculation.
             "-minprocesses" | "-singlethreshold" | "-multithreshold" | "-processslack" | "-killinterval"
             | "-updateinterval" | "-startdelay" | "-startprocesses" | "-restart-delay" | "-init-start-delay" => {
-                number(option, words.next(), 0..=MOST)?;
+                number(option, words.next(), 0..=MAX_SECONDS)?;
             }
             "-gainvalue" => drop(text(option, words.next())?),
             // A program whose file has changed is always started anew.
@@ -189,7 +189,7 @@ impl Common {
             // Every response is sent as it arrives.
             "-flush" => {}
             // Requests wait in the queue of this server.
-            "-listen-queue-depth" => drop(number(option, words.next(), 0..=MOST)?),
+            "-listen-queue-depth" => drop(number(option, words.next(), 0..=MAX_SECONDS)?),
             "-priority" => {
                 let priority = text(option, words.next())?;
                 if priority != "0" {
@@ -261,7 +261,7 @@ fn number(option: &str, value: Option<&String>, range: std::ops::RangeInclusive<
 }
 
 fn seconds(option: &str, value: Option<&String>) -> Result<Duration, String> {
-    number(option, value, 0..=MOST).map(Duration::from_secs)
+    number(option, value, 0..=MAX_SECONDS).map(Duration::from_secs)
 }
 
 /// The name of a header field, which is also that of a variable.

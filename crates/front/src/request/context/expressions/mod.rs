@@ -25,7 +25,7 @@ pub type Answerer = for<'a> fn(
 ) -> Pin<Box<dyn Future<Output = ExprAnswer> + 'a>>;
 
 /// Maximum number of questions of a request's expressions.
-const MOST_QUESTIONS: usize = 50;
+const MAX_QUESTIONS: usize = 50;
 
 /// The answers that a request's expressions have, and the question that stopped one.
 pub struct Expressions {
@@ -120,8 +120,8 @@ impl RequestContext {
     fn answer_to(&self, question: &ExprQuestion) -> Option<ExprAnswer> {
         let answers = self.expressions.answers.borrow();
         let known = answers.iter().find(|(known, _)| known == question).map(|(_, answer)| answer.clone());
-        let too_many = || format!("expressions of the request ask for more than {MOST_QUESTIONS} files or paths");
-        known.or_else(|| (answers.len() >= MOST_QUESTIONS).then(|| ExprAnswer::Failed(too_many())))
+        let too_many = || format!("expressions of the request ask for more than {MAX_QUESTIONS} files or paths");
+        known.or_else(|| (answers.len() >= MAX_QUESTIONS).then(|| ExprAnswer::Failed(too_many())))
     }
 
     /// Runs work that may evaluate expressions, again after each question that it asks.

@@ -17,7 +17,7 @@ use files::open::OpenedFile;
 use percent_encoding::percent_encode;
 
 /// Maximum number of bytes of a text.
-const LONGEST: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 /// Begin of an element of server-side includes.
 const ELEMENT: &[u8] = b"<!--#";
 
@@ -39,8 +39,8 @@ pub async fn text(context: &RequestContext, route: &Route, head: &Parts, url: Op
     if settings.handler != Handler::Default || !is_html && !kind.starts_with("text/") {
         return None;
     }
-    let Some(size) = usize::try_from(opened.size).ok().filter(|size| *size <= LONGEST) else {
-        let why = format!("{url} is not shown with the index: it has more than {} KB", LONGEST >> 10);
+    let Some(size) = usize::try_from(opened.size).ok().filter(|size| *size <= MAX_BYTES) else {
+        let why = format!("{url} is not shown with the index: it has more than {} KB", MAX_BYTES >> 10);
         context.client.log_error(&why);
         return None;
     };

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::{IndexInput, MOST};
+use super::{IndexInput, MAX_NAMES};
 use config::response::listing::ListingOption;
 use files::open::Links;
 
@@ -41,10 +41,10 @@ impl IndexInput {
     pub fn contents(&self) -> io::Result<FolderContents> {
         let mut entries = Vec::new();
         let mut names = std::fs::read_dir(self.beside("".as_ref()))?;
-        for entry in names.by_ref().take(MOST) {
+        for entry in names.by_ref().take(MAX_NAMES) {
             entries.extend(self.entry(&entry?));
         }
-        Ok(FolderContents { entries, is_cut: names.next().is_some(), looked: MOST })
+        Ok(FolderContents { entries, is_cut: names.next().is_some(), looked: MAX_NAMES })
     }
 
     /// The entry; `None` if it is omitted, neither a file nor a folder, or a link that `Options` do not allow.

@@ -41,7 +41,7 @@ use files::open::{Links, OpenedFile};
 use order::IndexQuery;
 
 /// Maximum number of names read from a folder: each costs a disk access, and longer lists are useless to readers.
-const MOST: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 /// Limits the number of indexes made at once, from reading the folder to the finished page. Each index holds its
 /// entries in memory and occupies a processor.
 static TURNS: FairQueue = FairQueue::new(2, 0);

@@ -9,7 +9,7 @@ use super::text::{escaped, path_encoded};
 use config::response::listing::{Listing, ListingColumn, ListingOption};
 
 /// Maximum number of bytes of a pattern in the query: each name is compared with it.
-const LONGEST_PATTERN: usize = 64;
+const MAX_PATTERN_BYTES: usize = 64;
 
 /// Order and filter of a listing, from the client's query.
 pub struct IndexQuery {
@@ -40,7 +40,7 @@ impl IndexQuery {
                 Some(("V", chosen @ ("0" | "1"))) => version = Some(chosen),
                 Some(("P", text)) => {
                     let text: Vec<u8> = percent_decode_str(text).collect();
-                    pattern = (!text.is_empty() && text.len() <= LONGEST_PATTERN).then_some(text);
+                    pattern = (!text.is_empty() && text.len() <= MAX_PATTERN_BYTES).then_some(text);
                 }
                 _ => break,
             }

@@ -45,9 +45,9 @@ pub fn link(name: &[u8]) -> Vec<u8> {
 /// A size in four characters, as `ls -h` does it: `812 `, `3.4K`, ` 17M`; `None` is that of a folder.
 pub fn size(bytes: Option<u64>) -> String {
     /// A larger number of units is written in the next unit, so that it has three digits.
-    const MOST: u64 = 973;
+    const MAX_UNITS: u64 = 973;
     let Some(mut value) = bytes else { return "  - ".to_owned() };
-    if value < MOST {
+    if value < MAX_UNITS {
         return format!("{value:3} ");
     }
     let mut units = "KMGTPE".chars();
@@ -55,10 +55,10 @@ pub fn size(bytes: Option<u64>) -> String {
         let rest = value & 1023;
         value >>= 10;
         let unit = units.next().unwrap_or('E');
-        if value >= MOST {
+        if value >= MAX_UNITS {
             continue;
         }
-        if value < 9 || value == 9 && rest < MOST {
+        if value < 9 || value == 9 && rest < MAX_UNITS {
             let tenths = (rest * 5 + 256) / 512;
             let (value, tenths) = if tenths >= 10 { (value + 1, 0) } else { (value, tenths) };
             return format!("{value}.{tenths}{unit}");

@@ -38,7 +38,7 @@ pub struct Sizes {
 }
 
 /// Upper limit of Retry-After, in seconds.
-const LONGEST: u64 = 30;
+const MAX_RETRY_AFTER_SECONDS: u64 = 30;
 /// Retry-After before anything was measured.
 const UNKNOWN: Duration = Duration::from_secs(2);
 
@@ -158,7 +158,7 @@ impl<T> Queue<T> {
     pub fn retry_after(&self, lane: usize) -> u32 {
         let lane = &self.lanes[lane];
         let after = lane.overload.retry_after(lane.len()).unwrap_or(UNKNOWN);
-        (after.as_secs_f64().ceil() as u64).clamp(1, LONGEST) as u32
+        (after.as_secs_f64().ceil() as u64).clamp(1, MAX_RETRY_AFTER_SECONDS) as u32
     }
 
     /// Updates the overload state of all lanes, and returns the changes. `workers` is the pool's current size.

@@ -18,10 +18,10 @@ use config::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
 const MAX_WORKERS: usize = 6;
 const QUEUE_LENGTH: usize = 20;
 /// Maximum number of requests in a worker's socket: the current one, which it may not have begun, and those sent ahead.
-const MOST_SENT: usize = wire::memory::orders::SLOTS;
+const MAX_SENT: usize = wire::memory::orders::SLOTS;
 /// Id and limit of the `MaxConcurrentReqs` line.
 pub(super) const LINE: u32 = 7;
-const MOST_UNDER_WAY: u32 = 5;
+const MAX_UNDER_WAY: u32 = 5;
 /// Maximum number of rounds until all requests have ended in a world without faults; far more than needed.
 const ROUNDS: usize = 2_000;
 
@@ -179,8 +179,8 @@ impl World {
         let rate = Rate { amount: 2, period: Duration::from_secs(1) };
         let limit = SpeedLimit { id: 1, requests: None, worker_seconds: Some(rate) };
         let client = self.scheduler.keep_pace(&limit, [192, 0, 2, 1].into(), self.now).ok()?;
-        if !self.scheduler.take_turn(LINE, MOST_UNDER_WAY) {
-            assert_eq!(self.turns.len(), MOST_UNDER_WAY as usize, "a turn is refused");
+        if !self.scheduler.take_turn(LINE, MAX_UNDER_WAY) {
+            assert_eq!(self.turns.len(), MAX_UNDER_WAY as usize, "a turn is refused");
             return None;
         }
         self.turns.insert(id);
@@ -336,7 +336,7 @@ impl World {
         assert!(!worker.leaves || worker.dead, "a worker that has left is sent something");
         assert!(ahead || (worker.inbox.is_empty() && worker.begun.is_none()), "a worker gets a second request");
         worker.inbox.push_back(request);
-        assert!(worker.inbox.len() <= MOST_SENT, "{} requests lie in a worker's socket", worker.inbox.len());
+        assert!(worker.inbox.len() <= MAX_SENT, "{} requests lie in a worker's socket", worker.inbox.len());
     }
 
     /// Checks that without an overload each lane is served in order, except for requests that came back from a worker

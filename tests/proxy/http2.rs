@@ -136,9 +136,12 @@ fn a_connection_that_the_backend_has_ended_is_replaced() {
     assert_eq!(backend.connections(), 2);
 }
 
+/// What a backend sends for a request, by the number of its stream.
+type Frames = fn(u32) -> Vec<u8>;
+
 #[test]
 fn frames_that_are_no_response_are_refused() {
-    let cases: [(&str, fn(u32) -> Vec<u8>); 8] = [
+    let cases: [(&str, Frames); 8] = [
         ("nothing", |_| Vec::new()),
         ("text", |_| b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec()),
         ("a reset", |stream| frame(RST_STREAM, 0, stream, &CANCEL)),

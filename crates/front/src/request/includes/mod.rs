@@ -83,7 +83,7 @@ pub fn apply(context: &RequestContext, head: &Parts, mut response: Response<Body
     let Some(file) = to_parse(context, &mut response) else { return response };
     let (Some(itself), Some(route)) = (context.itself(), context.route().clone()) else { return response };
     describe(response.headers_mut(), &route, file);
-    let source = std::mem::replace(response.body_mut(), BodySource::Empty);
+    let source = std::mem::replace(response.body_mut(), BodySource::Empty).of_any_length();
     let output = Rc::new(Output::default());
     let page = Page::of_client(Document { context: itself, head: head.clone(), route, file }, output.clone());
     *response.body_mut() = BodySource::Parsed(Box::new(ParsedBody::new(output, page.run(source))));

@@ -77,6 +77,15 @@ impl BodySource {
         }
     }
 
+    /// The body without the length that its program has announced, for a filter that parses it: as in httpd, a program
+    /// may announce any length there.
+    pub fn of_any_length(self) -> BodySource {
+        match self {
+            BodySource::Stream(ticket, _) => BodySource::Stream(ticket, None),
+            other => other,
+        }
+    }
+
     /// Whether the body's length shows only at its end.
     pub fn is_of_unknown_length(&self) -> bool {
         !matches!(self, BodySource::Empty) && self.length().is_none()

@@ -19,7 +19,7 @@ const COMMANDS: &[(&str, &str, &str, &[&str])] = &[
         &["check", "-f", "site.conf"],
     ),
     (
-        "…: php_value: is not supported: PHP is not run here: pass these paths with ProxyPass to a server that runs it",
+        "…: php_value: is not supported: PHP is not run here; pass these paths with ProxyPass to a server that runs it",
         "site.conf",
         "Listen 1\nphp_value x y\n",
         &["check", "-f", "site.conf"],

@@ -15,6 +15,7 @@ fn the_states_are_drawn_with_the_names_of_the_code() {
         ("WorkerState", "crates/wire/src/control/worker.rs"),
         ("GenerationState", "crates/wire/src/control/mod.rs"),
         ("StopMode", "crates/master/src/sockets/control_socket/messages.rs"),
+        ("RequestStage", "crates/front/src/workers/scheduler/request.rs"),
         ("ReforkPhase", "crates/master/src/refork/mod.rs"),
     ] {
         let code = text(file);

@@ -39,7 +39,7 @@ impl MasterLink {
     }
 
     pub fn send(&self, message: &FromAcme) -> anyhow::Result<()> {
-        self.channel.send(message, &[]).context("control channel")
+        self.channel.send(message, &[]).context("cannot write to the control channel")
     }
 
     /// Lets the front answer no challenges any more.

@@ -39,7 +39,7 @@ pub async fn certificate(
         match (refusal(&mut order).await, state) {
             (Some(refused), _) => bail!("{refused}"),
             (None, Err(error)) => return Err(wrong(error)),
-            (None, Ok(status)) => bail!("{} has the order as {status:?}", domain.authority),
+            (None, Ok(status)) => bail!("{}: the order is {status:?}, expected Ready", domain.authority),
         }
     }
     let key = keys::generate(key_type).await?;

@@ -22,7 +22,7 @@ pub async fn serve(front: &Rc<Front>) -> anyhow::Result<()> {
     let master = &front.shared().master;
     loop {
         let received = tokio::select! {
-            message = master.receive() => message.context("control channel")?,
+            message = master.receive() => message.context("cannot read from the control channel")?,
             () = front.drained.notified() => return Ok(()),
         };
         let Some((message, fds)) = received else { bail!("the master has ended") };

@@ -18,7 +18,7 @@ pub struct Statement {
     pub text: String,
 }
 
-/// Starts or stops the recording of statements.
+/// Starts or stops the recording of SQL statements in this process.
 pub fn trace_statements(is_traced: bool) {
     sys::cml_trace_statements(i32::from(is_traced))
 }

@@ -24,7 +24,7 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// A process, and the memory that it is to write into.
+    /// Creates the memory for the report of the process `pid`, which gets the descriptor.
     pub fn new(slot: Option<Slot>, pid: i32) -> io::Result<(Reporter, Fd)> {
         let into = Fd::new(in_memory("report", b"")?.into());
         Ok((Reporter { slot, pid, into: into.clone() }, into))

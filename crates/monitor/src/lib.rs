@@ -82,7 +82,7 @@ async fn serve(control: OwnedFd) -> anyhow::Result<()> {
         let access = Access::new(&address, settings.token.clone());
         connections::listen(fd, &address, access, hub.clone())?;
     }
-    while let Some((message, _)) = receive(&master).await.context("control channel")? {
+    while let Some((message, _)) = receive(&master).await.context("cannot read from the control channel")? {
         match message {
             ToMonitor::Status(status) => hub.take(now(), *status),
             ToMonitor::Configure(_) => bail!("the master sent Configure twice"),

@@ -22,7 +22,7 @@ pub struct RunPlan {
     pub connections: usize,
     /// HTTP/2: number of concurrent requests on each connection.
     pub streams: usize,
-    /// Each serves its part of the connections.
+    /// Number of threads. The connections are divided among them.
     pub threads: usize,
     /// When requests are due.
     pub pace: RequestPace,

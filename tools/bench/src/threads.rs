@@ -15,7 +15,7 @@ use super::run::{RunOutcome, RunPart, RunState, run_part};
 /// Descriptors needed beside those of connections.
 const OTHER_DESCRIPTORS: u64 = 32;
 
-/// Runs `plan` on its threads.
+/// Runs `plan`, after the limit of open files is raised for its connections.
 pub fn run(plan: &RunPlan) -> anyhow::Result<RunOutcome> {
     allow_descriptors(plan.connections as u64 + OTHER_DESCRIPTORS)?;
     let target = &plan.request(0).context("no requests to send")?.target;

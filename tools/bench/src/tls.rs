@@ -22,7 +22,7 @@ const SYSTEM: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// Makes the TLS connector of a run.
+/// The TLS connector of a run. With `insecure` it accepts any certificate.
 pub fn connector(transport: &ConnectionPlan) -> anyhow::Result<TlsConnector> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;

@@ -127,7 +127,7 @@ impl Search<'_> {
         }
     }
 
-    /// Reads the file of a folder above a root, whose other folders are not searched.
+    /// Reads the `.htaccess` file of a folder above a document root. The other folders in it are not searched.
     fn look(&mut self, host: u16, folder: &Path) {
         let sections = self.config.sections(host, "", &folder.join("x"));
         let allowed = self.config.overrides(&sections, depth(folder));

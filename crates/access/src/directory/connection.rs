@@ -164,7 +164,7 @@ impl DirectoryConnection {
                 }
             }
             if entries.len() > search.most as usize || others > MAX_OTHERS {
-                return Err(DirectoryFailure::Broken("more answers than asked for".to_owned()));
+                return Err(DirectoryFailure::Broken("the directory sent more answers than were asked for".to_owned()));
             }
         }
     }
@@ -177,7 +177,7 @@ impl DirectoryConnection {
                 return Ok(outcome);
             }
         }
-        Err(DirectoryFailure::Broken("more answers than asked for".to_owned()))
+        Err(DirectoryFailure::Broken("the directory sent more answers than were asked for".to_owned()))
     }
 
     fn send(&mut self, request: impl FnOnce(u32) -> Vec<u8>) -> Result<(), DirectoryFailure> {

@@ -80,7 +80,7 @@ impl Sender {
         }
         self.complained = Some(Instant::now());
         let dropped = self.dropped.swap(0, Relaxed);
-        let why = error.map_or("the collector is too slow".to_owned(), |error| format!("{error:#}"));
+        let why = error.map_or("the collector takes them too slowly".to_owned(), |error| format!("{error:#}"));
         let to = &self.collector.authority;
         log::warn("front", format_args!("TraceExport: {to}: spans of {dropped} requests are lost: {why}"));
     }

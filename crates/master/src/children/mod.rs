@@ -251,7 +251,7 @@ impl<Out, In> ChildProcess<Out, In> {
         self.signal(Signal::SIGCONT);
     }
 
-    /// Waits for its end for a while, then kills it.
+    /// Waits up to [`LEAVE`] for the process to exit, then kills it.
     pub fn dismiss(&self) {
         let by = Instant::now() + LEAVE;
         while Instant::now() < by && waitpid(self.pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive) {

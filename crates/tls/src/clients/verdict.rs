@@ -29,7 +29,7 @@ pub enum Verdict {
 pub struct Rejection {
     /// For `SSL_CLIENT_VERIFY`, in OpenSSL's words where it has some.
     pub reason: Cow<'static, str>,
-    /// For the alert to the client.
+    /// Selects the TLS alert that the client gets.
     pub error: CertificateError,
 }
 

@@ -43,7 +43,7 @@ pub struct ExchangeLimits {
     pub io: Duration,
 }
 
-/// What a program is sent.
+/// The request that a FastCGI program gets.
 #[derive(Clone, Copy)]
 pub struct ProgramRequest<'a> {
     /// Whether the program answers, or decides about access.

@@ -55,7 +55,7 @@ impl PlanInput {
         let largest = workers.iter().map(|sizes| sizes.rss).max();
         let least_shared = workers.iter().map(|sizes| sizes.shared).min();
         let available = report.available.map(|available| available.bytes + report.total.pss);
-        let missing = |what: &str| Misuse(format!("the running server has no value for it: give {what}"));
+        let missing = |what: &str| Misuse(format!("the running server has no value for {what}; give it as an option"));
         let ram = self.ram.or(available).ok_or_else(|| missing("--ram"))?;
         let process = self.process.or(largest).ok_or_else(|| missing("--process"))?;
         let shared = match self.process {

@@ -45,7 +45,7 @@ pub type GroupSpans = [Option<(usize, usize)>; 10];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unfinished;
 
-/// A pattern, compiled as its use demands: as plain text, with watched work, or without.
+/// A pattern, compiled as its use demands: as plain text, with a limit on its work, or without a limit.
 pub struct PatternEngine {
     source: String,
     case: Case,

@@ -138,7 +138,7 @@ pub(super) fn private_keys(_: &mut Draft, settings: &mut DomainSettings, args: &
             _ => return Err(format!("expected secp256r1, secp384r1 or RSA with a number of bits, got \"{word}\"")),
         };
         if keys.contains(&key) {
-            return Err(format!("{word} is there twice"));
+            return Err(format!("duplicate {word}; remove one"));
         }
         keys.push(key);
     }

@@ -14,7 +14,7 @@ use config::{meter, work};
 /// The state of a request's rules.
 #[derive(Default)]
 pub struct RuleState {
-    /// The work that the rules may still do.
+    /// Allowance of work for the rules, in the units of [`work`].
     allowance: Rc<work::Allowance>,
     effects: RefCell<RuleEffects>,
 }
@@ -32,9 +32,9 @@ pub(super) struct RuleEffects {
     variants: Option<u64>,
     /// Handler and media type by rewrite rules of the current path.
     forced: ForcedByRule,
-    /// Whether the request is looked at for a rule, or is for the index of a folder.
+    /// Whether the request is the lookup of a rule (`-U`, `-F`), or is for the index of a folder.
     is_subrequest: bool,
-    /// Whether the request is looked at for a rule.
+    /// Whether the request is the lookup of a rule (`-U`, `-F`).
     is_looked_at: bool,
 }
 

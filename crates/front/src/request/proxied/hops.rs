@@ -17,7 +17,7 @@ const CDN_LOOP: HeaderName = HeaderName::from_static("cdn-loop");
 /// The mark of this process.
 static OWN: LazyLock<String> = LazyLock::new(|| format!("cameleer-{:016x}{:016x}", random(), random()));
 
-/// Adds the own mark to a request that is forwarded.
+/// Adds this process's entry of `CDN-Loop` (RFC 8586) to a request that is forwarded.
 pub fn mark(headers: &mut HeaderMap) {
     fields::append(headers, CDN_LOOP, &OWN);
 }

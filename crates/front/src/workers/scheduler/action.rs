@@ -39,7 +39,7 @@ pub enum Action {
     Interrupt {
         worker: WorkerId,
         request: RequestId,
-        /// The stretch that exceeds the timeout, at its first interrupt.
+        /// The stretch that exceeds the timeout; `None` if it was interrupted before.
         first: Option<Stretch>,
     },
     /// Check whether the worker's process is stopped, then call [`Scheduler::looked`](super::Scheduler::looked).

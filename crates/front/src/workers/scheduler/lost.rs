@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use wire::control::{ExitReason, WorkerId, WorkerState};
 
-use super::request::{RequestId, Stage};
+use super::request::{RequestId, RequestStage};
 use super::{Action, Cause, Scheduler};
 use crate::base::failure::Failure;
 
@@ -59,7 +59,7 @@ impl Scheduler {
 
     pub(super) fn fail_begun(&mut self, id: RequestId, failure: Failure, cause: Cause) {
         let Some(request) = self.requests.remove(&id) else { return };
-        if matches!(request.stage, Stage::Ahead(_)) && !request.abandoned {
+        if matches!(request.stage, RequestStage::Ahead(_)) && !request.abandoned {
             self.queued -= 1;
         }
         self.queue.release(request.lane, None);

@@ -48,7 +48,7 @@ use patience::ClientPatience;
 use prefetch::Pace;
 use queue::{Queue, Sizes};
 use rate::Clients;
-use request::{Request, Stage};
+use request::{Request, RequestStage};
 use stretch::TimedStretch;
 
 #[derive(Debug)]
@@ -166,7 +166,7 @@ impl Scheduler {
         let Some(id) = self.vacate(worker, now) else { return };
         self.set_held(worker, false);
         if let Some(request) = self.requests.get_mut(&id) {
-            request.stage = Stage::Ending;
+            request.stage = RequestStage::Ending;
         }
         if let Some(passed) = self.workers.get_mut(&worker) {
             passed.ending.push_back(id);
@@ -251,7 +251,7 @@ impl Scheduler {
             busy.look_at = Some(now + stuck::LOOK);
         }
         if let Some(request) = self.requests.get_mut(&id) {
-            request.stage = Stage::Running(worker);
+            request.stage = RequestStage::Running(worker);
             request.started_at = now;
             request.timed = TimedStretch::begin(Stretch::Response, now);
             let is_charged = request.charged_to.is_some_and(|client| self.clients.begin(client, now));

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use wire::control::{WorkerId, WorkerState};
 use wire::memory::orders::SLOTS;
 
-use super::request::{RequestId, Stage};
+use super::request::{RequestId, RequestStage};
 use super::{Action, PoolWorker, Scheduler};
 use crate::base::failure::Failure;
 
-/// Below this mean time, in µs, a worker is sent several requests ahead; below the second, one, so that it need not
-/// sleep between two.
+/// Mean time of requests, in µs, below which a worker gets several requests ahead.
 const QUICK: u64 = 500;
+/// Mean time of requests, in µs, below which a worker gets one request ahead, so that it need not sleep between two.
 const SHORT: u64 = 5000;
 /// Time after an idle worker got a request during which further quick requests join it; see `joins`.
 const TOGETHER: Duration = Duration::from_micros(100);
@@ -132,7 +132,7 @@ impl Scheduler {
 
     pub(super) fn put_ahead(&mut self, worker: WorkerId, id: RequestId) {
         if let Some(request) = self.requests.get_mut(&id) {
-            request.stage = Stage::Ahead(worker);
+            request.stage = RequestStage::Ahead(worker);
         }
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.ahead.push_back(id);

@@ -36,9 +36,9 @@ impl RequestTimeouts {
     }
 }
 
-/// Stage of a request. A request that is over is not stored.
+/// RequestStage of a request. A request that is over is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum RequestStage {
     Queued,
     /// The request was sent ahead to a busy worker, which may not have begun it.
     Ahead(WorkerId),
@@ -51,7 +51,7 @@ pub(super) enum Stage {
 
 #[derive(Debug)]
 pub(super) struct Request {
-    pub stage: Stage,
+    pub stage: RequestStage,
     /// Index of the lane in the queue.
     pub lane: usize,
     pub timeouts: RequestTimeouts,
@@ -96,7 +96,7 @@ pub(super) struct Remains {
 impl Request {
     pub fn new(new: NewRequest, lane: usize, now: Instant) -> Request {
         Request {
-            stage: Stage::Queued,
+            stage: RequestStage::Queued,
             lane,
             timeouts: new.timeouts,
             small: new.small,

@@ -5,7 +5,7 @@ use std::time::Instant;
 use wire::control::WorkerId;
 
 use super::queue::Waiting;
-use super::request::{NewRequest, Request, RequestId, Stage};
+use super::request::{NewRequest, Request, RequestId, RequestStage};
 use super::{Action, Cause, Scheduler};
 use crate::base::failure::Failure;
 
@@ -51,12 +51,12 @@ impl Scheduler {
     /// out of room. The request is queued again.
     pub fn not_sent(&mut self, worker: WorkerId, id: RequestId, why: &str, now: Instant) {
         match self.requests.get(&id).map(|request| request.stage) {
-            Some(Stage::Running(_)) => {
+            Some(RequestStage::Running(_)) => {
                 self.vacate(worker, now);
                 self.wait_again(id);
                 self.discard(worker, format!("cannot receive a request: {why}"), Failure::WorkerGone, now);
             }
-            Some(Stage::Ahead(_)) if self.forget_ahead(worker, id) => {
+            Some(RequestStage::Ahead(_)) if self.forget_ahead(worker, id) => {
                 self.wait_again(id);
                 // The request gives its place in the share back, so an idle worker may serve another one.
                 self.serve_queue(now);
@@ -74,7 +74,7 @@ impl Scheduler {
             self.queue.release(lane, None);
             return self.act(Action::Over(id));
         }
-        if matches!(std::mem::replace(&mut request.stage, Stage::Queued), Stage::Running(_)) {
+        if matches!(std::mem::replace(&mut request.stage, RequestStage::Queued), RequestStage::Running(_)) {
             self.queued += 1;
         }
         self.queue.put_back(lane, Waiting { order: id, since: request.queued_at, item: id });
@@ -102,18 +102,18 @@ impl Scheduler {
         let (lane, stage) = (request.lane, request.stage);
         let was_abandoned = request.abandoned;
         match stage {
-            Stage::Queued => {
+            RequestStage::Queued => {
                 self.queued -= 1;
                 self.queue.remove(lane, id);
                 self.requests.remove(&id);
                 self.act(Action::Over(id));
             }
-            Stage::Ahead(worker) => {
+            RequestStage::Ahead(worker) => {
                 request.abandoned = true;
                 self.queued -= u32::from(!was_abandoned);
                 self.take_back(worker);
             }
-            Stage::Running(worker) => {
+            RequestStage::Running(worker) => {
                 request.abandoned |= owed;
                 if owed && unfinished {
                     // The worker would read prefetched requests before the notice, so they are taken back.
@@ -121,14 +121,14 @@ impl Scheduler {
                     self.act(Action::ReportAbandoned { worker, request: id });
                 }
             }
-            Stage::Ending => request.abandoned |= owed,
+            RequestStage::Ending => request.abandoned |= owed,
         }
     }
 
     /// Handles a client that sends nothing more. Perform all actions before calling [`Scheduler::told_hung_up`],
     /// because the request may turn out not to be begun.
     pub fn client_hung_up(&mut self, id: RequestId) {
-        if let Some(Request { stage: Stage::Running(worker), .. }) = self.requests.get(&id) {
+        if let Some(Request { stage: RequestStage::Running(worker), .. }) = self.requests.get(&id) {
             // The worker would read prefetched requests before the notice, so they are taken back.
             let worker = *worker;
             self.take_back(worker);
@@ -139,9 +139,9 @@ impl Scheduler {
     /// nginx: most are, and an overload leaves no time for lost work.
     pub fn told_hung_up(&mut self, id: RequestId) -> bool {
         match self.requests.get(&id).map(|request| request.stage) {
-            Some(Stage::Running(worker)) => self.act(Action::ReportHangup { worker, request: id }),
-            Some(Stage::Queued | Stage::Ahead(_)) => return false,
-            Some(Stage::Ending) | None => {}
+            Some(RequestStage::Running(worker)) => self.act(Action::ReportHangup { worker, request: id }),
+            Some(RequestStage::Queued | RequestStage::Ahead(_)) => return false,
+            Some(RequestStage::Ending) | None => {}
         }
         true
     }

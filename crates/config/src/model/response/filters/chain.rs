@@ -133,7 +133,7 @@ pub enum ChainLink {
 pub struct ChosenFilter {
     /// The position among the filters of the response.
     pub rank: FilterRank,
-    /// What is applied to the response.
+    /// The provider that the conditions have selected.
     pub provider: FilterProvider,
     /// The changes of headers that come with it.
     pub protocol: FilterProtocol,

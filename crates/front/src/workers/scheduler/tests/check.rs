@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wire::control::WorkerState;
 
-use super::super::request::{Request, Stage};
+use super::super::request::{Request, RequestStage};
 use super::world::{LINE, World};
 
 impl World {
@@ -14,21 +14,21 @@ impl World {
         assert!(scheduler.actions.is_empty());
         let known: BTreeSet<_> = scheduler.requests.keys().collect();
         assert!(known.into_iter().eq(self.open.keys()), "{:?} are known, {:?} are open", scheduler.requests, self.open);
-        let is = |wanted: fn(&Stage) -> bool| scheduler.requests.values().filter(move |request| wanted(&request.stage));
-        let has_begun = |r: &Request| matches!(r.stage, Stage::Running(_) | Stage::Ending);
+        let is = |wanted: fn(&RequestStage) -> bool| scheduler.requests.values().filter(move |request| wanted(&request.stage));
+        let has_begun = |r: &Request| matches!(r.stage, RequestStage::Running(_) | RequestStage::Ending);
         let waits = scheduler.requests.values().filter(|r| !has_begun(r) && !r.abandoned);
         assert_eq!(scheduler.queued as usize, waits.count(), "queued");
-        assert_eq!(scheduler.ahead as usize, is(|stage| matches!(stage, Stage::Ahead(_))).count(), "ahead");
-        assert_eq!(scheduler.ending as usize, is(|stage| *stage == Stage::Ending).count(), "ending");
-        assert_eq!(scheduler.busy as usize, is(|stage| matches!(stage, Stage::Running(_))).count(), "busy");
-        assert_eq!(scheduler.queue.len(), is(|stage| *stage == Stage::Queued).count(), "in the queue");
+        assert_eq!(scheduler.ahead as usize, is(|stage| matches!(stage, RequestStage::Ahead(_))).count(), "ahead");
+        assert_eq!(scheduler.ending as usize, is(|stage| *stage == RequestStage::Ending).count(), "ending");
+        assert_eq!(scheduler.busy as usize, is(|stage| matches!(stage, RequestStage::Running(_))).count(), "busy");
+        assert_eq!(scheduler.queue.len(), is(|stage| *stage == RequestStage::Queued).count(), "in the queue");
         for (number, lane) in scheduler.queue.lanes().iter().enumerate() {
-            let busy = scheduler.requests.values().filter(|r| r.lane == number && r.stage != Stage::Queued).count();
+            let busy = scheduler.requests.values().filter(|r| r.lane == number && r.stage != RequestStage::Queued).count();
             assert_eq!(lane.busy as usize, busy, "busy of lane {number}");
             let fits = lane.busy <= lane.most || self.was_resized;
             assert!(fits, "lane {number} has {} of {} workers", lane.busy, lane.most);
         }
-        let charged = |r: &&Request| matches!(r.stage, Stage::Running(_)) && r.charged_to.is_some();
+        let charged = |r: &&Request| matches!(r.stage, RequestStage::Running(_)) && r.charged_to.is_some();
         assert_eq!(
             scheduler.clients.at_work() as usize,
             scheduler.requests.values().filter(charged).count(),
@@ -46,9 +46,9 @@ impl World {
             let is_idle = scheduler.idle.iter().filter(|idle| *idle == id).count();
             assert_eq!(is_idle, usize::from(worker.state == WorkerState::Idle), "{id:?} {worker:?}");
             assert!(worker.state != WorkerState::Idle || worker.current.is_none());
-            let running = worker.current.iter().all(|r| scheduler.requests[r].stage == Stage::Running(*id));
-            let ahead = worker.ahead.iter().all(|r| scheduler.requests[r].stage == Stage::Ahead(*id));
-            let ending = worker.ending.iter().all(|r| scheduler.requests[r].stage == Stage::Ending);
+            let running = worker.current.iter().all(|r| scheduler.requests[r].stage == RequestStage::Running(*id));
+            let ahead = worker.ahead.iter().all(|r| scheduler.requests[r].stage == RequestStage::Ahead(*id));
+            let ending = worker.ending.iter().all(|r| scheduler.requests[r].stage == RequestStage::Ending);
             assert!(running && ahead && ending, "{id:?} {worker:?} {:?}", scheduler.requests);
         }
         let next = scheduler.queue.peek();

@@ -9,7 +9,7 @@ use wire::reply::LeaveReason;
 
 use super::super::prefetch::Pace;
 use super::super::queue::Sizes;
-use super::super::request::Stage;
+use super::super::request::RequestStage;
 use super::super::{Action, ClientId, NewRequest, RequestId, RequestTimeouts, Scheduler};
 use super::op::Op;
 use crate::base::failure::Failure;
@@ -348,7 +348,7 @@ impl World {
                 .scheduler
                 .requests
                 .iter()
-                .find(|(id, request)| **id < sent && request.lane == lane && request.stage == Stage::Queued);
+                .find(|(id, request)| **id < sent && request.lane == lane && request.stage == RequestStage::Queued);
             assert!(earlier.is_none(), "{sent} is served before {earlier:?}");
         }
     }

@@ -28,7 +28,7 @@ fn a_patch_has_the_changes_and_closes_what_was_closed() {
         (site.read("htdocs/the open/.htaccess"), site.read("htdocs/closed/.htaccess")),
         (OPEN.into(), CLOSED.into())
     );
-    let php = "@DIR@/htdocs/the open/.htaccess:2: php_value: is not supported: PHP is not run here: pass these paths with \
+    let php = "@DIR@/htdocs/the open/.htaccess:2: php_value: is not supported: PHP is not run here; pass these paths with \
                ProxyPass to a server that runs it";
     let form = "@DIR@/htdocs/closed/.htaccess:3: AuthFormProvider: is not supported: check users with AuthUserFile, or in a \
                 Perl handler";
@@ -57,7 +57,7 @@ fn files_without_a_safe_change_are_in_no_patch() {
     site.write_bytes("htdocs/latin/.htaccess", b"# \xe9\nphp_value x 1\n");
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
     assert!(!site.has("new/htaccess.patch"));
-    let row = "@DIR@/htdocs/latin/.htaccess:2: php_value: is not supported: PHP is not run here: pass these paths with \
+    let row = "@DIR@/htdocs/latin/.htaccess:2: php_value: is not supported: PHP is not run here; pass these paths with \
                ProxyPass to a server that runs it; requests below are answered 500 until it is changed";
     has_rows(&site, "new/report.txt", "To be decided", &[row]);
 }

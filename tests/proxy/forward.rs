@@ -262,3 +262,18 @@ fn options_with_max_forwards_0_is_not_forwarded() {
     assert_eq!(backend.connections(), 0);
     assert!(options("1").text().contains("Max-Forwards: 0"));
 }
+
+#[test]
+fn a_section_with_wildcards_and_without_a_scheme_has_hosts_in_any_case_and_paths_in_their_own() {
+    let backend = echo();
+    let server = Site::new().serve(
+        "ServerName localhost\nProxyRequests On\n<Proxy \"*\">\nRequire ip 127.0.0.1\n</Proxy>\n\
+         <Proxy \"*/Private/*\">\nRequire all denied\n</Proxy>\n\
+         <Proxy \"*.Secret.Example/*\">\nRequire all denied\n</Proxy>",
+    );
+    for target in [backend.url("/Private/x"), "http://a.SECRET.example/".to_owned()] {
+        server.get(&target).is(403);
+    }
+    assert_eq!(backend.connections(), 0);
+    server.get(&backend.url("/private/x")).is(200);
+}

@@ -3,7 +3,8 @@
 use super::http2_backend::{Http2Backend, block, head, response};
 use crate::http2::curl;
 use crate::http2::raw::{
-    CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, frame, literal,
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, frame,
+    literal,
 };
 use crate::support::{Request, Server, Site, until};
 
@@ -253,4 +254,16 @@ fn members_of_balancers_may_speak_http_2() {
         backend.url("")
     ));
     assert_eq!(server.text("/x"), "member");
+}
+
+#[test]
+fn a_section_with_wildcards_applies_to_the_usual_port_of_http_2() {
+    let server = serve(
+        "<Proxy \"h2c://127.0.0.*:80/*\">\nRequire all denied\n</Proxy>\nProxyPass /d80/ h2c://127.0.0.1/\n\
+         <Proxy \"h2://127.0.0.*:443/*\">\nRequire all denied\n</Proxy>\nProxyPass /d443/ h2://127.0.0.1/\n\
+         SSLProxyEngine On\n",
+    );
+    for target in ["/d80/", "/d443/"] {
+        assert_eq!(server.get(target).status, 403, "{target}");
+    }
 }

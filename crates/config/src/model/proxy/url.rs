@@ -53,6 +53,21 @@ pub struct BackendUrl {
 }
 
 impl BackendScheme {
+    /// The scheme of URLs with this name, in any case.
+    pub fn named(name: &str) -> Option<BackendScheme> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "http" => BackendScheme::Http,
+            "https" => BackendScheme::Https,
+            "h2c" => BackendScheme::H2c,
+            "h2" => BackendScheme::H2,
+            "fcgi" => BackendScheme::Fcgi,
+            "ws" => BackendScheme::Ws,
+            "wss" => BackendScheme::Wss,
+            "balancer" => BackendScheme::Balancer,
+            _ => return None,
+        })
+    }
+
     /// In lower case, without `://`.
     pub fn name(self) -> &'static str {
         match self {
@@ -83,7 +98,8 @@ impl BackendScheme {
         matches!(self, BackendScheme::Ws | BackendScheme::Wss)
     }
 
-    fn port(self) -> u16 {
+    /// The port of URLs that name none; 0 for balancers and tunnels, which have no port of their own.
+    pub fn port(self) -> u16 {
         match self {
             BackendScheme::Http | BackendScheme::Ws | BackendScheme::H2c => 80,
             BackendScheme::Https | BackendScheme::Wss | BackendScheme::H2 => 443,
@@ -110,20 +126,12 @@ impl BackendUrl {
             None => (None, text),
         };
         let (scheme, rest) = url.split_once("://").ok_or_else(refused)?;
-        let scheme = match scheme.to_ascii_lowercase().as_str() {
-            "http" => BackendScheme::Http,
-            "https" => BackendScheme::Https,
-            "fcgi" => BackendScheme::Fcgi,
-            "ws" => BackendScheme::Ws,
-            "wss" => BackendScheme::Wss,
-            "balancer" => BackendScheme::Balancer,
-            "h2" => BackendScheme::H2,
-            "h2c" => BackendScheme::H2c,
+        let scheme = BackendScheme::named(scheme).ok_or_else(|| match scheme.to_ascii_lowercase().as_str() {
             other @ ("scgi" | "uwsgi" | "ajp" | "ftp" | "fdpass") => {
-                return Err(format!("backends of the scheme {other}:// are not supported: {FORM}"));
+                format!("backends of the scheme {other}:// are not supported: {FORM}")
             }
-            _ => return Err(refused()),
-        };
+            _ => refused(),
+        })?;
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (host, path) = rest.split_at(end);
         let path = if path.starts_with('?') { format!("/{path}") } else { path.to_owned() };

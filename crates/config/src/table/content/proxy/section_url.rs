@@ -13,8 +13,7 @@ pub fn regex(url: &str) -> String {
         Some((origin, path, true)) if path.is_empty() => return format!("^{}(?:[/?]|$)", pcre2::escape(&origin)),
         Some((origin, path, _)) => (pcre2::escape(&origin), path, false),
         None => {
-            // Hosts of CONNECT are in lower case, and a socket's path may be in any.
-            let rest = if url.starts_with("unix:") { url.to_owned() } else { url.to_ascii_lowercase() };
+            let rest = if url.starts_with("unix:") { url.to_owned() } else { lower_host(url) };
             let (origin, path) = split(url).unwrap_or(("", &rest));
             (
                 wildcard::to_regex(&plain_port(&origin.to_ascii_lowercase()), Slash::Ordinary),
@@ -41,9 +40,17 @@ pub fn canonical(url: &str) -> String {
 
 /// Scheme and host with port, and the rest. `None` where there is no host.
 fn split(url: &str) -> Option<(&str, &str)> {
-    let start = url.find("://").filter(|_| !url.starts_with("unix:"))? + 3;
+    // A `://` behind the first slash is a part of a path.
+    let is_before_path = |colon: &usize| url.find('/') == Some(colon + 1) && !url.starts_with("unix:");
+    let start = url.find("://").filter(is_before_path)? + 3;
     let end = url.get(start..)?.find('/').map_or(url.len(), |end| start + end);
     url.split_at_checked(end)
+}
+
+/// A URL without a scheme whose part before the path is in lower case, as all hosts are. Paths keep their case.
+fn lower_host(url: &str) -> String {
+    let (host, path) = url.split_at_checked(url.find('/').unwrap_or(url.len())).unwrap_or((url, ""));
+    format!("{}{path}", host.to_ascii_lowercase())
 }
 
 /// `host:port` of `<Proxy>`, which `CONNECT` names, in its one form.
@@ -66,10 +73,11 @@ fn literal(url: &str) -> Option<(String, String, bool)> {
 /// An origin with wildcards without the port of its scheme, and without zeros before others.
 fn plain_port(origin: &str) -> String {
     let Some((rest, port)) = origin.rsplit_once(':') else { return origin.to_owned() };
-    match (origin.split(':').next(), port.parse::<u16>()) {
-        (Some("http" | "ws"), Ok(80)) | (Some("https" | "wss"), Ok(443)) => rest.to_owned(),
-        (_, Ok(port)) => format!("{rest}:{port}"),
-        (_, Err(_)) => origin.to_owned(),
+    let scheme = origin.split("://").next().and_then(BackendScheme::named);
+    match port.parse::<u16>() {
+        Ok(port) if scheme.is_some_and(|scheme| scheme.port() == port) => rest.to_owned(),
+        Ok(port) => format!("{rest}:{port}"),
+        Err(_) => origin.to_owned(),
     }
 }
 
@@ -91,6 +99,19 @@ mod tests {
             ("http://*.One:80/*", "http://a.one:81/b", false),
             ("http://one/*/B", "http://one/a/B", true),
             ("http://one/*/B", "http://one/a/b", false),
+            ("*/Private/*", "http://one/Private/a", true),
+            ("*/Private/*", "http://one/private/a", false),
+            ("*/Private/http://One/*", "http://one/Private/http://One/a", true),
+            ("*.One/Private/*", "http://a.one/Private/b", true),
+            ("*.One:443/", "a.one:443/", true),
+            ("*", "unix:/A|http://one/B", true),
+            ("https://*.one:443/*", "https://a.one/b", true),
+            ("h2c://*.one:080/*", "h2c://a.one/b", true),
+            ("h2://*.one:443/*", "h2://a.one/b", true),
+            ("h2://*.one:80/*", "h2://a.one:80/b", true),
+            ("fcgi://*.one:8000/*", "fcgi://a.one/b", true),
+            ("ws://*.one:80/*", "ws://a.one/b", true),
+            ("wss://*.one:443/*", "wss://a.one/b", true),
             ("http://[0::1]:81/", "http://[::1]:81/a", true),
             ("http://[ab]/", "http://a/", true),
             ("*", "http://one/", true),

@@ -1,14 +1,18 @@
 //! Backends of HTTP/2: `h2c://` and `h2://` (mod_proxy_http2).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::http2_backend::{Http2Backend, block, head, response};
 use crate::http2::curl;
 use crate::http2::raw::{
-    CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, frame,
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE, frame,
     literal,
 };
 use crate::support::{Request, Server, Site, until};
 
 const CANCEL: [u8; 4] = [0, 0, 0, 8];
+const INTERNAL_ERROR: [u8; 4] = [0, 0, 0, 2];
 const REFUSED_STREAM: [u8; 4] = [0, 0, 0, 7];
 /// SETTINGS_MAX_CONCURRENT_STREAMS of 0, and SETTINGS_INITIAL_WINDOW_SIZE of 0.
 const NO_STREAMS: [u8; 6] = [0, 3, 0, 0, 0, 0];
@@ -266,4 +270,71 @@ fn a_section_with_wildcards_applies_to_the_usual_port_of_http_2() {
     for target in ["/d80/", "/d443/"] {
         assert_eq!(server.get(target).status, 403, "{target}");
     }
+}
+
+#[test]
+fn room_for_an_upload_in_small_parts_is_no_flood() {
+    const STEP: u32 = 64;
+    let backend = Http2Backend::new(|peer| {
+        let mut received = 0;
+        while let Some(got) = peer.next() {
+            if got.kind != DATA {
+                continue;
+            }
+            received += got.payload.len();
+            if got.flags & END_STREAM != 0 {
+                peer.raw(&response(got.stream, &received.to_string()));
+                continue;
+            }
+            let room = |stream| frame(WINDOW_UPDATE, 0, stream, &STEP.to_be_bytes());
+            let both = [room(0), room(got.stream)].concat();
+            peer.raw(&both.repeat(got.payload.len().div_ceil(STEP as usize)));
+        }
+    });
+    let server = serve(&format!("ProxyPass / {}\n", backend.url("/")));
+    // The updates of 4 MB have 1.6 MB.
+    let large = "x".repeat(4 << 20);
+    assert_eq!(server.send(Request::new("POST", "/").body(&large)).is(200).text(), large.len().to_string());
+}
+
+#[test]
+fn frames_that_make_no_room_for_an_upload_are_a_flood() {
+    for flood in [frame(PING, 0, 0, &[0; 8]), frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1])] {
+        let backend = Http2Backend::new(move |peer| {
+            while peer.next().is_some_and(|frame| frame.kind != DATA) {}
+            let many = flood.repeat(64);
+            while peer.raw(&many) {}
+        });
+        let server = serve(&format!("ProxyPass / {} timeout=1000s\n", backend.url("/")));
+        assert_eq!(server.send(Request::new("POST", "/").body("x".repeat(300_000))).status, 502);
+        until("the backend's connection ends", || backend.ended() == 1);
+    }
+}
+
+#[test]
+fn a_request_whose_stream_the_backend_resets_is_not_sent_again() {
+    for reason in [CANCEL, INTERNAL_ERROR] {
+        let requests = Arc::new(AtomicUsize::new(0));
+        let count = requests.clone();
+        let backend = Http2Backend::answering(move |_, stream| match count.fetch_add(1, Ordering::Relaxed) {
+            0 => response(stream, "first"),
+            _ => frame(RST_STREAM, 0, stream, &reason),
+        });
+        let server = serve(&format!("ProxyPass / {}\n", backend.url("/")));
+        assert_eq!(server.text("/"), "first");
+        assert_eq!(server.send(Request::new("DELETE", "/")).status, 502);
+        assert_eq!((requests.load(Ordering::Relaxed), backend.connections()), (2, 1), "{reason:?}");
+    }
+}
+
+#[test]
+fn a_request_that_a_reused_connection_loses_is_sent_again() {
+    let backend = Http2Backend::answering(|connection, stream| match (connection, stream) {
+        (0, 1) => response(stream, "one"),
+        (0, _) => Vec::new(),
+        _ => response(stream, "two"),
+    });
+    let server = serve(&format!("ProxyPass / {}\n", backend.url("/")));
+    assert_eq!((server.text("/"), server.text("/")), ("one".to_owned(), "two".to_owned()));
+    assert_eq!(backend.connections(), 2);
 }

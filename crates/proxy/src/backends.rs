@@ -269,9 +269,10 @@ async fn attempt(
             },
             Sender::Http2(sender) => match sender.send(request, allowance).await {
                 Ok(response) => Ok(response.map(IncomingBody::Http2)),
-                Err(Http2Failure { error, body, is_unprocessed }) => {
-                    let failure = BackendFailure::BrokenHttp2(error);
-                    Err(Unsent { failure, body, is_lost: was_idle, is_unprocessed })
+                Err(failed) => {
+                    let is_lost = was_idle && (failed.body.is_some() || failed.is_of_connection());
+                    let Http2Failure { error, body, is_unprocessed } = failed;
+                    Err(Unsent { failure: BackendFailure::BrokenHttp2(error), body, is_lost, is_unprocessed })
                 }
             },
         }

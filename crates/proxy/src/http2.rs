@@ -2,7 +2,7 @@
 //! one request at a time, and several one after the other.
 //!
 //! h2 bounds CONTINUATION frames and rejects PUSH_PROMISE. [`Allowance`] bounds all other frames between two pieces of
-//! a response.
+//! a response, or of an upload.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -40,6 +40,18 @@ pub(crate) struct Http2Failure {
     pub body: Option<ProxiedBody>,
     /// Whether the backend has not processed the request (RFC 9113, section 8.7).
     pub is_unprocessed: bool,
+}
+
+impl Http2Failure {
+    /// Whether the connection was lost. A backend that resets a stream, or breaks the protocol, has the request.
+    pub fn is_of_connection(&self) -> bool {
+        self.error.is_io() || is_graceful_end(&self.error)
+    }
+}
+
+/// Whether the backend ends its connection without an error: GOAWAY with NO_ERROR.
+fn is_graceful_end(error: &h2::Error) -> bool {
+    error.is_go_away() && error.is_remote() && error.reason() == Some(Reason::NO_ERROR)
 }
 
 /// The body of a response, with its trailers.
@@ -100,12 +112,12 @@ impl Http2Sender {
             Ok(begun) => begun,
             Err(error) => return Err(Http2Failure { error, body: Some(body), is_unprocessed: true }),
         };
-        let upload = (!is_over).then(|| UploadTask(spawn_local(upload(body, stream)).abort_handle()));
+        let sending = (!is_over).then(|| spawn_local(upload(body, stream, allowance.clone())));
+        let upload = sending.map(|task| UploadTask(task.abort_handle()));
         match response.await {
             Ok(response) => Ok(response_of(response, allowance.clone(), upload)),
             Err(error) => {
-                let is_unprocessed = error.reason() == Some(Reason::REFUSED_STREAM)
-                    || error.is_go_away() && error.is_remote() && error.reason() == Some(Reason::NO_ERROR);
+                let is_unprocessed = error.reason() == Some(Reason::REFUSED_STREAM) || is_graceful_end(&error);
                 Err(Http2Failure { error, body: None, is_unprocessed })
             }
         }
@@ -137,7 +149,7 @@ fn response_of(
 }
 
 /// Sends the body as fast as the backend's windows allow. An upload that fails resets the stream.
-async fn upload(mut body: ProxiedBody, mut stream: SendStream<Bytes>) {
+async fn upload(mut body: ProxiedBody, mut stream: SendStream<Bytes>, allowance: Allowance) {
     loop {
         let frame = poll_fn(|cx| match stream.poll_reset(cx) {
             Poll::Ready(_) => Poll::Ready(None),
@@ -149,18 +161,22 @@ async fn upload(mut body: ProxiedBody, mut stream: SendStream<Bytes>) {
             Some(Some(Err(_))) => return stream.send_reset(Reason::CANCEL),
             Some(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
         };
-        if pass(piece, &mut stream).await.is_none() {
+        if pass(piece, &mut stream, &allowance).await.is_none() {
             return;
         }
     }
 }
 
 /// Sends a piece. `None`: the stream has ended.
-async fn pass(mut piece: Bytes, stream: &mut SendStream<Bytes>) -> Option<()> {
+async fn pass(mut piece: Bytes, stream: &mut SendStream<Bytes>, allowance: &Allowance) -> Option<()> {
     while !piece.is_empty() {
         stream.reserve_capacity(piece.len());
         let room = poll_fn(|cx| stream.poll_capacity(cx)).await?.ok()?;
         let part = piece.split_to(room.min(piece.len()));
+        if !part.is_empty() {
+            // Each WINDOW_UPDATE that makes room costs bytes of the allowance.
+            allowance.begin();
+        }
         stream.send_data(part, false).ok()?;
     }
     Some(())

@@ -1,5 +1,6 @@
 //! A limit on the bytes that a backend sends before its response has a head, and before each piece of the body. Interim
-//! responses, sizes of chunks and frames without end would otherwise keep the thread busy.
+//! responses, sizes of chunks and frames without end would otherwise keep the thread busy. Over HTTP/2, each piece of an
+//! upload renews the limit.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -20,7 +21,7 @@ const MAX_BYTES: u64 = 1 << 20;
 pub(crate) struct Allowance(Arc<AtomicU64>);
 
 impl Allowance {
-    /// A request is sent, or a part of its response has come.
+    /// A request is sent, a part of its response has come, or the backend has made room for a part of an upload.
     pub fn begin(&self) {
         self.0.store(MAX_BYTES, Relaxed);
     }

@@ -108,7 +108,7 @@ fn connect_is_refused_without_the_forward_proxy_and_to_other_ports() {
     let range = serve(&format!("AllowCONNECT 1-2 {}-{}\n{CLIENTS}", echo.port, echo.port));
     assert_eq!(connect(&range, "127.0.0.1:443").status, 403);
     assert_eq!(open(&range, &target).head().status, 200);
-    assert_eq!(echo.connections(), 1);
+    until("the server has the only connection", || echo.connections() == 1);
 }
 
 #[test]
@@ -283,4 +283,30 @@ fn check_refuses_ports_that_are_none() {
         site.configure(&format!("ProxyRequests On\n{CLIENTS}AllowCONNECT {ports}"));
         site.cameleer(["check", "-f", "site.conf"]).failed(78, "AllowCONNECT: expected a port from 1 to 65535");
     }
+}
+
+#[test]
+fn a_connect_in_a_loop_of_proxies_is_answered_508() {
+    let (first, second) = (Site::new(), Site::new());
+    let conf = |to: u16| {
+        format!("ServerName localhost\nProxyRequests On\nProxyRemote * http://127.0.0.1:{to}\n<Proxy *>\n</Proxy>")
+    };
+    let (to_first, to_second) = (conf(first.port), conf(second.port));
+    let (first, second) = (first.serve(&to_second), second.serve(&to_first));
+    assert_eq!(connect(&first, "nowhere.example:443").status, 508);
+    first.logged("nowhere.example:443 is not forwarded: it has passed through this server before");
+    second.logged("the other proxy answers 508");
+}
+
+#[test]
+fn the_other_proxy_gets_the_checked_target_and_the_marks_of_those_before() {
+    let proxy = Backend::new(|_| b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n".to_vec());
+    let server = serve(&format!("ProxyRemote * {}\n{CLIENTS}", proxy.url("")));
+    let request = Request::new("CONNECT", "A.Example.:0443").header("CDN-Loop", "before.example");
+    assert_eq!(server.send(request.header("X-Other", "stays here")).status, 403);
+    let received = proxy.only();
+    assert_eq!((received.line(), received.field("Host")), ("CONNECT a.example:443 HTTP/1.1", "a.example:443"));
+    let marks = received.all("CDN-Loop").join(", ");
+    assert!(marks.starts_with("before.example, cameleer-"), "{marks}");
+    assert_eq!(received.field("X-Other"), "");
 }

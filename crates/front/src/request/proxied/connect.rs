@@ -3,12 +3,12 @@
 
 use http::header::{HOST, HeaderMap, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION};
 use http::request::Parts;
-use http::{Response, StatusCode, Version};
+use http::{Response, StatusCode, Uri, Version};
 use hyper::ext::ReasonPhrase;
 
 use super::forward::guarded;
 use super::shared::waits;
-use super::{passes_credentials, tunnel, value};
+use super::{hops, passes_credentials, tunnel, value};
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
@@ -48,7 +48,10 @@ pub async fn answer(
 async fn by_proxy(context: &RequestContext, head: &Parts, route: &Route, to: &Passed) -> Result<TunnelStream, Refusal> {
     let mut onward = head.clone();
     onward.version = Version::HTTP_11;
+    // The checked form, and not the client's spelling.
+    onward.uri = Uri::try_from(&to.url.authority).map_err(|_| Refusal::new(StatusCode::BAD_REQUEST))?;
     onward.headers = HeaderMap::from_iter([(HOST, value(&to.url.authority))]);
+    hops::pass_marks(&head.headers, &mut onward.headers);
     if let Some(credentials) =
         head.headers.get(PROXY_AUTHORIZATION).filter(|_| passes_credentials(context, Forwarding::ByProxy))
     {

@@ -22,6 +22,14 @@ pub fn mark(headers: &mut HeaderMap) {
     fields::append(headers, CDN_LOOP, &OWN);
 }
 
+/// Copies the marks of a request to one that is forwarded in its place, and adds the own mark.
+pub fn pass_marks(from: &HeaderMap, to: &mut HeaderMap) {
+    for marks in from.get_all(CDN_LOOP) {
+        to.append(CDN_LOOP, marks.clone());
+    }
+    mark(to);
+}
+
 /// Whether this server has forwarded the request before.
 pub fn is_back(headers: &HeaderMap) -> bool {
     let entries = headers.get_all(CDN_LOOP).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));

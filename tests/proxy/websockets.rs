@@ -2,9 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
 
 use super::{Backend, ok};
-use crate::support::{Connection, Server, Site, until};
+use crate::support::{Connection, Server, Site, let_pass, until};
 
 /// Longer than all buffers on the way.
 const LONG: usize = 8 << 20;
@@ -118,5 +119,20 @@ fn a_silent_tunnel_ends_with_the_timeout_and_an_old_one_after_a_reload() {
     let mut client = switch(&server, "websocket");
     assert_eq!(client.head().status, 101);
     server.reload().succeeded();
+    client.is_closed();
+}
+
+#[test]
+fn a_tunnel_outlives_a_reload_without_a_limit_of_time() {
+    let backend = echoing("websocket");
+    let server = Site::new().serve(&format!("GracefulShutdownTimeout 0\nProxyPass / {}\n", ws(&backend)));
+    let mut client = switch(&server, "websocket");
+    assert_eq!(client.head().status, 101);
+    server.reload().succeeded();
+    // The tunnel notices the reload within a second.
+    let_pass(Duration::from_secs(2));
+    client.raw("after the reload");
+    client.expect("after the reload");
+    client.finish_sending();
     client.is_closed();
 }

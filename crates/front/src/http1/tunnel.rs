@@ -30,9 +30,9 @@ pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
         // Bytes before the switch would be read as HTTP by one side and as something else by the other.
         return;
     }
-    let is_half_open = Cell::new(false);
-    let mut here = Watched { io: RawIo(io.clone()), has_ended: &is_half_open };
-    let mut there = Watched { io: backend, has_ended: &is_half_open };
+    let half_open_since = Cell::new(None);
+    let mut here = Watched { io: RawIo(io.clone()), half_open_since: &half_open_since };
+    let mut there = Watched { io: backend, half_open_since: &half_open_since };
     let mut copying = pin!(copy_bidirectional_with_sizes(&mut here, &mut there, BUFFER, BUFFER));
     let mut timer = pin!(sleep_until(Instant::now() + LOOK));
     let mut until: Option<Instant> = None;
@@ -47,14 +47,15 @@ pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
             if client.moved() != moved {
                 (moved, since) = (client.moved(), now);
             }
-            if until.is_none() && (is_over() || client.shared.is_stopping()) {
+            // As for requests, a GracefulShutdownTimeout of 0 is no limit.
+            if until.is_none() && !graceful.is_zero() && (is_over() || client.shared.is_stopping()) {
                 until = Some(now + graceful);
             }
-            let idle = if is_half_open.get() { idle.min(HALF_OPEN) } else { idle };
-            if now >= since + idle || until.is_some_and(|until| now >= until) {
+            let silent_until = silent_until(since, idle, half_open_since.get());
+            if now >= silent_until || until.is_some_and(|until| now >= until) {
                 return Poll::Ready(());
             }
-            let next = until.into_iter().chain([now + LOOK, since + idle]).min();
+            let next = until.into_iter().chain([now + LOOK, silent_until]).min();
             timer.as_mut().reset(next.unwrap_or(now + LOOK));
         }
         Poll::Pending
@@ -62,11 +63,19 @@ pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
     .await;
 }
 
+/// The end of a tunnel without a byte since `since`. The time for the last bytes counts from the end of the one side.
+fn silent_until(since: Instant, idle: Duration, half_open_since: Option<Instant>) -> Instant {
+    match half_open_since {
+        Some(end) => (since + idle).min(since.max(end) + HALF_OPEN),
+        None => since + idle,
+    }
+}
+
 /// One side of the tunnel.
 struct Watched<'a, T> {
     io: T,
-    /// Set when the side sends no more bytes.
-    has_ended: &'a Cell<bool>,
+    /// When the first of both sides has sent its last byte.
+    half_open_since: &'a Cell<Option<Instant>>,
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for Watched<'_, T> {
@@ -74,7 +83,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Watched<'_, T> {
         let before = into.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(cx, into))?;
         if into.filled().len() == before {
-            self.has_ended.set(true);
+            self.half_open_since.set(Some(self.half_open_since.get().unwrap_or_else(Instant::now)));
         }
         Poll::Ready(Ok(()))
     }
@@ -114,5 +123,22 @@ impl AsyncWrite for RawIo {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.0.poll_end(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_open_tunnel_has_five_seconds_after_the_end_and_after_each_byte() {
+        let (begin, second) = (Instant::now(), Duration::from_secs(1));
+        let until = |since: u32, idle: u32, end: Option<u32>| {
+            silent_until(begin + since * second, idle * second, end.map(|end| begin + end * second)) - begin
+        };
+        assert_eq!(until(0, 60, None), 60 * second);
+        assert_eq!(until(0, 60, Some(30)), 35 * second, "the end comes after a long silence");
+        assert_eq!(until(33, 60, Some(30)), 38 * second, "a byte follows the end");
+        assert_eq!(until(0, 31, Some(30)), 31 * second, "ProxyTimeout comes first");
     }
 }

@@ -12,7 +12,7 @@ use nix::libc::linger;
 use nix::sys::socket::{setsockopt, sockopt};
 
 use super::{Backend, ok};
-use crate::fastcgi::application::{Application, read, record};
+use crate::fastcgi::application::{Application, end, output, read, record};
 use crate::http2::raw::{CANCEL, DATA, END_HEADERS, HEADERS, RST_STREAM, Raw, head};
 use crate::support::{Request, Server, Site, until};
 
@@ -261,4 +261,51 @@ fn a_response_that_is_being_stored_is_stored_although_its_client_leaves() {
     go.store(1, Ordering::Relaxed);
     assert_eq!(server.send(Request::get("/a")).is(200).text(), "halfhalf");
     assert_eq!(backend.received().len(), 1);
+}
+
+/// A client closes its own side, and the thread, which has one loop for all clients, notices.
+fn a_departure_is_noticed(server: &Server, watchful: &Watchful) {
+    let mut other = server.connect();
+    other.raw("GET /silent HTTP/1.1\r\nHost: x\r\n\r\n");
+    watchful.is_asked(1);
+    other.finish_sending();
+    watchful.is_left(1);
+}
+
+#[test]
+fn a_client_that_closes_only_its_own_side_gets_the_response_of_this_server_in_place_of_a_backends() {
+    const APP: &str = "sub { open my $f, '>>', '@DIR@/begun'; print $f 'x'; close $f;\n\
+        select undef, undef, undef, 0.01 until -e '@DIR@/go'; [200, [], ['late']] }";
+    let watchful = Watchful::new();
+    let refusing = Backend::new(|_| b"HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nno".to_vec());
+    let unasked = Backend::new(|_| b"HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n".to_vec());
+    let local = Application::new(|_| [output(b"Location: /slow/a\r\n\r\n"), end()].concat());
+    let server = Site::new()
+        .file("app.psgi", APP)
+        .file("htdocs/page.shtml", "<!--#include virtual=\"/over/a\" --><!--#include virtual=\"/slow/a\" -->")
+        .serve(&format!(
+            "ServerName localhost\n{LONG}StartServers 5\nMinSpareServers 5\nMaxSpareServers 5\nMaxClients 5\nAddOutputFilter INCLUDES .shtml\nOptions +Includes\n\
+             <Location /slow>\nPsgiApp app.psgi\n</Location>\n<Location /page.shtml>\nSetHandler default-handler\n</Location>\n\
+             ErrorDocument 503 /slow/a\nErrorDocument 502 /slow/a\nProxyErrorOverride On\n\
+             ProxyPass /slow !\nProxyPass /page.shtml !\nProxyPass /over/ {}\nProxyPass /unasked/ {}\nProxyPass /local/ {}\n\
+             ProxyPass / {}\n",
+            refusing.url("/"),
+            unasked.url("/"),
+            local.url("/"),
+            watchful.backend.url("/")
+        ));
+    let targets = ["/over/a", "/unasked/a", "/local/a", "/page.shtml"];
+    let mut clients = targets.map(|target| {
+        let mut client = server.connect();
+        client.raw(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+        client
+    });
+    until("all wait for the program", || server.site.read("begun").len() == targets.len());
+    clients.iter_mut().for_each(crate::support::Connection::finish_sending);
+    a_departure_is_noticed(&server, &watchful);
+    server.site.write("go", "");
+    for (client, target) in clients.iter_mut().zip(targets) {
+        let text = client.response().text();
+        assert!(text.ends_with("late"), "{target}: {text}");
+    }
 }

@@ -5,7 +5,7 @@ use super::RequestContext;
 impl RequestContext {
     /// Notes that a backend gets the request. `uploads`: the client may still be sending the body.
     pub fn begin_at_backend(&self, uploads: bool) {
-        self.at_backend.set(true);
+        self.at_backend.set(self.at_backend.get() + 1);
         if let Some(page) = self.page() {
             return page.begin_at_backend(uploads);
         }
@@ -22,8 +22,12 @@ impl RequestContext {
         }
     }
 
-    /// Notes that the backend gave no response. Whatever is sent in its place is this server's.
+    /// Notes that the backend sends the client no body. Whatever is sent in its place is this server's.
     pub fn end_at_backend(&self) {
-        self.at_backend.set(false);
+        let Some(others) = self.at_backend.get().checked_sub(1) else { return };
+        self.at_backend.set(others);
+        if let Some(page) = self.page() {
+            page.end_at_backend();
+        }
     }
 }

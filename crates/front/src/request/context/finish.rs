@@ -56,7 +56,7 @@ impl Pending for RequestContext {
     }
 
     fn is_at_backend(&self) -> bool {
-        self.at_backend.get()
+        self.at_backend.get() > 0
     }
 }
 

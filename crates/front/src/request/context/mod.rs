@@ -95,8 +95,8 @@ pub struct RequestContext {
     /// Cached results of the configuration's expressions.
     expressions: Expressions,
     worker: RefCell<WorkerPart>,
-    /// Whether a backend has the request, or its response is on the way.
-    at_backend: Cell<bool>,
+    /// Number of requests that a backend has, or whose response is on the way: this one, and parts of its page.
+    at_backend: Cell<u32>,
     /// The body that a worker got, if failures are recorded.
     body: OnceCell<FailedBody>,
     /// Figures and headers of the response.
@@ -197,7 +197,7 @@ impl RequestGuard {
             rules: RuleState::default(),
             expressions: Expressions::new(answerer),
             worker: RefCell::default(),
-            at_backend: Cell::new(false),
+            at_backend: Cell::new(0),
             body: OnceCell::new(),
             answered: Answered::default(),
             part: PageRequest::default(),

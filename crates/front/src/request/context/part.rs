@@ -62,7 +62,7 @@ impl RequestContext {
             rules: RuleState::sharing(&self.rules),
             expressions: self.expressions.of_part(),
             worker: RefCell::default(),
-            at_backend: Cell::new(false),
+            at_backend: Cell::new(0),
             body: OnceCell::new(),
             answered: Answered::default(),
             part: PageRequest { within: self.itself(), ..PageRequest::default() },

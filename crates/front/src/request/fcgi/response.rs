@@ -30,16 +30,19 @@ pub fn deliver(
     body: FastcgiBody,
 ) -> Result<Dispatched, Refusal> {
     if let Some(path) = local_redirect(&answered) {
+        context.end_at_backend();
         spawn_local(body.discard(DISCARDED));
         return Ok(Dispatched::InternalRedirect(path));
     }
     let CgiHead { status, mut fields, .. } = answered;
     if route.settings.proxy.overrides(status.as_u16()) {
+        context.end_at_backend();
         spawn_local(body.discard(DISCARDED));
         return Err(overridden(status, &fields));
     }
     let source = match head.method == Method::HEAD || body.is_over() {
         true => {
+            context.end_at_backend();
             spawn_local(body.discard(DISCARDED));
             BodySource::Empty
         }

@@ -157,6 +157,7 @@ fn interpolated<'a>(context: &RequestContext, route: &Route, to: &'a Passed) -> 
 
 /// The refusal for a backend that switches protocols without a request for an upgrade.
 fn unasked_upgrade(context: &RequestContext, route: &Route, to: &Passed, status: StatusCode) -> Refusal {
+    context.end_at_backend();
     context.log_error(route, &format_args!("backend {}: unexpected status {status}", to.url.origin()));
     Refusal::new(StatusCode::BAD_GATEWAY)
 }
@@ -281,6 +282,7 @@ fn deliver(
             Err(unasked_upgrade(sending.context, sending.route, to, response.status()))
         }
         BackendResponse::Response(response) if sending.route.settings.proxy.overrides(response.status().as_u16()) => {
+            sending.context.end_at_backend();
             Err(overridden(response.status(), response.headers()))
         }
         BackendResponse::Response(response) => Ok(pass_on(sending, response, running)),
@@ -302,7 +304,10 @@ fn pass_on(
 ) -> Response<BodySource> {
     let version = response.version();
     let mut response = response.map(|body| match head.method == Method::HEAD || body.is_over() {
-        true => BodySource::Empty,
+        true => {
+            context.end_at_backend();
+            BodySource::Empty
+        }
         false => BodySource::Backend(Box::new(Download::new(context, route, DownloadBody::Http(body), running))),
     });
     *response.version_mut() = Version::HTTP_11;

@@ -46,6 +46,7 @@ pub fn ask(headers: &mut HeaderMap, protocol: HeaderValue) {
 pub fn deliver(sending: &Sending<'_>, response: Response<()>, tunnel: Tunnel) -> Result<Response<BodySource>, Refusal> {
     let (mut head, ()) = response.into_parts();
     let Some(protocol) = head.headers.get(UPGRADE).cloned() else {
+        sending.context.end_at_backend();
         let why = "the backend switched protocols without naming one (Upgrade)";
         sending.context.log_error(sending.route, &why);
         return Err(Refusal::new(StatusCode::BAD_GATEWAY));

@@ -263,6 +263,51 @@ fn a_response_that_is_being_stored_is_stored_although_its_client_leaves() {
     assert_eq!(backend.received().len(), 1);
 }
 
+#[test]
+fn a_client_that_closes_only_its_own_side_gets_its_response_with_the_variable_for_it() {
+    let watchful = Watchful::new();
+    let (begun, go) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let states = (begun.clone(), go.clone());
+    let wait = Arc::new(move || {
+        states.0.fetch_add(1, Ordering::Relaxed);
+        until("the other client's departure is noticed", || states.1.load(Ordering::Relaxed) == 1);
+    });
+    let waits = wait.clone();
+    let late = Backend::with(move |stream, _| {
+        waits();
+        stream.write_all(&ok("late")).is_ok()
+    });
+    let application = Application::new(move |_| {
+        wait();
+        [output(b"Content-Type: text/plain\r\n\r\nlate"), end()].concat()
+    });
+    let server = serve(&format!(
+        "ProxyPass /late/fcgi/ {}\nProxyPass /late/ {}\nProxyPass / {}\n\
+         <Location /late>\nSetEnv proxy-ignore-client-abort 1\n</Location>\n",
+        application.url("/"),
+        late.url("/"),
+        watchful.backend.url("/")
+    ));
+    let requests = [
+        "GET /late/a HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /late/fcgi/a HTTP/1.1\r\nHost: x\r\n\r\n",
+        "POST /late/b HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",
+    ];
+    let mut clients = requests.map(|request| {
+        let mut client = server.connect();
+        client.raw(request);
+        client.finish_sending();
+        client
+    });
+    until("the backends have all requests", || begun.load(Ordering::Relaxed) == requests.len());
+    a_departure_is_noticed(&server, &watchful);
+    go.store(1, Ordering::Relaxed);
+    for client in &mut clients {
+        assert_eq!(client.response().is(200).text(), "late");
+        client.is_closed();
+    }
+}
+
 /// A client closes its own side, and the thread, which has one loop for all clients, notices.
 fn a_departure_is_noticed(server: &Server, watchful: &Watchful) {
     let mut other = server.connect();

@@ -2,9 +2,15 @@
 
 use super::RequestContext;
 
+/// The variable with which a request outlives its client, as with `proxy_ignore_client_abort` of nginx.
+const IGNORES_CLIENT: &str = "proxy-ignore-client-abort";
+
 impl RequestContext {
     /// Notes that a backend gets the request. `uploads`: the client may still be sending the body.
     pub fn begin_at_backend(&self, uploads: bool) {
+        if self.has_variable(IGNORES_CLIENT) {
+            return;
+        }
         self.at_backend.set(self.at_backend.get() + 1);
         if let Some(page) = self.page() {
             return page.begin_at_backend(uploads);

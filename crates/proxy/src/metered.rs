@@ -1,5 +1,5 @@
 //! A limit on the bytes that a backend sends before its response has a head, and before each piece of the body. Interim
-//! responses, sizes of chunks and frames without end would otherwise keep the thread busy. Over HTTP/2, each piece of an
+//! responses, sizes of chunks and frames without end would otherwise keep the thread busy. Over HTTP/2, each part of an
 //! upload renews the limit.
 
 use std::io::{self, IoSlice};

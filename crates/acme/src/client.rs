@@ -23,7 +23,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use crate::tunnel;
-use config::tls::managed::HttpProxy;
+use config::tls::http_proxy::HttpProxy;
 
 /// Time for one request, from the connection to the end of the answer.
 const REQUEST: Duration = Duration::from_secs(30);

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use config::tls::managed::HttpProxy;
+use config::tls::http_proxy::HttpProxy;
 
 /// Maximum size of the proxy's answer in bytes.
 const MAX_HEAD: usize = 16 * 1024;

@@ -11,7 +11,8 @@
 use serde::{Deserialize, Serialize};
 use wire::control::{Challenge, ChallengeType};
 
-use config::tls::managed::{HttpProxy, KeyType};
+use config::tls::http_proxy::HttpProxy;
+use config::tls::managed::KeyType;
 use sys::privileges::Account;
 
 /// Maximum length of an error in characters. An authority's answers have up to 1 MiB.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::merge::{keep, settings, unless_empty};
 use crate::model::tls::NamedFile;
+use crate::model::tls::http_proxy::HttpProxy;
 use crate::syntax::tree::At;
 pub use wire::control::ChallengeType;
 
@@ -32,15 +33,6 @@ pub struct ManagedCertificates {
     pub retry_delay: Duration,
     /// `MDRetryFailover`: number of failures after which the next authority is tried.
     pub retry_failover: u32,
-}
-
-/// `MDHttpProxy`
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HttpProxy {
-    /// `host:port`
-    pub address: String,
-    /// `user:password`
-    pub credentials: Option<String>,
 }
 
 /// Names with a common certificate.

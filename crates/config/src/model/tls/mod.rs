@@ -2,6 +2,7 @@
 
 use crate::model::merge::{always, apart, keep, settings};
 pub mod client_auth;
+pub mod http_proxy;
 pub mod managed;
 pub mod suites;
 

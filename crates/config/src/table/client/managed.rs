@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::draft::{Draft, OpenedSection};
-use crate::model::tls::managed::{DomainSettings, HttpProxy, ManagedDomain, PortMap, check_name};
+use crate::model::tls::http_proxy::HttpProxy;
+use crate::model::tls::managed::{DomainSettings, ManagedDomain, PortMap, check_name};
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::client::managed_settings::{
     SETTERS, Set, account, adds_names, agreement, authorities, challenges, contact, member, members, private_keys,
@@ -95,12 +96,12 @@ pub static ROWS: &[Row] = rows![
     .because("the authorities that the system trusts: /etc/ssl/certs"),
     "Certificates in PEM that may sign the certificate of the authority's own server, for an authority of your own.",
     word("MDHttpProxy", SERVER, "http://[user:password@]host:port", |d, url| {
-        d.config.managed.proxy = Some(http_proxy(url)?);
+        d.config.managed.proxy = Some(HttpProxy::parse(url)?);
         Ok(())
     })
     .because("most servers reach the authority directly"),
     "An HTTP proxy through which the authority is reached, by CONNECT. The authority itself connects to this server as \
-     before.",
+     before. User and password are percent-encoded: `%40` is an @. They go to the proxy without TLS.",
     flag("MDBaseServer", SERVER, |d, on| d.config.managed.base_server = on)
         .default("Off", "as in httpd: the main server answers names of no virtual host"),
     "Whether the main server may belong to a managed domain.",
@@ -197,26 +198,6 @@ fn add_members(domain: &mut ManagedDomain, args: &[String]) -> Result<(), String
         domain.add_names(std::iter::once(name));
     }
     Ok(())
-}
-
-/// `MDHttpProxy http://[user:password@]host:port`
-fn http_proxy(url: &str) -> Result<HttpProxy, String> {
-    let wrong = || format!("expected http://host:port or http://user:password@host:port, got \"{url}\"");
-    let rest = url.strip_prefix("http://").unwrap_or(url);
-    let (credentials, address) = match rest.rsplit_once('@') {
-        Some((credentials, address)) => (Some(credentials.to_owned()), address),
-        None => (None, rest),
-    };
-    let address = address.trim_end_matches('/');
-    let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_[]:".contains(c);
-    if host.is_empty() || !host.chars().all(is_plain) || port.parse::<u16>().map_or(true, |port| port == 0) {
-        return Err(wrong());
-    }
-    if credentials.as_ref().is_some_and(|text| text.contains(|c: char| c.is_ascii_control())) {
-        return Err(wrong());
-    }
-    Ok(HttpProxy { address: address.to_owned(), credentials })
 }
 
 /// `MDPortMap http:80 https:443`

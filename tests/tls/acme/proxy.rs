@@ -30,7 +30,8 @@ fn pass(client: &TcpStream, allowed: &str, seen: &Mutex<Vec<String>>) -> Option<
     seen.lock().expect("no panic").push(first.clone());
     let mut client = client.try_clone().ok()?;
     if !allowed.is_empty() && !head.contains(&format!("Proxy-Authorization: Basic {allowed}")) {
-        return client.write_all(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n").ok();
+        let refusal = "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 6\r\n\r\nno way";
+        return client.write_all(refusal.as_bytes()).ok();
     }
     let to = first.split(' ').nth(1)?.to_owned();
     let authority = TcpStream::connect(to).ok()?;
@@ -45,10 +46,10 @@ fn pass(client: &TcpStream, allowed: &str, seen: &Mutex<Vec<String>>) -> Option<
 #[test]
 fn the_authority_is_reached_through_the_proxy() {
     let managed = Managed::started();
-    // `user:secret`
-    let (port, requests) = proxy("dXNlcjpzZWNyZXQ=");
+    // `user:s@cret`
+    let (port, requests) = proxy("dXNlcjpzQGNyZXQ=");
     let authority = format!("CONNECT 127.0.0.1:{} HTTP/1.1", managed.pebble.port);
-    let running = managed.serve(&format!("MDHttpProxy http://user:secret@127.0.0.1:{port}/\n"));
+    let running = managed.serve(&format!("MDHttpProxy http://user:s%40cret@127.0.0.1:{port}/\n"));
     running.until_trusted("www.one.test");
     let requests = requests.lock().expect("no panic");
     assert!(requests.len() > 3 && requests.iter().all(|line| *line == authority), "{requests:?}");
@@ -61,8 +62,15 @@ fn a_proxy_that_refuses_is_named_in_the_log() {
     let line = running.server.logged("no new certificate");
     assert!(line.contains(&format!("MDHttpProxy 127.0.0.1:{port} wants a user and a password")), "{line}");
     let site = Site::new();
-    for (url, why) in [("https://proxy:1", "expected http://host:port"), ("proxy", "expected http://host:port")] {
+    for (url, why) in [
+        (
+            "https://ana:s3cret@proxy:1",
+            "MDHttpProxy: expected http://, the only scheme of a proxy, in front of \"proxy:1\"",
+        ),
+        ("ana:s3cret@proxy", "MDHttpProxy: expected http://host:port"),
+    ] {
         site.configure(&format!("MDHttpProxy {url}\n"));
-        site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).failed(78, why);
+        let output = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).failed(78, why);
+        assert!(!format!("{output:?}").contains("s3cret"), "{output:?}");
     }
 }

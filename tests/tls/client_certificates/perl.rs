@@ -56,9 +56,13 @@ fn redirects_subrequests_and_moves_need_the_certificate_too() {
         let url = format!("http://localhost:{}/{way}?/tls/a.txt", plain.port);
         let output = curl(&server, &["-w", "%{http_code}", &url]).succeeded();
         assert!(output.out.ends_with("403") && !output.out.contains("secret"), "{way}: {output:?}");
-        // Expressions of SSLRequire are not evaluated there: nobody is let in.
-        is(&server, Some("ana"), &format!("/{way}?/cond/a.txt"), &[], "403");
-        is(&server, None, &format!("/{way}?/cond/a.txt"), &[], "403");
+    }
+    // Expressions of SSLRequire are not evaluated there: nobody is let in.
+    for way in ["redirect", "subrequest", "move"] {
+        for client in [Some("ana"), None, Some("old")] {
+            let output = is(&server, client, &format!("/{way}?/cond/a.txt"), &[], "403");
+            assert!(!output.contains("secret"), "{way}: {output}");
+        }
     }
     server.logged("SSLRequire: is not evaluated in a subrequest or a redirect of Perl code");
     is(&server, Some("ana"), "/cond/a.txt", &[], "200");

@@ -17,10 +17,16 @@ fn serve(conf: &str) -> Server {
 /// Number of the front's threads that wait for disks.
 #[track_caller]
 fn threads_aside(server: &Server) -> usize {
+    threads(server, "cameleer-aside")
+}
+
+/// Number of the front's threads whose name begins with `name`.
+#[track_caller]
+pub fn threads(server: &Server, name: &str) -> usize {
     let front = server.status()["front_pid"].as_i64().expect("the front has a number");
     let threads = fs::read_dir(format!("/proc/{front}/task")).expect("the front runs");
     let names = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("comm")).unwrap_or_default());
-    names.filter(|name| name.starts_with("cameleer-aside")).count()
+    names.filter(|thread| thread.starts_with(name)).count()
 }
 
 #[test]

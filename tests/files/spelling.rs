@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::aside::threads;
 use crate::support::{Request, Site, serve_echo_script as serve};
 
 #[test]
@@ -136,8 +137,16 @@ fn a_folder_in_the_home_of_a_user_is_found() {
     let page = server.get(&format!("/~sys/{file}"));
     std::fs::remove_file(Path::new("/dev/shm").join(&file)).expect("removed");
     assert_eq!(page.is(200).text(), "of sys");
+    assert_eq!(threads(&server, "cameleer-users"), 1, "homes are looked up on threads of their own");
     server.get(&format!("/~sys/{file}")).is(404);
-    server.get("/~none-such-user/a.txt").is(404);
+    for unknown in ["none-such-user", "sys%00", "%FF", &"x".repeat(3000)] {
+        let status = server.get(&format!("/~{unknown}/a.txt")).status;
+        assert!((400..500).contains(&status), "{unknown}: {status}");
+    }
+    for _ in 0..2 {
+        server.get("/~none-such-user/a.txt").is(404);
+    }
+    server.get(&format!("/~{}/a.txt", "x".repeat(300))).is(404);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! server.
 
 use std::ffi::CString;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -57,9 +58,10 @@ pub fn group_of_file(path: &Path) -> Option<String> {
     Some(Group::from_gid(Gid::from_raw(group)).ok()??.name)
 }
 
-/// Home folder of a user, which may block on the network. `None`: there is no such user.
-pub fn home_of(user: &str) -> Option<PathBuf> {
-    User::from_name(user).ok()?.map(|user| user.dir)
+/// Home folder of a user, which may block on the network. `None`: there is no such user. The error: the user database
+/// (nsswitch.conf) cannot be read, so it is not known whether there is one.
+pub fn home_of(user: &str) -> io::Result<Option<PathBuf>> {
+    Ok(User::from_name(user)?.map(|user| user.dir))
 }
 
 fn find_user(name: &str) -> anyhow::Result<User> {
@@ -88,7 +90,37 @@ fn number(name: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use nix::sys::resource::{Resource, setrlimit};
+
     use super::*;
+
+    /// Set in the process in which the user database cannot be opened.
+    const WITHOUT_DATABASE: &str = "WITHOUT_DATABASE";
+
+    #[test]
+    fn users_have_homes() {
+        assert_eq!(home_of("root").expect("a database"), find_user("root").ok().map(|_| PathBuf::from("/root")));
+        for unknown in ["nobody-here", "", "with\0nul", &"x".repeat(100_000)] {
+            assert_eq!(home_of(unknown).expect("a database"), None, "{unknown:.20}");
+        }
+    }
+
+    #[test]
+    fn a_database_that_cannot_be_read_is_an_error_and_not_an_unknown_user() {
+        if std::env::var_os(WITHOUT_DATABASE).is_some() {
+            setrlimit(Resource::RLIMIT_NOFILE, 0, 0).expect("a limit");
+            let home = home_of("nobody-here");
+            assert!(home.is_err(), "{home:?}");
+            return;
+        }
+        let name = "privileges::tests::a_database_that_cannot_be_read_is_an_error_and_not_an_unknown_user";
+        let mut child = Command::new(std::env::current_exe().expect("this program"));
+        let output = child.args(["--exact", name]).env(WITHOUT_DATABASE, "1").output().expect("a process");
+        assert!(output.status.success(), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
+    }
 
     #[test]
     fn users_are_found_by_name_and_by_number() {

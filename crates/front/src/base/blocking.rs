@@ -1,6 +1,6 @@
 //! Work that waits or computes for long, on threads of its own, so that the threads serving clients never block.
-//! [`run`] is for slow files, names and hashes, [`store`] for files of `SpoolDirectory`, [`compute`] for compression
-//! and slow signatures.
+//! [`run`] is for slow files, names and hashes, [`store`] for files of `SpoolDirectory`, [`look_up`] for the user
+//! database, [`compute`] for compression and slow signatures.
 //!
 //! tokio's `spawn_blocking` panics when no thread can be started (`ulimit -u`, systemd's `TasksMax`), and its runtime
 //! waits for all its threads at shutdown. Here a thread that cannot be started is [`NoThread`], answered with 503, and
@@ -23,6 +23,9 @@ use base::log;
 const MAX_THREADS: usize = 64;
 /// Maximum number of threads of [`store`]. If that disk hangs, the threads of [`run`] still read other files.
 const MAX_STORING: usize = 4;
+/// Maximum number of threads of [`look_up`]. If the directory behind the user database hangs, the threads of [`run`]
+/// still read files and compute hashes.
+pub const MAX_LOOKING_UP: usize = 8;
 /// Maximum number of threads of [`compute`]. More threads than processors would only compete with the threads that
 /// serve clients.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, Into::into));
@@ -51,6 +54,16 @@ where
     F: FnOnce() -> T + Send + 'static,
 {
     run_on(&STORING, what, work).await
+}
+
+/// Like [`run`], for lookups in the user database, whose names come from clients. A caller with more than
+/// [`MAX_LOOKING_UP`] lookups holds them back itself, so that it can drop those that nobody waits for.
+pub async fn look_up<T, F>(what: impl Display, work: F) -> Result<T, NoThread>
+where
+    T: Send + 'static,
+    F: FnOnce() -> T + Send + 'static,
+{
+    run_on(&LOOKING_UP, what, work).await
 }
 
 /// Drops `value` on a thread of [`store`], because the last close of a large unlinked file frees its blocks. Without a
@@ -113,6 +126,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// Thread pools are process-wide, as is the limit on threads.
 static WAITING: Threads = Threads::new("cameleer-aside", || MAX_THREADS);
 static STORING: Threads = Threads::new("cameleer-spool", || MAX_STORING);
+static LOOKING_UP: Threads = Threads::new("cameleer-users", || MAX_LOOKING_UP);
 static COMPUTING: Threads = Threads::new("cameleer-comput", || *PROCESSORS);
 
 struct Threads {

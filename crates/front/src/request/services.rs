@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::access::passwords::Passwords;
 use super::access::reverse_dns::ReverseDns;
+use super::files::homes::Homes;
 use crate::base::shared::Shared;
 use crate::client::Client;
 use crate::client::registry::Connections;
@@ -34,6 +35,8 @@ pub struct Services {
     pub passwords: Passwords,
     /// Reverse DNS of clients.
     pub names: ReverseDns,
+    /// Homes of users, for `UserDir`.
+    pub homes: Homes,
     /// Connections to backends that this thread uses.
     pub backends: Backends,
     /// Connections to FastCGI applications that this thread uses.
@@ -70,6 +73,7 @@ impl Services {
             generations: Views::new(common.generations.clone(), thread),
             passwords: Passwords::default(),
             names: ReverseDns::new(Arc::new(System)),
+            homes: Homes::default(),
             backends: Backends::default(),
             applications: Applications::default(),
             balancers: common.balancers.clone(),

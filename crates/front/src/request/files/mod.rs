@@ -7,6 +7,7 @@ mod as_is;
 pub mod autoindex;
 mod conditional;
 mod find;
+pub mod homes;
 pub mod lookup;
 mod mime;
 mod partial;

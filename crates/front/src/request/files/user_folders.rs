@@ -7,7 +7,6 @@ use std::rc::Rc;
 use http::StatusCode;
 use http::request::Parts;
 
-use crate::base::blocking;
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
 use crate::request::place::settle_all;
@@ -16,7 +15,6 @@ use crate::routing::redirect::refusal;
 use base::path::Text;
 use config::response::lookup::user_dir::UserFolder;
 use config::response::redirect::RedirectResponse;
-use sys::privileges::home_of;
 
 /// A path `/~name/…` for which folders are tried.
 pub struct UserPath<'a> {
@@ -52,7 +50,7 @@ pub async fn find(
                 None => continue,
             },
             UserFolder::Path(_) => folder.filled(&user, ""),
-            UserFolder::InHome(name) => in_home(user.clone(), name).await?,
+            UserFolder::InHome(name) => in_home(context, &route, &user, name).await?,
         };
         let Some(at) = at else { continue };
         if is_last || is_there(context, &at).await? {
@@ -70,11 +68,14 @@ fn redirected(url: String) -> Refusal {
 }
 
 /// The folder of this name in the user's home, if the system has the user.
-async fn in_home(user: String, name: &str) -> Result<Option<String>, Refusal> {
-    let home = blocking::run("look up the home of a user", move || home_of(&user)).await?;
-    // A name from a client is a text; a home whose path is none cannot be part of a text.
-    let home = home.and_then(|home| home.to_str().map(|home| home.trim_end_matches('/').to_owned()));
-    Ok(home.map(|home| format!("{home}/{name}")))
+async fn in_home(context: &RequestContext, route: &Route, user: &str, name: &str) -> Result<Option<String>, Refusal> {
+    match context.services.homes.of(user).await {
+        Ok(home) => Ok(home.map(|home| format!("{home}/{name}"))),
+        Err(error) => {
+            context.log_error(route, &format_args!("UserDir: the home of user \"{}\": {error}", user.escape_debug()));
+            Err(error.into())
+        }
+    }
 }
 
 async fn is_there(context: &RequestContext, folder: &str) -> Result<bool, Refusal> {

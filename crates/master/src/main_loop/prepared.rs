@@ -1,6 +1,7 @@
 //! The mold that waits for the next reload (`PerlPrepare`): Perl is booted in it before the code has changed.
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
@@ -14,6 +15,9 @@ use crate::logs::OpenedLogs;
 use base::log;
 use config::{Bundle, pools};
 
+/// Time for which a mold stays that the configuration in force does not want.
+const MAX_ASIDE: Duration = Duration::from_secs(600);
+
 /// A mold that waits. The generation that it is for is not known yet.
 pub(super) struct PreparedMold {
     mold: Mold,
@@ -21,8 +25,27 @@ pub(super) struct PreparedMold {
     bundle: Bundle,
     /// Its standard error.
     error_log: Fd,
-    /// Whether a configuration without `PerlPrepare` serves since.
-    is_set_aside: bool,
+    aside: Aside,
+}
+
+/// Whether the mold has been set aside, because a configuration without `PerlPrepare` serves.
+#[derive(Debug, Default)]
+struct Aside {
+    /// When the mold must end.
+    until: Option<Instant>,
+}
+
+impl Aside {
+    /// Sets the mold aside. Returns whether it may stay: only until the next reload.
+    fn set(&mut self, now: Instant) -> bool {
+        let is_first = self.until.is_none();
+        self.until.get_or_insert(now + MAX_ASIDE);
+        is_first
+    }
+
+    fn is_over(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| until <= now)
+    }
 }
 
 impl PreparedMold {
@@ -44,11 +67,11 @@ impl PreparedMold {
 
 impl Master {
     /// Starts the mold of the next reload, if the configuration has `PerlPrepare`. Otherwise one that waits is left for
-    /// one more reload: `cameleer dev` serves the page of a mistake by another configuration until it is mended.
+    /// one more reload, and at most ten minutes: `cameleer dev` serves the page of a mistake by another configuration
+    /// until it is mended.
     pub(super) fn prepare_mold(&mut self) {
         let is_unwanted = self.checked.config.perl_prepare.is_none();
-        if is_unwanted && let Some(prepared) = self.prepared.as_mut().filter(|prepared| !prepared.is_set_aside) {
-            prepared.is_set_aside = true;
+        if is_unwanted && self.prepared.as_mut().is_some_and(|prepared| prepared.aside.set(Instant::now())) {
             return;
         }
         self.drop_prepared();
@@ -68,7 +91,7 @@ impl Master {
         let memory = in_memory_of(&bundle)?;
         let mut mold = children::start_mold(&error_log, &self.origin.facts.env)?;
         mold.peer.send(ToMold::Prepare { pool: pools::DEFAULT }, vec![memory]);
-        Ok(Some(PreparedMold { mold, bundle, error_log, is_set_aside: false }))
+        Ok(Some(PreparedMold { mold, bundle, error_log, aside: Aside::default() }))
     }
 
     /// Takes the mold that waits, if it was prepared for this configuration and still exists.
@@ -76,10 +99,40 @@ impl Master {
         self.prepared.take_if(|prepared| prepared.fits(id, checked, opened))?.alive()
     }
 
+    /// When the mold that was set aside must end.
+    pub(super) fn prepared_wakes(&self) -> Option<Instant> {
+        self.prepared.as_ref()?.aside.until
+    }
+
+    /// Ends the mold that was set aside, after ten minutes.
+    pub(super) fn end_prepared(&mut self, now: Instant) {
+        if self.prepared.as_ref().is_some_and(|prepared| prepared.aside.is_over(now)) {
+            log::notice("master", "the mold for the next reload ends: the configuration has no PerlPrepare any more");
+            self.drop_prepared();
+        }
+    }
+
     /// Ends the mold that waits. It has run none of the site's own code, so nothing in it needs an orderly end.
     pub(super) fn drop_prepared(&mut self) {
         if let Some(prepared) = self.prepared.take() {
             prepared.mold.kill();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mold_that_is_set_aside_ends_at_the_next_reload_or_after_ten_minutes() {
+        let begin = Instant::now();
+        let mut aside = Aside::default();
+        assert!(aside.until.is_none() && !aside.is_over(begin + 10 * MAX_ASIDE));
+        assert!(aside.set(begin), "it stays");
+        assert_eq!(aside.until, Some(begin + Duration::from_secs(600)));
+        assert!(!aside.is_over(begin + Duration::from_secs(599)) && aside.is_over(begin + Duration::from_secs(600)));
+        assert!(!aside.set(begin + Duration::from_secs(60)), "the next reload ends it");
+        assert!(aside.is_over(begin + Duration::from_secs(600)), "no later than the first reload set it");
     }
 }

@@ -132,6 +132,7 @@ impl Master {
             self.limits_wake(now),
             self.monitor_wakes(),
             self.acme_wakes(now),
+            self.prepared_wakes(),
         ]
     }
 
@@ -169,6 +170,7 @@ impl Master {
         self.keep_limits(now);
         self.run_monitor(now);
         self.run_acme(now);
+        self.end_prepared(now);
         if self.pools_wake(now).is_some_and(|at| at <= now) {
             self.tend();
         }

@@ -104,7 +104,8 @@ pub static ROWS: &[Row] = rows![
     .effect(Effect::Generation)
     .because("a process that only waits needs memory, so it is for development; `cameleer dev` sets it"),
     "A process waits for the next reload: Perl is booted in it, and has run this code. A reload with an unchanged \
-     configuration then only loads the site's own code. Code that may change has no place here; `1` is enough.",
+     configuration then only loads the site's own code. Code that may change has no place here; `1` is enough. A \
+     configuration without the line leaves the process for one more reload, and at most ten minutes.",
     words("PerlWarmup", HOSTS, "/path|http://host/path…", 1..=MANY, warm_up)
         .of("cameleer.c")
         .effect(Effect::Generation)

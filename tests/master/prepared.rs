@@ -67,6 +67,37 @@ fn a_configuration_without_the_directive_leaves_the_process_for_one_reload() {
 }
 
 #[test]
+fn reopened_logs_leave_a_process_that_writes_to_the_new_one() {
+    let server = serve();
+    let before: i32 = prepared(&server, 2).pop().expect("a process").parse().expect("a pid");
+    let log = server.site.path("error.log");
+    std::fs::rename(&log, log.with_extension("1")).expect("rotated");
+    server.signal(Signal::SIGUSR1);
+    let waits = prepared(&server, 3).pop().expect("a process");
+    until("the process with the old log has ended", || !alive(before));
+    let stderr = |pid: &str| std::fs::read_link(format!("/proc/{pid}/fd/2")).expect("its standard error");
+    assert_eq!(stderr(&waits), log);
+    server.site.write("app.psgi", &app(2));
+    server.reload().succeeded();
+    assert!(server.text("/").starts_with(&format!("version 2 of {waits} ")));
+}
+
+#[test]
+fn reopened_logs_start_no_process_without_the_directive() {
+    let server = serve();
+    let waits: i32 = prepared(&server, 2).pop().expect("a process").parse().expect("a pid");
+    let without = PREPARE.lines().filter(|line| !line.starts_with("PerlPrepare")).collect::<Vec<_>>().join("\n");
+    server.site.configure(&without);
+    server.reload().succeeded();
+    assert!(alive(waits), "it is left for one reload");
+    std::fs::remove_file(server.site.path("error.log")).expect("rotated");
+    server.signal(Signal::SIGUSR1);
+    until("the process with the old log has ended", || !alive(waits));
+    server.reload().succeeded();
+    assert_eq!(prepared(&server, 2).len(), 2);
+}
+
+#[test]
 fn a_mistake_does_not_use_the_process_up() {
     let server = serve();
     prepared(&server, 2);

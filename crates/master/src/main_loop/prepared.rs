@@ -99,6 +99,16 @@ impl Master {
         self.prepared.take_if(|prepared| prepared.fits(id, checked, opened))?.alive()
     }
 
+    /// Starts the mold that waits again after the logs were reopened, because it writes to the old error log. One that
+    /// was set aside only ends.
+    pub(super) fn renew_prepared(&mut self) {
+        let Some(error) = self.logs.in_use().map(|opened| opened.error.clone()) else { return };
+        if self.prepared.as_ref().is_some_and(|prepared| !Rc::ptr_eq(&prepared.error_log, &error)) {
+            self.drop_prepared();
+            self.prepare_mold();
+        }
+    }
+
     /// When the mold that was set aside must end.
     pub(super) fn prepared_wakes(&self) -> Option<Instant> {
         self.prepared.as_ref()?.aside.until

@@ -23,6 +23,7 @@ impl Master {
             Err(error) => log::error("master", format_args!("{error:#}")),
         }
         log::notice("master", "logs reopened");
+        self.renew_prepared();
     }
 
     /// Makes all processes write to these logs.

@@ -134,3 +134,17 @@ fn a_date_of_a_script_is_one_of_http_or_is_not_sent() {
     let sent = ask("Sun, 06 Nov 2095 08:49:37 GMT").header("last-modified").unwrap_or_default();
     assert!(sent.ends_with("GMT") && !sent.contains("2095"), "the future is now: {sent}");
 }
+
+#[test]
+fn header_always_reaches_the_cookies_of_a_script() {
+    let conf = format!("{}\nHeader always edit Set-Cookie $ \"; Secure\"", super::CONF);
+    for script in [
+        r#"print "Set-Cookie: a=1\nContent-Type: text/plain\n\n";"#,
+        r#"my $r = Apache->request; $r->send_cgi_header("Set-Cookie: a=1\nContent-Type: text/plain\n\n");"#,
+        r#"my $r = Apache->request; $r->cgi_header_out('Set-Cookie', 'a=1'); $r->send_http_header('text/plain');"#,
+        r#"my $r = Apache->request; $r->err_headers_out->add('Set-Cookie', 'a=1'); $r->send_http_header('text/plain');"#,
+    ] {
+        let response = super::site(script).serve(&conf).get(URL).is(200);
+        assert_eq!(response.header("set-cookie").as_deref(), Some("a=1; Secure"), "{script}");
+    }
+}

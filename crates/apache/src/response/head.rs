@@ -189,9 +189,9 @@ impl RequestRec {
         let is_the_servers = is_moved || self.output.elsewhere.is_some();
         for (name, value) in header.others {
             match api() {
-                // As in mod_perl 1; programs print for httpd's mod_cgi.
+                // As in mod_perl 1, repeated fields stay apart; programs print for httpd's mod_cgi.
                 Api::One if !is_the_servers && !self.ran_program => {
-                    self.tables.of_mut(Id::HeadersOut).add(&name, &value)
+                    self.tables.of_mut(self.table_of_script(&name)).add(&name, &value)
                 }
                 _ => self.script_field(&name, &value),
             }
@@ -253,13 +253,19 @@ impl RequestRec {
     /// Stores a script's header in the table that error responses include, unless it describes the body. Values of
     /// a repeated header are joined to one line, as httpd does, except for cookies.
     fn script_field(&mut self, name: &[u8], value: &[u8]) {
+        match self.table_of_script(name) {
+            Id::HeadersOut => self.tables.of_mut(Id::HeadersOut).set(name, value),
+            id if name.eq_ignore_ascii_case(b"set-cookie") => self.tables.of_mut(id).add(name, value),
+            id => self.tables.of_mut(id).merge(name, value),
+        }
+    }
+
+    /// The table of a script's header. The second is that of error responses and of `Header always`.
+    fn table_of_script(&self, name: &[u8]) -> Id {
         match &name.to_ascii_lowercase()[..] {
-            b"content-length" | b"transfer-encoding" => self.tables.of_mut(Id::HeadersOut).set(name, value),
-            b"content-range" | b"etag" | b"last-modified" if api() == Api::Two || self.ran_program => {
-                self.tables.of_mut(Id::HeadersOut).set(name, value);
-            }
-            b"set-cookie" => self.tables.of_mut(Id::ErrHeadersOut).add(name, value),
-            _ => self.tables.of_mut(Id::ErrHeadersOut).merge(name, value),
+            b"content-length" | b"transfer-encoding" => Id::HeadersOut,
+            b"content-range" | b"etag" | b"last-modified" if api() == Api::Two || self.ran_program => Id::HeadersOut,
+            _ => Id::ErrHeadersOut,
         }
     }
 }

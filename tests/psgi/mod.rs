@@ -4,6 +4,7 @@ mod application;
 mod environment;
 mod extensions;
 mod frameworks;
+mod header_rules;
 mod input;
 mod kept;
 mod mixed;

@@ -96,7 +96,7 @@ impl RequestRec {
             headers.extend(sent.map(|(name, value)| (name.to_vec(), value.to_vec())));
             always = count(headers.get(first..).unwrap_or_default());
         }
-        Head { status: self.status, reason: self.reason(self.status), headers, always }
+        Head { status: self.status, reason: self.reason(self.status), headers, always, is_shared: false }
     }
 
     /// The reason phrase in `$r->status_line`, if the line has the status that is sent.
@@ -129,7 +129,7 @@ impl RequestRec {
                 let is_pages = status == 200 && self.first_status >= 400 && self.status >= 400;
                 let status = if is_pages { self.status } else { status };
                 self.status = status;
-                self.output.stage = Stage::Ready(Head { status, ..Head::default() });
+                self.output.stage = Stage::Ready(Head { status, is_shared: true, ..Head::default() });
             }
             _ => self.fail_with(&format!("{status} is not an HTTP status")),
         }

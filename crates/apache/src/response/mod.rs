@@ -101,7 +101,8 @@ impl RequestRec {
         let always = count(&errors);
         headers.append(&mut errors);
         self.status = status;
-        self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers, always });
+        self.output.stage =
+            Stage::Ready(Head { status, reason: self.reason(status), headers, always, is_shared: false });
     }
 
     /// Lets the front answer with its page or ErrorDocument for the status, unless a part of the response was sent.

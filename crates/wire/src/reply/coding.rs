@@ -32,6 +32,7 @@ impl Head {
             put_string(out, value);
         }
         out.extend_from_slice(&self.always.to_le_bytes());
+        out.push(self.is_shared.into());
         kind
     }
 
@@ -45,7 +46,7 @@ impl Head {
         for _ in 0..from.u16()? {
             headers.push((from.string()?.to_vec(), from.string()?.to_vec()));
         }
-        Ok(Head { status, reason, headers, always: from.u16()? })
+        Ok(Head { status, reason, headers, always: from.u16()?, is_shared: from.u8()? != 0 })
     }
 }
 

@@ -91,6 +91,8 @@ pub struct Head {
     pub headers: Vec<(Vec<u8>, Vec<u8>)>,
     /// Number of the headers, the last ones, that error responses have too: those of `$r->err_headers_out`.
     pub always: u16,
+    /// Whether rules of `Header` and of `Header always` both reach each header: of a PSGI application.
+    pub is_shared: bool,
 }
 
 /// Facts about a finished request.

@@ -2,7 +2,8 @@ use super::*;
 
 #[test]
 fn messages_read_back_in_order() {
-    let head = Head { status: 200, reason: b"Fine".to_vec(), headers: vec![(b"a".to_vec(), b"b".to_vec())], always: 1 };
+    let headers = vec![(b"a".to_vec(), b"b".to_vec())];
+    let head = Head { status: 200, reason: b"Fine".to_vec(), headers, always: 1, is_shared: true };
     let end = RequestEnd {
         cpu_us: 5,
         leaving: Some(LeaveReason::Spoilt),

@@ -20,7 +20,9 @@ pub static ROWS: &[Row] = rows![
     .of("mod_headers.c")
     .because("responses have the necessary headers"),
     "Changes a header of responses. As in httpd, headers are in two tables, and both are sent: with `always` the second, \
-     which errors have too, and where headers of scripts, of FastCGI and of `err_headers_out` are. `note` copies it to a note, for `%{name}n` of a LogFormat and \
+     which errors have too, and where headers of scripts, of FastCGI and of `err_headers_out` are. \
+     A rule of either table reaches the headers of a PSGI application, `Set-Cookie` too: under httpd their table depends on \
+     the server of the application and on the status, and a rule for security must not depend on that. `note` copies it to a note, for `%{name}n` of a LogFormat and \
      for expressions. `%t` is the time of the request, `%D` its duration, \
      `%l` the load averages, `%i` and `%b` the percentage of idle and busy workers, `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl; a value that begins with `expr=` is a text of expressions.",
     words(

@@ -68,7 +68,7 @@ impl RequestContext {
         let fields: Vec<_> = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
         let always = response.extensions_mut().get_or_insert_default::<AlwaysHeaders>();
         for (name, value) in fields {
-            always.0.append(name, value);
+            always.fields.append(name, value);
         }
     }
 

@@ -70,11 +70,11 @@ fn is_in_parts(file: &Response<BodySource>) -> bool {
     file.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"))
 }
 
-/// The reason phrase, the spelling of names and the fields of `err_headers_out` as extensions. An invalid phrase is
+/// The reason phrase, the spelling of names and the fields that `Header always` reaches as extensions. An invalid phrase is
 /// ignored, not treated as an error.
 fn extensions(head: &Head) -> Result<Extensions, BadHead> {
     let mut extensions = Extensions::new();
-    if head.always > 0 {
+    if head.always > 0 || head.is_shared {
         extensions.insert(always(head)?);
     }
     if !head.reason.is_empty()
@@ -89,12 +89,12 @@ fn extensions(head: &Head) -> Result<Extensions, BadHead> {
     Ok(extensions)
 }
 
-/// The fields of `err_headers_out`.
+/// The fields of `err_headers_out`, or of PSGI.
 fn always(head: &Head) -> Result<AlwaysHeaders, BadHead> {
     let first = head.headers.len().saturating_sub(head.always.into());
-    let mut always = AlwaysHeaders::default();
+    let mut always = AlwaysHeaders { is_shared: head.is_shared, ..AlwaysHeaders::default() };
     for (name, value) in head.headers.get(first..).unwrap_or_default() {
-        always.0.append(header_name(name)?, header_value(value.clone())?);
+        always.fields.append(header_name(name)?, header_value(value.clone())?);
     }
     Ok(always)
 }

@@ -2,7 +2,8 @@
 //! `Header always` the second, and both are sent.
 //!
 //! Fields of scripts and of `err_headers_out` are in the second. Those of the server's own pages are in the first,
-//! which `Header` does not change for such a page.
+//! which `Header` does not change for such a page. Rules of both reach the fields of a PSGI application: under httpd
+//! their table depends on the program between the two, and for Plack's handlers of mod_perl on the status.
 
 use http::header::{CONTENT_TYPE, HeaderMap};
 
@@ -16,13 +17,17 @@ pub struct HeaderTables {
     pub success: HeaderMap,
     /// Of `Header always`.
     pub always: HeaderMap,
+    /// Whether rules of `Header always` reach the names of the first table too.
+    is_shared: bool,
 }
 
 impl HeaderTables {
     /// Divides the headers of a response.
     pub fn of(headers: HeaderMap, always: Option<&AlwaysHeaders>) -> HeaderTables {
-        let Some(AlwaysHeaders(known)) = always.filter(|known| !known.0.is_empty()) else {
-            return HeaderTables { success: headers, always: HeaderMap::new() };
+        let is_shared = always.is_some_and(|always| always.is_shared);
+        let known = always.map(|always| &always.fields).filter(|known| !known.is_empty() && !is_shared);
+        let Some(known) = known else {
+            return HeaderTables { success: headers, always: HeaderMap::new(), is_shared };
         };
         let mut tables = HeaderTables::default();
         for (name, value) in &headers {
@@ -35,15 +40,18 @@ impl HeaderTables {
 
     /// The table that a rule for this name changes. A response has one Content-Type.
     pub fn of_rule(&mut self, always: bool, name: &str) -> &mut HeaderMap {
-        if always && name != CONTENT_TYPE.as_str() { &mut self.always } else { &mut self.success }
+        let is_first = !always || name == CONTENT_TYPE.as_str() || (self.is_shared && self.success.contains_key(name));
+        if is_first { &mut self.success } else { &mut self.always }
     }
 
     /// Adds the fields of each table whose names it does not have.
     pub fn add_missing(&mut self, added: &HeaderTables) {
-        for (table, added) in [(&mut self.success, &added.success), (&mut self.always, &added.always)] {
-            let missing: Vec<_> = added.iter().filter(|(name, _)| !table.contains_key(*name)).collect();
-            for (name, value) in missing {
-                table.append(name.clone(), value.clone());
+        for (always, added) in [(true, &added.always), (false, &added.success)] {
+            for name in added.keys() {
+                let table = self.of_rule(always, name.as_str());
+                if !table.contains_key(name) {
+                    table.extend(added.get_all(name).iter().map(|value| (name.clone(), value.clone())));
+                }
             }
         }
     }

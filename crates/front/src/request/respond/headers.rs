@@ -132,10 +132,9 @@ pub fn complete(context: &RequestContext, of: CompletedResponse<'_>, headers: &m
     let mut tables = HeaderTables::of(std::mem::take(headers), of.always);
     let fields = context.take_fields();
     let is_negotiated = fields.iter().any(|(name, _)| name.as_str() == "tcn");
-    tracking::track(context, &mut tables.always, &rules.tracking);
+    tracking::track(context, &mut tables, &rules.tracking);
     for (name, value) in fields {
-        let table = if name == SET_COOKIE { &mut tables.always } else { &mut tables.success };
-        table.append(name, value);
+        tables.of_rule(name == SET_COOKIE, name.as_str()).append(name, value);
     }
     if let Some(Some(charset)) = &rules.types.default_charset {
         add_charset(&mut tables.success, charset);

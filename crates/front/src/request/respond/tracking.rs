@@ -5,13 +5,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use chrono::{DateTime, Utc};
 use http::header::{COOKIE, HeaderMap, HeaderName, HeaderValue, SET_COOKIE};
 
+use super::header_tables::HeaderTables;
 use crate::request::context::RequestContext;
 use config::response::tracking::{CookieStyle, Tracking};
 
 const SET_COOKIE_2: HeaderName = HeaderName::from_static("set-cookie2");
 
 /// Adds the cookie to the response's headers, unless the client has one.
-pub fn track(context: &RequestContext, headers: &mut HeaderMap, rules: &Tracking) {
+pub fn track(context: &RequestContext, tables: &mut HeaderTables, rules: &Tracking) {
     let name = rules.name.as_deref().unwrap_or("Apache");
     if rules.on != Some(true) || has_cookie(&context.head.headers, name) {
         return;
@@ -21,7 +22,7 @@ pub fn track(context: &RequestContext, headers: &mut HeaderMap, rules: &Tracking
     let micros = context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros());
     let cookie = format!("{name}={}.{micros}; path=/{}", context.remote().ip, attributes(rules, style));
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        headers.append(header, cookie);
+        tables.of_rule(true, header.as_str()).append(header, cookie);
     }
 }
 

@@ -5,6 +5,8 @@
 mod access;
 /// Freshness lifetime and age of a response.
 mod freshness;
+/// `Header` and `Header always`.
+mod header_tables;
 /// Cache keys: no part of a request changes another client's response.
 mod keys;
 /// One cache for HTTP/1 and HTTP/2, and for all threads.

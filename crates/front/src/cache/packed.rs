@@ -41,6 +41,7 @@ mod tests {
     use http::{HeaderMap, StatusCode};
 
     use super::*;
+    use crate::base::response_facts::AlwaysHeaders;
     use crate::cache::StoreLookup;
     use crate::cache::forms::Forms;
     use crate::cache::key::Key;
@@ -52,9 +53,10 @@ mod tests {
         let (cache, none) = (Arc::new(Cache::new(100_000)), HeaderMap::new());
         let key = Key { resource: b"a"[..].into(), asked: Vec::new() };
         let terms = Terms { lifetime: Duration::from_secs(60), ..Terms::default() };
-        let (headers, body, forms) = (none.clone(), Bytes::from_static(b"page"), Forms::default());
+        let (headers, always) = (none.clone(), AlwaysHeaders::default());
+        let (status, body, forms) = (StatusCode::OK, Bytes::from_static(b"page"), Forms::default());
         let answer =
-            CachedResponse { status: StatusCode::OK, reason: None, headers, body, forms, terms, since: Instant::now() };
+            CachedResponse { status, reason: None, headers, always, body, forms, terms, since: Instant::now() };
         cache.keep(&key, &none, Arc::new(answer));
         let found = || match cache.find(&key, &none) {
             StoreLookup::Response(kept) => Some(Packing::new(&cache, &kept)),

@@ -10,6 +10,7 @@ use hyper::ext::ReasonPhrase;
 use super::control::RequestControl;
 use super::forms::Forms;
 use super::terms::Terms;
+use crate::base::response_facts::AlwaysHeaders;
 
 /// A cached response with the headers that its program sent. Headers from the configuration are added for each client.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct CachedResponse {
     pub reason: Option<ReasonPhrase>,
     /// Includes Date; headers for a single client are left out.
     pub headers: HeaderMap,
+    /// Those of `headers` that rules of `Header always` reach.
+    pub always: AlwaysHeaders,
     pub body: Bytes,
     /// The body in other content codings.
     pub forms: Forms,
@@ -97,14 +100,15 @@ impl CachedResponse {
 
     /// Estimated memory in bytes, without the compressed forms.
     pub fn size(&self) -> usize {
-        size(&self.headers, self.body.len())
+        size([&self.headers, &self.always.fields], self.body.len())
     }
 }
 
-/// Estimated memory in bytes of a response with these headers and a body of `body` bytes.
-pub fn size(headers: &HeaderMap, body: usize) -> usize {
+/// Estimated memory in bytes of a response with these headers, those of `Header always` once more, and a body of `body`
+/// bytes.
+pub fn size(headers: [&HeaderMap; 2], body: usize) -> usize {
     let header = |(name, value): (&http::HeaderName, &HeaderValue)| name.as_str().len() + value.len() + PER_HEADER;
-    PER_ANSWER + body + headers.iter().map(header).sum::<usize>()
+    PER_ANSWER + body + headers.into_iter().flatten().map(header).sum::<usize>()
 }
 
 #[cfg(test)]
@@ -117,6 +121,7 @@ mod tests {
             status: StatusCode::OK,
             reason: None,
             headers: HeaderMap::new(),
+            always: AlwaysHeaders::default(),
             body: Bytes::new(),
             forms: Forms::default(),
             terms: Terms { lifetime: seconds(lifetime), initial_age: seconds(age), ..terms },

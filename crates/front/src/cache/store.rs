@@ -204,6 +204,7 @@ mod tests {
     use http::header::{ACCEPT_LANGUAGE, HeaderValue};
 
     use super::*;
+    use crate::base::response_facts::AlwaysHeaders;
     use crate::cache::forms::Forms;
     use crate::cache::terms::Terms;
 
@@ -217,8 +218,8 @@ mod tests {
         let terms = Terms { lifetime: Duration::from_secs(60), vary: vary.to_vec(), ..Terms::default() };
         let body = Bytes::from(vec![b'x'; body]);
         let (status, headers) = (StatusCode::OK, HeaderMap::new());
-        let forms = Forms::default();
-        Arc::new(CachedResponse { status, reason: None, headers, body, forms, terms, since: Instant::now() })
+        let (always, forms) = (AlwaysHeaders::default(), Forms::default());
+        Arc::new(CachedResponse { status, reason: None, headers, always, body, forms, terms, since: Instant::now() })
     }
 
     fn has(store: &mut VariantStore, key: &Key, headers: &HeaderMap) -> bool {

@@ -8,6 +8,7 @@ use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::events::Event;
 use super::{Visit, asked};
+use crate::base::response_facts::AlwaysHeaders;
 use crate::cache::StoredResponse;
 use crate::cache::conditions::{allow_range, is_current};
 use crate::cache::packed::Packing;
@@ -35,6 +36,9 @@ impl Visit<'_> {
         if let Some(reason) = answer.reason.clone() {
             response.extensions_mut().insert(reason);
         }
+        if !answer.always.is_empty() {
+            response.extensions_mut().insert(answer.always.clone());
+        }
         let response = self.unless_current(response);
         if response.status() == StatusCode::OK { self.part(response, answer) } else { response }
     }
@@ -46,7 +50,9 @@ impl Visit<'_> {
         }
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = BodySource::Empty;
+        let always = response.extensions_mut().remove::<AlwaysHeaders>();
         response.extensions_mut().clear();
+        always.map(|always| response.extensions_mut().insert(always));
         for name in [CONTENT_TYPE, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_DISPOSITION, CONTENT_RANGE] {
             response.headers_mut().remove(name);
         }

@@ -5,11 +5,8 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
-use http::header::{
-    AGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, DATE, HeaderValue, SET_COOKIE,
-    TRANSFER_ENCODING,
-};
-use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
+use http::header::{AGE, DATE, HeaderValue, SET_COOKIE};
+use http::{HeaderMap, Method, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use super::events::Event;
@@ -51,42 +48,14 @@ impl Visit<'_> {
         }
     }
 
-    /// Updates a stale response with the headers of a 304 (RFC 9111, section 3.2).
-    /// Returns the updated response, and the Set-Cookie headers for this client only.
-    pub fn renew(&self, stale: &CachedResponse, fresh: &HeaderMap) -> (Arc<CachedResponse>, HeaderMap) {
-        const OF_THE_BODY: [HeaderName; 6] =
-            [AGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, TRANSFER_ENCODING];
-        let mut headers = stale.headers.clone();
-        headers.remove(DATE);
-        for name in fresh.keys().filter(|name| !OF_THE_BODY.contains(name) && **name != SET_COOKIE) {
-            headers.remove(name);
-            headers.extend(fresh.get_all(name).iter().map(|value| (name.clone(), value.clone())));
-        }
-        let terms = self.terms(stale.status, &headers, None);
-        let is_kept = terms.is_ok();
-        let terms = terms.unwrap_or_default();
-        let headers = to_keep(headers, &terms);
-        let (status, reason, body) = (stale.status, stale.reason.clone(), stale.body.clone());
-        let answer = Arc::new(CachedResponse {
-            status,
-            reason,
-            headers,
-            body,
-            forms: Forms::default(),
-            terms,
-            since: Instant::now(),
-        });
-        match is_kept {
-            true => self.cache.keep(&self.key, &self.head.headers, answer.clone()),
-            false => self.forget(),
-        }
-        let own = fresh.get_all(SET_COOKIE).iter().map(|cookie| (SET_COOKIE, cookie.clone())).collect();
-        (answer, own)
-    }
-
     /// The terms on which a response with these headers is stored. Headers from the configuration count, too, for
     /// example `Header set Cache-Control` and `ExpiresActive`.
-    fn terms(&self, status: StatusCode, headers: &HeaderMap, always: Option<&AlwaysHeaders>) -> Result<Terms, Unfit> {
+    pub(super) fn terms(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        always: Option<&AlwaysHeaders>,
+    ) -> Result<Terms, Unfit> {
         if self.head.method != Method::GET {
             return Err("the method is not GET");
         }
@@ -115,11 +84,13 @@ impl Visit<'_> {
 
     /// Whether the response is below the size limit, as far as its length is known.
     fn fits(&self, response: &Response<BodySource>) -> Result<(), Unfit> {
+        let none = HeaderMap::new();
         let body = match response.body() {
             BodySource::Empty => 0,
             body => body.length().unwrap_or(0),
         };
-        let size = response::size(response.headers(), usize::try_from(body).unwrap_or(usize::MAX / 2));
+        let always = response.extensions().get().map_or(&none, |always: &AlwaysHeaders| &always.fields);
+        let size = response::size([response.headers(), always], usize::try_from(body).unwrap_or(usize::MAX / 2));
         if size as u64 > self.rules().largest { Err("the response is larger than CacheMaxFileSize") } else { Ok(()) }
     }
 
@@ -137,6 +108,7 @@ impl Visit<'_> {
             status: head.status,
             reason: head.extensions.get::<ReasonPhrase>().cloned(),
             headers: to_keep(head.headers.clone(), &terms),
+            always: always_to_keep(head.extensions.get().cloned().unwrap_or_default(), &terms),
             terms,
             leader,
         };
@@ -154,7 +126,7 @@ impl Visit<'_> {
                 if is_of_program {
                     self.context.begin_storing();
                 }
-                let room = self.rules().largest.saturating_sub(response::size(&newcomer.headers, 0) as u64);
+                let room = self.rules().largest.saturating_sub(newcomer.head_size() as u64);
                 tee(body, usize::try_from(room).unwrap_or(usize::MAX), |whole| newcomer.arrives(whole))
             }
         };
@@ -172,14 +144,20 @@ struct ResponseToStore {
     status: StatusCode,
     reason: Option<ReasonPhrase>,
     headers: HeaderMap,
+    always: AlwaysHeaders,
     terms: Terms,
     leader: Option<Leader>,
 }
 
 impl ResponseToStore {
+    /// Estimated memory in bytes without the body.
+    fn head_size(&self) -> usize {
+        response::size([&self.headers, &self.always.fields], 0)
+    }
+
     /// Ends the wait for the body. `None`: it broke off, or is too large to store.
     fn arrives(self, body: Option<Bytes>) {
-        let ResponseToStore { context, cache, key, request, status, reason, headers, terms, leader } = self;
+        let ResponseToStore { context, cache, key, request, status, reason, headers, always, terms, leader } = self;
         if context.is_some_and(|context| context.end_storing()) {
             // A program that notices its client's departure may end its response early. The response looks complete
             // in that case, so it is not stored.
@@ -191,6 +169,7 @@ impl ResponseToStore {
                     status,
                     reason,
                     headers,
+                    always,
                     body,
                     forms: Forms::default(),
                     terms,
@@ -209,14 +188,26 @@ impl ResponseToStore {
 }
 
 /// Removes the headers that are not stored and Age, and adds a missing Date.
-fn to_keep(mut headers: HeaderMap, terms: &Terms) -> HeaderMap {
-    for name in terms.omitted.iter().chain([&AGE]) {
-        headers.remove(name);
-    }
+pub(super) fn to_keep(headers: HeaderMap, terms: &Terms) -> HeaderMap {
+    let mut headers = without_omitted(headers, terms);
     if !headers.contains_key(DATE)
         && let Ok(now) = HeaderValue::from_str(&httpdate::fmt_http_date(SystemTime::now()))
     {
         headers.insert(DATE, now);
+    }
+    headers
+}
+
+/// Like [`to_keep`], for the table of `Header always`.
+pub(super) fn always_to_keep(always: AlwaysHeaders, terms: &Terms) -> AlwaysHeaders {
+    AlwaysHeaders { fields: without_omitted(always.fields, terms), ..always }
+}
+
+/// A cookie is for one client even where a rule removes it from the response: the condition of the rule may not hold
+/// for the next client.
+fn without_omitted(mut headers: HeaderMap, terms: &Terms) -> HeaderMap {
+    for name in terms.omitted.iter().chain([&AGE, &SET_COOKIE]) {
+        headers.remove(name);
     }
     headers
 }

@@ -17,6 +17,7 @@ mod keep;
 pub mod purge;
 pub mod purge_url;
 mod refill;
+mod renew;
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -120,10 +120,10 @@ impl Visit<'_> {
         }
         match &errand.stale {
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
-                let (answer, own) = self.renew(stale, response.headers());
+                let (answer, own) = self.renew(stale, &response.into_parts().0);
                 errand.ends(FlightOutcome::Look);
                 let mut given = self.respond(&answer);
-                given.headers_mut().extend(own);
+                own.add_to(&mut given);
                 self.report(
                     given,
                     Event::Revalidated("conditional cache hit: the program confirmed the stored response"),
@@ -191,7 +191,7 @@ impl Visit<'_> {
         match &errand.stale {
             Some(stale) if asked::is_about_another(&response, Some(stale)) => self.forget(),
             Some(stale) if response.status() == StatusCode::NOT_MODIFIED => {
-                self.renew(stale, response.headers());
+                self.renew(stale, &response.into_parts().0);
                 errand.ends(FlightOutcome::Look);
             }
             _ if is_failure(response.status()) => errand.ends(FlightOutcome::Failed),

@@ -52,7 +52,9 @@ impl Visit<'_> {
         *response.body_mut() = BodySource::Empty;
         let always = response.extensions_mut().remove::<AlwaysHeaders>();
         response.extensions_mut().clear();
-        always.map(|always| response.extensions_mut().insert(always));
+        if let Some(always) = always {
+            response.extensions_mut().insert(always);
+        }
         for name in [CONTENT_TYPE, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_DISPOSITION, CONTENT_RANGE] {
             response.headers_mut().remove(name);
         }

@@ -25,6 +25,29 @@ fn a_type_of_programs_makes_programs() {
 }
 
 #[test]
+fn an_inner_type_replaces_a_type_of_programs() {
+    let folders = ["up", "force", "add", "own", "all/text", "programs"];
+    let site = folders.iter().fold(Site::new(), |site, folder| site.script(&format!("htdocs/{folder}/a.cgi"), PROGRAM));
+    let place = |name: &str, line: &str| format!("<Directory @DIR@/htdocs/{name}>\n{line}\n</Directory>\n");
+    let server = site.file("htdocs/own/.htaccess", "RemoveType .cgi\n").serve(
+        &[
+            place("", "Options ExecCGI\nAddType application/x-httpd-cgi .cgi"),
+            place("up", "RemoveType .cgi"),
+            place("force", "ForceType text/plain"),
+            place("add", "AddType text/plain .cgi"),
+            place("own", "AllowOverride FileInfo"),
+            place("all", "ForceType cgi-script"),
+            place("all/text", "ForceType text/plain"),
+        ]
+        .concat(),
+    );
+    for folder in &folders[..5] {
+        assert_eq!(server.text(&format!("/{folder}/a.cgi")), PROGRAM, "{folder}");
+    }
+    assert_eq!(server.text("/programs/a.cgi"), "ran\n");
+}
+
+#[test]
 fn directives_of_access_within_requirements_apply_to_the_place_around_them() {
     let server = Site::new().file("users", USERS).file("htdocs/a/a.txt", "inside").serve(
         "<Directory @DIR@/htdocs/a>\n<RequireAll>\nRequire all granted\nAuthName \"The place\"\nAuthType Basic\n\

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use config::response::types::Described;
-use config::{Config, Settings};
+use config::{Config, Handler, Settings};
 
 /// The built-in type of an extension in lower case.
 pub fn usual(extension: &str) -> Option<String> {
@@ -15,6 +15,12 @@ pub fn describe(config: &Config, settings: &Settings, file: &Path) -> Described 
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let usual = |extension: &str| config.types.get(extension).cloned().or_else(|| usual(extension));
     settings.response.types.describe(&name, usual)
+}
+
+/// The handler that a file's extensions or its type determine: see [`Settings::handler_of`].
+pub fn handler<'a>(config: &Config, settings: &'a Settings, file: &Path) -> Option<&'a Handler> {
+    let is_usual = |extension: &str| config.types.contains_key(extension) || usual(extension).is_some();
+    settings.handler_of(file, is_usual)
 }
 
 /// The parts of a file's name that determine none of its properties: see

@@ -195,12 +195,13 @@ impl Settings {
         }
     }
 
-    /// The handler that a file's extensions determine, unless `SetHandler` applies.
-    pub fn handler_of(&self, file: &Path) -> Option<&Handler> {
+    /// The handler that a file's extensions or its type determine, unless `SetHandler` applies. `is_usual` returns
+    /// whether an extension has a built-in type.
+    pub fn handler_of(&self, file: &Path, is_usual: impl Fn(&str) -> bool) -> Option<&Handler> {
         if self.named_by == NamedBy::SetHandler {
             return None;
         }
-        self.response.types.handler(&file.file_name()?.to_string_lossy())
+        self.response.types.handler(&file.file_name()?.to_string_lossy(), is_usual)
     }
 
     /// Whether an extension of a file that only the disk shows may name another handler than the path does.

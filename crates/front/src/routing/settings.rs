@@ -5,6 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use config::{Applied, Config, Handler, Settings};
+use files::mime;
 
 use super::{Routes, bytes};
 
@@ -64,7 +65,7 @@ impl Routes {
         let settings = merged.get_or_put(key, || made(config.settings_of(applied, script_alias)));
         // `x.pl/` may be a folder, or a script with PATH_INFO; only the disk decides.
         let is_folder = bytes(file).ends_with(b"/");
-        let Some(handler) = settings.handler_of(file).filter(|_| !is_folder) else { return settings };
+        let Some(handler) = mime::handler(config, &settings, file).filter(|_| !is_folder) else { return settings };
         let key = (applied.sections.clone(), script_alias, overrides, Some(handler.clone()));
         merged.get_or_put(key, || made(settings.with_handler(handler)))
     }

@@ -45,7 +45,7 @@ impl ProgramLocations {
     pub fn of(&self, frame: &Frame) -> Result<Rc<ProgramLocation>, String> {
         let key = LocationKey::of(frame);
         let location = self.by_key(&key)?;
-        match handler_of_file(&location.settings, frame.field(Field::Filename)) {
+        match handler_of_file(&self.config, &location.settings, frame.field(Field::Filename)) {
             Some(handler) => self.by_key(&LocationKey { handler: Some(handler), ..key }),
             None => Ok(location),
         }

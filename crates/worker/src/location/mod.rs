@@ -15,7 +15,8 @@ use libperl::Code;
 use wire::frame::{Field, Flags, Frame};
 
 use config::response::rewrite::ForcedByRule;
-use config::{Handler, Phase, Settings};
+use config::{Config, Handler, Phase, Settings};
+use files::mime;
 
 /// Key that identifies one merged set of settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -49,13 +50,13 @@ impl LocationKey {
 }
 
 /// The handler that the extensions of a request's file determine, if any.
-pub(super) fn handler_of_file(settings: &Settings, file: &[u8]) -> Option<Handler> {
+pub(super) fn handler_of_file(config: &Config, settings: &Settings, file: &[u8]) -> Option<Handler> {
     let mut file = Path::new(OsStr::from_bytes(file));
     if settings.script_alias && settings.handler_depends_on_the_file() {
         // The path after a program's name is PATH_INFO, whose extension does not count.
         file = file.ancestors().find(|above| above.is_file()).unwrap_or(file);
     }
-    settings.handler_of(file).cloned()
+    mime::handler(config, settings, file).cloned()
 }
 
 /// A location's settings, with the resolved Perl code.

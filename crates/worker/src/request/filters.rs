@@ -69,7 +69,9 @@ pub(super) fn filtered_file(at: LocatedRequest<'_>, path: &[u8]) -> Option<i32> 
     if !apache::is_filtered(request) || !reads || !file.is_file() {
         return None;
     }
-    if at.settings().handler_of(file).is_some_and(Handler::is_cgi) || hides_named_file(site, request, file) {
+    if mime::handler(&site.config, at.settings(), file).is_some_and(Handler::is_cgi)
+        || hides_named_file(site, request, file)
+    {
         return Some(403);
     }
     apache::set_file_type(request, &mime::describe(&site.config, at.settings(), file).mime.unwrap_or_default());

@@ -52,7 +52,7 @@ impl Locations {
     /// The settings for a frame's sections and file, cached per worker.
     pub fn get(&self, key: LocationKey, file: &[u8]) -> Result<Rc<ResolvedLocation>, Interrupted> {
         let location = self.by_key(&key)?;
-        match handler_of_file(&location.settings, file) {
+        match handler_of_file(&self.config, &location.settings, file) {
             Some(handler) => self.by_key(&LocationKey { handler: Some(handler), ..key }),
             None => Ok(location),
         }

@@ -139,7 +139,8 @@ impl Search<'_> {
         let url = self.url(root, file).unwrap_or_default();
         let sections = self.config.sections(root.host, &url, file);
         let settings = self.config.settings(&sections, root.is_script_alias);
-        let handler = settings.handler_of(file).unwrap_or(&settings.handler);
+        let is_usual = |extension: &str| self.config.types.contains_key(extension);
+        let handler = settings.handler_of(file, is_usual).unwrap_or(&settings.handler);
         let may_run = root.is_script_alias || settings.options.exec_cgi;
         let mode = settings.program.mode;
         let finds_current_folder =

@@ -94,18 +94,43 @@ impl Types {
         is_known.then_some(unknown)
     }
 
-    /// The handler for a file name, if an extension determines one.
-    pub fn handler(&self, name: &str) -> Option<&Handler> {
-        if self.handlers.is_empty() {
-            return None;
-        }
-        extensions(name).filter_map(|extension| self.handlers.get(&extension)?.as_ref()).last()
+    /// The handler for a file name, if an extension or the type determines one. `is_usual` returns whether an extension
+    /// has a built-in type.
+    pub fn handler(&self, name: &str, is_usual: impl Fn(&str) -> bool) -> Option<&Handler> {
+        let by_extension = || extensions(name).filter_map(|extension| self.handlers.get(&extension)?.as_ref()).last();
+        let named = if self.handlers.is_empty() { None } else { by_extension() };
+        named.or_else(|| (self.have_programs() && self.is_program(name, is_usual)).then_some(&PROGRAM))
     }
 
-    /// All handlers that extensions determine.
+    /// All handlers that extensions and types determine.
     pub fn handlers(&self) -> impl Iterator<Item = &Handler> {
-        self.handlers.values().flatten()
+        self.handlers.values().flatten().chain(self.have_programs().then_some(&PROGRAM))
     }
+
+    /// Whether a file may have a type of programs.
+    fn have_programs(&self) -> bool {
+        let mut added = self.added.iter().filter(|((aspect, _), _)| *aspect == FileAspect::Type);
+        let is_program = |kind: &Option<String>| kind.as_deref().is_some_and(is_of_programs);
+        self.force.as_ref().is_some_and(is_program) || added.any(|(_, kind)| is_program(kind))
+    }
+
+    /// Whether the type of a file is one of programs.
+    fn is_program(&self, name: &str, is_usual: impl Fn(&str) -> bool) -> bool {
+        // Only whether the type is one of programs matters, so that any other name stands for a built-in type.
+        let usual = |extension: &str| is_usual(extension).then(String::new);
+        self.describe(name, usual).mime.as_deref().is_some_and(is_of_programs)
+    }
+}
+
+/// Types by which httpd's mod_cgi knows programs: the type of a file without a handler is its handler.
+const TYPES_OF_PROGRAMS: [&str; 2] = ["cgi-script", "application/x-httpd-cgi"];
+/// The handler of files with such a type.
+static PROGRAM: Handler = Handler::CgiScript;
+
+/// Whether files of a type are programs. Parameters of the type do not count.
+pub fn is_of_programs(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    TYPES_OF_PROGRAMS.iter().any(|known| kind.eq_ignore_ascii_case(known))
 }
 
 fn joined(inner: Option<String>, outer: Option<String>, between: &str) -> Option<String> {
@@ -155,11 +180,34 @@ mod tests {
     fn an_inner_section_cancels_a_handler() {
         let mut types = Types::default();
         types.handlers.insert("pl".into(), Some(Handler::PerlScript));
-        assert_eq!(types.handler("a.pl"), Some(&Handler::PerlScript));
-        assert_eq!(types.handler("a.PL.txt"), Some(&Handler::PerlScript));
+        assert_eq!(types.handler("a.pl", |_| false), Some(&Handler::PerlScript));
+        assert_eq!(types.handler("a.PL.txt", |_| true), Some(&Handler::PerlScript));
         let mut inner = Types::default();
         inner.handlers.insert("pl".into(), None);
         types.merge(&inner);
-        assert_eq!(types.handler("a.pl"), None);
+        assert_eq!(types.handler("a.pl", |_| false), None);
+    }
+
+    #[test]
+    fn a_type_of_programs_is_a_handler_until_another_type_replaces_it() {
+        let of = |kind: Option<&str>| {
+            let mut types = Types::default();
+            types.added.insert((FileAspect::Type, "cgi".into()), kind.map(str::to_owned));
+            types
+        };
+        let is_program = |types: &Types, name: &str| types.handler(name, |extension| extension == "html").is_some();
+        let mut types = of(Some("application/x-httpd-cgi; level=1"));
+        assert!(is_program(&types, "a.cgi") && is_program(&types, "a.cgi.unknown") && is_program(&types, "a.html.cgi"));
+        assert!(!is_program(&types, "a.cgi.html") && !is_program(&types, "a.html"));
+        assert_eq!(types.handlers().count(), 1);
+        for kind in [None, Some("text/plain")] {
+            let mut inner = types.clone();
+            inner.merge(&of(kind));
+            assert!(!is_program(&inner, "a.cgi"), "{kind:?}");
+        }
+        types.force = Some(Some("text/plain".to_owned()));
+        assert!(!is_program(&types, "a.cgi"));
+        types.force = Some(Some("cgi-script".to_owned()));
+        assert!(is_program(&types, "README"));
     }
 }

@@ -3,7 +3,7 @@
 use super::proxy::fastcgi;
 use crate::draft::Draft;
 use crate::model::handler::Handler;
-use crate::model::response::types::FileAspect;
+use crate::model::response::types::{FileAspect, is_of_programs};
 use crate::syntax::source::ValueFile;
 use crate::table::row::{CONTAINERS, FILE_INFO, MANY, Row, SERVER, flag, rows, word, words};
 
@@ -11,7 +11,7 @@ pub static ROWS: &[Row] = rows![
     "mod_mime.c",
     words("AddType", FILE_INFO, "type extension…", 2..=MANY, add_type).because("the common extensions are built in"),
     "The MIME type of files with these extensions. As in httpd, files of the type cgi-script or application/x-httpd-cgi are \
-     programs.",
+     programs, unless a handler is set.",
     word("ForceType", FILE_INFO, "type|None", force).of("core.c").because("extensions determine the type"),
     "The MIME type of all files, regardless of their extensions; `None` cancels it. cgi-script and application/x-httpd-cgi \
      are as in AddType.",
@@ -68,9 +68,6 @@ pub static ROWS: &[Row] = rows![
     "Charset added to responses of type text/html and text/plain without one; On is iso-8859-1.",
 ];
 
-/// The type by which httpd's mod_cgi knows programs.
-const TYPE_OF_PROGRAMS: &str = "application/x-httpd-cgi";
-
 /// A handler by its name in `SetHandler` or `AddHandler`. An `Action` may define an unknown name; otherwise requests
 /// for it fail.
 pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
@@ -96,10 +93,7 @@ fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((kind, charset)) = args.first().map(|first| first.split_once(';').unwrap_or((first, ""))) else {
         return Ok(());
     };
-    if let Some(handler) = handler_of_type(kind) {
-        return add_handler(draft, &[&[handler.to_owned()], &args[1..]].concat());
-    }
-    if !kind.contains('/') {
+    if !kind.contains('/') && !is_of_programs(kind) {
         return Err(format!("expected a MIME type like text/html first, got \"{kind}\""));
     }
     // As in httpd, a charset in the argument remains part of the type.
@@ -143,24 +137,13 @@ fn remove_handler(draft: &mut Draft, extensions: &[String]) -> Result<(), String
     Ok(())
 }
 
-/// The handler that a type names. In httpd the type of a file without a handler is its handler: otherwise a program
-/// with this type would be sent as text.
-fn handler_of_type(kind: &str) -> Option<&'static str> {
-    ["cgi-script", TYPE_OF_PROGRAMS].iter().any(|known| kind.eq_ignore_ascii_case(known)).then_some("cgi-script")
-}
-
 /// `ForceType type|None`
 fn force(draft: &mut Draft, name: &str) -> Result<(), String> {
-    if let Some(name) = handler_of_type(name) {
-        let handler = handler(draft, name)?;
-        let settings = draft.settings();
-        (settings.handler, settings.unsets_handler) = (Some(handler), false);
-        return Ok(());
-    }
-    if !name.contains('/') && !name.eq_ignore_ascii_case("none") {
+    let is_none = name.eq_ignore_ascii_case("none");
+    if !name.contains('/') && !is_of_programs(name) && !is_none {
         return Err(format!("expected a MIME type like text/html, or None, got \"{name}\""));
     }
-    draft.settings().response.types.force = Some(Some(name.to_owned()).filter(|name| name.contains('/')));
+    draft.settings().response.types.force = Some((!is_none).then(|| name.to_owned()));
     Ok(())
 }
 

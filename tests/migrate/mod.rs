@@ -10,6 +10,8 @@ mod conditions;
 mod debian;
 /// `.htaccess` files and the patch for them.
 mod htaccess;
+/// What the patch for `.htaccess` files must never do.
+mod htaccess_patch;
 /// Files that the old server included, by lines of all kinds.
 mod includes;
 /// Places that modules in C had closed, or whose files were sources of a program.

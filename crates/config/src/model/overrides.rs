@@ -90,7 +90,7 @@ impl Overrides {
     }
 
     /// Whether `.htaccess` files may have SetHandler and AddHandler.
-    pub(crate) fn lets_handlers_be_set(self) -> bool {
+    pub fn lets_handlers_be_set(self) -> bool {
         self.has(Class::FILE_INFO)
     }
 

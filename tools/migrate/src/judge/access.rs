@@ -55,7 +55,7 @@ pub fn restricts(name: &str) -> bool {
 pub fn instead_of(name: &str, args: &[String], around: &[String]) -> Option<Vec<String>> {
     let name = name.to_ascii_lowercase();
     if name == "require" {
-        let is_inverted = around.iter().any(|section| section == "requirenone");
+        let is_inverted = around.iter().filter(|section| *section == "requirenone").count() % 2 == 1;
         return Some(vec![if is_inverted { "Require all granted" } else { "Require all denied" }.to_owned()]);
     }
     let is_optional =
@@ -119,6 +119,10 @@ mod tests {
         assert_eq!(instead("AuthFormLocation", "x", &["virtualhost"]), "");
         assert_eq!(instead("Require", "external-group", &["location", "requireany"]), "Require all denied");
         assert_eq!(instead("Require", "external-group", &["location", "requirenone"]), "Require all granted");
+        assert_eq!(
+            instead("Require", "x", &["location", "requirenone", "requireall", "requirenone"]),
+            "Require all denied"
+        );
         assert_eq!(instead("AllowOverrideList", "x", &["directory"]), "");
         assert_eq!(instead("Substitute", "x", &["location"]), "");
     }

@@ -7,7 +7,8 @@ use config::parse::{ConfigReader, ParserSource};
 use config::{At, Config, Directive, LineReader};
 
 use super::access;
-use super::htaccess_edits;
+use super::htaccess_edits::{self, ReadHtaccess};
+use super::htaccess_patch;
 use super::includes::UNDECIDED;
 use super::ledger::{Ledger, LineVerdict};
 use super::lines::sends_php;
@@ -25,13 +26,14 @@ pub struct BesideResult {
 
 /// Adds what a request for the folders would report.
 pub fn judge(config: &Config, modules: &OldModules, ledger: &mut Ledger) -> BesideResult {
-    let mut judge = HtaccessJudge { config, modules, ledger, result: BesideResult::default() };
+    let mut judge = HtaccessJudge { config, modules, ledger, result: BesideResult::default(), read: Vec::new() };
     let left_out = search(config, &mut |found| judge.read(&found));
     if left_out.limit.is_some() {
         let sentence = "the document roots are large: not all .htaccess files were checked";
         judge.ledger.add(LineVerdict::of_site(sentence));
     }
-    judge.result
+    let HtaccessJudge { result, read, .. } = judge;
+    BesideResult { changed: htaccess_patch::settle(read, ledger), ..result }
 }
 
 struct HtaccessJudge<'a> {
@@ -39,6 +41,7 @@ struct HtaccessJudge<'a> {
     modules: &'a OldModules,
     ledger: &'a mut Ledger,
     result: BesideResult,
+    read: Vec<ReadHtaccess>,
 }
 
 impl HtaccessJudge<'_> {
@@ -72,7 +75,7 @@ impl HtaccessJudge<'_> {
             self.ledger.add(LineVerdict::open(&at(line), sentence, None));
             self.result.closed.extend(close.unwrap_or_else(|| vec![UNDECIDED.to_owned()]));
         }
-        self.result.changed.extend(htaccess_edits::mend(self.config, found, text, self.ledger));
+        self.read.push(htaccess_edits::mend(self.config, found, text));
     }
 }
 

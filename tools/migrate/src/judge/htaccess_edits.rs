@@ -1,51 +1,88 @@
 //! Changed copies of `.htaccess` files. The files themselves belong to the documents and to the old server.
 
+use std::path::PathBuf;
+
 use compat::htaccess::FoundHtaccess;
 use config::{At, Config, ConfigError};
 
 use super::access;
 use super::applications::ProgramLines;
-use super::ledger::{Ledger, LineVerdict};
+use super::htaccess_sections::refused_by_requirements;
+use super::ledger::{Ledger, LineVerdict, without_help};
 use super::macros::PlacedLine;
 use super::messages;
+use super::rewrite::RewriteLines;
 use crate::naming::can_be_named;
-use crate::write::{Copies, HTACCESS_PATCH, HtaccessCopy, LineEdit};
+use crate::write::{Copies, LineEdit};
 
 /// Maximum number of messages about one file.
 const MAX_MESSAGES: usize = 20;
 /// Maximum number of times that a copy is read again: each time may show errors that others had hidden.
 const MAX_ROUNDS: usize = 5;
 
-/// Adds a verdict for each line with an error. Returns the changed copy, if the lines can be changed.
-pub fn mend(config: &Config, found: &FoundHtaccess<'_>, text: &str, ledger: &mut Ledger) -> Option<HtaccessCopy> {
+/// A `.htaccess` file as it is read for one place.
+pub struct ReadHtaccess {
+    pub file: PathBuf,
+    /// The file without links.
+    pub real: PathBuf,
+    /// The lines with errors.
+    pub errors: Vec<LineVerdict>,
+    /// The changes of lines.
+    pub edits: Vec<LineVerdict>,
+    pub result: ReadResult,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum ReadResult {
+    /// The file has no errors.
+    Valid,
+    /// Only a person can mend the file.
+    Open,
+    /// The changed text has no errors.
+    Mended { old: String, new: String },
+}
+
+/// Reads a file, and changes its lines with errors in a copy.
+pub fn mend(config: &Config, found: &FoundHtaccess<'_>, text: &str) -> ReadHtaccess {
     // The text of a file that is no UTF-8 has other bytes than the file.
     let is_exact = std::fs::read(found.file).is_ok_and(|bytes| bytes == text.as_bytes());
-    let real = found.file.canonicalize().ok().filter(|real| is_exact && can_be_named(real));
+    let real = found.file.canonicalize().unwrap_or_else(|_| found.file.to_owned());
     let mut copies = Copies::of_one(found.file, text, access::restricts);
-    let judge = HtaccessLines { found, changes: real.is_some(), programs: ProgramLines::of(&copies) };
-    let mut now = text.to_owned();
+    let judge = HtaccessLines {
+        found,
+        changes: is_exact && can_be_named(&real),
+        programs: ProgramLines::of(&copies),
+        rules: RewriteLines::of(&copies),
+    };
+    let errors_of = |text: &str| {
+        let read = config.htaccess_or_all_errors(found.folder, found.file, text, found.allowed);
+        read.err().unwrap_or_default()
+    };
+    let (mut errors, mut ledger, mut now) = (Ledger::default(), Ledger::default(), text.to_owned());
+    let mut left = errors_of(&now);
     for _ in 0..MAX_ROUNDS {
-        let errors = config.htaccess_or_all_errors(found.folder, found.file, &now, found.allowed).err();
         let mut is_changed = false;
-        for error in errors.iter().flatten().take(MAX_MESSAGES) {
-            if let Some(verdict) = judge.verdict(error, &copies) {
-                let changes = verdict.edit.is_some();
-                is_changed |= ledger.adds(verdict) && changes;
+        for error in left.iter().take(MAX_MESSAGES) {
+            let Some(place) = judge.place(error, &copies) else { continue };
+            // A message about a line that has been changed is not about the file.
+            if !ledger.knows(&place.directive.at) {
+                errors.add(LineVerdict::open(&place.directive.at, without_help(&error.message), None));
             }
+            let edits = judge.edits(&error.message, &place, &copies, &ledger);
+            edits.into_iter().for_each(|edit| is_changed |= ledger.adds(edit));
         }
         if !is_changed {
             break;
         }
         now = copies.edit_one(&ledger.edits());
+        left = errors_of(&now);
     }
-    let real = real?;
-    // The changed file needs no word about its change.
-    (now != text).then(|| HtaccessCopy { file: real, old: text.to_owned(), new: now.replace(&until_patched(), "") })
-}
-
-/// End of the sentence about a line that the patch changes.
-fn until_patched() -> String {
-    format!("; requests below are answered 500 until it is changed: {HTACCESS_PATCH} does it")
+    let result = match (left.is_empty(), now == text) {
+        (true, true) => ReadResult::Valid,
+        (true, false) => ReadResult::Mended { old: text.to_owned(), new: now },
+        (false, _) => ReadResult::Open,
+    };
+    ReadHtaccess { file: found.file.to_owned(), real, errors: errors.verdicts, edits: ledger.verdicts, result }
 }
 
 struct HtaccessLines<'a> {
@@ -53,28 +90,33 @@ struct HtaccessLines<'a> {
     /// Whether lines can be changed.
     changes: bool,
     programs: ProgramLines,
+    rules: RewriteLines,
 }
 
 impl HtaccessLines<'_> {
-    fn verdict(&self, error: &ConfigError, copies: &Copies) -> Option<LineVerdict> {
+    /// The line of the file that an error is about.
+    fn place(&self, error: &ConfigError, copies: &Copies) -> Option<PlacedLine> {
         let line = copies.line_of_one(error.at.as_ref()?.line)?;
         let at = At { file: self.found.file.to_string_lossy().into(), line };
-        let place = messages::place(&error.message, &at, copies);
-        // The old server refused such a line, too.
-        let was_refused = error.message.contains("is not allowed in .htaccess files");
-        let edit = if was_refused || !self.changes { None } else { self.edit(&error.message, &place, copies) };
-        let end = match &edit {
-            Some(_) => until_patched(),
-            None => "; requests below are answered 500 until it is changed".to_owned(),
-        };
-        let sentence = format!("{}{end}", super::ledger::without_help(&error.message));
-        Some(LineVerdict::open(&at, sentence, edit))
+        Some(messages::place(&error.message, &at, copies))
     }
 
-    /// The change of a line; `None` if only a person can decide.
-    fn edit(&self, message: &str, place: &PlacedLine, copies: &Copies) -> Option<LineEdit> {
-        let own = self.programs.of_error(message, place);
-        let edit = own.unwrap_or_else(|| messages::of_error(message, place, copies)).edit?;
-        (edit != LineEdit::Note).then_some(edit)
+    /// The changes of lines because of an error; none if only a person can decide.
+    fn edits(&self, message: &str, place: &PlacedLine, copies: &Copies, ledger: &Ledger) -> Vec<LineVerdict> {
+        // The old server refused such a line, too.
+        if !self.changes || message.contains("is not allowed in .htaccess files") {
+            return Vec::new();
+        }
+        let of_rules = self.rules.of_error(message, &place.directive, ledger);
+        let own = of_rules.or_else(|| Some(vec![self.programs.of_error(message, place)?]));
+        let verdicts = own.unwrap_or_else(|| vec![messages::of_error(message, place, copies)]);
+        if verdicts.iter().any(|verdict| matches!(verdict.edit, None | Some(LineEdit::Note))) {
+            return Vec::new();
+        }
+        let closes = |verdict: &LineVerdict| verdict.edit == Some(LineEdit::Replace(vec![access::CLOSED.to_owned()]));
+        match verdicts.iter().any(closes) && !self.found.allowed.lets_handlers_be_set() {
+            true => refused_by_requirements(message, place, &copies.all[0]),
+            false => verdicts,
+        }
     }
 }

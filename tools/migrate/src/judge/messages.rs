@@ -7,6 +7,7 @@ use master::configuration::Survey;
 
 use super::access;
 use super::applications::ProgramLines;
+use super::htaccess_sections;
 use super::ledger::{Ledger, LineVerdict, without_help};
 use super::macros::{self, MacroLines, PlacedLine};
 use super::positions::Positions;
@@ -94,7 +95,7 @@ fn name_in(message: &str) -> &str {
     message.split([' ', ':']).next().unwrap_or_default()
 }
 
-/// The line that a message is about, in a file of one place.
+/// The line that a message is about, in a `.htaccess` file.
 pub fn place(message: &str, at: &At, copies: &Copies) -> PlacedLine {
     let line = copies.find(&at.file).and_then(|copy| {
         let mut lines = LineReader::new(&copy.text);
@@ -102,7 +103,9 @@ pub fn place(message: &str, at: &At, copies: &Copies) -> PlacedLine {
     });
     let args = line.and_then(|line| split_words(&line.text).ok()).unwrap_or_default().into_iter().skip(1).collect();
     let directive = Directive { name: name_in(message).to_owned(), args, at: at.clone(), section: None };
-    PlacedLine { directive, around: vec!["directory".to_owned()], is_disputed: false }
+    let text = copies.find(&at.file).map_or("", |copy| &copy.text);
+    let (around, is_disputed) = htaccess_sections::around(text, at.line);
+    PlacedLine { directive, around, is_disputed }
 }
 
 /// The verdict about a line with an error.

@@ -9,6 +9,8 @@ mod definitions;
 mod forwarded;
 mod htaccess;
 mod htaccess_edits;
+mod htaccess_patch;
+mod htaccess_sections;
 mod includes;
 mod ledger;
 mod lines;

@@ -31,7 +31,10 @@ use judge::{Ledger, LineVerdict};
 use naming::{can_be_named, unnamable};
 use read::{OldSite, main_file};
 use report::MigrateReport;
-use write::{Copies, FOLDER_NAME, HTACCESS_PATCH, HtaccessCopy, Layout, NewFolder, OWN_FILES, fresh, patch, unit};
+use write::{
+    Copies, FOLDER_NAME, HTACCESS_PATCH, HtaccessCopy, Layout, MODE_OF_SECRETS, NewFolder, OWN_FILES, fresh, mode_of,
+    patch, unit,
+};
 
 /// Maximum number of times that the copies are written: each time may show errors that others had hidden.
 const MAX_ROUNDS: usize = 10;
@@ -165,7 +168,8 @@ fn write_envvars(site: &OldSite, copies: &Copies, folder: &mut NewFolder) -> any
     let Ok((_, bytes)) = config::regular::read(&old, 64 << 10) else { return Ok(()) };
     let instance = old.parent().and_then(Path::to_str).and_then(|folder| folder.strip_prefix("/etc/apache2-"));
     let suffix = instance.map(|name| format!("SUFFIX=-{name}\n")).unwrap_or_default();
-    folder.write(&copies.main().with_file_name("envvars"), &(suffix + &String::from_utf8_lossy(&bytes)))
+    let text = suffix + &String::from_utf8_lossy(&bytes);
+    folder.write_as(&copies.main().with_file_name("envvars"), &text, mode_of(&old))
 }
 
 /// The changes of `.htaccess` files. The files stay as they are: the old server reads them, too.
@@ -182,7 +186,8 @@ fn write_htaccess(changed: &[HtaccessCopy], ledger: &mut Ledger, folder: &mut Ne
     ledger.add(LineVerdict::of_site(format!(
         "{count} changes: read {HTACCESS_PATCH}; when the old server has stopped, run patch -d / -p1 < {to_run}"
     )));
-    folder.write(&to, &patch(changed))
+    // The lines of the files may be secrets.
+    folder.write_as(&to, &patch(changed), MODE_OF_SECRETS)
 }
 
 /// Result of `cameleer check`.

@@ -1,6 +1,7 @@
 //! The copies of all files. A link of the old folder becomes a link to the copy of its file.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ use crate::read::OldFile;
 /// Names in the new folder that `migrate` itself writes: the unit, the report as text and as HTML, the changes of
 /// `.htaccess` files.
 pub const OWN_FILES: [&str; 4] = ["cameleer.service", "report.txt", "report.html", HTACCESS_PATCH];
+
+/// Permissions of a file that only its owner may read.
+pub const MODE_OF_SECRETS: u32 = 0o600;
 
 /// A file of the old configuration and its copy.
 pub struct FileCopy {
@@ -146,7 +150,7 @@ impl Copies {
         for (index, copy) in self.all.iter_mut().enumerate() {
             let own = of_copy.remove(&index).unwrap_or_default();
             let edited = edit::apply(&copy.text, &copy.outline, if index == 0 { head } else { &[] }, &own);
-            to.write(&copy.place, &edited.text)?;
+            to.write_as(&copy.place, &edited.text, mode_of(&copy.real))?;
             for link in &copy.links {
                 to.link(link, &relative(link.parent().unwrap_or(Path::new("/")), &copy.place))?;
             }
@@ -154,6 +158,11 @@ impl Copies {
         }
         Ok(())
     }
+}
+
+/// The permissions of a file.
+pub fn mode_of(file: &Path) -> u32 {
+    std::fs::metadata(file).map_or(MODE_OF_SECRETS, |found| found.permissions().mode())
 }
 
 /// The place of the file's contents: that of the link's target, if the target is below the old folder.

@@ -8,7 +8,7 @@ mod patch;
 mod target;
 pub mod unit;
 
-pub use copies::{Copies, FileCopy, OWN_FILES};
+pub use copies::{Copies, FileCopy, MODE_OF_SECRETS, OWN_FILES, mode_of};
 pub use edit::LineEdit;
 pub use layout::Layout;
 pub use patch::{HTACCESS_PATCH, HtaccessCopy, patch};

@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 use toolkit::Misuse;
 
 use crate::naming::{can_be_named, unnamable};
+
+/// Permissions of a file that all may read and write, as the umask allows.
+const MODE: u32 = 0o666;
 
 /// A folder whose files are all ours.
 #[derive(Debug)]
@@ -73,15 +76,21 @@ impl NewFolder {
 
     /// Writes a file below the folder. A file that this run has written may be written again.
     pub fn write(&mut self, place: &Path, text: &str) -> anyhow::Result<()> {
-        self.try_to_write(place, text).with_context(|| place.display().to_string())
+        self.write_as(place, text, MODE)
     }
 
-    fn try_to_write(&mut self, place: &Path, text: &str) -> std::io::Result<()> {
+    /// As [`NewFolder::write`]. `mode`: the permissions of a new file, less those of the umask. A copy of a file with
+    /// secrets is for the same readers as the file.
+    pub fn write_as(&mut self, place: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
+        self.try_to_write(place, text, mode & MODE).with_context(|| place.display().to_string())
+    }
+
+    fn try_to_write(&mut self, place: &Path, text: &str, mode: u32) -> std::io::Result<()> {
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder)?;
         }
         let is_new = self.written.insert(place.to_owned());
-        let mut file = File::options().write(true).create_new(is_new).truncate(!is_new).open(place)?;
+        let mut file = File::options().write(true).mode(mode).create_new(is_new).truncate(!is_new).open(place)?;
         file.write_all(text.as_bytes())
     }
 

@@ -81,3 +81,16 @@ fn a_handler_and_code_have_files_beside_them() {
     let server = site().run(["-e", APP, "--static", "public"]);
     assert_eq!(server.text("/style.css") + &server.text("/"), "b { }app|GET|/");
 }
+
+#[test]
+fn a_folder_with_the_program_in_it_is_named_in_a_warning() {
+    let warning = "so clients can read the files beside it with endings such as .json";
+    let site = || site().file("config.json", "{}");
+    for server in [site().run(["--static", ".", "app.psgi"]), site().run(["--static", "."])] {
+        assert_eq!(server.text("/config.json"), "{}");
+        assert!(server.log().contains(warning), "{}", server.log());
+    }
+    let server = site().run(["--static", "public", "app.psgi"]);
+    assert_eq!(server.text("/config.json"), "app|GET|/config.json");
+    assert!(!server.log().contains(warning), "{}", server.log());
+}

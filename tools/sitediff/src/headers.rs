@@ -1,9 +1,11 @@
 //! Response headers in a form in which two servers can be compared.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{DATE, HeaderMap, HeaderName, HeaderValue};
 
+use super::cookies::cookie;
 use super::normalized::without_address;
 use bench::RequestTarget;
 
@@ -30,21 +32,32 @@ pub type ComparedHeaders = BTreeMap<String, String>;
 /// The headers of a response that are compared.
 pub fn compared(headers: &HeaderMap, ignored: &[HeaderName], server: &RequestTarget) -> ComparedHeaders {
     let is_compared = |name: &&HeaderName| !NOT_COMPARED.contains(&name.as_str()) && !ignored.contains(name);
+    let date = headers.get(DATE).and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+    let response = ResponseOf { server, date: date.unwrap_or_else(SystemTime::now) };
     let value = |name: &HeaderName| {
-        let values: Vec<String> = headers.get_all(name).iter().map(|value| one(name.as_str(), value, server)).collect();
+        let values: Vec<String> =
+            headers.get_all(name).iter().map(|value| response.one(name.as_str(), value)).collect();
         values.join("; and ")
     };
     headers.keys().filter(is_compared).map(|name| (name.as_str().to_owned(), value(name))).collect()
 }
 
-fn one(name: &str, value: &HeaderValue, server: &RequestTarget) -> String {
-    let text = String::from_utf8_lossy(value.as_bytes());
-    match name {
-        _ if PRESENT.contains(&name) => "present".to_owned(),
-        "vary" => sorted(&text.to_ascii_lowercase()),
-        "content-type" => text.to_ascii_lowercase().replace("; ", ";"),
-        "set-cookie" => cookie(&text),
-        _ => without_address(&text, server),
+/// The server of a response, and the response's time.
+struct ResponseOf<'a> {
+    server: &'a RequestTarget,
+    date: SystemTime,
+}
+
+impl ResponseOf<'_> {
+    fn one(&self, name: &str, value: &HeaderValue) -> String {
+        let text = String::from_utf8_lossy(value.as_bytes());
+        match name {
+            _ if PRESENT.contains(&name) => "present".to_owned(),
+            "vary" => sorted(&text.to_ascii_lowercase()),
+            "content-type" => text.to_ascii_lowercase().replace("; ", ";"),
+            "set-cookie" => cookie(&text, self.date),
+            _ => without_address(&text, self.server),
+        }
     }
 }
 
@@ -55,30 +68,6 @@ fn sorted(list: &str) -> String {
     names.join(", ")
 }
 
-/// A cookie without its value and its times, which differ from visit to visit. Whether it outlives the browser, or is
-/// removed, remains.
-fn cookie(text: &str) -> String {
-    let (pair, attributes) = text.split_once(';').unwrap_or((text, ""));
-    let name = pair.split('=').next().unwrap_or_default();
-    let attributes = attributes.split(';').map(|attribute| attribute.trim().to_ascii_lowercase());
-    let (times, mut kept): (Vec<String>, Vec<String>) = attributes
-        .filter(|attribute| !attribute.is_empty())
-        .partition(|attribute| attribute.starts_with("expires=") || attribute.starts_with("max-age="));
-    if !times.is_empty() {
-        kept.push(if times.iter().any(|time| is_over(time)) { "removed" } else { "kept for a time" }.to_owned());
-    }
-    std::iter::once(format!("{name}=…")).chain(kept).collect::<Vec<_>>().join("; ")
-}
-
-/// Whether the time removes the cookie: programs write the first day of 1970, or no seconds.
-fn is_over(time: &str) -> bool {
-    match time.split_once('=') {
-        Some(("max-age", seconds)) => seconds.trim().parse::<i64>().is_ok_and(|seconds| seconds <= 0),
-        Some((_, date)) => date.contains("1970"),
-        None => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,7 +75,9 @@ mod tests {
     #[test]
     fn values_that_mean_the_same_are_equal() {
         let server = RequestTarget::parse("http://h/").expect("a URL");
-        let shown = |name: &'static str, value: &'static str| one(name, &HeaderValue::from_static(value), &server);
+        let date = httpdate::parse_http_date("Fri, 27 Nov 2020 12:00:00 GMT").expect("a date");
+        let response = ResponseOf { server: &server, date };
+        let shown = |name: &'static str, value: &'static str| response.one(name, &HeaderValue::from_static(value));
         assert_eq!(shown("vary", "Accept-Encoding, Cookie"), shown("vary", "cookie,accept-encoding"));
         assert_eq!(shown("content-type", "text/html; charset=UTF-8"), shown("content-type", "text/html;charset=utf-8"));
         assert_eq!(shown("etag", "\"1-2\""), shown("etag", "W/\"3\""));

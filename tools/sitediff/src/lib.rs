@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cookies;
 mod fetch;
 mod headers;
 mod normalized;

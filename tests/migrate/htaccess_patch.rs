@@ -108,6 +108,7 @@ fn a_folder_without_file_info_is_closed_by_its_requirements() {
 fn a_file_that_a_patch_would_leave_with_errors_is_a_decision() {
     for (classes, htaccess, row) in [
         ("AuthConfig", format!("{FORM}Satisfy Any\nRequire all granted\n"), ":3: AuthFormProvider: is not supported"),
+        ("All", "php_value x 1\nRedirectMatch 403 \"(\"\n".to_owned(), ":1: php_value: is not supported"),
         ("All", "php_value x 1\n<Directory />\n</Directory>\n".to_owned(), ":1: php_value: is not supported"),
     ] {
         let site = site(&allowing(classes), &htaccess);

@@ -20,6 +20,10 @@ const MAX_MESSAGES: usize = 20;
 /// Maximum number of times that a copy is read again: each time may show errors that others had hidden.
 const MAX_ROUNDS: usize = 5;
 
+/// Directives that may keep visitors out, by the beginning of their names: a condition of `Deny from env=…`, a
+/// `RedirectMatch 403`, an `Options -Indexes`. Nothing stands for such a line, so that a person has to mend it.
+const MAY_RESTRICT: [&str; 4] = ["redirect", "setenvif", "browsermatch", "options"];
+
 /// A `.htaccess` file as it is read for one place.
 pub struct ReadHtaccess {
     pub file: PathBuf,
@@ -103,8 +107,10 @@ impl HtaccessLines<'_> {
 
     /// The changes of lines because of an error; none if only a person can decide.
     fn edits(&self, message: &str, place: &PlacedLine, copies: &Copies, ledger: &Ledger) -> Vec<LineVerdict> {
-        // The old server refused such a line, too.
-        if !self.changes || message.contains("is not allowed in .htaccess files") {
+        let name = place.directive.name.to_ascii_lowercase();
+        let may_restrict = MAY_RESTRICT.iter().any(|beginning| name.starts_with(beginning));
+        // The old server refused a line that is not allowed, too.
+        if !self.changes || may_restrict || message.contains("is not allowed in .htaccess files") {
             return Vec::new();
         }
         let of_rules = self.rules.of_error(message, &place.directive, ledger);

@@ -30,7 +30,7 @@ fn a_patch_has_the_changes_and_closes_what_was_closed() {
     );
     let php = "@DIR@/htdocs/the open/.htaccess:2: php_value: is not supported: PHP is not run here; pass these paths with \
                ProxyPass to a server that runs it";
-    let form = "@DIR@/htdocs/closed/.htaccess:3: AuthFormProvider: is not supported: check users with AuthUserFile, or in a \
+    let form = "@DIR@/htdocs/closed/.htaccess:3: AuthFormProvider: is not supported; check users with AuthUserFile, or in a \
                 Perl handler";
     let run = "2 .htaccess files need changes: read htaccess.patch; when the old server has stopped, run patch -d / -p1 < \
                @DIR@/new/htaccess.patch";

@@ -65,7 +65,7 @@ fn a_file_that_links_name_has_one_change() {
     assert_eq!(site.read("new/htaccess.patch").matches("\n+++ ").count(), 1);
     for folder in ["a", "b"] {
         let row = format!(
-            "@DIR@/htdocs/{folder}/.htaccess:1: php_value: is not supported: PHP is not run here: pass these paths with \
+            "@DIR@/htdocs/{folder}/.htaccess:1: php_value: is not supported: PHP is not run here; pass these paths with \
              ProxyPass to a server that runs it; {UNTIL_CHANGED}: htaccess.patch does it"
         );
         has_rows(&site, "new/report.txt", "To be decided", &[&row]);
@@ -85,7 +85,7 @@ fn a_file_that_needs_different_changes_is_in_no_patch() {
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
     assert!(!site.has("new/htaccess.patch"));
     let error = format!(
-        "@DIR@/htdocs/a/.htaccess:3: AuthFormProvider: is not supported: check users with AuthUserFile, or in a Perl \
+        "@DIR@/htdocs/a/.htaccess:3: AuthFormProvider: is not supported; check users with AuthUserFile, or in a Perl \
          handler; {UNTIL_CHANGED}"
     );
     let different = "@DIR@/htdocs/a/.htaccess: is read for several places that need different changes, so htaccess.patch \

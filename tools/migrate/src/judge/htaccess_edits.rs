@@ -29,9 +29,9 @@ pub struct ReadHtaccess {
     pub file: PathBuf,
     /// The file without links.
     pub real: PathBuf,
-    /// The lines with errors.
+    /// A verdict without a change for each line with an error.
     pub errors: Vec<LineVerdict>,
-    /// The changes of lines.
+    /// Changes of lines; one error may need several.
     pub edits: Vec<LineVerdict>,
     pub result: ReadResult,
 }

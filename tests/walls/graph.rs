@@ -121,7 +121,7 @@ impl Graph {
     /// Follows `rest` from the module `base`, including re-exports.
     fn descend(&self, base: Name, rest: &[String], depth: usize) -> Option<Name> {
         /// A limit deeper than any chain of re-exports. Two globs that import each other would never end.
-        const DEEPEST: usize = 8;
+        const MAX_DEPTH: usize = 8;
         let Some((first, after)) = rest.split_first() else { return Some(base) };
         let module = self.modules.get(&base)?;
         let child: Name = base.iter().chain([first]).cloned().collect();
@@ -132,7 +132,7 @@ impl Graph {
             return Some(base);
         }
         let named = module.imports.iter().filter(|(name, _)| name == first || name == "*");
-        named.filter(|_| depth < DEEPEST).find_map(|(name, path)| {
+        named.filter(|_| depth < MAX_DEPTH).find_map(|(name, path)| {
             let path = if name == "*" { &path[..path.len() - 1] } else { path };
             let rest = if name == "*" { rest } else { after };
             self.definer(&base, &[path, rest].concat(), depth + 1)

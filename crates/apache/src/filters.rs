@@ -8,7 +8,7 @@
 //! A record without filters costs one comparison. No record is borrowed while filters run.
 
 use crate::engine::{PieceEnd, engine};
-use crate::output::{Filtering, Stage};
+use crate::output::{Filtering, ResponseStage};
 use crate::request_rec::RequestRec;
 use crate::request_rec::tables::Id;
 use crate::request_stack::{Stale, flush_response, record_number, speaking, with, with_stack};
@@ -25,14 +25,17 @@ impl RequestRec {
     /// Whether `bytes` alone are worth a call while the buffer is empty, so that buffering them is unnecessary.
     fn is_piece(&self, bytes: &[u8]) -> bool {
         let is_first = self.output.unfiltered.is_empty() && !self.begins_with_header(bytes);
-        let is_heard = !self.output.drops_body() && !matches!(self.output.stage, Stage::Script);
+        let is_heard = !self.output.drops_body() && !matches!(self.output.stage, ResponseStage::Script);
         bytes.len() >= PIECE && self.filtering == Filtering::On && is_first && is_heard
     }
 
     /// Takes the buffered output for the filters, which may change the head from now on. A Content-Length set earlier
     /// is marked as stale.
     fn begin_filtering(&mut self) -> Option<Vec<u8>> {
-        if self.filtering != Filtering::On || self.output.drops_output() || matches!(self.output.stage, Stage::Script) {
+        if self.filtering != Filtering::On
+            || self.output.drops_output()
+            || matches!(self.output.stage, ResponseStage::Script)
+        {
             return None;
         }
         self.filtering = Filtering::Passing;

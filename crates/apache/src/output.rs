@@ -39,7 +39,7 @@ pub struct Reference<'a> {
 
 /// Progress of a response.
 #[derive(Debug, Default)]
-pub(crate) enum Stage {
+pub(crate) enum ResponseStage {
     /// Undecided: status and headers may still change.
     #[default]
     Open,
@@ -65,7 +65,7 @@ pub(crate) enum Filtering {
 /// Output of a request that the front does not have yet.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
-    pub stage: Stage,
+    pub stage: ResponseStage,
     pub body: Vec<u8>,
     /// Input of the filters, see [`crate::filters`].
     pub unfiltered: Vec<u8>,
@@ -113,7 +113,7 @@ pub(crate) struct Output {
 impl Output {
     /// Prepares for the next request: empty, with the buffers' capacity.
     pub fn reset(&mut self) {
-        self.stage = Stage::Open;
+        self.stage = ResponseStage::Open;
         self.body.clear();
         self.unfiltered.clear();
         self.info = None;
@@ -132,22 +132,22 @@ impl Output {
     /// The status of the head, once it is final.
     pub fn head_status(&self) -> Option<u16> {
         match &self.stage {
-            Stage::Ready(head) => Some(head.status),
+            ResponseStage::Ready(head) => Some(head.status),
             _ => self.status_sent,
         }
     }
 
     pub fn has_head(&self) -> bool {
-        matches!(self.stage, Stage::Ready(_) | Stage::Sent | Stage::Ended)
+        matches!(self.stage, ResponseStage::Ready(_) | ResponseStage::Sent | ResponseStage::Ended)
     }
 
     pub fn has_left(&self) -> bool {
-        matches!(self.stage, Stage::Sent | Stage::Ended)
+        matches!(self.stage, ResponseStage::Sent | ResponseStage::Ended)
     }
 
     /// Whether the whole response was written.
     pub fn is_ended(&self) -> bool {
-        matches!(self.stage, Stage::Ended)
+        matches!(self.stage, ResponseStage::Ended)
     }
 
     /// Whether further output would be dropped.
@@ -173,14 +173,16 @@ impl Output {
         }
         self.body.clear();
         self.unfiltered.clear();
-        self.stage = Stage::Open;
+        self.stage = ResponseStage::Open;
         (self.failed, self.elsewhere, self.file) = (None, None, None);
         true
     }
 
     /// Whether the program has produced neither head nor body.
     pub fn is_untouched(&self) -> bool {
-        matches!(self.stage, Stage::Open | Stage::Script) && self.body.is_empty() && self.unfiltered.is_empty()
+        matches!(self.stage, ResponseStage::Open | ResponseStage::Script)
+            && self.body.is_empty()
+            && self.unfiltered.is_empty()
     }
 
     pub fn bytes_sent(&self) -> u64 {
@@ -217,7 +219,7 @@ impl Output {
 
     /// The program flushes: unless it set a Content-Length, the body is chunked, however soon its end comes.
     pub fn leaves_in_pieces(&mut self) {
-        if let Stage::Ready(head) = &mut self.stage {
+        if let ResponseStage::Ready(head) = &mut self.stage {
             // The last headers are those that `Head::always` counts.
             head.headers.insert(0, (b"Transfer-Encoding".to_vec(), b"chunked".to_vec()));
         }
@@ -234,7 +236,7 @@ impl Output {
         let body = std::mem::take(&mut self.body);
         self.send(id, &body, last, client);
         self.put_back(body);
-        self.stage = Stage::Ended;
+        self.stage = ResponseStage::Ended;
     }
 
     /// Sends the end that waited for the cleanup handlers.
@@ -260,7 +262,7 @@ impl Output {
         to.put(id, &mut self.packet);
         last.put(id, &mut self.packet);
         self.send_packet(id, client);
-        self.stage = Stage::Ended;
+        self.stage = ResponseStage::Ended;
     }
 
     fn send_moved(&mut self, id: u64) {
@@ -278,7 +280,7 @@ impl Output {
         self.sent += body.len() as u64;
         self.packet.clear();
         self.tail.clear();
-        if let Stage::Ready(head) = std::mem::replace(&mut self.stage, Stage::Sent) {
+        if let ResponseStage::Ready(head) = std::mem::replace(&mut self.stage, ResponseStage::Sent) {
             self.status_sent = Some(head.status);
             self.send_moved(id);
             Reply::Head(head).put(id, &mut self.packet);

@@ -3,7 +3,7 @@
 use super::ber::{BOOLEAN, OCTETS, element, group};
 
 /// Maximum nesting of a filter.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 /// Maximum length of a filter's text in bytes.
 const MAX_BYTES: usize = 64 << 10;
 
@@ -68,7 +68,7 @@ struct Parser<'a> {
 impl Parser<'_> {
     /// `(…)`
     fn filter(&mut self, depth: usize) -> Option<Vec<u8>> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return None;
         }
         self.take('(')?;

@@ -48,7 +48,7 @@ pub fn replace(from: RawFd, to: RawFd) -> io::Result<()> {
 }
 
 /// Minimum limit of open files: workers use descriptors from 64 on.
-const FEWEST_FILES: u64 = 96;
+const MIN_FILES: u64 = 96;
 
 /// Limit of open files of this process.
 pub fn file_limit() -> u64 {
@@ -58,9 +58,9 @@ pub fn file_limit() -> u64 {
 /// Raises the limit of open files of this process and its children to the hard limit.
 pub fn raise_file_limit() -> anyhow::Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    if hard < FEWEST_FILES {
+    if hard < MIN_FILES {
         bail!(
-            "the limit of open files is {hard} (ulimit -Hn, systemd's LimitNOFILE): raise it to at least {FEWEST_FILES}"
+            "the limit of open files is {hard} (ulimit -Hn, systemd's LimitNOFILE): raise it to at least {MIN_FILES}"
         );
     }
     Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)

@@ -20,7 +20,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Validity in days. Some browsers reject certificates that are valid for more than 398.
 const VALID: u32 = 396;
 /// Remaining days below which the certificate is renewed.
-const LEAST_LEFT: u32 = 30;
+const MIN_LEFT: u32 = 30;
 
 /// Paths of certificate and key.
 pub struct CertificateFiles {
@@ -70,7 +70,7 @@ fn unfit(files: &CertificateFiles, names: &[String]) -> Option<&'static str> {
     let Ok(leaf) = CertificateDer::from_pem_slice(chain.as_bytes()) else { return unreadable };
     let Ok(certificate) = Certificate::from_der(&leaf) else { return unreadable };
     let end = certificate.tbs_certificate().validity().not_after.to_system_time();
-    if end < SystemTime::now() + LEAST_LEFT * DAY {
+    if end < SystemTime::now() + MIN_LEFT * DAY {
         return Some("the existing one is about to expire");
     }
     let is_for = |parsed: &ParsedCertificate<'_>, name: &String| {

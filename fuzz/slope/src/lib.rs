@@ -12,7 +12,7 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 
 /// Minimum length of a checked input, in bytes.
-const SHORTEST: usize = 16;
+const MIN_BYTES: usize = 16;
 /// Longest repeated input, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
 /// Maximum number of repetitions of the input.
@@ -48,7 +48,7 @@ pub fn watch(input: &[u8], work: impl Fn(&[u8])) {
 /// Checks an input: repeated as a whole, and with its second half repeated.
 pub fn look(input: &[u8], work: impl Fn(&[u8])) {
     let times = TIMES.min(MAX_BYTES / input.len().max(1));
-    if input.len() < SHORTEST || times < 4 {
+    if input.len() < MIN_BYTES || times < 4 {
         return;
     }
     let (head, tail) = input.split_at(input.len() / 2);

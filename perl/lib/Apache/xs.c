@@ -3,7 +3,7 @@
 #include <ctype.h>
 
 /* Deepest nesting of wrapped objects; deeper means that an object contains itself. */
-enum { DEEPEST = 32 };
+enum { MAX_DEPTH = 32 };
 
 /* The request inside a subclass' object. */
 SV *apache_inner(pTHX_ HV *object)
@@ -37,7 +37,7 @@ Request apache_request_given(pTHX_ SV *sv, CV *method)
     }
     for (int depth = 0; SvTYPE(SvRV(sv)) == SVt_PVHV; depth++) {
         SV *const object = SvRV(sv);
-        sv = depth < DEEPEST ? apache_inner(aTHX_ (HV *)object) : NULL;
+        sv = depth < MAX_DEPTH ? apache_inner(aTHX_ (HV *)object) : NULL;
         if (!sv)
             croak_without_request(aTHX_ object, method);
     }

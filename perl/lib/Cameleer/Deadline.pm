@@ -2,7 +2,7 @@ package Cameleer::Deadline;
 
 use v5.36;
 
-use constant DEEPEST => 200;
+use constant MAX_DEPTH => 200;
 
 # The server calls this between two ops of a request that has taken too long, just before it dies: returns its
 # stack, innermost frame first.
@@ -11,13 +11,13 @@ sub stack {
     my $depth = 0;
     # caller() counts from the innermost frame on each call, so a walk through an endless recursion would take
     # too long.
-    while ( $depth < DEEPEST ) {
+    while ( $depth < MAX_DEPTH ) {
         my ( undef, $file, $line ) = caller $depth;
         last unless $line;    # the server's frame, which called the program
         my $sub = ( caller ++$depth )[3] // '(the main program)';
         push @lines, "  $sub at $file line $line";
     }
-    push @lines, '  ...' if $depth == DEEPEST;
+    push @lines, '  ...' if $depth == MAX_DEPTH;
     return join '', map { "$_\n" } @lines;
 }
 

@@ -6,7 +6,7 @@
 enum { OK = 0, DECLINED = -1 };
 
 /* Maximum number of filters in a chain. */
-enum { DEEPEST = 400 };
+enum { MAX_DEPTH = 400 };
 
 /* The status of a handler's return value; other values than numbers, and 200, are OK. */
 static IV status_of(pTHX_ SV *returned)
@@ -157,8 +157,8 @@ IV xs_filter_response(pTHX_ SV *f, HV *filter, SV *brigade)
     static I32 depth;
     ENTER;
     SAVEI32(depth);
-    if (++depth > DEEPEST)
-        croak("more than %d filters in a chain: does a filter add itself?", DEEPEST);
+    if (++depth > MAX_DEPTH)
+        croak("more than %d filters in a chain: does a filter add itself?", MAX_DEPTH);
     const IV status = filter_once(aTHX_ f, filter, brigade);
     LEAVE;
     return status;

@@ -11,7 +11,7 @@ const ROUNDS: u32 = 10;
 /// Student's t for a 95 % confidence interval of that many differences.
 const T: f64 = 2.262;
 /// Shortest warm-up of a round, which opens its connections anew.
-const SHORTEST_WARM_UP: Duration = Duration::from_millis(100);
+const MIN_WARM_UP: Duration = Duration::from_millis(100);
 
 /// The results of a comparison.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ fn part(plan: &RunPlan) -> RunPlan {
         requests: plan.end.requests.map(|requests| requests.div_ceil(u64::from(ROUNDS))),
         after: plan.end.after.map(|after| after / ROUNDS),
     };
-    RunPlan { end, warm_up: (plan.warm_up / ROUNDS).max(SHORTEST_WARM_UP), ..plan.clone() }
+    RunPlan { end, warm_up: (plan.warm_up / ROUNDS).max(MIN_WARM_UP), ..plan.clone() }
 }
 
 impl Round {

@@ -14,12 +14,12 @@ const MAX_NAMES: usize = 200_000;
 /// Maximum number of `.htaccess` files that are read.
 const MAX_FILES: usize = 10_000;
 /// Maximum depth below a document root.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Time limit of the search: a folder may be on another machine.
 const MAX_TIME: Duration = Duration::from_secs(10);
 /// A `<Directory>` with at most this many path components, such as `/` or `/usr/share`, is not searched: most of its
 /// files belong to other services.
-const LEAST_PARTS: usize = 3;
+const MIN_PARTS: usize = 3;
 
 /// A `.htaccess` file that requests would read.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub fn search(config: &Config, visit: &mut dyn FnMut(FoundHtaccess)) -> LeftOut 
     for (host, root) in roots(config) {
         let above: Vec<_> = root.ancestors().skip(1).collect();
         above.iter().rev().for_each(|folder| search.look(host, folder));
-        search.enter(host, &root, DEEPEST);
+        search.enter(host, &root, MAX_DEPTH);
     }
     search.left_out
 }
@@ -72,7 +72,7 @@ fn roots(config: &Config) -> Vec<(u16, PathBuf)> {
         folders.chain(roots).map(move |folder| (number, folder))
     });
     let of_sections = config.sections.iter().filter_map(|section| match &section.scope {
-        Scope::Directory(folder) if folder.components().count() > LEAST_PARTS => Some((0, folder.clone())),
+        Scope::Directory(folder) if folder.components().count() > MIN_PARTS => Some((0, folder.clone())),
         _ => None,
     });
     of_hosts.chain(of_sections).collect()

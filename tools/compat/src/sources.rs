@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_NAMES: usize = 200_000;
 /// `<Directory />` and `<Directory /usr/share>` set defaults for other folders: no site consists of them as a
 /// whole.
-const LEAST_PARTS: usize = 3;
+const MIN_PARTS: usize = 3;
 /// Packages of the server's API, by their first part.
 const OF_THE_SERVER: [&str; 5] = ["Apache", "Apache2", "APR", "Cameleer", "ModPerl"];
 
@@ -66,7 +66,7 @@ impl Sources {
                 "documentroot" => path(0).iter().for_each(|folder| self.scripts(folder, MAX_DEPTH)),
                 "directory" => path(0)
                     .iter()
-                    .filter(|folder| folder.components().count() > LEAST_PARTS)
+                    .filter(|folder| folder.components().count() > MIN_PARTS)
                     .for_each(|folder| self.scripts(folder, MAX_DEPTH)),
                 name if name == "perlmodule" || name.ends_with("handler") => {
                     directive.args.iter().for_each(|name| self.module(name.trim_start_matches('+')));

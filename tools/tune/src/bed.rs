@@ -15,7 +15,7 @@ use machine::memory::{self, Measured};
 /// Approximate number of responses in a slice.
 const ANSWERS: f64 = 60.0;
 /// Minimum length of a slice in seconds, unless there is little time.
-const SHORTEST: f64 = 0.5;
+const MIN_SLICE_SECONDS: f64 = 0.5;
 /// Maximum length of a slice, as a part of the total time. A request must take at most half of that to be measured.
 const MAX_PART: f64 = 1.0 / 20.0;
 /// Minimum warm-up in seconds, for connections to open and workers to get load.
@@ -105,7 +105,8 @@ impl<'b, 'i> TestBed<'b, 'i> {
         self.admit(workers)?;
         // Time in which each visitor gets one response.
         let round = f64::from(self.load.visitors) / rate.max(0.1);
-        let [warm_up, length] = [1.2 * round, 4.0 * round].map(|time| time.max(SHORTEST).min(self.time / 12.0));
+        let [warm_up, length] =
+            [1.2 * round, 4.0 * round].map(|time| time.max(MIN_SLICE_SECONDS).min(self.time / 12.0));
         let [warm_up, length] = [warm_up, length].map(Duration::from_secs_f64);
         let plan = self.load.plan(self.shadow.address, self.load.visitors, warm_up, length);
         self.run(&plan)
@@ -117,7 +118,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
     }
 
     fn length(&self, workers: u32) -> f64 {
-        let shortest = SHORTEST.min(self.time / 200.0).max(0.1);
+        let shortest = MIN_SLICE_SECONDS.min(self.time / 200.0).max(0.1);
         self.at_most((ANSWERS * self.alone.latency / f64::from(workers)).max(shortest))
     }
 

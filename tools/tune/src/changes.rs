@@ -9,7 +9,7 @@ use toolkit::units::size;
 /// Growth per 1,000 requests below which a worker counts as constant, in bytes.
 const NO_GROWTH: i64 = 64 << 10;
 /// Minimum of MaxRequestsPerChild: more frequent forks, which take milliseconds, would be noticeable.
-const FEWEST_REQUESTS: u64 = 500;
+const MIN_REQUESTS: u64 = 500;
 /// Minimum gain in the first moments for which a pool starts with all its workers.
 const WORTH_IT: f64 = 1.1;
 
@@ -94,7 +94,7 @@ impl Findings<'_> {
     /// MaxRequestsPerChild, if workers grow: they end before the memory limit is reached.
     fn requests(&self) -> Option<DirectiveChange> {
         let growth = self.growth.filter(|growth| *growth >= NO_GROWTH)?.unsigned_abs();
-        let most = (self.room.saturating_mul(1000) / growth).max(FEWEST_REQUESTS);
+        let most = (self.room.saturating_mul(1000) / growth).max(MIN_REQUESTS);
         let to = round_down(most);
         let now = &self.site.config.pool.max_requests;
         let is_less = *now.end() == 0 || to < *now.end();

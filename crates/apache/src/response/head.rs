@@ -5,7 +5,7 @@ use wire::reply::Head;
 use super::script_headers::{self, Scan, ScriptHeader};
 use super::size_limits::{self, MAX_HEADERS, fits};
 use crate::error_page::is_bodyless;
-use crate::output::{Filtering, Stage};
+use crate::output::{Filtering, ResponseStage};
 use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;
@@ -34,8 +34,8 @@ impl RequestRec {
             return self.commit();
         }
         self.output.sent_header = true;
-        if matches!(self.output.stage, Stage::Script) {
-            self.output.stage = Stage::Open;
+        if matches!(self.output.stage, ResponseStage::Script) {
+            self.output.stage = ResponseStage::Open;
         }
     }
 
@@ -60,7 +60,7 @@ impl RequestRec {
         if !fits(&head.headers) {
             return self.fail_long_head();
         }
-        self.output.stage = Stage::Ready(head);
+        self.output.stage = ResponseStage::Ready(head);
     }
 
     /// The content type where no handler has set one: by the file's name, else the default.
@@ -129,7 +129,7 @@ impl RequestRec {
                 let is_pages = status == 200 && self.first_status >= 400 && self.status >= 400;
                 let status = if is_pages { self.status } else { status };
                 self.status = status;
-                self.output.stage = Stage::Ready(Head { status, is_shared: true, ..Head::default() });
+                self.output.stage = ResponseStage::Ready(Head { status, is_shared: true, ..Head::default() });
             }
             _ => self.fail_with(&format!("{status} is not an HTTP status")),
         }
@@ -150,7 +150,7 @@ impl RequestRec {
         }
         let head = match (&mut self.output.info, &mut self.output.stage) {
             (Some(info), _) => info,
-            (None, Stage::Ready(head)) => head,
+            (None, ResponseStage::Ready(head)) => head,
             _ => return,
         };
         head.headers.push((name.to_vec(), value.to_vec()));

@@ -11,7 +11,7 @@ use wire::reply::{Head, LogKind, Reply, RequestEnd};
 use self::head::{count, is_final, is_header};
 use self::size_limits::{MAX_TARGET, fits};
 use crate::error_page::{ErrorPage, is_bodyless, page};
-use crate::output::{Reference, Stage};
+use crate::output::{Reference, ResponseStage};
 use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;
@@ -58,7 +58,7 @@ impl RequestRec {
         let may_be_silent = api() == Api::Two && (is_perl || self.output.sent_header);
         let is_silent =
             self.place.send_header && self.output.is_untouched() && self.status == self.first_status && !may_be_silent;
-        is_silent || matches!(self.output.stage, Stage::Script)
+        is_silent || matches!(self.output.stage, ResponseStage::Script)
     }
 
     /// Whether printed output stays although a handler returned an error: mod_perl 2 appends the error page to
@@ -102,7 +102,7 @@ impl RequestRec {
         headers.append(&mut errors);
         self.status = status;
         self.output.stage =
-            Stage::Ready(Head { status, reason: self.reason(status), headers, always, is_shared: false });
+            ResponseStage::Ready(Head { status, reason: self.reason(status), headers, always, is_shared: false });
     }
 
     /// Lets the front answer with its page or ErrorDocument for the status, unless a part of the response was sent.
@@ -170,7 +170,7 @@ impl RequestRec {
     }
 
     fn leave(&mut self, truncated: bool) -> FinishedRequest {
-        if !matches!(self.output.stage, Stage::Ended) {
+        if !matches!(self.output.stage, ResponseStage::Ended) {
             let last = self.last_word(truncated);
             // A truncated response must not look complete while its cleanup handlers run.
             let held_back = truncated && self.output.owes_end.is_some();

@@ -1,7 +1,7 @@
 //! Printed output, from the first piece, which may contain a header, to the packets sent.
 
 use super::script_headers::{self, Scan};
-use crate::output::{Filtering, Stage};
+use crate::output::{Filtering, ResponseStage};
 use crate::request_rec::RequestRec;
 use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
@@ -33,10 +33,10 @@ impl RequestRec {
         }
         self.send_info();
         if self.output.is_untouched() && self.begins_with_header(bytes) {
-            self.output.stage = Stage::Script;
+            self.output.stage = ResponseStage::Script;
         }
         match self.output.stage {
-            Stage::Script => self.write_header(bytes),
+            ResponseStage::Script => self.write_header(bytes),
             _ if self.filtering == Filtering::On => self.output.unfiltered.extend_from_slice(bytes),
             _ => self.write_body(bytes),
         }
@@ -68,7 +68,7 @@ impl RequestRec {
     /// `$r->basic_http_header`: the next output begins with header lines, regardless of PerlSendHeader.
     pub fn expect_header(&mut self) {
         if self.output.is_untouched() {
-            self.output.stage = Stage::Script;
+            self.output.stage = ResponseStage::Script;
         }
     }
 
@@ -76,7 +76,7 @@ impl RequestRec {
         if self.output.sent_header {
             return false;
         }
-        matches!(self.output.stage, Stage::Script)
+        matches!(self.output.stage, ResponseStage::Script)
             || self.place.send_header
             || (self.place.exec_cgi() && (bytes.starts_with(b"HTTP/1.") || self.is_nph()))
     }
@@ -132,7 +132,7 @@ impl RequestRec {
             return;
         }
         self.send_info();
-        if matches!(self.output.stage, Stage::Script) || self.output.is_untouched() || self.head_waits() {
+        if matches!(self.output.stage, ResponseStage::Script) || self.output.is_untouched() || self.head_waits() {
             return;
         }
         self.commit();
@@ -146,13 +146,13 @@ impl RequestRec {
     /// Whether the head waits: mod_perl 2 sends a script's header with the first piece of the body, so that
     /// until then an error makes the response a 500.
     fn head_waits(&self) -> bool {
-        api() == Api::Two && matches!(self.output.stage, Stage::Ready(_)) && self.output.bytes_sent() == 0
+        api() == Api::Two && matches!(self.output.stage, ResponseStage::Ready(_)) && self.output.bytes_sent() == 0
     }
 
     /// Takes a subrequest's output, for its main request; an incomplete header stays.
     pub fn take_body(&mut self) -> Vec<u8> {
         match self.output.stage {
-            Stage::Script => Vec::new(),
+            ResponseStage::Script => Vec::new(),
             _ => self.output.take_body(),
         }
     }

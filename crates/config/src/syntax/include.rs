@@ -58,9 +58,9 @@ fn step(source: &ParserSource<'_>, folders: &[PathBuf], part: &OsStr) -> Result<
 
 fn below(source: &ParserSource<'_>, path: PathBuf, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), String> {
     // Symbolic links can make the tree endless.
-    const DEEPEST: u32 = 20;
-    if depth > DEEPEST {
-        return Err(format!("Include: more than {DEEPEST} nested folders at {}; name the files", path.display()));
+    const MAX_DEPTH: u32 = 20;
+    if depth > MAX_DEPTH {
+        return Err(format!("Include: more than {MAX_DEPTH} nested folders at {}; name the files", path.display()));
     }
     match sorted(source, &path) {
         Err(_) => files.push(path),

@@ -14,7 +14,7 @@ use crate::syntax::words;
 pub use crate::syntax::source::ParserSource;
 
 /// Maximum nesting of sections, because functions that walk the tree are recursive.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 /// Name under which [`ConfigReader::passed`] has a file that an `Include` of a macro has read, at the `Use` line.
 pub const INCLUDED_BY_MACRO: &str = "(file of a macro)";
 /// Name under which [`ConfigReader::passed`] has a file that an `Include` has read.
@@ -235,9 +235,9 @@ impl<'a> ConfigReader<'a> {
             stack.inside().push(Directive { name: open.name, args, at: open.at, section: Some(Vec::new()) });
             return Ok(());
         }
-        if stack.open.len() >= DEEPEST && !stack.is_skipping() {
+        if stack.open.len() >= MAX_DEPTH && !stack.is_skipping() {
             stack.open.push(open);
-            return Err(format!("<{name}>: more than {DEEPEST} nested sections; close some"));
+            return Err(format!("<{name}>: more than {MAX_DEPTH} nested sections; close some"));
         }
         let args = if stack.is_skipping() { Ok(None) } else { self.section(inner) };
         if let Ok(Some((args, fate))) = &args {
@@ -322,9 +322,9 @@ mod tests {
     fn nesting_of_sections_is_limited() {
         let nested = |depth| "<Location /a>\n".repeat(depth) + &"</Location>\n".repeat(depth);
         let read = |input: &str| text(input, "c", &ParserSource::disk("/", &no_env));
-        assert!(read(&nested(DEEPEST)).is_ok());
+        assert!(read(&nested(MAX_DEPTH)).is_ok());
         let errors = read(&nested(100_000)).expect_err("too deep");
-        assert_eq!((errors.len(), errors[0].at.as_ref().map(|at| at.line)), (1, Some(DEEPEST as u32 + 1)));
+        assert_eq!((errors.len(), errors[0].at.as_ref().map(|at| at.line)), (1, Some(MAX_DEPTH as u32 + 1)));
     }
 
     #[test]

@@ -154,10 +154,10 @@ impl ConfigReader<'_> {
         stack: &mut SectionStack<'_>,
     ) -> Result<(), String> {
         // Symbolic links can give a file endless names.
-        const DEEPEST: usize = 50;
+        const MAX_DEPTH: usize = 50;
         self.pass("Include", &[self.server_root.join(pattern).to_string_lossy().into_owned()], at);
         for path in include::find(self.source, &self.server_root.join(pattern), missing)? {
-            if self.reading.contains(&path) || self.reading.len() == DEEPEST {
+            if self.reading.contains(&path) || self.reading.len() == MAX_DEPTH {
                 return Err(format!("Include: {} includes itself; remove this line", path.display()));
             }
             match (self.source.read)(&path) {

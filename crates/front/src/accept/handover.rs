@@ -29,7 +29,7 @@ use crate::client::socket::Socket;
 use crate::generation::InUse;
 use crate::log::entry::since_1970;
 use crate::request::services::Connection;
-use crate::workers::{Exchange, Job, Label, RequestTimeouts, Stage, Ticket};
+use crate::workers::{Exchange, ExchangeStage, Job, Label, RequestTimeouts, Ticket};
 use base::log;
 
 /// Shown as the method of a connection on the status page and in logs.
@@ -148,8 +148,8 @@ fn log_end(client: &Rc<Client>, ticket: &Ticket) {
     };
     let mut exchange = ticket.exchange().borrow_mut();
     match exchange.stage {
-        Stage::Over => line(&exchange),
-        Stage::Queued | Stage::Running => exchange.on_end = Some(Box::new(line)),
+        ExchangeStage::Over => line(&exchange),
+        ExchangeStage::Queued | ExchangeStage::Running => exchange.on_end = Some(Box::new(line)),
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use super::blocking::processors;
 
 /// Maximum number of levels of folders; deeper folders share the turns of their ancestor at this level.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Maximum number of folders whose last turn is stored; when there are more, the table is cleared.
 const REMEMBERED: usize = 10_000;
 
@@ -31,7 +31,7 @@ impl Claimant {
     /// The claimant for a request of `client` to `folder`.
     pub fn new(folder: &Path, client: Option<IpAddr>) -> Claimant {
         let mut way = Vec::new();
-        for name in folder.iter().take(DEEPEST) {
+        for name in folder.iter().take(MAX_DEPTH) {
             way.push(step::<OsStr>(way.last(), name));
         }
         way.extend(client.map(|client| step(way.last(), &client)));
@@ -133,7 +133,7 @@ impl State {
     /// earliest request.
     fn fairest(&self) -> Option<usize> {
         let mut left: Vec<usize> = (0..self.waiting.len()).collect();
-        for depth in 0..=DEEPEST {
+        for depth in 0..=MAX_DEPTH {
             let step = |at: &usize| self.waiting.get(*at).and_then(|waiting| waiting.claimant.0.get(depth)).copied();
             let last = |at: &usize| step(at).and_then(|step| self.served.get(&step)).copied().unwrap_or_default();
             let chosen = left.iter().min_by_key(|at| last(at)).and_then(step);

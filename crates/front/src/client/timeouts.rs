@@ -36,7 +36,7 @@ pub enum Timeout {
 /// Longest interval between two checks.
 const MAX_LOOK: Duration = Duration::from_secs(60);
 /// Shortest interval between two checks.
-const SHORTEST_LOOK: Duration = Duration::from_millis(50);
+const MIN_LOOK: Duration = Duration::from_millis(50);
 /// Interval at which the client of an upload to a backend is checked for its departure.
 const UPLOAD_LOOK: Duration = Duration::from_secs(1);
 
@@ -74,7 +74,7 @@ impl Client {
         };
         let shortest = if self.shared.is_stopping() { shortest.min(LAST_CALL) } else { shortest };
         let shortest = if self.is_uploading() { shortest.min(UPLOAD_LOOK) } else { shortest };
-        now + shortest.clamp(SHORTEST_LOOK, MAX_LOOK)
+        now + shortest.clamp(MIN_LOOK, MAX_LOOK)
     }
 }
 

@@ -4,7 +4,7 @@
 use percent_encoding::percent_decode_str;
 
 /// Maximum number of encodings inside each other. A text with more is regarded as a secret.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// A name that contains one of these is that of a secret.
 const FRAGMENTS: &[&str] = &[
     "pass",
@@ -49,7 +49,7 @@ pub fn contains_secret(value: &str) -> bool {
 /// Whether the text, or what remains after one or more decodings, is `wrong`.
 fn any_decoding(text: &str, wrong: impl Fn(&str) -> bool) -> bool {
     let mut text = text.to_owned();
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         if wrong(&text) {
             return true;
         }

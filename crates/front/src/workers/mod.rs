@@ -46,7 +46,7 @@ use scheduler::NewRequest;
 use submitted::Submitted;
 
 pub use content_length::Promised;
-pub use exchange::{Exchange, SharedExchange, Stage};
+pub use exchange::{Exchange, ExchangeStage, SharedExchange};
 pub use mailbox::{Mailbox, Mailboxes, Notice, mailbox};
 pub use pools::Pools;
 pub use reply_port::Buffers;

@@ -8,7 +8,7 @@ use tls::managed::Validity;
 /// The longest wait after a failure.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The shortest time between two orders for a domain after one of them was filled.
-const SHORTEST: Duration = Duration::from_secs(60);
+const MIN_PAUSE: Duration = Duration::from_secs(60);
 /// The longest wait that an authority may ask for.
 const MAX_HELD: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Maximum part of the renewal window by which a renewal is early, so that servers do not renew at the same time.
@@ -81,7 +81,7 @@ impl DomainState {
         let within = |at: Option<SystemTime>, longest: Duration| at.filter(|at| *at <= now + longest);
         let waits = within(self.waits, MAX_WAIT.mul_f64(1.2));
         let held = within(self.held, MAX_HELD);
-        let rests = within(self.issued.map(|at| at + SHORTEST), SHORTEST);
+        let rests = within(self.issued.map(|at| at + MIN_PAUSE), MIN_PAUSE);
         [self.renews, waits, held, rests].into_iter().flatten().max()
     }
 
@@ -165,8 +165,8 @@ impl AcmeSchedule {
         state.error = Some(attempt.error.to_owned());
         state.waits = Some(now + wait);
         state.held = attempt.retry_after.map(|wait| now + wait);
-        let rests = state.issued.and_then(|at| (at + SHORTEST).duration_since(now).ok()).unwrap_or_default();
-        let rests = if rests > SHORTEST { Duration::ZERO } else { rests };
+        let rests = state.issued.and_then(|at| (at + MIN_PAUSE).duration_since(now).ok()).unwrap_or_default();
+        let rests = if rests > MIN_PAUSE { Duration::ZERO } else { rests };
         Some(FailedAttempt { is_new, wait: wait.max(attempt.retry_after.unwrap_or_default()).max(rests) })
     }
 
@@ -260,7 +260,7 @@ mod tests {
         schedule.configure(&[wanted("a", None)], || 0.0);
         assert!(schedule.issued(&wanted("a", Some(now + DAY * 90)), now, 0.0));
         schedule.configure(&[wanted("a", None)], || 0.0);
-        assert_eq!(schedule.wakes(now), Some(SHORTEST));
+        assert_eq!(schedule.wakes(now), Some(MIN_PAUSE));
         assert!(schedule.failed(&failed("a", "no"), now).is_some());
         assert_eq!(schedule.due(now - DAY * 300), ["a"]);
     }

@@ -60,7 +60,8 @@ fn refusal(folder: &Path, account: &Account) -> Option<String> {
     if about.uid() == account.uid {
         return None;
     }
-    exposed::because(folder).map(|why| format!("is missing, and root does not create it, because {why}; create it, owned by User"))
+    exposed::because(folder)
+        .map(|why| format!("is missing, and root does not create it, because {why}; create it, owned by User"))
 }
 
 /// Makes the folder, where nobody can replace it before it has its owner.

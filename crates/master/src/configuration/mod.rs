@@ -31,7 +31,7 @@ use config::{
 use tls::{self, TlsFiles};
 
 /// Minimum length of a token in bytes: shorter secrets can be guessed.
-const LEAST_TOKEN: usize = 16;
+const MIN_TOKEN: usize = 16;
 const MAX_TOKEN_BYTES: u64 = 1024;
 /// Maximum size in bytes; Debian's file has 2 kB.
 const MAX_ENVVARS_BYTES: u64 = 64 * 1024;
@@ -197,8 +197,8 @@ pub fn admin_token(config: &Config) -> Result<Option<String>, ConfigError> {
     let wrong = |why: String| ConfigError::at(at, format!("AdminToken: {}: {why}", path.display()));
     let token = read_secret(path).map_err(|error| wrong(error.to_string()))?;
     match token.trim_end_matches(['\r', '\n']) {
-        token if token.len() < LEAST_TOKEN => {
-            Err(wrong(format!("expected at least {LEAST_TOKEN} characters: create it with openssl rand -hex 32")))
+        token if token.len() < MIN_TOKEN => {
+            Err(wrong(format!("expected at least {MIN_TOKEN} characters: create it with openssl rand -hex 32")))
         }
         token if token.contains(|c: char| !c.is_ascii_graphic()) => {
             Err(wrong("expected one line of printable ASCII characters".to_owned()))

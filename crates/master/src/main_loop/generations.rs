@@ -19,12 +19,12 @@ use base::log;
 use config::Config;
 
 /// Descriptors of every process besides logs and listeners.
-const FEWEST_FILES: u64 = 96;
+const MIN_FILES: u64 = 96;
 
 /// Checks that all logs of a configuration can be open twice, as while they are reopened.
 fn enough_files(config: &Config, limit: u64) -> anyhow::Result<()> {
     let logs = config.logs.len() + config.error_logs.len();
-    let needed = FEWEST_FILES + config.listen.len() as u64 + 2 * logs as u64;
+    let needed = MIN_FILES + config.listen.len() as u64 + 2 * logs as u64;
     if needed > limit {
         anyhow::bail!(
             "{logs} logs of hosts (CustomLog, ErrorLog) and {} listeners need {needed} open files and {limit} are allowed: \

@@ -8,7 +8,7 @@ const PART: u64 = 20;
 /// Minimum private memory of all workers together, in bytes.
 const WORTH_IT: u64 = 4 << 20;
 /// Minimum savings of a refork in percent of the private memory; below it no further refork follows.
-const LEAST_GAIN: u64 = 10;
+const MIN_GAIN: u64 = 10;
 
 /// The memory of one pool of a generation.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub struct Judgement {
 impl Judgement {
     /// Whether the last refork saved too little for another one.
     pub fn does_not_pay(&self) -> bool {
-        self.saved.is_some_and(|saved| saved < LEAST_GAIN)
+        self.saved.is_some_and(|saved| saved < MIN_GAIN)
     }
 }
 

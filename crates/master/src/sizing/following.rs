@@ -9,7 +9,7 @@ use config::PoolSettings;
 use machine::capacity::{CpuTimes, TimeShare};
 
 /// Shorter samples are joined with the next one.
-const SHORTEST: Duration = Duration::from_millis(800);
+const MIN_SAMPLE: Duration = Duration::from_millis(800);
 
 /// Number of workers, and the last sample.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Following {
     /// The activity since the last sample, if that is long enough ago.
     fn since_last(&mut self, sample: LoadSample) -> Option<ObservedLoad> {
         let is_new = |last: &LoadSample| sample.answered < last.answered || sample.worked_us < last.worked_us;
-        let Some(last) = self.last.take_if(|last| is_new(last) || sample.at - last.at >= SHORTEST) else {
+        let Some(last) = self.last.take_if(|last| is_new(last) || sample.at - last.at >= MIN_SAMPLE) else {
             if self.last.is_none() {
                 self.last = Some(sample);
             }
@@ -97,10 +97,10 @@ mod tests {
         let mut following = Following::of(&pool, 1.0, None).expect("auto");
         let began = Instant::now();
         assert_eq!(following.note(sample(began, 100), 1.0, 20), None, "the first");
-        assert_eq!(following.note(sample(began + SHORTEST / 2, 150), 1.0, 20), None, "too short");
-        assert_eq!(following.note(sample(began + SHORTEST, 200), 1.0, 20), Some(4));
+        assert_eq!(following.note(sample(began + MIN_SAMPLE / 2, 150), 1.0, 20), None, "too short");
+        assert_eq!(following.note(sample(began + MIN_SAMPLE, 200), 1.0, 20), Some(4));
         assert_eq!(
-            following.note(sample(began + SHORTEST * 3 / 2, 3), 1.0, 20),
+            following.note(sample(began + MIN_SAMPLE * 3 / 2, 3), 1.0, 20),
             Some(4),
             "another front counts from 0"
         );

@@ -7,7 +7,7 @@ use super::tokens::{Token, tokens};
 use super::{Invalid, LegacyExpr, Node, Operator};
 
 /// Maximum nesting of parentheses and negations.
-const DEEPEST: u32 = 50;
+const MAX_DEPTH: u32 = 50;
 
 /// Parses a whole expression.
 pub fn parse(text: &[u8]) -> Result<LegacyExpr, Invalid> {
@@ -65,7 +65,7 @@ impl TokenReader {
 
     fn deeper<T>(&mut self, read: fn(&mut TokenReader) -> Result<T, Invalid>) -> Result<T, Invalid> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(Invalid);
         }
         let node = read(self)?;

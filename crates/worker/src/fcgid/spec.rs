@@ -12,7 +12,7 @@ use wire::fcgid::ProgramSpec;
 /// mod_fcgid's defaults.
 const MAX_PROCESSES: u64 = 1000;
 const MAX_OF_CLASS: u64 = 100;
-const LEAST_OF_CLASS: u64 = 3;
+const MIN_OF_CLASS: u64 = 3;
 const IDLE: Duration = Duration::from_secs(300);
 const LIFETIME: Duration = Duration::from_secs(3600);
 
@@ -47,7 +47,7 @@ pub fn of_file(host: u16, settings: &Settings, file: &Path, variables: &[(Vec<u8
         limits: [settings.program.cpu, settings.program.memory, settings.program.processes],
         most: number(rules.most, MAX_PROCESSES),
         most_of_class: number(rules.most_of_class, MAX_OF_CLASS),
-        least_of_class: number(rules.least_of_class, LEAST_OF_CLASS),
+        least_of_class: number(rules.least_of_class, MIN_OF_CLASS),
         idle_s: rules.idle.unwrap_or(IDLE).as_secs(),
         lifetime_s: rules.lifetime.unwrap_or(LIFETIME).as_secs(),
         most_requests: rules.most_requests.unwrap_or(0),

@@ -8,7 +8,7 @@ use crate::location::ResolvedLocation;
 /// Maximum number of changes during a client request; each is merged with all before it.
 const MAX_CHANGES: usize = 100;
 /// Maximum number of nested phases that Perl code runs itself, since each needs stack space.
-const DEEPEST: u8 = 10;
+const MAX_DEPTH: u8 = 10;
 
 /// The locations, by record number.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl RequestLocations {
 
     /// Runs a phase for Perl code; `None` if too many run in one another.
     pub fn nested<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
-        if self.hooks_under_way.get() == DEEPEST {
+        if self.hooks_under_way.get() == MAX_DEPTH {
             return None;
         }
         self.hooks_under_way.update(|depth| depth + 1);

@@ -15,7 +15,7 @@ use Scalar::Util         ();
 #                            └──── `--` ──▶ over        └─ multipart/… ─▶ nested ──its end──▶ preamble
 
 use constant INCOMPLETE => APR::Request::Decode::INCOMPLETE;
-use constant { DEEPEST => 8, MAX_HEADER_BYTES => 16 * 1024, MAX_LINE_BYTES => 1024 };
+use constant { MAX_DEPTH => 8, MAX_HEADER_BYTES => 16 * 1024, MAX_LINE_BYTES => 1024 };
 
 # Limits for a whole body: storing a header line and beginning a multipart cost far more than their bytes.
 use constant { MAX_LINES => 5 * APR::Request::Store::MAX_FIELDS, MAX_NESTED => 1000 };
@@ -137,7 +137,7 @@ sub _begin_part ( $self, $disposition, $type ) {
 sub _begin_nested ( $self, $disposition, $type ) {
     return $ERROR{OVERLIMIT} if ++$self->{parser}{nested} > MAX_NESTED;
     my ( $name, $status ) = defined $disposition ? APR::Request::Decode::attribute( $disposition, 'name' ) : ( undef, $ERROR{NOATTR} );
-    return $ERROR{GENERAL} if $self->{level} >= DEEPEST || !defined $name && $status != $ERROR{NOATTR};
+    return $ERROR{GENERAL} if $self->{level} >= MAX_DEPTH || !defined $name && $status != $ERROR{NOATTR};
     $name //= _value( $self->{headers}, 'content-id' ) // '';
     $self->{nested} = ref($self)->new( $self->{parser}, $type, $self->{level} + 1, $name, $self->{buffer} ) // return $ERROR{GENERAL};
     $self->{state} = 'nested';

@@ -21,7 +21,7 @@ use head::{BodyEnd, ResponseHead};
 use throttle::ReadThrottle;
 
 /// Initial buffer size in bytes, enough for most responses; the buffer grows while reads fill it.
-const SMALLEST: usize = 8 * 1024;
+const INITIAL_BUFFER_BYTES: usize = 8 * 1024;
 /// Largest buffer size in bytes, and so the longest head.
 const MAX_BYTES: usize = 64 * 1024;
 
@@ -42,7 +42,7 @@ pub struct Http1Connection {
 impl Http1Connection {
     /// Makes an HTTP/1.1 connection of `stream` that reads at `bits` per second.
     pub fn new(stream: Box<dyn ClientStream>, bits: Option<f64>) -> Http1Connection {
-        let (buffer, throttle) = (vec![0; SMALLEST], bits.map(ReadThrottle::new));
+        let (buffer, throttle) = (vec![0; INITIAL_BUFFER_BYTES], bits.map(ReadThrottle::new));
         Http1Connection { stream, buffer, start: 0, end: 0, throttle, received: 0, first: None, is_over: false }
     }
 

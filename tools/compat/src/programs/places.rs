@@ -18,7 +18,7 @@ const MAX_DEEP: usize = 8;
 const MAX_TIME: Duration = Duration::from_secs(3);
 /// A `<Directory>` with at most this many path components, such as `/` or `/usr/share`, is not searched: most of its
 /// files belong to other services.
-const LEAST_PARTS: usize = 3;
+const MIN_PARTS: usize = 3;
 
 /// A file that a place of `cgi-script` leads to.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ fn roots(config: &Config) -> Vec<Root> {
         section.own.handler.as_ref().is_some_and(Handler::is_cgi)
             || section.own.response.types.handlers().any(|handler| handler.is_cgi())
     });
-    roots.retain(|root| root.is_script_alias || has_handlers && root.path.components().count() > LEAST_PARTS);
+    roots.retain(|root| root.is_script_alias || has_handlers && root.path.components().count() > MIN_PARTS);
     roots.sort_by_key(|root| !root.is_script_alias);
     roots.dedup();
     roots

@@ -14,7 +14,7 @@ use super::message::Message;
 /// The most folders that are watched. The kernel's own limit for a user is 8192 on small machines.
 const MAX_FOLDERS: usize = 4096;
 /// The deepest folder below a watched one; a loop of bind mounts ends here.
-const DEEPEST: usize = 24;
+const MAX_DEPTH: usize = 24;
 
 /// The watched folders, shared with the thread that reads the events.
 pub struct FileWatcher {
@@ -68,7 +68,7 @@ impl FileWatcher {
     }
 
     fn add(&self, folder: Folder) {
-        if self.watched().folders.len() >= MAX_FOLDERS || folder.depth > DEEPEST {
+        if self.watched().folders.len() >= MAX_FOLDERS || folder.depth > MAX_DEPTH {
             return;
         }
         let Ok(descriptor) = self.inotify.add_watch(&folder.path, of_interest()) else { return };

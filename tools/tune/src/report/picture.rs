@@ -85,10 +85,10 @@ fn across(workers: u32) -> f64 {
 
 /// Leaves out marks that would overlap.
 fn apart(marks: Vec<(f64, String)>) -> Vec<(f64, String)> {
-    const LEAST: f64 = 0.25;
+    const MIN_DISTANCE: f64 = 0.25;
     let mut kept: Vec<(f64, String)> = Vec::new();
     for mark in marks {
-        if kept.last().is_none_or(|last| mark.0 - last.0 >= LEAST) {
+        if kept.last().is_none_or(|last| mark.0 - last.0 >= MIN_DISTANCE) {
             kept.push(mark);
         }
     }

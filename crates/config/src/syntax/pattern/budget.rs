@@ -30,7 +30,7 @@ pub const MEMORY_OF_HTACCESS: usize = 12 << 20;
 /// Maximum size of each pattern of a `.htaccess` file, in bytes.
 const MAX_BYTES: usize = 10 << 10;
 /// Smallest size that is charged.
-const SMALLEST: usize = 256;
+const MIN_CHARGED_BYTES: usize = 256;
 /// Memory of a compiled pattern for each byte of its size: machine code for both kinds of search.
 const MEMORY_OF_BYTE: usize = 32;
 /// Memory of a compiled pattern of any size, in bytes.
@@ -110,7 +110,7 @@ impl Budget {
                 MAX_BYTES >> 10
             ));
         }
-        self.take(shape.size.max(SMALLEST), shape.size * MEMORY_OF_BYTE + MEMORY_OF_PATTERN)?;
+        self.take(shape.size.max(MIN_CHARGED_BYTES), shape.size * MEMORY_OF_BYTE + MEMORY_OF_PATTERN)?;
         PatternEngine::watched(source, case, shape).map_err(|reason| invalid(source, &reason))
     }
 }

@@ -6,7 +6,7 @@ use crate::syntax::value::network::Network;
 use crate::table::row::{ANYWHERE, MANY, Row, SERVER, duration, flag, rows, size, word, words};
 
 /// Minimum CacheSize in bytes; a smaller cache would store a page or two.
-const LEAST: u64 = 64 << 10;
+const MIN_CACHE_BYTES: u64 = 64 << 10;
 
 pub static ROWS: &[Row] = rows![
     "mod_cache.c",
@@ -136,7 +136,7 @@ fn cache_path(text: &str) -> Result<&str, String> {
 /// `CacheSize 64M`
 fn cache_size(draft: &mut Draft, text: &str) -> Result<(), String> {
     let size = value::size(text)?;
-    if size < LEAST {
+    if size < MIN_CACHE_BYTES {
         return Err(format!("expected at least 64K, got \"{text}\": a bare number is bytes"));
     }
     draft.config.cache_size = size;

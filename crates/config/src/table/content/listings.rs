@@ -9,7 +9,7 @@ use crate::table::row::{INDEXES, MANY, Row, flag, rows, word, words};
 /// httpd's `IconWidth` and `IconHeight` without a number.
 const ICON: (u32, u32) = (20, 22);
 /// Least `NameWidth` and `DescriptionWidth`: shorter ones have no room for the dots of a cut text.
-const LEAST: (usize, usize) = (5, 12);
+const MIN_WIDTHS: (usize, usize) = (5, 12);
 
 pub static ROWS: &[Row] = rows![
     "mod_autoindex.c",
@@ -152,9 +152,9 @@ fn index_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
             }
             ("iconwidth", value) => listing.icon_width = Some(pixels(sign, value, ICON.0)?),
             ("iconheight", value) => listing.icon_height = Some(pixels(sign, value, ICON.1)?),
-            ("namewidth", value) => listing.name_width = Some(width(sign, value, "NameWidth", LEAST.0)?),
+            ("namewidth", value) => listing.name_width = Some(width(sign, value, "NameWidth", MIN_WIDTHS.0)?),
             ("descriptionwidth", value) => {
-                listing.description_width = Some(width(sign, value, "DescriptionWidth", LEAST.1)?);
+                listing.description_width = Some(width(sign, value, "DescriptionWidth", MIN_WIDTHS.1)?);
             }
             ("type", Some(value)) => listing.content_type = Some(value.to_owned()),
             ("charset", Some(value)) => listing.charset = Some(value.to_owned()),

@@ -13,7 +13,7 @@ use super::{RequestContext, variables};
 use crate::base::measures::{Finished, HostTraffic, WorkerTimes};
 use crate::client::Pending;
 use crate::log::entry::{Entry, LoggedWorker, RoutedPath};
-use crate::workers::{Exchange, Label, Promised, Stage};
+use crate::workers::{Exchange, ExchangeStage, Label, Promised};
 use base::printable;
 use config::response::setenv::EnvCondition;
 
@@ -66,8 +66,8 @@ impl RequestContext {
         let Some(exchange) = self.take_exchange() else { return self.write(None) };
         let mut exchange = exchange.borrow_mut();
         match exchange.stage {
-            Stage::Over => self.write(Some(&exchange)),
-            Stage::Queued | Stage::Running => {
+            ExchangeStage::Over => self.write(Some(&exchange)),
+            ExchangeStage::Queued | ExchangeStage::Running => {
                 exchange.on_end = Some(Box::new(move |exchange| self.write(Some(exchange))))
             }
         }

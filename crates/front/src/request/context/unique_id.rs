@@ -15,7 +15,7 @@ pub const UNIQUE_ID: &str = "UNIQUE_ID";
 /// Length of an identity, as in httpd.
 const LENGTH: usize = 27;
 /// Least length of the random beginning. A longer name in logs makes the identity longer.
-const LEAST: usize = 8;
+const MIN_LENGTH: usize = 8;
 
 /// The random beginning of this process.
 static BEGINNING: LazyLock<String> = LazyLock::new(|| {
@@ -32,7 +32,7 @@ impl RequestContext {
 }
 
 fn with_beginning(beginning: &str, name: &str) -> String {
-    let length = LENGTH.saturating_sub(name.len()).max(LEAST);
+    let length = LENGTH.saturating_sub(name.len()).max(MIN_LENGTH);
     format!("{}{name}", beginning.get(..length).unwrap_or(beginning))
 }
 
@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(id.len(), 27);
         assert!(id.ends_with(&name) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'), "{id}");
         let long = name_in_logs(u64::MAX, u64::MAX);
-        assert_eq!(with_beginning(beginning, &long).len(), long.len() + LEAST);
+        assert_eq!(with_beginning(beginning, &long).len(), long.len() + MIN_LENGTH);
         assert!(is_unique_id("REDIRECT_REDIRECT_UNIQUE_ID") && !is_unique_id("UNIQUE"));
     }
 }

@@ -19,7 +19,7 @@ use proxy::balancer::{CheckConnection, check};
 use proxy::{BackendHandshake, Waits};
 
 /// Bounds of the interval at which due checks are looked for.
-const SHORTEST_LOOK: Duration = Duration::from_millis(50);
+const MIN_LOOK: Duration = Duration::from_millis(50);
 const MAX_LOOK: Duration = Duration::from_secs(1);
 
 /// Checks the members of a generation's balancers while it serves. Ends at once without such members.
@@ -27,7 +27,7 @@ pub async fn watch(services: Rc<Services>, generation: Arc<Generation>) {
     let members =
         |balancer: &Balancer| balancer.members.iter().filter_map(|member| Some(member.check.as_ref()?.interval)).min();
     let Some(shortest) = generation.config.balancers.iter().filter_map(members).min() else { return };
-    let look = (shortest / 2).clamp(SHORTEST_LOOK, MAX_LOOK);
+    let look = (shortest / 2).clamp(MIN_LOOK, MAX_LOOK);
     while !generation.is_superseded() && !services.shared.is_stopping() {
         begin_due(&services, &generation);
         sleep(look).await;

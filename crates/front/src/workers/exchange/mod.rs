@@ -31,7 +31,7 @@ pub type SharedExchange = Rc<RefCell<Exchange>>;
 
 /// State of an exchange; see the diagram above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum ExchangeStage {
     /// The request waits for a worker.
     Queued,
     /// A worker has begun to answer the request.
@@ -46,7 +46,7 @@ pub type OnEnd = Box<dyn FnOnce(&Exchange)>;
 pub struct Exchange {
     /// Identifies the request in the worker's replies.
     pub id: RequestId,
-    pub stage: Stage,
+    pub stage: ExchangeStage,
     /// Port on which the response arrives; resumed when the spool has room again.
     port: Option<Rc<ReplyPort>>,
     /// When and where the request began; set when the exchange is over.
@@ -96,7 +96,7 @@ impl Exchange {
     pub fn new(id: RequestId, store: Rc<SpoolStore>) -> Exchange {
         Exchange {
             id,
-            stage: Stage::Queued,
+            stage: ExchangeStage::Queued,
             port: None,
             begun: None,
             infos: Vec::new(),
@@ -130,7 +130,7 @@ impl Exchange {
 
     /// Starts the exchange when the first reply arrives, on `port`.
     pub fn start(&mut self, port: Rc<ReplyPort>) {
-        self.stage = Stage::Running;
+        self.stage = ExchangeStage::Running;
         self.port = Some(port);
     }
 
@@ -143,7 +143,7 @@ impl Exchange {
     pub fn over(&mut self, begun: Option<RequestStart>) {
         self.begun = begun;
         self.had_for = begun.map(|begun| begun.since.elapsed()).unwrap_or_default();
-        self.stage = Stage::Over;
+        self.stage = ExchangeStage::Over;
         self.port = None;
         if let Some(on_end) = self.on_end.take() {
             on_end(self);

@@ -10,7 +10,7 @@ use super::{Action, RequestId, Scheduler};
 /// Longest time that a client may be too slow.
 const MAX_STALL: Duration = Duration::from_secs(1);
 /// Shortest time, after several slow clients in a row: the next ones are probably slow, too.
-const LEAST: Duration = Duration::from_millis(100);
+const MIN_PATIENCE: Duration = Duration::from_millis(100);
 /// After this time without a slow client, the patience is [`MAX_STALL`] again.
 const FORGIVEN: Duration = Duration::from_secs(10);
 
@@ -25,7 +25,7 @@ impl ClientPatience {
     fn now(&self, now: Instant) -> Duration {
         match self.last {
             Some((at, count)) if now.saturating_duration_since(at) < FORGIVEN => {
-                (MAX_STALL / (1 << count.min(8))).max(LEAST)
+                (MAX_STALL / (1 << count.min(8))).max(MIN_PATIENCE)
             }
             _ => MAX_STALL,
         }
@@ -115,7 +115,7 @@ mod tests {
         }
         assert_eq!(all, [1000, 500, 250, 125, 100, 100]);
         (0..100).for_each(|_| patience.lose(now));
-        assert_eq!(patience.now(now), LEAST);
+        assert_eq!(patience.now(now), MIN_PATIENCE);
         assert_eq!(patience.now(now + FORGIVEN), MAX_STALL);
     }
 }

@@ -12,7 +12,7 @@ pub use plot::{Axis, Plot};
 /// Maximum number of points in a diagram.
 const MAX_POINTS: usize = 400;
 /// Shortest time in a logarithmic diagram, in seconds.
-const SHORTEST: f64 = 1e-6;
+const MIN_SECONDS: f64 = 1e-6;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--paper:#fff;--ink:#1f2933;--dim:#5b6875;--rule:#dfe4e9;--one:#0f766e;--two:#c2410c;--three:#6d28d9;--four:#b91c1c}\
@@ -163,14 +163,14 @@ fn seconds(points: &[Interval]) -> Axis {
 }
 
 fn latencies(all: impl Iterator<Item = f64> + Clone) -> Axis {
-    let least = all.clone().map(|seconds| seconds.max(SHORTEST)).fold(f64::INFINITY, f64::min);
-    let most = all.fold(SHORTEST, f64::max);
-    let least = if least.is_finite() { least } else { SHORTEST };
+    let least = all.clone().map(|seconds| seconds.max(MIN_SECONDS)).fold(f64::INFINITY, f64::min);
+    let most = all.fold(MIN_SECONDS, f64::max);
+    let least = if least.is_finite() { least } else { MIN_SECONDS };
     Axis::logarithmic(least, most, time)
 }
 
 fn height(seconds: f64) -> f64 {
-    seconds.max(SHORTEST).log10()
+    seconds.max(MIN_SECONDS).log10()
 }
 
 /// Joins neighbours until the points fit: their worst values, and the mean of their medians.

@@ -81,7 +81,7 @@ const HEADERS: [&str; 7] = [
 ];
 
 /// Maximum nesting of maps in keys of maps.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filled {
@@ -198,8 +198,10 @@ fn look(map: &Map, key: &str, fill: &dyn TemplateSource) -> Option<String> {
 }
 
 fn parse(source: &str, maps: &Maps, depth: usize) -> Result<Template, String> {
-    if depth > DEEPEST {
-        return Err(format!("keys of maps have maps in them more than {DEEPEST} deep: at most {DEEPEST} are allowed"));
+    if depth > MAX_DEPTH {
+        return Err(format!(
+            "keys of maps have maps in them more than {MAX_DEPTH} deep: at most {MAX_DEPTH} are allowed"
+        ));
     }
     let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), source);
     while let Some(c) = rest.chars().next() {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Minimum queue length of an overload.
 const FEW: usize = 16;
 /// Minimum time that a request may wait in an overload.
-const LEAST_PATIENCE: Duration = Duration::from_millis(5);
+const MIN_PATIENCE: Duration = Duration::from_millis(5);
 /// Weight of the moving average: about this many requests.
 const MEMORY: u32 = 32;
 /// Factor on `QueueStale` while the pool may still start workers.
@@ -120,7 +120,7 @@ impl Overload {
     pub fn patience(&self) -> Option<Duration> {
         let typical = self.typical.unwrap_or(self.stale);
         // With its own time in a worker, a request then takes less than twice the typical time.
-        self.is_on().then(|| (typical * 3 / 4).max(LEAST_PATIENCE))
+        self.is_on().then(|| (typical * 3 / 4).max(MIN_PATIENCE))
     }
 
     /// Retry-After: the time to answer all queued requests and those shed in the last window, if all of them come
@@ -159,7 +159,7 @@ impl Overload {
     /// Begins another window when the current one is long enough, and returns the finished one.
     fn roll(&mut self, waits: bool, now: Instant) -> Option<Window> {
         let length = now.duration_since(self.window_began);
-        let enough = self.stale.max(LEAST_PATIENCE).max(self.typical.unwrap_or_default() * HARDLY);
+        let enough = self.stale.max(MIN_PATIENCE).max(self.typical.unwrap_or_default() * HARDLY);
         if length < enough {
             return None;
         }

@@ -14,7 +14,9 @@ impl World {
         assert!(scheduler.actions.is_empty());
         let known: BTreeSet<_> = scheduler.requests.keys().collect();
         assert!(known.into_iter().eq(self.open.keys()), "{:?} are known, {:?} are open", scheduler.requests, self.open);
-        let is = |wanted: fn(&RequestStage) -> bool| scheduler.requests.values().filter(move |request| wanted(&request.stage));
+        let is = |wanted: fn(&RequestStage) -> bool| {
+            scheduler.requests.values().filter(move |request| wanted(&request.stage))
+        };
         let has_begun = |r: &Request| matches!(r.stage, RequestStage::Running(_) | RequestStage::Ending);
         let waits = scheduler.requests.values().filter(|r| !has_begun(r) && !r.abandoned);
         assert_eq!(scheduler.queued as usize, waits.count(), "queued");
@@ -23,7 +25,8 @@ impl World {
         assert_eq!(scheduler.busy as usize, is(|stage| matches!(stage, RequestStage::Running(_))).count(), "busy");
         assert_eq!(scheduler.queue.len(), is(|stage| *stage == RequestStage::Queued).count(), "in the queue");
         for (number, lane) in scheduler.queue.lanes().iter().enumerate() {
-            let busy = scheduler.requests.values().filter(|r| r.lane == number && r.stage != RequestStage::Queued).count();
+            let busy =
+                scheduler.requests.values().filter(|r| r.lane == number && r.stage != RequestStage::Queued).count();
             assert_eq!(lane.busy as usize, busy, "busy of lane {number}");
             let fits = lane.busy <= lane.most || self.was_resized;
             assert!(fits, "lane {number} has {} of {} workers", lane.busy, lane.most);

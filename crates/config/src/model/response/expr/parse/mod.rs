@@ -13,7 +13,7 @@ use super::tree::{Node, Word};
 use crate::syntax::pattern::Budget;
 
 /// Maximum nesting of parentheses, negations and functions.
-const DEEPEST: u32 = 50;
+const MAX_DEPTH: u32 = 50;
 
 /// A tree, with facts about all its variables and functions.
 pub struct Parsed<T> {
@@ -71,8 +71,10 @@ impl<'a, 'b> ExprParser<'a, 'b> {
     /// Runs a part that may contain itself.
     fn deeper<T>(&mut self, part: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(format!("parentheses and functions are nested more than {DEEPEST} deep: split the expression"));
+        if self.depth > MAX_DEPTH {
+            return Err(format!(
+                "parentheses and functions are nested more than {MAX_DEPTH} deep: split the expression"
+            ));
         }
         let done = part(self);
         self.depth -= 1;

@@ -23,7 +23,7 @@ pub(super) struct PreparedMold {
     mold: Mold,
     /// The configuration for which Perl is booted.
     bundle: Bundle,
-    /// Its standard error.
+    /// Standard error of the mold.
     error_log: Fd,
     aside: Aside,
 }

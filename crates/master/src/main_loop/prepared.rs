@@ -23,7 +23,7 @@ pub(super) struct PreparedMold {
     mold: Mold,
     /// The configuration for which Perl is booted.
     bundle: Bundle,
-    /// Standard error of the mold.
+    /// The standard error of the mold.
     error_log: Fd,
     aside: Aside,
 }

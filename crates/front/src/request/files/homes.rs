@@ -50,7 +50,7 @@ struct CachedHome {
 
 /// It is not known whether the user has a home. Answered with 503.
 #[derive(Debug)]
-pub enum NoAnswer {
+pub enum NoHome {
     NoThread,
     Late,
     Failed(io::Error),
@@ -71,13 +71,13 @@ impl Default for Homes {
 impl Homes {
     /// The home of a user, without a slash at its end. `None`: there is no such user, or the home's path is not UTF-8,
     /// as a path from a URL is. Concurrent requests for the same user share one lookup.
-    pub async fn of(&self, user: &str) -> Result<Home, NoAnswer> {
+    pub async fn of(&self, user: &str) -> Result<Home, NoHome> {
         if user.len() > MAX_NAME {
             return Ok(None);
         }
         let cell = self.cell(user);
         let home = cell.get_or_try_init(|| self.look_up(user.to_owned()));
-        timeout(self.deadline, home).await.map_err(|_| NoAnswer::Late)?.cloned()
+        timeout(self.deadline, home).await.map_err(|_| NoHome::Late)?.cloned()
     }
 
     fn cell(&self, user: &str) -> Rc<OnceCell<Home>> {
@@ -90,41 +90,41 @@ impl Homes {
         home
     }
 
-    async fn look_up(&self, user: String) -> Result<Home, NoAnswer> {
-        let turn = self.turns.clone().acquire_owned().await.map_err(|_| NoAnswer::NoThread)?;
+    async fn look_up(&self, user: String) -> Result<Home, NoHome> {
+        let turn = self.turns.clone().acquire_owned().await.map_err(|_| NoHome::NoThread)?;
         let find = self.find.clone();
         let found = look_up("look up the home of a user", move || {
             let home = find(&user);
             drop(turn);
             home
         });
-        let home = found.await?.map_err(NoAnswer::Failed)?;
+        let home = found.await?.map_err(NoHome::Failed)?;
         Ok(home.and_then(|home| home.to_str().map(|home| home.trim_end_matches('/').into())))
     }
 }
 
-impl From<NoThread> for NoAnswer {
-    fn from(_: NoThread) -> NoAnswer {
-        NoAnswer::NoThread
+impl From<NoThread> for NoHome {
+    fn from(_: NoThread) -> NoHome {
+        NoHome::NoThread
     }
 }
 
-impl From<NoAnswer> for Refusal {
-    fn from(_: NoAnswer) -> Refusal {
+impl From<NoHome> for Refusal {
+    fn from(_: NoHome) -> Refusal {
         Refusal::busy()
     }
 }
 
-impl fmt::Display for NoAnswer {
+impl fmt::Display for NoHome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoAnswer::NoThread => f.write_str("there is no thread for the lookup"),
-            NoAnswer::Late => write!(
+            NoHome::NoThread => f.write_str("there is no thread for the lookup"),
+            NoHome::Late => write!(
                 f,
                 "the user database has not answered within {DEADLINE:?}; see passwd in /etc/nsswitch.conf and the \
                  services that it names"
             ),
-            NoAnswer::Failed(error) => {
+            NoHome::Failed(error) => {
                 write!(f, "cannot read the user database: {error}; see passwd in /etc/nsswitch.conf")
             }
         }
@@ -201,7 +201,7 @@ mod tests {
         wait_for(async {
             for user in 0..MAX_LOOKING_UP {
                 let error = homes.of(&user.to_string()).await.expect_err("it hangs");
-                assert!(matches!(error, NoAnswer::Late), "{error:?}");
+                assert!(matches!(error, NoHome::Late), "{error:?}");
             }
             assert_eq!(homes.turns.available_permits(), 0);
             for user in 100..120 {

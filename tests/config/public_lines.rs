@@ -72,7 +72,7 @@ fn a_comment_behind_on_and_behind_flags_is_ignored_with_a_warning() {
     let site = Site::new().file("htdocs/a.txt", "a");
     site.configure("KeepAlive on # for browsers");
     let checked = site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    let warning = "KeepAlive: ignores \"# for browsers\", as httpd does: comments stand on lines of their own";
+    let warning = "KeepAlive: ignores \"# for browsers\", as httpd does; comments stand on lines of their own";
     assert!(checked.err.contains(warning), "{checked:?}");
     site.configure("KeepAlive on off");
     site.cameleer(["check", "-f", "site.conf"]).failed(78, "KeepAlive: ");

@@ -48,3 +48,9 @@ pub fn colours(site: &Site, file: &str) -> Vec<(String, u64)> {
     };
     output.lines().map(colour).collect()
 }
+
+/// Whether two colours look alike: a thin line has its own colour nowhere if it lies between two rows of pixels.
+pub fn look_alike(one: &str, other: &str) -> bool {
+    let parts = |colour: &str| u32::from_str_radix(colour, 16).expect("six digits").to_be_bytes();
+    parts(one).iter().zip(parts(other)).all(|(one, other)| one.abs_diff(other) < 0x30)
+}

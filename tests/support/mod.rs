@@ -25,7 +25,7 @@ pub use common_sites::{serve_echo_script, serve_env_handler};
 pub use database::{Database, MARIADB, POSTGRES, Product};
 pub use directory::Directory;
 pub use documents::documents;
-pub use drawing::colours;
+pub use drawing::{colours, look_alike};
 pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
 pub use pebble::{Pebble, REFUSED};

@@ -186,7 +186,7 @@ impl Draft {
         match (&row.takes, args) {
             (Takes::Flag(_), [value, comment, ..]) if comment.starts_with('#') => {
                 let ignored = args[1..].join(" ");
-                self.warn(&format!("ignores \"{ignored}\", as httpd does: comments stand on lines of their own"));
+                self.warn(&format!("ignores \"{ignored}\", as httpd does; comments stand on lines of their own"));
                 std::slice::from_ref(value)
             }
             _ => args,

@@ -123,7 +123,7 @@ fn warn_of_more(draft: &mut Draft, flags: &[String]) {
         true => "comments stand on lines of their own",
         false => "write all flags in one pair of brackets, as in [PT,L]",
     };
-    draft.warn(&format!("ignores \"{}\", as httpd does: {advice}", flags[1..].join(" ")));
+    draft.warn(&format!("ignores \"{}\", as httpd does; {advice}", flags[1..].join(" ")));
 }
 
 /// `RewriteCond TestString CondPattern [flags]`

@@ -238,7 +238,9 @@ impl Scheduler {
         }
         resting.enter(WorkerState::Idle, now);
         let is_cold = resting.requests == 0;
-        self.idle.insert(if is_cold { 0 } else { self.idle.len() }, worker);
+        let cold = self.idle.iter().filter(|idle| self.workers.get(idle).is_some_and(|idle| idle.requests == 0));
+        let at = if is_cold { cold.count() } else { self.idle.len() };
+        self.idle.insert(at, worker);
     }
 
     /// Makes the request the current one of `worker`.

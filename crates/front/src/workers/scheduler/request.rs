@@ -42,7 +42,7 @@ pub(super) enum RequestStage {
     Queued,
     /// The request was sent ahead to a busy worker, which may not have begun it.
     Ahead(WorkerId),
-    /// The request is the current one of its worker.
+    /// The worker has begun the request, and has not ended it.
     Running(WorkerId),
     /// The worker has begun the next request, so this one has ended there; its end is still to be read by another
     /// thread.

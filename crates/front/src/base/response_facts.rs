@@ -20,7 +20,7 @@ const OF_FIRST: [HeaderName; 7] =
 /// The fields of a response that rules of `Header always` reach.
 #[derive(Debug, Clone, Default)]
 pub struct AlwaysHeaders {
-    /// Those in the table of these rules.
+    /// Fields in the table of these rules.
     pub fields: HeaderMap,
     /// Whether the rules of both tables reach each field, as of a PSGI application.
     pub is_shared: bool,

@@ -20,7 +20,7 @@ pub struct CachedResponse {
     pub reason: Option<ReasonPhrase>,
     /// Includes Date; headers for a single client are left out.
     pub headers: HeaderMap,
-    /// Those of `headers` that rules of `Header always` reach.
+    /// Fields of `headers` that rules of `Header always` reach.
     pub always: AlwaysHeaders,
     pub body: Bytes,
     /// The body in other content codings.

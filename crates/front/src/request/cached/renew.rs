@@ -23,7 +23,7 @@ const NOT_RENEWED: [HeaderName; 7] =
 /// The Set-Cookie headers of a 304, which are for its client only.
 pub struct OwnCookies {
     pub headers: HeaderMap,
-    /// Those that rules of `Header always` reach.
+    /// Cookies that rules of `Header always` reach.
     pub always: HeaderMap,
 }
 

@@ -70,8 +70,8 @@ fn is_in_parts(file: &Response<BodySource>) -> bool {
     file.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"))
 }
 
-/// The reason phrase, the spelling of names and the fields that `Header always` reaches as extensions. An invalid phrase is
-/// ignored, not treated as an error.
+/// The reason phrase, the spelling of names and the fields that `Header always` reaches as extensions. An invalid
+/// phrase is ignored, not treated as an error.
 fn extensions(head: &Head) -> Result<Extensions, BadHead> {
     let mut extensions = Extensions::new();
     if head.always > 0 || head.is_shared {

@@ -118,7 +118,7 @@ pub struct CompletedResponse<'a> {
     pub status: StatusCode,
     /// Length of its body, if it is known.
     pub length: Option<u64>,
-    /// Fields of the response that are in the table of `Header always`.
+    /// Fields in the table of `Header always`.
     pub always: Option<&'a AlwaysHeaders>,
     /// Whether the page is the front's own.
     pub refused: bool,

@@ -219,7 +219,10 @@ impl Settings {
 
     /// A copy with another handler.
     pub fn with_handler(&self, handler: &Handler) -> Settings {
-        Settings { handler: handler.clone(), named_by: NamedBy::Extension, ..self.clone() }
+        // Below a place of programs, the part of a path that names the program is known to the disk alone.
+        let is_forced = handler.is_cgi() && self.response.types.forces_programs();
+        let named_by = if is_forced { NamedBy::SetHandler } else { NamedBy::Extension };
+        Settings { handler: handler.clone(), named_by, ..self.clone() }
     }
 
     /// The same settings with the handler and the media type of a rewrite rule.

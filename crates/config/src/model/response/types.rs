@@ -110,8 +110,12 @@ impl Types {
     /// Whether a file may have a type of programs.
     fn have_programs(&self) -> bool {
         let mut added = self.added.iter().filter(|((aspect, _), _)| *aspect == FileAspect::Type);
-        let is_program = |kind: &Option<String>| kind.as_deref().is_some_and(is_of_programs);
-        self.force.as_ref().is_some_and(is_program) || added.any(|(_, kind)| is_program(kind))
+        self.forces_programs() || added.any(|(_, kind)| kind.as_deref().is_some_and(is_of_programs))
+    }
+
+    /// Whether `ForceType` makes all files programs.
+    pub fn forces_programs(&self) -> bool {
+        self.force.iter().flatten().any(|kind| is_of_programs(kind))
     }
 
     /// Whether the type of a file is one of programs.

@@ -39,8 +39,9 @@ fn date(text: &str) -> Option<SystemTime> {
         _ => year,
     };
     let month = month.get(..1)?.to_ascii_uppercase() + month.get(1..)?;
-    // The name of the day does not count.
-    httpdate::parse_http_date(&format!("Thu, {day:02} {month} {year:04} {time} GMT")).ok()
+    // The parser wants the right name of the day, which programs may spell in other ways.
+    let of = |name| httpdate::parse_http_date(&format!("{name}, {day:02} {month} {year:04} {time} GMT")).ok();
+    ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].into_iter().find_map(of)
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ fn a_handlers_output_becomes_replies() {
         ("declined", &[Return(-1)], "file /www/cgi/a.pl end"),
         ("declined late", &[Write(b"x"), Return(-1)], "200 Content-Type=text/html: x end"),
         ("died", &[Write(b"x"), Die], PAGE_500),
-        ("died late", &[Write(b"x"), Flush, Die], "200 Content-Type=text/html Transfer-Encoding=chunked: x truncated"),
+        ("died late", &[Write(b"x"), Flush, Die], "200 Transfer-Encoding=chunked Content-Type=text/html: x truncated"),
         ("flushed early", &[Flush, Status(201), Write(b"x"), Return(0)], "201 Content-Type=text/html: x end"),
         ("psgi", &[Begin(200), Add(b"A", b"b"), Write(b"x"), Return(0)], "200 A=b: x end"),
         ("early hints", &[Begin(103), Add(b"Link", b"l"), Flush, Begin(200), Return(0)], "info 103 Link=l: 200: end"),
@@ -116,7 +116,7 @@ fn a_handlers_output_becomes_replies() {
         (
             "cleanup, cut short",
             &[Cleanup, Write(b"x"), Flush, Die, Close],
-            "200 Content-Type=text/html Transfer-Encoding=chunked: x truncated",
+            "200 Transfer-Encoding=chunked Content-Type=text/html: x truncated",
         ),
         ("after the end", &[Return(0), Write(b"x"), Flush, Return(0)], "200 Content-Type=text/html: end"),
     ];

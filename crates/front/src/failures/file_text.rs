@@ -151,8 +151,8 @@ mod tests {
     fn forms_and_json_are_recorded_without_secrets() {
         check("application/x-www-form-urlencoded", b"a=b&password=x", r#""body": "a=b&password=masked""#);
         check("application/json; charset=utf-8", br#"{"token":"x"}"#, r#""body": "{\"token\":\"masked\"}""#);
-        check("application/json", b"{\"token\":", r#""body_omitted": "it is not of its Content-Type"#);
-        check("application/json", b"\xff", r#""body_omitted": "it is not of its Content-Type"#);
+        check("application/json", b"{\"token\":", r#""body_omitted": "the body does not parse as its Content-Type"#);
+        check("application/json", b"\xff", r#""body_omitted": "the body does not parse as its Content-Type"#);
         check("text/plain", b"abc", r#""target": "/a?key=masked""#);
     }
 

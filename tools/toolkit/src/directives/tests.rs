@@ -118,7 +118,7 @@ fn addresses_may_be_written_as_mojolicious_does() {
         check(&format!("-e 1 -l {spelled}"), Surroundings::default(), &format!("Listen {address}\n{pool}{rest}"));
     }
     for (spelled, expected) in [
-        ("https://*:443", "expected http://HOST:PORT; for TLS use --tls, which applies to every address"),
+        ("https://*:443", "expected http://HOST:PORT; for TLS write HOST:PORT:ssl, or use --tls for all addresses"),
         ("http://localhost", "expected http://HOST:PORT, without a path or parameters"),
         ("http://*:80?reuse=1", "expected http://HOST:PORT, without a path or parameters"),
     ] {
@@ -203,5 +203,6 @@ fn the_environment_of_hosts_is_honoured_and_options_win() {
 fn wrong_spellings_are_named() {
     let run = Cli::try_parse_from(["run", "-l", "localhost:http"]).expect("parsed").run;
     let error = of(&run, &site()).expect_err("no port").to_string();
-    assert_eq!(error, "--listen localhost:http: expected HOST:PORT, :PORT, PORT or the path of a unix socket");
+    let expected = "expected HOST:PORT, :PORT, PORT or the path of a unix socket, with :ssl at its end for TLS";
+    assert_eq!(error, format!("--listen localhost:http: {expected}"));
 }

@@ -25,7 +25,7 @@ const COMMANDS: &[(&str, &str, &str, &[&str])] = &[
         &["check", "-f", "site.conf"],
     ),
     (
-        "…: <Location>: this section is never closed: write </Location> in the same file",
+        "…: <Location>: this section is never closed; write </Location> in the same file",
         "site.conf",
         "Listen 1\n<Location /x>\n",
         &["check", "-f", "site.conf"],

@@ -15,6 +15,7 @@ const COUNTER: &str = "#!/usr/bin/perl\nuse FCGI; my %env; my $n = 0;\n\
     my $body = ''; 1 while read STDIN, $body, 65536, length $body;\n\
     print STDERR \"said on stderr\\n\" if $q eq 'warn';\n\
     if ($q eq 'local') { print \"Location: /plain.txt\\n\\n\"; next }\n\
+    if ($q eq 'deaf') { print \"Content-Type: text/plain\\n\\npid=$$\\n\"; $request->Finish; require POSIX; POSIX::close(0); sleep 1000 }\n\
     if ($q eq 'status') { print \"Status: 418 Tea\\n\" }\n\
     select undef, undef, undef, $1 if $q =~ /^sleep=(.*)/;\n\
     print \"Content-Type: text/plain\\n\\npid=$$\\nn=$n\\ninitial=$ENV{MINE}\\nbody=\", length $body, \"\\n\", map(\"$_=$env{$_}\\n\", sort keys %env) }\n";
@@ -130,6 +131,13 @@ fn a_program_that_dies_costs_its_own_request_alone() {
         assert!(line.contains("a.fcgi"), "{line}");
     }
     assert_eq!(server.get("/a.fcgi").status, 200);
+}
+
+#[test]
+fn a_process_that_accepts_no_more_connections_is_replaced() {
+    let server = serve("");
+    let deaf = pid(&server, "/a.fcgi?deaf");
+    assert_ne!(pid(&server, "/a.fcgi"), deaf);
 }
 
 #[test]

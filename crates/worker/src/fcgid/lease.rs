@@ -63,12 +63,18 @@ impl Lease {
         match channel.receive().map_err(NoLease::Lost)? {
             None => Err(NoLease::Lost(io::ErrorKind::ConnectionReset.into())),
             Some((FromManager::Failed { error, .. }, _)) => Err(NoLease::NotStarted(error)),
-            Some((FromManager::Leased { socket, pid, is_used }, _)) => {
-                let stream = UnixStream::connect(socket).map_err(NoLease::Lost)?;
-                stream.set_nonblocking(true).map_err(NoLease::Lost)?;
-                Ok(Lease { channel, stream, is_used, pid })
-            }
+            Some((FromManager::Leased { socket, pid, is_used }, _)) => match UnixStream::connect(socket) {
+                Ok(stream) => Self::of(channel, stream, is_used, pid).map_err(NoLease::Lost),
+                // The process has ended since its last request, and the manager has not noticed it yet.
+                Err(_) if is_used && !is_fresh => Self::wait(manager, request, spec, true, by),
+                Err(error) => Err(NoLease::Lost(error)),
+            },
         }
+    }
+
+    fn of(channel: Channel<ToManager, FromManager>, stream: UnixStream, is_used: bool, pid: i32) -> io::Result<Lease> {
+        stream.set_nonblocking(true)?;
+        Ok(Lease { channel, stream, is_used, pid })
     }
 
     /// Gives the process back after a complete response.

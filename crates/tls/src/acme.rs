@@ -18,7 +18,7 @@ use sys::privileges::Account;
 /// Maximum length of an error in characters. An authority's answers have up to 1 MiB.
 const MAX_ERROR_CHARS: usize = 300;
 
-/// Cuts an error that contains an authority's own words to [`MAX_ERROR_CHARS`] characters, for logs and the status.
+/// Cuts an error that contains an authority's own words to 300 characters, for logs and the status.
 pub fn shorten(error: &str) -> String {
     match error.char_indices().nth(MAX_ERROR_CHARS) {
         Some((end, _)) => format!("{}…", error.get(..end).unwrap_or_default()),

@@ -10,8 +10,10 @@ use crate::syntax::tree::ConfigError;
 /// Adds the warnings. A place is silent if any section that may hold beside it can bring code.
 pub(super) fn check(draft: &mut Draft) {
     let config = &draft.config;
-    let has_code =
-        |place: &Section| config.sections.iter().any(|other| may_meet(place, other) && may_bring_code(other));
+    let may_be_beside =
+        |place: &Section| config.sections.iter().any(|other| may_bring_code(other) && may_meet(place, other));
+    // Most places name their handler themselves, and need no look at all others.
+    let has_code = |place: &Section| may_bring_code(place) || may_be_beside(place);
     let mut warnings = Vec::new();
     for (at, section) in &draft.code_handlers {
         let Some(place) = config.sections.get(usize::from(*section)).filter(|place| !has_code(place)) else { continue };

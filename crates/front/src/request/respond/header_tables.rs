@@ -5,6 +5,8 @@
 //! which `Header` does not change for such a page. Rules of both reach the fields of a PSGI application: under httpd
 //! their table depends on the program between the two, and for Plack's handlers of mod_perl on the status.
 
+use std::collections::HashSet;
+
 use http::header::{CONTENT_TYPE, HeaderMap};
 
 use crate::base::response_facts::AlwaysHeaders;
@@ -29,9 +31,11 @@ impl HeaderTables {
         let Some(known) = known else {
             return HeaderTables { success: headers, always: HeaderMap::new(), is_shared };
         };
+        // A program may send thousands of fields of one name.
+        let known: HashSet<_> = known.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         let mut tables = HeaderTables::default();
         for (name, value) in &headers {
-            let is_always = known.get_all(name).iter().any(|known| known == value);
+            let is_always = known.contains(&(name.as_str(), value.as_bytes()));
             let table = if is_always { &mut tables.always } else { &mut tables.success };
             table.append(name.clone(), value.clone());
         }

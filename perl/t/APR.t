@@ -123,7 +123,7 @@ my %expected = (
     again      => 1, around => 1, below_ending => $ending, reused => 'again', many => 1000, warned => "APR::Pool: cleanup died: why\n",
     forged     => 'pool is not of type APR::Pool', overwritten => 'tagged',
 
-    twice    => 'this bucket is in a brigade already: remove it from there first', moved => '21',
+    twice    => 'this bucket is in a brigade already; remove it from there first', moved => '21',
     others   => 'this bucket is of another APR::BucketAlloc than the brigade', deleted => sprintf( $OVER, 'APR::Bucket' ),
     by_cleanup => sprintf( $OVER, 'APR::Bucket' ), of_another => 'this bucket is in another brigade',
     itself   => 'a brigade cannot be joined to itself', not_in_it => 'this bucket is not in the brigade that is to be split',

@@ -47,7 +47,7 @@ fn not_compiled(programs: &Programs) -> Option<String> {
     let hint = match gain {
         0 => String::new(),
         gain => format!(
-            "; {gain} of them {} modules for each request: check --compat shows what CgiMode fork or persistent would change",
+            "; {gain} of them {} modules for each request; check --compat shows what CgiMode fork or persistent would change",
             if gain == 1 { "loads" } else { "load" }
         ),
     };

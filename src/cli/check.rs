@@ -125,7 +125,7 @@ fn without_effect(warnings: &[&ConfigError]) -> Option<String> {
     let names = names.join(", ");
     let count = warnings.len();
     (count > 0)
-        .then(|| format!("{count} {lines} for httpd {have} no effect here ({names}{more}): check --all lists them"))
+        .then(|| format!("{count} {lines} for httpd {have} no effect here ({names}{more}); check --all lists them"))
 }
 
 fn done(origin: &ConfigOrigin) -> anyhow::Result<()> {

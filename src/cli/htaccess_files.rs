@@ -78,7 +78,7 @@ impl CheckedHtaccess {
 fn notes(left_out: &LeftOut) -> Vec<String> {
     let forbidden = (!left_out.forbidden.is_empty()).then(|| {
         format!(
-            "{}: not read, as in httpd, because AllowOverride is None there: write AllowOverride in their <Directory> if their \
+            "{}: not read, as in httpd, because AllowOverride is None there; write AllowOverride in their <Directory> if their \
              rules shall hold",
             some(&left_out.forbidden, ".htaccess files")
         )

@@ -33,7 +33,7 @@ pub fn run(origin: &ConfigOrigin) -> anyhow::Result<()> {
     if let Some(other) = checked.config.more_pools.first() {
         let name = &other.name;
         let why = format!(
-            "-X runs a single process, but pool {name} needs another: omit -X, or remove the pool and its places"
+            "-X runs a single process, but pool {name} needs another; omit -X, or remove the pool and its places"
         );
         return Err(Mistakes(vec![ConfigError::at(&other.at, why)]).into());
     }

@@ -34,7 +34,7 @@ fn a_block_of_commands_for_users_is_run_or_has_the_reason_against_it() {
                 let marked = reason.is_match(&found[1]);
                 assert!(
                     marked,
-                    "{}: make this an `sh` block, or say why it is not run:{}",
+                    "{}; make this an `sh` block, or say why it is not run:{}",
                     document.display(),
                     &found[0]
                 );

@@ -43,7 +43,7 @@ const COMMANDS: &[(&str, &str, &str, &[&str])] = &[
         &["serve", "-f", "site.conf"],
     ),
     (
-        "DocumentRoot: … is not a folder: create it, or correct the path",
+        "DocumentRoot: … is not a folder; create it, or correct the path",
         "site.conf",
         "Listen 1\nDocumentRoot missing\n",
         &["check", "-f", "site.conf"],
@@ -113,7 +113,7 @@ const SERVED_ALREADY: &str = "PidFile: …: already running as process …; stop
 const READ_ONLY: &str = "the control socket …; name a path with ControlSocket (run --control), or set TMPDIR to a folder \
     that may be written to: Read-only file system";
 const SEVERAL: &str = "several servers are running; name one:";
-const NEEDS_TLS: &str = "This port requires TLS: use an address that begins with https.";
+const NEEDS_TLS: &str = "This port requires TLS; use an address that begins with https.";
 const NO_TLS: &str = r"the request cannot be read: an invalid method: \x16\x03";
 const OLD_CODE: [&str; 2] = ["site.conf:…: ServerTokn: is not a directive", "the old code"];
 

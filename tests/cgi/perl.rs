@@ -286,7 +286,7 @@ fn a_file_beside_the_script_that_perl_does_not_find_is_logged_with_its_remedy() 
         let site = Site::new().script("scripts/test", &text).file("scripts/common.pl", "1;\n");
         let server = site.serve(&format!("CgiMode {mode}\n{}", conf("")));
         server.get("/cgi/test");
-        let line = server.logged("common.pl: Perl does not search the script's folder since 5.26: write \"./\" before");
+        let line = server.logged("common.pl: Perl does not search the script's folder since 5.26; write \"./\" before");
         assert!(line.contains("/cgi/test"), "{mode}: {line}");
         server.logged("Can't locate common.pl in @INC");
     }

@@ -210,7 +210,7 @@ fn lines_of_a_stock_tree_without_effect_are_one_line() {
             .iter()
             .filter(|line| **line
                 == "10 lines for httpd have no effect here (LoadModule, MinSpareThreads, \
-            MaxSpareThreads, ThreadLimit, ThreadsPerChild and 4 other directives): check --all lists them")
+            MaxSpareThreads, ThreadLimit, ThreadsPerChild and 4 other directives); check --all lists them")
             .count(),
         1,
         "{output:?}"

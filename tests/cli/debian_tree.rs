@@ -72,7 +72,7 @@ fn a_survey_of_the_tree_names_files_lines_modules_and_methods() {
         "etc/mods-enabled/dav.load:1: amber LoadModule: dav_module is not part of Cameleer",
         "etc/sites-enabled/000-default.conf:13: green PerlResponseHandler",
         "lib/My.pm:6: green Apache2::RequestRec::content_type",
-        "lib/My.pm:9: red   Apache2::RequestRec::send_http_header: belongs to mod_perl 1: load Apache2::compat",
+        "lib/My.pm:9: red   Apache2::RequestRec::send_http_header: belongs to mod_perl 1; load Apache2::compat",
         "lib/My.pm:10: amber Apache2::Connection::client_socket: is the client's in a PerlProcessConnectionHandler",
         "lib/My.pm:11: red   Apache2::RequestRec::no_such_thing: is not a supported method of mod_perl 2",
         "lib/My.pm:12: green Apache2::ServerUtil::server",

@@ -80,7 +80,7 @@ fn explain_takes_paths_and_urls() {
     site.cameleer(["explain", "-f", "site.conf", "GET", "page"]).failed(2, "expected a path that begins with /");
     for (method, url, why) in [
         ("GE T", "/", "expected a method, such as GET"),
-        ("GET", "/a\u{7}b", "is not allowed in a URL: write %07"),
+        ("GET", "/a\u{7}b", "is not allowed in a URL; write %07"),
         ("GET", "http://user:secret@shop.example/", "has a user before the host, which no client sends"),
         ("GET", "gopher://shop.example/", "expected http:// or https://, got gopher://"),
         ("GET", "http://shop.example:123456/", "expected a port from 1 to 65535"),

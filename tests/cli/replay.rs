@@ -195,7 +195,7 @@ fn root_makes_the_folder_for_the_user_of_the_front() {
 fn root_gives_nobody_a_folder_that_exists_and_follows_no_link() {
     let folder = |site: &Site| fs::create_dir(site.path("failures")).expect("made");
     let Some(server) = serve_as_nobody(folder) else { return };
-    server.logged("belongs to user 0: install -d -m 700 -o '#65534'");
+    server.logged("belongs to user 0; install -d -m 700 -o '#65534'");
     assert_eq!(fs::metadata(server.site.path("failures")).expect("a folder").uid(), 0);
     let check = server.site.cameleer(["check", "-f", "site.conf"]).succeeded();
     assert!(format!("{check:?}").contains("belongs to user 0"), "{check:?}");

@@ -72,7 +72,7 @@ fn check_names_every_handler_that_is_not_there() {
         assert!(output.err.contains("Away"), "{output:?}");
     }
     check("PerlFixupHandler Here::nothing")
-        .failed(78, "site.conf:5: PerlFixupHandler: Here::nothing has no sub handler: ");
+        .failed(78, "site.conf:5: PerlFixupHandler: Here::nothing has no sub handler; ");
 }
 
 #[test]

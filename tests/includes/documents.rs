@@ -143,7 +143,7 @@ fn a_filter_that_options_forbid_is_named_in_the_log() {
     let server =
         Site::new().file("htdocs/page.shtml", "<!--#echo var=\"x\" -->").serve("AddOutputFilter INCLUDES .shtml\n");
     assert_eq!(server.text("/page.shtml"), "<!--#echo var=\"x\" -->");
-    server.logged("the filter INCLUDES is not applied: write Options +Includes");
+    server.logged("the filter INCLUDES is not applied; write Options +Includes");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn a_block_with_restrictions_that_did_not_apply_is_a_decision() {
     let site = site("<IfModule mod_rewrite.c>\n<Location /secret>\nRequire all denied\n</Location>\n</IfModule>\n");
     site.cameleer(["migrate", "old", "--to", "new"]).succeeded();
     let row = "@DIR@/old/httpd.conf:8: <IfModule mod_rewrite.c>: did not apply to the old server; \
-               its lines restrict visitors: find out whether its module was compiled in";
+               its lines restrict visitors; find out whether its module was compiled in";
     has_rows(&site, "new/report.txt", "To be decided", &[row]);
 }
 

@@ -88,16 +88,16 @@ fn the_report_names_each_decision_with_what_to_do() {
         "To be decided",
         &[
             "@DIR@/etc/mods-enabled/evasive.load:1: LoadModule evasive20_module: mod_evasive is not part of Cameleer: SpeedLimit limits the requests of one client, for instance SpeedLimit requests=100/10s",
-            "@DIR@/etc/mods-enabled/camelcase.load:1: LoadModule camelcase_module: is not part of Cameleer: find out what it did for the site",
-            "@DIR@/etc/mods-enabled/status.conf:1: <IfModule mod_status.c>: did not apply to the old server; its lines restrict visitors: find out whether its module was compiled in",
-            "@DIR@/etc/conf-enabled/security.conf:5: CamelHumps: is not a directive of httpd or Cameleer: find out which module defined it",
-            "@DIR@/cgi-bin/old.pl:2: CGI::Camel::Humps: is not found in @INC: install it",
+            "@DIR@/etc/mods-enabled/camelcase.load:1: LoadModule camelcase_module: is not part of Cameleer; find out what it did for the site",
+            "@DIR@/etc/mods-enabled/status.conf:1: <IfModule mod_status.c>: did not apply to the old server; its lines restrict visitors; find out whether its module was compiled in",
+            "@DIR@/etc/conf-enabled/security.conf:5: CamelHumps: is not a directive of httpd or Cameleer; find out which module defined it",
+            "@DIR@/cgi-bin/old.pl:2: CGI::Camel::Humps: is not found in @INC; install it",
             "@DIR@/cgi-bin/dead.cgi:1: CGI program: the #! line names the missing interpreter \"/usr/local/bin/perl5.005\"; install that or name another",
         ],
     );
     let text = site.read("new/report.txt");
     for part in [
-        "/etc/mods-enabled/php8.2.load:2: LoadModule php_module: PHP is not part of Cameleer: run PHP-FPM and write SetHandler",
+        "/etc/mods-enabled/php8.2.load:2: LoadModule php_module: PHP is not part of Cameleer; run PHP-FPM and write SetHandler",
         "/etc/mods-enabled/php8.2.conf:5: AddType: PHP is not part of Cameleer, so .php5 is refused",
         "/etc/sites-enabled/000-default.conf:44: AuthType: expected Basic or Digest, got \"openid-connect\"",
         "/etc/sites-enabled/shop.conf:9: SSLVerifyClient: the TLS handshake asks each client of this host",

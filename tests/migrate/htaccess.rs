@@ -32,7 +32,7 @@ fn a_patch_has_the_changes_and_closes_what_was_closed() {
                ProxyPass to a server that runs it";
     let form = "@DIR@/htdocs/closed/.htaccess:3: AuthFormProvider: is not supported; check users with AuthUserFile, or in a \
                 Perl handler";
-    let run = "2 .htaccess files need changes: read htaccess.patch; when the old server has stopped, run patch -d / -p1 < \
+    let run = "2 .htaccess files need changes; read htaccess.patch; when the old server has stopped, run patch -d / -p1 < \
                @DIR@/new/htaccess.patch";
     has_rows(&site, "new/report.txt", "To be decided", &[&format!("{php}; {END}"), &format!("{form}; {END}"), run]);
     assert!(site.read("new/report.html").contains(&site.filled("<td>@DIR@/htdocs/closed/.htaccess:3</td>")));

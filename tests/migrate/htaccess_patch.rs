@@ -89,7 +89,7 @@ fn a_file_that_needs_different_changes_is_in_no_patch() {
          handler; {UNTIL_CHANGED}"
     );
     let different = "@DIR@/htdocs/a/.htaccess: is read for several places that need different changes, so htaccess.patch \
-                     does not change it: give each place a file of its own";
+                     does not change it; give each place a file of its own";
     has_rows(&site, "new/report.txt", "To be decided", &[&error, different]);
 }
 

@@ -30,7 +30,7 @@ fn a_line_whose_variable_leads_to_places_of_two_kinds_stops_the_new_server() {
         .file("old/sites/c.conf", "ServerTokens Prod\n")
         .file("old/b.conf", CLOSED_B);
     site.cameleer(["migrate", "old", "--to", "new"]).failed(1, "does not pass cameleer check yet");
-    let row = "@DIR@/old/v.conf:1: Include: its variables lead to several places: write a line for each copy";
+    let row = "@DIR@/old/v.conf:1: Include: its variables lead to several places; write a line for each copy";
     has_rows(&site, "new/report.txt", "To be decided", &[row]);
 }
 

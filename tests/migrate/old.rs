@@ -30,7 +30,7 @@ fn the_report_names_each_line_that_was_changed_or_is_to_be_decided() {
         "new/report.txt",
         "Changed",
         &[
-            "@DIR@/apache/conf/httpd.conf: the file was Latin-1, its copy is UTF-8: check names of files with umlauts",
+            "@DIR@/apache/conf/httpd.conf: the file was Latin-1, its copy is UTF-8; check names of files with umlauts",
             "@DIR@/apache/conf/httpd.conf:8: PidFile: systemd and the control socket need none",
             "@DIR@/apache/conf/httpd.conf:10: Include: reads the copy of @DIR@/apache/conf/srm.conf",
             "@DIR@/apache/conf/httpd.conf:22: LoadModule config_log_module: mod_log_config is built in",

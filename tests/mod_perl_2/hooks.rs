@@ -97,7 +97,7 @@ fn phases_that_run_themselves_end() {
         "PerlFixupHandler My::fixup\n</Location>\n<Location /count>\nSetHandler modperl\nPerlResponseHandler My::count",
     );
     server.get("/my").is(500);
-    server.logged("more than 10 nested internal redirects or subrequests: look for a loop");
+    server.logged("more than 10 nested internal redirects or subrequests; look for a loop");
     assert_eq!(server.text("/count"), "11");
 }
 

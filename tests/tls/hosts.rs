@@ -103,7 +103,7 @@ fn an_ocsp_response_is_stapled_where_given() {
 fn an_ocsp_response_that_has_expired_is_not_sent_any_more() {
     let site = stapled();
     expire(&site);
-    let warning = "site.conf:5: warning: SSLStaplingFile: @DIR@/staple.der has expired, and is not sent: get a new one";
+    let warning = "site.conf:5: warning: SSLStaplingFile: @DIR@/staple.der has expired, and is not sent; get a new one";
     site.configure(STAPLE);
     let output = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
     assert!(output.err.contains(&site.filled(warning)), "{output:?}");

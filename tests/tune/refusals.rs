@@ -20,7 +20,7 @@ fn an_application_that_fails_on_every_request_is_reported_with_its_error() {
 #[test]
 fn urls_that_are_not_there_are_no_load() {
     let site = site_of("sub { [404, [], ['no']] }");
-    tune(&site, FEW).failed(1, "every request is answered with 404: name other URLs");
+    tune(&site, FEW).failed(1, "every request is answered with 404; name other URLs");
 }
 
 #[test]

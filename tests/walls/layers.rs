@@ -98,7 +98,7 @@ fn modules_need_each_other_in_no_circle() {
         let graph = Graph::of(&home);
         if let Some(circle) = graph.circles().first() {
             let (size, folder) = (circle.len(), folder_of(&home, circle));
-            panic!("{size} modules of {folder} need each other: cut one of\n{}", shortest(&graph, circle));
+            panic!("{size} modules of {folder} need each other; cut one of\n{}", shortest(&graph, circle));
         }
     }
 }

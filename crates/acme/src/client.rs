@@ -131,7 +131,7 @@ impl HttpClient for AuthorityClient {
 fn system() -> anyhow::Result<String> {
     let found = SYSTEM.iter().find_map(|path| std::fs::read_to_string(path).ok());
     found.with_context(|| {
-        format!("{} is missing: install the package ca-certificates, or set MDCACertificateFile", SYSTEM[0])
+        format!("{} is missing; install the package ca-certificates, or set MDCACertificateFile", SYSTEM[0])
     })
 }
 

@@ -93,7 +93,7 @@ async fn ordered(
 async fn account(authorities: &AuthorityClient, domain: &DomainJob, master: &MasterLink) -> anyhow::Result<Account> {
     let Some(stored) = &domain.account else { return open(authorities, domain, master).await };
     let credentials: AccountCredentials =
-        serde_json::from_str(stored).context("the stored account with the authority cannot be read: remove it")?;
+        serde_json::from_str(stored).context("the stored account with the authority cannot be read; remove it")?;
     let restored = Account::builder_with_http(Box::new(authorities.clone())).from_credentials(credentials).await;
     restored.map_err(|error| explained(error, &domain.authority))
 }

@@ -31,9 +31,9 @@ async fn rsa(bits: u32) -> anyhow::Result<String> {
         command.stdin(Stdio::null()).stderr(Stdio::null()).output()
     };
     let made = tokio::task::spawn_blocking(make).await?;
-    let made = made.context("MDPrivateKeys: RSA keys are made by the program openssl: install it, or use secp256r1")?;
+    let made = made.context("MDPrivateKeys: RSA keys are made by the program openssl; install it, or use secp256r1")?;
     if !made.status.success() {
-        bail!("MDPrivateKeys: `openssl genpkey -algorithm RSA` failed: use secp256r1");
+        bail!("MDPrivateKeys: `openssl genpkey -algorithm RSA` failed; use secp256r1");
     }
     Ok(String::from_utf8(made.stdout)?)
 }

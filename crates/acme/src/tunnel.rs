@@ -28,7 +28,7 @@ pub async fn connect(proxy: &HttpProxy, to: &str) -> anyhow::Result<TcpStream> {
         Some(407) if proxy.credentials.is_some() => {
             bail!("{} refuses the user and the password with 407; correct them in MDHttpProxy", name())
         }
-        Some(407) => bail!("{} wants a user and a password (407): write http://user:password@host:port", name()),
+        Some(407) => bail!("{} wants a user and a password (407); write http://user:password@host:port", name()),
         Some(status) => bail!("{} refuses the connection to {to} with {status}", name()),
         None => bail!("{} does not answer as an HTTP proxy", name()),
     }
@@ -105,7 +105,7 @@ mod tests {
         let page = "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 12\r\n\r\nunauthorized";
         assert_eq!(
             refused(page, None),
-            "MDHttpProxy ADDRESS wants a user and a password (407): write http://user:password@host:port"
+            "MDHttpProxy ADDRESS wants a user and a password (407); write http://user:password@host:port"
         );
         let error = refused(page, Some("ana:secret"));
         let expected = "MDHttpProxy ADDRESS refuses the user and the password with 407; correct them in MDHttpProxy";

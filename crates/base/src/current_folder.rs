@@ -2,7 +2,7 @@
 //! until 5.24 (perl5260delta, "Removal of the current directory from @INC").
 
 /// The remedy, for messages.
-pub const REMEDY: &str = "Perl does not search the script's folder since 5.26: write \"./\" before the name, add the folder with use lib, \
+pub const REMEDY: &str = "Perl does not search the script's folder since 5.26; write \"./\" before the name, add the folder with use lib, \
      or set PERL_USE_UNSAFE_INC=1 with SetEnv where scripts run as programs";
 
 /// The name of a file that perl's error message misses because it does not search the current folder. `None` for other

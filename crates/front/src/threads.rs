@@ -54,7 +54,7 @@ impl Front {
                 return log::warn(
                     "front",
                     format_args!(
-                        "the front has {number} threads rather than the {wanted} of FrontThreads: {error}: {advice}"
+                        "the front has {number} threads rather than the {wanted} of FrontThreads: {error}; {advice}"
                     ),
                 );
             }

@@ -60,7 +60,7 @@ impl PidFile {
             };
             let about = locked.metadata()?;
             if exposed::is_planted(&about) {
-                bail!("is a file of user {} with {} names: remove it", about.uid(), about.nlink());
+                bail!("is a file of user {} with {} names; remove it", about.uid(), about.nlink());
             }
             let id = FileId::from(&about);
             // The server that held the lock until now has removed the file.
@@ -93,11 +93,11 @@ fn open(path: &Path) -> anyhow::Result<File> {
     let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY;
     options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(flags);
     let file = options.open(path).map_err(|error| match error.raw_os_error() {
-        Some(libc::ELOOP) => anyhow::anyhow!("is a link: name the file itself"),
+        Some(libc::ELOOP) => anyhow::anyhow!("is a link; name the file itself"),
         _ => anyhow::Error::new(error).context("cannot be written"),
     })?;
     if !file.metadata()?.is_file() {
-        bail!("is not a regular file: name another");
+        bail!("is not a regular file; name another");
     }
     Ok(file)
 }
@@ -166,7 +166,7 @@ mod tests {
         fs::write(&victim, "important\n").expect("written");
         std::os::unix::fs::symlink(&victim, &path).expect("made");
         let error = format!("{:#}", PidFile::write(&path).expect_err("a link"));
-        assert!(error.contains("is a link: name the file itself"), "{error}");
+        assert!(error.contains("is a link; name the file itself"), "{error}");
         assert_eq!(fs::read_to_string(&victim).expect("read"), "important\n");
         fs::remove_file(&path).expect("removed");
         fs::remove_file(&victim).expect("removed");

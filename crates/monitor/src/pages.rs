@@ -127,7 +127,7 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> MonitorResponse {
         "/history.json" => history(hub, query).await,
         "/slow.json" => match hub.slow() {
             Ok(text) => whole("application/json", text),
-            Err(_) => text_response(StatusCode::SERVICE_UNAVAILABLE, "the profiler is writing: retry in a second\n"),
+            Err(_) => text_response(StatusCode::SERVICE_UNAVAILABLE, "the profiler is writing; retry in a second\n"),
         },
         _ => text_response(
             StatusCode::NOT_FOUND,
@@ -139,7 +139,7 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> MonitorResponse {
 fn of(hub: &Hub, make: impl FnOnce(&StatusView) -> MonitorResponse) -> MonitorResponse {
     match hub.latest() {
         Some(view) => make(&view),
-        None => text_response(StatusCode::SERVICE_UNAVAILABLE, "the monitor has just started: retry in a second\n"),
+        None => text_response(StatusCode::SERVICE_UNAVAILABLE, "the monitor has just started; retry in a second\n"),
     }
 }
 

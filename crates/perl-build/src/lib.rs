@@ -10,8 +10,8 @@ use std::process::Command;
 /// Runs a program and returns its output. A failure ends the build with `hint`, which says what to install.
 pub fn output(program: &str, words: &[&str], hint: &str) -> String {
     let output = Command::new(program).args(words).output();
-    let output = output.unwrap_or_else(|error| panic!("{program}: {error}: {hint}"));
-    assert!(output.status.success(), "{program} {words:?} failed: {}: {hint}", String::from_utf8_lossy(&output.stderr));
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}; {hint}"));
+    assert!(output.status.success(), "{program} {words:?} failed: {}; {hint}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("flags and C are ASCII")
 }
 
@@ -30,7 +30,7 @@ pub fn library_folder() -> String {
     let folder = perl("print qq{$Config{archlibexp}/CORE}");
     assert!(
         perl("print $Config{useshrplib}") == "true",
-        "{} has no shared library: build that perl with -Duseshrplib, or set PERL to another one",
+        "{} has no shared library; build that perl with -Duseshrplib, or set PERL to another one",
         perl("print $Config{perlpath}")
     );
     folder

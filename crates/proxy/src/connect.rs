@@ -73,7 +73,7 @@ async fn secured(tls: &BackendHandshake, socket: Socket, is_http2: bool) -> Resu
     let shaken = TlsConnector::from(tls.client.clone()).connect(tls.name.clone(), socket).await;
     let stream = shaken.map_err(BackendFailure::Handshake)?;
     if is_http2 && stream.get_ref().1.alpn_protocol() != Some(b"h2") {
-        let why = "the backend does not select HTTP/2 (ALPN h2): write https:// for HTTP/1.1";
+        let why = "the backend does not select HTTP/2 (ALPN h2); write https:// for HTTP/1.1";
         return Err(BackendFailure::Handshake(io::Error::other(why)));
     }
     Ok(Socket::Tls(Box::new(stream)))

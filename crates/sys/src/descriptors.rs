@@ -60,7 +60,7 @@ pub fn raise_file_limit() -> anyhow::Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if hard < MIN_FILES {
         bail!(
-            "the limit of open files is {hard} (ulimit -Hn, systemd's LimitNOFILE): raise it to at least {MIN_FILES}"
+            "the limit of open files is {hard} (ulimit -Hn, systemd's LimitNOFILE); raise it to at least {MIN_FILES}"
         );
     }
     Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)

@@ -77,7 +77,7 @@ impl Identity {
         let certified = CertifiedKey::from_der(chain, private_key(&self.key)?, &ring::default_provider());
         let mut certified = certified.map_err(|error| match error {
             rustls::Error::InconsistentKeys(_) => {
-                Wrong::Key("is the key of another certificate: use the certificate's own key".to_owned())
+                Wrong::Key("is the key of another certificate; use the certificate's own key".to_owned())
             }
             rustls::Error::InvalidCertificate(error) => Wrong::Certificate(format!("cannot be used: {error:?}")),
             error => Wrong::Key(format!("cannot be used: {error}")),
@@ -110,7 +110,7 @@ pub enum Wrong {
 pub fn private_key(pem: &str) -> Result<PrivateKeyDer<'static>, Wrong> {
     if pem.contains("ENCRYPTED") {
         let advice =
-            "is protected by a password, which the server cannot enter: remove it with `openssl pkey -in OLD -out NEW`";
+            "is protected by a password, which the server cannot enter; remove it with `openssl pkey -in OLD -out NEW`";
         return Err(Wrong::Key(advice.to_owned()));
     }
     PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| {
@@ -165,7 +165,7 @@ fn stale(good: Good) -> Option<&'static str> {
         Good::Never => {
             Some("contains no valid OCSP response, and is not sent: expected DER, as `openssl ocsp -respout` writes it")
         }
-        good if !good.is_good(SystemTime::now()) => Some("has expired, and is not sent: get a new one"),
+        good if !good.is_good(SystemTime::now()) => Some("has expired, and is not sent; get a new one"),
         _ => None,
     }
 }

@@ -63,7 +63,7 @@ void aprxs_take_out(apr_bucket *bucket)
 void aprxs_check_can_join(pTHX_ apr_bucket *bucket, apr_bucket_alloc_t *list)
 {
     if (!aprxs_is_loose(bucket))
-        croak("this bucket is in a brigade already: remove it from there first");
+        croak("this bucket is in a brigade already; remove it from there first");
     if (bucket->list != list)
         croak("this bucket is of another APR::BucketAlloc than the brigade");
 }

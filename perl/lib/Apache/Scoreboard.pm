@@ -23,7 +23,7 @@ sub image ($class) {
 sub fetch ( $class, @elsewhere ) {
     return $class->image unless @elsewhere;
     require Carp;
-    Carp::croak('Apache::Scoreboard->fetch: only this server has an image here: call it without an address');
+    Carp::croak('Apache::Scoreboard->fetch: only this server has an image here; call it without an address');
 }
 
 sub request ($class) {

@@ -12,7 +12,7 @@ static const aprxs_api *api(pTHX)
         slot = hv_fetchs(PL_modglobal, APRXS_API, 0);
     }
     if (!slot)
-        croak("APR.so belongs to another version of the server: install the matching one");
+        croak("APR.so belongs to another version of the server; install the matching one");
     return INT2PTR(const aprxs_api *, SvIV(*slot));
 }
 

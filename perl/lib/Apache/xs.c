@@ -119,7 +119,7 @@ void apache_check(pTHX_ int status)
 {
     if (status != APACHE_OK)
         croak("%s", status == APACHE_STALE    ? "this request is over: a request object kept from an earlier request was used"
-                    : status == APACHE_FAILED ? "a filter of this response has failed: see the error log"
+                    : status == APACHE_FAILED ? "a filter of this response has failed; see the error log"
                                               : "unknown change of a table: program and module are of different versions");
 }
 

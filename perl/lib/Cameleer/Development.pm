@@ -75,7 +75,7 @@ sub with_middleware ($app) {
     local $SIG{__WARN__} = sub ($text) { warn $text if $text !~ / redefined at / } if forget_others();
     for my $class (@MIDDLEWARE) {
         if ( !eval "require $class" ) {    ## no critic: the names are above
-            warn "cameleer dev: $class cannot be loaded: install Plack for pages of exceptions, checks and the access log\n";
+            warn "cameleer dev: $class cannot be loaded; install Plack for pages of exceptions, checks and the access log\n";
             return $app;
         }
         $app = $class->wrap($app);

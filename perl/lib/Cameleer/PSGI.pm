@@ -8,7 +8,7 @@ use Scalar::Util ();
 # primitives head, emit, flush and request are XS functions of the server.
 
 sub load_file ($file) {
-    -f $file or die "$file: no such file: correct the path, which starts at ServerRoot if it is relative\n";
+    -f $file or die "$file: no such file; correct the path, which starts at ServerRoot if it is relative\n";
     my $package = 'Plack::Sandbox::' . $file =~ s/(\W)/sprintf '_%2x', ord $1/egr;
     local $0 = $file;
     # A successful eval clears the $@ that `do` has set.

@@ -58,7 +58,7 @@ sub directives_2 () {
 sub hand (@lines) {
     return if $STATE eq 'known';
     $STATE eq 'read'
-        or die 'Apache->httpd_conf, $s->add_config: nothing can be added to the configuration after server startup: call it in a <Perl> section, '
+        or die 'Apache->httpd_conf, $s->add_config: nothing can be added to the configuration after server startup; call it in a <Perl> section, '
         . "or in what PerlRequire loads when the file has one, perhaps an empty one\n";
     push @HANDED, map { /\n\z/ ? $_ : "$_\n" } @lines;
     return;

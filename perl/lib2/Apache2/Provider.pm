@@ -2,7 +2,7 @@ package Apache2::Provider;
 
 use v5.36;
 
-die "Apache2::Provider is not available: name your code in PerlAuthenHandler or PerlAuthzHandler\n";
+die "Apache2::Provider is not available; name your code in PerlAuthenHandler or PerlAuthzHandler\n";
 
 __END__
 

@@ -26,7 +26,7 @@ package Apache2::RequestRec {
     sub set_keepalive ($r) { return ( $r->headers_in->get('Connection') // '' ) =~ /close/i ? 0 : 1 }
 
     sub send_error_response {
-        Cameleer::ModPerl2::croak('$r->send_error_response is not available: return the status from the handler instead');
+        Cameleer::ModPerl2::croak('$r->send_error_response is not available; return the status from the handler instead');
     }
 }
 

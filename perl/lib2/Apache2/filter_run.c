@@ -118,7 +118,7 @@ static IV send_on(pTHX_ SV *f, HV *filter, HV *run, int mark)
 HV *xs_filter_new_run(pTHX_ HV *filter, SV *brigade)
 {
     if (hash_behind(FIELD(filter, "run")))
-        croak("a filter has passed a brigade to itself: pass it to $f->next\n");
+        croak("a filter has passed a brigade to itself; pass it to $f->next\n");
     HV *const run = (HV *)sv_2mortal((SV *)newHV());
     (void)hv_stores(run, "brigade", newSVsv(brigade));
     (void)hv_stores(run, "in", newSVpvs(""));

@@ -13,7 +13,7 @@ our $AUTOLOAD;
 Apache2::ServerUtil->server->push_handlers( PerlChildInitHandler => \&_begin );
 
 sub _begin {
-    croak 'Apache2::porting and Apache2::compat exclude each other: load only one of them' if $INC{'Apache2/compat.pm'};
+    croak 'Apache2::porting and Apache2::compat exclude each other; load only one of them' if $INC{'Apache2/compat.pm'};
     no strict 'refs';
     *{'UNIVERSAL::AUTOLOAD'} = \&_explain;
     return 0;

@@ -39,7 +39,7 @@ my %SAID = (
     '$Timeoutt = 5;'                                => qr/Timeoutt is no directive and is ignored; \$Apache::Server::StrictPerlSections = 1 makes it an error/,
     '$Apache::Server::StrictPerlSections = 1; $Timeoutt = 5;' => qr/site\.conf:\d+: .*Timeoutt/,
     '$Timeout = "soon";'                            => qr/site\.conf:\d+: .*Timeout/,
-    '%Timeout = ( a => {} );'                       => qr/site\.conf:\d+: .*%Timeout: Timeout is not a section: use \$Timeout or \@Timeout/,
+    '%Timeout = ( a => {} );'                       => qr/site\.conf:\d+: .*%Timeout: Timeout is not a section; use \$Timeout or \@Timeout/,
     '$Location{"/x"} = "text";'                     => qr/site\.conf:\d+: .*\$Location\{'\/x'\}: expected a hash of directives/,
     'die "on purpose\n";'                           => qr/site\.conf:\d+: <Perl>: on purpose/,
     '1 +;'                                          => qr/site\.conf:\d+: .*syntax error/,

@@ -21,7 +21,7 @@ pub fn text(
     let to_https = explain_redirect(config, input.explained(), route);
     row(&mut text, "answered by", &to_https.unwrap_or_else(|| answered_by(route, lines)));
     if !rewriting.is_empty() {
-        row(&mut text, "rewriting", "by rules, whose result may be another place than this one: see below");
+        row(&mut text, "rewriting", "by rules, whose result may be another place than this one; see below");
     }
     let pool = config.pool_for(&route.settings);
     if config.is_of_programs(pool) {

@@ -29,7 +29,7 @@ impl ExplainTarget {
     pub fn parse(url: &str) -> Result<ExplainTarget, Misuse> {
         let wrong = |why: String| Misuse(format!("{}: {why}", url.escape_debug()));
         if let Some(odd) = url.chars().find(|c| !c.is_ascii_graphic()) {
-            return Err(wrong(format!("{odd:?} is not allowed in a URL: write {}", encoded(odd))));
+            return Err(wrong(format!("{odd:?} is not allowed in a URL; write {}", encoded(odd))));
         }
         let (scheme, rest) = match url.split_once("://") {
             Some((scheme, rest)) if !scheme.contains(['/', '?', '#']) => (Some(scheme.to_ascii_lowercase()), rest),
@@ -58,7 +58,7 @@ impl ExplainTarget {
 /// Checks `name`, `name:port` or `[address]:port`.
 fn check_host(host: &str) -> Result<(), String> {
     if host.contains('@') {
-        return Err("has a user before the host, which no client sends: leave it out".to_owned());
+        return Err("has a user before the host, which no client sends; leave it out".to_owned());
     }
     let port_at = host.rfind(':').filter(|at| *at > host.rfind(']').unwrap_or(0));
     let (name, port) = port_at.map_or((host, None), |at| (&host[..at], Some(&host[at + 1..])));
@@ -108,9 +108,9 @@ mod tests {
         for (url, why) in [
             ("a.html", "expected a path that begins with /"),
             ("", "expected a path that begins with /"),
-            ("/a\nb", r"'\n' is not allowed in a URL: write %0A"),
-            ("/a b", "' ' is not allowed in a URL: write %20"),
-            ("/é", "'é' is not allowed in a URL: write %C3%A9"),
+            ("/a\nb", r"'\n' is not allowed in a URL; write %0A"),
+            ("/a b", "' ' is not allowed in a URL; write %20"),
+            ("/é", "'é' is not allowed in a URL; write %C3%A9"),
             ("ftp://a/", "expected http:// or https://, got ftp://"),
             ("http:///a", "expected a host name or address, got \"\""),
             ("http://u:p@a/", "has a user before the host"),

@@ -58,15 +58,15 @@ fn a_plus_loads_the_module_at_the_start() {
 
 #[test]
 fn an_error_of_start_up_code_names_its_directive_and_what_to_do() {
-    let advice = "(you may need to install the Not::There module): correct the name, or add its folder with PerlLib";
+    let advice = "(you may need to install the Not::There module); correct the name, or add its folder with PerlLib";
     let handler = "\nSetHandler perl-script\nPerlHandler +Not::There\n";
     let output = check(handler).failed(78, &format!("3: PerlHandler: Can't locate Not/There.pm in @INC {advice}"));
     assert!(!output.err.contains("@INC contains"), "perl's list of folders is left out: {output:?}");
     assert_eq!(output.err.matches("Not::There module").count(), 1, "the error is reported once: {output:?}");
     let output = check("\nSetHandler perl-script\nPerlHandler Not::There\n")
-        .failed(78, "3: PerlHandler: Can't find Not::There->handler: no module Not::There in @INC: correct the name");
+        .failed(78, "3: PerlHandler: Can't find Not::There->handler: no module Not::There in @INC; correct the name");
     assert!(!output.err.contains("/perl/lib"), "{output:?}");
-    check("\nPerlRequire nosuch.pl\n").failed(78, "nosuch.pl: correct the path, which starts at ServerRoot");
+    check("\nPerlRequire nosuch.pl\n").failed(78, "nosuch.pl; correct the path, which starts at ServerRoot");
     check("\nPsgiApp nosuch.psgi\n").failed(78, "site.conf:2: PsgiApp: ");
     check("\nPsgiEval \"die 'it is broken'\"\n").failed(78, "site.conf:2: PsgiEval: it is broken at ");
 }

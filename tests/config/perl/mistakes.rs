@@ -67,12 +67,12 @@ fn no_port_is_bound_when_a_section_dies() {
 #[test]
 fn a_section_that_does_not_end_is_ended() {
     check("\nStartTimeout 3\n<Perl>\nsleep 60 while 1;\n</Perl>")
-        .failed(78, "site.conf:3: <Perl>: still runs after 3 s: shorten it, or raise StartTimeout");
+        .failed(78, "site.conf:3: <Perl>: still runs after 3 s; shorten it, or raise StartTimeout");
 }
 
 #[test]
 fn a_section_that_ends_its_process_is_named() {
-    let blamed = "site.conf:4: <Perl>: ended the process that runs it: find the code that kills or crashes it";
+    let blamed = "site.conf:4: <Perl>: ended the process that runs it; find the code that kills or crashes it";
     for (code, blamed) in [
         ("kill 'KILL', $$;", blamed),
         ("my $nowhere = unpack 'p', pack 'J', 1;", blamed),
@@ -119,6 +119,6 @@ fn an_expander_that_is_killed_fails_the_reload_only() {
     server.reload().failed(1, "site.conf:2: <Perl>: ended the process that runs it");
     assert_eq!(server.text("/"), "who=old");
     server.site.configure("StartTimeout 3\n<Perl>\nsleep 60 while 1;\n</Perl>");
-    server.reload().failed(1, "<Perl>: still runs after 3 s: shorten it, or raise StartTimeout");
+    server.reload().failed(1, "<Perl>: still runs after 3 s; shorten it, or raise StartTimeout");
     assert_eq!(server.text("/"), "who=old");
 }

@@ -79,7 +79,7 @@ impl History {
     fn file_of_server(&self) -> anyhow::Result<PathBuf> {
         let status =
             self.which.connect()?.request(Command::Status)?.status.context("the server sent an invalid answer")?;
-        let file = status.history_file.context("the server records no history: set HistoryFile")?;
+        let file = status.history_file.context("the server records no history; set HistoryFile")?;
         Ok(file.into())
     }
 

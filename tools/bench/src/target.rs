@@ -38,7 +38,7 @@ impl RequestTarget {
         };
         let authority = uri.authority().ok_or_else(|| wrong("no host"))?;
         if authority.as_str().contains('@') {
-            return Err(wrong("user names and passwords are not supported in URLs: use -H 'Authorization: Basic …'"));
+            return Err(wrong("user names and passwords are not supported in URLs; use -H 'Authorization: Basic …'"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         if host.is_empty() {

@@ -97,7 +97,7 @@ fn allow_descriptors(count: u64) -> anyhow::Result<()> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     anyhow::ensure!(
         count <= hard,
-        "{count} descriptors are needed, but the limit is {hard}: raise it (ulimit -n), or use fewer connections (-c)"
+        "{count} descriptors are needed, but the limit is {hard}; raise it (ulimit -n), or use fewer connections (-c)"
     );
     if soft < count {
         setrlimit(Resource::RLIMIT_NOFILE, count, hard)?;

@@ -46,7 +46,7 @@ fn authorities(own: Option<&Path>) -> anyhow::Result<RootCertStore> {
     }
     anyhow::ensure!(
         !store.is_empty(),
-        "this system has no list of trusted certificate authorities: name one with --cacert, or use --insecure"
+        "this system has no list of trusted certificate authorities; name one with --cacert, or use --insecure"
     );
     Ok(store)
 }

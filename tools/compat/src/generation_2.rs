@@ -18,7 +18,7 @@ const NOT: &[(&str, &str)] = &[
     ("ModPerl::InterpPool", ONE_INTERPRETER),
     ("ModPerl::TiPool", ONE_INTERPRETER),
     ("ModPerl::TiPoolConfig", ONE_INTERPRETER),
-    ("Apache2::Provider", "is not available: name the code in PerlAuthenHandler or PerlAuthzHandler"),
+    ("Apache2::Provider", "is not available; name the code in PerlAuthenHandler or PerlAuthzHandler"),
 ];
 
 const ONE_INTERPRETER: &str = "is not available: a worker is a process with one interpreter";

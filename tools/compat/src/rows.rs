@@ -126,6 +126,6 @@ mod tests {
             std::fs::write(path, page()).expect("written");
         }
         let page_on_disk = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(page_on_disk == page(), "docs/compatibility.md is old: run `make doc`");
+        assert!(page_on_disk == page(), "docs/compatibility.md is old; run `make doc`");
     }
 }

@@ -81,7 +81,7 @@ pub fn missing_modules(tree: &[Directive], server_root: &Path) -> Vec<Finding> {
     sources.files.iter().flat_map(of_file).collect()
 }
 
-const MISSING: &str = "is not found in @INC: install it";
+const MISSING: &str = "is not found in @INC; install it";
 
 fn perl_sections(tree: &[Directive], sources: &Sources, findings: &mut Vec<Finding>) {
     for directive in tree {
@@ -242,7 +242,7 @@ fn judge_method_of_2(package: &str, method: &str, sources: &Sources) -> Option<(
             false => Some((
                 Light::Red,
                 what,
-                "belongs to mod_perl 1: load Apache2::compat, or use the method of mod_perl 2".to_owned(),
+                "belongs to mod_perl 1; load Apache2::compat, or use the method of mod_perl 2".to_owned(),
             )),
         },
         Some((state, note)) => Some((light_of(state), what, note.to_owned())),

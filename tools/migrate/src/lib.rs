@@ -184,7 +184,7 @@ fn write_htaccess(changed: &[HtaccessCopy], ledger: &mut Ledger, folder: &mut Ne
     };
     let to_run = printable::line(&to.to_string_lossy());
     ledger.add(LineVerdict::of_site(format!(
-        "{count} changes: read {HTACCESS_PATCH}; when the old server has stopped, run patch -d / -p1 < {to_run}"
+        "{count} changes; read {HTACCESS_PATCH}; when the old server has stopped, run patch -d / -p1 < {to_run}"
     )));
     // The lines of the files may be secrets.
     folder.write_as(&to, &patch(changed), MODE_OF_SECRETS)

@@ -17,5 +17,5 @@ pub fn can_be_named(path: &Path) -> bool {
 /// The message about a path that no line can name.
 pub fn unnamable(path: &Path) -> String {
     let path = printable::line(&path.to_string_lossy());
-    format!("{path}: a configuration cannot name this path: rename it without control characters and ${{")
+    format!("{path}: a configuration cannot name this path; rename it without control characters and ${{")
 }

@@ -170,7 +170,7 @@ fn out_of_reach(file: &Path, pid: Pid) -> String {
             let known = User::from_uid(owner).ok().flatten();
             let user = known.map_or_else(|| format!("user {owner}"), |user| user.name);
             format!(
-                "process {pid}, which {file} names, belongs to {user}, and the server does not run as the user of this command: run the \
+                "process {pid}, which {file} names, belongs to {user}, and the server does not run as the user of this command; run the \
                  command as {user}, or name the server's ControlSocket with --socket"
             )
         }

@@ -211,7 +211,7 @@ fn must_answer(outcome: &RunOutcome, shadow: &Shadow<'_>) -> anyhow::Result<()> 
         tally.failures.values().map(|(count, first)| format!("{count} times: {first}")).collect();
     let statuses: Vec<String> = tally.statuses.keys().map(u16::to_string).collect();
     match tally.statuses.range(..500).next() {
-        Some(_) => bail!("every request is answered with {}: name other URLs", statuses.join(", ")),
+        Some(_) => bail!("every request is answered with {}; name other URLs", statuses.join(", ")),
         None => bail!("every request fails, {}; {}", failures.join(", "), shadow.last_errors()),
     }
 }

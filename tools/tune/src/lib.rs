@@ -127,7 +127,7 @@ impl Tune {
     fn written(&self) -> String {
         let written = |path: &PathBuf| {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            format!("\nwritten: put `IncludeOptional {}` at the end of the configuration, and reload\n", path.display())
+            format!("\nwritten; put `IncludeOptional {}` at the end of the configuration, and reload\n", path.display())
         };
         self.write.as_ref().map(written).unwrap_or_default()
     }
@@ -271,7 +271,7 @@ impl Tuning<'_> {
     fn notes(&self, bed: &TestBed<'_, '_>, sweep: &Sweep, most: u32) -> Vec<String> {
         let mut notes = Vec::new();
         if sweep.is_cut {
-            notes.push(format!("{} s were too short for the whole search: extend the time with -t", self.tune.time));
+            notes.push(format!("{} s were too short for the whole search; extend the time with -t", self.tune.time));
         }
         if most < self.load.visitors && sweep.knee() > most / 2 {
             notes.push(format!("at most {most} workers fit into the memory; more were not tried"));
@@ -311,7 +311,7 @@ impl Tuning<'_> {
             } else {
                 let CostlyDirective { name, to, .. } = candidate;
                 swept.notes.push(format!(
-                    "{} s were too short to compare `{name} {to}` with the present value: extend the time with -t",
+                    "{} s were too short to compare `{name} {to}` with the present value; extend the time with -t",
                     self.tune.time
                 ));
             }

@@ -22,7 +22,7 @@ impl RequestRec {
         }
         if !self.output.is_untouched() || self.output.failed.is_some() {
             return Err(
-                "a Perl handler of a phase has printed, and let the request pass to its backend: return DONE after a response",
+                "a Perl handler of a phase has printed, and let the request pass to its backend; return DONE after a response",
             );
         }
         let onward = self.onward();

@@ -128,7 +128,7 @@ fn mistakes(domain: &ManagedDomain, possible: &[ChallengeType]) -> (Vec<String>,
     let (mut errors, mut warnings) = (Vec::new(), Vec::new());
     if domain.settings.agreed != Some(true) {
         let advice = "write `MDCertificateAgreement accepted` if you accept the terms of the certificate authority";
-        errors.push(format!("no certificate can be requested: {advice}"));
+        errors.push(format!("no certificate can be requested; {advice}"));
     }
     if domain.challenges.is_empty() {
         errors.push(

@@ -64,7 +64,7 @@ impl Reader<'_> {
     fn name(&mut self, file: &str, line: u32, reason: &str) {
         let at = At { file: file.into(), line };
         let advice = "define the names that the configuration uses in the environment, or with Define";
-        self.found.odd.push(ConfigError::at(&at, format!("{reason}, which is not executed: {advice}")));
+        self.found.odd.push(ConfigError::at(&at, format!("{reason}, which is not executed; {advice}")));
     }
 
     fn line(&mut self, line: &str, number: u32) -> Result<(), String> {

@@ -100,7 +100,7 @@ impl Connection {
         let mut config = Config::from_str(&database.params)
             .map_err(|error| SqlFailure::Refused(format!("DBDParams cannot be read: {}", reason(&error))))?;
         if !matches!(config.get_ssl_mode(), SslMode::Disable | SslMode::Prefer) {
-            let why = "TLS to a database is not supported: use a Unix socket, or sslmode=disable in DBDParams";
+            let why = "TLS to a database is not supported; use a Unix socket, or sslmode=disable in DBDParams";
             return Err(SqlFailure::Refused(why.to_owned()));
         }
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {

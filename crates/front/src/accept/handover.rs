@@ -155,7 +155,7 @@ fn log_end(client: &Rc<Client>, ticket: &Ticket) {
 
 fn reason(failure: Failure) -> String {
     let why = match failure {
-        Failure::Busy(_) => "no worker was free in time: raise MaxClients of its pool, or QueueTimeout",
+        Failure::Busy(_) => "no worker was free in time; raise MaxClients of its pool, or QueueTimeout",
         Failure::RequestTimeout => "the handler did not end within RequestTimeout",
         Failure::WorkerGone | Failure::ProtocolViolation => "the worker ended before the connection did",
     };

@@ -84,7 +84,7 @@ where
     if let Err((_, error)) = threads.take(job) {
         log::error(
             "front",
-            format_args!("cannot {what}: no thread: {error}: see ulimit -u of User, systemd's TasksMax"),
+            format_args!("cannot {what}: no thread: {error}; see ulimit -u of User, systemd's TasksMax"),
         );
         return Err(NoThread);
     }

@@ -64,7 +64,7 @@ fn refuse_guards(context: &RequestContext, route: &Route) -> Result<(), Refusal>
     if !(route.settings.has_perl_phases() && route.settings.fcgid.guards.are_on()) {
         return Ok(());
     }
-    let why = "FastCGI programs and Perl handlers cannot both decide about access: remove FcgidAuthenticator, \
+    let why = "FastCGI programs and Perl handlers cannot both decide about access; remove FcgidAuthenticator, \
                FcgidAuthorizer and FcgidAccessChecker here, or the handlers of the phases";
     context.log_error(route, &why);
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))

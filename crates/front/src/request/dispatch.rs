@@ -98,7 +98,7 @@ async fn go_on<'a>(
     if let Some(route) = context.route().as_deref() {
         context.log_error(
             route,
-            &format!("was redirected internally {MAX_REDIRECTS} times: look for rules or scripts that form a loop"),
+            &format!("was redirected internally {MAX_REDIRECTS} times; look for rules or scripts that form a loop"),
         );
     }
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))

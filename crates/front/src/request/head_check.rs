@@ -10,7 +10,7 @@ use crate::base::protocol::MAX_METHOD_BYTES;
 use crate::base::refusal::Refusal;
 use config::RequestLimits;
 
-const NOT_ENCRYPTED: &str = "This port requires TLS: use an address that begins with https.";
+const NOT_ENCRYPTED: &str = "This port requires TLS; use an address that begins with https.";
 /// The Allow header for rejected CONNECT and TRACE requests.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 

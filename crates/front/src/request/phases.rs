@@ -47,14 +47,14 @@ pub async fn run<'a>(
     to: Option<&Passed>,
 ) -> Result<PhasesResult<'a>, Refusal> {
     if !route.settings.perl_filters.output.is_empty() {
-        context.log_error(route, &"a backend answers this path, and its Perl filters would not run: remove the filters, or exclude the path from ProxyPass");
+        context.log_error(route, &"a backend answers this path, and its Perl filters would not run; remove the filters, or exclude the path from ProxyPass");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     if !route.settings.has_perl_handlers() {
         return Ok(PhasesResult::Onward(Cow::Borrowed(head)));
     }
     if body.was_received() {
-        context.log_error(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
+        context.log_error(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend; use ProxyPass for the folder, or remove the handlers");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     let seen = match to {

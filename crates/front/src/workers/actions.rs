@@ -166,7 +166,7 @@ fn log_overload(state: &State, lane: usize, change: Change) {
             "front",
             format_args!(
                 "{place} is overloaded: {} requests wait for {} busy workers; from now on the newest is served first, and requests that \
-                 have waited too long get 503 (QueueStale): raise MaxClients or the PoolShare, or find out what is slow",
+                 have waited too long get 503 (QueueStale); raise MaxClients or the PoolShare, or find out what is slow",
                 lane.len(),
                 lane.busy
             ),

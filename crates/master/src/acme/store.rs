@@ -29,7 +29,7 @@ impl CertificateStore {
             make(&path.join(folder))?;
         }
         match exposed::because(&path.join("domains").join("any")) {
-            Some(why) => Err(io::Error::other(format!("{why}: name a folder that only root may write to"))),
+            Some(why) => Err(io::Error::other(format!("{why}; name a folder that only root may write to"))),
             None => Ok(store),
         }
     }

@@ -82,13 +82,13 @@ impl Expansion {
 
     /// The error if the expander ended without an answer.
     pub fn died(&self) -> anyhow::Error {
-        self.blame("ended the process that runs it: find the code that kills or crashes it")
+        self.blame("ended the process that runs it; find the code that kills or crashes it")
     }
 
     /// The error if the expander takes too long.
     pub fn is_late(&self) -> anyhow::Error {
         let seconds = self.allowed.as_secs();
-        self.blame(&format!("still runs after {seconds} s: shorten it, or raise StartTimeout"))
+        self.blame(&format!("still runs after {seconds} s; shorten it, or raise StartTimeout"))
     }
 
     fn blame(&self, what: &str) -> anyhow::Error {

@@ -40,7 +40,7 @@ pub fn wrong(config: &Config) -> Option<String> {
         Ok(_) => return None,
     };
     let folder = folder.display();
-    Some(format!("RecordFailures: {folder} {why}: install -d -m 700 -o '#{uid}' {folder} makes a folder for User"))
+    Some(format!("RecordFailures: {folder} {why}; install -d -m 700 -o '#{uid}' {folder} makes a folder for User"))
 }
 
 /// The folder and its owner. `None`: failures are not recorded, or the front makes the folder itself.

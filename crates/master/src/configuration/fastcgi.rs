@@ -34,10 +34,10 @@ fn warning(section: &Section) -> Option<ConfigError> {
 fn why_not(file: &Path) -> Option<String> {
     let found = match fs::metadata(file) {
         Ok(found) => found,
-        Err(error) => return Some(format!("{error}: correct the path, or install the program")),
+        Err(error) => return Some(format!("{error}; correct the path, or install the program")),
     };
     let may_run = found.is_file() && found.permissions().mode() & 0o111 != 0;
-    (!may_run).then(|| "the file is no executable program: set its mode with chmod +x".to_owned())
+    (!may_run).then(|| "the file is no executable program; set its mode with chmod +x".to_owned())
 }
 
 fn is_open(folder: &Path) -> bool {

@@ -19,7 +19,7 @@ pub fn errors(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
 
 fn wrong_spool_directory(config: &Config, bundle: &Bundle) -> Option<ConfigError> {
     let folder = config.spooling.folder.as_ref().filter(|folder| !folder.is_dir())?;
-    let message = format!("SpoolDirectory: {} is not a folder: create it, writable for User", folder.display());
+    let message = format!("SpoolDirectory: {} is not a folder; create it, writable for User", folder.display());
     Some(ConfigError { at: last(bundle, "SpoolDirectory"), message })
 }
 
@@ -41,14 +41,14 @@ fn missing_folder(config: &Config, directive: &Directive) -> Option<String> {
     if directive.name.eq_ignore_ascii_case("DocumentRoot") {
         let is_root = config.hosts.iter().any(|host| host.document_root == path);
         return (is_root && !path.is_dir())
-            .then(|| format!("{} is not a folder: create it, or correct the path", path.display()));
+            .then(|| format!("{} is not a folder; create it, or correct the path", path.display()));
     }
     let names = ["ErrorLog", "CustomLog", "TransferLog"];
     if !names.iter().any(|name| directive.name.eq_ignore_ascii_case(name)) || !is_log(config, &path) {
         return None;
     }
     let folder = path.parent().filter(|folder| !folder.is_dir())?;
-    Some(format!("the folder {} does not exist: create it, or correct the path", folder.display()))
+    Some(format!("the folder {} does not exist; create it, or correct the path", folder.display()))
 }
 
 fn is_log(config: &Config, path: &Path) -> bool {

@@ -198,7 +198,7 @@ pub fn admin_token(config: &Config) -> Result<Option<String>, ConfigError> {
     let token = read_secret(path).map_err(|error| wrong(error.to_string()))?;
     match token.trim_end_matches(['\r', '\n']) {
         token if token.len() < MIN_TOKEN => {
-            Err(wrong(format!("expected at least {MIN_TOKEN} characters: create it with openssl rand -hex 32")))
+            Err(wrong(format!("expected at least {MIN_TOKEN} characters; create it with openssl rand -hex 32")))
         }
         token if token.contains(|c: char| !c.is_ascii_graphic()) => {
             Err(wrong("expected one line of printable ASCII characters".to_owned()))
@@ -343,7 +343,7 @@ impl ConfigOrigin {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Envvars::default(),
             Err(error) => {
                 let at = At { file: file.into(), line: 0 };
-                let message = format!("{error}: set the variables that the configuration uses in the environment");
+                let message = format!("{error}; set the variables that the configuration uses in the environment");
                 Envvars { odd: vec![ConfigError::at(&at, message)], ..Envvars::default() }
             }
         }

@@ -95,7 +95,7 @@ impl Watchdog {
 
     /// Why the front was ended, if the watchdog ended it.
     pub fn verdict(&self) -> Option<&'static str> {
-        self.is_over.then_some("the front did not answer for longer than FrontTimeout and is replaced: reload again")
+        self.is_over.then_some("the front did not answer for longer than FrontTimeout and is replaced; reload again")
     }
 
     /// Notes that the master has waited and has read all messages that arrived meanwhile.

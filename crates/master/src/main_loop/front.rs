@@ -134,7 +134,7 @@ impl Master {
             return self.fail(anyhow::anyhow!("the front (the process that serves HTTP) ended with {exit}"));
         }
         log::error("master", format_args!("front ended with {exit}; the next one starts in {wait} s"));
-        self.give_up_young(self.front.verdict().unwrap_or("the front ended: reload again"));
+        self.give_up_young(self.front.verdict().unwrap_or("the front ended; reload again"));
         let molds = self.generations.lose_front();
         self.retire_molds(&molds);
     }

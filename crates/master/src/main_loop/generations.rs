@@ -27,7 +27,7 @@ fn enough_files(config: &Config, limit: u64) -> anyhow::Result<()> {
     let needed = MIN_FILES + config.listen.len() as u64 + 2 * logs as u64;
     if needed > limit {
         anyhow::bail!(
-            "{logs} logs of hosts (CustomLog, ErrorLog) and {} listeners need {needed} open files and {limit} are allowed: \
+            "{logs} logs of hosts (CustomLog, ErrorLog) and {} listeners need {needed} open files and {limit} are allowed; \
              allow more (ulimit -Hn, systemd's LimitNOFILE), or let hosts share logs (%v names the host)",
             config.listen.len()
         );

@@ -84,7 +84,7 @@ fn open(path: &Path) -> io::Result<File> {
     let about = file.metadata()?;
     match about.is_file() {
         true if exposed::is_planted(&about) => {
-            Err(io::Error::other("is another user's file, or has a second name: remove it"))
+            Err(io::Error::other("is another user's file, or has a second name; remove it"))
         }
         true => Ok(file),
         false => Err(io::Error::other("is not a regular file")),

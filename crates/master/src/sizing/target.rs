@@ -124,7 +124,7 @@ impl PoolTarget {
         match self.is_cut_by_budget {
             false => format!("{pool} reached MaxClients setting, consider raising the MaxClients setting"),
             true => format!(
-                "{pool}: at most {} workers fit into the MemoryBudget: raise it, or let workers share more memory (cameleer mem)",
+                "{pool}: at most {} workers fit into the MemoryBudget; raise it, or let workers share more memory (cameleer mem)",
                 self.limits.max_clients
             ),
         }

@@ -180,7 +180,7 @@ fn lists(
 fn unusable(error: &webpki::Error) -> String {
     match error {
         webpki::Error::UnsupportedCrlVersion => {
-            "contains a list of version 1, which is not supported: make one of version 2 (crl_extensions of openssl.cnf)".to_owned()
+            "contains a list of version 1, which is not supported; make one of version 2 (crl_extensions of openssl.cnf)".to_owned()
         }
         error => format!("contains a list that cannot be used: {error:?}"),
     }

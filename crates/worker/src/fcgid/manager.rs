@@ -141,7 +141,7 @@ impl Manager {
             log::error(
                 "fcgid",
                 format_args!(
-                    "{file}: FastCgiServer: processes end before they answer a request; the next one starts in {time} s: \
+                    "{file}: FastCgiServer: processes end before they answer a request; the next one starts in {time} s; \
                      correct the program, whose messages are in this log, and reload"
                 ),
             );

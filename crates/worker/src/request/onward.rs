@@ -31,7 +31,7 @@ pub(super) fn translated(
 pub(super) fn moved(request: u64) -> PhaseEnd {
     log_error(
         request,
-        "a Perl handler has changed the path or the file name, after the backend was chosen: use RewriteRule with the flag P",
+        "a Perl handler has changed the path or the file name, after the backend was chosen; use RewriteRule with the flag P",
     );
     PhaseEnd(FAILED.into())
 }

@@ -9,7 +9,7 @@ use super::request_error::log_error;
 /// Status of a request whose handlers have done something that has no effect before a backend.
 const FAILED: u16 = 500;
 
-const OTHER_HANDLER: &str = "a Perl handler of a phase has set $r->handler where a backend answers: end the request with a redirect \
+const OTHER_HANDLER: &str = "a Perl handler of a phase has set $r->handler where a backend answers; end the request with a redirect \
      or an error, or print the response and return DONE";
 
 /// Passes the request to its backend, or answers with an error. `file`: its file name before the phases.

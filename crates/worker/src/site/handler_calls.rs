@@ -61,7 +61,7 @@ impl HandlerCalls {
     /// Calls the sub that an element of server-side includes names.
     pub fn element(&self, request: u64, element: &str) -> i32 {
         if !self.mod_perl {
-            report("includes: the element perl needs mod_perl's API: load a module of Apache:: or Apache2::");
+            report("includes: the element perl needs mod_perl's API; load a module of Apache:: or Apache2::");
             return 500;
         }
         let module = self.perl.require_module("Cameleer::Element");

@@ -56,7 +56,7 @@ fn missing(step: &StartUpStep, error: &str) -> Option<String> {
     // The rest is the line of the server's own `require`.
     let (_, rest) = error.split_once(&format!("Can't locate {what}"))?;
     let hint = rest.split_once(" at ").map_or(rest, |(hint, _)| hint);
-    Some(format!("Can't locate {what}{hint}: {advice}"))
+    Some(format!("Can't locate {what}{hint}; {advice}"))
 }
 
 /// Removes perl's list of all folders of `@INC`, which hides the rest of the message.

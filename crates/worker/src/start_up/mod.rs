@@ -244,7 +244,7 @@ fn missing_handlers(perl: &Interpreter, config: &Config, known: &[ConfigError]) 
             return None;
         }
         let error = without_folders(&perl.resolve_handler(name).err()?.to_string());
-        let message = format!("{directive}: {}: correct the name, or add its folder with PerlLib", error.trim_end());
+        let message = format!("{directive}: {}; correct the name, or add its folder with PerlLib", error.trim_end());
         Some(ConfigError { at: Some(at.clone()), message })
     };
     config.handlers.iter().filter_map(missing).collect()
@@ -384,7 +384,7 @@ fn perl_library(facts: &Facts) -> anyhow::Result<PathBuf> {
         .find(|folder| folder.join("Cameleer.pm").is_file())
         .with_context(|| {
             format!(
-                "no share/cameleer/perl near {}: install the program with its library, or name it in CAMELEER_PERL_LIB",
+                "no share/cameleer/perl near {}; install the program with its library, or name it in CAMELEER_PERL_LIB",
                 program.display()
             )
         })

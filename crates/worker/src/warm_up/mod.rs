@@ -171,7 +171,7 @@ impl WarmUpPlan {
             let (at, target, others) = (first.at, first.asked.target, unasked.len() - 1);
             log::warn(
                 "perl",
-                format_args!("{at}: warm-up: no time was left for {target} and {others} more: raise StartTimeout"),
+                format_args!("{at}: warm-up: no time was left for {target} and {others} more; raise StartTimeout"),
             );
         }
         failed

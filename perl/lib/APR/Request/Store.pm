@@ -83,7 +83,7 @@ sub NEXTKEY ( $self, @ ) {
 
 for my $verb (qw(STORE DELETE CLEAR)) {
     no strict 'refs';
-    *$verb = sub { require Carp; Carp::croak('the input of a request is read-only: make a copy of this table') };
+    *$verb = sub { require Carp; Carp::croak('the input of a request is read-only; make a copy of this table') };
 }
 
 # Calls code for each field, or for those with given names, until the code returns false.

@@ -23,7 +23,7 @@ sub SCALAR   ($self)          { return scalar @{ $self->{names} } }
 sub FIRSTKEY ($self)          { $self->{next} = 0; return $self->NEXTKEY }
 sub NEXTKEY  ( $self, @ )     { return $self->{names}[ $self->{next}++ ] }
 
-sub STORE { die "the server's variables are read-only: set them with PerlSetVar\n" }
+sub STORE { die "the server's variables are read-only; set them with PerlSetVar\n" }
 *DELETE = *CLEAR = \&STORE;
 
 # The first value; in list context all values.

@@ -34,7 +34,7 @@ sub page ( $r, $name, $kind, $how ) {
     return [ '<p>' . escape($how) . ' is not a view of this page.</p>' ] if !grep { $_->[0] eq $how } @WAYS;
     my @allowed = allowed( $r, $kind );
     my ($way) = grep { $_->[0] eq $how } @allowed;
-    return ['<p>Not allowed here: see StatusOptionsAll.</p>'] if !$way;
+    return ['<p>Not allowed here; see StatusOptionsAll.</p>'] if !$way;
     my $value = lookup( $name, $kind ) // return [ '<p>There is no ' . escape("$kind $name") . '.</p>' ];
     my $here  = Apache::Status::base($r) . '/' . escape($name) . "/$kind";
     my @links = map { qq{<a href="$here?$_->[0]">} . escape( $_->[3] ) . '</a> ' } @allowed;

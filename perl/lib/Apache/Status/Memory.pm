@@ -13,7 +13,7 @@ sub is_allowed ($r) {
 
 # Memory usage of one package: its totals, then its subs, largest first.
 sub page ( $r, $package ) {
-    return ['<p>Not allowed here: see StatusTerseSize.</p>'] if !is_allowed($r);
+    return ['<p>Not allowed here; see StatusTerseSize.</p>'] if !is_allowed($r);
     my ( $subs, $count, $size ) = B::TerseSize::package_size($package);
     my $width = longest( keys %$subs );
     my @lines =
@@ -35,7 +35,7 @@ sub longest (@words) {
 
 # Memory usage of all packages. The sum counts a shared sub in each package that has it.
 sub all_packages ( $r, $q ) {
-    return ['<p>Not allowed here: see StatusTerseSizeMainSummary.</p>']
+    return ['<p>Not allowed here; see StatusTerseSizeMainSummary.</p>']
       if !Apache::Status::is_on( $r, 'StatusTerseSizeMainSummary' );
     my ( @rows, $all_size, $all_count );
     for my $package ( map { s{/}{::}gr =~ s/\.pm\z//r } grep { /\.pm\z/ } keys %INC ) {

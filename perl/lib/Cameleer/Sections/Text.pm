@@ -91,7 +91,7 @@ sub word ($value) {
 
 # { '/path' => {...}, '/other' => [ {...}, {...} ] }
 sub sections ( $row, $hash, $known ) {
-    $row->{kind} eq 'section' or die "\%$row->{name}: $row->{name} is not a section: use \$$row->{name} or \@$row->{name}\n";
+    $row->{kind} eq 'section' or die "\%$row->{name}: $row->{name} is not a section; use \$$row->{name} or \@$row->{name}\n";
     my $text = '';
     for my $key ( keys_of($hash) ) {
         my $value = $hash->{$key};

@@ -48,7 +48,7 @@ sub run ( $self, $app ) {
     pass_sockets();
     my @command = ( binary(), $self->arguments( program_words() ) );
     exec { $command[0] } @command;
-    die "$command[0]: $!: install Cameleer, put it into PATH or name it in the variable CAMELEER\n";
+    die "$command[0]: $!; install Cameleer, put it into PATH or name it in the variable CAMELEER\n";
 }
 
 # The command line of the server.
@@ -88,7 +88,7 @@ sub is_mixed ( $self, @listen ) {
 sub check_tls ( $self, @listen ) {
     my @secure = grep {/:ssl\z/} @listen or return;
     return if $self->{ssl} || $self->{enable_ssl} || grep { $self->{$_} } qw(ssl_cert ssl_cert_file);
-    die "plackup -s Cameleer: --listen $secure[0]: no certificate: add --ssl-cert FILE --ssl-key FILE, or --enable-ssl for one of development\n";
+    die "plackup -s Cameleer: --listen $secure[0]: no certificate; add --ssl-cert FILE --ssl-key FILE, or --enable-ssl for one of development\n";
 }
 
 sub directive ( $name, $value ) {

@@ -41,7 +41,7 @@ END
 
 my %expected = (
     start => 'Apache::Server::Variables', names => 'List Root', first => 'a a', all => 'a b', none => '0', named => '/first',
-    hooks => 'TableApi MethodHandlers no Nonsense', change => "the server's variables are read-only: set them with PerlSetVar\n",
+    hooks => 'TableApi MethodHandlers no Nonsense', change => "the server's variables are read-only; set them with PerlSetVar\n",
 );
 is $server->get("/v/$_")->{content}, $expected{$_}, $_ for sort keys %expected;
 

@@ -30,7 +30,7 @@ return {
     perl_config_is_taken_literally            => [ sub ($r) { My::Lines::of('$PerlConfig = "Timeout 7"') }, "Timeout 7\n" ],
     words_are_quoted                          => [ sub ($r) { My::Lines::of(q{@PerlSetVar = ('a', 'x "y" \\\\z')}) }, qq{PerlSetVar a "x \\"y\\" \\\\z"\n} ],
     a_newline_becomes_a_blank                 => [ sub ($r) { My::Lines::of('$Timeout = "5\n  Evil On"') }, "Timeout 5 Evil On\n" ],
-    a_hash_of_a_plain_directive_dies          => [ sub ($r) { eval { My::Lines::of('%Timeout = ("/x" => {})') }; $@ }, "%Timeout: Timeout is not a section: use \$Timeout or \@Timeout\n" ],
+    a_hash_of_a_plain_directive_dies          => [ sub ($r) { eval { My::Lines::of('%Timeout = ("/x" => {})') }; $@ }, "%Timeout: Timeout is not a section; use \$Timeout or \@Timeout\n" ],
     an_unknown_name_is_ignored_with_a_warning => [ sub ($r) { my @said; local $SIG{__WARN__} = sub { push @said, @_ }; '[' . My::Lines::of('$Timeoutt = 5; $own = 1') . "]@said" }, qr/\A\[\]<Perl>: Timeoutt is no directive and is ignored;/ ],
     strict_perl_sections_passes_unknown_names => [ sub ($r) { no warnings 'once'; local $Apache::Server::StrictPerlSections = 1; My::Lines::of('$Timeoutt = 5') }, "Timeoutt 5\n" ],
     unset_variables_give_no_lines             => [ sub ($r) { '[' . My::Lines::of('$Timeout = undef; @Alias = (); %Location = ()') . ']' }, '[]' ],

@@ -3,5 +3,5 @@
 use v5.36;
 
 return {
-    loading_dies_with_advice => [ sub ($r) { 'loaded' }, qr/\Adied: Apache2::Provider is not available: .*PerlAuthenHandler or PerlAuthzHandler/ ],
+    loading_dies_with_advice => [ sub ($r) { 'loaded' }, qr/\Adied: Apache2::Provider is not available; .*PerlAuthenHandler or PerlAuthzHandler/ ],
 };

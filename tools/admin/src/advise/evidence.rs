@@ -48,7 +48,7 @@ impl AdviceEvidence {
     /// Observes the server for `time`.
     pub fn gather(server: &mut Server, time: Duration) -> anyhow::Result<AdviceEvidence> {
         if !server.shares_our_numbers() {
-            bail!("the server runs in another container, where its processes have other pids: run this command there");
+            bail!("the server runs in another container, where its processes have other pids; run this command there");
         }
         let began = Instant::now();
         let (first, first_usages) = look(server)?;

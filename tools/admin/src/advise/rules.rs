@@ -83,7 +83,7 @@ fn all_busy(evidence: &AdviceEvidence) -> Option<Advice> {
         ),
         (false, 0) => ("All workers are busy, and requests wait; there is no memory for more workers", None),
         (false, more) => (
-            "All workers are busy but mostly waiting, and requests wait for workers: find out what the workers wait for, or add workers",
+            "All workers are busy but mostly waiting, and requests wait for workers; find out what the workers wait for, or add workers",
             Some(format!("MaxClients {}", u64::from(status.max_clients) + more)),
         ),
     };
@@ -111,7 +111,7 @@ fn queue(evidence: &AdviceEvidence) -> Option<Advice> {
         );
         advice(
             "queue",
-            "Requests wait longer for a worker than their handling takes: find the right number of workers with cameleer tune",
+            "Requests wait longer for a worker than their handling takes; find the right number of workers with cameleer tune",
             seen,
             None,
         )
@@ -135,7 +135,7 @@ fn failed(evidence: &AdviceEvidence) -> Option<Advice> {
     let failed: u64 = front.codes.range(500..600).filter(|(code, _)| **code != 503).map(|(_, count)| count).sum();
     (front.requests >= ENOUGH && failed * ONE_IN > front.requests).then(|| {
         let seen = format!("{failed} of {} requests were answered with a server error", front.requests);
-        advice("failed", "The program fails: see the error log for the place", seen, None)
+        advice("failed", "The program fails; see the error log for the place", seen, None)
     })
 }
 
@@ -143,7 +143,7 @@ fn crashed(evidence: &AdviceEvidence) -> Option<Advice> {
     let crashes = evidence.last.counts.faults();
     (crashes > 0).then(|| {
         let seen = format!("{crashes} workers ended unexpectedly");
-        advice("crashed", "Workers crash during requests: see the error log for the signal", seen, None)
+        advice("crashed", "Workers crash during requests; see the error log for the signal", seen, None)
     })
 }
 
@@ -153,7 +153,7 @@ fn recycled(evidence: &AdviceEvidence) -> Option<Advice> {
     (ended >= 10 && each < FEW_REQUESTS).then(|| {
         let seen = format!("{ended} workers have reached MaxRequestsPerChild, one every {each} requests");
         let sentence =
-            "Workers end after few requests, and new ones start with cold caches: limit their memory instead";
+            "Workers end after few requests, and new ones start with cold caches; limit their memory instead";
         advice("recycled", sentence, seen, Some("MaxRequestsPerChild 10000-12000".to_owned()))
     })
 }
@@ -184,7 +184,7 @@ fn growth(evidence: &AdviceEvidence) -> Option<Advice> {
     let most = grown.max().filter(|most| *most >= GROWS)?.unsigned_abs();
     let limit = evidence.memory.one_more_worker?.saturating_mul(2) >> 20;
     let seen = format!("a worker has grown by {} in 1,000 requests", size(most));
-    let sentence = "Workers grow: find the cause with cameleer mem --urls and --leaks. Until then, limit their growth";
+    let sentence = "Workers grow; find the cause with cameleer mem --urls and --leaks. Until then, limit their growth";
     Some(advice("growth", sentence, seen, Some(format!("MaxMemoryPerChild {}M", limit.max(1)))))
 }
 

@@ -85,7 +85,7 @@ fn weigh(server: &mut Server, code: LateCode) -> anyhow::Result<Vec<Weighed>> {
     let reports = server.request(Command::Weigh { code })?.reports.unwrap_or_default();
     let text = reports.into_iter().next().map(|one| one.text).unwrap_or_default();
     if text.is_empty() {
-        bail!("the mold could not load the workers' code within a minute, or its child was killed: see the error log");
+        bail!("the mold could not load the workers' code within a minute, or its child was killed; see the error log");
     }
     serde_json::from_str(&text).context("the mold's child sent an invalid answer")
 }

@@ -110,7 +110,7 @@ impl Mem {
     fn measure(&self) -> anyhow::Result<MemorySnapshot> {
         let mut server = self.which.connect()?;
         if !server.shares_our_numbers() {
-            bail!("the server runs in another container, where its processes have other pids: run this command there");
+            bail!("the server runs in another container, where its processes have other pids; run this command there");
         }
         let status = server.request(Command::Status)?.status.context("the server sent an invalid answer")?;
         Ok(MemorySnapshot::of(&status, &Machine::default()))

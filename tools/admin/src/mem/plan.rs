@@ -95,7 +95,7 @@ impl CapacityPlan {
             text += &format!("{gain:>19}  %\n");
         }
         if let Some(measured) = self.measured {
-            text += &format!("{measured:>19}  by the private memory of workers: see `cameleer mem`\n");
+            text += &format!("{measured:>19}  by the private memory of workers; see `cameleer mem`\n");
         }
         text
     }

@@ -50,7 +50,7 @@ const PATTERNS: &[(&str, CgiModes, &str, &str)] = &[
         r"\bflock\b",
         CgiModes::Persistent,
         "flock",
-        "a lock on a handle that is never closed is held until the worker ends: close the handle, or store it in a my variable of a sub",
+        "a lock on a handle that is never closed is held until the worker ends; close the handle, or store it in a my variable of a sub",
     ),
     (
         r"(?:^|[\s;{])(?:require|do)\s+\(?\s*['\x22][^'\x22]*\.(?:pl|ph|cgi|lib)['\x22]",
@@ -151,7 +151,7 @@ pub fn of(text: &str) -> Vec<Risk> {
         }
     }
     if let Some(line) = shared_variable(text) {
-        let note = "a named sub retains the value that a my variable of the file had in the first request: pass it, or declare it with our and set it";
+        let note = "a named sub retains the value that a my variable of the file had in the first request; pass it, or declare it with our and set it";
         add(line, (CgiModes::Persistent, "a my variable in a sub", note));
     }
     risks.sort_by_key(|risk| risk.line);

@@ -162,7 +162,7 @@ impl Development {
         }
         let Some(url) = self.server.url.clone().filter(|_| std::mem::take(&mut self.open)) else { return };
         if let Err(error) = browser::open(&url) {
-            self.terminal.warn(&format!("--open: {error:#}: open {url} yourself"));
+            self.terminal.warn(&format!("--open: {error:#}; open {url} yourself"));
         }
     }
 

@@ -62,7 +62,7 @@ impl HtaccessJudge<'_> {
             self.ledger.add(LineVerdict::open(&at(line), sentence, None));
         }
         for line in types_of_php(text) {
-            let sentence = "AddType: PHP is not part of Cameleer, so the sources of these files would be sent: remove the files or this line";
+            let sentence = "AddType: PHP is not part of Cameleer, so the sources of these files would be sent; remove the files or this line";
             self.ledger.add(LineVerdict::open(&at(line), sentence, None));
         }
         if let Some((line, condition)) = lost_restriction(text, self.modules) {

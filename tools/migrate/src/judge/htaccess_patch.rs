@@ -40,7 +40,7 @@ fn of_file(mut places: Vec<ReadHtaccess>, ledger: &mut Ledger) -> Option<Htacces
         if is_disputed {
             let at = At { file: place.file.to_string_lossy().into(), line: 0 };
             let sentence = format!(
-                "is read for several places that need different changes, so {HTACCESS_PATCH} does not change it: give \
+                "is read for several places that need different changes, so {HTACCESS_PATCH} does not change it; give \
                  each place a file of its own"
             );
             ledger.add(LineVerdict::open(&at, sentence, None));

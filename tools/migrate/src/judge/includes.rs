@@ -119,7 +119,7 @@ fn in_a_circle(line: &IncludeLine) -> LineVerdict {
             let sentence = format!("Include: {file} includes itself; remove this line");
             LineVerdict::open(&line.at, sentence, Some(LineEdit::Comment))
         }
-        _ => undecided(&line.at, "Include: one of the files includes itself: name the others"),
+        _ => undecided(&line.at, "Include: one of the files includes itself; name the others"),
     }
 }
 
@@ -186,7 +186,7 @@ impl IncludeJudge<'_> {
                 match self.with_variables(&written, line) {
                     Some(place) => (place, written),
                     None => {
-                        let sentence = "Include: its variables lead to several places: write a line for each copy";
+                        let sentence = "Include: its variables lead to several places; write a line for each copy";
                         return undecided(&line.at, sentence);
                     }
                 }

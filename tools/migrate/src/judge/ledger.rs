@@ -110,6 +110,6 @@ impl Ledger {
 pub fn without_help(message: &str) -> String {
     message.replace(
         "is not a directive: `cameleer check --directives` lists all directives",
-        "is not a directive of httpd or Cameleer: find out which module defined it",
+        "is not a directive of httpd or Cameleer; find out which module defined it",
     )
 }

@@ -44,7 +44,7 @@ fn find_places<'a>(tree: &'a [Directive], around: &mut Vec<String>, places: &mut
 fn converted(site: &OldSite, ledger: &mut Ledger) {
     for file in site.files.iter().filter(|file| file.is_converted) {
         let at = At { file: file.path.to_string_lossy().into(), line: 0 };
-        let sentence = "the file was Latin-1, its copy is UTF-8: check names of files with umlauts";
+        let sentence = "the file was Latin-1, its copy is UTF-8; check names of files with umlauts";
         ledger.add(LineVerdict { edit: None, ..LineVerdict::changed(&at, sentence, LineEdit::Note) });
     }
 }
@@ -74,7 +74,7 @@ fn condition(passed: &Directive, site: &OldSite, copies: &Copies, ledger: &mut L
         // Only the modules of LoadModule lines are known for sure.
         LineEdit::CommentSection | LineEdit::Note if restricts => {
             let sentence =
-                format!("{sentence}; its lines restrict visitors: find out whether its module was compiled in");
+                format!("{sentence}; its lines restrict visitors; find out whether its module was compiled in");
             ledger.add(LineVerdict::open(&at, sentence, Some(edit)));
         }
         edit => ledger.add(LineVerdict::changed(&at, sentence, edit)),
@@ -145,7 +145,7 @@ impl Lines<'_> {
         }
         let what = if endings.is_empty() { "its place".to_owned() } else { endings.join(" ") };
         let sentence = format!(
-            "{}: PHP is not part of Cameleer, so {what} is refused: run PHP-FPM and write \
+            "{}: PHP is not part of Cameleer, so {what} is refused; run PHP-FPM and write \
              SetHandler \"proxy:unix:/run/php/php-fpm.sock|fcgi://localhost\" there",
             directive.name
         );

@@ -57,7 +57,7 @@ pub fn conditions(site: &OldSite, layout: &Layout, copies: &Copies, ledger: &mut
             if directive.name == CONDITION && !line.varies {
                 found.push(directive.clone());
             } else if directive.name == CONDITION && copy.outline.has_mark_inside(directive.at.line) {
-                let sentence = "<IfModule>: a parameter or a variable names the module, so the place is closed: write a \
+                let sentence = "<IfModule>: a parameter or a variable names the module, so the place is closed; write a \
                                 macro for each module";
                 let instead = LineEdit::Replace(vec![access::CLOSED.to_owned(), line.text]);
                 ledger.add(LineVerdict::open(&directive.at, sentence, Some(instead)));

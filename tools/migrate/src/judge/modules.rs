@@ -30,7 +30,7 @@ pub fn loaded(directive: &Directive, decided: &mut Vec<&'static str>) -> Option<
         ),
         false => LineVerdict::open(
             &directive.at,
-            format!("{what}: find out what it did for the site"),
+            format!("{what}; find out what it did for the site"),
             Some(LineEdit::Comment),
         ),
     })

@@ -110,7 +110,7 @@ impl Profile {
         let status =
             self.which.connect()?.request(Command::Status)?.status.context("the server sent an invalid answer")?;
         let file = PathBuf::from(status.origin);
-        ensure!(file.is_file(), "the server has no configuration file: give one with -f FILE for --exact");
+        ensure!(file.is_file(), "the server has no configuration file; give one with -f FILE for --exact");
         Ok(file)
     }
 }

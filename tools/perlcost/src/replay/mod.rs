@@ -17,7 +17,7 @@ use toolkit::{print, print_error};
 
 const HINT: &str = "\
 Exit code 1: the response has a status of 500 or above again. Values that the server has masked
-are sent as `masked`: give your own with -H. docs/operating/replay.md has details";
+are sent as `masked`; give your own with -H. docs/operating/replay.md has details";
 
 /// Send a failed request again, from a file of RecordFailures
 #[derive(Debug, Args)]

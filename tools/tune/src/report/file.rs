@@ -24,7 +24,7 @@ pub fn may_be_written(path: &Path) -> anyhow::Result<()> {
         && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
         && first == *FIRST.as_bytes();
     if !is_ours {
-        bail!("--write {}: the file exists and was not written by cameleer tune: name another file", path.display());
+        bail!("--write {}: the file exists and was not written by cameleer tune; name another file", path.display());
     }
     Ok(())
 }

@@ -68,7 +68,7 @@ pub fn are_by_response(route: &Route) -> bool {
 pub fn is_allowed(context: &RequestContext, route: &Route) -> bool {
     let is_allowed = route.settings.options.includes;
     if !is_allowed {
-        let why = "the filter INCLUDES is not applied: write Options +Includes, or +IncludesNOEXEC, for its folder";
+        let why = "the filter INCLUDES is not applied; write Options +Includes, or +IncludesNOEXEC, for its folder";
         context.log(route, LineClass { level: LogLevel::Warn, module: "include" }, &why);
     }
     is_allowed

@@ -21,7 +21,7 @@ use ssi::substitute::Undefined;
 impl Page {
     pub async fn exec(&mut self, arguments: &[Argument]) -> Result<(), Fault> {
         if !self.may_exec() {
-            return Err(fault("Options IncludesNOEXEC applies: write Options +Includes to allow programs"));
+            return Err(fault("Options IncludesNOEXEC applies; write Options +Includes to allow programs"));
         }
         for (name, value) in with_values(arguments) {
             match name {
@@ -42,7 +42,7 @@ impl Page {
     /// Executes mod_perl's element, which calls a Perl sub with arguments.
     pub async fn perl(&mut self, arguments: &[Argument]) -> Result<(), Fault> {
         if !self.may_exec() {
-            return Err(fault("Options IncludesNOEXEC applies: write Options +Includes to allow Perl"));
+            return Err(fault("Options IncludesNOEXEC applies; write Options +Includes to allow Perl"));
         }
         let (mut sub, mut values) = (None, Vec::new());
         for (name, value) in with_values(arguments) {

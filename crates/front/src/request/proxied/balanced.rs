@@ -25,7 +25,7 @@ pub async fn answer(
     let (context, route) = (sending.context, sending.route);
     let generation = context.generation.clone();
     let Some(balancer) = generation.config.balancer(route.host, name) else {
-        context.log_error(route, &format_args!("balancer://{name} is not defined: write <Proxy balancer://{name}>"));
+        context.log_error(route, &format_args!("balancer://{name} is not defined; write <Proxy balancer://{name}>"));
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     };
     let session = session_of(sending, balancer);

@@ -67,7 +67,7 @@ pub fn is_on(context: &RequestContext) -> bool {
 fn wanted(head: &Parts) -> Result<BackendUrl, (StatusCode, String)> {
     const UNUSUAL: &str = "its host is neither a name nor an IPv4 or IPv6 address in its usual form";
     if hops::is_back(&head.headers) {
-        let why = "it has passed through this server before: look for proxies that form a loop";
+        let why = "it has passed through this server before; look for proxies that form a loop";
         return Err((StatusCode::LOOP_DETECTED, why.to_owned()));
     }
     let is_tunnel = head.method == Method::CONNECT;
@@ -149,7 +149,7 @@ pub fn unauthorized(route: &Route, challenge: HeaderValue) -> Refusal {
 /// The refusal of a forwarded request whose user a worker would authenticate: handlers read `Authorization`, which is
 /// for another server.
 fn without_users(context: &RequestContext, route: &Route) -> Refusal {
-    let why = "PerlAuthenHandler does not check passwords of clients of a forward proxy: use AuthBasicProvider or \
+    let why = "PerlAuthenHandler does not check passwords of clients of a forward proxy; use AuthBasicProvider or \
                Require ip in <Proxy>";
     context.log_error(route, &why);
     Refusal::new(StatusCode::FORBIDDEN)

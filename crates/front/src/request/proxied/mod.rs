@@ -78,7 +78,7 @@ pub async fn answer(
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     if body.was_received() {
-        context.log_error(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend: use ProxyPass for the folder, or remove the handlers");
+        context.log_error(route, &"is the index of a folder whose Perl handlers have received the request's body, which cannot be passed to a backend; use ProxyPass for the folder, or remove the handlers");
         return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR));
     }
     let upload = Rc::new(UploadState::default());

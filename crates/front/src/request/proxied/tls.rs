@@ -28,7 +28,7 @@ pub fn handshake(sending: &Sending<'_>, to: &Passed) -> Result<Option<BackendHan
     };
     let rules = &route.settings.proxy;
     if rules.tls.engine != Some(true) {
-        return Err(refused("TLS to backends is off: write SSLProxyEngine On".to_owned()));
+        return Err(refused("TLS to backends is off; write SSLProxyEngine On".to_owned()));
     }
     let client = context.generation.tls().backends.of(&rules.tls, alpn(&to.url)).map_err(refused)?;
     // As in httpd, a preserved Host is also the name that the backend must have.

@@ -259,7 +259,7 @@ async fn until_answered(
     }
     context.log_error(
         route,
-        &format_args!("RewriteRule: the rules look up more than {MAX_QUESTIONS} paths, files or values of programs for one request: use fewer -F, -U, LA-U:, LA-F: and prg: maps"),
+        &format_args!("RewriteRule: the rules look up more than {MAX_QUESTIONS} paths, files or values of programs for one request; use fewer -F, -U, LA-U:, LA-F: and prg: maps"),
     );
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }

@@ -132,7 +132,7 @@ fn of_interest() -> AddWatchFlags {
 
 fn reason(error: Errno) -> String {
     match error {
-        Errno::ENOSPC => "fs.inotify.max_user_watches is exhausted: raise it".to_owned(),
+        Errno::ENOSPC => "fs.inotify.max_user_watches is exhausted; raise it".to_owned(),
         Errno::EACCES => "the server's user may not read this folder".to_owned(),
         error => error.to_string(),
     }
@@ -153,7 +153,7 @@ fn is_remote(path: &Path) -> bool {
 #[allow(deprecated, reason = "the new spelling is unsafe; a Handle owns its descriptor and never changes it")]
 fn listen(store: Weak<HtaccessStore>) -> std::io::Result<(Rc<Handle>, AbortHandle)> {
     let inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).map_err(|error| match error {
-        Errno::EMFILE => std::io::Error::other("fs.inotify.max_user_instances is exhausted: raise it"),
+        Errno::EMFILE => std::io::Error::other("fs.inotify.max_user_instances is exhausted; raise it"),
         error => error.into(),
     })?;
     let inotify = Rc::new(Handle(inotify));

@@ -113,7 +113,7 @@ impl Master {
                     let advice = "the next certificate needs another account";
                     log::error(
                         "master",
-                        format_args!("the account with {authority} cannot be stored ({error}): {advice}"),
+                        format_args!("the account with {authority} cannot be stored ({error}); {advice}"),
                     );
                 }
             }

@@ -21,7 +21,7 @@ pub(super) fn refuse(at: LocatedRequest<'_>) -> Going {
         return Ok(());
     }
     let why = "FastCGI programs decide about access here, and are not asked for redirects, subrequests and access \
-               checks of Perl code: remove FcgidAuthenticator, FcgidAuthorizer and FcgidAccessChecker here, or let \
+               checks of Perl code; remove FcgidAuthenticator, FcgidAuthorizer and FcgidAccessChecker here, or let \
                the client request this path";
     log_error(at.request, why);
     Err(PhaseEnd(500))

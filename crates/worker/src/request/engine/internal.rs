@@ -45,5 +45,5 @@ pub(super) fn within<T>(site: &Site, request: u64, act: impl FnOnce() -> T) -> T
 
 /// Logs that a chain of internal requests is too long.
 pub(super) fn too_deep() {
-    apache::log_line(apache::Level::Error, "more than 10 nested internal redirects or subrequests: look for a loop");
+    apache::log_line(apache::Level::Error, "more than 10 nested internal redirects or subrequests; look for a loop");
 }

@@ -71,7 +71,7 @@ impl Draft {
             |name: &str| self.config.balancers.iter().any(|one| one.name == name && !one.members.is_empty());
         let errors = named.filter(|(_, name)| !has_members(name)).map(|(at, name)| {
             let advice = format!("write <Proxy balancer://{name}> with BalancerMember");
-            ConfigError::at(at, format!("ProxyPass: balancer://{name} has no members: {advice}"))
+            ConfigError::at(at, format!("ProxyPass: balancer://{name} has no members; {advice}"))
         });
         let errors: Vec<ConfigError> = errors.collect();
         self.errors.extend(errors);

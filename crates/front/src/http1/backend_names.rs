@@ -1,13 +1,10 @@
 //! The field names of a backend's response, as hyper would write them: only hyper knows their spelling, so it writes
 //! the head into memory.
 
-use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::ready;
-use std::io;
-use std::pin::{Pin, pin};
-use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::pin::pin;
+use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use http::Response;
@@ -15,24 +12,23 @@ use http_body_util::Empty;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::memory_io::{MemoryIo, POLLS};
 
 /// A request whose response has no body, whatever its fields say.
 const REQUEST: &[u8] = b"HEAD / HTTP/1.1\r\nConnection: close\r\n\r\n";
-/// hyper's server needs fewer polls to write a head.
-const POLLS: usize = 16;
 
 /// The names of the fields in their order, each with a line feed after it. Empty if hyper writes no head.
 pub fn names<B>(response: &Response<B>) -> Vec<u8> {
-    let written = Rc::new(RefCell::new(Vec::new()));
-    let io = TokioIo::new(InMemory { request: REQUEST, written: written.clone() });
+    let io = MemoryIo::with_request(REQUEST);
+    let written = io.written();
     let (headers, extensions) = (response.headers().clone(), response.extensions().clone());
     let service = service_fn(move |_| {
         let mut head = Response::new(Empty::<Bytes>::new());
         (*head.headers_mut(), *head.extensions_mut()) = (headers.clone(), extensions.clone());
         ready(Ok::<_, Infallible>(head))
     });
-    let mut connection = pin!(Builder::new().title_case_headers(true).serve_connection(io, service));
+    let mut connection = pin!(Builder::new().title_case_headers(true).serve_connection(TokioIo::new(io), service));
     let mut context = Context::from_waker(Waker::noop());
     for _ in 0..POLLS {
         if connection.as_mut().poll(&mut context).is_ready() {
@@ -46,40 +42,6 @@ fn names_in(head: &[u8]) -> Vec<u8> {
     let lines = head.split(|byte| *byte == b'\n').skip(1);
     let names = lines.filter_map(|line| line.split_at_checked(line.iter().position(|byte| *byte == b':')?));
     names.flat_map(|(name, _)| [name, b"\n"]).flatten().copied().collect()
-}
-
-/// A connection with this request.
-struct InMemory {
-    request: &'static [u8],
-    written: Rc<RefCell<Vec<u8>>>,
-}
-
-impl AsyncRead for InMemory {
-    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        // The end of the input would be a client that has left.
-        if self.request.is_empty() {
-            return Poll::Pending;
-        }
-        let (now, later) = self.request.split_at(self.request.len().min(into.remaining()));
-        into.put_slice(now);
-        self.request = later;
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for InMemory {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.written.borrow_mut().extend_from_slice(bytes);
-        Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub mod backend_names;
 mod io;
 pub mod lingering_close;
+mod memory_io;
 mod paced;
 mod spelling;
 pub mod strict;

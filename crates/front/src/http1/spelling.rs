@@ -6,7 +6,6 @@
 //! the result is cached by the names.
 
 use std::cell::RefCell;
-use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
@@ -15,9 +14,9 @@ use http::{Extensions, HeaderMap, Request, Response};
 use http_body_util::Empty;
 use hyper::client::conn::http1::Builder;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::backend_names;
+use super::memory_io::{MemoryIo, POLLS};
 use crate::base::field_names::{ConfiguredNames, MAX_NAMES, WrittenNames, is_title_case, special};
 use base::cache::BoundedCache;
 
@@ -27,8 +26,6 @@ const SETS: usize = 256;
 const MAX_BYTES: usize = 4096;
 /// Fields that hyper writes by itself. A second one, empty, would make the scripted head invalid.
 const OF_HYPER: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
-/// hyper's client needs fewer polls to read a response.
-const POLLS: usize = 16;
 
 /// The only name of its kind that most responses have: files.
 const ETAG: &[u8] = b"ETag\n";
@@ -119,7 +116,7 @@ fn read(names: &[u8]) -> Option<Extensions> {
     let mut context = Context::from_waker(Waker::noop());
     let mut builder = Builder::new();
     builder.preserve_header_case(true);
-    let connected = pin!(builder.handshake::<_, Empty<Bytes>>(TokioIo::new(Scripted { head, is_requested: false })));
+    let connected = pin!(builder.handshake::<_, Empty<Bytes>>(TokioIo::new(MemoryIo::with_response(head))));
     let Poll::Ready(Ok((mut sender, mut connection))) = connected.poll(&mut context) else { return None };
     let mut response = pin!(sender.send_request(Request::new(Empty::new())));
     for _ in 0..POLLS {
@@ -129,39 +126,6 @@ fn read(names: &[u8]) -> Option<Extensions> {
         }
     }
     None
-}
-
-/// A connection on which this head answers the first request.
-struct Scripted {
-    head: Vec<u8>,
-    is_requested: bool,
-}
-
-impl AsyncRead for Scripted {
-    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if !self.is_requested {
-            return Poll::Pending;
-        }
-        let count = self.head.len().min(into.remaining());
-        let rest = self.head.split_off(count);
-        into.put_slice(&std::mem::replace(&mut self.head, rest));
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for Scripted {
-    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.is_requested = true;
-        Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use config::ShadowChanges;
 use master::configuration::{ConfigInput, ConfigOrigin};
 use master::sockets::control_socket::StopMode;
 use master::{self, Options};
-use toolkit::client::ServerChoice;
+use toolkit::client::Server;
 use toolkit::conf::Conf;
 use toolkit::print;
 
@@ -84,9 +84,9 @@ impl Serve {
         match self.verb {
             None => self.serve(),
             Some(Verb::Start) => self.start(),
-            Some(Verb::Restart | Verb::Graceful) => reload::reload(&self.which()),
-            Some(Verb::Stop) => stop::stop(&self.which(), StopMode::Fast),
-            Some(Verb::GracefulStop) => stop::stop(&self.which(), StopMode::Graceful),
+            Some(Verb::Restart | Verb::Graceful) => reload::reload(self.server()?),
+            Some(Verb::Stop) => stop::stop(self.server()?, StopMode::Fast),
+            Some(Verb::GracefulStop) => stop::stop(self.server()?, StopMode::Graceful),
         }
     }
 
@@ -112,8 +112,9 @@ impl Serve {
         daemon::run(|in_background| master::run(Options { in_background: true, ..options(origin, in_background) }))
     }
 
-    fn which(&self) -> ServerChoice {
-        ServerChoice { conf: self.conf.path().ok(), ..ServerChoice::default() }
+    /// The running server of this configuration.
+    fn server(&self) -> anyhow::Result<Server> {
+        Server::of_configuration(&self.conf)
     }
 }
 

@@ -256,6 +256,19 @@ fn dash_k_starts_in_the_background_and_stops() {
 }
 
 #[test]
+fn dash_k_finds_the_control_socket_of_dash_c() {
+    let site = Site::new().file("app.psgi", APP);
+    site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
+    let control = |verb| site.cameleer(["serve", "-f", "site.conf", "-c", "ControlSocket other.sock", "-k", verb]);
+    control("start").succeeded();
+    assert!(site.has("other.sock") && !site.has("control.sock"));
+    site.cameleer(["serve", "-f", "site.conf", "-k", "graceful"]).failed(1, "no server of");
+    control("graceful").succeeded();
+    control("graceful-stop").succeeded();
+    until("its files are gone", || !site.has("cameleer.pid") && !site.has("other.sock"));
+}
+
+#[test]
 fn a_background_start_that_fails_reports_the_error_and_exits_non_zero() {
     let site = Site::new().file("app.psgi", "die 'broken';");
     site.configure("<Location />\nPsgiApp app.psgi\n</Location>");

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use master::sockets::control_socket::Command;
-use toolkit::client::ServerChoice;
+use toolkit::client::{Server, ServerChoice};
 
 /// Reload configuration and code; after an error the old ones continue to serve.
 #[derive(Debug, Args)]
@@ -15,11 +15,11 @@ pub struct Reload {
 impl Reload {
     /// Reloads the selected server.
     pub fn run(self) -> anyhow::Result<()> {
-        reload(&self.which)
+        reload(self.which.connect()?)
     }
 }
 
 /// Reloads the server and waits for the result.
-pub fn reload(which: &ServerChoice) -> anyhow::Result<()> {
-    which.connect()?.request(Command::Reload).map(drop)
+pub fn reload(mut server: Server) -> anyhow::Result<()> {
+    server.request(Command::Reload).map(drop)
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use master::sockets::control_socket::{Command, StopMode};
-use toolkit::client::ServerChoice;
+use toolkit::client::{Server, ServerChoice};
 
 /// Stop a server after its current requests.
 #[derive(Debug, Args)]
@@ -18,13 +18,12 @@ pub struct Stop {
 impl Stop {
     /// Stops the selected server.
     pub fn run(self) -> anyhow::Result<()> {
-        stop(&self.which, if self.fast { StopMode::Fast } else { StopMode::Graceful })
+        stop(self.which.connect()?, if self.fast { StopMode::Fast } else { StopMode::Graceful })
     }
 }
 
 /// Stops the server and waits for its end.
-pub fn stop(which: &ServerChoice, how: StopMode) -> anyhow::Result<()> {
-    let mut server = which.connect()?;
+pub fn stop(mut server: Server, how: StopMode) -> anyhow::Result<()> {
     server.request(Command::Stop { how })?;
     server.wait_for_end()
 }

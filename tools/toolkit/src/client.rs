@@ -47,7 +47,7 @@ impl ServerChoice {
             return by_pid_file(file);
         }
         match &self.conf {
-            Some(file) => by_configuration(file),
+            Some(file) => by_configuration(&Conf::of(file)),
             None => {
                 // Servers in other containers must be named explicitly.
                 let servers = running().into_iter().filter(|(server, _)| server.is_visible()).collect();
@@ -64,6 +64,15 @@ pub struct Server {
 }
 
 impl Server {
+    /// Connects to the server of a configuration, with the lines that the command line adds to it. Without a
+    /// configuration that is the only running server.
+    pub fn of_configuration(conf: &Conf) -> anyhow::Result<Server> {
+        if conf.path().is_err() {
+            return ServerChoice::default().connect();
+        }
+        by_configuration(conf)
+    }
+
     fn connect(path: &Path) -> std::io::Result<Server> {
         Ok(Server { stream: BufReader::new(UnixStream::connect(path)?), path: path.to_owned() })
     }
@@ -178,15 +187,15 @@ fn out_of_reach(file: &Path, pid: Pid) -> String {
     }
 }
 
-fn by_configuration(file: &Path) -> anyhow::Result<Server> {
-    let origin = Conf::of(file).origin()?;
+fn by_configuration(conf: &Conf) -> anyhow::Result<Server> {
+    let (file, origin) = (conf.path()?, conf.origin()?);
     // Even a broken configuration may belong to a running server, which serves an older version.
     let socket = ConfigReading::of(&origin).ok().and_then(|reading| reading.sketch().control_socket);
     if let Some(server) = socket.and_then(|path| Server::connect(&path).ok()) {
         return Ok(server);
     }
-    let name = std::path::absolute(file)?.display().to_string();
-    let id = FileId::of(file);
+    let name = file.display().to_string();
+    let id = FileId::of(&file);
     let mut servers = running();
     // Other containers may have another file with this name, or another server of this file.
     let serves = |status: ServerStatus| match id {

@@ -1,6 +1,7 @@
 //! `-S`, `-t -D DUMP_VHOSTS` and `-t -D DUMP_RUN_CFG`: virtual hosts and settings of the server in httpd's format.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use nix::unistd::{Group, User};
 
@@ -89,7 +90,7 @@ fn settings(config: &Config, defines: &[String]) -> String {
     };
     row("ServerRoot", &format!("\"{}\"", config.server_root.display()));
     if let Some(main) = config.hosts.first() {
-        row("Main DocumentRoot", &format!("\"{}\"", main.document_root.display()));
+        row("Main DocumentRoot", &document_root(config, &main.document_root));
     }
     row("Main ErrorLog", &error_log(&config.error_log));
     if let Some(path) = &config.pid_file {
@@ -103,6 +104,16 @@ fn settings(config: &Config, defines: &[String]) -> String {
         row("Group", &account(group, Group::from_name(group).map(|found| found.map(|group| group.gid.as_raw()))));
     }
     printable::lines(&text)
+}
+
+/// A configuration whose hosts all have folders of their own has only the default here, which rarely exists.
+fn document_root(config: &Config, root: &Path) -> String {
+    let state = match (root.is_dir(), root == config.server_root.join("htdocs")) {
+        (true, _) => "",
+        (false, true) => " (default, does not exist)",
+        (false, false) => " (does not exist)",
+    };
+    format!("\"{}\"{state}", root.display())
 }
 
 /// A user or group; the number is left out if the system does not know the name.

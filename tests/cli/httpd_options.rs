@@ -37,6 +37,21 @@ fn the_virtual_hosts_are_listed_as_by_httpd() {
 }
 
 #[test]
+fn a_document_root_that_does_not_exist_is_listed_as_such() {
+    let site = Site::new();
+    for (line, shown) in [
+        ("ServerRoot @DIR@/scripts", "@DIR@/scripts/htdocs\" (default, does not exist)"),
+        ("DocumentRoot @DIR@/nowhere", "@DIR@/nowhere\" (does not exist)"),
+        ("DocumentRoot @DIR@/htdocs", "@DIR@/htdocs\""),
+    ] {
+        site.write("own.conf", &format!("Listen @PORT@\n{line}\n"));
+        let output = run(&site, &["-S", "-f", "own.conf"], &[]).succeeded().out;
+        let row = site.filled(&format!("\nMain DocumentRoot: \"{shown}\n"));
+        assert!(output.contains(&row), "{line}: {output}");
+    }
+}
+
+#[test]
 fn options_of_httpd_need_no_command() {
     let site = Site::new();
     site.configure("");

@@ -58,6 +58,7 @@ fn a_folder_without_its_slash_can_be_left_alone() {
     server.site.write("htdocs/list/a", "x");
     server.site.write("htdocs/other/a", "x");
     server.get("/list").is(403);
+    server.logged("htdocs/list: the path is that of a folder and has no slash at its end, and DirectorySlash Off");
     server.get("/other").is(301);
 }
 

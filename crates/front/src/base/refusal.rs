@@ -29,6 +29,8 @@ pub struct Refusal {
 #[derive(Debug, Clone, Copy)]
 pub enum FileCause {
     NoIndex,
+    /// `DirectorySlash Off`.
+    NoSlash,
     SymbolicLink,
     Unreadable,
 }
@@ -40,6 +42,10 @@ impl FileCause {
             FileCause::NoIndex => {
                 "the folder has no index file (DirectoryIndex), and a list of its files is forbidden here (Options \
                  +Indexes allows it)"
+            }
+            FileCause::NoSlash => {
+                "the path is that of a folder and has no slash at its end, and DirectorySlash Off prevents a redirect to \
+                 the path with it"
             }
             FileCause::SymbolicLink => {
                 "a symbolic link in the path is forbidden here (Options +FollowSymLinks or +SymLinksIfOwnerMatch \

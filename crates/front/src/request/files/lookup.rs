@@ -71,7 +71,7 @@ pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot,
             (b"" | b"/", true) => index(generation, route, root, filename, opened),
             (b"", false) if has_slash_added(route) => Ok(Spot::NoSlash(route.path.clone())),
             // No list: its links would lead beside the folder, and it would show what an index hides.
-            (b"", false) => Err(Refusal::new(StatusCode::FORBIDDEN)),
+            (b"", false) => Err(Refusal::forbidden(FileCause::NoSlash)),
             _ => Err(not_found()),
         };
     }

@@ -1,7 +1,7 @@
 //! Messages about certificates and keys that cannot be used.
 
 use super::{TLS, site};
-use crate::support::Site;
+use crate::support::{Connection, Site};
 
 /// Asserts that `check` and `serve` reject the configuration with the message `what`. `conf` begins at line 2 of
 /// site.conf.
@@ -35,6 +35,22 @@ fn a_file_without_certificate_or_key_is_refused() {
     let locked =
         site().file("localhost.key", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n-----END ENCRYPTED PRIVATE KEY-----\n");
     refused(locked, TLS, "is protected by a password");
+}
+
+#[test]
+fn a_handshake_on_a_plain_port_names_the_listener_for_tls() {
+    let other = Site::new();
+    let hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\xff";
+    let logs = |conf: &str, advice: &str| {
+        let server = site().serve(conf);
+        Connection::open(&server.address).expect("accepted").raw(hello);
+        let line = server.logged("the client speaks TLS on the plain port");
+        let reason = format!("the request cannot be read: the client speaks TLS on the plain port @PORT@; {advice}");
+        assert!(line.trim_end().ends_with(&server.site.filled(&reason)), "{line}");
+    };
+    let host = format!("Listen 127.0.0.1:{0}\n<VirtualHost *:{0}>\n{TLS}</VirtualHost>", other.port);
+    logs(&host, &format!("the listener for TLS is 127.0.0.1:{}", other.port));
+    logs("", "write Listen @PORT@ https, or SSLEngine On in the virtual host, with a certificate");
 }
 
 #[test]

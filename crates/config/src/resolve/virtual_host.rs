@@ -172,6 +172,11 @@ impl Config {
         }
         self.hosts_at(Some(local)).any(|host| self.hosts[usize::from(host)].tls.is_on(listens))
     }
+
+    /// The first `Listen` whose connections use TLS.
+    pub fn tls_listener(&self) -> Option<SocketAddr> {
+        self.listen.iter().filter_map(Listen::tcp).find(|address| self.speaks_tls(Some(*address)))
+    }
 }
 
 /// Whether `listen` accepts connections to `local`.

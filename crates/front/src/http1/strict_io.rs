@@ -130,6 +130,16 @@ impl StrictIo {
     }
 }
 
+/// The reason without the bytes of the handshake, which are no text.
+fn tls_on_plain_port(client: &Client) -> String {
+    let port = client.local.port;
+    let advice = match client.config.tls_listener() {
+        Some(address) => format!("the listener for TLS is {address}"),
+        None => format!("write Listen {port} https, or SSLEngine On in the virtual host, with a certificate"),
+    };
+    format!("the client speaks TLS on the plain port {port}; {advice}")
+}
+
 impl Inner {
     fn watch(&mut self, cx: &mut Context<'_>) {
         if std::mem::take(&mut self.sleeps) {
@@ -180,7 +190,11 @@ impl Inner {
             let passed = self.buffer.take(fresh);
             into.set_filled(before + passed);
             if let (Some(violation), Some(evidence)) = (self.buffer.violation(), self.buffer.evidence()) {
-                self.client.log_error(&format!("the request cannot be read: {}{evidence}", violation.why));
+                let cause = match evidence.is_tls_handshake() {
+                    true => tls_on_plain_port(&self.client),
+                    false => format!("{}{evidence}", violation.why),
+                };
+                self.client.log_error(&format!("the request cannot be read: {cause}"));
             }
             if passed > 0 {
                 return Poll::Ready(Ok(()));

@@ -28,6 +28,12 @@ impl Evidence {
         let is_field = number > 0 && !wrong.is_empty() && !wrong.starts_with(b"\r\n");
         Evidence { line: request_line(head).to_vec(), field: is_field.then(|| (number, name(wrong).to_vec())) }
     }
+
+    /// Whether the client has begun a TLS handshake: the type of its first record (RFC 8446, section 5.1) begins no
+    /// method.
+    pub fn is_tls_handshake(&self) -> bool {
+        self.line.first() == Some(&0x16)
+    }
 }
 
 /// The first line of a possibly incomplete head, after an optional empty line.

@@ -83,6 +83,26 @@ fn modules_anywhere_and_files_of_named_folders_are_watched() {
 }
 
 #[test]
+fn files_of_the_static_folder_are_watched() {
+    let site = Site::new().file("app/app.psgi", "sub { [200, [], ['app']] }").file("public/a.txt", "old");
+    let server = dev(site, &["--static", "public", "app/app.psgi"]);
+    assert_eq!(server.text("/a.txt"), "old");
+    server.site.write("public/a.txt", "new");
+    server.logged("reloaded in ");
+    assert_eq!(server.text("/a.txt"), "new");
+}
+
+#[test]
+fn a_static_folder_with_the_program_in_it_is_named_in_a_warning() {
+    let warning = "--static .: contains app.psgi, so clients can read the files beside it";
+    for arguments in [&["--static", ".", "app.psgi"][..], &["--static", "."]] {
+        dev(site(), arguments).logged(warning);
+    }
+    let server = dev(site().file("public/a.txt", ""), &["--static", "public", "app.psgi"]);
+    assert!(!server.log().contains(warning), "{}", server.log());
+}
+
+#[test]
 fn no_request_is_lost_while_changes_are_saved() {
     let server = dev(site(), &["app.psgi"]);
     let ends = AtomicBool::new(false);

@@ -1,6 +1,6 @@
 //! The options of `cameleer run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -118,6 +118,23 @@ impl Program {
     /// Whether no program is given.
     pub fn is_empty(&self) -> bool {
         self.path().is_none() && self.eval.is_none() && self.modules.is_empty()
+    }
+
+    /// The warning about a folder of `--static` that contains the program: configurations and notes often lie beside
+    /// it.
+    pub fn public_files_beside(&self) -> Option<String> {
+        let folder = self.statics.as_ref()?;
+        let usual = self.is_empty().then_some(Path::new("app.psgi"));
+        let file = self.path().map(PathBuf::as_path).or(usual)?;
+        let is_inside = file.canonicalize().ok()?.starts_with(folder.canonicalize().ok()?);
+        is_inside.then(|| {
+            format!(
+                "--static {}: contains {}, so clients can read the files beside it with endings such as .json, .txt and \
+                 .html; name a folder that has public files only",
+                folder.display(),
+                file.display()
+            )
+        })
     }
 
     /// Name of the program for messages.

@@ -97,13 +97,16 @@ pub fn serve(mut run: Run, open: bool) -> anyhow::Result<()> {
         let sender = sender.clone();
         move || while signals.wait().is_ok_and(|_| sender.send(Message::Stop).is_ok()) {}
     });
+    let terminal = Terminal::of_this_process();
+    let warning = run.program.public_files_beside();
+    warning.iter().for_each(|warning| terminal.warn(warning));
     let served = DevelopedProgram::new(run)?;
     let web = Web::start(&served.folder().join("web.sock"))?;
     let watcher = FileWatcher::start(sender.clone())
         .context("cannot watch files for changes; the limit fs.inotify.max_user_instances of sysctl may be too low")?;
     served.watch(&watcher);
     let server = DevServer::new(served.folder(), served.root(), sender).in_environment(&served.environment());
-    Development { served, web, watcher, server, messages, terminal: Terminal::of_this_process(), open }.run()
+    Development { served, web, watcher, server, messages, terminal, open }.run()
 }
 
 struct Development {

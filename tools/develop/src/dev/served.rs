@@ -183,9 +183,22 @@ impl DevelopedProgram {
         for folder in std::env::split_paths(&more).filter(|folder| !folder.as_os_str().is_empty()) {
             watcher.add_tree(&self.root.join(folder));
         }
+        if let Some(folder) = &self.run.program.statics {
+            self.watch_static(folder, watcher);
+        }
         for path in &self.run.watch {
             let path = self.root.join(path);
             if path.is_dir() { watcher.add_every_file(&path) } else { watcher.add_file(&path) }
+        }
+    }
+
+    /// Every file of `--static` is part of a page. A folder that contains the program may also hold its logs and data,
+    /// so only sources count there.
+    fn watch_static(&self, folder: &Path, watcher: &FileWatcher) {
+        let path = self.root.join(folder);
+        match self.run.program.public_files_beside() {
+            Some(_) => watcher.add_tree(&path),
+            None => watcher.add_every_file(&path),
         }
     }
 

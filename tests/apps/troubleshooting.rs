@@ -114,7 +114,8 @@ const READ_ONLY: &str = "the control socket …; name a path with ControlSocket 
     that may be written to: Read-only file system";
 const SEVERAL: &str = "several servers are running; name one:";
 const NEEDS_TLS: &str = "This port requires TLS; use an address that begins with https.";
-const NO_TLS: &str = "the client speaks TLS on the plain port …; write Listen … https, or SSLEngine On in the virtual host";
+const NO_TLS: &str =
+    "the client speaks TLS on the plain port …; write Listen … https, or SSLEngine On in the virtual host";
 const OLD_CODE: [&str; 2] = ["site.conf:…: ServerTokn: is not a directive", "the old code"];
 
 #[test]

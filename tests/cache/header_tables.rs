@@ -82,3 +82,32 @@ fn a_cookie_that_a_rule_hides_from_one_client_is_not_stored_for_others() {
     let second = server.get("/cgi-bin/cookie").is(200);
     assert_eq!((second.text(), seen(&second, &["set-cookie"])), (first.text(), vec![String::new()]));
 }
+
+#[test]
+fn a_cookie_of_a_rewrite_rule_reaches_its_client_and_no_other() {
+    let rule = "RewriteEngine On\nRewriteCond %{HTTP:X-Name} (.+) [NV]\nRewriteRule ^ - [CO=name:%1:localhost]\n";
+    let plain = || Request::get("/cgi-bin/page");
+    let named = |name| plain().header("X-Name", name);
+    for (conf, events) in
+        [("", ["MISS", "MISS", "HIT", "HIT"]), ("CacheIgnoreHeaders Set-Cookie", ["MISS", "HIT", "HIT", "HIT"])]
+    {
+        let server = serve(&format!("{rule}{conf}"));
+        let requests = [(named("ann"), "name=ann"), (plain(), ""), (named("ben"), "name=ben"), (plain(), "")];
+        for ((request, cookie), event) in requests.into_iter().zip(events) {
+            let response = server.send(request).is(200);
+            let [seen, of_client] = ["x-cache", "set-cookie"].map(|name| response.header(name).unwrap_or_default());
+            let of_client = of_client.split(';').next().unwrap_or_default();
+            assert_eq!((seen.as_str(), of_client), (&*format!("{event} from localhost"), cookie), "{conf}");
+        }
+    }
+}
+
+#[test]
+fn the_vary_of_a_rewrite_rule_is_in_the_stored_response_and_in_the_first() {
+    let rule = "RewriteEngine On\nRewriteCond %{HTTP:X-Name} (.+)\nRewriteRule ^ - [E=name:%1]";
+    let server = serve(rule);
+    for event in ["MISS from localhost", "HIT from localhost"] {
+        let response = server.send(Request::get("/cgi-bin/page").header("X-Name", "ann")).is(200);
+        assert_eq!(seen(&response, &["x-cache", "vary"]), [event, "X-Name"]);
+    }
+}

@@ -61,7 +61,9 @@ impl Visit<'_> {
         }
         let mut shown = headers.clone();
         let completed = CompletedResponse { status, length: None, always, refused: false };
-        headers::complete(self.context, completed, &mut shown)
+        // The client's response is completed later, with the same fields of rules: `Vary`, and cookies of RewriteRule.
+        self.context
+            .with_fields_restored(|| headers::complete(self.context, completed, &mut shown))
             .map_err(|_| "the rules of a .htaccess file take too long")?;
         if self.context.has_variable("no-cache") {
             return Err("the variable no-cache is set");

@@ -105,6 +105,14 @@ impl RequestContext {
         std::mem::take(&mut self.rules.effects.borrow_mut().fields)
     }
 
+    /// Runs `work`, and then puts back the fields that it has taken or added: the later response needs them.
+    pub fn with_fields_restored<T>(&self, work: impl FnOnce() -> T) -> T {
+        let before = self.rules.effects.borrow().fields.clone();
+        let result = work();
+        self.rules.effects.borrow_mut().fields = before;
+        result
+    }
+
     /// Adds handler and media type that a rewrite rule has named.
     pub fn force(&self, by: ForcedByRule) {
         self.rules.effects.borrow_mut().forced.and(by);

@@ -21,6 +21,7 @@
 #   make soak    a million requests of all kinds, with reloads: nothing lost, nothing grown; N=20000 for fewer
 #   make deb     Debian packages, in target/deb/
 #   make deb-test   lintian; installed, upgraded under load, removed and purged in a container; two minutes after make deb
+#   make apt-repository   adds them to a repository for apt in REPOSITORY (target/apt/), signed with the key KEY of GnuPG
 #   make tarball the program with its files, to be unpacked and run anywhere without root; in target/tarball/
 #   make install    below PREFIX (/usr/local), in DESTDIR for packagers; make uninstall takes it away again
 
@@ -28,6 +29,7 @@ PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 CARGO   ?= cargo
 PROGRAM  = target/release/cameleer
+REPOSITORY = target/apt
 SUITES  ?= ../shared/suites
 PACKAGES = sh pkg/debian-packages/install
 
@@ -38,7 +40,7 @@ THREADS  = $(shell expr 4 '*' $$(nproc))
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 TIMING   = $(shell grep -v '^\#' tests/timing.txt)
 
-.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test container-test other-perl tarball clean
+.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test apt-repository container-test other-perl tarball clean
 
 build:
 	$(PACKAGES) build
@@ -56,7 +58,7 @@ check:
 	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --locked --quiet --test cameleer -- --skip tainted:: walls:: $(SMOKE)
 
 test:
-	$(PACKAGES) build demo test
+	$(PACKAGES) build demo test apt-repository
 	sh tests/apps/packaged/site/wiki-etc.sh
 	sh pkg/h2spec/install
 	sh pkg/pebble/install
@@ -152,6 +154,10 @@ deb:
 
 tarball: build
 	PROGRAM="$(PROGRAM)" sh pkg/tarball
+
+apt-repository: deb
+	$(PACKAGES) apt-repository
+	sh pkg/apt-repository "$(KEY)" "$(REPOSITORY)" target/deb/*.deb
 
 deb-test: deb
 	$(PACKAGES) deb-test

@@ -104,10 +104,9 @@ fn a_cookie_of_a_rewrite_rule_reaches_its_client_and_no_other() {
 
 #[test]
 fn the_vary_of_a_rewrite_rule_is_in_the_stored_response_and_in_the_first() {
-    let rule = "RewriteEngine On\nRewriteCond %{HTTP:X-Name} (.+)\nRewriteRule ^ - [E=name:%1]";
-    let server = serve(rule);
+    let server = serve("RewriteEngine On\nRewriteCond %{HTTP:X-Name} .\nRewriteRule ^ -");
     for event in ["MISS from localhost", "HIT from localhost"] {
         let response = server.send(Request::get("/cgi-bin/page").header("X-Name", "ann")).is(200);
-        assert_eq!(seen(&response, &["x-cache", "vary"]), [event, "X-Name"]);
+        assert_eq!(seen(&response, &["x-cache", "vary"]), [event, "x-name"]);
     }
 }

@@ -2,6 +2,8 @@
 
 /// `cameleer advise`: recommendations for a running server.
 mod advise;
+/// A repository of the packages, and their maintainer.
+mod apt_repository;
 /// `cameleer bloat`.
 mod bloat;
 /// CGI programs in `check`, its survey and `advise`.

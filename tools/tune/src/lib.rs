@@ -133,7 +133,7 @@ impl Tune {
     }
 }
 
-/// What all steps of `cameleer tune` use.
+/// The state that all steps of `cameleer tune` share.
 struct Tuning<'t> {
     tune: &'t Tune,
     site: &'t TunedSite,
@@ -359,7 +359,7 @@ fn reason(sweep: &Sweep, alone: &TimeShare, visitors: u32) -> String {
     let fewer = sweep.points().filter(|point| point.workers < chosen).last();
     if let Some(fewer) = fewer {
         let part = 100.0 * fewer.rate.mean / rate.max(1e-9);
-        reason += &format!("; with {} workers the rate is {part:.0} % of that", fewer.workers);
+        reason += &format!("; {} workers have {part:.0} % of this rate", fewer.workers);
     }
     reason + ". " + &kind(sweep, alone, visitors)
 }

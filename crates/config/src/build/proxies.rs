@@ -44,7 +44,7 @@ fn proxy_passwords(config: &Config) -> Vec<ConfigError> {
         asks_perl && matches!(section.scope, Scope::Backend(_)) && lines.iter().any(|line| needs_user(&line.what))
     };
     let message = "PerlAuthenHandler: handlers do not check passwords of clients of a forward proxy, so that requests which \
-                   need a user here are answered 403: use AuthBasicProvider or Require ip";
+                   need a user here are answered 403; use AuthBasicProvider or Require ip";
     config.sections.iter().filter(has_user).map(|section| ConfigError::at(&section.at, message)).collect()
 }
 

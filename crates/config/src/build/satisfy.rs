@@ -21,7 +21,7 @@ fn anew(sections: &[Section]) -> Vec<ConfigError> {
     let warning = |inner: &Section| {
         let outer = sections.iter().filter(asks_for_one).rfind(|outer| is_inside(inner, outer, sections))?;
         let message = format!(
-            "{}: Order, Allow and Deny here reset the Satisfy Any of line {}, as in httpd 2.4, so both address and user must be permitted: \
+            "{}: Order, Allow and Deny here reset the Satisfy Any of line {}, as in httpd 2.4, so both address and user must be permitted; \
              write Satisfy All, or Satisfy Any where one is enough",
             section_of(inner),
             outer.at.line,
@@ -40,7 +40,7 @@ fn alone(sections: &[Section]) -> Vec<ConfigError> {
     let warning = |inner: &Section| {
         let outer = sections.iter().filter(with_hosts).rfind(|outer| is_inside(inner, outer, sections))?;
         let message = format!(
-            "{}: Satisfy: Order, Allow and Deny of line {} hold here as well; httpd 2.4 drops them here and permits every address: \
+            "{}: Satisfy: Order, Allow and Deny of line {} hold here as well; httpd 2.4 drops them here and permits every address; \
              write Order, Allow and Deny beside Satisfy",
             section_of(inner),
             outer.at.line,

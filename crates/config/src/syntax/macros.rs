@@ -34,7 +34,7 @@ impl Macros {
         };
         for (index, parameter) in parameters.iter().enumerate() {
             if parameters.iter().take(index).any(|known| known == parameter) {
-                return Err(format!("<Macro {name}>: the parameter {parameter} is there twice: rename one"));
+                return Err(format!("<Macro {name}>: the parameter {parameter} occurs twice; rename one"));
             }
             if parameter.is_empty() {
                 return Err(format!("<Macro {name}>: a parameter has no name; remove the empty quotation marks"));

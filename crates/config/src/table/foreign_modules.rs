@@ -2,6 +2,8 @@
 
 use Need::{Decide, IfUsed, Nothing};
 
+use super::httpd_only::mark;
+
 /// The lines of a module that the administrator must decide about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
@@ -24,7 +26,7 @@ pub struct Counterpart {
     prefixes: &'static str,
     /// The lines that `cameleer migrate` marks as undecided.
     pub need: Need,
-    /// Text after "is not part of Cameleer: ".
+    /// Text after "is not part of Cameleer".
     pub advice: &'static str,
 }
 
@@ -103,7 +105,7 @@ const ROWS: &[Counterpart] = &[
     row("mod_suexec", "suexec", "Suexec", IfUsed, ONE_USER),
     row("mpm_itk", "mpm_itk", "AssignUserID", Decide, ONE_USER),
     row("mod_ruid2", "ruid2", "RMode RUidGid RMinUidGid RDefaultUidGid RGroups RDocumentChRoot", Decide, ONE_USER),
-    row("mod_jk", "jk", "Jk", Decide, "write ProxyPass to the HTTP connector of Tomcat; ajp:// is not there"),
+    row("mod_jk", "jk", "Jk", Decide, "write ProxyPass to the HTTP connector of Tomcat; ajp:// is not supported"),
     row("mod_proxy_ajp", "proxy_ajp", "ProxyAJP", IfUsed, "write ProxyPass to the HTTP connector of Tomcat"),
     row("mod_wsgi", "wsgi", "WSGI", Decide, OWN_SERVER),
     row(
@@ -226,7 +228,7 @@ fn begins(name: &str, prefix: &str) -> bool {
 impl Counterpart {
     /// The message about the line `what`, which uses the module.
     pub fn sentence(&self, what: &str) -> String {
-        format!("{what}: {} is not part of Cameleer: {}", self.name, self.advice)
+        format!("{what}: {} is not part of Cameleer{} {}", self.name, mark(self.advice), self.advice)
     }
 }
 

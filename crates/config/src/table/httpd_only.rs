@@ -86,7 +86,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "the connection to the proxy itself has no TLS: name a proxy of your own network in MDHttpProxy",
+        advice: "the connection to the proxy itself has no TLS; name a proxy of your own network in MDHttpProxy",
         names: "MDHttpProxyCACertificateFile",
     },
     Group {
@@ -243,7 +243,8 @@ const GROUPS: &[Group] = &[
 ];
 
 /// Begins of advice that says what to do. Other advice begins with the reason.
-const REMEDIES: [&str; 6] = ["allow ", "check ", "limit ", "remove ", "use ", "write "];
+const REMEDIES: [&str; 11] =
+    ["allow ", "check ", "filter ", "leave ", "limit ", "look ", "remove ", "run ", "start ", "use ", "write "];
 
 /// Groups and their entries by the entry's name in lower case.
 static BY_NAME: LazyLock<HashMap<String, (&Group, &str)>> = LazyLock::new(|| {
@@ -259,9 +260,12 @@ pub fn find(name: &str, args: &[String]) -> Option<(Unsupported, String)> {
     let (group, entry) = BY_NAME.get(&name.to_ascii_lowercase())?;
     let fate = if is_harmless(entry, args) { Ignored } else { group.fate };
     let end = if fate == Refused { "" } else { " (this line is ignored)" };
-    let is_remedy = REMEDIES.iter().any(|verb| group.advice.starts_with(verb));
-    let mark = if is_remedy { ';' } else { ':' };
-    Some((fate, format!("is not supported{mark} {}{end}", group.advice)))
+    Some((fate, format!("is not supported{} {}{end}", mark(group.advice), group.advice)))
+}
+
+/// The mark before an advice: a semicolon before what to do, a colon before a reason.
+pub fn mark(advice: &str) -> char {
+    if REMEDIES.iter().any(|verb| advice.starts_with(verb)) { ';' } else { ':' }
 }
 
 /// Whether nothing changes without this unsupported directive.

@@ -1,12 +1,13 @@
 //! Error messages for names that are not in the table.
 
+use crate::table::httpd_only::mark;
 use crate::table::{self, foreign_modules};
 
 /// Error message for an unknown name. It suggests a similar name while `guesses`, which bounds the cost, is above 0.
 pub fn message(name: &str, guesses: &mut u32) -> String {
     if let Some(module) = foreign_modules::of_directive(name) {
         let advice = foreign_modules::nearest(name).unwrap_or(module.advice);
-        return format!("is not supported: {} is not part of Cameleer; {advice}", module.name);
+        return format!("is not supported: {} is not part of Cameleer{} {advice}", module.name, mark(advice));
     }
     let may_guess = *guesses > 0;
     *guesses = guesses.saturating_sub(1);

@@ -216,7 +216,7 @@ fn read_secret(path: &Path) -> std::io::Result<String> {
         return Err(std::io::Error::other("is not a regular file"));
     }
     if about.mode() & 0o077 != 0 {
-        return Err(std::io::Error::other("is readable by other users: chmod 600"));
+        return Err(std::io::Error::other("is readable by other users; chmod 600"));
     }
     let mut text = String::new();
     file.take(MAX_TOKEN_BYTES).read_to_string(&mut text)?;

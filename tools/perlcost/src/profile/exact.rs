@@ -34,7 +34,7 @@ const TOP: &str = "use Devel::NYTProf::Data; my $p = Devel::NYTProf::Data->new({
     my @subs = sort { $b->excl_time <=> $a->excl_time } values %{ $p->subname_subinfo_map };
     for (grep { $_->calls } @subs) { last unless $n--; printf qq{%9.3f ms %9.3f ms %8d  %s\\n}, $_->excl_time * 1e3, $_->incl_time * 1e3, $_->calls, $_->subname }";
 
-/// What is sent to the profiled server.
+/// A request to the profiled server.
 pub struct ProfiledRequest<'a> {
     /// An absolute URL, or a path on the server.
     pub url: &'a str,
@@ -45,7 +45,7 @@ pub struct ProfiledRequest<'a> {
 /// Profiles one request, writes HTML pages to `into`, and returns a summary.
 pub fn profile(conf: &Conf, profiled: &ProfiledRequest<'_>, into: &Path) -> anyhow::Result<String> {
     let has_module = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e", "1"]).output()?.status.success();
-    ensure!(has_module, "Devel::NYTProf is not installed: apt-get install libdevel-nytprof-perl");
+    ensure!(has_module, "Devel::NYTProf is not installed; apt-get install libdevel-nytprof-perl");
     let folder = tempfile::Builder::new().prefix("cameleer-exact-").tempdir()?;
     let (output, file) = request(conf, profiled, folder.path())?;
     ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed first");

@@ -58,7 +58,7 @@ pub(crate) fn is_reserved(url: &BackendUrl) -> bool {
 pub fn unnamed(url: &BackendUrl) -> String {
     let origin = url.origin();
     format!(
-        "the configuration of this place does not name {origin}, so that a .htaccess file may not: \
+        "the configuration of this place does not name {origin}, so that a .htaccess file may not; \
          allow it with <Proxy \"{origin}\"></Proxy> in the virtual host"
     )
 }

@@ -119,7 +119,7 @@ fn allow(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (lists, words): (Vec<String>, Vec<String>) = args.iter().cloned().partition(|word| word.ends_with(','));
     for word in &lists {
         draft.warn(&format!(
-            "\"{word}\" ends with a comma and so matches nobody, as in httpd: separate addresses by blanks"
+            "\"{word}\" ends with a comma and so matches nobody, as in httpd; separate addresses by blanks"
         ));
     }
     let origins = if words.len() == 1 && !lists.is_empty() { Vec::new() } else { origins(draft, &words)? };

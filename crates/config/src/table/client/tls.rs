@@ -122,7 +122,7 @@ pub fn versions_of(draft: &mut Draft, args: &[String]) -> Result<Versions, Strin
         }
     }
     if !versions.tls12 && !versions.tls13 {
-        return Err("leaves no supported version: allow TLSv1.2 or TLSv1.3".to_owned());
+        return Err("leaves no supported version; allow TLSv1.2 or TLSv1.3".to_owned());
     }
     Ok(versions)
 }

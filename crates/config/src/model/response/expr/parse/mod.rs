@@ -73,7 +73,7 @@ impl<'a, 'b> ExprParser<'a, 'b> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(format!(
-                "parentheses and functions are nested more than {MAX_DEPTH} deep: split the expression"
+                "parentheses and functions are nested more than {MAX_DEPTH} deep; split the expression"
             ));
         }
         let done = part(self);

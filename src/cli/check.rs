@@ -68,7 +68,7 @@ impl Check {
     }
 }
 
-/// What `check` reads and lists.
+/// Options of `check`: the files that it reads, and the lines that it lists.
 struct CheckScope {
     reads_htaccess: bool,
     /// Whether lines of httpd without effect are listed one by one.

@@ -82,7 +82,7 @@ impl UserFiles {
     }
 }
 
-/// Whose hash is looked for.
+/// The user, or the user and realm, whose hash is looked for.
 #[derive(Clone, Copy)]
 pub struct HashQuery<'a> {
     pub user: &'a str,

@@ -8,7 +8,7 @@
 
 #![forbid(unsafe_code)]
 
-// What the master is told, and what it answers.
+// The messages between this process and the master.
 mod master;
 
 // The accounts and orders of a list of domains, one after the other.

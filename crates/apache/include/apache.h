@@ -70,7 +70,7 @@ int apache_requirement(uint64_t r, size_t at, int64_t *method_mask, apache_text 
 /* Other records of the same client; apache_linked returns 0 where there is none. */
 enum { APACHE_MAIN, APACHE_PREV, APACHE_NEXT };
 int apache_linked(uint64_t r, uint32_t which, uint64_t *other);
-/* Makes that request the current one: its handlers run from now on. */
+/* Makes `r` the current request, whose handlers run from now on. */
 int apache_set_current(uint64_t r);
 
 /* The following functions run Perl code: the caller must hold no text of the record. */

@@ -161,7 +161,7 @@ impl Output {
         self.drops_output() || (self.client_is_gone && self.has_head())
     }
 
-    /// Whether the response is decided, but is not the program's output.
+    /// Whether a file or an internal redirect is the response, so that the program's output is not.
     pub fn is_settled(&self) -> bool {
         self.elsewhere.is_some() || self.file.is_some()
     }

@@ -2,7 +2,7 @@
 
 use crate::record::{HEADER, MAX_CONTENT_BYTES, RecordType, header};
 
-/// What an application does with a request (section 6).
+/// The role of an application for a request (section 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FastcgiRole {
     /// `FCGI_RESPONDER`: answers it.

@@ -6,7 +6,7 @@ use super::request::LdapScope;
 /// How a connection is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LdapSecurity {
-    /// Not at all.
+    /// No TLS: passwords travel as plain text.
     None,
     /// TLS from the first byte: `ldaps://`.
     Tls,

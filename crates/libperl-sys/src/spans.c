@@ -60,7 +60,7 @@ size_t cml_body_size(int type)
     return size + skipped;
 }
 
-/* A shared hash key: its reference count precedes it. */
+/* Reports a shared hash key with its entry in the string table: the entry begins with the reference count. */
 static void key(const cml_spans *of, const HEK *hek)
 {
     const char *const entry = (const char *)hek - STRUCT_OFFSET(struct shared_he, shared_he_hek);

@@ -17,11 +17,11 @@ typedef struct aprxs_object aprxs_object;
 /* A class of objects, with its callbacks. */
 typedef struct {
     const char *class;
-    /* The object's home ends; the structure still exists during the call. */
+    /* Called when the object's home (see aprxs_object) ends; the structure still exists during the call. */
     void (*lost)(pTHX_ aprxs_object *object);
-    /* The last reference to the object goes while its structure exists. */
+    /* Called when perl frees the object and its structure exists. */
     void (*unused)(pTHX_ aprxs_object *object);
-    /* The structure of an object that has only a recipe is needed; NULL: the class has no recipes. */
+    /* Called when an object that has only a recipe needs its structure. NULL: the class has no recipes. */
     void (*make)(pTHX_ aprxs_object *object);
 } aprxs_kind;
 

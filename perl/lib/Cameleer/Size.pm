@@ -47,7 +47,7 @@ sub subs ($package) {
     return @subs;
 }
 
-# Prefers the package's own name, such as `handler`, to Registry's internal one.
+# The names of a package's subs. The package's own name, such as `handler`, precedes Registry's internal one.
 sub names ($package) {
     no strict 'refs';
     my @names = grep { !/::\z/ && exists &{"${package}::$_"} } keys %{"${package}::"};

@@ -73,7 +73,7 @@ package Apache2::RequestRec {
 package Apache2::ServerRec {
     sub log ($s) { return bless { server => ref $s ? $s : Apache2::ServerUtil->server }, 'Apache2::Log::Server' }    ## no critic
 
-    # Can be called as methods or as functions.
+    # log_error and warn are methods of a server and functions.
     sub log_error { shift if ref $_[0]; return Apache::Log::write( 3, join( '', @_ ), Apache2::Log::NOWHERE ) }
     sub warn { shift if ref $_[0] || @_ > 1; return Apache::Log::write( 4, join( '', @_ ), Apache2::Log::NOWHERE ) } ## no critic
 

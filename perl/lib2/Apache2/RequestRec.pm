@@ -94,7 +94,7 @@ sub mtime ( $r, @new ) {
     return $before;
 }
 
-# Lives as long as the request.
+# The pool of the request ends with it.
 sub pool ($r) {
     require Cameleer::Pools;
     return Cameleer::Pools::of_request($r);

@@ -9,7 +9,7 @@ use mro ();
 
 our $AUTOLOAD;
 
-# Runs in workers only: code loaded at start-up may support both versions, and test for methods.
+# _begin runs in workers only: code loaded at start-up may support both versions, and test for methods.
 Apache2::ServerUtil->server->push_handlers( PerlChildInitHandler => \&_begin );
 
 sub _begin {

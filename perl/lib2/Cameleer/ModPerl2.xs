@@ -2,7 +2,7 @@
 
 /* Functions that mod_perl 2's modules call in nearly every request. The others are in Perl. */
 
-/* Number of stored hashes from which on those of finished requests are removed. */
+/* Hashes of finished requests are removed when this many hashes are stored. */
 enum { MANY = 16 };
 
 /* Data of the modules about a request, by the bytes of its number. */

@@ -303,7 +303,7 @@ sub strip_end_data_segment ($self) {
     return;
 }
 
-# DATA is reopened for each run.
+# A script reads DATA to its end, so each run opens it again.
 sub open_data ($self) {
     my $at     = $self->cache_table->{ $self->{PACKAGE} }{data};
     my $handle = do { no strict 'refs'; \*{"$self->{PACKAGE}::DATA"} };
@@ -312,7 +312,7 @@ sub open_data ($self) {
     return;
 }
 
-# For scripts that expect their own folder.
+# Scripts that open files by relative names expect their own folder.
 sub chdir_file_normal ( $self, $folder = File::Basename::dirname( $self->{FILENAME} ) ) {
     chdir $folder or die "Can't chdir to $folder: $!";
     return;

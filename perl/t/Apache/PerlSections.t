@@ -66,7 +66,7 @@ is $server->get('/dumps/wrong')->{content}, "Apache::PerlSections: cannot write 
 is $server->get('/dumps/folder')->{content}, "Apache::PerlSections: cannot write /: Is a directory\n", 'store dies for a folder';
 is $server->get('/dumps/grows')->{content}, 'steady', '1,000 dumps leave nothing in memory';
 
-# What was stored is read back by another server's section.
+# Another server's section reads the stored configuration back.
 my $second = TestServer->spawn( "<Perl>\ndo '\@ROOT\@/saved.pl' or die \$@ || \$!;\n</Perl>\n", 'saved.pl' => $dump =~ s/\Q$server->{dir}\E/\/srv/gr );
 is $second->get('/dumps/dump')->{content}, "package Apache::ReadConfig;\n#scalars:\n#arrays:\n#hashes:\n1;\n__END__\n",
     'the stored file configures another server, where nothing is left to dump without SaveConfig';

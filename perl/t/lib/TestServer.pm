@@ -47,7 +47,7 @@ sub is_tainted { return door()->{taint} // 0 }
 # The number of the user that workers run as.
 sub served_as { return door()->{user} ? scalar getpwnam door()->{user} : $> }
 
-# What `cameleer check` says of a configuration.
+# The output of `cameleer check` for a configuration.
 sub check ( $class, $conf, %files ) {
     my $self = $class->prepare( $conf, %files );
     my ($program) = $self->command;

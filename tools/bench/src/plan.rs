@@ -51,11 +51,11 @@ pub struct RunPlan {
 pub enum RequestPace {
     /// A request is due when the connection's last response has arrived (closed loop).
     Closed,
-    /// At this rate per second, at even distances (open loop).
+    /// Requests are due at this rate per second, at even distances (open loop).
     Constant(f64),
-    /// At this mean rate per second, with independent random gaps, like visitors (open loop).
+    /// Requests are due at this mean rate per second, with independent random gaps, like visitors (open loop).
     Poisson(f64),
-    /// At these times from the start, as in an access log; ends with the last one (open loop).
+    /// Requests are due at these times from the start, as in an access log. The run ends with the last one (open loop).
     Times(Arc<[Duration]>),
 }
 

@@ -169,11 +169,11 @@ pub const fn places(places: u8) -> Contexts {
 /// Moment at which a change takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// At `cameleer restart`, because the setting belongs to the master.
+    /// The change needs `cameleer restart`, because the setting belongs to the master.
     Start,
-    /// At `cameleer reload`, from the next connection or request on.
+    /// The change needs `cameleer reload`, and holds from the next connection or request on.
     Reload,
-    /// At `cameleer reload`, with the first worker of the new generation.
+    /// The change needs `cameleer reload`, and holds from the first worker of the new generation on.
     Generation,
 }
 

@@ -30,7 +30,7 @@ pub struct SqlQuestion {
 /// Result of a query. NULL is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SqlRows {
-    /// In their order in the query.
+    /// Names of the columns, in the order of the query.
     pub columns: Vec<String>,
     /// In each row a value for each column.
     pub rows: Vec<Vec<Option<String>>>,

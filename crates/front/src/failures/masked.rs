@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::secrets::{contains_secret, is_secret};
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 pub const MASK: &str = "masked";
 
 /// Headers whose values are recorded, unless they contain the name of a secret.

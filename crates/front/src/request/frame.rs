@@ -39,7 +39,7 @@ pub fn job_of_guard<'a>(context: &RequestContext, head: &Parts, route: &'a Route
     job_of(context, head, route, Body::Memory(Bytes::new()), JobKind { flags, task })
 }
 
-/// What a worker does with a request, apart from its place.
+/// The kind of a job: its flags, and the task of an include or of a FastCGI program.
 struct JobKind<'a> {
     flags: Flags,
     task: &'a [u8],

@@ -1,4 +1,4 @@
-//! Names in the middle of a path that have rules of their own.
+//! `<Files>` and hidden names for the folders of a path: a file in the middle of a path has PATH_INFO behind it.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -5,7 +5,7 @@
 
 static Perl_ppaddr_t print_of_perl, say_of_perl, printf_of_perl, syswrite_of_perl, write_of_perl;
 
-/* Same rule as is_plain_scalar_ref in the API's xs.c. */
+/* Whether print sends the text behind a reference: by the rule of is_plain_scalar_ref in the API's xs.c. */
 static int is_text_ref(SV *sv)
 {
     return SvROK(sv) && !SvOBJECT(SvRV(sv)) && SvTYPE(SvRV(sv)) < SVt_PVGV && !SvROK(SvRV(sv));

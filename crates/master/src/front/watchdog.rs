@@ -45,7 +45,7 @@ pub struct Wait {
     pub actual: Duration,
 }
 
-/// What the main loop must do about the front now.
+/// The verdict on the front, by which the main loop acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchdogVerdict {
     /// The front has answered, or still has time to.

@@ -28,7 +28,7 @@ pub struct Mean {
     pub private: u64,
 }
 
-/// What to do about the workers of a mold, and the memory that a refork has saved.
+/// The decision about a refork of a mold's workers, and the memory that the last refork has saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Judgement {
     /// Savings of the last refork in percent of the private memory, once they are known.

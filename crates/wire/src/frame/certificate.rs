@@ -1,6 +1,6 @@
 //! A client's certificate, as the front has judged it.
 
-/// What a worker needs to know of a client's certificate to judge a place.
+/// The facts about a client's certificate by which a worker judges a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeenCertificate {
     /// There is no TLS, so nobody has a certificate.

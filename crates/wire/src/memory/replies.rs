@@ -160,7 +160,7 @@ impl RingReader {
         reader
     }
 
-    /// May be outdated at once, since the worker writes meanwhile.
+    /// Whether the ring has no reply now. The worker may write one at any moment.
     pub fn is_empty(&self) -> bool {
         self.ring.word(TAIL).load(Acquire) == self.head
     }

@@ -35,7 +35,7 @@ impl Flag {
         self.word().inspect(|word| word.store(0, Relaxed));
     }
 
-    /// May be outdated at once: the other side changes it.
+    /// Whether the flag is raised now. The other side may change it at any moment.
     pub fn is_raised(&self) -> bool {
         self.word().is_some_and(|word| word.load(Relaxed) != 0)
     }

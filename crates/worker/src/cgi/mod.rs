@@ -136,7 +136,7 @@ impl Home for Programs {
                     self.error_logs.borrow_mut().renew(number, log)?;
                 }
             }
-            // These inspect an interpreter, which a process without Perl lacks.
+            // Inspections read an interpreter, which a process without Perl lacks.
             ToMold::Inspect { .. } | ToMold::Weigh { .. } => {}
             ToMold::Prepare { .. } | ToMold::Configure { .. } | ToMold::Spawn { .. } | ToMold::Retire => {}
         }

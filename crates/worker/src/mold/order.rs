@@ -12,7 +12,7 @@ use crate::{memory_pages, start_up};
 use config::{Bundle, Config, Facts};
 use sys::{Words, privileges};
 
-/// What a mold loads.
+/// The start of a mold: its configuration, and Perl if it was booted before.
 pub struct MoldStart {
     pub config: Config,
     pub facts: Facts,
@@ -20,7 +20,7 @@ pub struct MoldStart {
     pub perl: Option<Interpreter>,
 }
 
-/// What the message `Configure` contains beside the configuration.
+/// The contents of the message `Configure` beside the configuration.
 pub struct LoadOrder {
     pub generation: GenerationNumber,
     pub preload: LateCode,

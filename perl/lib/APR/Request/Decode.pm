@@ -46,7 +46,7 @@ sub is_error ($status) { return !$IS_NONE{ 0 + $status } }
 
 sub status_text ($status) { return $TEXTS{$status} // APR::Error::strerror($status) }
 
-# A number that, as a string, is its meaning.
+# A status as a number whose string is the message.
 sub status_value ($status) { return Scalar::Util::dualvar( $status, status_text($status) ) }
 
 sub encoded ($text) {

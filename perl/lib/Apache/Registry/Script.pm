@@ -14,7 +14,7 @@ sub new ( $class, $package, $file, $mtime ) {
     FindBin::again() if $INC{'FindBin.pm'};
     my $self = bless {
         file     => $file,
-        # The stamp of its file when it was last checked: never so far.
+        # The stamp of the script's file at its last check.
         stamp    => 'unchecked',
         mtime    => $mtime,
         package  => $package,

@@ -5,7 +5,7 @@ use v5.36;
 use Apache::Status::Pages ();
 use Cameleer::HTML        qw(escape);
 
-# The option's name in mod_perl's manual, and that in mod_perl's code.
+# The option has two names: StatusTerseSize in mod_perl's manual, StatusPackageSize in its code.
 sub is_allowed ($r) {
     my $is_on = grep { Apache::Status::is_on( $r, $_ ) } qw(StatusTerseSize StatusPackageSize);
     return $is_on && $INC{'B/TerseSize.pm'};

@@ -19,14 +19,14 @@ pub struct Comparison {
     pub b: Report,
     /// Number of rounds with each server.
     pub rounds: usize,
-    /// In the order of the report.
+    /// The compared numbers, in the order of the report.
     pub ratios: Vec<Compared>,
 }
 
 /// A number of both servers.
 #[derive(Debug, Serialize)]
 pub struct Compared {
-    /// With its unit, as printed.
+    /// The name of the number with its unit, as printed.
     pub of: &'static str,
     /// The second server's number divided by the first's; `None`: the number is missing.
     pub ratio: Option<f64>,

@@ -1,4 +1,4 @@
-//! What the threads of `cameleer dev` report to its main loop.
+//! The messages from threads of `cameleer dev` to its main loop.
 
 use super::change::FileChange;
 

@@ -1,4 +1,4 @@
-//! What is served: the configuration of the server, that of the page of a mistake, and the files to watch.
+//! The developed program: the configuration of its server, that of the page of a mistake, and the files to watch.
 
 use std::fs::Permissions;
 use std::io::Write as _;
@@ -29,7 +29,7 @@ const SCRIPT_IN_PAGES: &str = "AddOutputFilterByType SUBSTITUTE text/html\n\
     Substitute \"s|</body>|<script src=\\\"/.cameleer/dev/reload.js\\\" async></script></body>|i\"\n\
     Header always set Server-Timing \"total;desc=\\\"%D us\\\"\"\nCustomLog - \"%h %l %u %t \\\"%r\\\" %>s %b\"\n";
 
-/// What is served, with the folder of the server's files.
+/// The developed program, with the folder of its server's files.
 pub struct DevelopedProgram {
     run: Run,
     what: What,

@@ -16,7 +16,7 @@ use crate::naming::{can_be_named, quoted};
 use crate::read::{OldModules, is_ours};
 use crate::write::HtaccessCopy;
 
-/// What the `.htaccess` files need.
+/// The changes that the `.htaccess` files need: lines of the main file, and copies.
 #[derive(Default)]
 pub struct BesideResult {
     /// Lines of the main file that close folders whose restrictions do not apply any more.

@@ -15,7 +15,7 @@ use toolkit::Misuse;
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The version of the format.
 const VERSION: u32 = 1;
-/// What the server writes in place of secrets.
+/// The text that the server writes in place of secrets.
 const MASK: &str = "masked";
 /// Headers of the connection, or that follow from the body.
 const OWN: &[&str] = &[

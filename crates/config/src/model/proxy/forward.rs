@@ -32,7 +32,7 @@ pub const CONNECT_PORTS: [u16; 2] = [443, 563];
 pub struct ProxyRemote {
     /// `*`, or the begin of URLs in lower case.
     pub from: String,
-    /// The other proxy.
+    /// URL of the other proxy, which gets the requests.
     pub to: BackendUrl,
     /// Position of the line.
     pub at: At,

@@ -13,7 +13,7 @@ use crate::table::row::{ANY, FILE_INFO, MANY, Row, flag, number, rows, size, wor
 /// Maximum of `SubstituteMaxLineLength` in `.htaccess` files, in bytes: memory that each response may take.
 const MAX_LINE_OF_HTACCESS_BYTES: u64 = 1 << 20;
 
-/// What to do about a filter that does not exist here.
+/// Advice about a filter of httpd that this server lacks.
 pub(super) const OUTPUT_FILTERS: &str = "the output filters are INCLUDES, SUBSTITUTE, INFLATE, DEFLATE, BROTLI_COMPRESS and ZSTD; a Perl handler can change what it prints";
 
 pub static ROWS: &[Row] = rows![

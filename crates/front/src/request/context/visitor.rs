@@ -20,7 +20,7 @@ pub struct Visitor {
     scheme: Option<Rc<str>>,
     /// The request's places in `MaxConcurrentReqs`, held until it is answered and its worker has ended.
     turns: Vec<ConcurrencyTurn>,
-    /// What FastCGI programs have admitted.
+    /// The admissions of this request by FastCGI programs.
     passes: Vec<GuardPass>,
     /// The client for `SpeedLimit` in the last pool, or the seconds after which a client that was too fast may retry.
     speed: Option<Result<(PoolNumber, ClientId), u32>>,
@@ -33,7 +33,7 @@ pub struct GuardPass {
     pub variables: Vec<(String, String)>,
 }
 
-/// What a program is asked about.
+/// The question to a program about access.
 #[derive(PartialEq, Eq)]
 pub struct GuardedRequest {
     pub program: PathBuf,

@@ -48,7 +48,7 @@ struct CachedHome {
     home: Rc<OnceCell<Home>>,
 }
 
-/// It is not known whether the user has a home. Answered with 503.
+/// The error of a lookup that found neither a home nor its absence. The request is answered with 503.
 #[derive(Debug)]
 pub enum NoHome {
     NoThread,

@@ -23,7 +23,7 @@ pub struct RuleOf<'a> {
     status: Option<StatusCode>,
     /// Length of the response's body, if it is known.
     length: Option<u64>,
-    /// What expressions see in place of the changed headers.
+    /// The headers that expressions read in place of the changed ones.
     seen: Option<&'a HeaderMap>,
 }
 

@@ -17,7 +17,7 @@ use nix::unistd::geteuid;
 /// like /tmp.
 const LOCK_WAITS: Duration = Duration::from_secs(2);
 
-/// What to do where the default folder is read-only or full.
+/// Advice where the default folder is read-only or full.
 pub(super) const REMEDY: &str =
     "name a path with ControlSocket (run --control), or set TMPDIR to a folder that may be written to";
 

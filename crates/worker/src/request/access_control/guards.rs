@@ -4,7 +4,7 @@ use crate::request::at::LocatedRequest;
 use crate::request::phases::{Going, PhaseEnd};
 use crate::request::request_error::log_error;
 
-/// What the front has judged of a location.
+/// The parts of a location's access rules that the front has judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JudgedByFront {
     /// Another location, or none.

@@ -68,7 +68,7 @@ struct DispatchedProvider {
     protocol: FilterProtocol,
 }
 
-/// What the choice of filters depends on.
+/// The parts of a response on which the choice of filters depends.
 pub struct FilteredResponse<'a> {
     /// MIME type without parameters, such as `text/html`.
     pub mime: &'a str,

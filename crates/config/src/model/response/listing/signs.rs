@@ -111,7 +111,7 @@ impl MatchAllowance {
     }
 }
 
-/// The first of the signs that an entry has.
+/// The text of the first sign whose rule matches the entry.
 pub(super) fn sign<'a>(signs: &'a [EntrySign], entry: ListedAs<'_>, work: &MatchAllowance) -> Option<&'a str> {
     let is_meant = |sign: &&EntrySign| match (&sign.of, entry.encoding) {
         (SignOf::Path(pattern), _) => work.matches(pattern, entry.path),

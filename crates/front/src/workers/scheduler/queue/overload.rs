@@ -41,7 +41,7 @@ pub struct Overload {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoadState {
-    /// Not overloaded; with the queue length at the moment when the oldest request became stale.
+    /// The lane is not overloaded. The number is the queue length when the oldest request became stale.
     Calm(Option<usize>),
     Overloaded {
         since: Instant,

@@ -88,3 +88,16 @@ fn data_from_after_the_fork_is_new() {
 fn data_without_a_variable_has_the_name_of_its_class() {
     is_to_blame("grow", "(no variable) My::Leaked", "new", 2_000_000);
 }
+
+#[test]
+fn two_searches_at_once_both_find_all_pages() {
+    let server = serve();
+    server.get("/keep").is(200);
+    std::thread::scope(|scope| {
+        for search in [(); 2].map(|()| scope.spawn(|| blame(&server))) {
+            let owners = search.join().expect("a search that succeeds");
+            let kept = owners.iter().find(|owner| owner["name"] == "My::Kept $PAGE").expect("an owner");
+            assert!(kept["new"].as_u64() >= Some(3_000_000), "{kept}");
+        }
+    });
+}

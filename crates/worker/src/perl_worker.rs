@@ -1,14 +1,14 @@
 //! The loop of a worker with Perl: it answers one request at a time, until a limit or the front ends it.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 
 use nix::errno::Errno;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use wire::frame::Field;
 use wire::reply::{LeaveReason, Reply};
-use wire::transport::{Inbound, WorkerPort};
+use wire::transport::{Inbound, WorkerPort, is_awaited};
 
 use crate::growth::Growth;
 use crate::memory_limit::{MemoryLimit, TooLarge};
@@ -96,7 +96,10 @@ impl PerlWorker {
             match self.wait(std::mem::take(&mut buffer))? {
                 None | Some(Inbound::Leave) => return Ok(WorkerEnd::Leave),
                 Some(Inbound::Inspect { what, into, done, with }) => {
-                    inspection::report(&self.site, &self.growth, what, into, with);
+                    // A report of a worker that was busy for too long would have no reader.
+                    if is_awaited(done.as_fd()) {
+                        inspection::report(&self.site, &self.growth, what, into, with);
+                    }
                     drop(done);
                 }
                 Some(Inbound::Promote(control)) => return Ok(WorkerEnd::Promote(control)),

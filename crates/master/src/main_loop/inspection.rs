@@ -18,8 +18,11 @@ use crate::sockets::control_socket::{ControlClient, ControlReply};
 
 /// A worker that is busy for longer does not report.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Timeout of a search for unshared data, which runs in a child of the worker.
+/// A worker that is busy for longer does not search for unshared data.
 const PATIENCE_OF_BLAME: Duration = Duration::from_secs(20);
+/// Timeout of a search that has begun. It runs in a child of the worker with a limit of its CPU time; the clock's time
+/// matters only if the child does not run at all.
+const MAX_SEARCH: Duration = Duration::from_secs(600);
 /// Timeout where code has to be loaded first; longer than the timeout of the mold's child.
 const PATIENCE_OF_SCALES: Duration = Duration::from_secs(60);
 /// Maximum number of workers that report.
@@ -31,6 +34,9 @@ const MAX_BLAMED: usize = 4;
 impl Master {
     /// `cameleer mem --advise` and the like, by `client`.
     pub(super) fn request_inspection(&mut self, client: ControlClient, what: Inspection) {
+        if what == Inspection::Blame && self.inspections.waits(client) {
+            return;
+        }
         if let Err(error) = self.inspect(Some(client), what) {
             self.answer(Some(client), &ControlReply::failed(error));
         }
@@ -59,7 +65,9 @@ impl Master {
         let asked: io::Result<Vec<Reporter>> =
             workers.into_iter().map(|worker| self.inspect_worker(worker, what, &theirs)).collect();
         reporters.extend(asked?);
-        self.inspections.add(PendingInspection { client, reporters, done, by: Instant::now() + patience });
+        let now = Instant::now();
+        let search_until = (what == Inspection::Blame).then(|| now + MAX_SEARCH);
+        self.inspections.add(PendingInspection { client, reporters, done, by: now + patience, search_until });
         Ok(())
     }
 
@@ -102,7 +110,7 @@ impl Master {
         let (done, theirs) = pipe()?;
         let reporters = self.inspect_mold(serving, ToMold::Weigh { code }, &theirs)?.into_iter().collect();
         let by = Instant::now() + PATIENCE_OF_SCALES;
-        self.inspections.add(PendingInspection { client: Some(client), reporters, done, by });
+        self.inspections.add(PendingInspection { client: Some(client), reporters, done, by, search_until: None });
         Ok(())
     }
 
@@ -120,6 +128,9 @@ impl Master {
     /// Sends the reports to the client, once all processes have reported.
     pub(super) fn answer_inspection(&mut self, client: Option<ControlClient>) {
         let Some(inspection) = self.inspections.take(client) else { return };
+        while let Some(next) = self.inspections.next_search() {
+            self.request_inspection(next, Inspection::Blame);
+        }
         let reports = inspection.reports();
         if client.is_some() {
             return self.answer(client, &ControlReply { reports: Some(reports), ..ControlReply::ok() });

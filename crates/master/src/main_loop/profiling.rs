@@ -126,7 +126,7 @@ impl Master {
             let (reporter, into) = Reporter::new(None, profiler.pid.as_raw())?;
             profiler.peer.send(message, vec![into, theirs]);
             let by = Instant::now() + lasts + PATIENCE;
-            Ok(PendingInspection { client: Some(client), reporters: vec![reporter], done, by })
+            Ok(PendingInspection { client: Some(client), reporters: vec![reporter], done, by, search_until: None })
         });
         match inspection {
             Ok(inspection) => self.inspections.add(inspection),

@@ -21,7 +21,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::stat::fstat;
 
 use crate::control::Inspection;
 use crate::frame::{Flags, Frame};
@@ -210,6 +212,26 @@ pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<File> {
     file.write_all(bytes)?;
     file.rewind()?;
     Ok(file)
+}
+
+/// What a memfd for the result of an inspection contains from [`begin_report`] on. JSON allows it before a value.
+const BEGUN: &[u8] = b"\n";
+
+/// Announces in the memfd of an inspection that its result is being made.
+pub fn begin_report(memory: BorrowedFd<'_>) -> io::Result<()> {
+    File::from(memory.try_clone_to_owned()?).write_all(BEGUN)
+}
+
+/// Whether the result of an inspection was announced and is not written.
+pub fn has_begun(memory: BorrowedFd<'_>) -> bool {
+    fstat(memory).is_ok_and(|about| about.st_size == BEGUN.len() as i64)
+}
+
+/// Whether the other end of an inspection's pipe is open: the result is still waited for.
+pub fn is_awaited(done: BorrowedFd<'_>) -> bool {
+    let mut state = [PollFd::new(done, PollFlags::empty())];
+    // The write end of a pipe without readers reports an error.
+    !matches!(poll(&mut state, PollTimeout::ZERO), Ok(events) if events > 0)
 }
 
 /// Reads the result of an inspection, as far as it is written. The process that wrote it runs the site's code,

@@ -6,7 +6,7 @@ mod private_pages;
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
 use nix::libc;
@@ -15,6 +15,7 @@ use nix::unistd::getpid;
 use private_pages::{overlaps, private_pages};
 use serde_json::json;
 use wire::control::{Inspection, LateCode};
+use wire::transport::begin_report;
 
 use super::growth::Growth;
 use super::site::Site;
@@ -53,6 +54,9 @@ fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
         Ok(runs) => runs,
         Err(error) => return log::error("perl", format_args!("cannot find the private pages: {error}")),
     };
+    if let Err(error) = begin_report(into.as_fd()) {
+        return log::error("perl", format_args!("cannot find unshared data: {error}"));
+    }
     match sys::fork_orphan() {
         Ok(false) => {}
         Ok(true) => {

@@ -122,8 +122,13 @@ fn a_copy_of_a_file_from_elsewhere_stays_below_the_new_folder() {
 #[test]
 fn files_that_include_each_other_many_times_end_at_the_limit() {
     let site = Site::new().file("old/httpd.conf", &format!("{CONF}Include 0.conf\n"));
+    // The sum of the lengths has the limit; short files would only take longer to reach it.
+    let comment = format!("# {}\n", "x".repeat(4096));
     for number in 0..40 {
-        site.write(&format!("old/{number}.conf"), &format!("Include {0}.conf\nInclude {0}.conf\n", number + 1));
+        site.write(
+            &format!("old/{number}.conf"),
+            &format!("{comment}Include {0}.conf\nInclude {0}.conf\n", number + 1),
+        );
     }
     site.write("old/40.conf", "ServerTokens Prod\n");
     site.cameleer(["migrate", "old", "--to", "new"]).failed(2, "the files of the configuration exceed 64 MB");

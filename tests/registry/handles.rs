@@ -1,13 +1,19 @@
 //! STDIN, STDOUT and STDERR are new for each request. Output held in other handles joins the page of its own request.
 
 use super::{CONF, TEXT, site};
-use crate::support::{Request, Server, is_tainted};
+use crate::support::{Request, Server, Site, is_tainted};
 
-/// Serves /perl/test.pl with the code `does`, and /perl/next.pl, which prints the value of `shows`.
+/// Serves case `N` of `cases` as /perl/N/test.pl and /perl/N/next.pl. Each worker answers the first `requests` requests
+/// of one case.
 #[track_caller]
-fn serve_two(does: &str, shows: &str) -> Server {
-    let next = format!("{TEXT}print do {{ {shows} }};");
-    site(&format!("{TEXT}{does}")).script("scripts/next.pl", &next).serve(CONF)
+fn serve_cases(cases: impl Iterator<Item = (String, String)>, requests: usize, conf: &str) -> Server {
+    let mut site = Site::new();
+    for (case, (does, next)) in cases.enumerate() {
+        site = site
+            .script(&format!("scripts/{case}/test.pl"), &format!("{TEXT}{does}"))
+            .script(&format!("scripts/{case}/next.pl"), &format!("{TEXT}print do {{ {next} }};"));
+    }
+    site.serve(&format!("{CONF}MaxRequestsPerChild {requests}\n{conf}"))
 }
 
 /// Ways to print `private` through another handle that remains open. The page of each must be `begin`, `private`,
@@ -41,13 +47,14 @@ fn output_buffered_in_another_handle_joins_the_page_of_its_request() {
     if is_tainted() {
         return;
     }
+    let script =
+        |copies| format!("my $q = $ENV{{QUERY_STRING}}; print \"begin$q \"; {copies} . $q; print STDOUT \"end$q\";");
+    let next = "$ENV{PATH} = '/usr/bin:/bin'; system 'printf child'; 'own'";
+    let server = serve_cases(COPIES.iter().map(|copies| (script(copies), next.to_owned())), 4, "");
     let mut wrong = Vec::new();
-    for copies in COPIES {
-        let script =
-            format!("my $q = $ENV{{QUERY_STRING}}; print \"begin$q \"; {copies} . $q; print STDOUT \"end$q\";");
-        let server = serve_two(&script, "$ENV{PATH} = '/usr/bin:/bin'; system 'printf child'; 'own'");
+    for (case, copies) in COPIES.iter().enumerate() {
         let pages =
-            ["/perl/test.pl?A", "/perl/next.pl", "/perl/test.pl?B", "/perl/next.pl"].map(|url| server.text(url));
+            ["test.pl?A", "next.pl", "test.pl?B", "next.pl"].map(|name| server.text(&format!("/perl/{case}/{name}")));
         let has_own = |page: &str, own: &str, foreign: &str| {
             page.contains(&format!("private {own}")) && page.contains(&format!("begin{own}")) && !page.contains(foreign)
         };
@@ -68,7 +75,7 @@ const KEPT: &[(&str, &str)] = &[
     ("open(SAVE, '>&=STDOUT')", "syswrite SAVE, 'foreign'"),
     ("open(SAVE, '>&STDOUT')", "close SAVE"),
     ("open(SAVE, '>&=STDOUT')", "close SAVE"),
-    ("our $fd = POSIX::dup(1)", "POSIX::write($Apache::ROOT::perl::test_2epl::fd, 'foreign', 7)"),
+    ("our $fd = POSIX::dup(1)", "POSIX::write($Apache::ROOT::perl::case::fd, 'foreign', 7)"),
     ("POSIX::dup2(1, 60)", "POSIX::write(60, 'foreign', 7)"),
     ("open(SAVE, '>&STDOUT'); print SAVE 'x'", "open(SAVE, '>', '/dev/null')"),
     ("close STDIN; open(SAVE, '<', '/etc/passwd')", "my $line = <SAVE>; ''"),
@@ -87,19 +94,24 @@ fn handles_left_open_reach_neither_the_next_page_nor_the_next_body() {
     if is_tainted() {
         return;
     }
-    let mut wrong = Vec::new();
-    for (keeps, uses) in KEPT {
-        let next = format!(
-            "package Apache::ROOT::perl::test_2epl; {uses}; $ENV{{PATH}} = '/usr/bin:/bin'; system 'printf child';\n\
+    // Both scripts use the handles of one package.
+    let next = |uses| {
+        format!(
+            "package Apache::ROOT::perl::case; {uses}; $ENV{{PATH}} = '/usr/bin:/bin'; system 'printf child';\n\
              my $body = join '', <STDIN>; \"own=$body\""
-        );
-        let server = site(&format!("{TEXT}{keeps}; print STDOUT '.';"))
-            .script("scripts/next.pl", &format!("{TEXT}print do {{ {next} }};"))
-            .serve(&format!("{CONF}PerlModule POSIX IO::Handle"));
-        server.post("/perl/test.pl", "body of the first");
-        let second = server.post("/perl/next.pl", "second").text();
-        server.get("/perl/test.pl");
-        let third = server.text("/perl/next.pl");
+        )
+    };
+    let cases = KEPT
+        .iter()
+        .map(|(keeps, uses)| (format!("package Apache::ROOT::perl::case; {keeps}; print STDOUT '.';"), next(uses)));
+    let server = serve_cases(cases, 4, "PerlModule POSIX IO::Handle\n");
+    let mut wrong = Vec::new();
+    for (case, (keeps, uses)) in KEPT.iter().enumerate() {
+        let (test, next) = (format!("/perl/{case}/test.pl"), format!("/perl/{case}/next.pl"));
+        server.post(&test, "body of the first");
+        let second = server.post(&next, "second").text();
+        server.get(&test);
+        let third = server.text(&next);
         if second != "childown=second" || third != "childown=" {
             wrong.push(format!("{keeps}, then {uses}: {second:?}, {third:?}"));
         }
@@ -131,13 +143,15 @@ const SHOW_LAYERS: &str = "join '|', (map { join ',', PerlIO::get_layers($_) } *
 
 #[test]
 fn layers_of_one_script_are_gone_at_the_next_request() {
+    let cases = LAYERS.iter().map(|pushes| (format!("{pushes};"), SHOW_LAYERS.to_owned()));
+    let server = serve_cases(cases, 6, "");
     let mut wrong = Vec::new();
-    for pushes in LAYERS {
-        let server = serve_two(&format!("{pushes};"), SHOW_LAYERS);
+    for (case, pushes) in LAYERS.iter().enumerate() {
+        let (test, next) = (format!("/perl/{case}/test.pl"), format!("/perl/{case}/next.pl"));
         let bytes = || {
-            server.get("/perl/test.pl");
-            server.post("/perl/test.pl", "body");
-            server.send(Request::post("/perl/next.pl", "é€")).body
+            server.get(&test);
+            server.post(&test, "body");
+            server.send(Request::post(&next, "é€")).body
         };
         let shown = [bytes(), bytes()];
         if shown.iter().any(|shown| *shown != PLAIN) {

@@ -59,19 +59,26 @@ const CASES: &[(&str, &str, &str)] = &[
 
 #[test]
 fn global_state_is_restored_and_the_log_names_what_was_left() {
-    let mut wrong = Vec::new();
-    for (leaves, finds, named) in CASES {
-        let script = format!("{TEXT}if ($ENV{{QUERY_STRING}}) {{ print 'x'; {leaves} }}");
-        let next = format!("{TEXT}my $found = do {{ {finds} }}; print $found;");
-        let server = site(&script).script("scripts/next.pl", &next).serve(CONF);
-        server.get("/perl/test.pl?leave");
-        let found = server.text("/perl/next.pl");
-        let log = server.log();
-        if found != "clean" || !log.lines().any(|line| line.contains("/perl/test.pl") && line.contains(named)) {
-            wrong.push(format!("after {leaves}: {found}, expected {named:?} in the log:\n{log}"));
+    let (mut site, mut wrong) = (Site::new(), Vec::new());
+    for (case, (leaves, finds, _)) in CASES.iter().enumerate() {
+        site = site
+            .script(
+                &format!("scripts/leaves{case}.pl"),
+                &format!("{TEXT}if ($ENV{{QUERY_STRING}}) {{ print 'x'; {leaves} }}"),
+            )
+            .script(&format!("scripts/finds{case}.pl"), &format!("{TEXT}my $found = do {{ {finds} }}; print $found;"));
+    }
+    // A worker for the two requests of each case.
+    let server = site.serve(&format!("{CONF}MaxRequestsPerChild 2\n"));
+    for (case, (leaves, _, named)) in CASES.iter().enumerate() {
+        let leaving = format!("/perl/leaves{case}.pl");
+        server.get(&format!("{leaving}?leave"));
+        let found = server.text(&format!("/perl/finds{case}.pl"));
+        if found != "clean" || !server.log().lines().any(|line| line.contains(&leaving) && line.contains(named)) {
+            wrong.push(format!("after {leaves}: {found}, expected {named:?} in the log"));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), server.log());
 }
 
 #[test]

@@ -60,24 +60,34 @@ const CODE: &str = "use base 'Apache2::Filter'; use Apache2::FilterRec (); use A
     $BRIGADE ||= do { my $b = APR::Brigade->new($f->r->pool, $f->c->bucket_alloc); $b->insert_tail(APR::Bucket->new($f->c->bucket_alloc, 'foreign')); $b };\n\
     return $f->next->pass_brigade($bb) }\n";
 
+/// The code of all cases, as subs in `@KEEPS` and `@USES`.
+fn cases() -> String {
+    let sub = |code: &str| format!("sub {{ my $r = shift; {code} }},\n");
+    let keeps: String = KEPT.iter().map(|(keeps, _)| sub(keeps)).collect();
+    let uses: String = KEPT.iter().map(|(_, uses)| sub(uses)).collect();
+    format!("my @KEEPS = (\n{keeps});\nmy @USES = (\n{uses});\n")
+}
+
 #[test]
 fn objects_kept_from_one_request_neither_show_nor_change_another() {
+    let server = site(&format!(
+        "{CODE}{}sub handler {{ my $r = shift; my ($case, $path) = $r->path_info =~ m{{^(?:/(\\d+))?(/\\w+)}};\n\
+         if ($path eq '/other') {{ print 'other'; return 0 }}\n\
+         if ($path eq '/keep') {{ $KEPT = $FILTER = $BRIGADE = undef; $r->print('first'); $r->rflush;\n\
+         $KEPT = $KEEPS[$case]->($r); return 0 }}\n\
+         $r->notes->set(own => 'secret'); $r->pnotes(own => 'secret'); $r->connection->pnotes(own => 'secret');\n\
+         $r->connection->notes->set(own => 'secret'); $r->user('secret'); $ENV{{OWN}} = 'own';\n\
+         my $said = eval {{ join ',', map {{ $_ // '' }} $USES[$case]->($r) }} // '';\n\
+         read STDIN, my $body, 100; $r->content_type('text/plain');\n\
+         print \"own $body $ENV{{OWN}} \", $r->user; print ' shown' if $said =~ /secret/; 0 }}",
+        cases()
+    ))
+    .serve(&conf("SetHandler perl-script\nPerlOutputFilterHandler My::watch"));
     let mut wrong = Vec::new();
-    for (keeps, uses) in KEPT {
-        let server = site(&format!(
-            "{CODE}sub handler {{ my $r = shift; my $path = $r->path_info;\n\
-             if ($path eq '/other') {{ print 'other'; return 0 }}\n\
-             if ($path eq '/keep') {{ $r->print('first'); $r->rflush; $KEPT = {keeps}; return 0 }}\n\
-             $r->notes->set(own => 'secret'); $r->pnotes(own => 'secret'); $r->connection->pnotes(own => 'secret');\n\
-             $r->connection->notes->set(own => 'secret'); $r->user('secret'); $ENV{{OWN}} = 'own';\n\
-             my $said = eval {{ join ',', map {{ $_ // '' }} do {{ {uses} }} }} // '';\n\
-             read STDIN, my $body, 100; $r->content_type('text/plain');\n\
-             print \"own $body $ENV{{OWN}} \", $r->user; print ' shown' if $said =~ /secret/; 0 }}"
-        ))
-        .serve(&conf("SetHandler perl-script\nPerlOutputFilterHandler My::watch"));
-        server.post("/my/keep?name=first", "name=first");
+    for (case, (keeps, uses)) in KEPT.iter().enumerate() {
+        server.post(&format!("/my/{case}/keep?name=first"), "name=first").is(200);
         let response = server.send(
-            Request::new("POST", "/my/use?name=secret")
+            Request::new("POST", &format!("/my/{case}/use?name=secret"))
                 .header("X-Secret", "secret")
                 .header("Cookie", "name=secret")
                 .body("second"),
@@ -86,8 +96,8 @@ fn objects_kept_from_one_request_neither_show_nor_change_another() {
             || response.header("x-foreign").is_some()
             || response.text() != "own second own secret"
         {
-            wrong.push(format!("{keeps}, then {uses}: {response:?}\n{}", server.log()));
+            wrong.push(format!("{keeps}, then {uses}: {response:?}"));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), server.log());
 }

@@ -43,32 +43,43 @@ const KEPT: &[(&str, &str)] = &[
     ("tied(*STDOUT) || $r", "$KEPT->print('foreign')"),
 ];
 
+/// The code of all cases, as subs in `@KEEPS` and `@USES`.
+fn cases() -> String {
+    let sub = |code: &str| format!("sub {{ my $r = shift; {code} }},\n");
+    let keeps: String = KEPT.iter().map(|(keeps, _)| sub(keeps)).collect();
+    let uses: String = KEPT.iter().map(|(_, uses)| sub(uses)).collect();
+    format!("my @KEEPS = (\n{keeps});\nmy @USES = (\n{uses});\n")
+}
+
 #[test]
 fn objects_kept_from_one_request_neither_show_nor_change_another() {
     if is_tainted() {
         return;
     }
+    let server = site(&format!(
+        "our $KEPT; {}sub other {{ my $r = shift; $r->send_http_header; $r->print('other'); OK }}\n\
+         sub handler {{ my $r = shift; return other($r) if $r->path_info eq '/other';\n\
+         my ($case, $path) = $r->path_info =~ m{{^/(\\d+)(/\\w+)}};\n\
+         if ($path eq '/keep') {{ $KEPT = undef; $KEPT = $KEEPS[$case]->($r); $r->send_http_header; return OK }}\n\
+         $r->notes(own => 'secret'); $r->pnotes(own => 'secret'); $r->connection->user('secret'); $ENV{{OWN}} = 'own';\n\
+         my $said = eval {{ join ',', map {{ $_ // '' }} $USES[$case]->($r) }} // '';\n\
+         read STDIN, my $body, 100; $r->content_type('text/plain'); $r->send_http_header;\n\
+         print \"own $body $ENV{{OWN}} \", $r->connection->remote_ip, ' ', $r->connection->user;\n\
+         print ' shown' if $said =~ /secret/; OK }}",
+        cases()
+    ))
+    .serve(&format!("PerlModule Apache::Request Apache::Table Apache::URI\n{}", conf("")));
     let mut wrong = Vec::new();
-    for (keeps, uses) in KEPT {
-        let server = site(&format!(
-            "our $KEPT; sub other {{ my $r = shift; $r->send_http_header; $r->print('other'); OK }}\n\
-             sub handler {{ my $r = shift; return other($r) if $r->path_info eq '/other';\n\
-             if ($r->path_info eq '/keep') {{ $KEPT = {keeps}; $r->send_http_header; return OK }}\n\
-             $r->notes(own => 'secret'); $r->pnotes(own => 'secret'); $r->connection->user('secret'); $ENV{{OWN}} = 'own';\n\
-             my $said = eval {{ join ',', map {{ $_ // '' }} do {{ {uses} }} }} // '';\n\
-             read STDIN, my $body, 100; $r->content_type('text/plain'); $r->send_http_header;\n\
-             print \"own $body $ENV{{OWN}} \", $r->connection->remote_ip, ' ', $r->connection->user;\n\
-             print ' shown' if $said =~ /secret/; OK }}"
-        ))
-        .serve(&format!("PerlModule Apache::Request Apache::Table Apache::URI\n{}", conf("")));
-        server.post("/my/keep?name=first", "other=first");
-        let ask = Request::new("POST", "/my/use?name=secret").header("X-Secret", "secret").body("other=secret");
+    for (case, (keeps, uses)) in KEPT.iter().enumerate() {
+        server.post(&format!("/my/{case}/keep?name=first"), "other=first").is(200);
+        let ask = Request::new("POST", &format!("/my/{case}/use?name=secret"))
+            .header("X-Secret", "secret")
+            .body("other=secret");
         let response = server.send(ask.header("Content-Type", "application/x-www-form-urlencoded"));
         let is_own = response.text() == "own other=secret own 127.0.0.1 secret";
-
         if response.status != 200 || response.header("x-foreign").is_some() || !is_own {
-            wrong.push(format!("{keeps}, then {uses}: {response:?}\n{}", server.log()));
+            wrong.push(format!("{keeps}, then {uses}: {response:?}"));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), server.log());
 }

@@ -1,14 +1,12 @@
 //! The Perl tests, run by `prove`: Plack's own server test suite, and the tests of the packages of perl/lib, in perl/t,
 //! and of perl/lib2, in perl/t/lib2.
 //!
-//! All these tests also run through each door: the client's protocol, the user as which the server runs, and
-//! PerlTaintCheck. %DOORS in perl/t/lib/TestServer.pm is the list of doors, with each door's configuration, client and
-//! environment; a new door needs no new test.
+//! All these tests run through each door: the client's protocol, with the user as which the server runs, and
+//! PerlTaintCheck, in some of them. %DOORS in perl/t/lib/TestServer.pm is the list of doors, with each door's
+//! configuration, client and environment; a new door needs no new test.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
-
-use nix::unistd::Uid;
 
 use crate::support::{Finished, Site};
 
@@ -53,15 +51,14 @@ fn every_module_loads_in_a_plain_perl_and_dies_where_it_needs_a_request() {
     prove(&["plain_perl.t", "Apache/Constants.t"], &[]);
 }
 
-/// Ways to reach the code, as TestServer.pm defines them. Only root can switch to another user. A test run without root
-/// covers an unprivileged server anyway.
+/// Ways to reach the code, as TestServer.pm defines them.
 fn doors() -> Vec<String> {
     let folder = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/perl/t/lib");
     let names =
         Finished::of(Command::new("perl").args([folder, "-MTestServer", "-e", "print join ' ', TestServer->doors"]));
     let doors: Vec<String> = names.succeeded().out.split_whitespace().map(str::to_owned).collect();
     assert!(doors.len() > 3, "{doors:?}");
-    doors.into_iter().filter(|door| door != "user" || Uid::effective().is_root()).collect()
+    doors
 }
 
 /// Tests that start no server, and one with doors of its own.

@@ -19,14 +19,16 @@ BEGIN {
 }
 
 # Ways to reach the code, selected by TEST_DOOR: additional configuration, options of curl, and values that programs see.
+# Every protocol is in one of them, and so are PerlTaintCheck and another user, which only root can switch to. Both are
+# independent of the client's protocol, so they need no doors of their own.
 my $TLS   = "SSLEngine On\nSSLCertificateFile door.crt\nSSLCertificateKeyFile door.key\n";
+my %USER  = $> == 0 ? ( user => 'www-data' ) : ();
+my $USER  = $> == 0 ? "User www-data\nGroup www-data\n" : '';
 my %DOORS = (
-    http  => { scheme => 'http',  protocol => 'HTTP/1.1', conf => '' },
-    taint => { scheme => 'http',  protocol => 'HTTP/1.1', conf => "PerlTaintCheck On\n",              taint => 1 },
-    user  => { scheme => 'http',  protocol => 'HTTP/1.1', conf => "User www-data\nGroup www-data\n", user => 'www-data' },
-    tls   => { scheme => 'https', protocol => 'HTTP/1.1', conf => $TLS,                               curl => '--http1.1' },
-    h2    => { scheme => 'https', protocol => 'HTTP/2.0', conf => "${TLS}Protocols h2 http/1.1\n",    curl => '--http2' },
-    h2c   => { scheme => 'http',  protocol => 'HTTP/2.0', conf => "Protocols h2c http/1.1\n",         curl => '--http2-prior-knowledge' },
+    http => { scheme => 'http',  protocol => 'HTTP/1.1', conf => '' },
+    tls  => { scheme => 'https', protocol => 'HTTP/1.1', conf => "$TLS$USER",                                 curl => '--http1.1', %USER },
+    h2   => { scheme => 'https', protocol => 'HTTP/2.0', conf => "${TLS}Protocols h2 http/1.1\n",             curl => '--http2' },
+    h2c  => { scheme => 'http',  protocol => 'HTTP/2.0', conf => "Protocols h2c http/1.1\nPerlTaintCheck On\n", curl => '--http2-prior-knowledge', taint => 1 },
 );
 
 # Timeout of all waits of a test, in seconds; as in tests/support/wait.rs.
@@ -135,6 +137,8 @@ sub start ( $self, @args ) {
         open STDERR, '>&', \*STDOUT or die $!;
         exec @command, @args or POSIX::_exit(127);
     }
+    # Each attempt at a request may be a process of curl.
+    $self->wait_for( 'its URL',   sub { $self->slurp('output') =~ m{https?://} } );
     $self->wait_for( 'an answer', sub { $self->client->get( $self->url('/') )->{status} != 599 } );
     return;
 }
@@ -277,7 +281,7 @@ sub own_file ( $name, $text = undef ) {
 
 # In the server: whether calls of the code leave values in memory, after ten calls that fill its caches. Code that reads
 # the memory of its process is slow, and is called less often.
-sub growth ( $code, $calls = 1000 ) {
+sub growth ( $code, $calls = 200 ) {
     require Cameleer::XS;
     Cameleer::XS::load('Apache::Leak') unless defined &Apache::Leak::count;
     $code->() for 1 .. 10;

@@ -16,7 +16,11 @@ fn asking(server: &Server, what: &str) -> Connection {
 #[test]
 fn many_slow_clients_of_every_kind_do_not_keep_anybody_from_being_served() {
     // 600 requests wait at once; the timeouts are long, because slow machines need minutes.
-    let server = serve(APP, "KeepAliveTimeout 600s\nMaxKeepAliveRequests 0\nQueueStale 0\nQueueTimeout 600s");
+    let server = serve(
+        APP,
+        "Timeout 600s\nRequestReadTimeout header=600 body=600\nKeepAliveTimeout 600s\n\
+         MaxKeepAliveRequests 0\nQueueStale 0\nQueueTimeout 600s",
+    );
     let many = |count: usize, what: &str| (0..count).map(|_| asking(&server, what)).collect::<Vec<_>>();
     let mut slow = many(1000, "GET / HTTP/1.1\r\nHost: loc");
     slow.extend(many(200, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf"));

@@ -48,16 +48,23 @@ impl Frame {
         self.0
     }
 
+    /// One check of the length for all bytes: a check for each takes three times the instructions.
+    fn bytes<const N: usize>(&self, at: usize) -> [u8; N] {
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&self.0[at..at + N]);
+        bytes
+    }
+
     fn u16(&self, at: usize) -> u16 {
-        u16::from_le_bytes([self.0[at], self.0[at + 1]])
+        u16::from_le_bytes(self.bytes(at))
     }
 
     fn u32(&self, at: usize) -> u32 {
-        u32::from_le_bytes([self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]])
+        u32::from_le_bytes(self.bytes(at))
     }
 
     fn u64(&self, at: usize) -> u64 {
-        u64::from(self.u32(at)) | u64::from(self.u32(at + 4)) << 32
+        u64::from_le_bytes(self.bytes(at))
     }
 
     fn slice(&self, slot: usize) -> &[u8] {

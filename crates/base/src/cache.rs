@@ -24,7 +24,8 @@ impl<K: Eq + Hash, V, const MAX_ENTRIES: usize> BoundedCache<K, V, MAX_ENTRIES> 
     where
         K: Borrow<Q>,
     {
-        if !self.recent.contains_key(key) {
+        // A cache that was never full needs no second lookup.
+        if !self.older.is_empty() && !self.recent.contains_key(key) {
             let (key, value) = self.older.remove_entry(key)?;
             self.put(key, value);
         }

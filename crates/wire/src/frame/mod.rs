@@ -38,7 +38,21 @@ pub fn id_of(frame: &[u8]) -> u64 {
 /// The name of a request in logs and `%L`: when its head was complete, in µs since 1970, and its number, both
 /// in hexadecimal.
 pub fn name_in_logs(received: u64, logged_as: u64) -> String {
-    format!("{received:x}-{logged_as:x}")
+    let mut name = String::with_capacity(2 * MAX_HEX_DIGITS + "-".len());
+    push_hex(&mut name, received);
+    name.push('-');
+    push_hex(&mut name, logged_as);
+    name
+}
+
+/// Number of hexadecimal digits of the largest number.
+const MAX_HEX_DIGITS: usize = (u64::BITS / 4) as usize;
+
+/// Appends a number in hexadecimal. Each request has such a name, and `format!` takes three times the instructions.
+fn push_hex(text: &mut String, number: u64) {
+    let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
+    let digit = |place| char::from(b"0123456789abcdef"[(number >> (4 * place) & 0xf) as usize]);
+    text.extend((0..digits).rev().map(digit));
 }
 
 /// A field of the request that is a byte string.

@@ -33,7 +33,7 @@ impl RequestContext {
 
 fn with_beginning(beginning: &str, name: &str) -> String {
     let length = LENGTH.saturating_sub(name.len()).max(MIN_LENGTH);
-    format!("{}{name}", beginning.get(..length).unwrap_or(beginning))
+    [beginning.get(..length).unwrap_or(beginning), name].concat()
 }
 
 /// Whether a variable is the identity, or that of a request before an internal redirect.

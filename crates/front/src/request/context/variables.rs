@@ -97,22 +97,22 @@ impl Basis {
         }
     }
 
-    fn is(&self, other: &Basis) -> bool {
-        Rc::ptr_eq(&self.settings, &other.settings)
-            && self.path == other.path
-            && self.filename == other.filename
-            && self.name == other.name
+    /// Whether the variables for `route` have these inputs.
+    fn is_of(&self, context: &RequestContext, route: &Route) -> bool {
+        Rc::ptr_eq(&self.settings, &route.settings)
+            && self.path == route.path
+            && self.filename.as_os_str() == route.filename.as_os_str()
+            && self.name.as_ref() == context.visitor().name()
     }
 }
 
 /// Computes the variables of a request for `route`, unless the inputs are unchanged. An error if that exceeds the
 /// limits.
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
-    let basis = Basis::of(context, route);
-    if context.environment.borrow().basis.as_ref().is_some_and(|before| before.is(&basis)) {
+    if context.environment.borrow().basis.as_ref().is_some_and(|before| before.is_of(context, route)) {
         return context.within_limits(route);
     }
-    context.environment.borrow_mut().basis = Some(basis);
+    context.environment.borrow_mut().basis = Some(Basis::of(context, route));
     context.begin_evaluation();
     context.apply_rules(|| work_out(context, head, route));
     if context.has_question() {
@@ -327,10 +327,13 @@ pub fn add_encoded(variables: &mut Variables, encoded: &[u8]) {
 
 /// Encodes variables for a worker: `NAME=value`, each followed by a zero byte.
 pub fn encode(variables: &Variables) -> Vec<u8> {
-    let mut bytes = Vec::new();
+    let length = variables.iter().map(|(name, value)| name.len() + value.len() + "=\0".len()).sum();
+    let mut bytes = Vec::with_capacity(length);
     for (name, value) in variables.iter() {
-        // A configured value may contain zero bytes, which would end the variable early.
-        bytes.extend(format!("{name}={value}").bytes().filter(|byte| *byte != 0));
+        for part in [name, "=", value] {
+            // A configured value may contain zero bytes, which would end the variable early.
+            part.as_bytes().split(|byte| *byte == 0).for_each(|piece| bytes.extend_from_slice(piece));
+        }
         bytes.push(0);
     }
     bytes

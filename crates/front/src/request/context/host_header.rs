@@ -2,6 +2,7 @@
 //! `HTTP_HOST` and `SERVER_NAME`.
 
 use std::net::Ipv6Addr;
+use std::str::FromStr;
 
 use http::header::{HOST, HeaderValue};
 use http::request::Parts;
@@ -28,27 +29,33 @@ pub fn settle(head: &mut Parts) -> Result<(), Refusal> {
 
 /// Whether the text is a host with optional port: `www.example.com`, `192.0.2.1:80`, `[2001:db8::1]:80`.
 fn is_host(host: &[u8]) -> bool {
-    let Ok(host) = std::str::from_utf8(host) else { return false };
-    let (name, rest) = match host.strip_prefix('[') {
-        Some(bracketed) => match bracketed.split_once(']') {
-            Some((address, rest)) if address.parse::<Ipv6Addr>().is_ok() => (address, rest),
+    let up_to = |text: &[u8], end: u8| text.iter().position(|byte| *byte == end);
+    let (is_named, rest) = match host.strip_prefix(b"[") {
+        Some(bracketed) => match up_to(bracketed, b']').map(|end| bracketed.split_at(end)) {
+            Some((address, [b']', rest @ ..])) => (parsed::<Ipv6Addr>(address).is_some(), rest),
             _ => return false,
         },
-        None => host.split_at(host.find(':').unwrap_or(host.len())),
+        None => {
+            let (name, rest) = host.split_at(up_to(host, b':').unwrap_or(host.len()));
+            (is_name(name), rest)
+        }
     };
-    let is_named = host.starts_with('[') || is_name(name);
-    is_named && (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port))
+    is_named && (rest.is_empty() || rest.strip_prefix(b":").is_some_and(is_port))
 }
 
 /// Internationalized names arrive as Punycode. The underscore is not standard, but common.
-fn is_name(name: &str) -> bool {
-    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    !name.is_empty() && name.bytes().all(is_fit) && !name.starts_with('.') && !name.contains("..")
+fn is_name(name: &[u8]) -> bool {
+    let is_fit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    !name.is_empty() && name.iter().all(is_fit) && !name.starts_with(b".") && !name.windows(2).any(|two| two == b"..")
 }
 
 /// An empty port means the default one (RFC 3986, section 3.2.3).
-fn is_port(port: &str) -> bool {
-    port.is_empty() || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok())
+fn is_port(port: &[u8]) -> bool {
+    port.is_empty() || (port.iter().all(u8::is_ascii_digit) && parsed::<u16>(port).is_some())
+}
+
+fn parsed<T: FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
 }
 
 #[cfg(test)]

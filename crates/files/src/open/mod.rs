@@ -297,10 +297,17 @@ pub fn root<'a>(config: &'a Config, host: u16, filename: &'a Path) -> &'a Path {
     around.fold(first, |longest, root| if depth(root) >= depth(longest) { root } else { longest })
 }
 
-/// As [`Path::starts_with`], but with a fast path for a folder that is a textual prefix.
+/// As [`Path::starts_with`], which parses both paths. Here only unusual paths are parsed: with `//` or `/.` in them.
 fn lies_in(file: &Path, folder: &Path) -> bool {
-    let rest = file.as_os_str().as_bytes().strip_prefix(folder.as_os_str().as_bytes());
-    rest.is_some_and(|rest| rest.first() == Some(&b'/')) || file.starts_with(folder)
+    let (whole, prefix) = (file.as_os_str().as_bytes(), folder.as_os_str().as_bytes());
+    let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
+    let same = whole.iter().zip(prefix).take_while(|(one, other)| one == other).count();
+    match (whole.get(same), prefix.get(same)) {
+        (None | Some(b'/'), None) if same > 0 => true,
+        // Names that differ here: neither byte can belong to what parsing skips.
+        (Some(one), Some(other)) if ![one, other].iter().any(|byte| matches!(byte, b'/' | b'.')) => false,
+        _ => file.starts_with(folder),
+    }
 }
 
 fn depth(path: &Path) -> usize {

@@ -178,3 +178,14 @@ fn exchanging_a_file_and_a_link_never_exposes_a_file_outside() {
         assert_eq!(seen, [true, true], "both states were observed");
     });
 }
+
+#[test]
+fn a_file_lies_in_a_folder_by_its_names_whatever_their_text() {
+    let paths = [
+        "/", "/a", "/a/", "/a/b", "/a//b", "/a/./b", "/a/b/", "/a/.b", "/a/b.c", "/ab", "/a/..", "/a/..b", "a/b", "",
+        "//a/b",
+    ];
+    for (file, folder) in paths.iter().flat_map(|file| paths.map(|folder| (Path::new(*file), Path::new(folder)))) {
+        assert_eq!(lies_in(file, folder), file.starts_with(folder), "{} in {}", file.display(), folder.display());
+    }
+}

@@ -44,14 +44,16 @@ impl<'a> FilterSubject<'a> {
         FilterSubject { context, route, response: SeenResponse { status, headers, length }, remembered }
     }
 
-    /// The choice, for further questions about this response.
-    pub fn remember(&self) -> RememberedFilters {
-        RememberedFilters(of_chain(self).into())
+    /// The choice, for further questions about this response. `None`: there is nothing to choose from.
+    pub fn remember(&self) -> Option<RememberedFilters> {
+        let chosen = || RememberedFilters(of_chain(self).into());
+        let has_chain = !self.route.settings.response.filter_chain.links.is_empty();
+        self.remembered.cloned().or_else(|| has_chain.then(chosen))
     }
 
     /// As [`FilterSubject::remember`], unless headers or status of the response decide, which may still change.
     pub fn remember_if_final(&self) -> Option<RememberedFilters> {
-        (!self.route.settings.response.filter_chain.reads_response()).then(|| self.remember())
+        if self.route.settings.response.filter_chain.reads_response() { None } else { self.remember() }
     }
 
     fn as_source(&self) -> ExprOf<'a> {

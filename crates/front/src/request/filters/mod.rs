@@ -72,10 +72,12 @@ async fn of_response(context: &RequestContext, response: &mut Response<BodySourc
     let of = FilterSubject::of_response(context, &route, response);
     of.answer_questions().await;
     let chosen = of.remember();
-    let of = FilterSubject { remembered: Some(&chosen), ..of };
+    let of = FilterSubject { remembered: chosen.as_ref(), ..of };
     let (chain, filters) = (chosen::of_chain(&of), chosen::of_text(&of));
     // Conditions of compression about headers apply to what the filters of the text leave.
-    if filters.is_empty() || !route.settings.response.filter_chain.reads_response() {
+    if let Some(chosen) = chosen
+        && (filters.is_empty() || !route.settings.response.filter_chain.reads_response())
+    {
         response.extensions_mut().insert(chosen);
     }
     if is_current {

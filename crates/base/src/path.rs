@@ -206,6 +206,9 @@ const PRIVATE: u32 = 0x10_FF00;
 impl Text {
     /// Converts the bytes of a path.
     pub fn new(path: &[u8]) -> Text {
+        if let Some(plain) = std::str::from_utf8(path).ok().filter(|text| text.is_ascii()) {
+            return Text(plain.to_owned());
+        }
         let mut text = String::with_capacity(path.len());
         for chunk in path.utf8_chunks() {
             for part in chunk.valid().split_inclusive(is_private) {
@@ -228,6 +231,9 @@ impl Text {
 
     /// The bytes that a part of a [`Text`] represents.
     pub fn bytes_in(text: &str) -> Vec<u8> {
+        if text.is_ascii() {
+            return text.as_bytes().to_vec();
+        }
         let mut bytes = Vec::with_capacity(text.len());
         for c in text.chars() {
             match is_private(c) {

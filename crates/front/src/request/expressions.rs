@@ -28,7 +28,7 @@ pub fn answer<'a>(
             }
             ExprQuestion::Disk(fact @ (DiskFact::NameOfFile | DiskFact::PathInfo), _) => {
                 let parted = context.generation.wait_for(|| Ok(rewrite::parted(context, route))).await;
-                let (file, path_info) = parted.unwrap_or_default();
+                let rewrite::PartedName { file, path_info, .. } = parted.unwrap_or_default();
                 ExprAnswer::Text(if *fact == DiskFact::PathInfo { path_info } else { file })
             }
             ExprQuestion::Disk(fact, name) => on_disk(*fact, name).await,

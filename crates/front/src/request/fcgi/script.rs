@@ -5,7 +5,7 @@ use config::fcgi::FcgiBackendType;
 use config::proxy::Passed;
 
 use crate::request::context::RequestContext;
-use crate::request::rewrite::parted;
+use crate::request::rewrite::{PartedName, parted};
 use crate::routing::{Route, bytes};
 
 /// `SCRIPT_NAME` and its relatives.
@@ -50,7 +50,7 @@ impl Script {
                 (bytes(&route.filename).to_vec(), path_info.to_vec())
             }
             _ => of_external(route).unwrap_or_else(|| {
-                let (file, path_info) = parted(context, route);
+                let PartedName { file, path_info, .. } = parted(context, route);
                 (Text::bytes_in(&file).to_vec(), Text::bytes_in(&path_info).to_vec())
             }),
         };

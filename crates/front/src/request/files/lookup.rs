@@ -152,6 +152,28 @@ pub fn missing_name<'a>(generation: &View, route: &'a Route) -> Option<MissingNa
     Some(MissingName { folder, name, folder_path, path_info })
 }
 
+/// As [`existing_length`], with whether that prefix is the name of a folder.
+pub fn existing_part(generation: &View, host: u16, filename: &Path) -> (usize, bool) {
+    let (root, whole) = (root(&generation.config, host, filename), bytes(filename));
+    let leads_to_folder = |name: &[u8]| names_folder(generation, Path::new(OsStr::from_bytes(name)));
+    // Most files are there, or are missing in a folder that is there: fewer tests than a search of the prefixes needs.
+    if generation.opener.is_there(filename) {
+        return (whole.len(), leads_to_folder(whole));
+    }
+    let slash = whole.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+    let parent = whole.get(..slash).filter(|parent| parent.len() >= bytes(root).len() && !parent.ends_with(b"/"));
+    if let Some(parent) = parent.filter(|parent| leads_to_folder(parent)) {
+        return (parent.len(), true);
+    }
+    let there = existing(generation, root, whole);
+    (there.len(), leads_to_folder(there))
+}
+
+/// Whether the path is that of a folder, without opening it: opening a device could have side effects.
+pub fn names_folder(generation: &View, path: &Path) -> bool {
+    generation.opener.is_there(&path.join("."))
+}
+
 /// The length in bytes of the existing prefix of a file name.
 pub fn existing_length(generation: &View, host: u16, filename: &Path) -> usize {
     existing(generation, root(&generation.config, host, filename), bytes(filename)).len()

@@ -13,7 +13,7 @@ use http::StatusCode;
 use http::request::Parts;
 use percent_encoding::percent_decode_str;
 
-use super::places::{parted, tidy};
+use super::places::{PartedName, parted, tidy};
 use super::{of_host, onward};
 use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
@@ -119,7 +119,8 @@ async fn judged(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Res
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     admit(context, head, &route).await?;
-    let (filename, path_info) = context.generation.wait_for(|| Ok(parted(context, &route))).await?;
+    let PartedName { file: filename, path_info, .. } =
+        context.generation.wait_for(|| Ok(parted(context, &route))).await?;
     let name = Text::bytes_of(PathBuf::from(&filename));
     let is_there = context.generation.wait_for(|| Ok(context.generation.opener.is_there(&name))).await?;
     let uri = Text::new(&route.path).0;

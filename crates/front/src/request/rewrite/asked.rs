@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use http::request::Parts;
 
-use super::places::is_folder;
 use crate::request::context::{RequestContext, known, variables};
+use crate::request::files::lookup::names_folder;
 use crate::routing::Route;
 use base::path::Text;
 use config::LogLevel;
@@ -68,8 +68,8 @@ impl RuleSource for AskedOf<'_> {
         // Tests that need an open file open it like a file to send.
         let opened = || opener.open(PathWithLinks { root: &path, path: &path, links: Links::Follow }).ok();
         match test {
-            FileTest::Folder => is_folder(&self.context.generation, &path),
-            FileTest::File => opener.is_there(&path) && !is_folder(&self.context.generation, &path),
+            FileTest::Folder => names_folder(&self.context.generation, &path),
+            FileTest::File => opener.is_there(&path) && !names_folder(&self.context.generation, &path),
             FileTest::Size => opened().is_some_and(|it| it.kind.is_file() && it.size > 0),
             FileTest::Executable => {
                 opened().and_then(|it| it.file.metadata().ok()).is_some_and(|it| it.permissions().mode() & 0o111 != 0)

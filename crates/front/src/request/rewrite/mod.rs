@@ -37,7 +37,7 @@ use places::{file_of, lacks_slash, own_path, path_of, tidy};
 pub use ahead::{is_accessible, look_ahead};
 pub use asked::AskedOf;
 pub use explained::{ExplainedRequest, explain, with_conditions};
-pub use places::{document_root, parted};
+pub use places::{PartedName, document_root, parted};
 
 /// Characters escaped in a rewritten query. Patterns match the unescaped text.
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>');
@@ -143,7 +143,7 @@ async fn by_rules_of_folder(
     if is_folder_itself && !rules.options().allow_no_slash {
         return Ok(InFolder::Same);
     }
-    let (file, path_info) = context.generation.wait_for(|| Ok(parted(context, route))).await?;
+    let PartedName { file, path_info, is_folder } = context.generation.wait_for(|| Ok(parted(context, route))).await?;
     let is_subrequest = context.is_subrequest();
     let start = RuleInput { path: file.clone(), path_info, query: query.clone(), is_subrequest };
     let made = follow(context, head, route, rules, start).await?;
@@ -163,8 +163,7 @@ async fn by_rules_of_folder(
     }
     // An unchanged file is not processed again, and a folder without a trailing slash gets its redirect, as in httpd.
     let is_same = made.path == file;
-    let lacks_slash = || Ok(!rules.options().allow_no_slash && lacks_slash(context, route));
-    if is_same || context.generation.wait_for(lacks_slash).await? {
+    if is_same || is_folder && !rules.options().allow_no_slash && lacks_slash(route) {
         trace(context, route, 1, &format_args!("initial URL equal rewritten URL: {} [IGNORING REWRITE]", made.path));
         let own = Text::new(&route.path).0;
         return onward(head, &own, made.query.as_deref()).map(|head| InFolder::Here(Box::new(head)));

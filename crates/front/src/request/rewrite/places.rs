@@ -8,7 +8,6 @@ use std::path::{Component, Path, PathBuf};
 use http::StatusCode;
 
 use crate::base::refusal::Refusal;
-use crate::generation::View;
 use crate::request::context::RequestContext;
 use crate::request::files::lookup;
 use crate::routing::{Route, bytes};
@@ -52,16 +51,25 @@ pub fn document_root<'a>(context: &'a RequestContext, route: &'a Route) -> &'a P
     context.generation.config.document_root_of(route.host, &route.filename)
 }
 
-/// Splits the filename into script and PATH_INFO: after the existing file, or else after the first missing name.
-/// `/srv/www/wiki/Page/x` becomes `/srv/www/wiki/Page` and `/x` if `/srv/www/wiki` is empty.
-pub fn parted(context: &RequestContext, route: &Route) -> (String, String) {
+/// A filename, split into script and PATH_INFO.
+#[derive(Default)]
+pub struct PartedName {
+    pub file: String,
+    pub path_info: String,
+    /// Whether the whole filename is that of a folder.
+    pub is_folder: bool,
+}
+
+/// Splits the filename after the existing file, or else after the first missing name. `/srv/www/wiki/Page/x` becomes
+/// `/srv/www/wiki/Page` and `/x` if `/srv/www/wiki` is empty.
+pub fn parted(context: &RequestContext, route: &Route) -> PartedName {
     let whole = bytes(&route.filename);
-    let (there, rest) =
-        whole.split_at(lookup::existing_length(&context.generation, route.host, &route.filename).min(whole.len()));
-    let is_folder = is_folder(&context.generation, Path::new(OsStr::from_bytes(there)));
+    let (length, is_in_folder) = lookup::existing_part(&context.generation, route.host, &route.filename);
+    let (there, rest) = whole.split_at(length.min(whole.len()));
     let next = || rest.iter().skip(1).position(|byte| *byte == b'/').map_or(rest.len(), |at| at + 1);
-    let (file, path_info) = whole.split_at(there.len() + if is_folder { next() } else { 0 });
-    (Text::new(file).0, Text::new(path_info).0)
+    let (file, path_info) = whole.split_at(there.len() + if is_in_folder { next() } else { 0 });
+    let is_folder = is_in_folder && matches!(rest, b"" | b"/");
+    PartedName { file: Text::new(file).0, path_info: Text::new(path_info).0, is_folder }
 }
 
 /// The URL path for `made`, into which a folder's rules have rewritten `whole`, the route's file with PATH_INFO.
@@ -95,18 +103,11 @@ pub fn own_path(context: &RequestContext, route: &Route, made: &Rewritten, file:
     let (there, path_info) = bytes(file).split_at(lookup::existing_length(generation, route.host, file));
     let is_end = route.path.ends_with(path_info);
     let there = Path::new(OsStr::from_bytes(there));
-    (!is_end && generation.opener.is_there(there) && !is_folder(generation, there)).then(|| Text::bytes_in(&made.path))
+    (!is_end && generation.opener.is_there(there) && !lookup::names_folder(generation, there))
+        .then(|| Text::bytes_in(&made.path))
 }
 
-/// Whether the route leads to a folder and will be redirected to its path with a trailing slash.
-pub fn lacks_slash(context: &RequestContext, route: &Route) -> bool {
-    route.is_static()
-        && !route.path.ends_with(b"/")
-        && route.settings.response.directory_slash != Some(false)
-        && is_folder(&context.generation, &route.filename)
-}
-
-/// Whether the path is a folder, without opening it: opening a device could have side effects.
-pub fn is_folder(generation: &View, path: &Path) -> bool {
-    generation.opener.is_there(&path.join("."))
+/// Whether a folder's path will be redirected to that with a trailing slash.
+pub fn lacks_slash(route: &Route) -> bool {
+    route.is_static() && !route.path.ends_with(b"/") && route.settings.response.directory_slash != Some(false)
 }

@@ -27,5 +27,7 @@ mod rewrite_table;
 mod sections;
 /// `SetHandler`, and names without a handler.
 mod set_handler;
+/// Results of rewrite rules that are stored with a route.
+mod stored_rules;
 /// `VirtualDocumentRoot` and `VirtualScriptAlias`.
 mod virtual_folders;

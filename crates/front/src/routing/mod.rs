@@ -18,7 +18,7 @@ pub use explained::{route_of, with_branches};
 pub use key::{RouteKey, port as port_of};
 pub use moved::FoundFile;
 pub use once_read::{NotYet, once_read};
-pub use route::{Fields, Memo, Route, bytes};
+pub use route::{Fields, Memo, Route, StoredRewrite, bytes};
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -14,7 +14,7 @@ use crate::base::refusal::Refusal;
 use base::stamp::Stamp;
 use config::proxy::Passed;
 use config::response::redirect::RedirectResponse;
-use config::response::rewrite::ForcedByRule;
+use config::response::rewrite::{ForcedByRule, Rewritten, RuleInput};
 use config::{Handler, Htaccess, ServedName, Settings};
 
 /// The result of routing a request.
@@ -71,7 +71,7 @@ pub struct Route {
 
 pub type Fields = Vec<(HeaderName, HeaderValue)>;
 
-/// Facts about a route's file, valid as long as the route.
+/// Facts about a route and its file, valid as long as the route.
 #[derive(Debug, Default)]
 pub struct Memo {
     /// The route of the file itself, if its name is the whole path.
@@ -80,6 +80,17 @@ pub struct Memo {
     pub described: OnceCell<Fields>,
     /// `Last-Modified` and `ETag`, with the file state that they describe.
     pub validators: RefCell<Option<(Stamp, Fields)>>,
+    /// The last result of the host's rewrite rules, if it depends on its input alone.
+    pub rewritten_by_host: RefCell<Option<StoredRewrite>>,
+    /// As `rewritten_by_host`, for the rules of the folder.
+    pub rewritten_in_folder: RefCell<Option<StoredRewrite>>,
+}
+
+/// A result of rewrite rules, with their input.
+#[derive(Debug)]
+pub struct StoredRewrite {
+    pub start: RuleInput,
+    pub made: Rewritten,
 }
 
 impl Clone for Memo {

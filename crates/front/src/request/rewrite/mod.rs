@@ -6,6 +6,7 @@ mod ahead;
 mod asked;
 mod explained;
 mod places;
+mod stored;
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -243,6 +244,9 @@ async fn until_answered(
     start: RuleInput,
 ) -> Result<Rewritten, Refusal> {
     let trace_level = trace_level(context, route);
+    if let Some(made) = stored::recall(route, rules, &start).filter(|_| trace_level == 0) {
+        return Ok(made);
+    }
     let mut answers: Vec<(Question, RuleAnswer)> = Vec::new();
     for _ in 0..MAX_QUESTIONS {
         let source = AskedOf { context, head, route, answers: &answers, trace_level };
@@ -252,7 +256,10 @@ async fn until_answered(
         if context.finds_answer(head, route).await {
             continue;
         }
-        let Some(question) = made.question else { return Ok(made) };
+        let Some(question) = made.question else {
+            stored::store(route, rules, start, &made);
+            return Ok(made);
+        };
         let found = answer(context, head, route, &question).await;
         answers.push((question, found));
     }

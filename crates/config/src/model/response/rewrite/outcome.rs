@@ -7,7 +7,7 @@ use super::forced::ForcedByRule;
 use super::trace::TraceLine;
 
 /// Facts before the first rule.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuleInput {
     /// Path of the request; for rules of a folder the file name.
     pub path: String,
@@ -32,6 +32,8 @@ pub struct Rewritten {
     pub away: Option<RuleResponse>,
     /// Variables that were set, or unset (`None`).
     pub variables: BTreeMap<String, Option<String>>,
+    /// Whether the same rules may have another result for the same input.
+    pub varies: bool,
     /// Whether the limit of work was exceeded.
     pub too_much: bool,
     /// Headers of the request that conditions tested, for `Vary`.

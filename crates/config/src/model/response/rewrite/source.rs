@@ -49,6 +49,9 @@ pub trait TemplateSource {
     fn variable(&self, name: &str) -> String;
     /// `%{SSL:name}`
     fn tls(&self, name: &str) -> String;
+    /// Notes that the result depends on more than the rules and their input: on other facts of the request, files or
+    /// chance.
+    fn varies(&self);
     /// Accounts for work of this many bytes.
     fn spend(&self, bytes: usize);
     /// Records a step of the rules, see [`super::trace`].

@@ -36,6 +36,8 @@ pub struct RuleRun<'a, S> {
     /// The first question without an answer.
     question: RefCell<Option<Question>>,
     trace: Trace<'a>,
+    /// See [`TemplateSource::varies`].
+    varies: Cell<bool>,
     out: Rewritten,
     /// Text that patterns are matched against: the current path and path info, below the folder.
     subject: Rc<str>,
@@ -58,12 +60,19 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
             store: work::WorkStore::default(),
             question: RefCell::default(),
             trace,
+            varies: Cell::new(false),
             out: Rewritten { path, query, ..Rewritten::default() },
             subject: Rc::default(),
             redirect: (302, true),
         };
         state.subject = state.subject_of_path();
         state
+    }
+
+    /// Facts besides the input of the rules, on which the result then depends.
+    fn seen(&self) -> &'a S {
+        self.varies();
+        self.seen
     }
 
     fn folder(&self) -> Option<&'a str> {
@@ -122,7 +131,7 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
             if self.work.get() == 0 || self.question.borrow().is_some() {
                 return false;
             }
-            let holds = condition.holds(self.seen, self, groups, found);
+            let holds = condition.holds(self.seen(), self, groups, found);
             if !holds && !condition.or_next {
                 return false;
             }
@@ -153,6 +162,8 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
             }
         }
         for cookie in &flags.cookies {
+            // The time at which it expires depends on the time of the request.
+            self.varies();
             let line = cookie.text(self, found).as_deref().and_then(cookie::line);
             let Some(line) = line.filter(|line| self.store.has_room(line.len())) else { continue };
             self.note(5, format_args!("setting cookie '{line}'"));
@@ -197,12 +208,21 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
         if flags.redirect.is_some() {
             self.qualify();
             self.note(2, format_args!("explicitly forcing redirect with {}", self.out.path));
-        } else if let Some(own) = self.out.path.strip_prefix(&self.seen.origin()).filter(|rest| rest.starts_with('/')) {
+        } else if let Some(own) = self.reduced() {
             self.note(3, format_args!("reduce {} -> {own}", self.out.path));
-            self.out.path = own.to_owned();
+            self.out.path = own;
             self.out.names_folder &= self.place.options().legacy_prefix_doc_root;
         }
         self.out.pass_through |= flags.pass_through;
+    }
+
+    /// The path of a URL of this server.
+    fn reduced(&self) -> Option<String> {
+        if !is_absolute(&self.out.path) {
+            return None;
+        }
+        let own = self.out.path.strip_prefix(&self.seen().origin())?;
+        own.starts_with('/').then(|| own.to_owned())
     }
 
     /// `P`: the path is the URL of a backend.
@@ -228,7 +248,7 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
             _ => &self.out.path,
         };
         let slash = if path.starts_with('/') { "" } else { "/" };
-        self.out.path = format!("{}{slash}{path}", self.seen.origin());
+        self.out.path = format!("{}{slash}{path}", self.seen().origin());
     }
 
     /// Splits a substitution into path and query.
@@ -291,6 +311,7 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
         } else if !self.out.changed && self.out.away.is_none() {
             self.note(1, format_args!("pass through {}", self.out.path));
         }
+        self.out.varies = self.varies.get() || self.out.too_much;
         self.out.question = self.question.take();
         self.out.trace = self.trace.into_lines();
         self.out
@@ -303,7 +324,7 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
         match (&self.place.base, rest) {
             (Some(base), Some(rest)) => format!("{base}{rest}{}", self.path_info),
             _ => {
-                let root = self.seen.known(RuleVariable::DocumentRoot);
+                let root = self.seen().known(RuleVariable::DocumentRoot);
                 let below = self.out.path.strip_prefix(root.as_str()).filter(|below| below.starts_with('/'));
                 format!("{}{}", below.unwrap_or(&self.out.path), self.path_info)
             }
@@ -318,21 +339,25 @@ impl<S: RuleSource> TemplateSource for RuleRun<'_, S> {
             RuleVariable::RequestFilename => self.out.path.clone(),
             RuleVariable::PathInfo => self.path_info.clone(),
             RuleVariable::IsSubreq => self.is_subrequest.to_string(),
-            known => self.seen.known(known),
+            known => self.seen().known(known),
         }
     }
 
     fn header(&self, name: &str) -> String {
-        self.seen.header(name)
+        self.seen().header(name)
     }
 
     fn variable(&self, name: &str) -> String {
         let set = self.out.variables.get(name);
-        set.map_or_else(|| self.seen.variable(name), Clone::clone).unwrap_or_default()
+        set.map_or_else(|| self.seen().variable(name), Clone::clone).unwrap_or_default()
     }
 
     fn tls(&self, name: &str) -> String {
-        self.seen.tls(name)
+        self.seen().tls(name)
+    }
+
+    fn varies(&self) {
+        self.varies.set(true);
     }
 
     fn spend(&self, bytes: usize) {
@@ -352,7 +377,7 @@ impl<S: RuleSource> TemplateSource for RuleRun<'_, S> {
         if self.is_subrequest && matches!(question, Question::LookAhead(_)) {
             return Some(RuleAnswer::LookedUp(Box::default()));
         }
-        let answer = self.seen.answer(&question);
+        let answer = self.seen().answer(&question);
         if answer.is_none() {
             self.question.borrow_mut().get_or_insert(question);
         }

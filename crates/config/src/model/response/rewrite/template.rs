@@ -190,6 +190,9 @@ impl Piece {
 }
 
 fn look(map: &Map, key: &str, fill: &dyn TemplateSource) -> Option<String> {
+    if let Map::Random(_) = map {
+        fill.varies();
+    }
     let Map::Asked(source) = map else { return map.look(key) };
     match fill.answer(Question::Value(source.clone(), key.to_owned()))? {
         RuleAnswer::Value(value) => value,
@@ -313,6 +316,7 @@ mod tests {
         fn tls(&self, name: &str) -> String {
             format!("({name})")
         }
+        fn varies(&self) {}
         fn spend(&self, _: usize) {}
         fn note(&self, _: u8, _: std::fmt::Arguments<'_>) {}
         fn answer(&self, question: Question) -> Option<RuleAnswer> {

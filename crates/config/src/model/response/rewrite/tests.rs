@@ -124,6 +124,27 @@ fn rules_of_a_host_rewrite_paths() {
 }
 
 #[test]
+fn a_result_varies_if_rules_use_more_than_path_and_query() {
+    for (rules, expected) in [
+        ("rule ^/(.*)$ /b/$1?q=%{QUERY_STRING} [E=x:$1]", false),
+        ("rule ^/nothing /b/%{HTTP:User-Agent}", false),
+        ("rule ^/a /b/%{HTTP:User-Agent}", true),
+        ("rule ^/a /b/%{ENV:robot}", true),
+        ("rule ^/a /b/%{REQUEST_METHOD}", true),
+        ("rule ^/a http://example.org/b", true),
+        ("rule ^/a - [CO=seen:yes:example.org:1]", true),
+        ("if %{QUERY_STRING} none\nrule ^/a /b", true),
+    ] {
+        assert_eq!(of_host(rules, "/a?q").varies, expected, "{rules}");
+    }
+    let map = Map::parse("rnd:x", |_| Ok("a one|two".to_owned())).expect("a map");
+    let maps = Maps::default().with("any", map);
+    let rule = Rule::parse(".", "/${any:a}", "", &maps, &mut Budget::of_the_administrator()).expect("a rule");
+    let rewrite = Rewrite { rules: vec![Arc::new(rule)], ..Rewrite::default() };
+    assert!(run(&rewrite, RuleInput { path: "/a".to_owned(), ..RuleInput::default() }, &Browser).varies);
+}
+
+#[test]
 fn rules_redirect_clients() {
     for (rules, target, expected) in [
         ("rule ^/a$ /b\\%20c?x=1&y=%{REQUEST_METHOD} [R]", "/a", "302 http://example.org/b%2520c?x=1&y=GET"),

@@ -39,15 +39,23 @@ impl Attribute {
     }
 }
 
-/// The variables of one request. Copies share their memory until one of them changes: the parts of a page inherit its
-/// variables, and seldom change one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variables(Arc<BTreeMap<String, String>>);
+/// The variables of one request; `None`: there are none, and no memory is allocated. Copies share their memory until one
+/// of them changes: the parts of a page inherit its variables, and seldom change one.
+#[derive(Debug, Clone, Default)]
+pub struct Variables(Option<Arc<BTreeMap<String, String>>>);
+
+impl PartialEq for Variables {
+    fn eq(&self, other: &Variables) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Variables {}
 
 impl Variables {
     /// `None`: unset, which differs from empty.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.0.as_ref()?.get(name).map(String::as_str)
     }
 
     /// `None` unsets the variable.
@@ -55,7 +63,7 @@ impl Variables {
         if self.get(name) == value.as_deref() {
             return;
         }
-        let own = Arc::make_mut(&mut self.0);
+        let own = Arc::make_mut(self.0.get_or_insert_default());
         match value {
             Some(value) => drop(own.insert(name.to_owned(), value)),
             None => drop(own.remove(name)),
@@ -69,12 +77,12 @@ impl Variables {
 
     /// Sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0.iter().flat_map(|all| all.iter()).map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Unset variables are not stored.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.as_ref().is_none_or(|all| all.is_empty())
     }
 
     /// Variables that were set or unset (`None`) relative to `before`.
@@ -88,6 +96,6 @@ impl Variables {
     /// A copy with `REDIRECT_` before each name, for an internal redirection.
     pub fn redirected(&self) -> Variables {
         let renamed = self.iter().map(|(name, value)| (format!("REDIRECT_{name}"), value.to_owned()));
-        Variables(Arc::new(renamed.collect()))
+        Variables(Some(Arc::new(renamed.collect())))
     }
 }

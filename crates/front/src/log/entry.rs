@@ -13,7 +13,6 @@ use wire::reply::{LogKind, RequestEnd};
 use crate::base::address::Address;
 use crate::base::changed_headers::ChangedHeaders;
 use config::Host;
-use config::response::variables::Variables;
 
 /// State of the connection after the response: `%X`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +76,7 @@ pub struct Entry<'a> {
     /// Looks up variables of mod_ssl.
     pub tls: &'a dyn Fn(&str) -> Option<String>,
     /// Variables set by the configuration and the cache.
-    pub variables: &'a Variables,
+    pub variables: &'a dyn Fn(&str) -> Option<String>,
     /// Notes of `Header note`.
     pub notes: &'a BTreeMap<String, String>,
     /// Result of the routing, once known.

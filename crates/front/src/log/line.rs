@@ -67,11 +67,14 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
                 entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
             // Variables that no worker received, such as the cache's, are known only to the front.
             let ours = || match kind {
-                LogKind::Env => entry.variables.get(name).map(str::as_bytes),
-                LogKind::Note => entry.notes.get(name).map(String::as_bytes),
+                LogKind::Env => (entry.variables)(name),
+                LogKind::Note => entry.notes.get(name).cloned(),
                 _ => None,
             };
-            escape_or_dash(out, value_of_worker.map(|(_, _, value)| &value[..]).or_else(ours));
+            match value_of_worker {
+                Some((_, _, value)) => escape_or_dash(out, Some(value)),
+                None => escape_or_dash(out, ours().as_ref().map(String::as_bytes)),
+            }
         }
         LogItem::User => match entry.reported(LogKind::User).or(entry.user.map(str::as_bytes)) {
             Some(b"") => out.extend_from_slice(b"\"\""),

@@ -115,7 +115,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, content: Conten
     let absolute = uri.authority().map(|_| uri.to_string());
     let written = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
     let sent = target::as_sent(&context.head).or(written.map(str::as_bytes));
-    let variables = variables::encode(&context.variables());
+    let variables = variables::encode(context);
     let forced = route.forced.as_ref().map(|by| by.encode()).unwrap_or_default();
     let certificate = certificate(context).encode();
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;

@@ -99,7 +99,7 @@ impl RequestContext {
             earlier: self.served,
             is_secure: self.is_secure(),
             tls: &|name| self.tls_variable(name),
-            variables: &self.variables(),
+            variables: &|name| self.variables().get(name).map(str::to_owned),
             notes: &self.answered.notes.borrow(),
             place: route.as_ref().map(|route| RoutedPath {
                 path: &route.path,

@@ -28,31 +28,46 @@ use config::{Scope, Settings, work};
 pub struct Environment {
     /// The variables that the configuration sets for the request, and the cache's result.
     current: Variables,
+    /// Whether `current` lacks the request's `UNIQUE_ID`: it is added when the variables are read, and most requests
+    /// for files end before that.
+    lacks_id: bool,
     /// The inputs from which `current` was computed; `None`: `current` must be computed again.
     basis: Option<Basis>,
     /// The variables from before an internal redirect to an error document or action.
     inherited: Variables,
 }
 
+impl Environment {
+    fn set(&mut self, name: &str, value: Option<String>) {
+        self.lacks_id &= name != UNIQUE_ID;
+        self.current.set(name, value);
+    }
+}
+
 impl RequestContext {
     pub fn variables(&self) -> Ref<'_, Variables> {
+        if self.environment.borrow().lacks_id {
+            let id = self.unique_id();
+            self.environment.borrow_mut().set(UNIQUE_ID, Some(id));
+        }
         Ref::map(self.environment.borrow(), |environment| &environment.current)
     }
 
     pub fn has_variable(&self, name: &str) -> bool {
-        self.environment.borrow().current.get(name).is_some()
+        let environment = self.environment.borrow();
+        environment.current.get(name).is_some() || environment.lacks_id && name == UNIQUE_ID
     }
 
     /// Sets a variable until the variables are computed again.
     pub fn set_variable(&self, name: &str, value: &str) {
-        self.environment.borrow_mut().current.set(name, Some(value.to_owned()));
+        self.environment.borrow_mut().set(name, Some(value.to_owned()));
     }
 
     /// Sets or removes a variable, also when the variables are computed again.
     pub fn change_variable(&self, name: &str, value: Option<String>) {
         let mut environment = self.environment.borrow_mut();
         environment.inherited.set(name, value.clone());
-        environment.current.set(name, value);
+        environment.set(name, value);
     }
 
     /// Whether the request inherits variables, as an error document does.
@@ -68,7 +83,7 @@ impl RequestContext {
     /// Makes the initial variables the current ones, without rules.
     pub fn take_over_variables(&self) {
         let mut environment = self.environment.borrow_mut();
-        environment.current = environment.inherited.clone();
+        (environment.current, environment.lacks_id) = (environment.inherited.clone(), false);
     }
 
     /// Changes one of the initial variables; `None` removes it.
@@ -157,11 +172,8 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
         apply(context, head, route, &rules.set_env_if, &mut variables);
     }
     // As in httpd, SetEnv and UnsetEnv may change the identity that programs see, and SetEnvIf does not know it.
-    if rules.env.iter().rev().find(|(name, _)| name == UNIQUE_ID).is_none_or(|(_, value)| value.is_some()) {
-        variables.set(UNIQUE_ID, Some(context.unique_id()));
-    } else {
-        variables.set(UNIQUE_ID, None);
-    }
+    variables.set(UNIQUE_ID, None);
+    let lacks_id = !rules.env.iter().any(|(name, _)| name == UNIQUE_ID);
     if rules.has_variables() {
         variables.set_all(&rules.env);
     }
@@ -170,7 +182,8 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     }
     secure(context, route, &mut variables);
     add_user(context, &mut variables);
-    context.environment.borrow_mut().current = variables;
+    let mut environment = context.environment.borrow_mut();
+    (environment.current, environment.lacks_id) = (variables, lacks_id);
 }
 
 /// Sets the variables about the user who was authenticated: `AUTHENTICATE_` and the name of a column, as in httpd.
@@ -325,11 +338,14 @@ pub fn add_encoded(variables: &mut Variables, encoded: &[u8]) {
     }
 }
 
-/// Encodes variables for a worker: `NAME=value`, each followed by a zero byte.
-pub fn encode(variables: &Variables) -> Vec<u8> {
-    let length = variables.iter().map(|(name, value)| name.len() + value.len() + "=\0".len()).sum();
+/// The request's variables for a worker: `NAME=value`, each followed by a zero byte.
+pub fn encode(context: &RequestContext) -> Vec<u8> {
+    let environment = context.environment.borrow();
+    let id = environment.lacks_id.then(|| context.unique_id());
+    let all = || environment.current.iter().chain(id.as_deref().map(|id| (UNIQUE_ID, id)));
+    let length = all().map(|(name, value)| name.len() + value.len() + "=\0".len()).sum();
     let mut bytes = Vec::with_capacity(length);
-    for (name, value) in variables.iter() {
+    for (name, value) in all() {
         for part in [name, "=", value] {
             // A configured value may contain zero bytes, which would end the variable early.
             part.as_bytes().split(|byte| *byte == 0).for_each(|piece| bytes.extend_from_slice(piece));

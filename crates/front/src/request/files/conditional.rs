@@ -39,6 +39,11 @@ impl Validators {
         Validators { etag, ..usual }
     }
 
+    /// The validators of `file`, whose entity tag is known.
+    pub fn known(file: &OpenedFile, etag: &str) -> Validators {
+        Validators { etag: etag.to_owned(), modified: in_seconds(file.modified) }
+    }
+
     /// The validators of a precompressed variant: the coding in its tag distinguishes it from the original of the same
     /// time and size.
     pub fn of_coding(mut self, coding: Option<Coding>) -> Validators {
@@ -67,7 +72,7 @@ impl Validators {
         Validators {
             // Formatting 128-bit numbers is slow; 64 bits suffice for half a million years.
             etag: format!("\"{size:x}-{:x}\"", since.as_micros() as u64),
-            modified: UNIX_EPOCH + Duration::from_secs(since.as_secs()),
+            modified: in_seconds(modified),
         }
     }
 
@@ -107,6 +112,12 @@ impl Validators {
             Compare::Weak => tag.strip_prefix("W/").unwrap_or(tag) == self.etag,
         })
     }
+}
+
+/// A time in whole seconds; none before 1970.
+fn in_seconds(time: SystemTime) -> SystemTime {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    UNIX_EPOCH + Duration::from_secs(since.as_secs())
 }
 
 #[derive(Clone, Copy)]

@@ -62,7 +62,7 @@ pub async fn send(
         true => FileVariant { opened, coding: None },
         false => precompressed::choose(context, route, opened, head, &described).await?,
     };
-    let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
+    let validators = known_validators(route, &opened).of_coding(coding);
     let validators = validators.among(context.variants());
     let OpenedFile { file, size, stamp, .. } = opened;
     let mut response = match validators.judge(&head.headers) {
@@ -135,6 +135,16 @@ fn empty(status: StatusCode) -> Response<BodySource> {
     let mut response = Response::new(BodySource::Empty);
     *response.status_mut() = status;
     response
+}
+
+/// The validators of a file. The entity tag is that of the route's memo, if the file is in the same state.
+fn known_validators(route: &Route, opened: &OpenedFile) -> Validators {
+    let memo = route.memo.validators.borrow();
+    let known = memo.as_ref().filter(|(stamp, _)| *stamp == opened.stamp).map(|(_, fields)| fields);
+    match known.and_then(|fields| fields.iter().find(|(name, _)| *name == ETAG)?.1.to_str().ok()) {
+        Some(etag) => Validators::known(opened, etag),
+        None => Validators::of(opened, route.settings.response.file_etag),
+    }
 }
 
 /// The validators as header fields, formatted once per state of a file in the route's memo.

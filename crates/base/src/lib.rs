@@ -19,6 +19,9 @@ pub mod method;
 // Caches of bounded size.
 pub mod cache;
 
+// Numbers that spread events.
+pub mod drawn;
+
 // Whether a file has changed.
 pub mod stamp;
 

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use base::drawn::request_limit;
+
 /// Counts a worker's requests down to its end.
 #[derive(Debug)]
 pub struct RequestLimit {
@@ -11,12 +13,7 @@ pub struct RequestLimit {
 impl RequestLimit {
     /// Draws the limit of this worker, so that workers born together do not exit together. 0: no limit.
     pub fn draw(range: &RangeInclusive<u64>) -> RequestLimit {
-        let (least, most) = (*range.start(), *range.end());
-        if most == 0 {
-            return RequestLimit { left: None };
-        }
-        let span = most.saturating_sub(least) + 1;
-        RequestLimit { left: Some(least.max(1) + random() % span) }
+        RequestLimit { left: request_limit(range) }
     }
 
     /// Counts one request; true when it is the last one.
@@ -25,14 +22,6 @@ impl RequestLimit {
         *left = left.saturating_sub(1);
         *left == 0
     }
-}
-
-/// The hasher's keys are random per process and differ per call: enough to spread ends.
-fn random() -> u64 {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    let mut hasher = RandomState::new().build_hasher();
-    hasher.write_u32(std::process::id());
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub use model::perl::phases::{self, Phase, Phases};
 pub use model::pools;
 pub use model::response::lookup::virtual_folders::ServedName;
 pub use model::server::{
-    AdminAddress, HistorySetting, Listen, LogTarget, Pages, PerlSwitches, PoolSettings, RecordedFailures,
+    AdminAddress, HistorySetting, Listen, LogTarget, Pages, PerlSwitches, PoolSettings, PsgiMode, RecordedFailures,
     RequestLimits, Timeouts,
 };
 pub use model::settings::{PartialSettings, Section, Settings};

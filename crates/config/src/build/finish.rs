@@ -7,6 +7,7 @@ use wire::control::PoolNumber;
 
 use super::{client_certificates, connections, handlers, logs, managed, no_code, proxies, satisfy, shadow, unusable};
 use crate::draft::Draft;
+use crate::model::budget::ReforkWhen;
 use crate::model::config::Config;
 use crate::model::host::Host;
 use crate::model::perl::api::PerlGeneration;
@@ -134,6 +135,13 @@ impl Draft {
     fn adjust_pools(&mut self) {
         for number in self.config.perl_pool_numbers() {
             let pool = self.config.pool_mut(number);
+            if pool.is_event() {
+                // The number of workers is fixed: a worker has many requests, and their number says nothing about load.
+                let workers = pool.start.min(pool.max_clients);
+                (pool.start, pool.max_clients, pool.min_spare, pool.max_spare) = (workers, workers, workers, workers);
+                (pool.auto, pool.refork) = (false, ReforkWhen::Off);
+                continue;
+            }
             let PoolSettings { start, max_spare, min_spare, max_clients, .. } = *pool;
             pool.max_spare = max_spare.max(min_spare);
             pool.start = start.min(max_clients);

@@ -99,6 +99,27 @@ pub struct PoolSettings {
     pub worker: WorkerLimits,
     /// `Refork`
     pub refork: ReforkWhen,
+    /// `PsgiMode`
+    pub mode: PsgiMode,
+    /// `EventConnections`: maximum number of open requests and connections of each worker of an event pool.
+    pub event_connections: u32,
+}
+
+/// `PsgiMode`: how the workers of a pool run their PSGI applications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PsgiMode {
+    /// One request at a time.
+    #[default]
+    Blocking,
+    /// An event loop, with many requests at a time.
+    Event,
+}
+
+impl PoolSettings {
+    /// Whether the workers run an event loop.
+    pub fn is_event(&self) -> bool {
+        self.mode == PsgiMode::Event
+    }
 }
 
 impl Default for PoolSettings {
@@ -117,6 +138,8 @@ impl Default for PoolSettings {
             budget: MemoryBudget::Auto,
             worker: WorkerLimits::default(),
             refork: ReforkWhen::Off,
+            mode: PsgiMode::Blocking,
+            event_connections: 0,
         }
     }
 }

@@ -106,6 +106,8 @@ settings! {
     request_timeout_grace: Option<Duration> => Duration, replace;
     /// `QueueTimeout`
     queue_timeout: Option<Duration> => Duration, replace;
+    /// `EventIdleTimeout`; zero is unlimited.
+    event_idle_timeout: Option<Duration> => Duration, replace;
     /// Settings of responses: redirections, headers, types and so on.
     response: ResponseRules => ResponseRules, ResponseRules::merge;
     /// Access control.

@@ -17,17 +17,18 @@ use tokio::task::spawn_local;
 use tokio::time::{Instant, timeout};
 
 use crate::body::{BackendBody, IncomingBody};
-use crate::connect::connect;
+use crate::connect::{Socket, connect, to_worker};
 use crate::expectation::Expectation;
 use crate::failure::BackendFailure;
 use crate::http2::{self, Http2Failure};
 use crate::idle::{Idle, Link, Sender};
-use crate::key::{BackendHandshake, Key};
+use crate::key::{BackendHandshake, Key, Place};
 use crate::metered::{Allowance, MeteredSocket};
 use crate::names::Names;
 use crate::tunnel::{self, TunnelStream};
 use crate::upload::{BodyStream, ProxiedBody};
 use crate::waits::{Progress, Waits};
+use crate::worker::EventWorker;
 
 /// Time without requests after a connection could not be made; httpd's.
 const USUAL_RETRY: Duration = Duration::from_secs(60);
@@ -77,6 +78,18 @@ impl BackendResponse {
     }
 }
 
+/// What a request is sent to.
+struct Target<'a> {
+    key: Key,
+    parameters: &'a BackendParameters,
+    /// The worker, if it is no backend.
+    worker: Option<&'a dyn EventWorker>,
+}
+
+/// Time for which an idle connection to a worker is open: shorter than the worker's own limit, because a request that
+/// meets the worker's end of a connection may be lost.
+const WORKER_TTL: Duration = Duration::from_secs(15);
+
 /// A request that could not be sent.
 struct Unsent {
     failure: BackendFailure,
@@ -100,10 +113,33 @@ impl Backends {
         waits: Waits,
         outgoing: &mut BackendRequest,
     ) -> Result<BackendResponse, BackendFailure> {
-        let progress = Progress::begin();
         let is_http2 = to.url.scheme.is_http2();
-        let key = Key { address: to.url.address.clone(), tls: outgoing.tls.clone(), is_http2 };
-        let (mut link, mut was_idle) = self.link(to, &key, waits).await?;
+        let key = Key { place: Place::Backend(to.url.address.clone()), tls: outgoing.tls.clone(), is_http2 };
+        self.send_over(&Target { key, parameters: &to.parameters, worker: None }, waits, outgoing).await
+    }
+
+    /// Sends a request to a worker of this server, as [`Backends::send`] does to a backend.
+    pub async fn send_to_worker(
+        &self,
+        worker: &dyn EventWorker,
+        waits: Waits,
+        outgoing: &mut BackendRequest,
+    ) -> Result<BackendResponse, BackendFailure> {
+        let parameters =
+            BackendParameters { retry: Some(Duration::ZERO), ttl: Some(WORKER_TTL), ..BackendParameters::default() };
+        let key = Key { place: Place::Worker(worker.serial()), tls: None, is_http2: false };
+        self.send_over(&Target { key, parameters: &parameters, worker: Some(worker) }, waits, outgoing).await
+    }
+
+    async fn send_over(
+        &self,
+        to: &Target<'_>,
+        waits: Waits,
+        outgoing: &mut BackendRequest,
+    ) -> Result<BackendResponse, BackendFailure> {
+        let progress = Progress::begin();
+        let is_http2 = to.key.is_http2;
+        let (mut link, mut was_idle) = self.link(to, waits).await?;
         let mut head = outgoing.head.clone();
         let has_body = outgoing.body.is_some();
         if !is_http2 {
@@ -129,13 +165,13 @@ impl Backends {
                 Ok(response) => {
                     let is_unsent = expected.is_some_and(|expected| expected.is_answered());
                     let reuse = !outgoing.once && !to.parameters.disable_reuse && !is_unsent;
-                    let (idle, ttl) = (self.idle.clone(), to.parameters.ttl);
+                    let (idle, key, ttl) = (self.idle.clone(), to.key.clone(), to.parameters.ttl);
                     let at_end = Box::new(move || {
                         if reuse {
                             spawn_local(keep(idle, key, link, ttl, waits.piece));
                         }
                     });
-                    let response = response.map(|incoming| BackendBody::new(incoming, waits.piece, at_end));
+                    let response = response.map(|incoming| BackendBody::new(incoming, waits.body, at_end));
                     return Ok(BackendResponse::Response(response));
                 }
                 Err(unsent) => unsent,
@@ -151,7 +187,7 @@ impl Backends {
                 _ => return Err(unsent.failure),
             };
             // The second attempt uses a new connection.
-            (link, was_idle) = match self.connect(&to.parameters, &key, waits).await {
+            (link, was_idle) = match self.connect(to, waits).await {
                 Ok(link) => (link, false),
                 Err(failure) => {
                     outgoing.body = body.into_source();
@@ -162,27 +198,31 @@ impl Backends {
     }
 
     /// A connection to the backend, and whether it had been idle.
-    async fn link(&self, to: &Passed, key: &Key, waits: Waits) -> Result<(Link, bool), BackendFailure> {
-        match self.idle.take(key) {
+    async fn link(&self, to: &Target<'_>, waits: Waits) -> Result<(Link, bool), BackendFailure> {
+        match self.idle.take(&to.key) {
             Some(link) => Ok((link, true)),
-            None => Ok((self.connect(&to.parameters, key, waits).await?, false)),
+            None => Ok((self.connect(to, waits).await?, false)),
         }
     }
 
     /// Makes a connection and closes it.
     pub async fn try_connection(&self, to: &Passed, waits: Waits) -> Result<(), BackendFailure> {
-        let key = Key { address: to.url.address.clone(), tls: None, is_http2: false };
+        let key = Key { place: Place::Backend(to.url.address.clone()), tls: None, is_http2: false };
         connect(&key, &self.names, &to.parameters.blocked, waits.connect).await.map(drop)
     }
 
     /// Makes a connection for bytes of any protocol.
     pub async fn open(&self, to: &Passed, waits: Waits) -> Result<TunnelStream, BackendFailure> {
-        let key = Key { address: to.url.address.clone(), tls: None, is_http2: false };
+        let key = Key { place: Place::Backend(to.url.address.clone()), tls: None, is_http2: false };
         let socket = connect(&key, &self.names, &to.parameters.blocked, waits.connect).await?;
         Ok(Box::pin(socket))
     }
 
-    async fn connect(&self, parameters: &BackendParameters, key: &Key, waits: Waits) -> Result<Link, BackendFailure> {
+    async fn connect(&self, to: &Target<'_>, waits: Waits) -> Result<Link, BackendFailure> {
+        let Target { key, parameters, worker } = to;
+        if let Some(worker) = worker {
+            return self.begin(to_worker(*worker)?, key).await;
+        }
         let retry = parameters.retry.unwrap_or(USUAL_RETRY);
         let until = self.down.borrow().get(key).copied().filter(|_| !retry.is_zero());
         if let Some(left) = until.map(|until| until - Instant::now()).filter(|left| !left.is_zero()) {
@@ -198,7 +238,11 @@ impl Backends {
             }
         };
         self.down.borrow_mut().remove(key);
+        self.begin(socket, key).await
+    }
 
+    /// Begins HTTP on a connection.
+    async fn begin(&self, socket: Socket, key: &Key) -> Result<Link, BackendFailure> {
         let allowance = Allowance::default();
         let metered = MeteredSocket { socket, allowance: allowance.clone() };
         allowance.begin();
@@ -349,10 +393,12 @@ mod tests {
             let port = listener.local_addr().expect("our own socket").port();
             let url = BackendUrl::parse(&format!("http://127.0.0.1:{port}")).expect("a URL");
             let to = Passed { url, parameters: Arc::default(), at: At::default() };
-            let waits = Waits { connect: Duration::from_secs(10), piece: Duration::from_secs(10) };
+            let ten = Duration::from_secs(10);
+            let waits = Waits { connect: ten, piece: ten, body: ten };
             let backends = Backends::default();
-            let key = Key { address: to.url.address.clone(), tls: None, is_http2: false };
-            let mut link = backends.connect(&to.parameters, &key, waits).await.expect("a connection");
+            let key = Key { place: Place::Backend(to.url.address.clone()), tls: None, is_http2: false };
+            let target = Target { key: key.clone(), parameters: &to.parameters, worker: None };
+            let mut link = backends.connect(&target, waits).await.expect("a connection");
             assert!(link.sender.ready().await, "an open connection");
             // The connection ends after it was chosen, and before it has sent a byte.
             link.task.abort();

@@ -15,8 +15,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::failure::BackendFailure;
-use crate::key::{BackendHandshake, Key};
+use crate::key::{BackendHandshake, Key, Place};
 use crate::names::Names;
+use crate::worker::EventWorker;
 
 /// A connection to a backend.
 pub(crate) enum Socket {
@@ -37,7 +38,10 @@ pub(crate) async fn connect(
     wait: Duration,
 ) -> Result<Socket, BackendFailure> {
     let connecting = async {
-        let connected = match &to.address {
+        let Place::Backend(address) = &to.place else {
+            return Err(BackendFailure::Unreachable(io::ErrorKind::Unsupported.into()));
+        };
+        let connected = match address {
             BackendAddress::Tcp(host, port) => match names.addresses(host, *port).await {
                 Ok(addresses) => match addresses.iter().find(|address| is_blocked(address.ip(), blocked)) {
                     Some(address) => return Err(BackendFailure::Blocked(address.ip())),
@@ -61,6 +65,12 @@ pub(crate) async fn connect(
             Err(BackendFailure::Unreachable(io::Error::new(io::ErrorKind::TimedOut, why)))
         }
     }
+}
+
+/// A new connection to a worker of this server.
+pub(crate) fn to_worker(worker: &dyn EventWorker) -> Result<Socket, BackendFailure> {
+    let connected = worker.connect().and_then(UnixStream::from_std);
+    connected.map(Socket::Unix).map_err(BackendFailure::Unreachable)
 }
 
 /// Whether an address is a blocked one, or stands for one of this machine's that is.

@@ -10,10 +10,18 @@ use rustls::pki_types::ServerName;
 /// Address and TLS settings, which are equal for connections that can replace each other.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
-    pub address: BackendAddress,
+    pub place: Place,
     pub tls: Option<BackendHandshake>,
     /// Whether the connection carries HTTP/2.
     pub is_http2: bool,
+}
+
+/// Where the connections lead.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    Backend(BackendAddress),
+    /// A worker of this server, by its serial number.
+    Worker(u64),
 }
 
 /// TLS of a connection to a backend.

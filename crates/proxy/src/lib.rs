@@ -27,6 +27,7 @@ mod names;
 pub mod tunnel;
 mod upload;
 mod waits;
+mod worker;
 
 pub use backends::{BackendRequest, BackendResponse, Backends};
 pub use body::BackendBody;
@@ -36,3 +37,4 @@ pub use key::BackendHandshake;
 pub use tunnel::TunnelStream;
 pub use upload::{BodyStream, ProxiedBody};
 pub use waits::Waits;
+pub use worker::EventWorker;

@@ -13,8 +13,10 @@ use tokio::time::{Instant, timeout_at};
 pub struct Waits {
     /// Limit for a connection attempt.
     pub connect: Duration,
-    /// Limit for the backend to accept the next piece of the request, or to send the next piece of the response.
+    /// Limit for the backend to accept the next piece of the request, or to send the head of the response.
     pub piece: Duration,
+    /// Limit for the backend to send the next piece of the response's body.
+    pub body: Duration,
 }
 
 /// When a request last made progress; `None` while the front waits for the client, whose delay is not the backend's.

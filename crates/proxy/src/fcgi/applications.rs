@@ -20,7 +20,7 @@ use super::exchange::Exchange;
 use super::failure::FastcgiFailure;
 use crate::connect::{Socket, connect};
 use crate::failure::BackendFailure;
-use crate::key::Key;
+use crate::key::{Key, Place};
 use crate::names::Names;
 use crate::upload::BodyStream;
 use crate::waits::Waits;
@@ -133,7 +133,7 @@ impl Applications {
             return Err(FastcgiFailure::Down(left));
         }
         match connect(
-            &Key { address: address.clone(), tls: None, is_http2: false },
+            &Key { place: Place::Backend(address.clone()), tls: None, is_http2: false },
             &self.names,
             &to.parameters.blocked,
             waits.connect,

@@ -53,7 +53,7 @@ async fn one(services: Rc<Services>, generation: Arc<Generation>, balancer: usiz
     let Some(member) = balancer.members.get(member) else { return };
     let Some(rules) = &member.check else { return };
     let piece = member.parameters.timeout.unwrap_or(generation.config.timeouts.client);
-    let waits = Waits { piece, connect: member.parameters.connection_timeout.unwrap_or(piece) };
+    let waits = Waits { piece, body: piece, connect: member.parameters.connection_timeout.unwrap_or(piece) };
     let result = match handshake(&generation, balancer, member) {
         Ok(tls) => check(&services.backends, member, rules, CheckConnection { waits, tls }).await,
         Err(why) => Err(why),

@@ -15,7 +15,7 @@ pub fn waits(context: &RequestContext, route: &Route, to: &Passed) -> Waits {
     let of_host = || context.generation.config.timeout_of(route.host);
     let usual = route.settings.proxy.timeout.unwrap_or_else(of_host);
     let piece = to.parameters.timeout.unwrap_or(usual);
-    Waits { piece, connect: to.parameters.connection_timeout.unwrap_or(piece) }
+    Waits { piece, body: piece, connect: to.parameters.connection_timeout.unwrap_or(piece) }
 }
 
 /// This server's page in place of the backend's. A 401 retains the challenge, without which no browser opens a password

@@ -156,6 +156,12 @@ void apache_head_start(int status);
 void apache_head_add(const char *name, size_t name_length, const char *value, size_t value_length);
 
 /* Registers the bootstrap functions of this crate's packages; the argument is a PerlInterpreter. */
+/* The port of a worker with an event loop. `add` gets the descriptor of each new stream; it must not croak. The result
+ * of cameleer_event_orders is 1 if the worker must leave. */
+int cameleer_event_descriptor(void);
+int cameleer_event_orders(void (*add)(void *into, int stream), void *into);
+void cameleer_event_ready(void);
+
 void apache_xs_init(void *interpreter);
 
 #endif

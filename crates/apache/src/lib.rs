@@ -55,6 +55,10 @@ pub use worker_api::*;
 mod engine;
 pub use engine::{AddedLines, Engine, PieceEnd, engine_is};
 
+// The worker's services for event loops of Perl code.
+mod event;
+pub use event::{EventOrders, EventPort, event_port_is};
+
 // Converts printed output to a response.
 mod response;
 

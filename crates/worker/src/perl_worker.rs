@@ -16,7 +16,7 @@ use crate::promotion::{Record, Successor, promote};
 use crate::request::AfterRequest;
 use crate::request_limit::RequestLimit;
 use crate::site::Site;
-use crate::{Port, WorkerIdentity, inspection, log_context, request};
+use crate::{Port, WorkerIdentity, event_loop, inspection, log_context, request};
 use base::log;
 use config::Phase;
 use sys::Words;
@@ -72,7 +72,11 @@ impl PerlWorker {
     /// Answers requests until the front orders the worker to exit, its limit is reached, or the front has ended; then
     /// exits. Returns only in the fork of a worker that is promoted to mold.
     pub fn run(mut self) -> Successor {
-        let code = match self.answer_all() {
+        let answered = match self.site.config.pool.is_event() {
+            true => event_loop::run(&self.site, &self.port, self.identity).map(|()| WorkerEnd::Leave),
+            false => self.answer_all(),
+        };
+        let code = match answered {
             Ok(WorkerEnd::Leave) => 0,
             Ok(WorkerEnd::Promote(control)) => match promote(self.site.clone(), control, self.identity, self.record) {
                 Some(successor) => return successor,
@@ -105,6 +109,8 @@ impl PerlWorker {
                 Some(Inbound::Promote(control)) => return Ok(WorkerEnd::Promote(control)),
                 // The client of a finished request has disconnected.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
+                // Streams are for event pools. Closing this one tells the front.
+                Some(Inbound::Stream(_)) => {}
                 Some(Inbound::Bells(bells)) => {
                     let mut port = self.port.borrow_mut();
                     port.take_bells(bells)?;

@@ -4,21 +4,31 @@ use v5.36;
 
 use Scalar::Util ();
 
+# The class that loads applications in a pool with an event loop: Cameleer::Event.
+our $loader;
+
 # Plain responses do not reach this module: the server sends [status, [headers], [strings]] from C. The
 # primitives head, emit, flush and request are XS functions of the server.
 
 sub load_file ($file) {
-    -f $file or die "$file: no such file; correct the path, which starts at ServerRoot if it is relative\n";
-    my $package = 'Plack::Sandbox::' . $file =~ s/(\W)/sprintf '_%2x', ord $1/egr;
-    local $0 = $file;
-    # A successful eval clears the $@ that `do` has set.
-    my $app = eval sprintf 'package %s; my $app = do %s; die $@ if $@; $app', $package, quoted($file);    ## no critic: loading code is the job
-    return application( $app, $file );
+    return $loader ? $loader->load_file($file) : application( evaluate_file($file), $file );
 }
 
 sub load_code ($code) {
-    my $app = eval "package main; no strict; no warnings; $code";            ## no critic: `-e CODE`
-    return application( $app, '-e' );
+    return $loader ? $loader->load_code($code) : application( evaluate_code($code), '-e' );
+}
+
+# The value of the file, which may be undef; $@ has the error.
+sub evaluate_file ($file) {
+    -f $file or die "$file: no such file: correct the path, which starts at ServerRoot if it is relative\n";
+    my $package = 'Plack::Sandbox::' . $file =~ s/(\W)/sprintf '_%2x', ord $1/egr;
+    local $0 = $file;
+    # A successful eval clears the $@ that `do` has set.
+    return scalar eval sprintf 'package %s; my $app = do %s; die $@ if $@; $app', $package, quoted($file);    ## no critic: loading code is the job
+}
+
+sub evaluate_code ($code) {
+    return scalar eval "package main; no strict; no warnings; $code";    ## no critic: `-e CODE`
 }
 
 sub quoted ($file) {

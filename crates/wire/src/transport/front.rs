@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::{
     ABANDONED, BELL, BELLS, GREET, HUNG_UP, INSPECT, Inbound, LEAVE, LOGS, MAX_INLINE, PROMOTE, REQUEST, REQUEST_IN_FD,
-    WorkerOrder, decode, in_memory,
+    STREAM, WorkerOrder, decode, in_memory,
 };
 use crate::Malformed;
 use crate::channel::{receive_packet, send_packet, try_receive_packet};
@@ -95,6 +95,7 @@ impl SocketFront {
                 send_packet(to, &[IoSlice::new(&[INSPECT, *what as u8])], &raw(&fds))
             }
             WorkerOrder::Greet => send_packet(to, &[IoSlice::new(&[GREET])], &[]),
+            WorkerOrder::Stream { socket } => send_packet(to, &[IoSlice::new(&[STREAM])], &[socket.as_raw_fd()]),
             WorkerOrder::Abandoned { request } => {
                 send_packet(to, &[IoSlice::new(&[ABANDONED]), IoSlice::new(&request.to_le_bytes())], &[])
             }
@@ -156,6 +157,7 @@ impl SocketFront {
             Inbound::Abandoned(request) => self.send(&WorkerOrder::Abandoned { request }),
             Inbound::HungUp(request) => self.send(&WorkerOrder::HungUp { request }),
             Inbound::Greet => self.send(&WorkerOrder::Greet),
+            Inbound::Stream(socket) => self.send(&WorkerOrder::Stream { socket: socket.as_fd() }),
             Inbound::Inspect { what, into, done, with } => self.send(&WorkerOrder::Inspect {
                 what,
                 into: into.as_fd(),

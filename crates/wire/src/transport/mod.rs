@@ -50,6 +50,7 @@ const BELLS: u8 = 8;
 const BELL: u8 = 9;
 const PROMOTE: u8 = 10;
 const INSPECT: u8 = 11;
+const STREAM: u8 = 12;
 /// Bytes before an inline frame: the kind and the thread that wants the response.
 const BEFORE_FRAME: usize = 2;
 /// The largest packet of the front, in bytes.
@@ -111,6 +112,11 @@ pub enum WorkerOrder<'a> {
     /// A new front has replaced the previous one, whose clients are disconnected. The worker answers with
     /// [`Reply::Greeted`](crate::reply::Reply) when it is idle.
     Greet,
+    /// Serve HTTP/1.1 on this socket beside the others; for workers of event pools.
+    Stream {
+        /// The worker's end of a stream socketpair.
+        socket: BorrowedFd<'a>,
+    },
 }
 
 /// Whether the response to a request is still wanted.
@@ -157,6 +163,8 @@ pub enum Inbound {
     HungUp(u64),
     /// As [`WorkerOrder::Greet`].
     Greet,
+    /// As [`WorkerOrder::Stream`].
+    Stream(OwnedFd),
     /// As [`WorkerOrder::Bells`].
     Bells(Vec<OwnedFd>),
     /// A request lies in the worker's memory, or there is room in it again.
@@ -172,6 +180,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(
         LEAVE => Inbound::Leave,
         PROMOTE => Inbound::Promote(fds.next().ok_or(Malformed("no control channel"))?),
         GREET => Inbound::Greet,
+        STREAM => Inbound::Stream(fds.next().ok_or(Malformed("no socket of the stream"))?),
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         HUNG_UP => Inbound::HungUp(packet.u64()?),
         INSPECT => Inbound::Inspect {

@@ -94,6 +94,22 @@ impl WorkerPort {
         }
     }
 
+    /// The next order, if one lies in the socket, for a worker that waits in an event loop; `None`: the front has ended.
+    /// Such a worker gets no requests in its memory, so the front sees it asleep.
+    pub fn next_if_there(&mut self) -> io::Result<Option<Option<Inbound>>> {
+        self.memory.sleeps.raise();
+        let mut fds = Vec::new();
+        let received = try_receive_packet(self.line.socket.as_fd(), &mut self.line.packet, &mut fds);
+        let length = match received {
+            Ok(Some(length)) => length,
+            Ok(None) => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Some(None)),
+            Err(error) => return Err(error),
+        };
+        let (inbound, _) = decode(self.line.packet.get(..length).unwrap_or_default(), fds, Vec::new())?;
+        Ok(Some(Some(self.begins(inbound))))
+    }
+
     fn begins(&mut self, inbound: Inbound) -> Inbound {
         if matches!(inbound, Inbound::Greet) {
             self.line.is_orphaned = false;

@@ -54,7 +54,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     inspection::load_late(&site, &preload, by);
     let load_ms = started.elapsed().as_millis() as u64;
     site.error_logs.replace(StderrLogs::new(logs)?);
-    if !facts.check {
+    if !facts.check && !site.config.pool.is_event() {
         warm_up.run(&site, generation, by);
     }
     let (software, facts) = (site.software(), site.program_facts());

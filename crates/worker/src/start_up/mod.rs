@@ -254,6 +254,9 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
     match &step.step {
         StartUpStep::Own { section, host, .. } => own(perl, step, &ModulePosition::of(config, *section, *host)),
         StartUpStep::Psgi(app) => {
+            if config.pool.is_event() {
+                perl.require_module("Cameleer::Event")?;
+            }
             let code = load_app(perl, app)?;
             apps.insert(app.clone(), Rc::new(code));
             Ok(())

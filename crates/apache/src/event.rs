@@ -1,0 +1,37 @@
+//! The worker's services for Perl code that runs an event loop.
+
+use std::cell::RefCell;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+
+/// The orders of the front that a worker has received.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EventOrders {
+    /// No further stream follows: the loop ends when its streams have ended.
+    pub leave: bool,
+    /// Sockets of new streams, which Perl owns.
+    pub streams: Vec<RawFd>,
+}
+
+/// The packet socket of a worker, for an event loop.
+pub trait EventPort {
+    /// The descriptor to watch; readable when there are orders.
+    fn descriptor(&self) -> RawFd;
+    /// Executes the orders that have arrived, without waiting.
+    fn orders(&self) -> EventOrders;
+    /// Reports to the front that the worker takes streams.
+    fn ready(&self);
+}
+
+thread_local!(static PORT: RefCell<Option<Rc<dyn EventPort>>> = const { RefCell::new(None) });
+
+/// Registers the port of this worker.
+pub fn event_port_is(port: Rc<dyn EventPort>) {
+    PORT.set(Some(port));
+}
+
+/// Calls the port; `None` in a process without one.
+pub(crate) fn event_port<T>(act: impl FnOnce(&dyn EventPort) -> T) -> Option<T> {
+    let port = PORT.with_borrow(Option::clone)?;
+    Some(act(&*port))
+}

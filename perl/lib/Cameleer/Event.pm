@@ -1,0 +1,100 @@
+package Cameleer::Event;
+
+use v5.36;
+use Cameleer::XS ();
+
+use Cameleer::PSGI ();
+
+Cameleer::XS::load(__PACKAGE__);
+
+# The XS functions of the server are descriptor, orders and ready.
+
+# Asked in this order whether they serve the value of an application's file.
+our @CLASSES = qw(Cameleer::Event::Mojo Cameleer::Event::PAGI);
+
+# The application of this pool: its class, its value and its source.
+my ( $class, $app, $source );
+
+$Cameleer::PSGI::loader = __PACKAGE__;
+
+sub load_file ( $self, $file ) {
+    local @ENV{qw(MOJO_APP_LOADER MOJO_EXE)} = ( 1, $file );
+    return $self->accept( Cameleer::PSGI::evaluate_file($file), $file );
+}
+
+sub load_code ( $self, $code ) {
+    local $ENV{MOJO_APP_LOADER} = 1;
+    return $self->accept( Cameleer::PSGI::evaluate_code($code), '-e' );
+}
+
+sub accept ( $self, $value, $from ) {
+    die $@ if $@;
+    die "$from: $!\n" unless defined $value || !$!;
+    if ( defined $source && $source ne $from ) {
+        die "$from: an event pool has one application, and this one has $source; give each a <WorkerPool> of its own\n";
+    }
+    for my $candidate (@CLASSES) {
+        my $file = $candidate =~ s{::}{/}gr . '.pm';
+        next unless eval { require $file } && $candidate->accepts($value);
+        ( $class, $app, $source ) = ( $candidate, $value, $from );
+        return $value;
+    }
+    die "$from: its last value is no application for PsgiMode event (Mojolicious); write PsgiMode blocking for PSGI\n";
+}
+
+# Called in the worker: runs the loop until the worker must leave.
+sub run ($words) {
+    my ( $slot, $graceful ) = split / /, $words;
+    die "PsgiMode event: the pool has no PsgiApp\n" unless $class;
+    delete $ENV{MOJO_APP_LOADER};
+    $class->run( $app, { slot => $slot, graceful => $graceful } );
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::Event - workers that run an event loop (PsgiMode event)
+
+=head1 DESCRIPTION
+
+The server loads this module in the pools with C<PsgiMode event>. It finds the class that serves the
+application:
+
+    Class->accepts($value)         # before the fork: whether it serves the value of the application's file
+    Class->run($value, \%settings) # in a worker: runs the loop, and returns when the worker is to end
+
+C<%settings> has C<slot>, the number of the worker, and C<graceful>, C<GracefulShutdownTimeout> in
+seconds (0 is unlimited).
+
+=head2 Functions for the classes
+
+=over
+
+=item Cameleer::Event::descriptor()
+
+The number of the descriptor that the loop watches, and never reads.
+
+=item Cameleer::Event::orders()
+
+To be called when the descriptor is readable. Returns whether the worker must leave, and the numbers
+of the descriptors of new streams, which belong to the caller. A stream is a non-blocking socket on
+which the worker is an HTTP/1.1 server.
+
+=item Cameleer::Event::ready()
+
+To be called once, when the loop can take streams.
+
+=back
+
+=head2 Fields
+
+Each request on a stream has fields about the client's connection, which clients cannot set:
+C<Cameleer-Client> and C<Cameleer-Server> (address and port), C<Cameleer-Scheme>,
+C<Cameleer-Protocol>, C<Cameleer-Request-Id>, C<Cameleer-User> after authentication, and
+C<Cameleer-Script-Name> for an application that is not at C</>.
+
+=cut

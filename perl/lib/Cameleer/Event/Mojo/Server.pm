@@ -1,0 +1,165 @@
+package Cameleer::Event::Mojo::Server;
+
+use Mojo::Base 'Mojo::Server::Daemon', -signatures;
+
+use Cameleer::Event ();
+use IO::Handle      ();
+use IO::Socket::UNIX ();
+use Mojo::IOLoop::Stream ();
+use Scalar::Util qw(weaken);
+
+# The front closes idle connections before this server does, so that no request meets the end of one.
+has keep_alive_timeout => 60;
+
+# The front decides how many requests a worker gets (MaxRequestsPerChild).
+has max_requests => sub { 1_000_000_000 };
+
+# Seconds after the order to leave, in which requests may come that were on their way.
+my $LATE = 1;
+
+# Seconds that WebSockets have for their last messages.
+my $FAREWELL = 1;
+
+# Runs the loop until the worker must leave and its last connection has ended.
+sub serve ( $self, $settings ) {
+    my $loop = $self->ioloop;
+    $self->{settings} = $settings;
+    # A copy: the server's own descriptor stays open until the process ends.
+    open $self->{port}, '<&', Cameleer::Event::descriptor() or die "the packet socket: $!\n";
+    $self->app->server($self);
+    weaken( my $weak = $self );
+    $loop->reactor->io( $self->{port} => sub { $weak->obey } )->watch( $self->{port}, 1, 0 );
+    Cameleer::Event::ready();
+    $loop->start;
+    return;
+}
+
+sub obey ($self) {
+    my ( $leave, @streams ) = Cameleer::Event::orders();
+    $self->add_stream($_) for @streams;
+    $self->leave if $leave;
+    return;
+}
+
+# As Mojo::Server::Daemon does for a connection that it accepts.
+sub add_stream ( $self, $descriptor ) {
+    my $handle = IO::Socket::UNIX->new_from_fd( $descriptor, '+<' ) or die "a stream: $!\n";
+    $handle->blocking(0);
+    my $stream = Mojo::IOLoop::Stream->new($handle)->timeout( $self->inactivity_timeout );
+    my $id     = $self->ioloop->stream($stream);
+    $self->{connections}{$id} = {};
+    weaken $self;
+    $stream->on( close   => sub { $self && $self->_close($id) } );
+    $stream->on( error   => sub { $self && $self->app->log->error(pop) && $self->_close($id) } );
+    $stream->on( read    => sub { $self->_read( $id => pop ) } );
+    $stream->on( timeout => sub { $self->_trace( $id, 'Inactivity timeout' ) } );
+    return;
+}
+
+# The facts of the client are known before the application gets the request.
+sub _build_tx ( $self, $id, $c ) {
+    my $tx = $self->SUPER::_build_tx( $id, $c );
+    unshift @{ $tx->subscribers('request') }, \&take_facts;
+    $tx->res->headers->remove('Server');
+    return $tx;
+}
+
+sub take_facts ($tx) {
+    my $req     = $tx->req;
+    my $headers = $req->headers;
+    my %fact    = map { $_ => $headers->header("Cameleer-$_") } qw(Client Server Scheme Request-Id User Script-Name);
+    $headers->remove($_) for grep {/\ACameleer-/i} @{ $headers->names };
+    my ( $address, $port ) = split / /, $fact{Client} // '';
+    $tx->remote_address($address)->remote_port($port);
+    ( $address, $port ) = split / /, $fact{Server} // '';
+    $tx->local_address($address)->local_port($port);
+    $req->request_id( $fact{'Request-Id'} ) if defined $fact{'Request-Id'};
+    my $url  = $req->url;
+    my $base = $url->base;
+    $base->scheme( $fact{Scheme} ) if defined $fact{Scheme};
+    $req->env->{REMOTE_USER} = $fact{User} if defined $fact{User};
+    mount( $url, $fact{'Script-Name'} ) if defined $fact{'Script-Name'};
+    return;
+}
+
+# As Mojo::Message::Request does for SCRIPT_NAME: the path at which the application is mounted is a part of the base.
+sub mount ( $url, $name ) {
+    my $path  = $url->path;
+    my $parts = $path->parts;
+    my @mount = grep {length} split m{/}, $name;
+    for my $part (@mount) {
+        last unless @$parts && $parts->[0] eq $part;
+        shift @$parts;
+    }
+    $path->leading_slash(1);
+    $url->base->path("/$name/" =~ s{//+}{/}gr);
+    return;
+}
+
+sub leave ($self) {
+    return if $self->{leaving}++;
+    my $loop = $self->ioloop;
+    $loop->emit('finish');
+    $self->max_requests(1);
+    weaken $self;
+    $loop->reactor->remove( $self->{port} );
+    $loop->timer( $LATE => sub { $self && $self->close_idle } );
+    my $graceful = $self->{settings}{graceful};
+    $loop->timer( $graceful => sub { $self && $self->say_farewell } ) if $graceful > 0;
+    return;
+}
+
+# Closes the connections without a request. The others end with theirs.
+sub close_idle ($self) {
+    $self->{is_late} = 1;
+    my $connections = $self->{connections};
+    $self->_remove($_) for grep { !$connections->{$_}{tx} } keys %{$connections};
+    $self->end_if_done;
+    return;
+}
+
+# Ends what is still open: 1012 is "service restart" (RFC 6455, registry of close codes).
+sub say_farewell ($self) {
+    for my $c ( values %{ $self->{connections} } ) {
+        $c->{tx}->finish(1012) if $c->{tx} && $c->{tx}->is_websocket;
+    }
+    $self->ioloop->timer( $FAREWELL => sub ($loop) { $loop->stop } );
+    return;
+}
+
+sub _close ( $self, $id ) {
+    $self->SUPER::_close($id);
+    $self->end_if_done;
+    return;
+}
+
+sub _finish ( $self, $id ) {
+    $self->SUPER::_finish($id);
+    my $c = $self->{connections}{$id};
+    $self->_remove($id) if $self->{is_late} && $c && !$c->{tx};
+    return;
+}
+
+sub end_if_done ($self) {
+    $self->ioloop->stop if $self->{is_late} && !%{ $self->{connections} };
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::Event::Mojo::Server - a Mojo::Server::Daemon without a listening socket
+
+=head1 DESCRIPTION
+
+The connections of this server come from the front. C<< $c->tx->remote_address >>, the scheme of
+C<< $c->req->url->base >>, C<< $c->req->request_id >> and C<REMOTE_USER> in C<< $c->req->env >> are those
+of the client.
+
+After the order to leave, the server finishes its requests. WebSockets that are still open after
+C<GracefulShutdownTimeout> are closed with status 1012.
+
+=cut

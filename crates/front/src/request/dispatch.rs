@@ -21,7 +21,7 @@ use super::internal_redirect::{MAX_REDIRECTS, index, redirected, unconditional};
 use super::managed;
 use super::negotiation::{self, MapChoice};
 use super::place::{aliased, choose, find, find_by, settle_all};
-use super::proxied::forward;
+use super::proxied::{event, forward};
 use super::redirects::{PathRedirect, moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
@@ -348,6 +348,11 @@ pub async fn run(
         Lookup::Hit(response) => Ok(Dispatched::Response(response)),
         Lookup::Miss { store } => Box::pin(store.request(body)).await,
         Lookup::Pass => {
+            if event::is_for(context, route) {
+                let answer = Box::pin(event::answer(context, head, route, body)).await.map(Dispatched::Response);
+                cached::passed(context, head, route, &answer);
+                return answer;
+            }
             let answer = match ask_worker::request(context, head, route, body).await {
                 Ok(reply) => ask_worker::deliver(context, head, route, reply).await,
                 Err(refusal) => Err(refusal),

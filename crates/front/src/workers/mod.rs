@@ -25,6 +25,7 @@ mod slow_client;
 pub mod spool;
 mod status;
 mod storing;
+mod streams;
 mod submitted;
 mod takeover;
 mod ticket;
@@ -53,6 +54,7 @@ pub use reply_port::Buffers;
 pub use ring::{before_sleep, look};
 pub use scheduler::{ClientId, RequestId, RequestTimeouts};
 pub use shared_pool::{ConcurrencyTurn, SharedPool};
+pub use streams::{StreamKind, StreamTurn};
 pub use submitted::{Job, Label};
 pub use takeover::take_over;
 pub use ticket::Ticket;
@@ -81,6 +83,12 @@ impl Workers {
     /// Sends the job to a worker, or queues it. Fails when the queue is full or overloaded.
     pub fn submit(self: &Rc<Self>, job: Job<'_>) -> Result<Ticket, Failure> {
         let Job { id, frame, body, label, timeouts, share, charged_to } = job;
+        if self.pool.is_event() {
+            let why =
+                "workers with an event loop (PsgiMode event) run only PSGI applications; give the place another pool";
+            log::error("front", format_args!("{label}: {why}"));
+            return Err(Failure::ProtocolViolation);
+        }
         // A request in shared memory would overtake one in the socket, so `small` requires both: no body file and a
         // short frame.
         let small = body.is_none() && frame.len() <= MAX_FRAME;

@@ -105,7 +105,9 @@ impl Workers {
         if !worker.set_ready() {
             return Ok(());
         }
-        self.pass_event(|state| state.scheduler.ready(worker.id, Instant::now())).map_err(|error| Malformed(error.0))
+        let ready = self.pass_event(|state| state.scheduler.ready(worker.id, Instant::now()));
+        self.pool.streams.look_again();
+        ready.map_err(|error| Malformed(error.0))
     }
 
     /// The exchange of a request that the worker replies to. `None`: the reply is for an earlier front.

@@ -15,6 +15,7 @@ use wire::transport::MAX_ORDER;
 use super::mailbox::{Mailboxes, Notice, Notices};
 use super::scheduler::queue::Sizes;
 use super::scheduler::{ClientId, RequestId, Scheduler, TooFast};
+use super::streams::Streams;
 use super::submitted::{Label, RequestStart, Submitted};
 use super::worker::Worker;
 use super::{Workers, ring};
@@ -34,6 +35,8 @@ pub struct SharedPool {
     pub front: Arc<shared::Shared>,
     mailboxes: Mailboxes,
     state: Mutex<State>,
+    /// The streams of workers with an event loop.
+    pub(super) streams: Streams,
 }
 
 pub(super) struct State {
@@ -79,6 +82,7 @@ impl SharedPool {
             front: front.clone(),
             mailboxes: mailboxes.clone(),
             state: Mutex::new(state),
+            streams: Streams::new(pool),
         }
     }
 
@@ -100,6 +104,7 @@ impl SharedPool {
     /// Passes a worker's arrival or departure to the scheduler, and publishes the new load.
     fn change_worker(&self, event: impl FnOnce(&mut Scheduler)) {
         self.pass_event(event);
+        self.streams.look_again();
         self.front.pool_changed(self.load());
     }
 

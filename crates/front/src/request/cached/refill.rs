@@ -21,7 +21,7 @@ use crate::request::Dispatched;
 use crate::request::ask_worker::{self, Unanswered, WorkerReply};
 use crate::request::body::RequestBody;
 use crate::request::context::RequestContext;
-use crate::request::proxied;
+use crate::request::proxied::{self, event};
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 
@@ -82,6 +82,9 @@ async fn ask(
 ) -> Result<WorkerReply, Refusal> {
     match &route.backend {
         Some(to) => Box::pin(proxied::answer(context, head, route, to, body)).await.map(WorkerReply::Response),
+        None if event::is_for(context, route) => {
+            Box::pin(event::answer(context, head, route, body)).await.map(WorkerReply::Response)
+        }
         None => ask_worker::request(context, head, route, body).await,
     }
 }
@@ -173,7 +176,7 @@ impl Visit<'_> {
         let (route, control) = (self.route.clone(), self.control);
         let in_use = InUse::new(self.context.generation.clone());
         tokio::task::spawn_local(async move {
-            let outcome = match route.backend.is_some() {
+            let outcome = match route.backend.is_some() || event::is_for(&context, &route) {
                 true => ask(&context, &head, &route, &mut RequestBody::none()).await.map_err(|_| Unanswered),
                 false => ask_worker::request_in_background(&context, &head, &route).await,
             };

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HOST, HeaderMap};
 
-use super::running::RunningAtMember;
+use super::running::Running;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
 use config::Handler;
@@ -20,8 +20,8 @@ pub struct Download {
     request: Option<Rc<RequestContext>>,
     route: Rc<Route>,
     received: u64,
-    /// Counts the request at the member of a balancer.
-    running: Option<RunningAtMember>,
+    /// Counts the request at the one who answers.
+    running: Option<Running>,
 }
 
 /// The body as its protocol sends it.
@@ -33,12 +33,7 @@ pub enum DownloadBody {
 
 impl Download {
     /// The body of the response to `context`.
-    pub fn new(
-        context: &RequestContext,
-        route: &Rc<Route>,
-        body: DownloadBody,
-        running: Option<RunningAtMember>,
-    ) -> Download {
+    pub fn new(context: &RequestContext, route: &Rc<Route>, body: DownloadBody, running: Option<Running>) -> Download {
         Download { body, request: context.itself(), route: route.clone(), received: 0, running }
     }
 
@@ -78,7 +73,7 @@ impl Download {
             Some(Ok(bytes)) => {
                 self.received += bytes.len() as u64;
                 if let Some(running) = &mut self.running {
-                    running.received = self.received;
+                    running.received(self.received);
                 }
             }
             Some(Err(error)) => self.log_error(error),
@@ -93,7 +88,11 @@ impl Download {
         let text = match self.body {
             DownloadBody::Http(_) => {
                 let why = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-                format!("backend {origin}: the response ended early, after {received} bytes of the body: {error}{why}")
+                let origin = match &self.running {
+                    Some(Running::Stream(turn)) => format!("worker={}", turn.worker().slot),
+                    _ => format!("backend {origin}"),
+                };
+                format!("{origin}: the response ended early, after {received} bytes of the body: {error}{why}")
             }
             DownloadBody::Fastcgi(_) => {
                 format!(

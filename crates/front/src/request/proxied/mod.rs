@@ -8,6 +8,7 @@
 mod balanced;
 pub mod connect;
 pub mod download;
+pub mod event;
 pub mod forward;
 pub mod health;
 pub mod hops;
@@ -41,7 +42,7 @@ use config::proxy::forward::Forwarding;
 use config::proxy::{BackendAddress, Passed, Via};
 use download::{Download, DownloadBody};
 use proxy::{BackendFailure, BackendRequest, BackendResponse, TunnelStream, fields};
-use running::RunningAtMember;
+use running::{Running, RunningAtMember};
 use shared::{clean, overridden, waits};
 use upload::{ProxiedUpload, UploadState};
 
@@ -276,7 +277,8 @@ fn deliver(
     match response {
         BackendResponse::Switched(response, backend) => {
             let idle = waits(sending.context, sending.route, to).piece;
-            switched::deliver(sending, response, tunnel(sending.context, backend, idle, Box::new(running)))
+            let tunnel = tunnel(sending.context, backend, idle, Box::new(running));
+            switched::deliver(sending.context, sending.route, response, tunnel)
         }
         BackendResponse::Response(response) if response.status().is_informational() => {
             Err(unasked_upgrade(sending.context, sending.route, to, response.status()))
@@ -308,7 +310,12 @@ fn pass_on(
             context.end_at_backend();
             BodySource::Empty
         }
-        false => BodySource::Backend(Box::new(Download::new(context, route, DownloadBody::Http(body), running))),
+        false => BodySource::Backend(Box::new(Download::new(
+            context,
+            route,
+            DownloadBody::Http(body),
+            running.map(Running::Member),
+        ))),
     });
     *response.version_mut() = Version::HTTP_11;
     if response.headers().contains_key(SERVER) {

@@ -1,11 +1,27 @@
-//! Requests that members of balancers are answering.
+//! Requests that members of balancers, or workers with an event loop, are answering.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::upload::UploadState;
 use crate::generation::View;
+use crate::workers::StreamTurn;
 use proxy::balancer::Balancers;
+
+/// Counts a request until its response has ended.
+pub enum Running {
+    Member(RunningAtMember),
+    Stream(StreamTurn),
+}
+
+impl Running {
+    /// Notes the number of bytes of the response's body.
+    pub fn received(&mut self, bytes: u64) {
+        if let Running::Member(member) = self {
+            member.received = bytes;
+        }
+    }
+}
 
 /// A request that a member is answering. Dropping it counts the request as over.
 pub struct RunningAtMember {

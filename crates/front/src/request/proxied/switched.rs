@@ -6,7 +6,9 @@ use http::{Method, Response, StatusCode, Version};
 use super::Sending;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::Tunnel;
+use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
+use crate::routing::Route;
 use config::proxy::Passed;
 use proxy::fields;
 
@@ -31,7 +33,8 @@ pub fn requested(sending: &Sending<'_>, to: &Passed, has_body: bool) -> Option<H
     to.may_become(protocol.to_str().ok()?.trim()).then(|| protocol.clone())
 }
 
-fn lists_upgrade(headers: &HeaderMap) -> bool {
+/// Whether `Connection` names `Upgrade`.
+pub fn lists_upgrade(headers: &HeaderMap) -> bool {
     let lists = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     lists.flat_map(|list| list.split(',')).any(|word| word.trim().eq_ignore_ascii_case("upgrade"))
 }
@@ -43,18 +46,23 @@ pub fn ask(headers: &mut HeaderMap, protocol: HeaderValue) {
 }
 
 /// The response that switches the client's connection. Its bytes flow after the response was sent.
-pub fn deliver(sending: &Sending<'_>, response: Response<()>, tunnel: Tunnel) -> Result<Response<BodySource>, Refusal> {
+pub fn deliver(
+    context: &RequestContext,
+    route: &Route,
+    response: Response<()>,
+    tunnel: Tunnel,
+) -> Result<Response<BodySource>, Refusal> {
     let (mut head, ()) = response.into_parts();
     let Some(protocol) = head.headers.get(UPGRADE).cloned() else {
-        sending.context.end_at_backend();
+        context.end_at_backend();
         let why = "the backend switched protocols without naming one (Upgrade)";
-        sending.context.log_error(sending.route, &why);
+        context.log_error(route, &why);
         return Err(Refusal::new(StatusCode::BAD_GATEWAY));
     };
     fields::end_to_end(&mut head.headers);
     ask(&mut head.headers, protocol);
     head.extensions.clear();
     head.version = Version::HTTP_11;
-    sending.context.client.will_tunnel(tunnel);
+    context.client.will_tunnel(tunnel);
     Ok(Response::from_parts(head, BodySource::Empty))
 }

@@ -95,6 +95,9 @@ pub struct Program {
     /// CgiMode of scripts: program, fork or persistent [default: program]
     #[arg(long, value_name = "MODE", env = "CAMELEER_CGI_MODE", hide_env = true)]
     pub cgi_mode: Option<String>,
+    /// Run the program in an event loop, with many requests at a time (PsgiMode event)
+    #[arg(long, env = "CAMELEER_EVENT", hide_env = true)]
+    pub event: bool,
     /// Add this folder to @INC; repeatable
     #[arg(short = 'I', value_name = "DIR", env = "CAMELEER_INCLUDE", hide_env = true, value_delimiter = ':')]
     pub include: Vec<PathBuf>,

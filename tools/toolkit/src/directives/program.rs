@@ -47,13 +47,14 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut DirectiveTex
             false => folders::find_static_files(folder, text.by("--static")),
         }
     }
+    event_mode(program, &kind, text)?;
     let is_kept = cgi_mode(program, &kind, around, text)? != CgiMode::Program;
     text.by(&named(program));
     match kind {
-        ProgramKind::Psgi(file) if program.in_development => {
+        ProgramKind::Psgi(file) if program.in_development && !program.event => {
             psgi("PsgiEval", &in_development("load_file", &file.display().to_string(), program), text)
         }
-        ProgramKind::Code(code) if program.in_development => {
+        ProgramKind::Code(code) if program.in_development && !program.event => {
             psgi("PsgiEval", &in_development("load_code", &one_line(&code), program), text)
         }
         ProgramKind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
@@ -62,6 +63,20 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut DirectiveTex
         ProgramKind::Folder(folder) => folders::serve_scripts(&folder, statics.as_deref(), is_kept, text),
         ProgramKind::Handler(module) => handler(&module, text),
     }
+    Ok(())
+}
+
+/// Adds `--event`.
+fn event_mode(program: &Program, kind: &ProgramKind, text: &mut DirectiveText) -> anyhow::Result<()> {
+    if !program.event {
+        return Ok(());
+    }
+    if !matches!(kind, ProgramKind::Psgi(_) | ProgramKind::Code(_)) {
+        return Err(
+            Misuse("--event: applies only to applications, and not to CGI scripts and handlers".to_owned()).into()
+        );
+    }
+    text.by("--event").line("PsgiMode", &["event"]);
     Ok(())
 }
 

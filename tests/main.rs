@@ -21,6 +21,8 @@ mod cgi;
 mod cli;
 /// Meaning of a configuration, and messages about a broken one.
 mod config;
+/// Workers that run an event loop.
+mod event;
 /// FastCGI applications beside the server, and programs that it starts.
 mod fastcgi;
 /// Static files.

@@ -212,6 +212,14 @@ impl Connection {
         assert_eq!(String::from_utf8_lossy(&came), bytes);
     }
 
+    /// Reads exactly `count` bytes.
+    #[track_caller]
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut came = vec![0; count];
+        self.stream.read_exact(&mut came).expect("the server goes on");
+        came
+    }
+
     /// Reads one chunk of a chunked body. The last chunk is empty.
     #[track_caller]
     pub fn chunk(&mut self) -> Vec<u8> {

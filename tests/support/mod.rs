@@ -18,6 +18,7 @@ mod server;
 mod site;
 mod strace;
 mod wait;
+mod websocket;
 
 pub use authority::Authority;
 pub use client::{Address, Connection, LAST_CALL, Request, Response};
@@ -38,3 +39,4 @@ pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, TAINT, is_tainted};
 pub use strace::Trace;
 pub use wait::{comes_true, eventually, let_pass, patience, until};
+pub use websocket::{Frame, WebSocket};

@@ -1,0 +1,86 @@
+//! Reload, stop, and the end of a worker while connections are open.
+
+use nix::sys::signal::Signal;
+
+use super::{noted, serve, serve_with};
+use crate::support::{Frame, WebSocket, alive, signal, until};
+
+#[test]
+fn an_open_websocket_stays_with_its_worker_after_a_reload_and_is_told_to_come_again() {
+    let server = serve_with("GracefulShutdownTimeout 1\n");
+    let before = server.text("/pid");
+    let mut socket = WebSocket::open(&server, "/echo");
+    server.reload().succeeded();
+    assert_ne!(server.text("/pid"), before, "new requests go to a new worker");
+    socket.send("still here");
+    assert_eq!(socket.text(), "echo: still here");
+    assert_eq!(socket.next(), Frame::Close(1012));
+    let old = before.parse().expect("a number");
+    until("the old worker has ended", || !alive(old));
+    assert!(noted(&server, "closed 1012") || noted(&server, "closed 1006"), "{}", server.site.read("noted"));
+}
+
+#[test]
+fn a_request_that_runs_at_a_reload_gets_its_response() {
+    let server = serve();
+    let before = server.text("/pid");
+    let mut waiting = server.connect();
+    waiting.raw("GET /wait/gate HTTP/1.1\r\nHost: x\r\n\r\n");
+    until("the request waits", || noted(&server, "waits gate"));
+    server.reload().succeeded();
+    assert_ne!(server.text("/pid"), before);
+    server.site.write("gate", "");
+    assert_eq!(waiting.response().text(), format!("{before} waited"));
+    let old = before.parse().expect("a number");
+    until("the old worker has ended", || !alive(old));
+}
+
+#[test]
+fn a_stop_waits_for_running_requests() {
+    let mut server = serve();
+    let mut waiting = server.connect();
+    waiting.raw("GET /wait/gate HTTP/1.1\r\nHost: x\r\n\r\n");
+    until("the request waits", || noted(&server, "waits gate"));
+    server.signal(Signal::SIGTERM);
+    server.logged("stopping gracefully");
+    server.site.write("gate", "");
+    assert!(waiting.response().text().ends_with(" waited"));
+    assert_eq!(server.wait(), 0);
+}
+
+#[test]
+fn a_killed_worker_loses_its_requests_and_is_replaced() {
+    let server = serve();
+    let pid = server.text("/pid");
+    let mut waiting = server.connect();
+    waiting.raw("GET /wait/gate HTTP/1.1\r\nHost: x\r\n\r\n");
+    until("the request waits", || noted(&server, "waits gate"));
+    let mut socket = WebSocket::open(&server, "/echo");
+    signal(pid.parse().expect("a number"), Signal::SIGKILL);
+    assert_eq!(waiting.response().status, 502);
+    socket.is_closed();
+    assert_ne!(server.text("/pid"), pid);
+    server.logged("lost the request");
+}
+
+#[test]
+fn the_worker_sees_that_a_client_has_left() {
+    let server = serve();
+    let mut waiting = server.connect();
+    waiting.raw("GET /wait/gate HTTP/1.1\r\nHost: x\r\n\r\n");
+    until("the request waits", || noted(&server, "waits gate"));
+    drop(waiting);
+    until("the application knows", || noted(&server, "left gate"));
+    let socket = WebSocket::open(&server, "/echo");
+    drop(socket);
+    until("the application knows", || noted(&server, "closed 1006"));
+}
+
+#[test]
+fn a_worker_leaves_after_its_last_request_and_none_is_lost() {
+    let server = serve_with("MaxRequestsPerChild 3\n");
+    let pids: Vec<String> = (0..12).map(|_| server.text("/pid")).collect();
+    let mut different = pids.clone();
+    different.dedup();
+    assert_eq!(different.len(), 4, "{pids:?}");
+}

@@ -1,0 +1,58 @@
+//! Limits of connections and of time, and what an event pool refuses.
+
+use super::{APP, noted, serve_with};
+use crate::support::{Site, WebSocket, until};
+
+#[test]
+fn a_full_worker_lets_the_next_request_wait() {
+    let server = serve_with("EventConnections 1\n");
+    let mut waiting = server.connect();
+    waiting.raw("GET /wait/gate HTTP/1.1\r\nHost: x\r\n\r\n");
+    until("the request waits", || noted(&server, "waits gate"));
+    let mut queued = server.connect();
+    queued.raw("GET /wait/second HTTP/1.1\r\nHost: x\r\n\r\n");
+    server.site.write("second", "");
+    assert!(!noted(&server, "waits second"));
+    server.site.write("gate", "");
+    assert!(waiting.response().text().ends_with("waited"));
+    assert!(queued.response().text().ends_with("waited"));
+}
+
+#[test]
+fn a_request_that_finds_no_place_in_time_gets_503() {
+    let server = serve_with("EventConnections 1\nQueueTimeout 50ms\n");
+    let mut socket = WebSocket::open(&server, "/echo");
+    let refused = server.get("/").is(503);
+    assert!(refused.header("Retry-After").is_some());
+    socket.close(1000);
+    socket.next();
+    until("the place is free", || server.get("/").status == 200);
+}
+
+#[test]
+fn a_response_that_does_not_begin_in_time_is_a_504() {
+    let server = serve_with("RequestTimeout 200ms\n");
+    server.get("/wait/never").is(504);
+    until("the application knows", || noted(&server, "left never"));
+    server.logged("RequestTimeout");
+}
+
+#[test]
+fn a_silent_connection_ends_with_its_timeout() {
+    let server = serve_with("EventIdleTimeout 200ms\n");
+    let mut socket = WebSocket::open(&server, "/echo");
+    socket.is_closed();
+}
+
+#[test]
+fn an_event_pool_has_one_application_that_can_run_in_it() {
+    let psgi = "sub { [200, [], ['x']] };\n";
+    let site = Site::new().file("app.pl", APP).file("other.pl", APP).file("app.psgi", psgi);
+    let conf = |app: &str| format!("PsgiMode event\n<Location />\nPsgiApp @DIR@/{app}\n</Location>\n");
+    site.configure(&conf("app.psgi"));
+    let finished = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
+    finished.failed(2, "PsgiMode blocking");
+    site.configure(&format!("{}<Location /other>\nPsgiApp @DIR@/other.pl\n</Location>\n", conf("app.pl")));
+    let finished = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
+    finished.failed(2, "one application");
+}

@@ -1,0 +1,101 @@
+//! A client of WebSocket (RFC 6455), without extensions.
+
+use super::{Connection, Server};
+
+/// A key of RFC 6455, section 1.3, and the response to it.
+const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+const ACCEPT: &str = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
+const TEXT: u8 = 1;
+const CLOSE: u8 = 8;
+const MASK: [u8; 4] = [7, 77, 177, 250];
+
+/// An open WebSocket.
+pub struct WebSocket {
+    connection: Connection,
+}
+
+/// A frame of the server.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Frame {
+    Text(String),
+    /// A close with its status.
+    Close(u16),
+    Other(u8, Vec<u8>),
+}
+
+impl WebSocket {
+    /// Opens a WebSocket, or fails the test.
+    #[track_caller]
+    pub fn open(server: &Server, target: &str) -> WebSocket {
+        let mut connection = server.connect();
+        connection.raw(WebSocket::handshake(target));
+        let head = connection.head();
+        assert_eq!(head.status, 101, "{head:?}");
+        assert_eq!(head.header("Sec-WebSocket-Accept").as_deref(), Some(ACCEPT));
+        WebSocket { connection }
+    }
+
+    /// The request that opens a WebSocket.
+    pub fn handshake(target: &str) -> String {
+        format!(
+            "GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {KEY}\r\n\r\n"
+        )
+    }
+
+    #[track_caller]
+    pub fn send(&mut self, text: &str) {
+        self.frame(TEXT, text.as_bytes());
+    }
+
+    #[track_caller]
+    pub fn close(&mut self, status: u16) {
+        self.frame(CLOSE, &status.to_be_bytes());
+    }
+
+    fn frame(&mut self, kind: u8, payload: &[u8]) {
+        let mut bytes = vec![0x80 | kind];
+        match payload.len() {
+            length @ ..126 => bytes.push(0x80 | length as u8),
+            length => {
+                bytes.push(0x80 | 126);
+                bytes.extend(u16::try_from(length).expect("a short message").to_be_bytes());
+            }
+        }
+        bytes.extend(MASK);
+        bytes.extend(payload.iter().zip(MASK.iter().cycle()).map(|(byte, mask)| byte ^ mask));
+        self.connection.raw(bytes);
+    }
+
+    /// The next frame of the server.
+    #[track_caller]
+    pub fn next(&mut self) -> Frame {
+        let head = self.connection.bytes(2);
+        let length = match head[1] {
+            126 => usize::from(u16::from_be_bytes(self.connection.bytes(2).try_into().expect("two bytes"))),
+            127 => u64::from_be_bytes(self.connection.bytes(8).try_into().expect("eight bytes")) as usize,
+            length => usize::from(length),
+        };
+        let payload = self.connection.bytes(length);
+        match head[0] & 15 {
+            TEXT => Frame::Text(String::from_utf8(payload).expect("UTF-8")),
+            CLOSE => Frame::Close(u16::from_be_bytes([payload[0], payload[1]])),
+            kind => Frame::Other(kind, payload),
+        }
+    }
+
+    /// The next message, which is a text.
+    #[track_caller]
+    pub fn text(&mut self) -> String {
+        match self.next() {
+            Frame::Text(text) => text,
+            other => panic!("instead of a text came {other:?}"),
+        }
+    }
+
+    /// Fails the test unless the server closes the connection without sending another byte.
+    #[track_caller]
+    pub fn is_closed(&mut self) {
+        self.connection.is_closed();
+    }
+}

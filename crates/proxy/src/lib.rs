@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod attempt;
 mod backends;
 pub mod balancer;
 mod body;
@@ -29,7 +30,8 @@ mod upload;
 mod waits;
 mod worker;
 
-pub use backends::{BackendRequest, BackendResponse, Backends};
+pub use attempt::BackendResponse;
+pub use backends::{BackendRequest, Backends};
 pub use body::BackendBody;
 pub use failure::BackendFailure;
 pub use fcgi::{Applications, FastcgiBody, FastcgiFailure, FastcgiRequest, StderrSink};

@@ -8,7 +8,8 @@ use bytes::BytesMut;
 use http::header::{HOST, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 
-use crate::backends::{BackendRequest, BackendResponse, Backends};
+use crate::attempt::BackendResponse;
+use crate::backends::{BackendRequest, Backends};
 use crate::key::BackendHandshake;
 use crate::waits::Waits;
 use config::At;

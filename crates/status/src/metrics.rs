@@ -193,6 +193,21 @@ impl Families {
         let requests: Vec<_> = status.workers.iter().map(|w| (place(w), w.requests as f64)).collect();
         self.gauge("cameleer_worker_requests", "Requests answered by the current process of each worker.", &requests);
         self.shares(&status.shares);
+        self.streams(&status.workers);
+    }
+
+    /// Open streams of workers with an event loop, if there are any.
+    fn streams(&mut self, workers: &[WorkerStatus]) {
+        let open: Vec<_> = workers
+            .iter()
+            .filter_map(|worker| Some((place(worker), worker.streams?)))
+            .flat_map(|(place, open)| {
+                open.kinds().map(|(kind, count)| (format!("{place},kind=\"{kind}\""), f64::from(count)))
+            })
+            .collect();
+        if !open.is_empty() {
+            self.gauge("cameleer_event_streams", "Requests and connections of workers with an event loop.", &open);
+        }
     }
 
     /// Metrics of each PoolShare, if there are any.

@@ -71,22 +71,35 @@ impl SharedPool {
             Some(request) => request.begun.map(|begun| begun.waited),
             None => last.map(|(_, waited)| *waited),
         };
+        let (open, streamed) = self.streams_of(id);
+        let streams = self.is_event().then_some(open);
+        let shown = request.map(|request| request.label.shown());
         WorkerStatus {
             slot: id.slot,
             generation: self.id.generation,
             pool: if config.pool_count() == 1 { String::new() } else { config.pool_name(self.id.pool).to_owned() },
             pid: state.workers.get(&id).map_or(0, |worker| worker.pid()),
             state: worker.state,
-            activity: activity(worker),
-            requests: worker.requests,
-            request: request.map(|request| request.label.shown()).unwrap_or_default(),
+            activity: if open.all() > 0 { busy(worker) } else { activity(worker) },
+            requests: worker.requests + streamed,
+            request: shown.unwrap_or_else(|| open.to_string()),
             last_request: last.map(|(label, _)| label.shown()).unwrap_or_default(),
             host: label.map(|label| host_name(&config.hosts, label.host)).unwrap_or_default(),
             client: label.map(|label| label.client.to_string()).unwrap_or_default(),
             queue_wait_us: waited.map(micros),
             worked_us: micros(worker.worked(Instant::now())),
             since_ms: worker.since.elapsed().as_millis() as u64,
+            streams,
         }
+    }
+}
+
+/// The activity of a worker with streams.
+fn busy(worker: &scheduler::PoolWorker) -> WorkerActivity {
+    match worker.state {
+        WorkerState::Idle => WorkerActivity::Working,
+        WorkerState::Retiring => WorkerActivity::Finishing,
+        _ => activity(worker),
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use tokio::sync::Notify;
 use tokio::time::timeout;
-use wire::control::{WorkerId, WorkerState};
+use wire::control::{OpenStreams, WorkerId, WorkerState};
 use wire::transport::WorkerOrder;
 
 use super::shared_pool::SharedPool;
@@ -35,13 +35,10 @@ pub enum StreamKind {
     Events,
 }
 
-/// Number of streams of each kind, in the order of [`StreamKind`].
-pub type StreamCounts = [u32; 3];
-
 /// The streams of a worker.
 #[derive(Debug, Default)]
 struct WorkerStreams {
-    counts: StreamCounts,
+    open: OpenStreams,
     /// Number of requests that the worker may still get: `MaxRequestsPerChild`.
     left: Option<u64>,
     /// Number of requests that the worker has got.
@@ -49,12 +46,16 @@ struct WorkerStreams {
 }
 
 impl WorkerStreams {
-    fn count(&self) -> u32 {
-        self.counts.iter().sum()
+    fn of_kind(&mut self, kind: StreamKind) -> &mut u32 {
+        match kind {
+            StreamKind::Http => &mut self.open.http,
+            StreamKind::WebSocket => &mut self.open.websocket,
+            StreamKind::Events => &mut self.open.sse,
+        }
     }
 }
 
-/// Which worker gets a request, and how many wait. Without I/O.
+/// Choice of the worker for a request, and the number of requests that wait. Without I/O.
 #[derive(Debug)]
 struct Register {
     /// `EventConnections`
@@ -77,16 +78,16 @@ impl Register {
     /// The worker among `serving` with the fewest streams, if it has room for one more. `limit` draws the number of
     /// requests of a worker that was not known yet.
     fn take(&mut self, serving: &[WorkerId], limit: impl Fn() -> Option<u64>) -> Option<Place> {
-        self.workers.retain(|worker, streams| streams.count() > 0 || serving.contains(worker));
+        self.workers.retain(|worker, streams| streams.open.all() > 0 || serving.contains(worker));
         for worker in serving {
             let new = || WorkerStreams { left: limit(), ..WorkerStreams::default() };
             self.workers.entry(*worker).or_insert_with(new);
         }
         let open = self.workers.iter_mut().filter(|(worker, streams)| {
-            serving.contains(worker) && streams.count() < self.most && streams.left != Some(0)
+            serving.contains(worker) && streams.open.all() < self.most && streams.left != Some(0)
         });
-        let (worker, streams) = open.min_by_key(|(_, streams)| (streams.count(), streams.requests))?;
-        streams.counts[StreamKind::Http as usize] += 1;
+        let (worker, streams) = open.min_by_key(|(_, streams)| (streams.open.all(), streams.requests))?;
+        streams.open.http += 1;
         streams.requests += 1;
         streams.left = streams.left.map(|left| left - 1);
         Some(Place { worker: *worker, is_last: streams.left == Some(0) })
@@ -95,10 +96,10 @@ impl Register {
     /// Counts a stream as one of another kind; `None`: it has ended.
     fn change(&mut self, worker: WorkerId, from: StreamKind, to: Option<StreamKind>) {
         let Some(streams) = self.workers.get_mut(&worker) else { return };
-        let before = &mut streams.counts[from as usize];
+        let before = streams.of_kind(from);
         *before = before.saturating_sub(1);
         if let Some(to) = to {
-            streams.counts[to as usize] += 1;
+            *streams.of_kind(to) += 1;
         }
     }
 
@@ -194,42 +195,48 @@ impl SharedPool {
         self.streams.settings.is_event()
     }
 
-    /// Number of streams of a worker, by kind.
-    pub fn streams_of(&self, worker: WorkerId) -> StreamCounts {
-        lock(&self.streams.register).workers.get(&worker).map_or([0; 3], |streams| streams.counts)
+    /// The streams of an event worker, and the number of requests that it has got.
+    pub(super) fn streams_of(&self, worker: WorkerId) -> (OpenStreams, u64) {
+        let register = lock(&self.streams.register);
+        register.workers.get(&worker).map_or_else(Default::default, |streams| (streams.open, streams.requests))
     }
 
-    /// Number of requests that an event worker has got.
-    pub fn stream_requests_of(&self, worker: WorkerId) -> u64 {
-        lock(&self.streams.register).workers.get(&worker).map_or(0, |streams| streams.requests)
-    }
-
-    /// A place at the event worker with the fewest streams; waits up to `patience` for one.
+    /// A place at the event worker with the fewest streams. Waits up to `patience` for one, behind those that wait
+    /// already.
     pub async fn stream_turn(self: &Arc<Self>, patience: Duration) -> Result<StreamTurn, Failure> {
-        if let Some(turn) = self.take_stream() {
+        let streams = &self.streams;
+        let is_first = lock(&streams.register).waiting == 0;
+        if let Some(turn) = is_first.then(|| self.take_stream()).flatten() {
             return Ok(turn);
         }
-        let streams = &self.streams;
         if !lock(&streams.register).queue() {
             count(&self.front.counters.shed.queue_full);
             return Err(Failure::Busy(RETRY_AFTER));
         }
-        let _waiting = Waiting(streams);
-        let waiting = async {
-            loop {
-                let mut room = std::pin::pin!(streams.room.notified());
-                // A place that becomes free from now on is not missed.
-                room.as_mut().enable();
-                if let Some(turn) = self.take_stream() {
-                    return turn;
-                }
-                room.await;
-            }
-        };
-        timeout(patience, waiting).await.map_err(|_| {
+        let waiting = Waiting(streams);
+        let turn = timeout(patience, self.wait_for_stream(is_first)).await.map_err(|_| {
             count(&self.front.counters.shed.queue_timeout);
             Failure::Busy(RETRY_AFTER)
-        })
+        });
+        drop(waiting);
+        if turn.is_ok() {
+            // There may be more places than the one for which this request was woken.
+            streams.room.notify_one();
+        }
+        turn
+    }
+
+    async fn wait_for_stream(self: &Arc<Self>, mut may_take: bool) -> StreamTurn {
+        loop {
+            let mut room = std::pin::pin!(self.streams.room.notified());
+            // A place that becomes free from now on is not missed.
+            room.as_mut().enable();
+            if let Some(turn) = may_take.then(|| self.take_stream()).flatten() {
+                return turn;
+            }
+            room.await;
+            may_take = true;
+        }
     }
 
     fn take_stream(self: &Arc<Self>) -> Option<StreamTurn> {

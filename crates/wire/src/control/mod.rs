@@ -15,7 +15,7 @@ pub use counts::{ExitReason, ServerCounts};
 pub use hosts::{CertificateStatus, HostStatus};
 pub use status::{ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, ShareStatus, Shed, SlowRequest};
 pub use times::{Quantiles, ResponseTimes, Spread, Spreads};
-pub use worker::{WorkerActivity, WorkerState, WorkerStatus};
+pub use worker::{OpenStreams, WorkerActivity, WorkerState, WorkerStatus};
 
 use crate::reply::LeaveReason;
 

@@ -43,6 +43,44 @@ pub struct WorkerStatus {
     pub queue_wait_us: Option<u64>,
     /// Time in this state, in ms.
     pub since_ms: u64,
+    /// The requests and connections of a worker with an event loop; `None` in other pools. `request` shows them, too.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub streams: Option<OpenStreams>,
+}
+
+/// The open streams of a worker with an event loop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenStreams {
+    /// Requests and their responses.
+    pub http: u32,
+    /// Open WebSockets.
+    pub websocket: u32,
+    /// Responses of server-sent events.
+    pub sse: u32,
+}
+
+impl OpenStreams {
+    /// Number of all streams.
+    pub fn all(self) -> u32 {
+        self.http + self.websocket + self.sse
+    }
+
+    /// The kinds and their numbers.
+    pub fn kinds(self) -> [(&'static str, u32); 3] {
+        [("http", self.http), ("websocket", self.websocket), ("sse", self.sse)]
+    }
+}
+
+impl std::fmt::Display for OpenStreams {
+    /// `open: 3 http, 2 websocket`, or nothing without streams.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut before = "open: ";
+        for (kind, count) in self.kinds().into_iter().filter(|(_, count)| *count > 0) {
+            write!(f, "{before}{count} {kind}")?;
+            before = ", ";
+        }
+        Ok(())
+    }
 }
 
 /// Activity of a worker, with httpd's sign for it. httpd's `R`, `K`, `D` and `C` never occur: the front, not a

@@ -348,14 +348,12 @@ pub async fn run(
         Lookup::Hit(response) => Ok(Dispatched::Response(response)),
         Lookup::Miss { store } => Box::pin(store.request(body)).await,
         Lookup::Pass => {
-            if event::is_for(context, route) {
-                let answer = Box::pin(event::answer(context, head, route, body)).await.map(Dispatched::Response);
-                cached::passed(context, head, route, &answer);
-                return answer;
-            }
-            let answer = match ask_worker::request(context, head, route, body).await {
-                Ok(reply) => ask_worker::deliver(context, head, route, reply).await,
-                Err(refusal) => Err(refusal),
+            let answer = match event::is_for(context, route) {
+                true => Box::pin(event::answer(context, head, route, body)).await.map(Dispatched::Response),
+                false => match ask_worker::request(context, head, route, body).await {
+                    Ok(reply) => ask_worker::deliver(context, head, route, reply).await,
+                    Err(refusal) => Err(refusal),
+                },
             };
             cached::passed(context, head, route, &answer);
             answer

@@ -94,8 +94,8 @@ impl WorkerPort {
         }
     }
 
-    /// The next order, if one lies in the socket, for a worker that waits in an event loop; `None`: the front has ended.
-    /// Such a worker gets no requests in its memory, so the front sees it asleep.
+    /// The next order, if one lies in the socket, for a worker that waits in an event loop. `None`: the front has
+    /// ended. Such a worker gets no requests in its memory, so the front sees it asleep.
     pub fn next_if_there(&mut self) -> io::Result<Option<Option<Inbound>>> {
         self.memory.sleeps.raise();
         let mut fds = Vec::new();

@@ -1,4 +1,5 @@
-//! The worker of an event pool: Perl runs an event loop, which watches the packet socket and the streams that come over it.
+//! The worker of an event pool: Perl runs an event loop, which watches the packet socket and the streams that come
+//! over it.
 //!
 //! ```text
 //!   front ── Stream + socket ──▶ orders() ──▶ Cameleer::Event: an HTTP/1.1 connection of the loop

@@ -15,7 +15,11 @@ our @CLASSES = qw(Cameleer::Event::Mojo Cameleer::Event::PAGI);
 # The application of this pool: its class, its value and its source.
 my ( $class, $app, $source );
 
-$Cameleer::PSGI::loader = __PACKAGE__;
+# Called in the mold of an event pool, before the first application.
+sub begin () {
+    $Cameleer::PSGI::loader = __PACKAGE__;
+    return;
+}
 
 sub load_file ( $self, $file ) {
     local @ENV{qw(MOJO_APP_LOADER MOJO_EXE)} = ( 1, $file );

@@ -256,6 +256,7 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
         StartUpStep::Psgi(app) => {
             if config.pool.is_event() {
                 perl.require_module("Cameleer::Event")?;
+                perl.call(c"Cameleer::Event::begin", None)?;
             }
             let code = load_app(perl, app)?;
             apps.insert(app.clone(), Rc::new(code));

@@ -14,11 +14,13 @@ has keep_alive_timeout => 60;
 # The front decides how many requests a worker gets (MaxRequestsPerChild).
 has max_requests => sub { 1_000_000_000 };
 
-# Seconds after the order to leave, in which requests may come that were on their way.
-my $LATE = 1;
+# Seconds after the order to leave, in which requests may come that were on their way. At a stop, the process is killed
+# after a second.
+my $LATE = 0.25;
 
-# Seconds that WebSockets have for their last messages.
-my $FAREWELL = 1;
+# Longest time in seconds before the end of GracefulShutdownTimeout, when the process is killed, in which WebSockets are
+# closed.
+my $FAREWELL = 2;
 
 # Runs the loop until the worker must leave and its last connection has ended.
 sub serve ( $self, $settings ) {
@@ -105,7 +107,9 @@ sub leave ($self) {
     $loop->reactor->remove( $self->{port} );
     $loop->timer( $LATE => sub { $self && $self->close_idle } );
     my $graceful = $self->{settings}{graceful};
-    $loop->timer( $graceful => sub { $self && $self->say_farewell } ) if $graceful > 0;
+    return unless $graceful > 0;
+    my $farewell = $graceful / 3 < $FAREWELL ? $graceful / 3 : $FAREWELL;
+    $loop->timer( $graceful - $farewell => sub { $self && $self->say_farewell( $farewell / 2 ) } );
     return;
 }
 
@@ -119,11 +123,11 @@ sub close_idle ($self) {
 }
 
 # Ends what is still open: 1012 is "service restart" (RFC 6455, registry of close codes).
-sub say_farewell ($self) {
+sub say_farewell ( $self, $time ) {
     for my $c ( values %{ $self->{connections} } ) {
         $c->{tx}->finish(1012) if $c->{tx} && $c->{tx}->is_websocket;
     }
-    $self->ioloop->timer( $FAREWELL => sub ($loop) { $loop->stop } );
+    $self->ioloop->timer( $time => sub ($loop) { $loop->stop } );
     return;
 }
 
@@ -159,7 +163,7 @@ The connections of this server come from the front. C<< $c->tx->remote_address >
 C<< $c->req->url->base >>, C<< $c->req->request_id >> and C<REMOTE_USER> in C<< $c->req->env >> are those
 of the client.
 
-After the order to leave, the server finishes its requests. WebSockets that are still open after
-C<GracefulShutdownTimeout> are closed with status 1012.
+After the order to leave, the server finishes its requests. WebSockets that are still open at
+the end of C<GracefulShutdownTimeout> are closed with status 1012.
 
 =cut

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{APP, noted, serve};
-use crate::support::{Frame, Request, Site, WebSocket, until};
+use crate::support::{Request, Site, WebSocket, WebSocketFrame, until};
 
 #[test]
 fn a_mojolicious_program_answers_in_an_event_loop() {
@@ -52,7 +52,7 @@ fn a_websocket_sends_and_gets_messages() {
     }
     assert_eq!(server.text("/"), "hello", "other requests are answered meanwhile");
     socket.close(1000);
-    assert_eq!(socket.next(), Frame::Close(1000));
+    assert_eq!(socket.next(), WebSocketFrame::Close(1000));
     socket.is_closed();
     until("the application knows", || noted(&server, "closed 1000"));
 }

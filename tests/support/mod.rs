@@ -39,4 +39,4 @@ pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, TAINT, is_tainted};
 pub use strace::Trace;
 pub use wait::{comes_true, eventually, let_pass, patience, until};
-pub use websocket::{Frame, WebSocket};
+pub use websocket::{WebSocket, WebSocketFrame};

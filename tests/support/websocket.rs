@@ -16,7 +16,7 @@ pub struct WebSocket {
 
 /// A frame of the server.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Frame {
+pub enum WebSocketFrame {
     Text(String),
     /// A close with its status.
     Close(u16),
@@ -69,7 +69,7 @@ impl WebSocket {
 
     /// The next frame of the server.
     #[track_caller]
-    pub fn next(&mut self) -> Frame {
+    pub fn next(&mut self) -> WebSocketFrame {
         let head = self.connection.bytes(2);
         let length = match head[1] {
             126 => usize::from(u16::from_be_bytes(self.connection.bytes(2).try_into().expect("two bytes"))),
@@ -78,9 +78,9 @@ impl WebSocket {
         };
         let payload = self.connection.bytes(length);
         match head[0] & 15 {
-            TEXT => Frame::Text(String::from_utf8(payload).expect("UTF-8")),
-            CLOSE => Frame::Close(u16::from_be_bytes([payload[0], payload[1]])),
-            kind => Frame::Other(kind, payload),
+            TEXT => WebSocketFrame::Text(String::from_utf8(payload).expect("UTF-8")),
+            CLOSE => WebSocketFrame::Close(u16::from_be_bytes([payload[0], payload[1]])),
+            kind => WebSocketFrame::Other(kind, payload),
         }
     }
 
@@ -88,7 +88,7 @@ impl WebSocket {
     #[track_caller]
     pub fn text(&mut self) -> String {
         match self.next() {
-            Frame::Text(text) => text,
+            WebSocketFrame::Text(text) => text,
             other => panic!("instead of a text came {other:?}"),
         }
     }

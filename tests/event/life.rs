@@ -1,5 +1,7 @@
 //! Reload, stop, and the end of a worker while connections are open.
 
+use std::net::TcpStream;
+
 use nix::sys::signal::Signal;
 
 use super::{noted, serve, serve_with};
@@ -42,7 +44,7 @@ fn a_stop_waits_for_running_requests() {
     waiting.raw("GET /wait/gate HTTP/1.1\r\nHost: x\r\n\r\n");
     until("the request waits", || noted(&server, "waits gate"));
     server.signal(Signal::SIGTERM);
-    server.logged("stopping gracefully");
+    until("the server takes no more connections", || TcpStream::connect(("127.0.0.1", server.site.port)).is_err());
     server.site.write("gate", "");
     assert!(waiting.response().text().ends_with(" waited"));
     assert_eq!(server.wait(), 0);

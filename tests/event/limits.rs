@@ -51,10 +51,10 @@ fn an_event_pool_has_one_application_that_can_run_in_it() {
     let conf = |app: &str| format!("PsgiMode event\n<Location />\nPsgiApp @DIR@/{app}\n</Location>\n");
     site.configure(&conf("app.psgi"));
     let finished = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
-    finished.failed(2, "PsgiMode blocking");
+    finished.failed(78, "PsgiMode blocking");
     site.configure(&format!("{}<Location /other>\nPsgiApp @DIR@/other.pl\n</Location>\n", conf("app.pl")));
     let finished = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
-    finished.failed(2, "one application");
+    finished.failed(78, "one application");
 }
 
 #[test]

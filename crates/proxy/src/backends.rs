@@ -121,7 +121,9 @@ impl Backends {
         if expects {
             head.headers.insert(EXPECT, HeaderValue::from_static("100-continue"));
         }
-        let (may_repeat, mut is_repeated) = (!has_body && head.method.is_idempotent(), false);
+        // A worker ends no idle connection before the front does: one that is lost has died, perhaps of this request.
+        let may_repeat = to.worker.is_none() && !has_body && head.method.is_idempotent();
+        let mut is_repeated = false;
         let mut body = ProxiedBody::new(outgoing.body.take(), progress.clone());
         loop {
             let mut request = Request::from_parts(head.clone(), body);

@@ -2,28 +2,12 @@
 //! knows such workers as idle ones, whose requests it never sees; [`Register`] decides which of them gets a request.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::Mutex;
-use std::time::Duration;
 
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use tokio::sync::Notify;
-use tokio::time::timeout;
-use wire::control::{OpenStreams, WorkerId, WorkerState};
-use wire::transport::WorkerOrder;
+use wire::control::{OpenStreams, WorkerId};
 
-use super::shared_pool::SharedPool;
-use crate::base::failure::Failure;
-use crate::base::lock::lock;
-use crate::base::shared::count;
-use base::drawn::request_limit;
 use config::PoolSettings;
-
-/// Retry-After, in seconds, of a request that found no place.
-const RETRY_AFTER: u32 = 2;
 
 /// Purpose of a stream, for the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +19,7 @@ pub enum StreamKind {
     Events,
 }
 
-/// The streams of a worker.
+/// The open streams of a worker, and what its `MaxRequestsPerChild` leaves.
 #[derive(Debug, Default)]
 struct WorkerStreams {
     open: OpenStreams,
@@ -57,27 +41,27 @@ impl WorkerStreams {
 
 /// Choice of the worker for a request, and the number of requests that wait. Without I/O.
 #[derive(Debug)]
-struct Register {
+pub(super) struct Register {
     /// `EventConnections`
     most: u32,
     /// `QueueLength`
     queue_length: usize,
-    waiting: usize,
+    pub waiting: usize,
     workers: BTreeMap<WorkerId, WorkerStreams>,
 }
 
 /// A place at a worker.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
-    worker: WorkerId,
+pub(super) struct Place {
+    pub worker: WorkerId,
     /// The worker gets no request after this one.
-    is_last: bool,
+    pub is_last: bool,
 }
 
 impl Register {
     /// The worker among `serving` with the fewest streams, if it has room for one more. `limit` draws the number of
     /// requests of a worker that was not known yet.
-    fn take(&mut self, serving: &[WorkerId], limit: impl Fn() -> Option<u64>) -> Option<Place> {
+    pub fn take(&mut self, serving: &[WorkerId], limit: impl Fn() -> Option<u64>) -> Option<Place> {
         self.workers.retain(|worker, streams| streams.open.all() > 0 || serving.contains(worker));
         for worker in serving {
             let new = || WorkerStreams { left: limit(), ..WorkerStreams::default() };
@@ -94,7 +78,7 @@ impl Register {
     }
 
     /// Counts a stream as one of another kind; `None`: it has ended.
-    fn change(&mut self, worker: WorkerId, from: StreamKind, to: Option<StreamKind>) {
+    pub fn change(&mut self, worker: WorkerId, from: StreamKind, to: Option<StreamKind>) {
         let Some(streams) = self.workers.get_mut(&worker) else { return };
         let before = streams.of_kind(from);
         *before = before.saturating_sub(1);
@@ -103,8 +87,13 @@ impl Register {
         }
     }
 
+    /// The streams of a worker, and the number of requests that it has got.
+    pub fn of(&self, worker: WorkerId) -> (OpenStreams, u64) {
+        self.workers.get(&worker).map_or_else(Default::default, |streams| (streams.open, streams.requests))
+    }
+
     /// Whether a request may wait.
-    fn queue(&mut self) -> bool {
+    pub fn queue(&mut self) -> bool {
         let has_room = self.waiting < self.queue_length;
         self.waiting += usize::from(has_room);
         has_room
@@ -113,10 +102,10 @@ impl Register {
 
 /// The streams of a pool's workers, and the requests that wait for one.
 pub(super) struct Streams {
-    register: Mutex<Register>,
+    pub register: Mutex<Register>,
     /// Notified when a place may have become free.
-    room: Notify,
-    settings: PoolSettings,
+    pub room: Notify,
+    pub settings: PoolSettings,
 }
 
 impl Streams {
@@ -135,132 +124,6 @@ impl Streams {
         if self.settings.is_event() {
             self.room.notify_waiters();
         }
-    }
-}
-
-/// A request's place at an event worker, until its response or its connection has ended.
-pub struct StreamTurn {
-    pool: Arc<SharedPool>,
-    worker: WorkerId,
-    kind: StreamKind,
-}
-
-impl StreamTurn {
-    /// The worker, for logs.
-    pub fn worker(&self) -> WorkerId {
-        self.worker
-    }
-
-    /// Changes the purpose of the stream.
-    pub fn be(&mut self, kind: StreamKind) {
-        lock(&self.pool.streams.register).change(self.worker, self.kind, Some(kind));
-        self.kind = kind;
-    }
-}
-
-impl Drop for StreamTurn {
-    fn drop(&mut self) {
-        lock(&self.pool.streams.register).change(self.worker, self.kind, None);
-        self.pool.streams.room.notify_one();
-    }
-}
-
-impl proxy::EventWorker for StreamTurn {
-    fn serial(&self) -> u64 {
-        self.worker.serial
-    }
-
-    fn connect(&self) -> io::Result<UnixStream> {
-        let worker = self.pool.look(|state| state.workers.get(&self.worker).cloned());
-        let worker = worker.ok_or(io::ErrorKind::NotConnected)?;
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, flags)?;
-        let _ = worker.socket().send(&WorkerOrder::Stream { socket: theirs.as_fd() })?;
-        Ok(ours.into())
-    }
-}
-
-/// Counts a request among those that wait.
-struct Waiting<'a>(&'a Streams);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.register).waiting -= 1;
-    }
-}
-
-impl SharedPool {
-    /// Whether the workers of this pool run an event loop.
-    pub fn is_event(&self) -> bool {
-        self.streams.settings.is_event()
-    }
-
-    /// The streams of an event worker, and the number of requests that it has got.
-    pub(super) fn streams_of(&self, worker: WorkerId) -> (OpenStreams, u64) {
-        let register = lock(&self.streams.register);
-        register.workers.get(&worker).map_or_else(Default::default, |streams| (streams.open, streams.requests))
-    }
-
-    /// A place at the event worker with the fewest streams. Waits up to `patience` for one, behind those that wait
-    /// already.
-    pub async fn stream_turn(self: &Arc<Self>, patience: Duration) -> Result<StreamTurn, Failure> {
-        let streams = &self.streams;
-        let is_first = lock(&streams.register).waiting == 0;
-        if let Some(turn) = is_first.then(|| self.take_stream()).flatten() {
-            return Ok(turn);
-        }
-        if !lock(&streams.register).queue() {
-            count(&self.front.counters.shed.queue_full);
-            return Err(Failure::Busy(RETRY_AFTER));
-        }
-        let waiting = Waiting(streams);
-        let turn = timeout(patience, self.wait_for_stream(is_first)).await.map_err(|_| {
-            count(&self.front.counters.shed.queue_timeout);
-            Failure::Busy(RETRY_AFTER)
-        });
-        drop(waiting);
-        if turn.is_ok() {
-            // There may be more places than the one for which this request was woken.
-            streams.room.notify_one();
-        }
-        turn
-    }
-
-    async fn wait_for_stream(self: &Arc<Self>, mut may_take: bool) -> StreamTurn {
-        loop {
-            let mut room = std::pin::pin!(self.streams.room.notified());
-            // A place that becomes free from now on is not missed.
-            room.as_mut().enable();
-            if let Some(turn) = may_take.then(|| self.take_stream()).flatten() {
-                return turn;
-            }
-            room.await;
-            may_take = true;
-        }
-    }
-
-    fn take_stream(self: &Arc<Self>) -> Option<StreamTurn> {
-        let serving: Vec<WorkerId> = self.look(|state| {
-            let workers = state.scheduler.workers();
-            workers.filter(|(_, worker)| worker.state == WorkerState::Idle).map(|(id, _)| id).collect()
-        });
-        let limit = || request_limit(&self.streams.settings.max_requests);
-        let Place { worker, is_last } = lock(&self.streams.register).take(&serving, limit)?;
-        if is_last {
-            // The order to leave follows the stream: the worker serves those that it has got.
-            self.dismiss_later(worker);
-        }
-        count(&self.front.counters.worker_requests);
-        Some(StreamTurn { pool: self.clone(), worker, kind: StreamKind::Http })
-    }
-
-    fn dismiss_later(self: &Arc<Self>, worker: WorkerId) {
-        let pool = self.clone();
-        tokio::task::spawn_local(async move {
-            // The request of the last place is sent by the task that runs now.
-            tokio::task::yield_now().await;
-            pool.dismiss(worker);
-        });
     }
 }
 

@@ -60,7 +60,7 @@ pub struct OpenStreams {
 }
 
 impl OpenStreams {
-    /// Number of all streams.
+    /// Number of streams of all kinds.
     pub fn all(self) -> u32 {
         self.http + self.websocket + self.sse
     }

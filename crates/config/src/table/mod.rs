@@ -7,7 +7,6 @@ mod budget;
 mod checks;
 mod client;
 mod content;
-mod event;
 mod failures;
 mod fixed;
 pub(crate) use content::user_dirs;
@@ -89,7 +88,6 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         server::ROWS,
         identity::ROWS,
         pool::ROWS,
-        event::ROWS,
         budget::ROWS,
         memory::ROWS,
         monitor::ROWS,

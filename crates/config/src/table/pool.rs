@@ -3,6 +3,7 @@
 use wire::memory::blocks;
 
 use crate::draft::Draft;
+use crate::model::server::PsgiMode;
 use crate::syntax::value;
 use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, duration, number, rows, word, words};
 
@@ -42,6 +43,21 @@ pub(super) static ROWS: &[Row] = rows![
         .default("500ms", "a burst is over by then, and users begin to notice the delay"),
     "When requests have waited this long and the queue still grows, the newest request is served first. Until the \
      overload is over, requests that have waited for about the time of one request are answered 503. 0 is never.",
+    word("PsgiMode", POOLS, "blocking|event", psgi_mode).effect(Effect::Generation).default(
+        "blocking",
+        "most programs wait for their database, and then a worker with many requests stops them all"
+    ),
+    "How the workers of a pool run their applications: one request at a time, or in an event loop with many requests at \
+     a time, for WebSocket, long polling and server-sent events. In an event pool StartServers is the fixed number of \
+     workers, and the pool has one application.",
+    number("EventConnections", POOLS, 1..=100_000, |d, n| d.pool().event_connections = n as u32)
+        .default("1000", "hypnotoad's; each connection needs a descriptor in the front and one in the worker"),
+    "Maximum number of requests and open WebSockets of one worker of an event pool. Further requests wait, as those for \
+     busy workers do: QueueLength, QueueTimeout.",
+    duration("EventIdleTimeout", ANYWHERE, |d, time| d.settings().event_idle_timeout = Some(time))
+        .default("0", "programs have their own limits, and a quiet WebSocket costs nothing but its descriptors"),
+    "Maximum time without a byte of a response that has begun, and of a WebSocket in either direction, in an event \
+     pool; 0 is unlimited. Until a response begins, RequestTimeout is the limit.",
     words("WireMemory", SERVER, "size, 16K to 1M", 1..=1, wire_memory)
         .effect(Effect::Generation)
         .default("1M", "a response of this size frees its worker at once; only blocks that were used take up memory"),
@@ -129,6 +145,15 @@ fn wire_memory(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         return Err(format!("expected a size from 16K to 1M, got \"{}\"", args[0]));
     }
     draft.pool().blocks = blocks;
+    Ok(())
+}
+
+fn psgi_mode(draft: &mut Draft, word: &str) -> Result<(), String> {
+    draft.pool().mode = match word.to_ascii_lowercase().as_str() {
+        "blocking" => PsgiMode::Blocking,
+        "event" => PsgiMode::Event,
+        _ => return Err(format!("expected blocking or event, got \"{word}\"")),
+    };
     Ok(())
 }
 

@@ -95,7 +95,7 @@ pub struct Program {
     /// CgiMode of scripts: program, fork or persistent [default: program]
     #[arg(long, value_name = "MODE", env = "CAMELEER_CGI_MODE", hide_env = true)]
     pub cgi_mode: Option<String>,
-    /// Run the program in an event loop, with many requests at a time (PsgiMode event)
+    /// Serve many requests at a time in each worker (PsgiMode event)
     #[arg(long, env = "CAMELEER_EVENT", hide_env = true)]
     pub event: bool,
     /// Add this folder to @INC; repeatable

@@ -51,7 +51,17 @@ fn every_module_loads_in_a_plain_perl_and_dies_where_it_needs_a_request() {
     prove(&["plain_perl.t", "Apache/Constants.t"], &[]);
 }
 
-/// Ways to reach the code, as TestServer.pm defines them.
+#[test]
+fn the_event_loop_of_pagi_follows_its_specification() {
+    let tests: Vec<String> = test_files_of("Cameleer/Event/");
+    let tests: Vec<&str> = tests.iter().map(String::as_str).filter(|test| test.contains("/PAGI")).collect();
+    assert!(tests.len() > 8, "{tests:?}");
+    let output = prove(&tests, &[]);
+    assert!(!output.contains("skipped"), "{output}");
+}
+
+/// Ways to reach the code, as TestServer.pm defines them. Only root can switch to another user. A test run without root
+/// covers an unprivileged server anyway.
 fn doors() -> Vec<String> {
     let folder = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/perl/t/lib");
     let names =
@@ -61,19 +71,25 @@ fn doors() -> Vec<String> {
     doors
 }
 
-/// Tests that start no server, and one with doors of its own.
+/// Tests that start no server, and one with doors of its own; those of event loops start none either.
 const WITHOUT_DOORS: [&str; 4] = ["pod.t", "plain_perl.t", "Apache/Constants.t", "Cameleer/PSGI.t"];
 
 /// The tests of the API below this folder of perl/t, which begins and ends like `lib2/`.
 fn test_files(below: &str) -> Vec<String> {
+    let all = test_files_of(below).into_iter();
+    all.filter(|name| !WITHOUT_DOORS.contains(&&**name) && !name.starts_with("Cameleer/Event/")).collect()
+}
+
+/// All tests below this folder of perl/t.
+fn test_files_of(below: &str) -> Vec<String> {
     let folder = format!("{}/perl/t/{below}", env!("CARGO_MANIFEST_DIR"));
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder}: {error}")).flatten();
     let mut found: Vec<String> = entries
         .flat_map(|entry| {
             let name = format!("{below}{}", entry.file_name().to_string_lossy());
-            if entry.path().is_dir() { test_files(&format!("{name}/")) } else { vec![name] }
+            if entry.path().is_dir() { test_files_of(&format!("{name}/")) } else { vec![name] }
         })
-        .filter(|name| name.ends_with(".t") && !WITHOUT_DOORS.contains(&&**name))
+        .filter(|name| name.ends_with(".t"))
         .collect();
     found.sort();
     found

@@ -1,0 +1,97 @@
+package Cameleer::Event::PAGI::Scope;
+
+use v5.36;
+
+# The head of a request of the front becomes a scope.
+
+use constant VERSION => '0.3';
+
+# The method, the target, and the fields as pairs; nothing if this is no head.
+sub head ($text) {
+    my ( $first, @lines ) = split /\r\n/, $text;
+    my ( $method, $target ) = ( $first // '' ) =~ m{\A([^ ]+) ([^ ]+) HTTP/1\.[01]\z} or return;
+    my @fields;
+    for my $line (@lines) {
+        my ( $name, $value ) = $line =~ /\A([^:\s]+):[ \t]*(.*?)[ \t]*\z/s or return;
+        push @fields, [ lc $name, $value ];
+    }
+    return ( $method, $target, \@fields );
+}
+
+# The scope, and the fields of the connection by name.
+sub of ( $method, $target, $fields ) {
+    my ( @headers, %own, $cookie );
+    for my $field (@$fields) {
+        my ( $name, $value ) = @$field;
+        if ( $name =~ /\Acameleer-(.+)/ ) {
+            $own{$1} = $value;
+        }
+        elsif ( $name eq 'cookie' && $cookie ) {
+            $cookie->[1] .= "; $value";
+        }
+        else {
+            push @headers, $field;
+            $cookie = $field if $name eq 'cookie';
+            $own{":$name"} = defined $own{":$name"} ? "$own{\":$name\"}, $value" : $value;
+        }
+    }
+    my ( $raw_path, $query ) = split /\?/, $target, 2;
+    my $is_secure = ( $own{scheme} // 'http' ) eq 'https';
+    my $type      = kind( $method, \%own );
+    my $scope     = {
+        type         => $type,
+        pagi         => { version => VERSION, spec_version => VERSION },
+        http_version => $own{protocol} // '1.1',
+        scheme       => $type eq 'websocket' ? ( $is_secure ? 'wss' : 'ws' ) : $is_secure ? 'https' : 'http',
+        path         => decoded($raw_path),
+        raw_path     => $raw_path,
+        query_string => $query // '',
+        root_path    => decoded( $own{'script-name'} // '' ),
+        headers      => \@headers,
+        extensions   => $is_secure ? { tls => tls( \%own ) } : {},
+    };
+    if ( $type eq 'websocket' ) {
+        $scope->{subprotocols} = [ grep { length } split /\s*,\s*/, trimmed( $own{':sec-websocket-protocol'} // '' ) ];
+        $scope->{extensions}{'websocket.http.response'} = {};
+    }
+    else {
+        $scope->{method} = $method;
+        $scope->{extensions}{fullflush} = {};
+    }
+    for my $end ( grep { defined $own{$_} } qw(client server) ) {
+        my ( $address, $port ) = $own{$end} =~ /\A(.*) ([0-9]+)\z/ or next;
+        next if $address eq '' || $end eq 'client' && !$port;
+        $scope->{$end} = [ $address, $port ? 0 + $port : undef ];
+    }
+    return ( $scope, \%own );
+}
+
+sub kind ( $method, $own ) {
+    return 'websocket' if $method eq 'GET' && lc( $own->{':upgrade'} // '' ) eq 'websocket';
+    return ( $own->{':accept'} // '' ) =~ m{(?:\A|,)\s*text/event-stream\s*(?:[;,]|\z)}i ? 'sse' : 'http';
+}
+
+sub trimmed ($text) { return $text =~ s/\A\s+|\s+\z//gr }
+
+# A percent-encoded text as characters; as bytes, if the bytes are no UTF-8.
+sub decoded ($text) {
+    $text =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ge;
+    utf8::decode($text);
+    return $text;
+}
+
+# The extension `tls`. The front has the certificates.
+sub tls ($own) {
+    my ($version) = ( $own->{'tls-version'} // '' ) =~ /1\.([0-3])\z/;
+    my $cipher = $own->{'tls-cipher'} // '';
+    return {
+        server_cert       => undef,
+        client_cert_chain => [],
+        client_cert_name  => $own->{'tls-client-name'},
+        client_cert_error => undef,
+        tls_version       => defined $version ? 0x0301 + $version : undef,
+        cipher_suite      => $cipher =~ /\A0x[0-9A-Fa-f]{1,4}\z/ ? hex $cipher : undef,
+    };
+}
+
+1;

@@ -51,6 +51,7 @@
 //!   ldap          the LDAP protocol, its filters and URLs, as bytes
 //!   libperl-sys   the C shim over libperl, and its declarations
 //!   perl-build    for build scripts: the perl that the program will embed, and C compiled for it
+//!   websocket     the WebSocket protocol, as bytes and events
 //!   wire          every message between the processes, and how it travels
 //! ```
 //!

@@ -19,7 +19,7 @@ const ORDER: &[&[&str]] = &[
     &["databases", "tls"],
     &["apache", "config", "machine"],
     &["form", "libperl", "ssi", "sys"],
-    &["base", "fastcgi", "ldap", "libperl-sys", "perl-build", "wire"],
+    &["base", "fastcgi", "ldap", "libperl-sys", "perl-build", "websocket", "wire"],
 ];
 
 /// Crates, dependencies that they must not have even indirectly, and the reason.

@@ -11,8 +11,8 @@ use websocket::{
 
 const LIMITS: WebSocketLimits = WebSocketLimits { message: 20_000, frame: 10_000 };
 
-fuzz_target!(|asked: (u8, bool, &[u8])| {
-    let (size, deflates, sent) = asked;
+fuzz_target!(|input: (u8, bool, &[u8])| {
+    let (size, deflates, sent) = input;
     slope::watch(sent, |sent| drop(read(sent, 512, deflates)));
     let whole = read(sent, sent.len(), deflates);
     assert_eq!(read(sent, usize::from(size), deflates), whole);

@@ -12,17 +12,17 @@ const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 const PIECE_BYTES: usize = 4096;
 
 /// Decompresses one message.
-pub struct Inflater {
+pub struct MessageInflater {
     stream: Decompress,
 }
 
-impl Default for Inflater {
-    fn default() -> Inflater {
-        Inflater { stream: Decompress::new(false) }
+impl Default for MessageInflater {
+    fn default() -> MessageInflater {
+        MessageInflater { stream: Decompress::new(false) }
     }
 }
 
-impl Inflater {
+impl MessageInflater {
     /// Appends the content of a piece. Calls `check` with each piece of output.
     ///
     /// # Errors

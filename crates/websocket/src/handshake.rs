@@ -20,7 +20,7 @@ const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// A client's valid handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Handshake {
+pub struct WebSocketHandshake {
     /// The compression of messages, if the client offers it.
     pub deflate: Option<MessageDeflate>,
     accept: String,
@@ -40,12 +40,12 @@ pub enum HandshakeError {
     Version,
 }
 
-impl Handshake {
+impl WebSocketHandshake {
     /// The handshake of the request with these values.
     ///
     /// # Errors
     /// For a request that is no handshake of version 13.
-    pub fn check(method: &Method, version: Version, headers: &HeaderMap) -> Result<Handshake, HandshakeError> {
+    pub fn check(method: &Method, version: Version, headers: &HeaderMap) -> Result<WebSocketHandshake, HandshakeError> {
         if method != Method::GET || version != Version::HTTP_11 {
             return Err(HandshakeError::Request);
         }
@@ -60,7 +60,7 @@ impl Handshake {
         if !BASE64_STANDARD.decode(key).is_ok_and(|key| key.len() == 16) {
             return Err(HandshakeError::Key);
         }
-        Ok(Handshake {
+        Ok(WebSocketHandshake {
             deflate: MessageDeflate::negotiate(headers.get_all(SEC_WEBSOCKET_EXTENSIONS).iter()),
             accept: accept(key.as_bytes()),
             protocols: words(headers, &SEC_WEBSOCKET_PROTOCOL).map(str::to_owned).collect(),
@@ -144,13 +144,13 @@ mod tests {
     ];
 
     /// The handshake with these fields in place of, or beside, the usual ones.
-    fn check(changed: &[(&'static str, &'static str)]) -> Result<Handshake, HandshakeError> {
+    fn check(changed: &[(&'static str, &'static str)]) -> Result<WebSocketHandshake, HandshakeError> {
         let mut headers = HeaderMap::new();
         let usual = FIELDS.iter().filter(|(name, _)| !changed.iter().any(|(other, _)| other == name));
         for (name, value) in usual.chain(changed).filter(|(_, value)| !value.is_empty()) {
             headers.append(*name, HeaderValue::from_static(value));
         }
-        Handshake::check(&Method::GET, Version::HTTP_11, &headers)
+        WebSocketHandshake::check(&Method::GET, Version::HTTP_11, &headers)
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
         for (method, version) in [(Method::POST, Version::HTTP_11), (Method::GET, Version::HTTP_10)] {
             let headers =
                 FIELDS.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-            assert_eq!(Handshake::check(&method, version, &headers.collect()), Err(HandshakeError::Request));
+            assert_eq!(WebSocketHandshake::check(&method, version, &headers.collect()), Err(HandshakeError::Request));
         }
     }
 }

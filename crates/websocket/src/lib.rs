@@ -2,7 +2,7 @@
 //! without I/O: bytes become events, messages become bytes.
 //!
 //! ```text
-//!   head of a request ──▶ handshake::check ──▶ Handshake ──▶ fields of the 101
+//!   head of a request ──▶ handshake::check ──▶ WebSocketHandshake ──▶ fields of the 101
 //!   bytes of the client ──▶ WebSocketReader ──▶ WebSocketEvent
 //!   messages, pings, closes ──▶ WebSocketWriter ──▶ bytes for the client
 //! ```
@@ -27,6 +27,6 @@ pub use close::CloseReason;
 pub use extension::MessageDeflate;
 pub use failure::WebSocketError;
 pub use frame::Opcode;
-pub use handshake::{Handshake, HandshakeError};
+pub use handshake::{HandshakeError, WebSocketHandshake};
 pub use reader::{WebSocketEvent, WebSocketLimits, WebSocketReader};
 pub use writer::WebSocketWriter;

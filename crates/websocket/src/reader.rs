@@ -3,7 +3,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 
 use crate::close::CloseReason;
-use crate::deflate::Inflater;
+use crate::deflate::MessageInflater;
 use crate::failure::WebSocketError;
 use crate::frame::{self, FrameHeader, MAX_CONTROL_BYTES, Opcode};
 use crate::utf8::Utf8Check;
@@ -39,7 +39,7 @@ struct MessageBegun {
     /// The check of a message of UTF-8.
     text: Option<Utf8Check>,
     /// Decompresses a compressed message.
-    inflater: Option<Box<Inflater>>,
+    inflater: Option<Box<MessageInflater>>,
     content: BytesMut,
 }
 
@@ -65,7 +65,7 @@ pub struct WebSocketReader {
     state: State,
     message: Option<Box<MessageBegun>>,
     /// The last message's, for a next message in the same input. An idle connection has none.
-    spare: Option<Box<Inflater>>,
+    spare: Option<Box<MessageInflater>>,
 }
 
 impl WebSocketReader {
@@ -184,7 +184,7 @@ impl WebSocketReader {
             Some(inflater) => {
                 inflater.push(&piece, content, &mut check)?;
                 if is_last {
-                    inflater.push(Inflater::tail(), content, &mut check)?;
+                    inflater.push(MessageInflater::tail(), content, &mut check)?;
                 }
             }
             None if content.is_empty() => {

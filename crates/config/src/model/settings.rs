@@ -108,6 +108,8 @@ settings! {
     queue_timeout: Option<Duration> => Duration, replace;
     /// `EventIdleTimeout`; zero is unlimited.
     event_idle_timeout: Option<Duration> => Duration, replace;
+    /// `WebSocketMaxMessage`, in bytes.
+    websocket_max_message: Option<u64> => u64, replace;
     /// Settings of responses: redirections, headers, types and so on.
     response: ResponseRules => ResponseRules, ResponseRules::merge;
     /// Access control.

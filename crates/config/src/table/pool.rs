@@ -58,6 +58,10 @@ pub(super) static ROWS: &[Row] = rows![
         .default("0", "programs have their own limits, and a quiet WebSocket costs nothing but its descriptors"),
     "Maximum time without a byte of a response that has begun, and of a WebSocket in either direction, in an event \
      pool; 0 is unlimited. Until a response begins, RequestTimeout is the limit.",
+    size("WebSocketMaxMessage", ANYWHERE, |d, size| d.settings().websocket_max_message = Some(size))
+        .default("1M", "a message is whole in memory, decompressed, before the program gets it"),
+    "Maximum size of a WebSocket message of a client to a program of PAGI; a longer one closes the connection with \
+     status 1009. Programs of Mojolicious have a limit of their own: max_websocket_size.",
     words("WireMemory", SERVER, "size, 16K to 1M", 1..=1, wire_memory)
         .effect(Effect::Generation)
         .default("1M", "a response of this size frees its worker at once; only blocks that were used take up memory"),

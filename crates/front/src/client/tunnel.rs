@@ -4,6 +4,7 @@ use std::any::Any;
 use std::time::Duration;
 
 use proxy::TunnelStream;
+use websocket::{MessageDeflate, WebSocketLimits};
 
 /// The backend's end of a connection that has switched protocols.
 pub struct Tunnel {
@@ -16,4 +17,17 @@ pub struct Tunnel {
     pub graceful: Duration,
     /// Dropped at the end of the tunnel.
     pub guard: Box<dyn Any>,
+    /// What this server speaks with the client, if the backend's bytes are not for the client as they are.
+    pub websocket: Option<WebSocketSession>,
+}
+
+/// A connection on which the front speaks the WebSocket protocol in place of a worker.
+#[derive(Debug, Clone, Copy)]
+pub struct WebSocketSession {
+    /// The compression that the handshake has agreed on.
+    pub deflate: Option<MessageDeflate>,
+    /// `WebSocketMaxMessage`
+    pub limits: WebSocketLimits,
+    /// The number of the worker, for the error log.
+    pub worker: u32,
 }

@@ -25,7 +25,7 @@ const HALF_OPEN: Duration = Duration::from_secs(5);
 /// Carries bytes until both sides have ended, nothing was moved for `ProxyTimeout`, or the configuration is superseded
 /// and its time is over.
 pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
-    let Tunnel { backend, idle, is_over, graceful, guard: _guard } = tunnel;
+    let Tunnel { backend, idle, is_over, graceful, guard: _guard, websocket: _ } = tunnel;
     if io.is_amid() || io.is_ahead() {
         // Bytes before the switch would be read as HTTP by one side and as something else by the other.
         return;
@@ -104,7 +104,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Watched<'_, T> {
 }
 
 /// The connection past the reader of heads.
-struct RawIo(StrictIo);
+pub struct RawIo(pub StrictIo);
 
 impl AsyncRead for RawIo {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, UPGRADE};
+use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 
@@ -16,7 +16,7 @@ use super::upload::{ProxiedUpload, UploadState};
 use super::{own_name, switched, value};
 use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
-use crate::client::tunnel::Tunnel;
+use crate::client::tunnel::{Tunnel, WebSocketSession};
 use crate::request::access::keep_pace;
 use crate::request::body::RequestBody;
 use crate::request::context::RequestContext;
@@ -24,9 +24,16 @@ use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 use crate::workers::{StreamKind, StreamTurn};
 use proxy::{BackendFailure, BackendRequest, BackendResponse, TunnelStream, Waits, fields};
+use websocket::{WebSocketHandshake, WebSocketLimits};
 
 /// Beginning of the names of fields that only the front may send.
 const OWN: &str = "cameleer-";
+/// The field of a 101 after which a worker sends and receives messages, and leaves the protocol to the front.
+const DIALECT: HeaderName = HeaderName::from_static("cameleer-websocket");
+/// The value of that field.
+const FRAMES: &str = "frames";
+/// Largest value of `WebSocketMaxMessage` that has an effect, in bytes: the worker gets lengths of 32 bits.
+const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 /// Number of workers that are asked in turn, if those before took no request.
 const ATTEMPTS: usize = 3;
 /// No limit: longer than any connection lives.
@@ -48,8 +55,9 @@ pub async fn answer(
     keep_pace(context, route)?;
     let upload = Rc::new(UploadState::default());
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
-    let streamed = Streamed { context, head, route, upload, has_body: source.is_some() };
-    let protocol = streamed.protocol();
+    let protocol = requested(context, head, source.is_some());
+    let handshake = handshake(context, route, protocol.as_ref())?;
+    let has_body = source.is_some();
     let mut outgoing = BackendRequest {
         head: streamed.onward(protocol.as_ref()),
         body: source,
@@ -58,7 +66,27 @@ pub async fn answer(
         upgrades: protocol.is_some(),
         expects: false,
     };
-    streamed.send(&mut outgoing).await
+    let pool = context.generation.pools.of(context.generation.config.pool_for(&route.settings)).clone();
+    let waits = waits(route);
+    let mut left = ATTEMPTS;
+    loop {
+        let turn = pool.stream_turn(route.settings.queue_timeout).await?;
+        left -= 1;
+        context.begin_at_backend(has_body);
+        match context.services.backends.send_to_worker(&turn, waits, &mut outgoing).await {
+            Ok(BackendResponse::Switched(response, stream)) => {
+                return switch(context, route, response, (stream, turn, handshake));
+            }
+            Ok(BackendResponse::Response(response)) => return deliver(context, head, route, (response, turn)),
+            Err(failure) => {
+                context.end_at_backend();
+                if failure.is_before_the_request() && left > 0 && upload.refused.get().is_none() {
+                    continue;
+                }
+                return Err(refuse(context, route, (&failure, &turn), upload.refused.get()));
+            }
+        }
+    }
 }
 
 /// The timeouts of a request: `RequestTimeout` until the response begins, then `EventIdleTimeout`.
@@ -102,41 +130,91 @@ impl Streamed<'_> {
         }
     }
 
-    /// The protocol to which the client asks to switch. The body of such a request is empty.
-    fn protocol(&self) -> Option<HeaderValue> {
-        let Streamed { context, head, .. } = self;
-        let is_possible = !self.has_body
-            && head.version == Version::HTTP_11
-            && context.stream.is_none()
-            && head.method != Method::HEAD;
-        // The connection belongs to the page, and not to the response that the page includes.
-        if !is_possible || context.is_part() {
-            return None;
-        }
-        let sent = &context.head.headers;
-        sent.get(UPGRADE).filter(|_| switched::lists_upgrade(sent)).cloned()
+/// The worker's response, for the client.
+fn deliver(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    (response, turn): (Response<proxy::BackendBody>, StreamTurn),
+) -> Result<Response<BodySource>, Refusal> {
+    if response.status().is_informational() {
+        context.end_at_backend();
+        context.log_error(route, &format_args!("an event worker answers with status {}", response.status()));
+        return Err(Refusal::new(StatusCode::BAD_GATEWAY));
     }
+    Ok(pass_on(context, head, route, (response, turn)))
+}
 
-    /// The request's head for the worker.
-    fn onward(&self, protocol: Option<&HeaderValue>) -> Parts {
-        let mut onward = self.head.clone();
-        onward.version = Version::HTTP_11;
-        let target = self.head.uri.path_and_query().map_or("/", |target| target.as_str());
-        onward.uri = target.parse().unwrap_or_default();
-        let headers = &mut onward.headers;
-        let foreign: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect();
-        for name in foreign {
-            headers.remove(name);
+/// The client's handshake, if it asks for a WebSocket. An invalid one does not reach the worker.
+fn handshake(
+    context: &RequestContext,
+    route: &Route,
+    protocol: Option<&HeaderValue>,
+) -> Result<Option<WebSocketHandshake>, Refusal> {
+    let sent = &context.head;
+    if !protocol.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"websocket")) {
+        return Ok(None);
+    }
+    WebSocketHandshake::check(&sent.method, sent.version, &sent.headers).map(Some).map_err(|error| {
+        context.log_error(route, &error);
+        match error.field() {
+            Some((name, value)) => Refusal::with(error.status(), name, value),
+            None => Refusal::new(error.status()),
         }
-        fields::of_request(headers);
-        if !headers.contains_key(HOST) {
-            headers.insert(HOST, value(own_name(self.context, self.route)));
-        }
-        if let Some(protocol) = protocol {
-            switched::ask(headers, protocol.clone());
-        }
-        self.add_facts(headers);
-        onward
+    })
+}
+
+/// The response after which the client's bytes go to the worker, and its bytes to the client; or after which both
+/// exchange messages through this server.
+fn switch(
+    context: &RequestContext,
+    route: &Route,
+    mut response: Response<()>,
+    (stream, mut turn, handshake): (TunnelStream, StreamTurn, Option<WebSocketHandshake>),
+) -> Result<Response<BodySource>, Refusal> {
+    turn.be(StreamKind::WebSocket);
+    let has_frames = response.headers_mut().remove(DIALECT).is_some_and(|dialect| dialect == FRAMES);
+    let websocket = handshake.filter(|_| has_frames).map(|handshake| {
+        agree(context, route, &handshake, response.headers_mut());
+        let message =
+            usize::try_from(route.settings.websocket_max_message.min(MAX_MESSAGE_BYTES)).unwrap_or(usize::MAX);
+        let limits = WebSocketLimits { message, frame: message };
+        WebSocketSession { deflate: handshake.deflate, limits, worker: turn.worker().slot }
+    });
+    if has_frames && websocket.is_none() {
+        context.end_at_backend();
+        context.log_error(route, &"an event worker accepts a WebSocket that the client has not asked for");
+        return Err(Refusal::new(StatusCode::BAD_GATEWAY));
+    }
+    let generation = context.generation.clone();
+    let graceful = match generation.config.timeouts.graceful {
+        Duration::ZERO => Duration::ZERO,
+        graceful => graceful + FAREWELL,
+    };
+    let is_over = Box::new(move || generation.is_superseded());
+    let tunnel =
+        Tunnel { backend: stream, idle: waits(route).body, graceful, is_over, guard: Box::new(turn), websocket };
+    switched::deliver(context, route, response, tunnel)
+}
+
+/// Completes the response to a handshake. A subprotocol that the client does not offer would make it fail.
+fn agree(context: &RequestContext, route: &Route, handshake: &WebSocketHandshake, headers: &mut HeaderMap) {
+    let chosen = headers.get(SEC_WEBSOCKET_PROTOCOL).and_then(|protocol| protocol.to_str().ok());
+    if let Some(protocol) = chosen.filter(|protocol| !handshake.offers(protocol)) {
+        context.log_error(route, &format_args!("the client does not offer the subprotocol \"{protocol}\""));
+        headers.remove(SEC_WEBSOCKET_PROTOCOL);
+    }
+    handshake.answer(headers);
+}
+
+fn pass_on(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    (response, mut turn): (Response<proxy::BackendBody>, StreamTurn),
+) -> Response<BodySource> {
+    if is_events(response.headers()) {
+        turn.be(StreamKind::Events);
     }
 
     /// Adds facts about the client's connection, which the worker cannot see.

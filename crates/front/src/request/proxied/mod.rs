@@ -295,7 +295,7 @@ fn deliver(
 fn tunnel(context: &RequestContext, backend: TunnelStream, idle: Duration, guard: Box<dyn Any>) -> Tunnel {
     let generation = context.generation.clone();
     let graceful = generation.config.timeouts.graceful;
-    Tunnel { backend, idle, graceful, is_over: Box::new(move || generation.is_superseded()), guard }
+    Tunnel { backend, idle, graceful, is_over: Box::new(move || generation.is_superseded()), guard, websocket: None }
 }
 
 /// The backend's response, for the client.

@@ -1,0 +1,361 @@
+//! The WebSocket protocol with a client on one side, simple frames with a worker on the other. Without I/O of its own
+//! but for the two streams, and without a clock.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use websocket::{CloseReason, Opcode, WebSocketError, WebSocketEvent, WebSocketReader, WebSocketWriter, codes};
+
+use super::worker_frames::{self, InvalidFrame, WorkerFrame, WorkerReader};
+use crate::client::tunnel::WebSocketSession;
+
+/// Size of one read, in bytes.
+const READ_BYTES: usize = 16 << 10;
+/// Nothing is read that could add to an output of more bytes.
+const MAX_WAITING_BYTES: usize = 64 << 10;
+/// Longest time from this server's close frame to the client's.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
+/// Longest time in which a side takes no byte of what waits for it.
+const WRITE_TIME: Duration = Duration::from_secs(60);
+
+/// One side of the connection.
+struct Side<S> {
+    stream: S,
+    /// Bytes that are received, but not read as frames.
+    input: BytesMut,
+    output: Vec<u8>,
+    /// Bytes of `output` that are written.
+    written: usize,
+    /// The side has sent its last byte.
+    has_ended: bool,
+    /// The side takes nothing any more: output is dropped.
+    is_deaf: bool,
+    /// The stream may still hold bytes that were written.
+    is_unflushed: bool,
+    /// When `output` began to wait, or was written from last.
+    waits_since: Option<Instant>,
+}
+
+/// Both sides of the connection.
+pub struct Relay<C, W> {
+    client: Side<C>,
+    worker: Side<W>,
+    reader: WebSocketReader,
+    writer: WebSocketWriter,
+    frames: WorkerReader,
+    ping: Pings,
+    /// When this server has sent its close frame.
+    closed: Option<Instant>,
+    /// The client's close frame or another end was reported to the worker. Only output is left.
+    is_over: bool,
+    /// Why the worker was given up, for the error log.
+    pub fault: Option<String>,
+}
+
+/// Pings at the application's interval.
+#[derive(Default)]
+struct Pings {
+    interval: Option<Duration>,
+    timeout: Option<Duration>,
+    next: Option<Instant>,
+    /// When the unanswered ping was sent.
+    unanswered: Option<Instant>,
+}
+
+impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay<C, W> {
+    pub fn new(client: C, worker: W, session: &WebSocketSession) -> Relay<C, W> {
+        Relay {
+            client: Side::new(client),
+            worker: Side::new(worker),
+            reader: WebSocketReader::new(session.limits, session.deflate.is_some()),
+            writer: WebSocketWriter::new(session.deflate),
+            frames: WorkerReader::default(),
+            ping: Pings::default(),
+            closed: None,
+            is_over: false,
+            fault: None,
+        }
+    }
+
+    /// Moves what can be moved. Ready when both sides have got their last byte.
+    pub fn poll(&mut self, cx: &mut Context<'_>, now: Instant) -> Poll<()> {
+        loop {
+            // What a worker has sent before its end is still read.
+            let mut moved = self.worker.poll_write(cx, now).unwrap_or_else(|_| self.worker.deafen());
+            moved |= self.client.poll_write(cx, now).unwrap_or_else(|_| {
+                self.client.deafen();
+                self.disconnect(codes::ABNORMAL, "write_error")
+            });
+            if self.is_over {
+                if !moved {
+                    let is_done = self.client.is_written() && self.worker.is_written();
+                    return if is_done { Poll::Ready(()) } else { Poll::Pending };
+                }
+                continue;
+            }
+            if self.client.has_room() && self.worker.has_room() {
+                moved |= self.poll_client(cx, now);
+            }
+            if self.client.has_room() && !self.is_over {
+                moved |= self.poll_worker(cx, now);
+            }
+            if !moved {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Does what is due by now.
+    pub fn tick(&mut self, now: Instant) {
+        let late = |since: Option<Instant>, time: Duration| since.filter(|since| now >= *since + time).is_some();
+        if late(self.client.waits_since, WRITE_TIME) || late(self.worker.waits_since, WRITE_TIME) {
+            self.abort("write_timeout");
+        } else if late(self.closed, CLOSE_TIME) {
+            self.abort("client_timeout");
+        } else if self.ping.timeout.is_some_and(|time| late(self.ping.unanswered, time)) {
+            self.abort("keepalive_timeout");
+        } else if self.ping.next.is_some_and(|next| now >= next) && !self.is_closing() {
+            self.ping.next = self.ping.interval.map(|interval| now + interval);
+            self.ping.unanswered = self.ping.unanswered.or(Some(now));
+            self.writer.ping(b"", &mut self.client.output);
+        }
+    }
+
+    /// When [`Relay::tick`] has something to do.
+    pub fn due(&self) -> Option<Instant> {
+        let unanswered = self.ping.unanswered.zip(self.ping.timeout).map(|(since, time)| since + time);
+        let waits =
+            [self.client.waits_since, self.worker.waits_since].map(|since| since.map(|since| since + WRITE_TIME));
+        let closed = self.closed.map(|since| since + CLOSE_TIME);
+        [self.ping.next.filter(|_| !self.is_closing()), unanswered, closed].into_iter().chain(waits).flatten().min()
+    }
+
+    /// Closes with this code, unless that has happened. `why` is for the worker.
+    pub fn close(&mut self, now: Instant, code: u16, why: &str) {
+        if !self.is_closing() {
+            self.send_close(now, &CloseReason { code, reason: String::new() });
+            worker_frames::disconnected(codes::ABNORMAL, why, &mut self.worker.output);
+            self.worker.has_ended = true;
+        }
+    }
+
+    /// Whether a close frame was sent, or the connection is over.
+    fn is_closing(&self) -> bool {
+        self.closed.is_some() || self.is_over
+    }
+
+    /// Ends without a close frame.
+    fn abort(&mut self, why: &str) {
+        self.client.deafen();
+        self.disconnect(codes::ABNORMAL, why);
+        if self.worker.waits_since.is_some() {
+            self.worker.deafen();
+        }
+    }
+
+    /// The worker learns of the end.
+    fn disconnect(&mut self, code: u16, why: &str) -> bool {
+        if !self.is_over && !self.worker.has_ended {
+            worker_frames::disconnected(code, why, &mut self.worker.output);
+        }
+        self.is_over = true;
+        true
+    }
+
+    fn send_close(&mut self, now: Instant, reason: &CloseReason) {
+        if self.frames.is_amid() {
+            // No other message may follow, and a close frame may stand between the parts of one.
+            self.frames = WorkerReader::default();
+        }
+        self.writer.close(Some(reason), &mut self.client.output);
+        self.closed = Some(now);
+    }
+
+    /// Reads from the client. Returns whether there was something.
+    fn poll_client(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
+        let Poll::Ready(read) = self.client.poll_read(cx) else { return false };
+        match read {
+            Err(_) => return self.disconnect(codes::ABNORMAL, "read_error"),
+            Ok(()) if self.client.has_ended => return self.disconnect(codes::ABNORMAL, "client_closed"),
+            Ok(()) => {}
+        }
+        while !self.is_over {
+            match self.reader.next(&mut self.client.input) {
+                Ok(None) => break,
+                Ok(Some(event)) => self.take(event),
+                Err(error) => self.violated(now, error),
+            }
+        }
+        self.client.release();
+        true
+    }
+
+    fn take(&mut self, event: WebSocketEvent) {
+        // The worker has closed: what the client has sent before it knew has no receiver.
+        let is_open = !self.worker.has_ended && self.closed.is_none();
+        match event {
+            WebSocketEvent::Text(text) if is_open => {
+                worker_frames::message(Opcode::Text, &text, &mut self.worker.output)
+            }
+            WebSocketEvent::Binary(bytes) if is_open => {
+                worker_frames::message(Opcode::Binary, &bytes, &mut self.worker.output);
+            }
+            WebSocketEvent::Text(_) | WebSocketEvent::Binary(_) => {}
+            WebSocketEvent::Ping(payload) if self.closed.is_none() => {
+                self.writer.pong(&payload, &mut self.client.output);
+            }
+            WebSocketEvent::Ping(_) => {}
+            WebSocketEvent::Pong(_) => self.ping.unanswered = None,
+            WebSocketEvent::Close(reason) => {
+                if self.closed.is_none() {
+                    self.writer.close(reason.as_ref(), &mut self.client.output);
+                }
+                if !self.worker.has_ended {
+                    worker_frames::close(reason.as_ref(), &mut self.worker.output);
+                }
+                self.is_over = true;
+            }
+        }
+    }
+
+    fn violated(&mut self, now: Instant, error: WebSocketError) {
+        let code = error.close_code();
+        if self.closed.is_none() {
+            self.send_close(now, &CloseReason { code, reason: error.to_string() });
+        }
+        let why = if error == WebSocketError::TooBig { "body_too_large" } else { "protocol_error" };
+        self.disconnect(code, why);
+    }
+
+    /// Reads from the worker. Returns whether there was something.
+    fn poll_worker(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
+        let mut moved = false;
+        while self.closed.is_none() && !self.worker.has_ended {
+            let before = self.client.output.len();
+            self.pass_on(now);
+            moved |= self.client.output.len() != before;
+            if !self.client.has_room() || self.closed.is_some() {
+                break;
+            }
+            let Poll::Ready(read) = self.worker.poll_read(cx) else { break };
+            moved = true;
+            if read.is_err() || self.worker.has_ended {
+                self.worker.has_ended = true;
+                self.blame(now, "has ended the stream without closing the WebSocket".to_owned());
+            }
+        }
+        self.worker.release();
+        moved
+    }
+
+    /// Passes on what the worker has sent, as far as there is room.
+    fn pass_on(&mut self, now: Instant) {
+        loop {
+            let into = (&self.writer, &mut self.client.output, MAX_WAITING_BYTES);
+            match self.frames.next(&mut self.worker.input, into) {
+                Ok(None) => return,
+                Ok(Some(WorkerFrame::Close(reason))) => return self.send_close(now, &reason),
+                Ok(Some(WorkerFrame::Keepalive { interval, timeout })) => {
+                    let next = interval.map(|interval| now + interval);
+                    self.ping = Pings { interval, timeout, next, unanswered: None };
+                }
+                Err(InvalidFrame(what)) => {
+                    self.worker.deafen();
+                    self.worker.has_ended = true;
+                    return self.blame(now, format!("has sent an invalid WebSocket frame: {what}"));
+                }
+            }
+        }
+    }
+
+    /// Closes because of the worker.
+    fn blame(&mut self, now: Instant, fault: String) {
+        self.fault = Some(fault);
+        self.send_close(now, &CloseReason { code: codes::INTERNAL_ERROR, reason: String::new() });
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Side<S> {
+    fn new(stream: S) -> Side<S> {
+        Side {
+            stream,
+            input: BytesMut::new(),
+            output: Vec::new(),
+            written: 0,
+            is_unflushed: false,
+            has_ended: false,
+            is_deaf: false,
+            waits_since: None,
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.output.len() - self.written.min(self.output.len()) <= MAX_WAITING_BYTES
+    }
+
+    fn is_written(&self) -> bool {
+        self.output.is_empty() && !self.is_unflushed
+    }
+
+    /// Reads through a buffer of the stack, so that an idle connection has none.
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut room = [0; READ_BYTES];
+        let mut buffer = ReadBuf::new(&mut room);
+        ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer))?;
+        self.has_ended = buffer.filled().is_empty();
+        self.input.extend_from_slice(buffer.filled());
+        Poll::Ready(Ok(()))
+    }
+
+    /// Writes what the stream takes. Returns whether that was something.
+    fn poll_write(&mut self, cx: &mut Context<'_>, now: Instant) -> io::Result<bool> {
+        if self.is_deaf {
+            self.output = Vec::new();
+        }
+        if self.is_written() {
+            return Ok(false);
+        }
+        let mut moved = false;
+        while self.written < self.output.len() {
+            let left = self.output.get(self.written..).unwrap_or_default();
+            match Pin::new(&mut self.stream).poll_write(cx, left) {
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(written) => self.written += written?,
+                Poll::Pending => {
+                    if moved || self.waits_since.is_none() {
+                        self.waits_since = Some(now);
+                    }
+                    return Ok(moved);
+                }
+            }
+            (moved, self.is_unflushed) = (true, true);
+        }
+        (self.output, self.written, self.waits_since) = (Vec::new(), 0, None);
+        if let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(cx) {
+            self.is_unflushed = false;
+            flushed?;
+        }
+        Ok(moved)
+    }
+
+    /// Frees the input's memory once all of it is read.
+    fn release(&mut self) {
+        if self.input.is_empty() {
+            self.input = BytesMut::new();
+        }
+    }
+
+    /// Drops what is to be written, now and later.
+    fn deafen(&mut self) -> bool {
+        (self.output, self.written, self.waits_since) = (Vec::new(), 0, None);
+        (self.is_unflushed, self.is_deaf) = (false, true);
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -43,7 +43,7 @@ sub accept ( $self, $value, $from ) {
         ( $class, $app, $source ) = ( $candidate, $value, $from );
         return $value;
     }
-    die "$from: its last value is no application for PsgiMode event (Mojolicious); write PsgiMode blocking for PSGI\n";
+    die "$from: its last value is no application for PsgiMode event (Mojolicious, PAGI); write PsgiMode blocking for PSGI\n";
 }
 
 # Called in the worker: runs the loop until the worker must leave.

@@ -16,6 +16,8 @@ use Cameleer::Event::PAGI::Lifespan;
 
 # How long an application may take for `lifespan.shutdown` where GracefulShutdownTimeout sets no limit, in seconds.
 use constant SHUTDOWN_SECONDS => 30;
+# How long idle streams of a worker that leaves stay open, in seconds: the front has stopped to choose the worker.
+use constant LEAVE_SECONDS => 1;
 
 my %KINDS = map { lc s/.*:://r => $_ } map { __PACKAGE__ . "::$_" } qw(Http Sse WebSocket);
 
@@ -25,7 +27,7 @@ sub accepts ( $class, $value ) {
     my $is_application = Scalar::Util::blessed($value) && $value->can('to_app') ? ref($value) =~ /\APAGI::/ : eval { defined \&$value };
     return 0 if !$is_application || !$INC{'Future/AsyncAwait.pm'};
     require Future;
-    require IO::Async::Loop;
+    eval { require IO::Async::Loop; 1 } or die "PAGI: an application needs IO::Async, of Debian's libio-async-perl: $@";
     return 1;
 }
 
@@ -124,15 +126,22 @@ sub gone ( $self, $stream ) {
     return;
 }
 
-# No request follows. Streams without one close now, the others when theirs is over, at the latest at the end of the time.
+# No stream follows. Idle ones close after a moment, because requests may be on their way; the others when theirs is over,
+# at the latest at the end of the time.
 sub leave ($self) {
     return if $self->{is_leaving}++;
+    return $self->over if !%{ $self->{streams} };
+    $self->{loop}->watch_time( after => LEAVE_SECONDS, code => sub { $self->close_idle } );
+    my $time = $self->{conf}{graceful} or return;
+    $self->{loop}->watch_time( after => $time, code => sub { $self->end } );
+    return;
+}
+
+sub close_idle ($self) {
+    $self->{is_late} = 1;
     for my $stream ( values %{ $self->{streams} } ) {
         $stream->close if !$stream->{exchange} && $stream->{in} eq '';
     }
-    return $self->over if !%{ $self->{streams} };
-    my $time = $self->{conf}{graceful} or return;
-    $self->{loop}->watch_time( after => $time, code => sub { $self->end } );
     return;
 }
 

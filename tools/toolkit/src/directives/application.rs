@@ -24,11 +24,29 @@ pub fn is_script(path: &Path) -> bool {
     }
 }
 
+/// Whether the file returns an application of PAGI, which needs an event loop.
+pub fn is_pagi(file: &Path) -> bool {
+    gives_pagi_application(&text(file))
+}
+
+/// Whether the text of a program is one that returns an application of PAGI: its subs are asynchronous.
+pub fn gives_pagi_application(text: &str) -> bool {
+    let code = code(text);
+    let uses = |pattern: &Regex| pattern.is_match(&code);
+    // Mojolicious has asynchronous subs as well.
+    (uses(&ASYNC_AWAIT) || uses(&PAGI_CLASS)) && !code.contains("Mojolicious") && gives_application(text)
+}
+
 /// Whether the file's last statement returns an application.
 fn is_application(file: &Path) -> bool {
+    gives_application(&text(file))
+}
+
+/// The text of a file, unless the file is too large for a program.
+fn text(file: &Path) -> String {
     let is_small = std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() <= MAX_BYTES);
     let text = if is_small { std::fs::read(file).unwrap_or_default() } else { Vec::new() };
-    gives_application(&String::from_utf8_lossy(&text))
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 fn gives_application(text: &str) -> bool {
@@ -38,6 +56,7 @@ fn gives_application(text: &str) -> bool {
     ALWAYS.is_match(last)
         || (uses("Mojolicious") && MOJOLICIOUS.is_match(last))
         || (uses("Dancer") && DANCER.is_match(last))
+        || (ASYNC_AWAIT.is_match(&code) && ASYNC.is_match(last))
 }
 
 static ALWAYS: LazyLock<Regex> = LazyLock::new(|| {
@@ -46,6 +65,13 @@ static ALWAYS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static MOJOLICIOUS: LazyLock<Regex> = LazyLock::new(|| pattern(r"->(?:start|start_app)\s*(?:\(.*\))?$"));
+/// The modules with which programs of PAGI begin.
+static ASYNC_AWAIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*use\s+Future::AsyncAwait\b"));
+static PAGI_CLASS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*use\s+PAGI::\w"));
+/// An asynchronous sub, or an application in a middleware.
+static ASYNC: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:(?:my|our)\s+)?(?:\$\w+\s*=\s*)?async\s+sub\b.*\}$|^[\w:]+\s*\(.*(?:\$\w+|\\&[\w:]+).*\)$")
+});
 static DANCER: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:dance|start|to_app)\s*(?:\(\s*\))?$"));
 
 fn pattern(text: &str) -> Regex {
@@ -90,7 +116,7 @@ fn last_statement(code: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::gives_application;
+    use super::{gives_application, gives_pagi_application};
 
     #[test]
     fn a_file_that_returns_an_application_is_one() {
@@ -106,6 +132,27 @@ mod tests {
             "my $app = My->new;\nPlack::Middleware::Lint->wrap($app);",
         ] {
             assert!(gives_application(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_application_of_pagi_has_asynchronous_subs() {
+        for text in [
+            "use Future::AsyncAwait;\nasync sub app { my ($scope) = @_; }\n\n\\&app;  # the application\n",
+            "use Future::AsyncAwait;\nmy $app = async sub { };\n$app;\n",
+            "use Future::AsyncAwait;\nasync sub { }\n",
+            "use Future::AsyncAwait;\nmy $app = async sub { };\nwith_ticks($app);\n",
+            "use PAGI::App::File;\nPAGI::App::File->new(root => 'x')->to_app;\n",
+        ] {
+            assert!(gives_pagi_application(text), "{text}");
+        }
+        for text in [
+            "my $app = sub { [200, [], []] };\n$app;",
+            "use Mojolicious::Lite -async_await;\nuse Future::AsyncAwait;\nget '/' => sub { };\napp->start;\n",
+            "use Future::AsyncAwait;\nasync sub main { }\nmain()->get;\n",
+            "# use Future::AsyncAwait;\nsub { [200, [], []] }",
+        ] {
+            assert!(!gives_pagi_application(text), "{text}");
         }
     }
 

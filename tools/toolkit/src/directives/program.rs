@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::Misuse;
 use super::super::options::Program;
 use super::Surroundings;
-use super::application::is_script;
+use super::application::{gives_pagi_application, is_pagi, is_script};
 use super::folders;
 use super::text::DirectiveText;
 use config::program::CgiMode;
@@ -47,14 +47,14 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut DirectiveTex
             false => folders::find_static_files(folder, text.by("--static")),
         }
     }
-    event_mode(program, &kind, text)?;
+    let is_event = event_mode(program, &kind, text)?;
     let is_kept = cgi_mode(program, &kind, around, text)? != CgiMode::Program;
     text.by(&named(program));
     match kind {
-        ProgramKind::Psgi(file) if program.in_development && !program.event => {
+        ProgramKind::Psgi(file) if program.in_development && !is_event => {
             psgi("PsgiEval", &in_development("load_file", &file.display().to_string(), program), text)
         }
-        ProgramKind::Code(code) if program.in_development && !program.event => {
+        ProgramKind::Code(code) if program.in_development && !is_event => {
             psgi("PsgiEval", &in_development("load_code", &one_line(&code), program), text)
         }
         ProgramKind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
@@ -66,10 +66,18 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut DirectiveTex
     Ok(())
 }
 
-/// Adds `--event`.
-fn event_mode(program: &Program, kind: &ProgramKind, text: &mut DirectiveText) -> anyhow::Result<()> {
+/// Adds `--event`, which programs of PAGI have without being asked. Whether the program runs in an event loop.
+fn event_mode(program: &Program, kind: &ProgramKind, text: &mut DirectiveText) -> anyhow::Result<bool> {
+    let is_pagi = match kind {
+        ProgramKind::Psgi(file) => is_pagi(file),
+        ProgramKind::Code(code) => gives_pagi_application(code),
+        _ => false,
+    };
     if !program.event {
-        return Ok(());
+        if is_pagi {
+            text.by("the program, which is one of PAGI,").line("PsgiMode", &["event"]);
+        }
+        return Ok(is_pagi);
     }
     if !matches!(kind, ProgramKind::Psgi(_) | ProgramKind::Code(_)) {
         return Err(
@@ -77,7 +85,7 @@ fn event_mode(program: &Program, kind: &ProgramKind, text: &mut DirectiveText) -
         );
     }
     text.by("--event").line("PsgiMode", &["event"]);
-    Ok(())
+    Ok(true)
 }
 
 /// Adds `--cgi-mode` and, for scripts run as programs, the folders of `-I` as PERL5LIB.

@@ -56,6 +56,10 @@ sub start ( $self, $event ) {
     $self->{left} = $lengths[0][1] if @lengths && !$self->{has_trailers} && !$self->{is_bodyless};
     $self->{head} = Cameleer::Event::PAGI::Exchange::head( $status, @headers );
     $self->{has_length} = 1 if @lengths;
+    if ( $self->{stream}{server}{is_leaving} ) {
+        $self->{stream}{closes} = 1;
+        $self->{head} .= "connection: close\r\n";
+    }
     $self->{state}{started} = 1 if $self->{state};
     # The head leaves with the first part of the body, or when the application has had its turn.
     $self->{stream}{server}->later( sub { $self->fullflush } ) if !$self->{turn};

@@ -179,7 +179,7 @@ sub next ( $self, $exchange ) {
     }
     else {
         delete $self->{exchange};
-        return $self->close if $self->{server}{is_leaving};
+        return $self->close if $self->{closes} || $self->{server}{is_late};
         $self->{server}->idle($self);
     }
     $self->pause(0);

@@ -3,6 +3,8 @@
 mod life;
 mod limits;
 mod mojolicious;
+mod pagi;
+mod pagi_websocket;
 
 use crate::support::{Server, Site};
 

@@ -1,6 +1,6 @@
 //! A client of WebSocket (RFC 6455), without extensions.
 
-use super::{Connection, Server};
+use super::{Connection, Response, Server};
 
 /// A key of RFC 6455, section 1.3, and the response to it.
 const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
@@ -20,6 +20,7 @@ pub enum WebSocketFrame {
     Text(String),
     /// A close with its status.
     Close(u16),
+    /// Any other frame, with its first byte.
     Other(u8, Vec<u8>),
 }
 
@@ -27,19 +28,30 @@ impl WebSocket {
     /// Opens a WebSocket, or fails the test.
     #[track_caller]
     pub fn open(server: &Server, target: &str) -> WebSocket {
+        WebSocket::open_with(server, target, "").0
+    }
+
+    /// As [`WebSocket::open`], with further fields, whose lines end with CRLF. With the head of the response.
+    #[track_caller]
+    pub fn open_with(server: &Server, target: &str, fields: &str) -> (WebSocket, Response) {
         let mut connection = server.connect();
-        connection.raw(WebSocket::handshake(target));
+        connection.raw(WebSocket::handshake_with(target, fields));
         let head = connection.head();
         assert_eq!(head.status, 101, "{head:?}");
         assert_eq!(head.header("Sec-WebSocket-Accept").as_deref(), Some(ACCEPT));
-        WebSocket { connection }
+        (WebSocket { connection }, head)
     }
 
     /// The request that opens a WebSocket.
     pub fn handshake(target: &str) -> String {
+        WebSocket::handshake_with(target, "")
+    }
+
+    /// As [`WebSocket::handshake`], with further fields.
+    pub fn handshake_with(target: &str, fields: &str) -> String {
         format!(
             "GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {KEY}\r\n\r\n"
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {KEY}\r\n{fields}\r\n"
         )
     }
 
@@ -54,7 +66,13 @@ impl WebSocket {
     }
 
     fn frame(&mut self, kind: u8, payload: &[u8]) {
-        let mut bytes = vec![0x80 | kind];
+        self.raw(0x80 | kind, payload);
+    }
+
+    /// Sends a frame with this first byte.
+    #[track_caller]
+    pub fn raw(&mut self, first: u8, payload: &[u8]) {
+        let mut bytes = vec![first];
         match payload.len() {
             length @ ..126 => bytes.push(0x80 | length as u8),
             length => {
@@ -78,9 +96,9 @@ impl WebSocket {
         };
         let payload = self.connection.bytes(length);
         match head[0] & 15 {
-            TEXT => WebSocketFrame::Text(String::from_utf8(payload).expect("UTF-8")),
-            CLOSE => WebSocketFrame::Close(u16::from_be_bytes([payload[0], payload[1]])),
-            kind => WebSocketFrame::Other(kind, payload),
+            TEXT if head[0] & 0xf0 == 0x80 => Frame::Text(String::from_utf8(payload).expect("UTF-8")),
+            CLOSE => Frame::Close(u16::from_be_bytes([payload[0], payload[1]])),
+            _ => Frame::Other(head[0], payload),
         }
     }
 

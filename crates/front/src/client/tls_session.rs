@@ -67,6 +67,8 @@ pub struct Session {
     /// The client's certificate, if the host asks for one and the client has one.
     pub client: Option<ClientCertificate>,
     protocol: &'static str,
+    /// Number of the cipher suite in the registry of TLS.
+    pub suite: u16,
     cipher: &'static str,
     bits: u16,
     resumed: bool,
@@ -107,11 +109,12 @@ impl Session {
             Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
             _ => "TLSv1.2",
         };
-        let suite = connection.negotiated_cipher_suite().and_then(|suite| openssl_name(suite.suite().as_str()?));
-        let (cipher, bits) = suite.unwrap_or_default();
+        let suite = connection.negotiated_cipher_suite().map(|suite| suite.suite());
+        let (cipher, bits) = suite.and_then(|suite| openssl_name(suite.as_str()?)).unwrap_or_default();
+        let suite = suite.map(u16::from).unwrap_or_default();
         let resumed = connection.handshake_kind() == Some(HandshakeKind::Resumed);
         let HandshakeOutcome { name, host, asked, client, certificate } = outcome;
-        Session { name, host, asked, client, protocol, cipher, bits, resumed, certificate }
+        Session { name, host, asked, client, protocol, suite, cipher, bits, resumed, certificate }
     }
 
     /// The variables of `SSLOptions +StdEnvVars` at a place.

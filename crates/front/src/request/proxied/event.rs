@@ -106,29 +106,58 @@ struct Streamed<'a> {
     has_body: bool,
 }
 
-impl Streamed<'_> {
-    /// Sends the request to the worker with the fewest streams. A worker that takes none has just left.
-    async fn send(&self, outgoing: &mut BackendRequest) -> Result<Response<BodySource>, Refusal> {
-        let Streamed { context, route, .. } = self;
-        let config = &context.generation.config;
-        let pool = context.generation.pools.of(config.pool_for(&route.settings)).clone();
-        let mut left = ATTEMPTS;
-        loop {
-            let turn = pool.stream_turn(route.settings.queue_timeout).await?;
-            left -= 1;
-            context.begin_at_backend(self.has_body);
-            match context.services.backends.send_to_worker(&turn, waits(route), outgoing).await {
-                Ok(response) => return self.deliver(response, turn),
-                Err(failure) => {
-                    context.end_at_backend();
-                    let is_final = left == 0 || self.upload.refused.get().is_some();
-                    if is_final || !failure.is_before_the_request() {
-                        return Err(self.refuse(&failure, &turn));
-                    }
-                }
-            }
+/// The request's head for the worker.
+fn onward(context: &RequestContext, head: &Parts, route: &Route, protocol: Option<&HeaderValue>) -> Parts {
+    let mut onward = head.clone();
+    onward.version = Version::HTTP_11;
+    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+    onward.uri = target.parse().unwrap_or_default();
+    let headers = &mut onward.headers;
+    let foreign: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect();
+    for name in foreign {
+        headers.remove(name);
+    }
+    fields::of_request(headers);
+    if !headers.contains_key(HOST) {
+        headers.insert(HOST, value(own_name(context, route)));
+    }
+    if let Some(protocol) = protocol {
+        switched::ask(headers, protocol.clone());
+    }
+    add_facts(context, head, route, headers);
+    onward
+}
+
+/// Adds what the worker cannot see of the client's connection.
+fn add_facts(context: &RequestContext, head: &Parts, route: &Route, headers: &mut HeaderMap) {
+    let (client, server) = (context.remote(), &context.client.local);
+    let mut add = |name: &'static str, text: &str| {
+        if let Ok(value) = HeaderValue::from_str(text) {
+            headers.append(HeaderName::from_static(name), value);
         }
     }
+    add_tls(context, route, &mut add);
+    let mount = route.settings.mount.trim_end_matches('/');
+    if !mount.is_empty() {
+        add("cameleer-script-name", mount);
+    }
+}
+
+/// Adds what the worker cannot see of TLS. Lines of certificates end with commas, and the client's are those that the
+/// place accepts.
+fn add_tls(context: &RequestContext, route: &Route, add: &mut impl FnMut(&'static str, &str)) {
+    let Some(session) = context.client.session() else { return };
+    let place = &route.settings.response.ssl;
+    add("cameleer-tls-version", &session.variable("SSL_PROTOCOL", place).unwrap_or_default());
+    add("cameleer-tls-cipher", &format!("{:#06x}", session.suite));
+    if let Some(name) = session.variable("SSL_CLIENT_S_DN", place) {
+        add("cameleer-tls-client-name", &name);
+    }
+    for (_, pem) in session.exported(place).filter(|(name, pem)| name.starts_with("SSL_CLIENT_CERT") && !pem.is_empty())
+    {
+        add("cameleer-tls-client-cert", &pem.replace('\n', ","));
+    }
+}
 
 /// The worker's response, for the client.
 fn deliver(

@@ -24,7 +24,8 @@ sub of ( $method, $target, $fields ) {
     for my $field (@$fields) {
         my ( $name, $value ) = @$field;
         if ( $name =~ /\Acameleer-(.+)/ ) {
-            $own{$1} = $value;
+            if   ( $1 eq 'tls-client-cert' ) { push @{ $own{$1} }, $value =~ tr/,/\n/r }
+            else                             { $own{$1} = $value }
         }
         elsif ( $name eq 'cookie' && $cookie ) {
             $cookie->[1] .= "; $value";
@@ -80,13 +81,13 @@ sub decoded ($text) {
     return $text;
 }
 
-# The extension `tls`. The front has the certificates.
+# The extension `tls`. The front has the server's certificate.
 sub tls ($own) {
     my ($version) = ( $own->{'tls-version'} // '' ) =~ /1\.([0-3])\z/;
     my $cipher = $own->{'tls-cipher'} // '';
     return {
         server_cert       => undef,
-        client_cert_chain => [],
+        client_cert_chain => $own->{'tls-client-cert'} // [],
         client_cert_name  => $own->{'tls-client-name'},
         client_cert_error => undef,
         tls_version       => defined $version ? 0x0301 + $version : undef,

@@ -19,7 +19,7 @@ const READ_BYTES: usize = 16 << 10;
 const MAX_WAITING_BYTES: usize = 64 << 10;
 /// Longest time from this server's close frame to the client's.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
-/// Longest time in which a side takes no byte of what waits for it.
+/// Longest time in which a client takes no byte of what waits for it, and a worker of the end of a connection.
 const WRITE_TIME: Duration = Duration::from_secs(60);
 
 /// One side of the connection.
@@ -112,7 +112,12 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
     /// Does what is due by now.
     pub fn tick(&mut self, now: Instant) {
         let late = |since: Option<Instant>, time: Duration| since.filter(|since| now >= *since + time).is_some();
-        if late(self.client.waits_since, WRITE_TIME) || late(self.worker.waits_since, WRITE_TIME) {
+        if self.is_over {
+            if late(self.client.waits_since, WRITE_TIME) || late(self.worker.waits_since, WRITE_TIME) {
+                self.client.deafen();
+                self.worker.deafen();
+            }
+        } else if late(self.client.waits_since, WRITE_TIME) {
             self.abort("write_timeout");
         } else if late(self.closed, CLOSE_TIME) {
             self.abort("client_timeout");
@@ -127,11 +132,15 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
 
     /// When [`Relay::tick`] has something to do.
     pub fn due(&self) -> Option<Instant> {
+        let of_client = self.client.waits_since.map(|since| since + WRITE_TIME);
+        if self.is_over {
+            let of_worker = self.worker.waits_since.map(|since| since + WRITE_TIME);
+            return of_client.into_iter().chain(of_worker).min();
+        }
+        // A program may take its time to read.
         let unanswered = self.ping.unanswered.zip(self.ping.timeout).map(|(since, time)| since + time);
-        let waits =
-            [self.client.waits_since, self.worker.waits_since].map(|since| since.map(|since| since + WRITE_TIME));
         let closed = self.closed.map(|since| since + CLOSE_TIME);
-        [self.ping.next.filter(|_| !self.is_closing()), unanswered, closed].into_iter().chain(waits).flatten().min()
+        [self.ping.next.filter(|_| !self.is_closing()), unanswered, closed, of_client].into_iter().flatten().min()
     }
 
     /// Closes with this code, unless that has happened. `why` is for the worker.
@@ -152,9 +161,6 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
     fn abort(&mut self, why: &str) {
         self.client.deafen();
         self.disconnect(codes::ABNORMAL, why);
-        if self.worker.waits_since.is_some() {
-            self.worker.deafen();
-        }
     }
 
     /// The worker learns of the end.

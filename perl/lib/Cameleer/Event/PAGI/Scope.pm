@@ -4,6 +4,9 @@ use v5.36;
 
 # The head of a request of the front becomes a scope.
 
+# The fields that decide about a request.
+my %READ = map { $_ => 1 } qw(accept content-length sec-websocket-protocol transfer-encoding upgrade);
+
 use constant VERSION => '0.3';
 
 # The method, the target, and the fields as pairs; nothing if this is no head.
@@ -12,7 +15,8 @@ sub head ($text) {
     my ( $method, $target ) = ( $first // '' ) =~ m{\A([^ ]+) ([^ ]+) HTTP/1\.[01]\z} or return;
     my @fields;
     for my $line (@lines) {
-        my ( $name, $value ) = $line =~ /\A([^:\s]+):[ \t]*(.*?)[ \t]*\z/s or return;
+        # The front writes names in lower case, and no blanks around values but one.
+        my ( $name, $value ) = $line =~ /\A([^:\s]+): ?(.*)\z/s or return;
         push @fields, [ lc $name, $value ];
     }
     return ( $method, $target, \@fields );
@@ -23,18 +27,18 @@ sub of ( $method, $target, $fields ) {
     my ( @headers, %own, $cookie );
     for my $field (@$fields) {
         my ( $name, $value ) = @$field;
-        if ( $name =~ /\Acameleer-(.+)/ ) {
-            if   ( $1 eq 'tls-client-cert' ) { push @{ $own{$1} }, $value =~ tr/,/\n/r }
-            else                             { $own{$1} = $value }
+        if ( substr( $name, 0, 9 ) eq 'cameleer-' ) {
+            my $fact = substr $name, 9;
+            if   ( $fact eq 'tls-client-cert' ) { push @{ $own{$fact} }, $value =~ tr/,/\n/r }
+            else                                { $own{$fact} = $value }
+            next;
         }
-        elsif ( $name eq 'cookie' && $cookie ) {
-            $cookie->[1] .= "; $value";
+        if ( $name eq 'cookie' ) {
+            if ($cookie) { $cookie->[1] .= "; $value"; next }
+            $cookie = $field;
         }
-        else {
-            push @headers, $field;
-            $cookie = $field if $name eq 'cookie';
-            $own{":$name"} = defined $own{":$name"} ? "$own{\":$name\"}, $value" : $value;
-        }
+        push @headers, $field;
+        $own{":$name"} = defined $own{":$name"} ? "$own{\":$name\"}, $value" : $value if $READ{$name};
     }
     my ( $raw_path, $query ) = split /\?/, $target, 2;
     my $is_secure = ( $own{scheme} // 'http' ) eq 'https';
@@ -76,7 +80,7 @@ sub trimmed ($text) { return $text =~ s/\A\s+|\s+\z//gr }
 
 # A percent-encoded text as characters; as bytes, if the bytes are no UTF-8.
 sub decoded ($text) {
-    $text =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ge;
+    $text =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ge if index( $text, '%' ) >= 0;
     utf8::decode($text);
     return $text;
 }

@@ -133,7 +133,9 @@ sub leave ($self) {
     return $self->over if !%{ $self->{streams} };
     $self->{loop}->watch_time( after => LEAVE_SECONDS, code => sub { $self->close_idle } );
     my $time = $self->{conf}{graceful} or return;
-    $self->{loop}->watch_time( after => $time, code => sub { $self->end } );
+    # The master ends the worker at that time. Farewells and the end of the lifespan come before it.
+    $self->{rest} = $time < 4 ? $time / 4 : 1;
+    $self->{loop}->watch_time( after => $time - $self->{rest}, code => sub { $self->end } );
     return;
 }
 
@@ -151,7 +153,7 @@ sub end ($self) {
         $exchange ? $exchange->leave : $stream->close;
     }
     # Output that no client takes is not waited for.
-    $self->{loop}->watch_time( after => 1, code => sub { $self->over } );
+    $self->{loop}->watch_time( after => ( $self->{rest} // 1 ) / 2, code => sub { $self->over } );
     return;
 }
 

@@ -44,8 +44,9 @@ pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel, session: WebS
             if client.moved() != moved {
                 (moved, since) = (client.moved(), now);
             }
+            relay.is_leaving = relay.is_leaving || is_over() || client.shared.is_stopping();
             // As for requests, a GracefulShutdownTimeout of 0 is no limit.
-            if until.is_none() && !graceful.is_zero() && (is_over() || client.shared.is_stopping()) {
+            if until.is_none() && !graceful.is_zero() && relay.is_leaving {
                 until = Some(now + graceful);
             }
             if until.is_some_and(|until| now >= until) {

@@ -54,6 +54,8 @@ pub struct Relay<C, W> {
     is_over: bool,
     /// Why the worker was given up, for the error log.
     pub fault: Option<String>,
+    /// The worker is to end, so that its end is no fault.
+    pub is_leaving: bool,
 }
 
 /// Pings at the application's interval.
@@ -78,6 +80,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             closed: None,
             is_over: false,
             fault: None,
+            is_leaving: false,
         }
     }
 
@@ -251,7 +254,11 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             moved = true;
             if read.is_err() || self.worker.has_ended {
                 self.worker.has_ended = true;
-                self.blame(now, "has ended the stream without closing the WebSocket".to_owned());
+                if self.is_leaving {
+                    self.send_close(now, &CloseReason { code: codes::SERVICE_RESTART, reason: String::new() });
+                } else {
+                    self.blame(now, "has ended the stream without closing the WebSocket".to_owned());
+                }
             }
         }
         self.worker.release();

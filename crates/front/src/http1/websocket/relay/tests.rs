@@ -166,6 +166,11 @@ fn a_worker_that_ends_or_sends_nonsense_closes_with_1011() {
         ends.client_sends(&sent(0x88, b"\x03\xf3")).await;
         assert!(ends.is_over().await);
         let mut ends = Ends::new();
+        ends.relay.is_leaving = true;
+        ends.worker.shutdown().await.expect("shut down");
+        ends.client_gets(b"\x88\x02\x03\xf4").await;
+        assert_eq!(ends.relay.fault, None, "a reload is no fault");
+        let mut ends = Ends::new();
         ends.worker_sends(7, b"").await;
         ends.client_gets(b"\x88\x02\x03\xf3").await;
         assert!(ends.relay.fault.is_some());

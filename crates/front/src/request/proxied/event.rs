@@ -218,6 +218,8 @@ fn switch(
     let generation = context.generation.clone();
     let graceful = match generation.config.timeouts.graceful {
         Duration::ZERO => Duration::ZERO,
+        // The front says farewell itself, before it has to exit in a stop.
+        graceful if websocket.is_some() => graceful - (graceful / 4).min(Duration::from_secs(1)),
         graceful => graceful + FAREWELL,
     };
     let is_over = Box::new(move || generation.is_superseded());

@@ -1,13 +1,13 @@
 package Cameleer::Event::PAGI;
 
 use v5.36;
+use parent 'Cameleer::Event::Server';
 use Scalar::Util ();
 
 use Cameleer::Event::PAGI::Check;
 use Cameleer::Event::PAGI::State;
 use Cameleer::Event::PAGI::Transport;
 use Cameleer::Event::PAGI::Scope;
-use Cameleer::Event::PAGI::Stream;
 use Cameleer::Event::PAGI::Exchange;
 use Cameleer::Event::PAGI::Http;
 use Cameleer::Event::PAGI::Sse;
@@ -16,8 +16,6 @@ use Cameleer::Event::PAGI::Lifespan;
 
 # How long an application may take for `lifespan.shutdown` where GracefulShutdownTimeout sets no limit, in seconds.
 use constant SHUTDOWN_SECONDS => 30;
-# How long idle streams of a worker that leaves stay open, in seconds: the front has stopped to choose the worker.
-use constant LEAVE_SECONDS => 1;
 
 my %KINDS = map { lc s/.*:://r => $_ } map { __PACKAGE__ . "::$_" } qw(Http Sse WebSocket);
 
@@ -34,42 +32,21 @@ sub accepts ( $class, $value ) {
 # A future that is ready. Nothing can be added to it, so that all share one.
 sub done { return state $done = Future->done }
 
-sub run ( $class, $value, $conf ) {
-    my $app    = Scalar::Util::blessed($value) && $value->can('to_app') ? $value->to_app : $value;
-    my $server = $class->new( $app, $conf );
-    open my $orders, '<&=', Cameleer::Event::descriptor() or die "PAGI: the descriptor of orders: $!\n";
-    $server->{loop}->watch_io(
-        handle        => $orders,
-        on_read_ready => sub {
-            my ( $is_leaving, @descriptors ) = Cameleer::Event::orders();
-            $server->add($_) for @descriptors;
-            $server->leave if $is_leaving;
-        }
-    );
-    $server->start or die "PAGI: the application has refused to start\n";
-    Cameleer::Event::ready();
-    $server->{loop}->run if !$server->{is_over};
-    $server->stop;
-    # The descriptor is the worker's.
-    $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 );
-    state @keep;
-    push @keep, $orders;
-    return;
+sub application ( $class, $value ) {
+    return Scalar::Util::blessed($value) && $value->can('to_app') ? $value->to_app : $value;
 }
 
-sub new ( $class, $app, $conf = {} ) {
+sub loop ($class) {
     require Future;
     require IO::Async::Loop;
-    # A client that has left ends a write with an error, and not the process.
-    $SIG{PIPE} = 'IGNORE';
     my $loop = IO::Async::Loop->new;
     eval { require Future::IO; require Future::IO::Impl::IOAsync; 1 };
-    return bless { app => $app, conf => $conf, loop => $loop, streams => {}, state => {} }, $class;
+    return $loop;
 }
 
 # Begins the application's lifespan. False if the application refuses to start.
 sub start ($self) {
-    my $lifespan = Cameleer::Event::PAGI::Lifespan->new( $self->{state}, $self->{conf} );
+    my $lifespan = Cameleer::Event::PAGI::Lifespan->new( $self->{state} = {}, $self->{conf} );
     $self->{lifespan} = $lifespan;
     $lifespan->start( $self->{app} );
     $self->{loop}->loop_once while !$lifespan->is_started;
@@ -88,78 +65,15 @@ sub stop ($self) {
     return;
 }
 
-# Calls back when the application has had its turn.
-sub later ( $self, $code ) {
-    push @{ $self->{later} }, $code;
-    return if @{ $self->{later} } > 1;
-    $self->{loop}->later( sub { $_->() for @{ delete $self->{later} // [] } } );
-    return;
-}
-
-# A new stream, from the number of its descriptor.
-sub add ( $self, $descriptor ) {
-    open my $handle, '+<&=', $descriptor or die "PAGI: descriptor $descriptor: $!\n";
-    binmode $handle;
-    $handle->blocking(0);
-    my $stream = Cameleer::Event::PAGI::Stream->new( $self, $handle );
-    $self->{streams}{ Scalar::Util::refaddr($stream) } = $stream;
-    return $stream;
-}
-
 # A request: the application is called.
-sub exchange ( $self, $stream, $scope, $own ) {
+sub exchange ( $self, $stream, @head ) {
+    my ($scope) = Cameleer::Event::PAGI::Scope::of(@head);
     my $kind = $KINDS{ $scope->{type} };
     $scope->{state} = { %{ $self->{state} } };
     $scope->{'pagi.transport'} = $stream->{transport} = Cameleer::Event::PAGI::Transport->new($stream);
     my $exchange = $kind->new( $stream, $scope );
     $stream->{exchange} = $exchange;
     $exchange->call( $self->{app}, $scope );
-    return;
-}
-
-# A stream waits for its next request.
-sub idle ( $self, $stream ) { return }
-
-sub gone ( $self, $stream ) {
-    delete $self->{streams}{ Scalar::Util::refaddr($stream) };
-    $self->over if $self->{is_leaving} && !%{ $self->{streams} };
-    return;
-}
-
-# No stream follows. Idle ones close after a moment, because requests may be on their way; the others when theirs is over,
-# at the latest at the end of the time.
-sub leave ($self) {
-    return if $self->{is_leaving}++;
-    return $self->over if !%{ $self->{streams} };
-    $self->{loop}->watch_time( after => LEAVE_SECONDS, code => sub { $self->close_idle } );
-    my $time = $self->{conf}{graceful} or return;
-    # The master ends the worker at that time. Farewells and the end of the lifespan come before it.
-    $self->{rest} = $time < 4 ? $time / 4 : 1;
-    $self->{loop}->watch_time( after => $time - $self->{rest}, code => sub { $self->end } );
-    return;
-}
-
-sub close_idle ($self) {
-    $self->{is_late} = 1;
-    for my $stream ( values %{ $self->{streams} } ) {
-        $stream->close if !$stream->{exchange} && $stream->{in} eq '';
-    }
-    return;
-}
-
-sub end ($self) {
-    for my $stream ( values %{ $self->{streams} } ) {
-        my $exchange = $stream->{exchange};
-        $exchange ? $exchange->leave : $stream->close;
-    }
-    # Output that no client takes is not waited for.
-    $self->{loop}->watch_time( after => ( $self->{rest} // 1 ) / 2, code => sub { $self->over } );
-    return;
-}
-
-sub over ($self) {
-    return if $self->{is_over}++;
-    $self->{loop}->stop;
     return;
 }
 

@@ -115,7 +115,11 @@ sub send ( $self, $event ) {
 
 # A future that is ready when the client has taken what was sent.
 sub drain ($self) {
-    return $self->{stream} ? $self->{stream}->drain : Cameleer::Event::PAGI::done();
+    my $stream = $self->{stream};
+    return Cameleer::Event::PAGI::done() if !$stream || !$stream->is_high;
+    my $future = Future->new;
+    $stream->on_low( sub { $future->done if !$future->is_ready } );
+    return $future;
 }
 
 # The head of a response: its status and its fields, without those that are the connection's.

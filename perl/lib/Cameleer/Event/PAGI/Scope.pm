@@ -9,19 +9,6 @@ my %READ = map { $_ => 1 } qw(accept content-length sec-websocket-protocol trans
 
 use constant VERSION => '0.3';
 
-# The method, the target, and the fields as pairs; nothing if this is no head.
-sub head ($text) {
-    my ( $first, @lines ) = split /\r\n/, $text;
-    my ( $method, $target ) = ( $first // '' ) =~ m{\A([^ ]+) ([^ ]+) HTTP/1\.[01]\z} or return;
-    my @fields;
-    for my $line (@lines) {
-        # The front writes names in lower case, and no blanks around values but one.
-        my ( $name, $value ) = $line =~ /\A([^:\s]+): ?(.*)\z/s or return;
-        push @fields, [ lc $name, $value ];
-    }
-    return ( $method, $target, \@fields );
-}
-
 # The scope, and the fields of the connection by name.
 sub of ( $method, $target, $fields ) {
     my ( @headers, %own, $cookie );

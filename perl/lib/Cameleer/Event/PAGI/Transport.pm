@@ -3,10 +3,11 @@ package Cameleer::Event::PAGI::Transport;
 use v5.36;
 use Scalar::Util ();
 
+use Cameleer::Event::Stream ();
+
 # How much of the output waits for the client: `pagi.transport`. At the high mark `$send` waits until the low one.
 
-use constant HIGH => 65_536;
-use constant LOW  => 16_384;
+use constant { HIGH => Cameleer::Event::Stream::HIGH, LOW => Cameleer::Event::Stream::LOW };
 
 sub new ( $class, $stream ) {
     my $self = bless { stream => $stream }, $class;

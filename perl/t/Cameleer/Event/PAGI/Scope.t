@@ -9,7 +9,7 @@ BEGIN {
 }
 
 sub scope ( $target, @fields ) {
-    my @head = Cameleer::Event::PAGI::Scope::head( join "\r\n", "GET $target HTTP/1.1", @fields ) or return;
+    my @head = Cameleer::Event::Stream::head( join "\r\n", "GET $target HTTP/1.1", @fields ) or return;
     return ( Cameleer::Event::PAGI::Scope::of(@head) )[0];
 }
 

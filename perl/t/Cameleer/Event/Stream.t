@@ -1,7 +1,7 @@
 # Bytes on a stream that are no request, and streams that end.
 
 use v5.36;
-use lib __FILE__ =~ s{Cameleer/Event/PAGI/[^/]+\z}{lib}r, __FILE__ =~ s{t/Cameleer/Event/PAGI/[^/]+\z}{lib}r;
+use lib __FILE__ =~ s{Cameleer/Event/[^/]+\z}{lib}r, __FILE__ =~ s{t/Cameleer/Event/[^/]+\z}{lib}r;
 use Test::More;
 
 BEGIN {

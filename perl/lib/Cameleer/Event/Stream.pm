@@ -1,16 +1,15 @@
-package Cameleer::Event::PAGI::Stream;
+package Cameleer::Event::Stream;
 
 use v5.36;
-use Errno        ();
-use Scalar::Util ();
-
-use Cameleer::Event::PAGI::Scope     ();
-use Cameleer::Event::PAGI::Transport ();
+use Errno ();
 
 # One connection of the front: requests of HTTP/1.1 one after the other, each of which is an exchange with the
 # application. All input and output of the descriptor is here.
 
 use constant { READ_BYTES => 65_536, MAX_HEAD_BYTES => 1 << 20 };
+
+# Bytes of output that wait for the front. At the high mark an application should wait until the low one.
+use constant { HIGH => 65_536, LOW => 16_384 };
 
 # All streams read into this one, so that an idle stream has no buffer.
 my $READ = '';
@@ -56,16 +55,29 @@ sub begin ($self) {
     }
     my $head = substr $self->{in}, 0, $end;
     substr( $self->{in}, 0, $end + 4 ) = '';
-    my @head = Cameleer::Event::PAGI::Scope::head($head) or return $self->lost('protocol_error');
-    my ( $scope, $own ) = Cameleer::Event::PAGI::Scope::of(@head);
-    my $length = $own->{':content-length'} // 0;
+    my ( $method, $target, $fields ) = head($head) or return $self->lost('protocol_error');
+    my %framing = map {@$_} grep { $_->[0] eq 'content-length' || $_->[0] eq 'transfer-encoding' } @$fields;
+    my $length  = $framing{'content-length'} // 0;
     $length =~ /\A[0-9]{1,18}\z/ or return $self->lost('protocol_error');
     $self->{body} =
-        lc( $own->{':transfer-encoding'} // '' ) eq 'chunked' ? { is_chunked => 1, left => 0 }
-      : $length                                               ? { left => $length }
-      :                                                         undef;
-    $self->{server}->exchange( $self, $scope, $own );
+        lc( $framing{'transfer-encoding'} // '' ) eq 'chunked' ? { is_chunked => 1, left => 0 }
+      : $length                                                ? { left => $length }
+      :                                                          undef;
+    $self->{server}->exchange( $self, $method, $target, $fields );
     return 1;
+}
+
+# The method, the target, and the fields as pairs; nothing if this is no head.
+sub head ($text) {
+    my ( $first, @lines ) = split /\r\n/, $text;
+    my ( $method, $target ) = ( $first // '' ) =~ m{\A([^ ]+) ([^ ]+) HTTP/1\.[01]\z} or return;
+    my @fields;
+    for my $line (@lines) {
+        # The front writes names in lower case, and no blanks around values but one.
+        my ( $name, $value ) = $line =~ /\A([^:\s]+): ?(.*)\z/s or return;
+        push @fields, [ lc $name, $value ];
+    }
+    return ( $method, $target, \@fields );
 }
 
 # A part of the request's body. Nothing is taken while the application is behind.
@@ -143,24 +155,25 @@ sub writable ($self) {
 
 sub waiting ($self) { return length $self->{out} }
 
-# Resolves what waits for the low mark, and what waits until all is written.
+# Calls what waits for the low mark, and what waits until all is written.
 sub drained ($self) {
     my $waiting = length $self->{out};
     $self->{transport}->changed($waiting) if $self->{transport};
-    if ( $waiting < Cameleer::Event::PAGI::Transport::LOW && $self->{drains} ) {
-        $_->is_ready || $_->done for @{ delete $self->{drains} };
+    if ( $waiting < LOW && $self->{drains} ) {
+        $_->() for @{ delete $self->{drains} };
     }
     return if length $self->{out};
     if ( my $then = delete $self->{then} ) { $then->() }
     return;
 }
 
-# A future that is ready when more may be written.
-sub drain ($self) {
-    return Cameleer::Event::PAGI::done() if $self->{is_closed} || length $self->{out} < Cameleer::Event::PAGI::Transport::HIGH;
-    my $future = Future->new;
-    push @{ $self->{drains} }, $future;
-    return $future;
+# Whether no more should be written now.
+sub is_high ($self) { return !$self->{is_closed} && length $self->{out} >= HIGH }
+
+# Calls back at the low mark, or when the stream is closed before.
+sub on_low ( $self, $then ) {
+    push @{ $self->{drains} }, $then;
+    return;
 }
 
 # Calls back when all output is written.
@@ -175,7 +188,7 @@ sub next ( $self, $exchange ) {
     return if $self->{is_closed} || ( $self->{exchange} // 0 ) != $exchange;
     delete $self->{transport};
     if ( $self->{body} ) {
-        $self->{exchange} = bless { stream => $self }, 'Cameleer::Event::PAGI::Discard';
+        $self->{exchange} = bless { stream => $self }, 'Cameleer::Event::Discard';
     }
     else {
         delete $self->{exchange};
@@ -204,13 +217,13 @@ sub close ($self) {
     delete @$self{qw(in body transport)};
     $self->{out} = '';
     close delete $self->{handle};
-    $_->is_ready || $_->done for @{ delete $self->{drains} // [] };
+    $_->() for @{ delete $self->{drains} // [] };
     delete $self->{then};
     $self->{server}->gone($self);
     return;
 }
 
-package Cameleer::Event::PAGI::Discard;
+package Cameleer::Event::Discard;
 
 # Reads the rest of a body that nobody wants.
 

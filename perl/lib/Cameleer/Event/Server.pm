@@ -1,0 +1,115 @@
+package Cameleer::Event::Server;
+
+use v5.36;
+use IO::Handle   ();
+use Scalar::Util ();
+
+use Cameleer::Event::Stream ();
+
+# How long idle streams of a worker that leaves stay open, in seconds: the front has stopped to choose the worker.
+use constant LEAVE_SECONDS => 1;
+
+# A worker's streams and its loop. A class for a kind of application has these methods:
+#
+#     loop                                           the loop, with the methods of IO::Async::Loop
+#     application($value)                            the application, from the value of its file
+#     start, stop                                    before the first and after the last request; false: no start
+#     exchange($stream, $method, $target, $fields)   a request
+
+sub application ( $class, $value ) { return $value }
+sub start       ($self)            { return 1 }
+sub stop        ($self)            { return }
+
+sub run ( $class, $value, $conf ) {
+    my $server = $class->new( $class->application($value), $conf );
+    open my $orders, '<&=', Cameleer::Event::descriptor() or die "the descriptor of orders: $!\n";
+    $server->{loop}->watch_io(
+        handle        => $orders,
+        on_read_ready => sub {
+            my ( $is_leaving, @descriptors ) = Cameleer::Event::orders();
+            $server->add($_) for @descriptors;
+            $server->leave if $is_leaving;
+        }
+    );
+    $server->start or die "the application has refused to start\n";
+    Cameleer::Event::ready();
+    $server->{loop}->run if !$server->{is_over};
+    $server->stop;
+    # The descriptor is the worker's.
+    $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 );
+    state @keep;
+    push @keep, $orders;
+    return;
+}
+
+sub new ( $class, $app, $conf = {} ) {
+    # A client that has left ends a write with an error, and not the process.
+    $SIG{PIPE} = 'IGNORE';
+    return bless { app => $app, conf => $conf, loop => $class->loop, streams => {} }, $class;
+}
+
+# Calls back when the application has had its turn.
+sub later ( $self, $code ) {
+    push @{ $self->{later} }, $code;
+    return if @{ $self->{later} } > 1;
+    $self->{loop}->later( sub { $_->() for @{ delete $self->{later} // [] } } );
+    return;
+}
+
+# A new stream, from the number of its descriptor.
+sub add ( $self, $descriptor ) {
+    open my $handle, '+<&=', $descriptor or die "descriptor $descriptor: $!\n";
+    binmode $handle;
+    $handle->blocking(0);
+    my $stream = Cameleer::Event::Stream->new( $self, $handle );
+    $self->{streams}{ Scalar::Util::refaddr($stream) } = $stream;
+    return $stream;
+}
+
+# A stream waits for its next request.
+sub idle ( $self, $stream ) { return }
+
+sub gone ( $self, $stream ) {
+    delete $self->{streams}{ Scalar::Util::refaddr($stream) };
+    $self->over if $self->{is_leaving} && !%{ $self->{streams} };
+    return;
+}
+
+# No stream follows. Idle ones close after a moment, because requests may be on their way; the others when theirs is over,
+# at the latest at the end of the time.
+sub leave ($self) {
+    return if $self->{is_leaving}++;
+    return $self->over if !%{ $self->{streams} };
+    $self->{loop}->watch_time( after => LEAVE_SECONDS, code => sub { $self->close_idle } );
+    my $time = $self->{conf}{graceful} or return;
+    # The master ends the worker at that time. Farewells and the end of the application come before it.
+    $self->{rest} = $time < 4 ? $time / 4 : 1;
+    $self->{loop}->watch_time( after => $time - $self->{rest}, code => sub { $self->end } );
+    return;
+}
+
+sub close_idle ($self) {
+    $self->{is_late} = 1;
+    for my $stream ( values %{ $self->{streams} } ) {
+        $stream->close if !$stream->{exchange} && $stream->{in} eq '';
+    }
+    return;
+}
+
+sub end ($self) {
+    for my $stream ( values %{ $self->{streams} } ) {
+        my $exchange = $stream->{exchange};
+        $exchange ? $exchange->leave : $stream->close;
+    }
+    # Output that no client takes is not waited for.
+    $self->{loop}->watch_time( after => ( $self->{rest} // 1 ) / 2, code => sub { $self->over } );
+    return;
+}
+
+sub over ($self) {
+    return if $self->{is_over}++;
+    $self->{loop}->stop;
+    return;
+}
+
+1;

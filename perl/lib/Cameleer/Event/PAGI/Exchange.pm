@@ -2,6 +2,8 @@ package Cameleer::Event::PAGI::Exchange;
 
 use v5.36;
 
+use Cameleer::Event::Status ();
+
 # One call of the application: its events in both directions. Http, Sse and WebSocket are the kinds.
 
 use constant { MAX_QUEUED_BYTES => 65_536, MAX_QUEUED_EVENTS => 64 };
@@ -124,7 +126,7 @@ sub drain ($self) {
 
 # The head of a response: its status and its fields, without those that are the connection's.
 sub head ( $status, @headers ) {
-    my $head = "HTTP/1.1 $status " . reason($status) . "\r\n";
+    my $head = "HTTP/1.1 $status " . Cameleer::Event::Status::reason($status) . "\r\n";
     for my $header (@headers) {
         my ( $name, $value ) = @$header;
         next if $name =~ /\A(?:connection|transfer-encoding|keep-alive|upgrade|cameleer-.*)\z/;
@@ -133,18 +135,9 @@ sub head ( $status, @headers ) {
     return $head;
 }
 
-sub reason ($status) {
-    state %REASONS = (
-        200 => 'OK', 201 => 'Created', 204 => 'No Content', 206 => 'Partial Content', 301 => 'Moved Permanently', 302 => 'Found',
-        303 => 'See Other', 304 => 'Not Modified', 400 => 'Bad Request', 401 => 'Unauthorized', 403 => 'Forbidden', 404 => 'Not Found',
-        429 => 'Too Many Requests', 500 => 'Internal Server Error', 503 => 'Service Unavailable',
-    );
-    return $REASONS{$status} // 'Status';
-}
-
 # A whole response of the server itself.
 sub plain ( $self, $status ) {
-    my $text = reason($status) . "\n";
+    my $text = Cameleer::Event::Status::reason($status) . "\n";
     $self->{stream}->write( head( $status, [ 'content-type', 'text/plain' ], [ 'content-length', length $text ] ) . "\r\n$text" );
     return;
 }

@@ -6,8 +6,9 @@ use Scalar::Util ();
 
 use Cameleer::Event::Stream ();
 
-# How long idle streams of a worker that leaves stay open, in seconds: the front has stopped to choose the worker.
-use constant LEAVE_SECONDS => 1;
+# How long idle streams of a worker that leaves stay open, in seconds: the front has stopped to choose the worker. At a
+# stop, the process is killed after a second.
+use constant LEAVE_SECONDS => 0.25;
 
 # A worker's streams and its loop. A class for a kind of application has these methods:
 #
@@ -33,12 +34,22 @@ sub run ( $class, $value, $conf ) {
     );
     $server->start or die "the application has refused to start\n";
     Cameleer::Event::ready();
-    $server->{loop}->run if !$server->{is_over};
+    $server->turn;
     $server->stop;
     # The descriptor is the worker's.
     $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 );
     state @keep;
     push @keep, $orders;
+    return;
+}
+
+# Runs the loop. An exception of a callback leaves some loops; the requests of other clients go on.
+sub turn ($self) {
+    while ( !$self->{is_over} ) {
+        return if eval { $self->{loop}->run; 1 };
+        warn $@;
+        $self->call_later if $self->{later};
+    }
     return;
 }
 
@@ -51,8 +62,18 @@ sub new ( $class, $app, $conf = {} ) {
 # Calls back when the application has had its turn.
 sub later ( $self, $code ) {
     push @{ $self->{later} }, $code;
-    return if @{ $self->{later} } > 1;
-    $self->{loop}->later( sub { $_->() for @{ delete $self->{later} // [] } } );
+    $self->call_later if @{ $self->{later} } == 1;
+    return;
+}
+
+sub call_later ($self) {
+    $self->{loop}->later(
+        sub {
+            for my $code ( @{ delete $self->{later} // [] } ) {
+                eval { $code->(); 1 } or warn $@;
+            }
+        }
+    );
     return;
 }
 

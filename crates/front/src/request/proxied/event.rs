@@ -13,7 +13,7 @@ use super::download::{Download, DownloadBody};
 use super::running::Running;
 use super::shared::clean;
 use super::upload::{ProxiedUpload, UploadState};
-use super::{own_name, switched, value};
+use super::{facts, own_name, switched, value};
 use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::{Tunnel, WebSocketSession};
@@ -125,6 +125,7 @@ fn onward(context: &RequestContext, head: &Parts, route: &Route, protocol: Optio
         switched::ask(headers, protocol.clone());
     }
     add_facts(context, head, route, headers);
+    facts::add(context, head, route, headers);
     onward
 }
 

@@ -9,6 +9,7 @@ mod balanced;
 pub mod connect;
 pub mod download;
 pub mod event;
+mod facts;
 pub mod forward;
 pub mod health;
 pub mod hops;

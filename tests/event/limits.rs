@@ -46,26 +46,12 @@ fn a_silent_connection_ends_with_its_timeout() {
 
 #[test]
 fn an_event_pool_has_one_application_that_can_run_in_it() {
-    let psgi = "sub { [200, [], ['x']] };\n";
-    let site = Site::new().file("app.pl", APP).file("other.pl", APP).file("app.psgi", psgi);
+    let site = Site::new().file("app.pl", APP).file("other.pl", APP).file("text.pl", "'text';\n");
     let conf = |app: &str| format!("PsgiMode event\n<Location />\nPsgiApp @DIR@/{app}\n</Location>\n");
-    site.configure(&conf("app.psgi"));
+    site.configure(&conf("text.pl"));
     let finished = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
-    finished.failed(78, "PsgiMode blocking");
+    finished.failed(78, "no application of Mojolicious, PAGI or PSGI");
     site.configure(&format!("{}<Location /other>\nPsgiApp @DIR@/other.pl\n</Location>\n", conf("app.pl")));
     let finished = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
     finished.failed(78, "one application");
-}
-
-#[test]
-fn the_status_shows_what_each_worker_has_open() {
-    let server = serve_with("");
-    let _socket = WebSocket::open(&server, "/echo");
-    let mut events = server.connect();
-    events.raw("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_eq!(events.head().status, 200);
-    let worker = server.status()["front"]["workers"][0].clone();
-    assert_eq!(worker["streams"], serde_json::json!({ "http": 0, "websocket": 1, "sse": 1 }));
-    assert_eq!((&worker["request"], &worker["activity"]), (&"open: 1 websocket, 1 sse".into(), &"W".into()));
-    assert!(server.control(["status"]).succeeded().out.contains("1 websocket, 1 sse"));
 }

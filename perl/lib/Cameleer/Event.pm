@@ -10,7 +10,7 @@ Cameleer::XS::load(__PACKAGE__);
 # The XS functions of the server are descriptor, orders and ready.
 
 # Asked in this order whether they serve the value of an application's file.
-our @CLASSES = qw(Cameleer::Event::Mojo Cameleer::Event::PAGI);
+our @CLASSES = qw(Cameleer::Event::Mojo Cameleer::Event::PAGI Cameleer::Event::PSGI);
 
 # The application of this pool: its class, its value and its source.
 my ( $class, $app, $source );
@@ -43,7 +43,7 @@ sub accept ( $self, $value, $from ) {
         ( $class, $app, $source ) = ( $candidate, $value, $from );
         return $value;
     }
-    die "$from: its last value is no application for PsgiMode event (Mojolicious, PAGI); write PsgiMode blocking for PSGI\n";
+    die "$from: its last value is no application of Mojolicious, PAGI or PSGI\n";
 }
 
 # Called in the worker: runs the loop until the worker must leave.

@@ -145,7 +145,7 @@ Cameleer::PSGI - the forms of PSGI responses that need Perl
 
 PSGI 1.1 with psgi.streaming, psgix.input.buffered, psgix.cleanup, psgix.harakiri and
 psgix.informational. psgix.io is not supported, because another process has the client's connection:
-the key is absent.
+the key is absent. In pools with C<PsgiMode event> L<Cameleer::Event::PSGI> serves applications.
 
 =head2 Long responses
 

@@ -1,10 +1,14 @@
 //! Pools whose workers run an event loop (`PsgiMode event`).
 
+mod frameworks;
 mod life;
 mod limits;
 mod mojolicious;
 mod pagi;
 mod pagi_websocket;
+mod psgi;
+mod psgi_errors;
+mod psgi_socket;
 
 use crate::support::{Server, Site};
 

@@ -29,6 +29,12 @@ fn placks_own_server_suite_passes_whole_again_on_the_fifth_refork() {
 }
 
 #[test]
+fn placks_own_server_suite_passes_in_an_event_pool() {
+    let output = prove(&["Cameleer/PSGI.t"], &[("TEST_EVENT", "1")]);
+    assert!(output.contains("# psgi.nonblocking"), "{output}");
+}
+
+#[test]
 fn the_apache_api_is_the_same_by_every_door() {
     let tests = test_files("");
     let tests: Vec<&str> = tests.iter().map(String::as_str).collect();

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Plack's own server tests, whole: against `cameleer run`, or through a door of TestServer against `cameleer serve`.
 #
-# With TEST_REFORKS the tests run again after that number of reforks.
+# With TEST_REFORKS the tests run again after that number of reforks, with TEST_EVENT in an event pool.
 #
 #     CAMELEER=target/debug/cameleer TEST_DOOR=h2 prove perl/t/Cameleer/PSGI.t
 use v5.36;
@@ -17,12 +17,16 @@ my $known = @Plack::Test::Suite::TEST;
 my $app = q{use Plack::Test::Suite; use Plack::Middleware::Lint;
     Plack::Middleware::Lint->wrap( Plack::Test::Suite->test_app_handler )};
 
+if ( $ENV{TEST_EVENT} ) {
+    note 'psgi.nonblocking';
+    $app = qq{my \$app = do { $app }; sub { \$_[0]{'psgi.nonblocking'} or die; \$app->( \$_[0] ) }};
+}
 if ( $ENV{TEST_DOOR} ) { through_a_door() }
 else {
     my $cameleer = $ENV{CAMELEER} // 'cameleer';
     Plack::Test::Suite->run_server_tests(
         sub ( $port, $ ) {
-            exec $cameleer, 'run', '--listen', "127.0.0.1:$port", '--workers', 2, '-e', $app;
+            exec $cameleer, 'run', '--listen', "127.0.0.1:$port", '--workers', 2, $ENV{TEST_EVENT} ? '--event' : (), '-e', $app;
             die "$cameleer: $!\n";
         }
     );

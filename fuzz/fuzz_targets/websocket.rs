@@ -1,5 +1,5 @@
-//! Frames of WebSocket clients: the division into pieces does not matter, no message exceeds its limit, texts are UTF-8,
-//! and a message that is written is read as it was.
+//! Frames of WebSocket clients: the division into pieces does not matter, no message exceeds its limit, texts are
+//! UTF-8, and a message that is written is read as it was.
 #![no_main]
 
 use bytes::{Bytes, BytesMut};

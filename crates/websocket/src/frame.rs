@@ -2,6 +2,8 @@
 
 /// Maximum number of bytes of a control frame's payload (section 5.5).
 pub const MAX_CONTROL_BYTES: usize = 125;
+/// The reserved bit of a compressed message (RFC 7692, section 6).
+pub const COMPRESSED: u8 = 4;
 /// Lengths up to this one stand in the header's second byte.
 const MAX_SHORT: u64 = 125;
 /// The second byte's value for a length of two bytes.

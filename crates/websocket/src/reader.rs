@@ -5,9 +5,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use crate::close::CloseReason;
 use crate::deflate::MessageInflater;
 use crate::failure::WebSocketError;
-use crate::frame::{self, FrameHeader, MAX_CONTROL_BYTES, Opcode};
+use crate::frame::{self, COMPRESSED, FrameHeader, MAX_CONTROL_BYTES, Opcode};
 use crate::utf8::Utf8Check;
-use crate::writer::COMPRESSED;
 
 /// What a client may send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

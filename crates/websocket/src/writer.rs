@@ -3,12 +3,10 @@
 use crate::close::CloseReason;
 use crate::deflate;
 use crate::extension::MessageDeflate;
-use crate::frame::{FrameHeader, MAX_CONTROL_BYTES, Opcode};
+use crate::frame::{COMPRESSED, FrameHeader, MAX_CONTROL_BYTES, Opcode};
 
 /// A shorter message is sent as it is: to compress it costs more than it saves.
 pub const MIN_DEFLATED_BYTES: usize = 512;
-/// The reserved bit of a compressed message (RFC 7692, section 6).
-pub const COMPRESSED: u8 = 4;
 
 /// Writes messages and control frames.
 #[derive(Debug, Clone, Default)]

@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use websocket::{CloseReason, Opcode, WebSocketError, WebSocketEvent, WebSocketReader, WebSocketWriter, codes};
 
-use super::worker_frames::{self, InvalidFrame, WorkerFrame, WorkerReader};
+use super::worker_frames::{self, ClientOutput, InvalidFrame, WorkerFrame, WorkerReader};
 use crate::client::tunnel::WebSocketSession;
 
 /// Size of one read, in bytes.
@@ -268,7 +268,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
     /// Passes on what the worker has sent, as far as there is room.
     fn pass_on(&mut self, now: Instant) {
         loop {
-            let into = (&self.writer, &mut self.client.output, MAX_WAITING_BYTES);
+            let into = ClientOutput { writer: &self.writer, output: &mut self.client.output, most: MAX_WAITING_BYTES };
             match self.frames.next(&mut self.worker.input, into) {
                 Ok(None) => return,
                 Ok(Some(WorkerFrame::Close(reason))) => return self.send_close(now, &reason),

@@ -38,6 +38,14 @@ pub enum WorkerFrame {
 #[derive(Debug, PartialEq, Eq)]
 pub struct InvalidFrame(pub &'static str);
 
+/// Where messages for the client go.
+pub struct ClientOutput<'a> {
+    pub writer: &'a WebSocketWriter,
+    pub output: &'a mut Vec<u8>,
+    /// Number of bytes of `output` above which nothing is added.
+    pub most: usize,
+}
+
 /// Reads the frames of a worker, and writes its messages for the client.
 #[derive(Default)]
 pub struct WorkerReader {
@@ -46,16 +54,13 @@ pub struct WorkerReader {
 }
 
 impl WorkerReader {
-    /// Passes on messages at the beginning of `input`, until something else comes, more bytes are needed, or `output`
-    /// has more than `most` bytes.
+    /// Passes on messages at the beginning of `input`, until something else comes, more bytes are needed, or the
+    /// output has enough.
     ///
     /// # Errors
     /// If the bytes are no frames.
-    pub fn next(
-        &mut self,
-        input: &mut BytesMut,
-        (writer, output, most): (&WebSocketWriter, &mut Vec<u8>, usize),
-    ) -> Result<Option<WorkerFrame>, InvalidFrame> {
+    pub fn next(&mut self, input: &mut BytesMut, into: ClientOutput<'_>) -> Result<Option<WorkerFrame>, InvalidFrame> {
+        let ClientOutput { writer, output, most } = into;
         while output.len() <= most {
             if let Some((opcode, left)) = self.passing.take() {
                 let piece = input.split_to(left.min(input.len()));
@@ -147,7 +152,7 @@ mod tests {
         for piece in bytes.chunks(size) {
             input.extend_from_slice(piece);
             loop {
-                match reader.next(&mut input, (&writer, &mut output, usize::MAX)) {
+                match reader.next(&mut input, ClientOutput { writer: &writer, output: &mut output, most: usize::MAX }) {
                     Ok(Some(frame)) => frames.push(frame),
                     Ok(None) => break,
                     Err(error) => return (output, frames, Some(error)),

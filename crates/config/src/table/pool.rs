@@ -5,7 +5,7 @@ use wire::memory::blocks;
 use crate::draft::Draft;
 use crate::model::server::PsgiMode;
 use crate::syntax::value;
-use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, duration, number, rows, word, words};
+use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, duration, number, rows, size, word, words};
 
 pub(super) static ROWS: &[Row] = rows![
     "cameleer.c",

@@ -6,7 +6,7 @@ use flate2::read::DeflateDecoder;
 use nix::sys::signal::Signal;
 
 use super::noted;
-use crate::support::{Frame, Server, Site, WebSocket, alive, signal, until};
+use crate::support::{Server, Site, WebSocket, WebSocketFrame, alive, signal, until};
 
 /// A program whose path decides what it does with a WebSocket.
 const APP: &str = r#"use v5.36;
@@ -76,17 +76,17 @@ fn messages_are_characters_or_bytes_for_the_application() {
         assert_eq!(socket.text(), format!("{} {text}", text.chars().count()));
     }
     socket.raw(0x82, b"\x00\xff\x01");
-    assert_eq!(socket.next(), Frame::Other(0x82, b"\x01\xff\x00".to_vec()));
+    assert_eq!(socket.next(), WebSocketFrame::Other(0x82, b"\x01\xff\x00".to_vec()));
     socket.raw(0x01, "f\u{fc}".as_bytes());
     socket.raw(0x89, b"ping");
     socket.raw(0x80, b"nf");
-    assert_eq!(socket.next(), Frame::Other(0x8a, b"ping".to_vec()));
+    assert_eq!(socket.next(), WebSocketFrame::Other(0x8a, b"ping".to_vec()));
     assert_eq!(socket.text(), "4 f\u{fc}nf");
     let long = "y".repeat(60_000);
     socket.send(&long);
     assert_eq!(socket.text(), format!("60000 {long}"));
     socket.close(4001);
-    assert_eq!(socket.next(), Frame::Close(4001));
+    assert_eq!(socket.next(), WebSocketFrame::Close(4001));
     socket.is_closed();
     until("the application knows", || noted(&server, "closed /echo 4001 "));
 }
@@ -99,12 +99,12 @@ fn the_application_pushes_and_closes() {
         assert_eq!(socket.text(), format!("push {number}"));
     }
     let mut socket = WebSocket::open(&server, "/closes");
-    assert_eq!(socket.next(), Frame::Close(3000));
+    assert_eq!(socket.next(), WebSocketFrame::Close(3000));
     socket.close(3000);
     socket.is_closed();
     until("the application knows", || noted(&server, "closed /closes 3000 "));
     let mut socket = WebSocket::open(&server, "/dies");
-    assert_eq!(socket.next(), Frame::Close(1011));
+    assert_eq!(socket.next(), WebSocketFrame::Close(1011));
     server.logged("PAGI: on purpose");
 }
 
@@ -147,7 +147,7 @@ fn a_client_that_violates_the_protocol_is_closed_with_the_reason() {
     ] {
         let mut socket = WebSocket::open(&server, path);
         socket.raw(first, payload);
-        assert_eq!(socket.next(), Frame::Close(code), "{path}");
+        assert_eq!(socket.next(), WebSocketFrame::Close(code), "{path}");
         socket.is_closed();
         until("the application knows", || noted(&server, &format!("closed {path} {code} {why}")));
     }
@@ -167,7 +167,7 @@ fn messages_are_compressed_for_a_client_that_asks_for_it() {
     socket.raw(0xc1, b"\xf2\x48\xcd\xc9\xc9\x07\x00");
     assert_eq!(socket.text(), "5 Hello", "a short message is not worth it");
     socket.send("times 50000");
-    let Frame::Other(0xc1, payload) = socket.next() else { panic!("no compressed text") };
+    let WebSocketFrame::Other(0xc1, payload) = socket.next() else { panic!("no compressed text") };
     assert!(payload.len() < 1000, "{}", payload.len());
     let mut text = String::new();
     let whole = [&payload[..], b"\x00\x00\xff\xff\x03\x00"].concat();
@@ -180,11 +180,11 @@ fn pings_have_the_applications_interval() {
     let server = serve();
     let mut socket = WebSocket::open(&server, "/pings");
     for _ in 0..3 {
-        assert_eq!(socket.next(), Frame::Other(0x89, Vec::new()));
+        assert_eq!(socket.next(), WebSocketFrame::Other(0x89, Vec::new()));
         socket.raw(0x8a, b"");
     }
     let mut socket = WebSocket::open(&server, "/silent");
-    assert_eq!(socket.next(), Frame::Other(0x89, Vec::new()));
+    assert_eq!(socket.next(), WebSocketFrame::Other(0x89, Vec::new()));
     until("the application knows", || noted(&server, "closed /silent 1006 keepalive_timeout"));
 }
 
@@ -197,7 +197,7 @@ fn a_websocket_of_pagi_stays_with_its_worker_after_a_reload_and_is_told_to_come_
     assert_ne!(server.text("/pid"), before, "new requests go to a new worker");
     socket.send("still here");
     assert_eq!(socket.text(), "10 still here");
-    assert_eq!(socket.next(), Frame::Close(1012));
+    assert_eq!(socket.next(), WebSocketFrame::Close(1012));
     let old = before.parse().expect("a number");
     until("the old worker has ended", || !alive(old));
     until("the application knows", || noted(&server, "closed /echo 1006 server_shutdown"));
@@ -209,7 +209,7 @@ fn a_worker_that_is_killed_closes_its_websockets_with_1011() {
     let pid = server.text("/pid");
     let mut socket = WebSocket::open(&server, "/echo");
     signal(pid.parse().expect("a number"), Signal::SIGKILL);
-    assert_eq!(socket.next(), Frame::Close(1011));
+    assert_eq!(socket.next(), WebSocketFrame::Close(1011));
     socket.close(1011);
     socket.is_closed();
     server.logged("has ended the stream without closing the WebSocket");

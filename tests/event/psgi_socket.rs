@@ -2,18 +2,18 @@
 
 use super::noted;
 use super::psgi::{ANYEVENT, IO_ASYNC, serve_with};
-use crate::support::{Connection, Frame, Request, Server, WebSocket, alive, until};
+use crate::support::{Connection, Request, Server, WebSocket, WebSocketFrame, alive, until};
 
 /// A WebSocket with AnyEvent::Handle, which writes the handshake itself.
 const WEBSOCKET: &str = r#"
     '/echo' => sub ($env) {
         require AnyEvent::Handle;
         require Protocol::WebSocket::Handshake::Server;
-        require Protocol::WebSocket::Frame;
+        require Protocol::WebSocket::WebSocketFrame;
         my $handshake = Protocol::WebSocket::Handshake::Server->new_from_psgi($env);
         my $handle = AnyEvent::Handle->new(fh => $env->{'psgix.io'});
         $handshake->parse('') or return [400, [], ["no handshake\n"]];
-        my $frame = Protocol::WebSocket::Frame->new;
+        my $frame = Protocol::WebSocket::WebSocketFrame->new;
         sub ($respond) {
             $handle->push_write($handshake->to_string);
             my $over = sub { note('over'); undef $handle };
@@ -23,10 +23,10 @@ const WEBSOCKET: &str = r#"
                 $frame->append(delete $handle->{rbuf});
                 while (defined(my $text = $frame->next_bytes)) {
                     if ($frame->opcode == 8) {
-                        $handle->push_write(Protocol::WebSocket::Frame->new(type => 'close', buffer => substr $text, 0, 2)->to_bytes);
+                        $handle->push_write(Protocol::WebSocket::WebSocketFrame->new(type => 'close', buffer => substr $text, 0, 2)->to_bytes);
                         return $handle->on_drain(sub { $over->() });
                     }
-                    $handle->push_write(Protocol::WebSocket::Frame->new("echo: $text")->to_bytes);
+                    $handle->push_write(Protocol::WebSocket::WebSocketFrame->new("echo: $text")->to_bytes);
                 }
             });
         };
@@ -86,7 +86,7 @@ fn a_program_of_anyevent_speaks_websocket_itself() {
     other.send("other");
     assert_eq!(other.text(), "echo: other");
     socket.close(1000);
-    assert_eq!(socket.next(), Frame::Close(1000));
+    assert_eq!(socket.next(), WebSocketFrame::Close(1000));
     socket.is_closed();
     until("the program knows", || noted(&server, "over"));
     other.send("still");
@@ -129,8 +129,8 @@ fn a_socket_that_was_kept_writes_to_no_other_client() {
         let server = serve_with(event_loop, LINES, "");
         let mut connection = server.connect();
         for _ in 0..3 {
-            let asked = Request::get("/keep").header("Connection", "Upgrade").header("Upgrade", "lines");
-            connection.ask(asked).is(200);
+            let upgrade = Request::get("/keep").header("Connection", "Upgrade").header("Upgrade", "lines");
+            connection.ask(upgrade).is(200);
             assert_eq!(connection.ask(Request::get("/use")).text(), "shut down");
             assert_eq!(connection.ask(Request::get("/")).text(), "hello");
         }

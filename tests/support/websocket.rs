@@ -96,9 +96,9 @@ impl WebSocket {
         };
         let payload = self.connection.bytes(length);
         match head[0] & 15 {
-            TEXT if head[0] & 0xf0 == 0x80 => Frame::Text(String::from_utf8(payload).expect("UTF-8")),
-            CLOSE => Frame::Close(u16::from_be_bytes([payload[0], payload[1]])),
-            _ => Frame::Other(head[0], payload),
+            TEXT if head[0] & 0xf0 == 0x80 => WebSocketFrame::Text(String::from_utf8(payload).expect("UTF-8")),
+            CLOSE => WebSocketFrame::Close(u16::from_be_bytes([payload[0], payload[1]])),
+            _ => WebSocketFrame::Other(head[0], payload),
         }
     }
 

@@ -96,8 +96,8 @@ sub gone ( $self, $stream ) {
     return;
 }
 
-# No stream follows. Idle ones close after a moment, because requests may be on their way; the others when theirs is over,
-# at the latest at the end of the time.
+# No stream follows. Idle ones close after a moment, because requests may be on their way; the others when theirs is
+# over, at the latest at the end of the time.
 sub leave ($self) {
     return if $self->{is_leaving}++;
     return $self->over if !%{ $self->{streams} };

@@ -55,9 +55,9 @@ pub async fn answer(
     keep_pace(context, route)?;
     let upload = Rc::new(UploadState::default());
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
-    let protocol = requested(context, head, source.is_some());
-    let handshake = handshake(context, route, protocol.as_ref())?;
-    let has_body = source.is_some();
+    let mut streamed = Streamed { context, head, route, upload, has_body: source.is_some(), handshake: None };
+    let protocol = streamed.protocol();
+    streamed.handshake = handshake(context, route, protocol.as_ref())?;
     let mut outgoing = BackendRequest {
         head: streamed.onward(protocol.as_ref()),
         body: source,
@@ -66,27 +66,7 @@ pub async fn answer(
         upgrades: protocol.is_some(),
         expects: false,
     };
-    let pool = context.generation.pools.of(context.generation.config.pool_for(&route.settings)).clone();
-    let waits = waits(route);
-    let mut left = ATTEMPTS;
-    loop {
-        let turn = pool.stream_turn(route.settings.queue_timeout).await?;
-        left -= 1;
-        context.begin_at_backend(has_body);
-        match context.services.backends.send_to_worker(&turn, waits, &mut outgoing).await {
-            Ok(BackendResponse::Switched(response, stream)) => {
-                return switch(context, route, response, (stream, turn, handshake));
-            }
-            Ok(BackendResponse::Response(response)) => return deliver(context, head, route, (response, turn)),
-            Err(failure) => {
-                context.end_at_backend();
-                if failure.is_before_the_request() && left > 0 && upload.refused.get().is_none() {
-                    continue;
-                }
-                return Err(refuse(context, route, (&failure, &turn), upload.refused.get()));
-            }
-        }
-    }
+    streamed.send(&mut outgoing).await
 }
 
 /// The timeouts of a request: `RequestTimeout` until the response begins, then `EventIdleTimeout`.
@@ -104,149 +84,70 @@ struct Streamed<'a> {
     /// The part of the request's body that outlives it.
     upload: Rc<UploadState>,
     has_body: bool,
+    /// The client's handshake, if it asks for a WebSocket.
+    handshake: Option<WebSocketHandshake>,
 }
 
-/// The request's head for the worker.
-fn onward(context: &RequestContext, head: &Parts, route: &Route, protocol: Option<&HeaderValue>) -> Parts {
-    let mut onward = head.clone();
-    onward.version = Version::HTTP_11;
-    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-    onward.uri = target.parse().unwrap_or_default();
-    let headers = &mut onward.headers;
-    let foreign: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect();
-    for name in foreign {
-        headers.remove(name);
-    }
-    fields::of_request(headers);
-    if !headers.contains_key(HOST) {
-        headers.insert(HOST, value(own_name(context, route)));
-    }
-    if let Some(protocol) = protocol {
-        switched::ask(headers, protocol.clone());
-    }
-    add_facts(context, head, route, headers);
-    facts::add(context, head, route, headers);
-    onward
-}
-
-/// Adds what the worker cannot see of the client's connection.
-fn add_facts(context: &RequestContext, head: &Parts, route: &Route, headers: &mut HeaderMap) {
-    let (client, server) = (context.remote(), &context.client.local);
-    let mut add = |name: &'static str, text: &str| {
-        if let Ok(value) = HeaderValue::from_str(text) {
-            headers.append(HeaderName::from_static(name), value);
+impl Streamed<'_> {
+    /// Sends the request to the worker with the fewest streams. A worker that takes none has just left.
+    async fn send(&self, outgoing: &mut BackendRequest) -> Result<Response<BodySource>, Refusal> {
+        let Streamed { context, route, .. } = self;
+        let config = &context.generation.config;
+        let pool = context.generation.pools.of(config.pool_for(&route.settings)).clone();
+        let mut left = ATTEMPTS;
+        loop {
+            let turn = pool.stream_turn(route.settings.queue_timeout).await?;
+            left -= 1;
+            context.begin_at_backend(self.has_body);
+            match context.services.backends.send_to_worker(&turn, waits(route), outgoing).await {
+                Ok(response) => return self.deliver(response, turn),
+                Err(failure) => {
+                    context.end_at_backend();
+                    let is_final = left == 0 || self.upload.refused.get().is_some();
+                    if is_final || !failure.is_before_the_request() {
+                        return Err(self.refuse(&failure, &turn));
+                    }
+                }
+            }
         }
     }
-    add_tls(context, route, &mut add);
-    let mount = route.settings.mount.trim_end_matches('/');
-    if !mount.is_empty() {
-        add("cameleer-script-name", mount);
-    }
-}
 
-/// Adds what the worker cannot see of TLS. Lines of certificates end with commas, and the client's are those that the
-/// place accepts.
-fn add_tls(context: &RequestContext, route: &Route, add: &mut impl FnMut(&'static str, &str)) {
-    let Some(session) = context.client.session() else { return };
-    let place = &route.settings.response.ssl;
-    add("cameleer-tls-version", &session.variable("SSL_PROTOCOL", place).unwrap_or_default());
-    add("cameleer-tls-cipher", &format!("{:#06x}", session.suite));
-    if let Some(name) = session.variable("SSL_CLIENT_S_DN", place) {
-        add("cameleer-tls-client-name", &name);
-    }
-    for (_, pem) in session.exported(place).filter(|(name, pem)| name.starts_with("SSL_CLIENT_CERT") && !pem.is_empty())
-    {
-        add("cameleer-tls-client-cert", &pem.replace('\n', ","));
-    }
-}
-
-/// The worker's response, for the client.
-fn deliver(
-    context: &RequestContext,
-    head: &Parts,
-    route: &Rc<Route>,
-    (response, turn): (Response<proxy::BackendBody>, StreamTurn),
-) -> Result<Response<BodySource>, Refusal> {
-    if response.status().is_informational() {
-        context.end_at_backend();
-        context.log_error(route, &format_args!("an event worker answers with status {}", response.status()));
-        return Err(Refusal::new(StatusCode::BAD_GATEWAY));
-    }
-    Ok(pass_on(context, head, route, (response, turn)))
-}
-
-/// The client's handshake, if it asks for a WebSocket. An invalid one does not reach the worker.
-fn handshake(
-    context: &RequestContext,
-    route: &Route,
-    protocol: Option<&HeaderValue>,
-) -> Result<Option<WebSocketHandshake>, Refusal> {
-    let sent = &context.head;
-    if !protocol.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"websocket")) {
-        return Ok(None);
-    }
-    WebSocketHandshake::check(&sent.method, sent.version, &sent.headers).map(Some).map_err(|error| {
-        context.log_error(route, &error);
-        match error.field() {
-            Some((name, value)) => Refusal::with(error.status(), name, value),
-            None => Refusal::new(error.status()),
+    /// The protocol to which the client asks to switch. The body of such a request is empty.
+    fn protocol(&self) -> Option<HeaderValue> {
+        let Streamed { context, head, .. } = self;
+        let is_possible = !self.has_body
+            && head.version == Version::HTTP_11
+            && context.stream.is_none()
+            && head.method != Method::HEAD;
+        // The connection belongs to the page, and not to the response that the page includes.
+        if !is_possible || context.is_part() {
+            return None;
         }
-    })
-}
-
-/// The response after which the client's bytes go to the worker, and its bytes to the client; or after which both
-/// exchange messages through this server.
-fn switch(
-    context: &RequestContext,
-    route: &Route,
-    mut response: Response<()>,
-    (stream, mut turn, handshake): (TunnelStream, StreamTurn, Option<WebSocketHandshake>),
-) -> Result<Response<BodySource>, Refusal> {
-    turn.be(StreamKind::WebSocket);
-    let has_frames = response.headers_mut().remove(DIALECT).is_some_and(|dialect| dialect == FRAMES);
-    let websocket = handshake.filter(|_| has_frames).map(|handshake| {
-        agree(context, route, &handshake, response.headers_mut());
-        let message =
-            usize::try_from(route.settings.websocket_max_message.min(MAX_MESSAGE_BYTES)).unwrap_or(usize::MAX);
-        let limits = WebSocketLimits { message, frame: message };
-        WebSocketSession { deflate: handshake.deflate, limits, worker: turn.worker().slot }
-    });
-    if has_frames && websocket.is_none() {
-        context.end_at_backend();
-        context.log_error(route, &"an event worker accepts a WebSocket that the client has not asked for");
-        return Err(Refusal::new(StatusCode::BAD_GATEWAY));
+        let sent = &context.head.headers;
+        sent.get(UPGRADE).filter(|_| switched::lists_upgrade(sent)).cloned()
     }
-    let generation = context.generation.clone();
-    let graceful = match generation.config.timeouts.graceful {
-        Duration::ZERO => Duration::ZERO,
-        // The front says farewell itself, before it has to exit in a stop.
-        graceful if websocket.is_some() => graceful - (graceful / 4).min(Duration::from_secs(1)),
-        graceful => graceful + FAREWELL,
-    };
-    let is_over = Box::new(move || generation.is_superseded());
-    let tunnel =
-        Tunnel { backend: stream, idle: waits(route).body, graceful, is_over, guard: Box::new(turn), websocket };
-    switched::deliver(context, route, response, tunnel)
-}
 
-/// Completes the response to a handshake. A subprotocol that the client does not offer would make it fail.
-fn agree(context: &RequestContext, route: &Route, handshake: &WebSocketHandshake, headers: &mut HeaderMap) {
-    let chosen = headers.get(SEC_WEBSOCKET_PROTOCOL).and_then(|protocol| protocol.to_str().ok());
-    if let Some(protocol) = chosen.filter(|protocol| !handshake.offers(protocol)) {
-        context.log_error(route, &format_args!("the client does not offer the subprotocol \"{protocol}\""));
-        headers.remove(SEC_WEBSOCKET_PROTOCOL);
-    }
-    handshake.answer(headers);
-}
-
-fn pass_on(
-    context: &RequestContext,
-    head: &Parts,
-    route: &Rc<Route>,
-    (response, mut turn): (Response<proxy::BackendBody>, StreamTurn),
-) -> Response<BodySource> {
-    if is_events(response.headers()) {
-        turn.be(StreamKind::Events);
+    /// The request's head for the worker.
+    fn onward(&self, protocol: Option<&HeaderValue>) -> Parts {
+        let mut onward = self.head.clone();
+        onward.version = Version::HTTP_11;
+        let target = self.head.uri.path_and_query().map_or("/", |target| target.as_str());
+        onward.uri = target.parse().unwrap_or_default();
+        let headers = &mut onward.headers;
+        let foreign: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OWN)).cloned().collect();
+        for name in foreign {
+            headers.remove(name);
+        }
+        fields::of_request(headers);
+        if !headers.contains_key(HOST) {
+            headers.insert(HOST, value(own_name(self.context, self.route)));
+        }
+        if let Some(protocol) = protocol {
+            switched::ask(headers, protocol.clone());
+        }
+        self.add_facts(headers);
+        facts::add(self.context, self.head, self.route, headers);
+        onward
     }
 
     /// Adds facts about the client's connection, which the worker cannot see.
@@ -255,7 +156,7 @@ fn pass_on(
         let (client, server) = (context.remote(), &context.client.local);
         let mut add = |name: &'static str, text: &str| {
             if let Ok(value) = HeaderValue::from_bytes(text.as_bytes()) {
-                headers.insert(HeaderName::from_static(name), value);
+                headers.append(HeaderName::from_static(name), value);
             }
         };
         add("cameleer-client", &format!("{} {}", client.ip, client.port));
@@ -274,6 +175,7 @@ fn pass_on(
         if let Some(trace) = &context.trace {
             add("traceparent", &trace.header());
         }
+        add_tls(context, self.route, &mut add);
         let mount = self.route.settings.mount.trim_end_matches('/');
         if !mount.is_empty() {
             add("cameleer-script-name", mount);
@@ -294,21 +196,46 @@ fn pass_on(
         }
     }
 
-    /// The response after which the client's bytes go to the worker, and its bytes to the client.
+    /// The response after which the client's bytes go to the worker, and its bytes to the client; or after which both
+    /// exchange messages through this server.
     fn switch(
         &self,
-        response: Response<()>,
+        mut response: Response<()>,
         stream: TunnelStream,
         mut turn: StreamTurn,
     ) -> Result<Response<BodySource>, Refusal> {
         turn.be(StreamKind::WebSocket);
-        let generation = self.context.generation.clone();
-        // Before that time is over, the worker closes its WebSockets with a status.
-        let graceful = generation.config.timeouts.graceful;
+        let Streamed { context, route, .. } = self;
+        let websocket = self.session(response.headers_mut(), &turn)?;
+        let generation = context.generation.clone();
+        let graceful = match generation.config.timeouts.graceful {
+            // The front says farewell itself, before it has to exit in a stop.
+            graceful if websocket.is_some() => graceful - (graceful / 4).min(Duration::from_secs(1)),
+            // Before that time is over, the worker closes its WebSockets with a status.
+            graceful => graceful,
+        };
         let is_over = Box::new(move || generation.is_superseded());
-        let idle = waits(self.route).body;
-        let tunnel = Tunnel { backend: stream, idle, graceful, is_over, guard: Box::new(turn) };
-        switched::deliver(self.context, self.route, response, tunnel)
+        let idle = waits(route).body;
+        let tunnel = Tunnel { backend: stream, idle, graceful, is_over, guard: Box::new(turn), websocket };
+        switched::deliver(context, route, response, tunnel)
+    }
+
+    /// The session of a worker that leaves the protocol to the front. Completes its response to the handshake.
+    fn session(&self, headers: &mut HeaderMap, turn: &StreamTurn) -> Result<Option<WebSocketSession>, Refusal> {
+        let Streamed { context, route, .. } = self;
+        if headers.remove(DIALECT).is_none_or(|dialect| dialect != FRAMES) {
+            return Ok(None);
+        }
+        let Some(handshake) = &self.handshake else {
+            context.end_at_backend();
+            context.log_error(route, &"an event worker accepts a WebSocket that the client has not asked for");
+            return Err(Refusal::new(StatusCode::BAD_GATEWAY));
+        };
+        agree(context, route, handshake, headers);
+        let most = route.settings.websocket_max_message.min(MAX_MESSAGE_BYTES);
+        let message = usize::try_from(most).unwrap_or(usize::MAX);
+        let limits = WebSocketLimits { message, frame: message };
+        Ok(Some(WebSocketSession { deflate: handshake.deflate, limits, worker: turn.worker().slot }))
     }
 
     fn pass_on(&self, response: Response<proxy::BackendBody>, mut turn: StreamTurn) -> Response<BodySource> {
@@ -347,6 +274,51 @@ fn pass_on(
         self.context.log_error(self.route, &format_args!("worker={worker} {why}"));
         Refusal::closing(failure.status())
     }
+}
+
+/// Adds what the worker cannot see of TLS. Lines of certificates end with commas, and the client's are those that the
+/// place accepts.
+fn add_tls(context: &RequestContext, route: &Route, add: &mut impl FnMut(&'static str, &str)) {
+    let Some(session) = context.client.session() else { return };
+    let place = &route.settings.response.ssl;
+    add("cameleer-tls-version", &session.variable("SSL_PROTOCOL", place).unwrap_or_default());
+    add("cameleer-tls-cipher", &format!("{:#06x}", session.suite));
+    if let Some(name) = session.variable("SSL_CLIENT_S_DN", place) {
+        add("cameleer-tls-client-name", &name);
+    }
+    for (_, pem) in session.exported(place).filter(|(name, pem)| name.starts_with("SSL_CLIENT_CERT") && !pem.is_empty())
+    {
+        add("cameleer-tls-client-cert", &pem.replace('\n', ","));
+    }
+}
+
+/// The client's handshake, if it asks for a WebSocket. An invalid one does not reach the worker.
+fn handshake(
+    context: &RequestContext,
+    route: &Route,
+    protocol: Option<&HeaderValue>,
+) -> Result<Option<WebSocketHandshake>, Refusal> {
+    let sent = &context.head;
+    if !protocol.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"websocket")) {
+        return Ok(None);
+    }
+    WebSocketHandshake::check(&sent.method, sent.version, &sent.headers).map(Some).map_err(|error| {
+        context.log_error(route, &error);
+        match error.field() {
+            Some((name, value)) => Refusal::with(error.status(), name, value),
+            None => Refusal::new(error.status()),
+        }
+    })
+}
+
+/// Completes the response to a handshake. A subprotocol that the client does not offer would make it fail.
+fn agree(context: &RequestContext, route: &Route, handshake: &WebSocketHandshake, headers: &mut HeaderMap) {
+    let chosen = headers.get(SEC_WEBSOCKET_PROTOCOL).and_then(|protocol| protocol.to_str().ok());
+    if let Some(protocol) = chosen.filter(|protocol| !handshake.offers(protocol)) {
+        context.log_error(route, &format_args!("the client does not offer the subprotocol \"{protocol}\""));
+        headers.remove(SEC_WEBSOCKET_PROTOCOL);
+    }
+    handshake.answer(headers);
 }
 
 /// Whether the response is one of server-sent events.

@@ -35,7 +35,7 @@ pub fn add(context: &RequestContext, head: &Parts, route: &Route, headers: &mut 
     if visitor.user().is_some() {
         add("cameleer-auth-type", visitor.auth_type().as_bytes());
     }
-    let variables = variables::encode(&context.variables());
+    let variables = variables::encode(context);
     if !variables.is_empty() {
         add("cameleer-variables", &variables);
     }

@@ -9,11 +9,11 @@ const WEBSOCKET: &str = r#"
     '/echo' => sub ($env) {
         require AnyEvent::Handle;
         require Protocol::WebSocket::Handshake::Server;
-        require Protocol::WebSocket::WebSocketFrame;
+        require Protocol::WebSocket::Frame;
         my $handshake = Protocol::WebSocket::Handshake::Server->new_from_psgi($env);
         my $handle = AnyEvent::Handle->new(fh => $env->{'psgix.io'});
         $handshake->parse('') or return [400, [], ["no handshake\n"]];
-        my $frame = Protocol::WebSocket::WebSocketFrame->new;
+        my $frame = Protocol::WebSocket::Frame->new;
         sub ($respond) {
             $handle->push_write($handshake->to_string);
             my $over = sub { note('over'); undef $handle };
@@ -23,10 +23,10 @@ const WEBSOCKET: &str = r#"
                 $frame->append(delete $handle->{rbuf});
                 while (defined(my $text = $frame->next_bytes)) {
                     if ($frame->opcode == 8) {
-                        $handle->push_write(Protocol::WebSocket::WebSocketFrame->new(type => 'close', buffer => substr $text, 0, 2)->to_bytes);
+                        $handle->push_write(Protocol::WebSocket::Frame->new(type => 'close', buffer => substr $text, 0, 2)->to_bytes);
                         return $handle->on_drain(sub { $over->() });
                     }
-                    $handle->push_write(Protocol::WebSocket::WebSocketFrame->new("echo: $text")->to_bytes);
+                    $handle->push_write(Protocol::WebSocket::Frame->new("echo: $text")->to_bytes);
                 }
             });
         };

@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod board;
+pub mod broadcast;
 pub mod channel;
 pub mod control;
 pub mod fcgid;

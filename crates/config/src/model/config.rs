@@ -55,6 +55,8 @@ pub struct Config {
     /// The pool of the processes that run CGI programs, without Perl. `None`: no place has programs, or workers run
     /// them.
     pub program_pool: Option<Box<NamedPool>>,
+    /// `BroadcastMaxMessage`, in bytes.
+    pub broadcast_max_message: u64,
     /// `CgiMaxProcesses`
     pub max_programs: u32,
     /// Whether pools use both of mod_perl's APIs.

@@ -1,5 +1,6 @@
 //! The pool of workers, its queue, and the timeouts of its requests.
 
+use wire::broadcast::MAX_MESSAGE;
 use wire::memory::blocks;
 
 use crate::draft::Draft;
@@ -62,6 +63,10 @@ pub(super) static ROWS: &[Row] = rows![
         .default("1M", "a message is whole in memory, decompressed, before the program gets it"),
     "Maximum size of a WebSocket message of a client to a program of PAGI; a longer one closes the connection with \
      status 1009. Programs of Mojolicious have a limit of their own: max_websocket_size.",
+    word("BroadcastMaxMessage", SERVER, "size", max_broadcast)
+        .default("64K", "a message is news about data, and the data is better fetched; it is also the maximum"),
+    "Maximum size of a message of Cameleer::Broadcast, at most 64K; a longer one is an error in the program that \
+     publishes it.",
     words("WireMemory", SERVER, "size, 16K to 1M", 1..=1, wire_memory)
         .effect(Effect::Generation)
         .default("1M", "a response of this size frees its worker at once; only blocks that were used take up memory"),
@@ -158,6 +163,15 @@ fn psgi_mode(draft: &mut Draft, word: &str) -> Result<(), String> {
         "event" => PsgiMode::Event,
         _ => return Err(format!("expected blocking or event, got \"{word}\"")),
     };
+    Ok(())
+}
+
+fn max_broadcast(draft: &mut Draft, word: &str) -> Result<(), String> {
+    let size = value::size(word)?;
+    if size > MAX_MESSAGE as u64 {
+        return Err(format!("expected at most {MAX_MESSAGE} bytes, got \"{word}\""));
+    }
+    draft.config.broadcast_max_message = size;
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 const PERL: &str = "../../perl";
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     "lib/Apache.xs",
     "lib/Apache-body.xs",
     "lib/Apache/Connection.xs",
@@ -17,6 +17,7 @@ const FILES: [&str; 15] = [
     "lib/Apache/Table.xs",
     "lib/Apache/Util.xs",
     "lib/B/TerseSize.xs",
+    "lib/Cameleer/Broadcast.xs",
     "lib/Cameleer/Event.xs",
     "lib2/Apache2/Filter.xs",
     "lib2/Cameleer/ModPerl2.xs",

@@ -156,11 +156,21 @@ void apache_head_start(int status);
 void apache_head_add(const char *name, size_t name_length, const char *value, size_t value_length);
 
 /* Registers the bootstrap functions of this crate's packages; the argument is a PerlInterpreter. */
-/* The port of a worker with an event loop. `add` gets the descriptor of each new stream; it must not croak. The result
- * of cameleer_event_orders is 1 if the worker must leave. */
+/* The port of a worker with an event loop. `add_stream` gets the descriptor of each new stream, `add_message` channel
+ * and text of each broadcast message; they must not croak. The result of cameleer_event_orders is 1 if the worker must
+ * leave, and 2 if the front has ended, too. */
 int cameleer_event_descriptor(void);
-int cameleer_event_orders(void (*add)(void *into, int stream), void *into);
+int cameleer_event_orders(void (*add_stream)(void *into, int stream), void *streams,
+                          void (*add_message)(void *into, apache_text channel, apache_text message), void *messages);
 void cameleer_event_ready(void);
+
+/* Cameleer::Broadcast. `failed` gets the reason of a failure. */
+void cameleer_broadcast_publish(apache_text channel, apache_text message, void (*failed)(void *into, apache_text reason),
+                                void *into);
+void cameleer_broadcast_subscribed(apache_text channel, uint32_t count, void (*failed)(void *into, apache_text reason),
+                                   void *into);
+/* The number of subscriptions to a channel; -1: unknown. */
+int64_t cameleer_broadcast_presence(apache_text channel);
 
 void apache_xs_init(void *interpreter);
 

@@ -9,8 +9,12 @@ use std::rc::Rc;
 pub struct EventOrders {
     /// No further stream follows: the loop ends when its streams have ended.
     pub leave: bool,
+    /// The descriptor must not be watched any more: the front has ended.
+    pub is_over: bool,
     /// Sockets of new streams, which Perl owns.
     pub streams: Vec<RawFd>,
+    /// Encoded messages for subscribers, in their order.
+    pub messages: Vec<Vec<u8>>,
 }
 
 /// The packet socket of a worker, for an event loop.

@@ -56,7 +56,9 @@ mod engine;
 pub use engine::{AddedLines, Engine, PieceEnd, engine_is};
 
 // The worker's services for event loops of Perl code.
+mod broadcast;
 mod event;
+pub use broadcast::{BroadcastPort, broadcast_port_is};
 pub use event::{EventOrders, EventPort, event_port_is};
 
 // Converts printed output to a response.

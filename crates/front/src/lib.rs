@@ -35,6 +35,7 @@
 mod clock;
 mod control;
 mod panics;
+mod presence;
 mod scoreboard;
 mod threads;
 
@@ -114,9 +115,11 @@ async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     let first = threads::first(&front);
     let clock = tokio::task::spawn_local(clock::run(front.clone()));
     let scoreboard = tokio::task::spawn_local(scoreboard::run(front.services.clone(), master));
+    let presence = tokio::task::spawn_local(presence::run(front.services.clone(), master));
     let served = control::serve(&front).await;
     clock.abort();
     scoreboard.abort();
+    presence.abort();
     first.abort();
     front.generations().flush_logs();
     served

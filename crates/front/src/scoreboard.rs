@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers workers until it is aborted. `master` is the master's pid in the workers' namespace.
 pub async fn run(services: Rc<Services>, master: u32) {
-    let listener = match listen(master) {
+    let listener = match listen(&master.to_string()) {
         Ok(listener) => listener,
         Err(error) => return log::warn("front", format_args!("no scoreboard for workers: {error}")),
     };
@@ -33,18 +33,19 @@ pub async fn run(services: Rc<Services>, master: u32) {
     }
 }
 
-/// Listens on an abstract name: it ends with the process, and needs no folder that workers may enter. The name includes
-/// the pid namespace, because containers that share a network may have equal pids: `cameleer/pid:[4026531836]/812`.
-fn listen(master: u32) -> io::Result<UnixListener> {
+/// Listens on an abstract name, which ends with `end`. Such a name is gone with the process, and needs no folder that
+/// workers may enter. The pid namespace is a part of it, because containers that share a network may have equal pids:
+/// `cameleer/pid:[4026531836]/812`.
+pub(super) fn listen(end: &str) -> io::Result<UnixListener> {
     let pids = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    let name = SocketAddr::from_abstract_name(format!("cameleer/{}/{master}", pids.display()))?;
+    let name = SocketAddr::from_abstract_name(format!("cameleer/{}/{end}", pids.display()))?;
     let listener = StdListener::bind_addr(&name)?;
     listener.set_nonblocking(true)?;
     UnixListener::from_std(listener)
 }
 
 /// Whether the peer may read the status. Any user of the host may connect, but requested paths are private.
-fn is_ours(worker: &UnixStream) -> bool {
+pub(super) fn is_ours(worker: &UnixStream) -> bool {
     worker.peer_cred().is_ok_and(|peer| peer.uid() == 0 || peer.uid() == geteuid().as_raw())
 }
 

@@ -13,9 +13,11 @@ use std::rc::Rc;
 
 use apache::{EventOrders, EventPort};
 use libperl::Interrupted;
+use wire::broadcast::cost;
 use wire::reply::Reply;
 use wire::transport::Inbound;
 
+use crate::broadcast::Broadcast;
 use crate::growth::Growth;
 use crate::site::Site;
 use crate::{Port, WorkerIdentity, inspection};
@@ -25,18 +27,31 @@ use base::log;
 struct LoopPort {
     site: Rc<Site>,
     port: Port,
+    broadcast: Rc<Broadcast>,
     /// Time from fork to ready, in µs.
     fork_us: u32,
+    /// The front has ended.
+    is_over: Cell<bool>,
     leaves: Cell<bool>,
+    /// Cost of the broadcast messages that the front does not know to have arrived.
+    unconfirmed: Cell<usize>,
     /// Why the socket cannot be used any more.
     failed: RefCell<Option<io::Error>>,
 }
 
 /// Runs the event loop of the loaded application until the front orders the worker to exit.
-pub fn run(site: &Rc<Site>, port: &Port, identity: WorkerIdentity) -> io::Result<()> {
+pub fn run(site: &Rc<Site>, port: &Port, identity: WorkerIdentity, broadcast: &Rc<Broadcast>) -> io::Result<()> {
     let fork_us = identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
-    let (leaves, failed) = (Cell::new(false), RefCell::new(None));
-    let own = Rc::new(LoopPort { site: site.clone(), port: port.clone(), fork_us, leaves, failed });
+    let own = Rc::new(LoopPort {
+        site: site.clone(),
+        port: port.clone(),
+        broadcast: broadcast.clone(),
+        fork_us,
+        is_over: Cell::new(false),
+        leaves: Cell::new(false),
+        unconfirmed: Cell::new(0),
+        failed: RefCell::new(None),
+    });
     apache::event_port_is(own.clone());
     site.perl.stdout_is_log(true);
     let graceful = site.config.timeouts.graceful.as_secs_f64();
@@ -62,9 +77,11 @@ impl EventPort for LoopPort {
         let mut orders = EventOrders::default();
         if let Err(error) = self.receive(&mut orders) {
             self.failed.replace(Some(error));
-            self.leaves.set(true);
+            self.end();
         }
-        orders.leave = self.leaves.get();
+        // Further messages come only then, so a publisher cannot occupy the loop.
+        self.broadcast.taken(self.unconfirmed.take());
+        (orders.leave, orders.is_over) = (self.leaves.get(), self.is_over.get());
         orders
     }
 
@@ -76,6 +93,12 @@ impl EventPort for LoopPort {
 }
 
 impl LoopPort {
+    /// Handles the end of the socket.
+    fn end(&self) {
+        self.leaves.set(true);
+        self.is_over.set(true);
+    }
+
     fn receive(&self, orders: &mut EventOrders) -> io::Result<()> {
         loop {
             let received = self.port.borrow_mut().next_if_there()?;
@@ -83,7 +106,7 @@ impl LoopPort {
                 Some(None) => return Ok(()),
                 Some(Some(inbound)) => self.execute(inbound, orders)?,
                 None => {
-                    self.leaves.set(true);
+                    self.end();
                     return Ok(());
                 }
             }
@@ -104,7 +127,16 @@ impl LoopPort {
                 port.take_bells(bells)?;
                 libperl::keep_from_children(port.fds());
             }
-            Inbound::Greet => self.port.borrow_mut().send_reply(&Reply::Greeted { fork_us: self.fork_us })?,
+            Inbound::Greet => {
+                // The new front waits for no confirmation of what the earlier one has sent.
+                self.unconfirmed.set(0);
+                self.port.borrow_mut().send_reply(&Reply::Greeted { fork_us: self.fork_us })?;
+                self.broadcast.repeat()?;
+            }
+            Inbound::Broadcast(message) => {
+                self.unconfirmed.set(self.unconfirmed.get() + cost(message.len()));
+                orders.messages.push(message);
+            }
             Inbound::Logs { first, logs } => {
                 for (number, log) in (first..).zip(logs) {
                     self.site.error_logs.borrow_mut().renew(number, log)?;

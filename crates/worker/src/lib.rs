@@ -58,7 +58,8 @@ mod inspection;
 // A worker becomes a mold.
 mod promotion;
 
-// The loop of a worker with Perl, and of one whose Perl has an event loop.
+// The loop of a worker with Perl, and of one whose Perl has an event loop; messages between workers.
+mod broadcast;
 mod event_loop;
 mod perl_worker;
 mod request_limit;

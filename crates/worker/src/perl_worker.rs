@@ -10,6 +10,7 @@ use wire::frame::Field;
 use wire::reply::{LeaveReason, Reply};
 use wire::transport::{Inbound, WorkerPort, is_awaited};
 
+use crate::broadcast::Broadcast;
 use crate::growth::Growth;
 use crate::memory_limit::{MemoryLimit, TooLarge};
 use crate::promotion::{Record, Successor, promote};
@@ -29,6 +30,7 @@ const FIRST_REQUESTS: u64 = 10;
 pub struct PerlWorker {
     site: Rc<Site>,
     port: Port,
+    broadcast: Rc<Broadcast>,
     identity: WorkerIdentity,
     /// Whether the worker is a process of its own. The process of `-X` has children that its program did not start.
     is_forked: bool,
@@ -59,21 +61,34 @@ impl PerlWorker {
         log_context::worker_is(identity.slot);
         libperl::keep_from_children(port.fds());
         site.answers_here();
+        let port: Port = Rc::new(port.into());
+        let broadcast = Broadcast::begin(&site.config, &port, identity.master);
         site.run_phase(Phase::ChildInit);
         site.perl.remember_state();
         let limit = RequestLimit::draw(&site.config.pool.max_requests);
         let memory = MemoryLimit::new(words, identity.slot, site.config.pool.worker.max_private);
-        let port = Rc::new(port.into());
         let (growth, record) = (Growth::default(), Record::default());
         let is_forked = identity.master != std::process::id();
-        PerlWorker { site, port, identity, is_forked, limit, memory, growth, has_children: false, fork_us: 0, record }
+        PerlWorker {
+            site,
+            port,
+            broadcast,
+            identity,
+            is_forked,
+            limit,
+            memory,
+            growth,
+            has_children: false,
+            fork_us: 0,
+            record,
+        }
     }
 
     /// Answers requests until the front orders the worker to exit, its limit is reached, or the front has ended; then
     /// exits. Returns only in the fork of a worker that is promoted to mold.
     pub fn run(mut self) -> Successor {
         let answered = match self.site.config.pool.is_event() {
-            true => event_loop::run(&self.site, &self.port, self.identity).map(|()| WorkerEnd::Leave),
+            true => event_loop::run(&self.site, &self.port, self.identity, &self.broadcast).map(|()| WorkerEnd::Leave),
             false => self.answer_all(),
         };
         let code = match answered {
@@ -111,6 +126,8 @@ impl PerlWorker {
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
                 // Streams are for event pools. Closing this one tells the front.
                 Some(Inbound::Stream(_)) => {}
+                // Only event workers subscribe.
+                Some(Inbound::Broadcast(_)) => {}
                 Some(Inbound::Bells(bells)) => {
                     let mut port = self.port.borrow_mut();
                     port.take_bells(bells)?;

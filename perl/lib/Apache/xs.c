@@ -388,6 +388,7 @@ SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
     each(Apache__Util, Apache::Util)                                                                                   \
     each(Apache2__Filter, Apache2::Filter)                                                                             \
     each(B__TerseSize, B::TerseSize)                                                                                   \
+    each(Cameleer__Broadcast, Cameleer::Broadcast)                                                                     \
     each(Cameleer__Event, Cameleer::Event)                                                                             \
     each(Cameleer__ModPerl2, Cameleer::ModPerl2)
 

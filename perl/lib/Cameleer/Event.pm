@@ -7,7 +7,7 @@ use Cameleer::PSGI ();
 
 Cameleer::XS::load(__PACKAGE__);
 
-# The XS functions of the server are descriptor, orders and ready.
+# The XS functions of the server are descriptor, _orders and ready.
 
 # Asked in this order whether they serve the value of an application's file.
 our @CLASSES = qw(Cameleer::Event::Mojo Cameleer::Event::PAGI Cameleer::Event::PSGI);
@@ -44,6 +44,12 @@ sub accept ( $self, $value, $from ) {
         return $value;
     }
     die "$from: its last value is no application of Mojolicious, PAGI or PSGI\n";
+}
+
+sub orders () {
+    my ( $leave, $messages, @streams ) = _orders();
+    Cameleer::Broadcast::deliver($messages) if @$messages;
+    return ( $leave, @streams );
 }
 
 # Called in the worker: runs the loop until the worker must leave.
@@ -84,8 +90,10 @@ The number of the descriptor that the loop watches, and never reads.
 
 =item Cameleer::Event::orders()
 
-To be called when the descriptor is readable. Returns whether the worker must leave, and the numbers
-of the descriptors of new streams, which belong to the caller. A stream is a non-blocking socket on
+To be called when the descriptor is readable, also after the order to leave. Calls the subscribers of
+L<Cameleer::Broadcast>. Returns whether the worker must leave, and the numbers of the descriptors of
+new streams, which belong to the caller. A worker must leave if the value is 1; if it is 2, the
+descriptor must not be watched any more. A stream is a non-blocking socket on
 which the worker is an HTTP/1.1 server.
 
 =item Cameleer::Event::ready()

@@ -1,9 +1,16 @@
 #include "xs.h"
 
-static void add(void *into, int stream)
+static void add_stream(void *into, int stream)
 {
     dTHX;
     av_push((AV *)into, newSViv(stream));
+}
+
+static void add_message(void *into, apache_text channel, apache_text message)
+{
+    dTHX;
+    av_push((AV *)into, newSVpvn(channel.bytes, channel.length));
+    av_push((AV *)into, newSVpvn(message.bytes, message.length));
 }
 
 MODULE = Cameleer::Event    PACKAGE = Cameleer::Event
@@ -21,11 +28,13 @@ ready()
     cameleer_event_ready();
 
 void
-orders()
+_orders()
   PPCODE:
     AV *const streams = (AV *)sv_2mortal((SV *)newAV());
-    const int leave = cameleer_event_orders(add, streams);
-    EXTEND(SP, av_len(streams) + 2);
-    PUSHs(boolSV(leave));
+    AV *const messages = (AV *)sv_2mortal((SV *)newAV());
+    const int leave = cameleer_event_orders(add_stream, streams, add_message, messages);
+    EXTEND(SP, av_len(streams) + 3);
+    PUSHs(sv_2mortal(newSViv(leave)));
+    PUSHs(sv_2mortal(newRV_inc((SV *)messages)));
     for (SSize_t i = 0; i <= av_len(streams); i++)
         PUSHs(sv_mortalcopy(*av_fetch(streams, i, 0)));

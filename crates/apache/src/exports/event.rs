@@ -2,22 +2,34 @@
 
 use std::ffi::c_int;
 
+use wire::broadcast::BroadcastMessage;
+
+use super::ApacheText;
 use crate::event::event_port;
 
 /// Receives the number of each new stream's descriptor.
 type AddStream = extern "C" fn(*mut std::ffi::c_void, c_int);
+/// Receives channel and text of each message.
+type AddMessage = extern "C" fn(*mut std::ffi::c_void, ApacheText, ApacheText);
 
 #[unsafe(no_mangle)]
 extern "C" fn cameleer_event_descriptor() -> c_int {
     event_port(|port| port.descriptor()).unwrap_or(-1)
 }
 
-/// Returns 1 if the worker must leave.
+/// Returns 1 if the worker must leave, and 2 if the front has ended, too.
 #[unsafe(no_mangle)]
-extern "C" fn cameleer_event_orders(add: AddStream, into: *mut std::ffi::c_void) -> c_int {
+extern "C" fn cameleer_event_orders(
+    add_stream: AddStream,
+    streams: *mut std::ffi::c_void,
+    add_message: AddMessage,
+    messages: *mut std::ffi::c_void,
+) -> c_int {
     let orders = event_port(|port| port.orders()).unwrap_or_default();
-    orders.streams.iter().for_each(|stream| add(into, *stream));
-    c_int::from(orders.leave)
+    orders.streams.iter().for_each(|stream| add_stream(streams, *stream));
+    let read = orders.messages.iter().filter_map(|message| BroadcastMessage::read(message).ok());
+    read.for_each(|read| add_message(messages, ApacheText::of(read.channel), ApacheText::of(read.message)));
+    c_int::from(orders.leave) + c_int::from(orders.is_over)
 }
 
 #[unsafe(no_mangle)]

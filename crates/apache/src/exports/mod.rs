@@ -2,6 +2,7 @@
 //! slices and back.
 #![allow(unsafe_code, reason = "the border to C")]
 
+mod broadcast;
 mod event;
 mod hooks;
 mod internal_requests;

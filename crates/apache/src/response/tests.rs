@@ -56,6 +56,7 @@ fn shown(reply: &Reply<'_>) -> String {
         Reply::Moved(path) => format!("moved {} ", path.escape_ascii()),
         Reply::Onward(_) => "onward".into(),
         Reply::Refused { status, .. } => format!("refused {status}"),
+        Reply::Publish(_) | Reply::Subscribed { .. } | Reply::Taken(_) => "broadcast".into(),
     }
 }
 

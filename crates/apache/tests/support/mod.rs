@@ -60,7 +60,10 @@ impl Response {
                 | Reply::Lent { .. }
                 | Reply::Refused { .. }
                 | Reply::Moved(_)
-                | Reply::Onward(_) => {}
+                | Reply::Onward(_)
+                | Reply::Publish(_)
+                | Reply::Subscribed { .. }
+                | Reply::Taken(_) => {}
             }
         }
     }

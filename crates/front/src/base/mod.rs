@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod blocking;
+pub mod broadcast;
 pub mod changed_headers;
 pub mod databases;
 pub mod failure;

@@ -10,6 +10,7 @@ use tls::Challenges;
 use tokio::sync::Notify;
 use wire::control::{FromFront, GenerationNumber, Load, PoolNumber, ServerCounts, Shed};
 
+use super::broadcast::Broadcasts;
 use super::lock::lock;
 use super::master::Master;
 use super::measures::Measures;
@@ -34,6 +35,8 @@ pub struct Shared {
     pub slowest: Slowest,
     /// Count of requests refused for want of a worker.
     pub refusals: Refusals,
+    /// Channels of workers.
+    pub broadcasts: Broadcasts,
     frames: Mutex<Vec<Vec<u8>>>,
     next_id: AtomicU64,
     /// When the front began to stop.
@@ -140,6 +143,7 @@ impl Shared {
             measures: Measures::default(),
             slowest: Slowest::default(),
             refusals: Refusals::new(Instant::now()),
+            broadcasts: Broadcasts::default(),
             frames: Mutex::default(),
             next_id: AtomicU64::new(1),
             stopping: OnceLock::new(),

@@ -46,6 +46,7 @@ impl Services {
                 .as_ref()
                 .map_or(0, |serving| serving.pools.iter().map(|pool| pool.worked().as_micros() as u64).sum()),
             shed: counters.shed.now(),
+            broadcast: self.shared.broadcasts.status(),
             slow_readers: counters.slow_readers.load(Relaxed),
             http2_closed: counters.http2_closed.load(Relaxed),
             overloaded: pools().any(|pool| pool.is_overloaded()),

@@ -67,6 +67,7 @@ impl SharedPool {
                 Action::Forget(worker) => {
                     state.last.remove(&worker);
                     state.workers.remove(&worker).inspect(|worker| worker.close());
+                    self.front.broadcasts.gone(worker);
                 }
                 Action::Over(request) => {
                     if let Some(over) = state.requests.remove(&request) {

@@ -89,8 +89,23 @@ impl Workers {
         Ok(())
     }
 
-    /// Handles a reply without a request: `Ready` or `Greeted`.
+    /// Handles a reply without a request.
     fn read_own(self: &Rc<Self>, worker: &Arc<Worker>, reply: Reply<'_>) -> Result<(), Malformed> {
+        let broadcasts = &self.pool.front.broadcasts;
+        // An adopted worker repeats its subscriptions after `Greeted`.
+        let is_subscriber = self.pool.is_event() && worker.belongs_to_this_front() && !worker.is_closed();
+        match reply {
+            Reply::Publish(message) => return broadcasts.publish(message),
+            Reply::Subscribed { channel, count } if is_subscriber => {
+                return broadcasts.subscribe(worker.id, worker.socket(), channel, count);
+            }
+            Reply::Taken(cost) if is_subscriber => {
+                broadcasts.taken(worker.id, cost);
+                return Ok(());
+            }
+            Reply::Subscribed { .. } | Reply::Taken(_) if self.pool.is_event() => return Ok(()),
+            _ => {}
+        }
         match (reply, self.pool.is_adopted(worker)) {
             (Reply::Ready { fork_us }, false) | (Reply::Greeted { fork_us }, true) => self.ready(worker, fork_us),
             // The worker was being forked for the earlier front.

@@ -90,7 +90,7 @@ impl Worker {
         self.announced.fetch_or(READY, SeqCst) & KNOWN != 0
     }
 
-    pub fn socket(&self) -> &SocketFront {
+    pub fn socket(&self) -> &Arc<SocketFront> {
         &self.socket
     }
 

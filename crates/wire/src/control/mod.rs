@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 pub use challenge::{Challenge, ChallengeType};
 pub use counts::{ExitReason, ServerCounts};
 pub use hosts::{CertificateStatus, HostStatus};
-pub use status::{ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, ShareStatus, Shed, SlowRequest};
+pub use status::{
+    BroadcastStatus, ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, ShareStatus, Shed, SlowRequest,
+};
 pub use times::{Quantiles, ResponseTimes, Spread, Spreads};
 pub use worker::{OpenStreams, WorkerActivity, WorkerState, WorkerStatus};
 

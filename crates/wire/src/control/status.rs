@@ -52,6 +52,9 @@ pub struct FrontStatus {
     /// HTTP/2 connections closed because the client exceeded a limit or broke the protocol.
     #[serde(default)]
     pub http2_closed: u64,
+    /// Messages between workers.
+    #[serde(default)]
+    pub broadcast: BroadcastStatus,
     /// The pool or one of its shares gets more requests than it can answer.
     pub overloaded: bool,
     /// One entry per PoolShare.
@@ -84,6 +87,21 @@ pub struct FrontStatus {
     pub slowest: Vec<SlowRequest>,
     /// One entry per worker.
     pub workers: Vec<WorkerStatus>,
+}
+
+/// Messages between workers (`Cameleer::Broadcast`), since the front's start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BroadcastStatus {
+    /// Number of messages that workers have published.
+    pub published: u64,
+    /// Number of messages for workers with subscribers, counted for each worker.
+    pub sent: u64,
+    /// Messages that were dropped because the worker did not read, counted for each worker.
+    pub dropped: u64,
+    /// Number of channels with subscriptions.
+    pub channels: u64,
+    /// Sum of the subscriptions of all workers.
+    pub subscriptions: u64,
 }
 
 /// A member of a balancer.

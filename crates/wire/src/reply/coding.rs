@@ -1,6 +1,7 @@
 //! Messages as bytes: writing them to a packet, and reading a packet.
 
 use super::{HEADER, Head, LeaveReason, LogKind, MAX_PAYLOAD, OnwardRequest, Reply, RequestEnd};
+use crate::broadcast::MAX_ENCODED;
 use crate::{Cursor, Malformed, put_string};
 
 const READY: u8 = 1;
@@ -17,6 +18,9 @@ const LENT: u8 = 11;
 const MOVED: u8 = 12;
 const REFUSED: u8 = 13;
 const ONWARD: u8 = 14;
+const PUBLISH: u8 = 15;
+const SUBSCRIBED: u8 = 16;
+const TAKEN: u8 = 17;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 /// Position of the leave reason, three bits, in the flags.
@@ -123,6 +127,12 @@ impl Reply<'_> {
             }
             Reply::Complete => COMPLETE,
             Reply::End(end) => end.put(out),
+            Reply::Publish(message) => text(out, message, PUBLISH),
+            Reply::Subscribed { channel, count } => {
+                number(out, *count, SUBSCRIBED);
+                text(out, channel, SUBSCRIBED)
+            }
+            Reply::Taken(cost) => number(out, *cost, TAKEN),
         };
         let flags = if let Reply::End(end) = self { end.flags() } else { 0 };
         let length = (out.len() - start - HEADER) as u32;
@@ -148,7 +158,7 @@ impl<'a> PacketMessages<'a> {
         from.u16()?;
         let length = from.u32()? as usize;
         let id = from.u64()?;
-        if length > MAX_PAYLOAD {
+        if length > if kind == PUBLISH { MAX_ENCODED } else { MAX_PAYLOAD } {
             return Err(Malformed("message longer than allowed"));
         }
         let payload = from.bytes(length)?;
@@ -174,6 +184,12 @@ impl<'a> PacketMessages<'a> {
                 Reply::Refused { status: from.u16()?, variables: from.0 }
             }
             END => Reply::End(RequestEnd::read(flags, Cursor(payload))?),
+            PUBLISH => Reply::Publish(payload),
+            SUBSCRIBED => {
+                let mut from = Cursor(payload);
+                Reply::Subscribed { count: from.u32()?, channel: from.0 }
+            }
+            TAKEN => Reply::Taken(Cursor(payload).u32()?),
             _ => return Err(Malformed("unknown kind of message")),
         };
         Ok((id, reply))

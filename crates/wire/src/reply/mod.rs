@@ -7,7 +7,8 @@
 //! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete]
 //! End`, or `[Moved] [Head] Elsewhere [Complete] End`, or `[Head] Onward [Complete] End`, or `Refused End`; `id` is
 //! that of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with
-//! id 0 too, to each further front. `Extend` may come anywhere before `End`.
+//! id 0 too, to each further front. `Extend` may come anywhere before `End`. `Publish`, `Subscribed` and `Taken`, with
+//! id 0, travel in the socket, where they disturb no response.
 
 mod coding;
 mod onward;
@@ -78,6 +79,17 @@ pub enum Reply<'a> {
     Complete,
     /// The request is finished; the worker is free, or is leaving.
     End(RequestEnd),
+    /// An encoded [`BroadcastMessage`](crate::broadcast::BroadcastMessage) for the subscribers of its channel.
+    Publish(&'a [u8]),
+    /// A worker of an event pool subscribes to a channel.
+    Subscribed {
+        /// A name of 1 to [`MAX_CHANNEL`](crate::broadcast::MAX_CHANNEL) bytes.
+        channel: &'a [u8],
+        /// Number of subscriptions from now on; 0 ends them.
+        count: u32,
+    },
+    /// The worker has received broadcast messages with this [`cost`](crate::broadcast::cost) in total.
+    Taken(u32),
 }
 
 /// Status and headers of a response.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::broadcast::MAX_ENCODED;
 
 #[test]
 fn messages_read_back_in_order() {
@@ -10,6 +11,7 @@ fn messages_read_back_in_order() {
         truncated: false,
         log: vec![(LogKind::Note, b"n".to_vec(), b"v".to_vec())],
     };
+    let long = vec![7; MAX_ENCODED];
     let sent = [
         Reply::Ready { fork_us: 3 },
         Reply::Greeted { fork_us: 4 },
@@ -26,6 +28,9 @@ fn messages_read_back_in_order() {
         Reply::Onward(OnwardRequest::default()),
         Reply::Refused { status: 500, variables: b"REDIRECT_A=b\0" },
         Reply::End(end),
+        Reply::Publish(&long),
+        Reply::Subscribed { channel: b"news", count: 3 },
+        Reply::Taken(70_000),
     ];
     let mut packet = Vec::new();
     sent.iter().for_each(|reply| reply.put(9, &mut packet));

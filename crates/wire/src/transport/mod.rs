@@ -51,6 +51,7 @@ const BELL: u8 = 9;
 const PROMOTE: u8 = 10;
 const INSPECT: u8 = 11;
 const STREAM: u8 = 12;
+const BROADCAST: u8 = 13;
 /// Bytes before an inline frame: the kind and the thread that wants the response.
 const BEFORE_FRAME: usize = 2;
 /// The largest packet of the front, in bytes.
@@ -117,6 +118,12 @@ pub enum WorkerOrder<'a> {
         /// The worker's end of a stream socketpair.
         socket: BorrowedFd<'a>,
     },
+    /// A message of a worker for the subscribers of this one, which answers with
+    /// [`Reply::Taken`](crate::reply::Reply).
+    Broadcast {
+        /// An encoded [`BroadcastMessage`](crate::broadcast::BroadcastMessage).
+        message: &'a [u8],
+    },
 }
 
 /// Whether the response to a request is still wanted.
@@ -165,6 +172,8 @@ pub enum Inbound {
     Greet,
     /// As [`WorkerOrder::Stream`].
     Stream(OwnedFd),
+    /// As [`WorkerOrder::Broadcast`].
+    Broadcast(Vec<u8>),
     /// As [`WorkerOrder::Bells`].
     Bells(Vec<OwnedFd>),
     /// A request lies in the worker's memory, or there is room in it again.
@@ -181,6 +190,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(
         PROMOTE => Inbound::Promote(fds.next().ok_or(Malformed("no control channel"))?),
         GREET => Inbound::Greet,
         STREAM => Inbound::Stream(fds.next().ok_or(Malformed("no socket of the stream"))?),
+        BROADCAST => Inbound::Broadcast(packet.0.to_vec()),
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         HUNG_UP => Inbound::HungUp(packet.u64()?),
         INSPECT => Inbound::Inspect {

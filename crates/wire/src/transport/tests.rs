@@ -309,3 +309,18 @@ fn a_worker_whose_front_has_died_drops_its_answer_and_serves_the_next_front() {
         assert_eq!(packet, b"of the next");
     });
 }
+
+#[test]
+fn broadcast_messages_of_the_largest_size_arrive_and_stay_when_requests_are_taken_back() {
+    let (front, mut worker) = ends(1);
+    let message = vec![7; crate::broadcast::MAX_ENCODED];
+    ask_for(&front, 1, &TOO_LONG_FOR_A_SLOT);
+    front.send(&WorkerOrder::Broadcast { message: &message }).map(drop).expect("sent");
+    assert_eq!(front.take_back(&mut vec![0; MAX_ORDER]).expect("taken"), [1]);
+    assert!(matches!(worker.next_if_there(), Ok(Some(Some(Inbound::Broadcast(received)))) if received == message));
+    worker.send_reply(&Reply::Publish(&message)).expect("sent");
+    let mut packet = vec![0; crate::reply::MAX_PACKET];
+    let length = front.receive(&mut packet).expect("received").expect("a packet");
+    let replies: Vec<_> = PacketMessages::new(&packet[..length]).collect::<Result<_, _>>().expect("well formed");
+    assert_eq!(replies, [(0, Reply::Publish(&message))]);
+}

@@ -40,6 +40,7 @@ sub obey ($self) {
     my ( $leave, @streams ) = Cameleer::Event::orders();
     $self->add_stream($_) for @streams;
     $self->leave if $leave;
+    $self->ioloop->reactor->remove( $self->{port} ) if $leave > 1;
     return;
 }
 
@@ -104,7 +105,6 @@ sub leave ($self) {
     $loop->emit('finish');
     $self->max_requests(1);
     weaken $self;
-    $loop->reactor->remove( $self->{port} );
     $loop->timer( $LATE => sub { $self && $self->close_idle } );
     my $graceful = $self->{settings}{graceful};
     return unless $graceful > 0;

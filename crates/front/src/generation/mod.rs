@@ -140,9 +140,10 @@ impl Generation {
         self.superseded.load(SeqCst)
     }
 
-    /// Whether the generation is drained and all its requests are answered.
+    /// Whether the generation is drained and all its requests are answered. Until then its event workers get messages
+    /// for their open connections.
     pub fn is_over(&self) -> bool {
-        self.pools.iter().all(|pool| pool.is_draining() && pool.is_quiet())
+        self.pools.iter().all(|pool| pool.is_draining() && pool.is_quiet() && !pool.has_streams())
     }
 
     fn is_draining(&self) -> bool {

@@ -116,7 +116,7 @@ sub leave ($self) {
 # Closes the connections without a request. The others end with theirs.
 sub close_idle ($self) {
     $self->{is_late} = 1;
-    my $connections = $self->{connections};
+    my $connections = $self->{connections} //= {};
     $self->_remove($_) for grep { !$connections->{$_}{tx} } keys %{$connections};
     $self->end_if_done;
     return;

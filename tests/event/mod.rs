@@ -1,6 +1,6 @@
 //! Pools whose workers run an event loop (`PsgiMode event`).
 
-mod frameworks;
+mod broadcast;
 mod life;
 mod limits;
 mod mojolicious;

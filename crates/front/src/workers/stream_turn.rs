@@ -45,6 +45,8 @@ impl Drop for StreamTurn {
     fn drop(&mut self) {
         lock(&self.pool.streams.register).change(self.worker, self.kind, None);
         self.pool.streams.room.notify_one();
+        // A generation that drains may be over now.
+        self.pool.front.clock.start();
     }
 }
 
@@ -76,6 +78,11 @@ impl SharedPool {
     /// Whether the workers of this pool run an event loop.
     pub fn is_event(&self) -> bool {
         self.streams.settings.is_event()
+    }
+
+    /// Whether a worker has streams.
+    pub fn has_streams(&self) -> bool {
+        lock(&self.streams.register).has_streams()
     }
 
     /// The streams of an event worker, and the number of requests that it has got.

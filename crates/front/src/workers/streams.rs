@@ -92,6 +92,11 @@ impl Register {
         self.workers.get(&worker).map_or_else(Default::default, |streams| (streams.open, streams.requests))
     }
 
+    /// Whether a worker has streams.
+    pub fn has_streams(&self) -> bool {
+        self.workers.values().any(|streams| streams.open.all() > 0)
+    }
+
     /// Whether a request may wait.
     pub fn queue(&mut self) -> bool {
         let has_room = self.waiting < self.queue_length;
@@ -124,133 +129,6 @@ impl Streams {
         if self.settings.is_event() {
             self.room.notify_waiters();
         }
-    }
-}
-
-/// A request's place at an event worker, until its response or its connection has ended.
-pub struct StreamTurn {
-    pool: Arc<SharedPool>,
-    worker: WorkerId,
-    kind: StreamKind,
-}
-
-impl StreamTurn {
-    /// The worker, for logs.
-    pub fn worker(&self) -> WorkerId {
-        self.worker
-    }
-
-    /// Changes the purpose of the stream.
-    pub fn be(&mut self, kind: StreamKind) {
-        lock(&self.pool.streams.register).change(self.worker, self.kind, Some(kind));
-        self.kind = kind;
-    }
-}
-
-impl Drop for StreamTurn {
-    fn drop(&mut self) {
-        lock(&self.pool.streams.register).change(self.worker, self.kind, None);
-        self.pool.streams.room.notify_one();
-        // A generation that drains may be over now.
-        self.pool.front.clock.start();
-    }
-}
-
-impl proxy::EventWorker for StreamTurn {
-    fn serial(&self) -> u64 {
-        self.worker.serial
-    }
-
-    fn connect(&self) -> io::Result<UnixStream> {
-        let worker = self.pool.look(|state| state.workers.get(&self.worker).cloned());
-        let worker = worker.ok_or(io::ErrorKind::NotConnected)?;
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, flags)?;
-        let _ = worker.socket().send(&WorkerOrder::Stream { socket: theirs.as_fd() })?;
-        Ok(ours.into())
-    }
-}
-
-/// Counts a request among those that wait.
-struct Waiting<'a>(&'a Streams);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.register).waiting -= 1;
-    }
-}
-
-impl SharedPool {
-    /// Whether the workers of this pool run an event loop.
-    pub fn is_event(&self) -> bool {
-        self.streams.settings.is_event()
-    }
-
-    /// Whether a worker has streams.
-    pub fn has_streams(&self) -> bool {
-        lock(&self.streams.register).workers.values().any(|streams| streams.count() > 0)
-    }
-
-    /// Number of streams of a worker, by kind.
-    pub fn streams_of(&self, worker: WorkerId) -> StreamCounts {
-        lock(&self.streams.register).workers.get(&worker).map_or([0; 3], |streams| streams.counts)
-    }
-
-    /// Number of requests that an event worker has got.
-    pub fn stream_requests_of(&self, worker: WorkerId) -> u64 {
-        lock(&self.streams.register).workers.get(&worker).map_or(0, |streams| streams.requests)
-    }
-
-    /// A place at the event worker with the fewest streams; waits up to `patience` for one.
-    pub async fn stream_turn(self: &Arc<Self>, patience: Duration) -> Result<StreamTurn, Failure> {
-        if let Some(turn) = self.take_stream() {
-            return Ok(turn);
-        }
-        let streams = &self.streams;
-        if !lock(&streams.register).queue() {
-            count(&self.front.counters.shed.queue_full);
-            return Err(Failure::Busy(RETRY_AFTER));
-        }
-        let _waiting = Waiting(streams);
-        let waiting = async {
-            loop {
-                let mut room = std::pin::pin!(streams.room.notified());
-                // A place that becomes free from now on is not missed.
-                room.as_mut().enable();
-                if let Some(turn) = self.take_stream() {
-                    return turn;
-                }
-                room.await;
-            }
-        };
-        timeout(patience, waiting).await.map_err(|_| {
-            count(&self.front.counters.shed.queue_timeout);
-            Failure::Busy(RETRY_AFTER)
-        })
-    }
-
-    fn take_stream(self: &Arc<Self>) -> Option<StreamTurn> {
-        let serving: Vec<WorkerId> = self.look(|state| {
-            let workers = state.scheduler.workers();
-            workers.filter(|(_, worker)| worker.state == WorkerState::Idle).map(|(id, _)| id).collect()
-        });
-        let limit = || request_limit(&self.streams.settings.max_requests);
-        let Place { worker, is_last } = lock(&self.streams.register).take(&serving, limit)?;
-        if is_last {
-            // The order to leave follows the stream: the worker serves those that it has got.
-            self.dismiss_later(worker);
-        }
-        count(&self.front.counters.worker_requests);
-        Some(StreamTurn { pool: self.clone(), worker, kind: StreamKind::Http })
-    }
-
-    fn dismiss_later(self: &Arc<Self>, worker: WorkerId) {
-        let pool = self.clone();
-        tokio::task::spawn_local(async move {
-            // The request of the last place is sent by the task that runs now.
-            tokio::task::yield_now().await;
-            pool.dismiss(worker);
-        });
     }
 }
 

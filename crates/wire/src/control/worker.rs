@@ -60,7 +60,7 @@ pub struct OpenStreams {
 }
 
 impl OpenStreams {
-    /// Number of streams of all kinds.
+    /// What counts against `EventConnections`.
     pub fn all(self) -> u32 {
         self.http + self.websocket + self.sse
     }

@@ -39,8 +39,8 @@ impl Attribute {
     }
 }
 
-/// The variables of one request; `None`: there are none, and no memory is allocated. Copies share their memory until one
-/// of them changes: the parts of a page inherit its variables, and seldom change one.
+/// The variables of one request; `None`: there are none, and no memory is allocated. Copies share their memory until
+/// one of them changes: the parts of a page inherit its variables, and seldom change one.
 #[derive(Debug, Clone, Default)]
 pub struct Variables(Option<Arc<BTreeMap<String, String>>>);
 

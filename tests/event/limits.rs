@@ -55,3 +55,16 @@ fn an_event_pool_has_one_application_that_can_run_in_it() {
     let finished = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]);
     finished.failed(78, "one application");
 }
+
+#[test]
+fn the_status_shows_what_each_worker_has_open() {
+    let server = serve_with("");
+    let _socket = WebSocket::open(&server, "/echo");
+    let mut events = server.connect();
+    events.raw("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_eq!(events.head().status, 200);
+    let worker = server.status()["front"]["workers"][0].clone();
+    assert_eq!(worker["streams"], serde_json::json!({ "http": 0, "websocket": 1, "sse": 1 }));
+    assert_eq!((&worker["request"], &worker["activity"]), (&"open: 1 websocket, 1 sse".into(), &"W".into()));
+    assert!(server.control(["status"]).succeeded().out.contains("1 websocket, 1 sse"));
+}

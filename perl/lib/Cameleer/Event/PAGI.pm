@@ -32,28 +32,8 @@ sub accepts ( $class, $value ) {
 # A future that is ready. Nothing can be added to it, so that all share one.
 sub done { return state $done = Future->done }
 
-sub run ( $class, $value, $conf ) {
-    my $app    = Scalar::Util::blessed($value) && $value->can('to_app') ? $value->to_app : $value;
-    my $server = $class->new( $app, $conf );
-    open my $orders, '<&=', Cameleer::Event::descriptor() or die "PAGI: the descriptor of orders: $!\n";
-    $server->{loop}->watch_io(
-        handle        => $orders,
-        on_read_ready => sub {
-            my ( $is_leaving, @descriptors ) = Cameleer::Event::orders();
-            $server->add($_) for @descriptors;
-            $server->leave if $is_leaving;
-            $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 ) if $is_leaving > 1;
-        }
-    );
-    $server->start or die "PAGI: the application has refused to start\n";
-    Cameleer::Event::ready();
-    $server->{loop}->run if !$server->{is_over};
-    $server->stop;
-    # The descriptor is the worker's.
-    $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 );
-    state @keep;
-    push @keep, $orders;
-    return;
+sub application ( $class, $value ) {
+    return Scalar::Util::blessed($value) && $value->can('to_app') ? $value->to_app : $value;
 }
 
 sub loop ($class) {

@@ -30,6 +30,7 @@ sub run ( $class, $value, $conf ) {
             my ( $is_leaving, @descriptors ) = Cameleer::Event::orders();
             $server->add($_) for @descriptors;
             $server->leave if $is_leaving;
+            $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 ) if $is_leaving > 1;
         }
     );
     $server->start or die "the application has refused to start\n";

@@ -1,7 +1,6 @@
 # Cameleer::Broadcast: what a worker without an event loop can do, and errors; run by packages.t
 
 use v5.36;
-use Cameleer::Broadcast;
 
 sub My::Broadcast::error ($code) {
     $@ = 'before';

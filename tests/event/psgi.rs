@@ -259,3 +259,20 @@ fn a_request_that_runs_at_a_reload_gets_its_response() {
         until("the old worker has ended", || !alive(old));
     }
 }
+
+/// Doubled slashes are those of the client's target, and after an internal redirect that is about another place.
+#[test]
+fn a_path_with_doubled_slashes_leads_to_no_place_that_the_client_may_not_enter() {
+    for mode in ["blocking", "event"] {
+        let site = Site::new().file("app.psgi", "use v5.36;\nsub ($env) { [200, [], [$env->{PATH_INFO}]] };\n");
+        let server = site.serve(&format!(
+            "PsgiMode {mode}\n<Location /live>\nPsgiApp @DIR@/app.psgi\n</Location>\nErrorDocument 403 /live/denied\n\
+             <LocationMatch \"^/live/+secret\">\nRequire all denied\n</LocationMatch>\n"
+        ));
+        assert_eq!(server.get("/live//open").text(), "//open");
+        for path in ["/live/secret", "/live//secret"] {
+            let denied = server.get(path);
+            assert_eq!((denied.status, denied.text().as_str()), (403, "/denied"), "{mode}: {path}");
+        }
+    }
+}

@@ -100,7 +100,8 @@ pub(crate) fn psgi(r: &mut RequestRec, each: EnvSink<'_>) {
 }
 
 /// The path with the repeated slashes that the front removed to find the location: Plack's test suite requires
-/// them. `None` when no slash was removed, or when the path has `..`, which only the front resolves.
+/// them. `None` when no slash was removed, or when the client's target is not this path: it has `..`, or an internal
+/// redirect led elsewhere, and the application must not see a place that the client may not enter.
 pub(crate) fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
     let target = frame.field(Field::Target);
     let raw = target.split(|byte| *byte == b'?').next()?;
@@ -108,8 +109,9 @@ pub(crate) fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
         return None;
     }
     let decoded = percent_decoded(raw);
-    let climbs = decoded.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."));
-    (!climbs).then_some(decoded)
+    let mut merged = decoded.clone();
+    merged.dedup_by(|byte, before| *byte == b'/' && *before == b'/');
+    (merged == frame.field(Field::Path)).then_some(decoded)
 }
 
 fn of_server(r: &mut RequestRec, each: EnvSink<'_>) {

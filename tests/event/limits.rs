@@ -68,3 +68,21 @@ fn the_status_shows_what_each_worker_has_open() {
     assert_eq!((&worker["request"], &worker["activity"]), (&"open: 1 websocket, 1 sse".into(), &"W".into()));
     assert!(server.control(["status"]).succeeded().out.contains("1 websocket, 1 sse"));
 }
+
+/// A worker with an event loop runs no phases, so a place with such handlers is closed and not open to all.
+#[test]
+fn handlers_of_other_phases_are_not_skipped() {
+    let places = [
+        ("access", "PerlAccessHandler \"sub { 0 }\"\n"),
+        ("users", "AuthType Basic\nAuthName x\nPerlAuthenHandler \"sub { 0 }\"\nRequire valid-user\n"),
+        ("fixup", "PerlFixupHandler \"sub { 0 }\"\n"),
+        ("cleanup", "PerlCleanupHandler \"sub { 0 }\"\n"),
+    ];
+    let sections = places.map(|(name, lines)| format!("<Location /{name}>\n{lines}</Location>\n"));
+    let server = serve_with(&sections.concat());
+    server.get("/").is(200);
+    for (name, _) in places {
+        server.get(&format!("/{name}")).is(500);
+    }
+    assert!(server.log().contains("(PsgiMode event) run only PSGI applications"));
+}

@@ -146,6 +146,13 @@ impl Settings {
         is_program && !self.has_perl_phases() && self.cleanup_handlers.is_empty() && self.perl_filters.is_empty()
     }
 
+    /// Whether a PSGI application answers, and no other Perl code has a part in the request. Only such requests can go
+    /// to a worker with an event loop, which would skip phases, cleanups and filters.
+    pub fn is_psgi_alone(&self) -> bool {
+        let is_alone = self.cleanup_handlers.is_empty() && self.perl_filters.is_empty();
+        self.handler == Handler::Psgi && !self.has_perl_phases() && is_alone
+    }
+
     /// Whether `%ENV` is filled for programs. mod_perl 2 does so for perl-script, or according to PerlOptions.
     pub fn sets_up_env(&self, generation: PerlGeneration) -> bool {
         match generation {

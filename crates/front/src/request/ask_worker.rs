@@ -15,6 +15,7 @@ use super::context::RequestContext;
 use super::files::{self, LookupResult, autoindex};
 use super::internal_redirect::index;
 use super::place::settle_at;
+use super::proxied::event;
 use super::redirects::{PathRedirect, moved};
 use super::respond::body::BodySource;
 use super::respond::from_worker;
@@ -49,6 +50,7 @@ pub async fn request(
     body: &mut RequestBody,
 ) -> Result<WorkerReply, Refusal> {
     refuse_guards(context, route)?;
+    refuse_event_pool(context, route)?;
     keep_pace(context, route)?;
     let body = body.receive(context, route).await?;
     context.remember_body(|| body.for_recording());
@@ -57,6 +59,17 @@ pub async fn request(
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
     context.sent_to(pool, ticket.exchange().clone());
     reply_to(context, &head, route, ticket).await
+}
+
+/// Refuses what a worker with an event loop would skip: handlers of phases, above all those that decide about access.
+fn refuse_event_pool(context: &RequestContext, route: &Route) -> Result<(), Refusal> {
+    if !event::is_in_event_pool(context, route) {
+        return Ok(());
+    }
+    let why = "workers with an event loop (PsgiMode event) run only PSGI applications, and no handler of another phase, \
+               filter or cleanup; give the place another pool, or remove the handlers";
+    context.log_error(route, &why);
+    Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }
 
 /// Refuses a place where both FastCGI programs and Perl phases decide: workers run the phases, and no such programs.

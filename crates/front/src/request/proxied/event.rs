@@ -39,8 +39,14 @@ const ATTEMPTS: usize = 3;
 /// No limit: longer than any connection lives.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Whether the workers for this route run an event loop.
+/// Whether a worker with an event loop answers. Where Perl code has another part in the request, no worker of an event
+/// pool does: the request goes on to `ask_worker`, which refuses it.
 pub fn is_for(context: &RequestContext, route: &Route) -> bool {
+    route.settings.is_psgi_alone() && is_in_event_pool(context, route)
+}
+
+/// Whether the workers for this route run an event loop.
+pub fn is_in_event_pool(context: &RequestContext, route: &Route) -> bool {
     let generation = &context.generation;
     generation.pools.of(generation.config.pool_for(&route.settings)).is_event()
 }

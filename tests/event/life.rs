@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use nix::sys::signal::Signal;
 
 use super::{noted, serve, serve_with};
-use crate::support::{WebSocket, WebSocketFrame, alive, signal, until};
+use crate::support::{Request, Site, WebSocket, WebSocketFrame, alive, signal, until};
 
 #[test]
 fn an_open_websocket_stays_with_its_worker_after_a_reload_and_is_told_to_come_again() {
@@ -99,4 +99,37 @@ fn a_worker_leaves_after_its_last_request_and_none_is_lost() {
     let pids: Vec<String> = (0..12).map(|_| server.text("/pid")).collect();
     let times = |pid: &String| pids.iter().filter(|other| *other == pid).count();
     assert!(pids.iter().all(|pid| times(pid) <= 3) && times(&pids[4]) == 3, "{pids:?}");
+}
+
+/// Programs whose page forks a child that dies, while the parent answers.
+const FORKING: [&str; 3] = [
+    "use v5.36;\nsub ($env) {\n@NOTE@return [200, [], [$env->{PATH_INFO}]];\n};\n",
+    "use Mojolicious::Lite -signatures;\nget '/*name' => sub ($c) {\nmy $env = { PATH_INFO => $c->req->url->path };\n\
+     @NOTE@$c->render(text => $c->req->url->path);\n};\napp->start;\n",
+    "use v5.36;\nuse Future::AsyncAwait;\nasync sub app ($scope, $receive, $send) {\ndie 'no' if $scope->{type} ne 'http';\n\
+     my $env = { PATH_INFO => $scope->{path} };\n@NOTE@\
+     await $send->({ type => 'http.response.start', status => 200, headers => [] });\n\
+     await $send->({ type => 'http.response.body', body => $scope->{path} });\n}\n\\&app;\n",
+];
+const FORK: &str = "if ($env->{PATH_INFO} eq '/fork' && !fork) {\n\
+                    open my $note, '>>', '@DIR@/noted' or die $!; print $note \"$$\\n\"; close $note; die \"child\\n\" }\n";
+
+/// A child of `fork` whose code dies returns to the event loop: it must neither answer there nor stay.
+#[test]
+fn a_forked_child_neither_answers_nor_runs_the_loop() {
+    for program in FORKING {
+        let site = Site::new().file("app.pl", &program.replace("@NOTE@", FORK));
+        let server = site.serve("PsgiMode event\nStartServers 1\n<Location />\nPsgiApp @DIR@/app.pl\n</Location>\n");
+        let mut connection = server.connect();
+        for n in 0..5 {
+            assert_eq!(connection.ask(Request::get("/fork")).text(), "/fork");
+            let next = format!("/next{n}");
+            assert_eq!(connection.ask(Request::get(&next)).text(), next);
+        }
+        until("a child has begun", || server.site.has("noted"));
+        let children =
+            || -> Vec<i32> { server.site.read("noted").lines().filter_map(|pid| pid.parse().ok()).collect() };
+        until("all children have begun", || children().len() == 5);
+        until("no child is left", || children().iter().all(|pid| !alive(*pid)));
+    }
 }

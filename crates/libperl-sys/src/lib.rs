@@ -219,6 +219,7 @@ mod declarations {
         );
         pub safe fn cml_gave_up() -> c_int;
         pub safe fn cml_is_forked_child() -> c_int;
+        pub safe fn cml_loop_socket(fd: c_int);
         pub safe fn cml_next_fork_speaks(speaks: c_int);
         pub fn cml_is_request_child();
         pub fn cml_call_as_program(sub: *const c_char, bytes: *const c_char, length: usize) -> c_int;

@@ -1,6 +1,8 @@
 #include "internal.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Wrappers of Perl's operators that start processes, wait for them, access %ENV or exit. */
@@ -18,6 +20,48 @@ void cml_keep_from_children(const int *fds, size_t count)
 {
     private_count = count < CML_PRIVATE_FDS ? count : CML_PRIVATE_FDS;
     memcpy(private_fds, fds, private_count * sizeof *fds);
+}
+
+/* The sockets of an event loop, by their numbers: those of clients' requests, and the worker's own. A number is used again
+ * after a close that nobody reports here, so the inode tells whether it still is that socket. */
+static ino_t *loop_sockets;
+static size_t loop_room;
+
+static ino_t inode_of(int fd)
+{
+    struct stat now;
+    return fstat(fd, &now) == 0 && S_ISSOCK(now.st_mode) ? now.st_ino : 0;
+}
+
+void cml_loop_socket(int fd)
+{
+    const size_t number = (size_t)fd;
+    if (fd < 0)
+        return;
+    if (number >= loop_room) {
+        const size_t room = number + 64;
+        loop_sockets = saferealloc(loop_sockets, room * sizeof *loop_sockets);
+        memset(loop_sockets + loop_room, 0, (room - loop_room) * sizeof *loop_sockets);
+        loop_room = room;
+    }
+    loop_sockets[number] = inode_of(fd);
+}
+
+static int is_loop_socket(int fd)
+{
+    return fd >= 0 && (size_t)fd < loop_room && loop_sockets[fd] && loop_sockets[fd] == inode_of(fd);
+}
+
+/* In a child the sockets of the loop become /dev/null: it neither answers a request of its parent, nor keeps a client
+ * waiting that the parent has left. A loop that goes on in the child finds them readable. */
+static void leave_loop_sockets(void)
+{
+    const int null = loop_room ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+    for (size_t fd = 0; fd < loop_room; fd++)
+        if (is_loop_socket((int)fd) && (null < 0 || dup3(null, (int)fd, O_CLOEXEC) < 0))
+            close((int)fd);
+    if (null >= 0)
+        close(null);
 }
 
 /* Runs after each fork, by an operator of perl's or a library. */
@@ -67,7 +111,9 @@ static void in_forked_child(void)
     cml_forget_children();
     cml_request_child = 0;
     for (size_t i = 0; i < private_count; i++)
-        close(private_fds[i]);
+        if (!is_loop_socket(private_fds[i]))
+            close(private_fds[i]);
+    leave_loop_sockets();
     private_count = 0; /* the child may open others with these numbers, which its own children need */
     cml_default_signals();
 }

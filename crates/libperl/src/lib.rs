@@ -43,8 +43,8 @@ pub use observe::{
     activity_ends, activity_phase,
 };
 pub use process::{
-    deadline_signal, gave_up, has_children, is_forked_child, is_late, keep_from_children, may_have_children,
-    next_fork_speaks, request_is, request_is_answered, request_is_in_time, set_title, timed_out,
+    deadline_signal, gave_up, has_children, is_forked_child, is_late, keep_from_children, loop_socket,
+    may_have_children, next_fork_speaks, request_is, request_is_answered, request_is_in_time, set_title, timed_out,
 };
 pub use psgi::PsgiRun;
 pub use spans::{Owned, ValueSpan};

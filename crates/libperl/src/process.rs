@@ -61,6 +61,12 @@ pub fn keep_from_children<'a>(fds: impl Iterator<Item = BorrowedFd<'a>>) {
     unsafe { sys::cml_keep_from_children(fds.as_ptr(), fds.len()) }
 }
 
+/// Makes a socket of the event loop /dev/null in children that Perl code forks. It need not be reported when it is
+/// closed.
+pub fn loop_socket(socket: BorrowedFd<'_>) {
+    sys::cml_loop_socket(socket.as_raw_fd());
+}
+
 /// Whether unreaped children may exist: after a fork, or when C code is loaded that may fork on its own. While
 /// the worker is busy, forks by C code are assumed only from time to time.
 pub fn may_have_children(is_busy: bool) -> bool {

@@ -52,6 +52,7 @@ pub fn run(site: &Rc<Site>, port: &Port, identity: WorkerIdentity, broadcast: &R
         unconfirmed: Cell::new(0),
         failed: RefCell::new(None),
     });
+    libperl::loop_socket(own.port.borrow().as_fd());
     apache::event_port_is(own.clone());
     site.perl.stdout_is_log(true);
     let graceful = site.config.timeouts.graceful.as_secs_f64();
@@ -74,6 +75,8 @@ impl EventPort for LoopPort {
     }
 
     fn orders(&self) -> EventOrders {
+        // The loop goes on in a child whose code has returned or died: its sockets are readable.
+        self.site.calls.end_forked_child(None);
         let mut orders = EventOrders::default();
         if let Err(error) = self.receive(&mut orders) {
             self.failed.replace(Some(error));
@@ -115,7 +118,10 @@ impl LoopPort {
 
     fn execute(&self, inbound: Inbound, orders: &mut EventOrders) -> io::Result<()> {
         match inbound {
-            Inbound::Stream(socket) => orders.streams.push(socket.into_raw_fd()),
+            Inbound::Stream(socket) => {
+                libperl::loop_socket(socket.as_fd());
+                orders.streams.push(socket.into_raw_fd());
+            }
             // A worker with connections cannot become a mold: without its channel the master gives that up.
             Inbound::Leave | Inbound::Promote(_) => self.leaves.set(true),
             Inbound::Inspect { what, into, done, with } => {

@@ -49,7 +49,7 @@ sub start ($self) {
     my $lifespan = Cameleer::Event::PAGI::Lifespan->new( $self->{state} = {}, $self->{conf} );
     $self->{lifespan} = $lifespan;
     $lifespan->start( $self->{app} );
-    $self->{loop}->loop_once while !$lifespan->is_started;
+    $self->{loop}->loop_once while !$lifespan->is_started && !$self->{is_over};
     return !$lifespan->{has_refused};
 }
 

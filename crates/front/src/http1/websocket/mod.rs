@@ -6,6 +6,7 @@
 //! ```
 
 mod relay;
+mod side;
 mod worker_frames;
 
 use std::future::poll_fn;

@@ -1,44 +1,20 @@
 //! The WebSocket protocol with a client on one side, simple frames with a worker on the other. Without I/O of its own
 //! but for the two streams, and without a clock.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use websocket::{CloseReason, Opcode, WebSocketError, WebSocketEvent, WebSocketReader, WebSocketWriter, codes};
 
+use super::side::{MAX_WAITING_BYTES, Side};
 use super::worker_frames::{self, ClientOutput, InvalidFrame, WorkerFrame, WorkerReader};
 use crate::client::tunnel::WebSocketSession;
 
-/// Size of one read, in bytes.
-const READ_BYTES: usize = 16 << 10;
-/// Nothing is read that could add to an output of more bytes.
-const MAX_WAITING_BYTES: usize = 64 << 10;
 /// Longest time from this server's close frame to the client's.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 /// Longest time in which a client takes no byte of what waits for it, and a worker of the end of a connection.
 const WRITE_TIME: Duration = Duration::from_secs(60);
-
-/// One side of the connection.
-struct Side<S> {
-    stream: S,
-    /// Bytes that are received, but not read as frames.
-    input: BytesMut,
-    output: Vec<u8>,
-    /// Bytes of `output` that are written.
-    written: usize,
-    /// The side has sent its last byte.
-    has_ended: bool,
-    /// The side takes nothing any more: output is dropped.
-    is_deaf: bool,
-    /// The stream may still hold bytes that were written.
-    is_unflushed: bool,
-    /// When `output` began to wait, or was written from last.
-    waits_since: Option<Instant>,
-}
 
 /// Both sides of the connection.
 pub struct Relay<C, W> {
@@ -100,9 +76,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
                 }
                 continue;
             }
-            if self.client.has_room() && self.worker.has_room() {
-                moved |= self.poll_client(cx, now);
-            }
+            moved |= self.poll_client(cx, now);
             if self.client.has_room() && !self.is_over {
                 moved |= self.poll_worker(cx, now);
             }
@@ -185,22 +159,33 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
     }
 
     /// Reads from the client. Returns whether there was something.
+    ///
+    /// A read of 16 KiB can inflate to thousands of times its size, so room is asked for before each event. What is
+    /// left of the input is read before the stream.
     fn poll_client(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
-        let Poll::Ready(read) = self.client.poll_read(cx) else { return false };
-        match read {
-            Err(_) => return self.disconnect(codes::ABNORMAL, "read_error"),
-            Ok(()) if self.client.has_ended => return self.disconnect(codes::ABNORMAL, "client_closed"),
-            Ok(()) => {}
-        }
-        while !self.is_over {
+        let mut moved = false;
+        while !self.is_over && self.has_room() {
             match self.reader.next(&mut self.client.input) {
-                Ok(None) => break,
                 Ok(Some(event)) => self.take(event),
                 Err(error) => self.violated(now, error),
+                Ok(None) => match self.client.poll_read(cx) {
+                    Poll::Pending => break,
+                    Poll::Ready(Err(_)) => return self.disconnect(codes::ABNORMAL, "read_error"),
+                    Poll::Ready(Ok(())) if self.client.has_ended => {
+                        return self.disconnect(codes::ABNORMAL, "client_closed");
+                    }
+                    Poll::Ready(Ok(())) => {}
+                },
             }
+            moved = true;
         }
         self.client.release();
-        true
+        moved
+    }
+
+    /// Whether events of the client may be read. Each adds to an output.
+    fn has_room(&self) -> bool {
+        self.client.has_room() && self.worker.has_room()
     }
 
     fn take(&mut self, event: WebSocketEvent) {
@@ -289,84 +274,6 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
     fn blame(&mut self, now: Instant, fault: String) {
         self.fault = Some(fault);
         self.send_close(now, &CloseReason { code: codes::INTERNAL_ERROR, reason: String::new() });
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> Side<S> {
-    fn new(stream: S) -> Side<S> {
-        Side {
-            stream,
-            input: BytesMut::new(),
-            output: Vec::new(),
-            written: 0,
-            is_unflushed: false,
-            has_ended: false,
-            is_deaf: false,
-            waits_since: None,
-        }
-    }
-
-    fn has_room(&self) -> bool {
-        self.output.len() - self.written.min(self.output.len()) <= MAX_WAITING_BYTES
-    }
-
-    fn is_written(&self) -> bool {
-        self.output.is_empty() && !self.is_unflushed
-    }
-
-    /// Reads through a buffer of the stack, so that an idle connection has none.
-    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut room = [0; READ_BYTES];
-        let mut buffer = ReadBuf::new(&mut room);
-        ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer))?;
-        self.has_ended = buffer.filled().is_empty();
-        self.input.extend_from_slice(buffer.filled());
-        Poll::Ready(Ok(()))
-    }
-
-    /// Writes what the stream takes. Returns whether that was something.
-    fn poll_write(&mut self, cx: &mut Context<'_>, now: Instant) -> io::Result<bool> {
-        if self.is_deaf {
-            self.output = Vec::new();
-        }
-        if self.is_written() {
-            return Ok(false);
-        }
-        let mut moved = false;
-        while self.written < self.output.len() {
-            let left = self.output.get(self.written..).unwrap_or_default();
-            match Pin::new(&mut self.stream).poll_write(cx, left) {
-                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(written) => self.written += written?,
-                Poll::Pending => {
-                    if moved || self.waits_since.is_none() {
-                        self.waits_since = Some(now);
-                    }
-                    return Ok(moved);
-                }
-            }
-            (moved, self.is_unflushed) = (true, true);
-        }
-        (self.output, self.written, self.waits_since) = (Vec::new(), 0, None);
-        if let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(cx) {
-            self.is_unflushed = false;
-            flushed?;
-        }
-        Ok(moved)
-    }
-
-    /// Frees the input's memory once all of it is read.
-    fn release(&mut self) {
-        if self.input.is_empty() {
-            self.input = BytesMut::new();
-        }
-    }
-
-    /// Drops what is to be written, now and later.
-    fn deafen(&mut self) -> bool {
-        (self.output, self.written, self.waits_since) = (Vec::new(), 0, None);
-        (self.is_unflushed, self.is_deaf) = (false, true);
-        false
     }
 }
 

@@ -1,6 +1,7 @@
 //! Connections whose both ends are here.
 
 use std::future::{Future, poll_fn};
+use std::pin::Pin;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use websocket::WebSocketLimits;
@@ -216,6 +217,32 @@ fn a_client_that_reads_nothing_stops_the_worker_and_is_given_up() {
         assert!(taken < 3 * MAX_WAITING_BYTES, "{taken}");
         assert_eq!(ends.relay.due(), Some(ends.now + WRITE_TIME));
         ends.pass(WRITE_TIME);
+        assert!(ends.is_over().await);
+    });
+}
+
+/// Messages of 100 bytes that have arrived with one read, as if inflated: many times what may wait for the worker.
+fn flood(ends: &mut Ends) -> usize {
+    let count = 5000;
+    for _ in 0..count {
+        ends.relay.client.input.extend_from_slice(&sent(0x82, &[b'x'; 100]));
+    }
+    count
+}
+
+#[test]
+fn messages_of_one_read_wait_until_the_worker_has_room() {
+    run(async {
+        let mut ends = Ends::new();
+        let count = flood(&mut ends);
+        assert!(!ends.is_over().await);
+        let waiting = ends.relay.worker.output.len();
+        assert!(waiting <= MAX_WAITING_BYTES + 1024 + 105, "{waiting}");
+        for _ in 0..count {
+            ends.worker_gets(2, &[b'x'; 100]).await;
+        }
+        ends.client_sends(&sent(0x88, b"\x03\xe8")).await;
+        ends.worker_gets(8, b"\x03\xe8").await;
         assert!(ends.is_over().await);
     });
 }

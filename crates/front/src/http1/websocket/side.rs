@@ -1,0 +1,110 @@
+//! One side of a relay: its stream, and what waits to be read and to be written.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Size of one read, in bytes.
+const READ_BYTES: usize = 16 << 10;
+/// Nothing is read that could add to an output of more bytes.
+pub const MAX_WAITING_BYTES: usize = 64 << 10;
+
+/// One side of the connection.
+pub struct Side<S> {
+    stream: S,
+    /// Bytes that are received, but not read as frames.
+    pub input: BytesMut,
+    pub output: Vec<u8>,
+    /// Bytes of `output` that are written.
+    written: usize,
+    /// The side has sent its last byte.
+    pub has_ended: bool,
+    /// The side takes nothing any more: output is dropped.
+    is_deaf: bool,
+    /// The stream may still hold bytes that were written.
+    is_unflushed: bool,
+    /// When `output` began to wait, or was written from last.
+    pub waits_since: Option<Instant>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Side<S> {
+    pub fn new(stream: S) -> Side<S> {
+        Side {
+            stream,
+            input: BytesMut::new(),
+            output: Vec::new(),
+            written: 0,
+            is_unflushed: false,
+            has_ended: false,
+            is_deaf: false,
+            waits_since: None,
+        }
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.output.len() - self.written.min(self.output.len()) <= MAX_WAITING_BYTES
+    }
+
+    pub fn is_written(&self) -> bool {
+        self.output.is_empty() && !self.is_unflushed
+    }
+
+    /// Reads through a buffer of the stack, so that an idle connection has none.
+    pub fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut room = [0; READ_BYTES];
+        let mut buffer = ReadBuf::new(&mut room);
+        ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer))?;
+        self.has_ended = buffer.filled().is_empty();
+        self.input.extend_from_slice(buffer.filled());
+        Poll::Ready(Ok(()))
+    }
+
+    /// Writes what the stream takes. Returns whether that was something.
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, now: Instant) -> io::Result<bool> {
+        if self.is_deaf {
+            self.output = Vec::new();
+        }
+        if self.is_written() {
+            return Ok(false);
+        }
+        let mut moved = false;
+        while self.written < self.output.len() {
+            let left = self.output.get(self.written..).unwrap_or_default();
+            match Pin::new(&mut self.stream).poll_write(cx, left) {
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(written) => self.written += written?,
+                Poll::Pending => {
+                    if moved || self.waits_since.is_none() {
+                        self.waits_since = Some(now);
+                    }
+                    return Ok(moved);
+                }
+            }
+            (moved, self.is_unflushed) = (true, true);
+        }
+        (self.output, self.written, self.waits_since) = (Vec::new(), 0, None);
+        if let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(cx) {
+            self.is_unflushed = false;
+            flushed?;
+        }
+        Ok(moved)
+    }
+
+    /// Frees the input's memory once all of it is read.
+    pub fn release(&mut self) {
+        if self.input.is_empty() {
+            self.input = BytesMut::new();
+        }
+    }
+
+    /// Drops what is to be written, now and later.
+    pub fn deafen(&mut self) -> bool {
+        (self.output, self.written, self.waits_since) = (Vec::new(), 0, None);
+        (self.is_unflushed, self.is_deaf) = (false, true);
+        false
+    }
+}

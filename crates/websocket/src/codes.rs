@@ -20,6 +20,8 @@ pub const TOO_BIG: u16 = 1009;
 pub const INTERNAL_ERROR: u16 = 1011;
 /// The server restarts, so the client may connect again.
 pub const SERVICE_RESTART: u16 = 1012;
+/// The server is overloaded, so the client may connect again later.
+pub const TRY_AGAIN_LATER: u16 = 1013;
 
 /// Whether the code may stand in a close frame: one of the protocol's registry, or one of a library or application.
 pub fn may_be_sent(code: u16) -> bool {

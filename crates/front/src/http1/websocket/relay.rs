@@ -13,7 +13,10 @@ use crate::client::tunnel::WebSocketSession;
 
 /// Longest time from this server's close frame to the client's.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
-/// Longest time in which a client takes no byte of what waits for it, and a worker of the end of a connection.
+/// While events wait for room, nothing more is read once this much of the client's bytes waits.
+const MAX_AHEAD_BYTES: usize = 64 << 10;
+/// Longest time in which a client takes no byte of what waits for it, and a worker of the end of a connection or of
+/// messages that other messages wait for.
 const WRITE_TIME: Duration = Duration::from_secs(60);
 
 /// Both sides of the connection.
@@ -26,6 +29,10 @@ pub struct Relay<C, W> {
     ping: Pings,
     /// When this server has sent its close frame.
     closed: Option<Instant>,
+    /// Why no more bytes come from the client. Those before may still wait in its input.
+    left: Option<&'static str>,
+    /// Since when events of the client wait for room in an output.
+    held: Option<Instant>,
     /// The client's close frame or another end was reported to the worker. Only output is left.
     is_over: bool,
     /// Why the worker was given up, for the error log.
@@ -54,6 +61,8 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             frames: WorkerReader::default(),
             ping: Pings::default(),
             closed: None,
+            left: None,
+            held: None,
             is_over: false,
             fault: None,
             is_leaving: false,
@@ -81,6 +90,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
                 moved |= self.poll_worker(cx, now);
             }
             if !moved {
+                self.note_room(now);
                 return Poll::Pending;
             }
         }
@@ -96,6 +106,10 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             }
         } else if late(self.client.waits_since, WRITE_TIME) {
             self.abort("write_timeout");
+        } else if late(self.stalled(), WRITE_TIME) {
+            let seconds = WRITE_TIME.as_secs();
+            self.fault = Some(format!("has taken no message of a WebSocket for {seconds} s; closing the WebSocket"));
+            self.close(now, codes::TRY_AGAIN_LATER, "worker_timeout");
         } else if late(self.closed, CLOSE_TIME) {
             self.abort("client_timeout");
         } else if self.ping.timeout.is_some_and(|time| late(self.ping.unanswered, time)) {
@@ -114,10 +128,14 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             let of_worker = self.worker.waits_since.map(|since| since + WRITE_TIME);
             return of_client.into_iter().chain(of_worker).min();
         }
-        // A program may take its time to read.
+        // A program may take its time to read, unless messages wait for room.
+        let stalled = self.stalled().map(|since| since + WRITE_TIME);
         let unanswered = self.ping.unanswered.zip(self.ping.timeout).map(|(since, time)| since + time);
         let closed = self.closed.map(|since| since + CLOSE_TIME);
-        [self.ping.next.filter(|_| !self.is_closing()), unanswered, closed, of_client].into_iter().flatten().min()
+        [self.ping.next.filter(|_| !self.is_closing()), unanswered, closed, stalled, of_client]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Closes with this code, unless that has happened. `why` is for the worker.
@@ -164,17 +182,20 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
     /// left of the input is read before the stream.
     fn poll_client(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
         let mut moved = false;
-        while !self.is_over && self.has_room() {
-            match self.reader.next(&mut self.client.input) {
-                Ok(Some(event)) => self.take(event),
-                Err(error) => self.violated(now, error),
-                Ok(None) => match self.client.poll_read(cx) {
+        while !self.is_over {
+            let is_held = !self.has_room();
+            let event = if is_held { Ok(None) } else { self.reader.next(&mut self.client.input) };
+            match (event, self.left) {
+                (Ok(Some(event)), _) => self.take(event),
+                (Err(error), _) => self.violated(now, error),
+                (Ok(None), Some(why)) if !is_held => return self.disconnect(codes::ABNORMAL, why),
+                (Ok(None), Some(_)) => break,
+                // The end of a client's stream is noticed only by a read.
+                (Ok(None), None) if is_held && self.client.input.len() >= MAX_AHEAD_BYTES => break,
+                (Ok(None), None) => match self.client.poll_read(cx) {
                     Poll::Pending => break,
-                    Poll::Ready(Err(_)) => return self.disconnect(codes::ABNORMAL, "read_error"),
-                    Poll::Ready(Ok(())) if self.client.has_ended => {
-                        return self.disconnect(codes::ABNORMAL, "client_closed");
-                    }
-                    Poll::Ready(Ok(())) => {}
+                    Poll::Ready(Err(_)) => self.left = Some("read_error"),
+                    Poll::Ready(Ok(())) => self.left = self.client.has_ended.then_some("client_closed"),
                 },
             }
             moved = true;
@@ -183,9 +204,24 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
         moved
     }
 
-    /// Whether events of the client may be read. Each adds to an output.
+    /// Whether events of the client may be read. Each adds to an output, but for messages after a close frame.
     fn has_room(&self) -> bool {
-        self.client.has_room() && self.worker.has_room()
+        self.client.has_room() && (self.worker.has_room() || self.closed.is_some())
+    }
+
+    /// Notes whether events of the client wait for room.
+    fn note_room(&mut self, now: Instant) {
+        if self.is_over || self.has_room() {
+            self.held = None;
+        } else {
+            self.held = self.held.or(Some(now));
+        }
+    }
+
+    /// Since when the worker takes nothing while the client's events wait for room there.
+    fn stalled(&self) -> Option<Instant> {
+        let held = self.held.filter(|_| self.closed.is_none() && !self.worker.has_room())?;
+        Some(self.worker.waits_since.map_or(held, |since| since.max(held)))
     }
 
     fn take(&mut self, event: WebSocketEvent) {

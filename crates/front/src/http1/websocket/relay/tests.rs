@@ -246,3 +246,50 @@ fn messages_of_one_read_wait_until_the_worker_has_room() {
         assert!(ends.is_over().await);
     });
 }
+
+#[test]
+fn a_client_that_leaves_is_noticed_while_the_worker_reads_nothing() {
+    run(async {
+        let mut ends = Ends::new();
+        let count = flood(&mut ends);
+        ends.relay.client.input.truncate(1200 * 106);
+        assert!(count > 1200 && !ends.is_over().await);
+        let ahead = ends.relay.client.input.len();
+        assert!(ahead > 0 && ahead < MAX_AHEAD_BYTES, "{ahead}");
+        ends.client.shutdown().await.expect("shut down");
+        assert!(!ends.is_over().await);
+        assert_eq!(ends.relay.left, Some("client_closed"));
+        // A worker that reads again gets all of what was sent before.
+        for _ in 0..1200 {
+            ends.worker_gets(2, &[b'x'; 100]).await;
+        }
+        ends.worker_gets(9, b"\x03\xeeclient_closed").await;
+        assert!(ends.is_over().await);
+    });
+}
+
+#[test]
+fn a_worker_that_reads_nothing_while_messages_wait_is_given_up() {
+    for leaves in [false, true] {
+        run(async {
+            let mut ends = Ends::new();
+            flood(&mut ends);
+            assert!(!ends.is_over().await);
+            assert_eq!(ends.relay.due(), Some(ends.now + WRITE_TIME));
+            if leaves {
+                ends.relay.client.input.truncate(1000);
+                ends.client.shutdown().await.expect("shut down");
+                assert!(!ends.is_over().await);
+            }
+            ends.pass(WRITE_TIME);
+            assert!(ends.relay.fault.is_some());
+            if !leaves {
+                ends.client_gets(b"\x88\x02\x03\xf5").await;
+                ends.client_sends(&sent(0x88, b"\x03\xf5")).await;
+            }
+            assert!(!ends.is_over().await, "the worker's output waits");
+            ends.pass(Duration::ZERO);
+            assert!(ends.is_over().await);
+        });
+    }
+}

@@ -112,7 +112,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             self.close(now, codes::TRY_AGAIN_LATER, "worker_timeout");
         } else if late(self.closed, CLOSE_TIME) {
             self.abort("client_timeout");
-        } else if self.ping.timeout.is_some_and(|time| late(self.ping.unanswered, time)) {
+        } else if self.ping.timeout.is_some_and(|time| late(self.unanswered(), time)) {
             self.abort("keepalive_timeout");
         } else if self.ping.next.is_some_and(|next| now >= next) && !self.is_closing() {
             self.ping.next = self.ping.interval.map(|interval| now + interval);
@@ -130,7 +130,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
         }
         // A program may take its time to read, unless messages wait for room.
         let stalled = self.stalled().map(|since| since + WRITE_TIME);
-        let unanswered = self.ping.unanswered.zip(self.ping.timeout).map(|(since, time)| since + time);
+        let unanswered = self.unanswered().zip(self.ping.timeout).map(|(since, time)| since + time);
         let closed = self.closed.map(|since| since + CLOSE_TIME);
         [self.ping.next.filter(|_| !self.is_closing()), unanswered, closed, stalled, of_client]
             .into_iter()
@@ -211,11 +211,17 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
 
     /// Notes whether events of the client wait for room.
     fn note_room(&mut self, now: Instant) {
-        if self.is_over || self.has_room() {
-            self.held = None;
-        } else {
+        if !self.is_over && !self.has_room() {
             self.held = self.held.or(Some(now));
+        } else if self.held.take().is_some() {
+            // The answer may be among what was not read.
+            self.ping.unanswered = self.ping.unanswered.map(|_| now);
         }
+    }
+
+    /// Since when the client owes the answer to a ping. None is expected while its events wait for room.
+    fn unanswered(&self) -> Option<Instant> {
+        self.ping.unanswered.filter(|_| self.held.is_none())
     }
 
     /// Since when the worker takes nothing while the client's events wait for room there.

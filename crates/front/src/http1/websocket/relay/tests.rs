@@ -293,3 +293,27 @@ fn a_worker_that_reads_nothing_while_messages_wait_is_given_up() {
         });
     }
 }
+
+#[test]
+fn the_time_for_an_answer_to_a_ping_does_not_run_while_messages_wait_for_room() {
+    run(async {
+        let mut ends = Ends::new();
+        let (interval, timeout) = (Duration::from_secs(15), Duration::from_secs(5));
+        ends.worker_sends(10, &[15_000_u32.to_be_bytes(), 5_000_u32.to_be_bytes()].concat()).await;
+        let count = flood(&mut ends);
+        assert!(!ends.is_over().await);
+        ends.pass(interval);
+        ends.client_gets(b"\x89\x00").await;
+        assert_eq!(ends.relay.due(), Some(ends.now + interval), "no end of the time for the answer");
+        ends.pass(timeout);
+        assert!(!ends.relay.is_over);
+        for _ in 0..count {
+            ends.worker_gets(2, &[b'x'; 100]).await;
+        }
+        assert!(!ends.is_over().await);
+        assert_eq!(ends.relay.due(), Some(ends.now + timeout), "the time begins again");
+        ends.pass(timeout);
+        ends.worker_gets(9, b"\x03\xeekeepalive_timeout").await;
+        assert!(ends.is_over().await);
+    });
+}

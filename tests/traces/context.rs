@@ -34,6 +34,17 @@ fn a_callers_trace_is_handed_to_programs_and_logs() {
 }
 
 #[test]
+fn an_event_worker_gets_the_servers_span_in_place_of_the_callers() {
+    let app = "sub { my $env = shift; [200, [], [$env->{HTTP_TRACEPARENT} // '-']] }";
+    let server = Site::new()
+        .file("app.psgi", app)
+        .serve("TraceContext on\nPsgiMode event\nStartServers 1\n<Location />\nPsgiApp @DIR@/app.psgi\n</Location>\n");
+    let header = server.send(Request::get("/").header("Traceparent", CALLER)).is(200).text();
+    assert_eq!((header.len(), &header[..36]), (CALLER.len(), &CALLER[..36]), "{header}");
+    assert_ne!(header, CALLER, "the parent is our span");
+}
+
+#[test]
 fn without_a_caller_each_request_begins_a_trace() {
     let server = serve("TraceContext on\nTraceSample 0%");
     let (one, two) = (server.text("/"), server.text("/"));

@@ -34,6 +34,8 @@ const DIALECT: HeaderName = HeaderName::from_static("cameleer-websocket");
 const FRAMES: &str = "frames";
 /// Largest value of `WebSocketMaxMessage` that has an effect, in bytes: the worker gets lengths of 32 bits.
 const MAX_MESSAGE_BYTES: u64 = 1 << 30;
+/// The field with the trace context of W3C.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// Number of workers that are asked in turn, if those before took no request.
 const ATTEMPTS: usize = 3;
 /// No limit: longer than any connection lives.
@@ -160,6 +162,10 @@ impl Streamed<'_> {
     fn add_facts(&self, headers: &mut HeaderMap) {
         let context = self.context;
         let (client, server) = (context.remote(), &context.client.local);
+        if let Some(span) = context.trace.as_ref().and_then(|trace| trace.header().parse().ok()) {
+            // The client's span is the parent of the server's, and not of the worker's.
+            headers.insert(TRACEPARENT, span);
+        }
         let mut add = |name: &'static str, text: &str| {
             if let Ok(value) = HeaderValue::from_bytes(text.as_bytes()) {
                 headers.append(HeaderName::from_static(name), value);
@@ -177,9 +183,6 @@ impl Streamed<'_> {
         add("cameleer-request-id", &context.unique_id());
         if let Some(user) = context.visitor().user() {
             add("cameleer-user", &user.name);
-        }
-        if let Some(trace) = &context.trace {
-            add("traceparent", &trace.header());
         }
         add_tls(context, self.route, &mut add);
         let mount = self.route.settings.mount.trim_end_matches('/');

@@ -30,7 +30,9 @@ sub run ( $class, $value, $conf ) {
             my ( $is_leaving, @descriptors ) = Cameleer::Event::orders();
             $server->add($_) for @descriptors;
             $server->leave if $is_leaving;
-            $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 ) if $is_leaving > 1;
+            return if $is_leaving < 2;
+            $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 );
+            $server->close_idle;
         }
     );
     $server->start or die "the application has refused to start\n";
@@ -93,15 +95,14 @@ sub idle ( $self, $stream ) { return }
 
 sub gone ( $self, $stream ) {
     delete $self->{streams}{ Scalar::Util::refaddr($stream) };
-    $self->over if $self->{is_leaving} && !%{ $self->{streams} };
+    $self->over if $self->{is_late} && !%{ $self->{streams} };
     return;
 }
 
-# No stream follows. Idle ones close after a moment, because requests may be on their way; the others when theirs is
-# over, at the latest at the end of the time.
+# No stream follows, but those that other threads of the front send now. Idle ones close after a moment, because requests
+# may be on their way; the others when theirs is over, at the latest at the end of the time.
 sub leave ($self) {
     return if $self->{is_leaving}++;
-    return $self->over if !%{ $self->{streams} };
     $self->{loop}->watch_time( after => LEAVE_SECONDS, code => sub { $self->close_idle } );
     my $time = $self->{conf}{graceful} or return;
     # The master ends the worker at that time. Farewells and the end of the application come before it.
@@ -110,11 +111,13 @@ sub leave ($self) {
     return;
 }
 
+# The front sends no more: its time is over, or it has ended.
 sub close_idle ($self) {
     $self->{is_late} = 1;
     for my $stream ( values %{ $self->{streams} } ) {
         $stream->close if !$stream->{exchange} && $stream->{in} eq '';
     }
+    $self->over if !%{ $self->{streams} };
     return;
 }
 

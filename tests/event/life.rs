@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use nix::sys::signal::Signal;
 
 use super::{noted, serve, serve_with};
-use crate::support::{Request, Site, WebSocket, WebSocketFrame, alive, signal, until};
+use crate::support::{WebSocket, WebSocketFrame, alive, eventually, signal, until};
 
 #[test]
 fn an_open_websocket_stays_with_its_worker_after_a_reload_and_is_told_to_come_again() {
@@ -63,6 +63,29 @@ fn a_killed_worker_loses_its_requests_and_is_replaced() {
     socket.is_closed();
     assert_ne!(server.text("/pid"), pid);
     server.logged("lost the request");
+}
+
+#[test]
+fn a_killed_worker_loses_its_clients_although_its_child_lives() {
+    let server = serve();
+    let pid = server.text("/pid");
+    let mut waiting = server.connect();
+    waiting.raw("GET /wait/never HTTP/1.1\r\nHost: x\r\n\r\n");
+    until("the request waits", || noted(&server, "waits never"));
+    let mut socket = WebSocket::open(&server, "/echo");
+    let mut forking = server.connect();
+    forking.raw("GET /child/gate HTTP/1.1\r\nHost: x\r\n\r\n");
+    let child: i32 = eventually("the child runs", || {
+        server.site.read("noted").lines().find_map(|line| line.strip_prefix("child ")?.parse().ok())
+    });
+    signal(pid.parse().expect("a number"), Signal::SIGKILL);
+    assert_eq!(waiting.response().status, 502);
+    assert_eq!(forking.response().status, 502);
+    socket.is_closed();
+    assert!(alive(child), "the child still holds its copies of the streams");
+    server.site.write("gate", "");
+    until("the child has ended", || !alive(child));
+    assert_ne!(server.text("/pid"), pid);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::support::{Server, Site};
 const APP: &str = r#"#!/usr/bin/perl
 use Mojolicious::Lite -signatures;
 use Mojo::Promise;
+use POSIX ();
 
 sub after ($file, $then) {
     my $id;
@@ -42,6 +43,13 @@ get '/promise' => sub ($c) {
 get '/subprocess' => sub ($c) {
     $c->render_later;
     Mojo::IOLoop->subprocess->run_p(sub { $$ })->then(sub ($pid) { $c->render(text => $pid == $$ ? 'same' : 'other') });
+};
+get '/child/:file' => sub ($c) {
+    $c->render_later;
+    return if fork;
+    note("child $$");
+    select undef, undef, undef, 0.01 until -e "@DIR@/" . $c->param('file');
+    POSIX::_exit(0);
 };
 get '/chunks' => sub ($c) {
     my $n = 0;

@@ -17,12 +17,13 @@ use tokio_rustls::client::TlsStream;
 use crate::failure::BackendFailure;
 use crate::key::{BackendHandshake, Key, Place};
 use crate::names::Names;
-use crate::worker::EventWorker;
+use crate::worker::{EventWorker, WorkerSocket};
 
 /// A connection to a backend.
 pub(crate) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
+    Worker(WorkerSocket),
     Tls(Box<TlsStream<Socket>>),
 }
 
@@ -69,8 +70,7 @@ pub(crate) async fn connect(
 
 /// A new connection to a worker of this server.
 pub(crate) fn to_worker(worker: &dyn EventWorker) -> Result<Socket, BackendFailure> {
-    let connected = worker.connect().and_then(UnixStream::from_std);
-    connected.map(Socket::Unix).map_err(BackendFailure::Unreachable)
+    WorkerSocket::connect(worker).map(Socket::Worker).map_err(BackendFailure::Unreachable)
 }
 
 /// Whether an address is a blocked one, or stands for one of this machine's that is.
@@ -124,6 +124,7 @@ impl AsyncRead for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
             Socket::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Socket::Worker(worker) => worker.poll_read(cx, buffer),
             Socket::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
@@ -134,6 +135,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
             Socket::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Socket::Worker(worker) => Pin::new(&mut worker.stream).poll_write(cx, bytes),
             Socket::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
@@ -142,6 +144,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_flush(cx),
             Socket::Unix(stream) => Pin::new(stream).poll_flush(cx),
+            Socket::Worker(worker) => Pin::new(&mut worker.stream).poll_flush(cx),
             Socket::Tls(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
@@ -150,6 +153,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
             Socket::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Socket::Worker(worker) => Pin::new(&mut worker.stream).poll_shutdown(cx),
             Socket::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
@@ -162,6 +166,7 @@ impl AsyncWrite for Socket {
         match self.get_mut() {
             Socket::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
             Socket::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Socket::Worker(worker) => Pin::new(&mut worker.stream).poll_write_vectored(cx, parts),
             Socket::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
         }
     }

@@ -39,4 +39,4 @@ pub use key::BackendHandshake;
 pub use tunnel::TunnelStream;
 pub use upload::{BodyStream, ProxiedBody};
 pub use waits::Waits;
-pub use worker::EventWorker;
+pub use worker::{EventWorker, WorkerEnd};

@@ -55,13 +55,13 @@ impl proxy::EventWorker for StreamTurn {
         self.worker.serial
     }
 
-    fn connect(&self) -> io::Result<UnixStream> {
+    fn connect(&self) -> io::Result<(UnixStream, proxy::WorkerEnd)> {
         let worker = self.pool.look(|state| state.workers.get(&self.worker).cloned());
         let worker = worker.ok_or(io::ErrorKind::NotConnected)?;
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, flags)?;
         let _ = worker.socket().send(&WorkerOrder::Stream { socket: theirs.as_fd() })?;
-        Ok(ours.into())
+        Ok((ours.into(), worker.end()))
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use tokio::sync::watch;
 use wire::Malformed;
 use wire::channel::MAX_FDS;
 use wire::control::{Inspection, WorkerId};
@@ -44,6 +45,8 @@ pub struct Worker {
     ended: AtomicBool,
     /// No thread shall read the worker's replies any more.
     closed: AtomicBool,
+    /// True ends the worker's streams.
+    streams_end: watch::Sender<bool>,
     /// The worker serves this front, not an earlier one that has died.
     is_ours: AtomicBool,
     /// Number of threads that read the worker's replies.
@@ -64,6 +67,7 @@ impl Worker {
             socket: Arc::new(socket),
             ended: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            streams_end: watch::Sender::new(false),
             is_ours: AtomicBool::new(!adopted),
             listened_to: AtomicUsize::new(0),
             tasks: Mutex::default(),
@@ -131,10 +135,17 @@ impl Worker {
         self.memory().lender().is_short()
     }
 
-    /// Stops all threads from reading the worker's replies.
+    /// Stops all threads from reading the worker's replies, and ends its streams.
     pub fn close(&self) {
         self.closed.store(true, SeqCst);
+        self.streams_end.send_replace(true);
         self.wake();
+    }
+
+    /// Resolves when [`Worker::close`] was called.
+    pub(super) fn end(&self) -> proxy::WorkerEnd {
+        let mut ended = self.streams_end.subscribe();
+        Box::pin(async move { drop(ended.wait_for(|is_over| *is_over).await) })
     }
 
     pub(super) fn is_closed(&self) -> bool {

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use nix::sys::signal::Signal;
 
 use super::{noted, serve, serve_with};
-use crate::support::{WebSocket, WebSocketFrame, alive, eventually, signal, until};
+use crate::support::{Request, Site, WebSocket, WebSocketFrame, alive, eventually, signal, until};
 
 #[test]
 fn an_open_websocket_stays_with_its_worker_after_a_reload_and_is_told_to_come_again() {

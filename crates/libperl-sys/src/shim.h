@@ -160,7 +160,6 @@ void cml_has_children(int has, const int (*ended)[2], size_t count);
 /* Maximum number of private descriptors. */
 #define CML_PRIVATE_FDS 64
 void cml_keep_from_children(const int *fds, size_t count);
-/* In forked children this socket becomes /dev/null: it belongs to the worker's event loop. */
 void cml_loop_socket(int fd);
 
 /* state.c */

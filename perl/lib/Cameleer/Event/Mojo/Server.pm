@@ -26,8 +26,11 @@ my $FAREWELL = 2;
 sub serve ( $self, $settings ) {
     my $loop = $self->ioloop;
     $self->{settings} = $settings;
-    # A copy: the server's own descriptor stays open until the process ends.
-    open $self->{port}, '<&', Cameleer::Event::descriptor() or die "the packet socket: $!\n";
+    # Not a copy, which forked children would share with the worker.
+    open $self->{port}, '<&=', Cameleer::Event::descriptor() or die "the packet socket: $!\n";
+    # The descriptor is the worker's, so the handle stays open.
+    state @keep;
+    push @keep, $self->{port};
     $self->app->server($self);
     weaken( my $weak = $self );
     $loop->reactor->io( $self->{port} => sub { $weak->obey } )->watch( $self->{port}, 1, 0 );

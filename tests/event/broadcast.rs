@@ -257,7 +257,7 @@ fn a_new_front_gets_the_subscriptions_from_the_workers() {
     let front = server.front();
     signal(front, Signal::SIGKILL);
     until("there is another front", || {
-        !server.status()["front_pid"].as_i64().is_none_or(|pid| pid == i64::from(front))
+        server.status()["front_pid"].as_i64().is_some_and(|pid| pid != i64::from(front))
     });
     until_present(&server, "workers", 2);
     server.post("/work/say/workers", "after");

@@ -131,7 +131,7 @@ sub close ($self) {
     return;
 }
 
-sub poll_cb { die "PSGI: poll_cb needs psgi.nonblocking, which this server does not offer\n" }
+sub poll_cb { die "PSGI: poll_cb needs psgi.nonblocking; give the place a pool with PsgiMode event\n" }
 
 1;
 

@@ -90,9 +90,6 @@ sub add ( $self, $descriptor ) {
     return $stream;
 }
 
-# A stream waits for its next request.
-sub idle ( $self, $stream ) { return }
-
 sub gone ( $self, $stream ) {
     delete $self->{streams}{ Scalar::Util::refaddr($stream) };
     $self->over if $self->{is_late} && !%{ $self->{streams} };

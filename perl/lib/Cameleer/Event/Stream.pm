@@ -193,7 +193,6 @@ sub next ( $self, $exchange ) {
     else {
         delete $self->{exchange};
         return $self->close if $self->{closes} || $self->{server}{is_late};
-        $self->{server}->idle($self);
     }
     $self->pause(0);
     $self->advance if length $self->{in};

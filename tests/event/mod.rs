@@ -4,6 +4,7 @@ mod broadcast;
 mod life;
 mod limits;
 mod mojolicious;
+mod mojolicious_websocket;
 mod pagi;
 mod pagi_websocket;
 mod psgi;

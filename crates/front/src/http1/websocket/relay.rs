@@ -35,6 +35,9 @@ pub struct Relay<C, W> {
     held: Option<Instant>,
     /// The client's close frame or another end was reported to the worker. Only output is left.
     is_over: bool,
+    /// The worker gets pings and pongs, and may end the stream without a close frame: a program that would speak the
+    /// protocol itself.
+    passes_control: bool,
     /// Why the worker was given up, for the error log.
     pub fault: Option<String>,
     /// The worker is to end, so that its end is no fault.
@@ -64,6 +67,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             left: None,
             held: None,
             is_over: false,
+            passes_control: session.passes_control,
             fault: None,
             is_leaving: false,
         }
@@ -243,9 +247,17 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
             WebSocketEvent::Text(_) | WebSocketEvent::Binary(_) => {}
             WebSocketEvent::Ping(payload) if self.closed.is_none() => {
                 self.writer.pong(&payload, &mut self.client.output);
+                if self.passes_control && is_open {
+                    worker_frames::ping(&payload, &mut self.worker.output);
+                }
             }
             WebSocketEvent::Ping(_) => {}
-            WebSocketEvent::Pong(_) => self.ping.unanswered = None,
+            WebSocketEvent::Pong(payload) => {
+                self.ping.unanswered = None;
+                if self.passes_control && is_open {
+                    worker_frames::pong(&payload, &mut self.worker.output);
+                }
+            }
             WebSocketEvent::Close(reason) => {
                 if self.closed.is_none() {
                     self.writer.close(reason.as_ref(), &mut self.client.output);
@@ -283,6 +295,8 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
                 self.worker.has_ended = true;
                 if self.is_leaving {
                     self.send_close(now, &CloseReason { code: codes::SERVICE_RESTART, reason: String::new() });
+                } else if self.passes_control {
+                    self.abort("client_closed");
                 } else {
                     self.blame(now, "has ended the stream without closing the WebSocket".to_owned());
                 }

@@ -8,6 +8,7 @@
 //! | 8 | both | a close frame: its code as two bytes and its reason, or nothing |
 //! | 9 | to the worker | the connection has ended without the client's close frame: a code and why |
 //! | 10 | from the worker | pings: their interval and the time for the pong in milliseconds, as four bytes each; 0 is none |
+//! | 11, 12 | both | a ping and a pong; to the worker if it wants to know |
 
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ const MAX_OTHER_BYTES: usize = 125;
 const CLOSE: u8 = 8;
 const DISCONNECTED: u8 = 9;
 const KEEPALIVE: u8 = 10;
+const PING: u8 = 11;
+const PONG: u8 = 12;
 
 /// What a worker has sent besides messages.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,7 +92,12 @@ impl WorkerReader {
                 }
                 None => {
                     input.advance(HEADER);
-                    return other(kind, &input.split_to(length)).map(Some);
+                    let payload = input.split_to(length);
+                    match kind {
+                        PING => writer.ping(&payload, output),
+                        PONG => writer.pong(&payload, output),
+                        _ => return other(kind, &payload).map(Some),
+                    }
                 }
             }
         }
@@ -128,6 +136,16 @@ pub fn message(opcode: Opcode, payload: &[u8], output: &mut Vec<u8>) {
 /// Appends the client's close frame.
 pub fn close(reason: Option<&CloseReason>, output: &mut Vec<u8>) {
     frame(CLOSE, &reason.map(CloseReason::encode).unwrap_or_default(), output);
+}
+
+/// Appends a ping of the client.
+pub fn ping(payload: &[u8], output: &mut Vec<u8>) {
+    frame(PING, payload, output);
+}
+
+/// Appends a pong of the client.
+pub fn pong(payload: &[u8], output: &mut Vec<u8>) {
+    frame(PONG, payload, output);
 }
 
 /// Appends the end of the connection without the client's close frame. `why` is one of PAGI's reasons.
@@ -176,6 +194,8 @@ mod tests {
             sent(2, b""),
             sent(8, b"\x0b\xb8bye"),
             sent(8, b""),
+            sent(11, b"there?"),
+            sent(12, b""),
         ]
         .concat();
         let expected = [
@@ -185,7 +205,10 @@ mod tests {
         ];
         for size in [1, 2, 5, 6, bytes.len()] {
             let (output, frames, error) = read(&bytes, size);
-            assert_eq!((&output[..], &frames[..], error), (&b"\x81\x04text\x82\x00"[..], &expected[..], None));
+            assert_eq!(
+                (&output[..], &frames[..], error),
+                (&b"\x81\x04text\x82\x00\x89\x06there?\x8a\x00"[..], &expected[..], None)
+            );
         }
     }
 

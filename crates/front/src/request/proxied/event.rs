@@ -232,19 +232,21 @@ impl Streamed<'_> {
     /// The session of a worker that leaves the protocol to the front. Completes its response to the handshake.
     fn session(&self, headers: &mut HeaderMap, turn: &StreamTurn) -> Result<Option<WebSocketSession>, Refusal> {
         let Streamed { context, route, .. } = self;
-        if headers.remove(DIALECT).is_none_or(|dialect| dialect != FRAMES) {
+        let most = route.settings.websocket_max_message;
+        let Some(dialect) = headers.remove(DIALECT).and_then(|value| Dialect::of(&value, most)) else {
             return Ok(None);
-        }
+        };
         let Some(handshake) = &self.handshake else {
             context.end_at_backend();
             context.log_error(route, &"an event worker accepts a WebSocket that the client has not asked for");
             return Err(Refusal::new(StatusCode::BAD_GATEWAY));
         };
-        agree(context, route, handshake, headers);
-        let most = route.settings.websocket_max_message.min(MAX_MESSAGE_BYTES);
-        let message = usize::try_from(most).unwrap_or(usize::MAX);
-        let limits = WebSocketLimits { message, frame: message };
-        Ok(Some(WebSocketSession { deflate: handshake.deflate, limits, worker: turn.worker().slot }))
+        let mut handshake = handshake.clone();
+        handshake.deflate = handshake.deflate.filter(|_| dialect.deflates);
+        agree(context, route, &handshake, headers);
+        let Dialect { limits, passes_control, .. } = dialect;
+        let worker = turn.worker().slot;
+        Ok(Some(WebSocketSession { deflate: handshake.deflate, limits, passes_control, worker }))
     }
 
     fn pass_on(&self, response: Response<proxy::BackendBody>, mut turn: StreamTurn) -> Response<BodySource> {
@@ -282,6 +284,35 @@ impl Streamed<'_> {
         };
         self.context.log_error(self.route, &format_args!("worker={worker} {why}"));
         Refusal::closing(failure.status())
+    }
+}
+
+/// What a worker wants that leaves the protocol to the front: `frames`, or
+/// `frames; control; max=BYTES; deflate` for a program that has its own limit and asks for compression.
+struct Dialect {
+    limits: WebSocketLimits,
+    passes_control: bool,
+    deflates: bool,
+}
+
+impl Dialect {
+    /// The dialect of this field; nothing for another protocol. `most` is the limit of a program that has none.
+    fn of(value: &HeaderValue, most: u64) -> Option<Dialect> {
+        let mut words = value.to_str().ok()?.split(';').map(str::trim);
+        words.next().filter(|word| *word == FRAMES)?;
+        let (mut most, mut passes_control, mut deflates) = (most, false, false);
+        for word in words {
+            match word.split_once('=') {
+                Some(("max", number)) => most = number.parse().ok()?,
+                None if word == "control" => passes_control = true,
+                None if word == "deflate" => deflates = true,
+                _ => return None,
+            }
+        }
+        let message = usize::try_from(most.min(MAX_MESSAGE_BYTES)).unwrap_or(usize::MAX);
+        let limits = WebSocketLimits { message, frame: message };
+        // A program that takes no part in the protocol does not choose the compression either.
+        Some(Dialect { limits, passes_control, deflates: deflates || !passes_control })
     }
 }
 

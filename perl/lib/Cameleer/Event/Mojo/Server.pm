@@ -3,6 +3,7 @@ package Cameleer::Event::Mojo::Server;
 use Mojo::Base 'Mojo::Server::Daemon', -signatures;
 
 use Cameleer::Event ();
+use Cameleer::Event::Mojo::WebSocket ();
 use IO::Handle      ();
 use IO::Socket::UNIX ();
 use Mojo::IOLoop::Stream ();
@@ -68,6 +69,21 @@ sub _build_tx ( $self, $id, $c ) {
     unshift @{ $tx->subscribers('request') }, \&take_facts;
     $tx->res->headers->remove('Server');
     return $tx;
+}
+
+# The front speaks the WebSocket protocol with clients.
+sub emit ( $self, $name, @arguments ) {
+    if ( $name eq 'request' && $arguments[0]->is_websocket ) {
+        Cameleer::Event::Mojo::WebSocket->take_over( $arguments[0] );
+    }
+    return $self->SUPER::emit( $name, @arguments );
+}
+
+# Before the head of the response to a handshake is written.
+sub _write ( $self, $id ) {
+    my $websocket = $self->{connections}{$id}{next};
+    $websocket->accepted if $websocket && $websocket->can('accepted') && ( $websocket->res->code // 0 ) == 101;
+    return $self->SUPER::_write($id);
 }
 
 sub take_facts ($tx) {

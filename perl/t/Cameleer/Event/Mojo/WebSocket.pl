@@ -1,0 +1,58 @@
+# Cameleer::Event::Mojo::WebSocket: exchanges messages with the front; run by packages.t
+
+use v5.36;
+use Mojo::Transaction::HTTP      ();
+use Mojo::Transaction::WebSocket ();
+use Cameleer::Event::Mojo::WebSocket ();
+
+sub My::Event::websocket ($extensions = undef) {
+    my $handshake = Mojo::Transaction::HTTP->new;
+    $handshake->req->headers->sec_websocket_extensions($extensions) if defined $extensions;
+    return Cameleer::Event::Mojo::WebSocket->take_over( Mojo::Transaction::WebSocket->new( handshake => $handshake ) );
+}
+
+sub My::Event::dies ($code) { return eval { $code->(); 'lives' } // $@ =~ s/ at .*//sr }
+
+return {
+    a_message_is_a_kind_a_length_and_bytes => [
+        sub ($r) { My::Event::websocket()->send("\x{e9}")->server_write },
+        "\x01\0\0\0\x02\xc3\xa9"
+    ],
+    the_limit_and_compression_are_told_to_the_front => [
+        sub ($r) {
+            my $websocket = My::Event::websocket('permessage-deflate')->max_websocket_size(7);
+            $websocket->with_compression;
+            $websocket->accepted->res->headers->header('Cameleer-WebSocket');
+        },
+        'frames; control; max=7; deflate'
+    ],
+    a_compression_that_nobody_offers_is_not_told => [
+        sub ($r) {
+            my $websocket = My::Event::websocket()->max_websocket_size(7);
+            $websocket->with_compression;
+            $websocket->accepted->res->headers->header('Cameleer-WebSocket');
+        },
+        'frames; control; max=7'
+    ],
+    frames_are_read_whatever_their_pieces => [
+        sub ($r) {
+            my ( $websocket, @got ) = My::Event::websocket();
+            $websocket->on( message => sub ( $websocket, $message ) { push @got, $message } );
+            $websocket->server_read($_) for split //, "\x01\0\0\0\x02\xc3\xa9\x02\0\0\0\0\x01\0\0\0\x01x";
+            join '|', map { sprintf '%vd', $_ } @got;
+        },
+        '233||120'
+    ],
+    reserved_bits_are_an_error => [
+        sub ($r) {
+            My::Event::dies( sub { My::Event::websocket()->send( [ 1, 1, 0, 0, 1, 'x' ] ) } );
+        },
+        'a frame with reserved bits needs a Sec-WebSocket-Extensions field of the program'
+    ],
+    an_unknown_opcode_is_an_error => [
+        sub ($r) {
+            My::Event::dies( sub { My::Event::websocket()->send( [ 1, 0, 0, 0, 5, 'x' ] ) } );
+        },
+        'a frame with the opcode 5, which RFC 6455 does not have'
+    ],
+};

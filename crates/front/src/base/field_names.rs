@@ -1,6 +1,8 @@
 //! Spelling of field names in responses over HTTP/1. Names are equal whatever their capitals (RFC 9110 5.1), but
 //! scripts and old clients search for the usual ones.
 
+use http::{Response, Version};
+
 /// Names whose usual spelling is not one capital after each hyphen, by their lower case.
 const SPECIAL: [(&str, &str); 12] = [
     ("content-md5", "Content-MD5"),
@@ -26,8 +28,18 @@ pub const MAX_NAMES: usize = 64;
 pub enum WrittenNames {
     /// Each name, and a line feed after each.
     Lines(Vec<u8>),
-    /// hyper has the spelling of all names of the backend's response.
-    OfBackend,
+    /// Fields of the backend's response, in lower case, and a line feed after each. hyper has their spelling.
+    OfBackend(Vec<u8>),
+}
+
+impl WrittenNames {
+    /// The names of a backend's response, which has all its fields still.
+    pub fn of_backend<B>(response: &Response<B>) -> WrittenNames {
+        // Names of HTTP/2 have no capitals.
+        let headers = Some(response.headers()).filter(|_| response.version() < Version::HTTP_2);
+        let names = headers.into_iter().flatten().flat_map(|(name, _)| [name.as_str().as_bytes(), b"\n"]);
+        WrittenNames::OfBackend(names.flatten().copied().collect())
+    }
 }
 
 /// Names that rules of `Header` have given to a response, where hyper would write them otherwise: each with a line feed
@@ -44,23 +56,26 @@ pub fn is_title_case(written: &[u8]) -> bool {
     })
 }
 
-/// The spelling of a name in lower case, if it differs from one capital after each hyphen.
-pub fn special(name: &str) -> Option<&'static str> {
+/// The usual spelling of a name, if it differs from one capital after each hyphen.
+pub fn special(name: &[u8]) -> Option<&'static str> {
     // Most names of responses have other lengths, and need no search.
     if !matches!(name.len(), 2..=4 | 11 | 15 | 16 | 20 | 22 | 24) {
         return None;
     }
-    SPECIAL.iter().find(|(lower, _)| *lower == name).map(|(_, usual)| *usual)
+    SPECIAL.iter().find(|(lower, _)| lower.as_bytes().eq_ignore_ascii_case(name)).map(|(_, usual)| *usual)
 }
 
 /// Whether a program's spelling is the usual one.
 pub fn is_usual(written: &[u8]) -> bool {
-    is_title_case(written) || SPECIAL.iter().any(|(_, usual)| usual.as_bytes() == written)
+    // Most responses have no other names, and a comparison takes a tenth of the instructions.
+    matches!(written, b"Content-Type" | b"Content-Length" | b"Set-Cookie" | b"Location" | b"Cache-Control" | b"Vary")
+        || is_title_case(written)
+        || SPECIAL.iter().any(|(_, usual)| usual.as_bytes() == written)
 }
 
 /// The usual spelling of a name in lower case.
 pub fn usual(name: &str) -> String {
-    if let Some(special) = special(name) {
+    if let Some(special) = special(name.as_bytes()) {
         return special.to_owned();
     }
     let mut before = '-';
@@ -80,7 +95,7 @@ mod tests {
     fn each_special_name_is_found() {
         for (lower, usual) in SPECIAL {
             assert_eq!(usual.to_ascii_lowercase(), lower);
-            assert_eq!(special(lower), Some(usual));
+            assert_eq!(special(lower.as_bytes()), Some(usual));
         }
     }
 

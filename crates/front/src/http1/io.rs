@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
+use smallvec::SmallVec;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::paced::Unwritten;
@@ -15,9 +16,12 @@ use crate::client::transport::Transport;
 /// Responses up to this size, in bytes, are copied into one buffer, which costs less than a `writev`.
 const SMALL: usize = 4096;
 
+/// Number of pieces that are written at one time without an allocation.
+const PARTS: usize = 8;
+
 thread_local! {
-    /// Buffer for small responses.
-    static SMALL_WRITE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// Buffer for small responses, and for heads.
+    static WRITE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 pub struct Http1Stream {
@@ -87,6 +91,24 @@ impl Http1Stream {
     }
 }
 
+/// Writes `first` and the parts behind it.
+fn write(line: &mut Transport, cx: &mut Context<'_>, first: &[u8], others: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    if others.is_empty() {
+        return Pin::new(line).poll_write(cx, first);
+    }
+    let first = [IoSlice::new(first)];
+    let parts: SmallVec<[IoSlice<'_>; PARTS]> = first.iter().chain(others).copied().collect();
+    Pin::new(line).poll_write_vectored(cx, &parts)
+}
+
+/// The number of bytes that the socket has taken.
+fn count(written: &Poll<io::Result<usize>>) -> usize {
+    match written {
+        Poll::Ready(Ok(count)) => *count,
+        Poll::Ready(Err(_)) | Poll::Pending => 0,
+    }
+}
+
 impl AsyncRead for Http1Stream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.line().poll_read(cx, into)
@@ -109,15 +131,24 @@ impl AsyncWrite for Http1Stream {
     ) -> Poll<io::Result<usize>> {
         ready!(self.poll_interim(cx))?;
         self.amid = true;
-        let written = if parts.iter().map(|part| part.len()).sum::<usize>() > SMALL {
-            ready!(self.line().poll_write_vectored(cx, parts))?
-        } else {
-            ready!(SMALL_WRITE.with_borrow_mut(|whole| {
-                whole.clear();
-                parts.iter().for_each(|part| whole.extend_from_slice(part));
-                self.line().poll_write(cx, whole)
-            }))?
-        };
+        let Http1Stream { line, unwritten, .. } = &mut *self;
+        let are_due = unwritten.heads.are_due();
+        let is_small = parts.iter().map(|part| part.len()).sum::<usize>() <= SMALL;
+        let written = ready!(match is_small || are_due {
+            true => WRITE.with_borrow_mut(|copy| {
+                // hyper shows its heads in the first part.
+                let (first, others) = parts.split_at(if is_small { parts.len() } else { 1 });
+                copy.clear();
+                first.iter().for_each(|part| copy.extend_from_slice(part));
+                let heads = if are_due { unwritten.heads.spell(copy) } else { 0 };
+                let written = write(line, cx, copy, others);
+                if are_due {
+                    unwritten.heads.written(count(&written), copy.get(..heads).unwrap_or_default());
+                }
+                written
+            }),
+            false => Pin::new(line).poll_write_vectored(cx, parts),
+        })?;
         self.unwritten.written(written);
         Poll::Ready(Ok(written))
     }

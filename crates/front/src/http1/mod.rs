@@ -1,9 +1,8 @@
 //! An HTTP/1 connection: hyper's state machine, and one timer that enforces the client's timeouts.
 
-pub mod backend_names;
+mod heads;
 mod io;
 pub mod lingering_close;
-mod memory_io;
 mod paced;
 mod spelling;
 pub mod strict;
@@ -37,6 +36,7 @@ use super::request::services::Connection;
 use config::{Config, RequestLimits};
 use io::Http1Stream;
 use paced::Paced;
+use spelling::HeadNames;
 use strict::Violation;
 use strict_io::StrictIo;
 
@@ -98,7 +98,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
         let unwritten = unwritten.clone();
         async move {
             let mut response = request::answer(&connection, request, None).await;
-            spelling::spell(&mut response);
+            unwritten.heads.begin(HeadNames::of(&mut response));
             Ok::<_, Infallible>(response.map(|body| Paced::new(body, unwritten)))
         }
     });
@@ -191,7 +191,6 @@ fn builder(config: &Config) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.keep_alive(config.hosts.iter().any(|host| host.keep_alive.is_on()));
     http.header_read_timeout(None);
-    http.title_case_headers(true);
     http.max_buf_size(buffer_size(&config.limits));
     if config.limits.fields != HYPER_MAX_HEADERS {
         http.max_headers(config.limits.fields);

@@ -10,6 +10,8 @@ use std::task::{Context, Poll, Waker, ready};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+use super::heads::Heads;
+
 /// hyper gets a further piece of a body while it holds fewer unwritten bytes than this.
 const MAX_UNWRITTEN_BYTES: usize = 128 * 1024;
 
@@ -19,6 +21,7 @@ pub struct Unwritten {
     bytes: Cell<usize>,
     /// Task of the connection, if a body waits until hyper has written.
     waiting: Cell<Option<Waker>>,
+    pub heads: Heads,
 }
 
 impl Unwritten {
@@ -29,6 +32,7 @@ impl Unwritten {
 
     pub fn all_written(&self) {
         self.bytes.set(0);
+        self.heads.all_written();
         self.waiting.take().into_iter().for_each(Waker::wake);
     }
 
@@ -51,6 +55,12 @@ impl<B> Paced<B> {
     /// `body`, on the connection of `unwritten`.
     pub fn new(body: B, unwritten: Rc<Unwritten>) -> Paced<B> {
         Paced { body, unwritten }
+    }
+}
+
+impl<B> Drop for Paced<B> {
+    fn drop(&mut self) {
+        self.unwritten.heads.end_body();
     }
 }
 

@@ -1,138 +1,176 @@
-//! The spelling of field names that hyper writes: usual capitals, and names that a program spelled otherwise as the
-//! program wrote them.
+//! The spelling of field names in the heads that hyper writes: usual capitals, and names that a program or the
+//! configuration spells otherwise as they are written there.
 //!
-//! hyper writes one capital after each hyphen. It writes other spellings only of a response that its own client has
-//! read from a connection (`preserve_header_case`). Therefore its client reads a response with these names here, and
-//! the result is cached by the names.
+//! hyper writes names in lower case, or as a backend wrote them. Another spelling differs in the case of letters alone.
+//! Therefore letters are changed in the copy of a head that goes to the socket: hyper's `title_case_headers` takes
+//! several times the instructions, and knows no other spelling.
 
-use std::cell::RefCell;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use http::Response;
 
-use bytes::Bytes;
-use http::{Extensions, HeaderMap, Request, Response};
-use http_body_util::Empty;
-use hyper::client::conn::http1::Builder;
-use hyper_util::rt::TokioIo;
+use crate::base::field_names::{ConfiguredNames, WrittenNames, is_title_case, special};
 
-use super::backend_names;
-use super::memory_io::{MemoryIo, POLLS};
-use crate::base::field_names::{ConfiguredNames, MAX_NAMES, WrittenNames, is_title_case, special};
-use base::cache::BoundedCache;
-
-/// Number of sets of names whose spelling a thread caches.
-const SETS: usize = 256;
-/// Longest set of names whose spelling is sent, in bytes: a thread caches [`SETS`] of them.
+/// Longest set of names with a spelling of their own, in bytes.
 const MAX_BYTES: usize = 4096;
-/// Fields that hyper writes by itself. A second one, empty, would make the scripted head invalid.
-const OF_HYPER: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
+/// Fields that hyper writes by itself, and whose names no program spells.
+const OF_HYPER: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"connection"];
 
-/// The only name of its kind that most responses have: files.
-const ETAG: &[u8] = b"ETag\n";
-
-thread_local! {
-    static SPELLED: RefCell<BoundedCache<Vec<u8>, Extensions, SETS>> = RefCell::default();
-    static SPELLED_ETAG: Extensions = read(ETAG).unwrap_or_default();
+/// Names of a response that are not spelled as usual, each with a line feed after it.
+#[derive(Debug, Default)]
+pub struct HeadNames {
+    /// Spellings of a program and of the configuration.
+    own: Vec<u8>,
+    /// The fields of a backend's response: hyper writes the names of so many fields as the backend did.
+    of_backend: Option<Vec<u8>>,
 }
 
-/// Adds the spelling of a response's field names for hyper.
-pub fn spell<B>(response: &mut Response<B>) {
-    let configured = response.extensions_mut().remove::<ConfiguredNames>();
-    let names = match (response.extensions_mut().remove::<WrittenNames>(), configured) {
-        (Some(WrittenNames::OfBackend), None) => return,
-        (Some(WrittenNames::OfBackend), Some(ConfiguredNames(configured))) => {
-            spelled_as(&configured, &backend_names::names(response))
+impl HeadNames {
+    /// Takes the names out of the extensions of a response.
+    pub fn of<B>(response: &mut Response<B>) -> HeadNames {
+        let extensions = response.extensions_mut();
+        if extensions.is_empty() {
+            return HeadNames::default();
         }
-        (written, configured) => {
-            let mut names = match written {
-                Some(WrittenNames::Lines(names)) => names,
-                _ => Vec::new(),
-            };
-            let configured = configured.map_or_else(Vec::new, |ConfiguredNames(configured)| configured);
-            let is_new = |name: &&[u8]| !lines(&names).any(|known| known.eq_ignore_ascii_case(name));
-            let added: Vec<u8> = lines(&configured).filter(is_new).flat_map(|name| [name, b"\n"].concat()).collect();
-            names.extend(added);
-            add_special(response.headers(), &mut names);
-            names
-        }
-    };
-    if names.is_empty() || names.len() > MAX_BYTES {
-        return;
+        let configured = extensions.remove().map_or_else(Vec::new, |ConfiguredNames(names)| names);
+        let (own, of_backend) = match extensions.remove() {
+            Some(WrittenNames::OfBackend(fields)) => (configured, Some(fields)),
+            Some(WrittenNames::Lines(written)) => (joined(written, &configured), None),
+            None => (configured, None),
+        };
+        HeadNames { own: if own.len() > MAX_BYTES { Vec::new() } else { own }, of_backend }
     }
-    let spelled = match names == ETAG {
-        true => SPELLED_ETAG.with(Clone::clone),
-        false => SPELLED.with_borrow_mut(|cache| cached(cache, names)),
-    };
-    response.extensions_mut().extend(spelled);
+
+    /// Spells the names of the head at the beginning of `bytes`. Returns the length of the head.
+    pub fn spell(&mut self, bytes: &mut [u8]) -> usize {
+        let is_usual = self.own.is_empty() && self.of_backend.is_none();
+        let mut length = 0;
+        while let Some(line) = bytes.get_mut(length..).filter(|line| !line.is_empty()) {
+            let (is_first, is_last) = (length == 0, line.starts_with(b"\r"));
+            length += memchr::memchr(b'\n', line).map_or(line.len(), |end| end + 1);
+            match (is_first, is_last) {
+                (true, _) => {}
+                (false, true) => break,
+                (false, false) if is_usual => spell_usual(line),
+                (false, false) => self.spell_name(line),
+            }
+        }
+        length
+    }
+
+    fn spell_name(&mut self, line: &mut [u8]) {
+        let Some(name) = line.split_mut(|byte| *byte == b':').next() else { return };
+        let is_of_hyper = OF_HYPER.iter().any(|own| name.eq_ignore_ascii_case(own));
+        match &mut self.of_backend {
+            None if is_of_hyper => _ = capitalize(name),
+            None => match take(&mut self.own, name) {
+                Some(own) => name.copy_from_slice(&own),
+                None => spell_usual(line),
+            },
+            Some(fields) => {
+                let is_as_written = take(fields, name).is_some() && (self.own.is_empty() || !is_of_hyper);
+                if !is_as_written {
+                    capitalize(name);
+                }
+                // A name that is spelled as usual may also be that of a rule.
+                let is_meant = |own: &&[u8]| !is_of_hyper && is_title_case(name) && own.eq_ignore_ascii_case(name);
+                if let Some(own) = lines(&self.own).find(is_meant) {
+                    name.copy_from_slice(own);
+                }
+            }
+        }
+    }
 }
 
-/// A backend's names, where it has not written them itself as the configuration does: a name that hyper would have
-/// spelled in the same way may be the server's.
-fn spelled_as(configured: &[u8], names: &[u8]) -> Vec<u8> {
-    let spelled = |name: &[u8]| {
-        let found = lines(configured).find(|written| is_title_case(name) && written.eq_ignore_ascii_case(name));
-        [found.unwrap_or(name), b"\n"].concat()
-    };
-    lines(names).flat_map(spelled).collect()
+/// The names of the program, and those of the configuration that the program has not written otherwise.
+fn joined(mut written: Vec<u8>, configured: &[u8]) -> Vec<u8> {
+    let is_new = |name: &&[u8]| !lines(&written).any(|known| known.eq_ignore_ascii_case(name));
+    let added: Vec<u8> = lines(configured).filter(is_new).flat_map(|name| [name, b"\n"].concat()).collect();
+    written.extend(added);
+    written
 }
 
 fn lines(names: &[u8]) -> impl Iterator<Item = &[u8]> {
     names.split(|byte| *byte == b'\n').filter(|name| !name.is_empty())
 }
 
-fn cached(cache: &mut BoundedCache<Vec<u8>, Extensions, SETS>, names: Vec<u8>) -> Extensions {
-    if let Some(known) = cache.get(&names) {
-        return known.clone();
-    }
-    let spelled = read(&names).unwrap_or_default();
-    cache.put(names, spelled.clone());
-    spelled
+/// Takes a name out of `names`: each is the spelling of one field.
+fn take(names: &mut Vec<u8>, name: &[u8]) -> Option<Vec<u8>> {
+    let mut at = 0;
+    let mut is_meant = |line: &&[u8]| {
+        let is_meant = line.strip_suffix(b"\n").is_some_and(|own| own.eq_ignore_ascii_case(name));
+        at += if is_meant { 0 } else { line.len() };
+        is_meant
+    };
+    let length = names.split_inclusive(|byte| *byte == b'\n').find(&mut is_meant)?.len();
+    let mut own: Vec<u8> = names.drain(at..at + length).collect();
+    own.truncate(name.len());
+    Some(own)
 }
 
-/// Adds the names with a usual spelling of their own, unless the program has written them otherwise.
-fn add_special(headers: &HeaderMap, names: &mut Vec<u8>) {
-    for name in headers.keys() {
-        let Some(usual) = special(name.as_str()) else { continue };
-        let is_same = |known: &[u8]| known.eq_ignore_ascii_case(usual.as_bytes());
-        if lines(names).any(is_same) {
-            continue;
-        }
-        for _ in headers.get_all(name).iter().take(MAX_NAMES) {
-            names.extend_from_slice(usual.as_bytes());
-            names.push(b'\n');
-        }
+/// Gives the line of a field the usual spelling of its name.
+fn spell_usual(line: &mut [u8]) {
+    let length = capitalize(line);
+    if let Some(name) = line.get_mut(..length)
+        && let Some(usual) = special(name)
+    {
+        name.copy_from_slice(usual.as_bytes());
     }
 }
 
-/// The extension with which hyper's server writes these names, each followed by a line feed.
-fn read(names: &[u8]) -> Option<Extensions> {
-    let mut head = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".to_vec();
-    let is_of_hyper = |name: &[u8]| OF_HYPER.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()));
-    for name in lines(names).filter(|name| !is_of_hyper(name)).take(MAX_NAMES) {
-        head.extend_from_slice(name);
-        head.extend_from_slice(b":\r\n");
-    }
-    head.extend_from_slice(b"\r\n");
-    let mut context = Context::from_waker(Waker::noop());
-    let mut builder = Builder::new();
-    builder.preserve_header_case(true);
-    let connected = pin!(builder.handshake::<_, Empty<Bytes>>(TokioIo::new(MemoryIo::with_response(head))));
-    let Poll::Ready(Ok((mut sender, mut connection))) = connected.poll(&mut context) else { return None };
-    let mut response = pin!(sender.send_request(Request::new(Empty::new())));
-    for _ in 0..POLLS {
-        let _ = Pin::new(&mut connection).poll(&mut context);
-        if let Poll::Ready(response) = response.as_mut().poll(&mut context) {
-            return Some(std::mem::take(response.ok()?.extensions_mut()));
+/// Writes one capital after each hyphen of the name at the beginning of `line`. Returns the length of the name.
+fn capitalize(line: &mut [u8]) -> usize {
+    let mut before = b'-';
+    for (length, byte) in line.iter_mut().enumerate() {
+        if *byte == b':' {
+            return length;
         }
+        if before == b'-' {
+            byte.make_ascii_uppercase();
+        }
+        before = *byte;
     }
-    None
+    line.len()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(mut names: HeadNames, head: &str, expected: &str) {
+        let mut bytes = [head, "\r\nx-body: a\r\n"].concat().into_bytes();
+        let length = names.spell(&mut bytes);
+        assert_eq!(
+            (length, String::from_utf8_lossy(&bytes)),
+            (head.len() + 2, format!("{expected}\r\nx-body: a\r\n").into())
+        );
+    }
+
+    fn own(names: &str) -> HeadNames {
+        HeadNames { own: names.into(), of_backend: None }
+    }
+
     #[test]
-    fn hyper_reads_as_many_names_as_one_response_may_have() {
-        let names: String = (0..super::MAX_NAMES).map(|number| format!("x-NAME-{number}\n")).collect();
-        assert_eq!(super::read(names.as_bytes()).map(|spelled| spelled.is_empty()), Some(false));
+    fn names_of_a_head_have_the_usual_capitals() {
+        let head = "HTTP/1.1 200 OK\r\nx-1a--b: a-b\r\netag: 1\r\nwww-authenticate: a: b\r\nX_y: \r\n";
+        let spelled = "HTTP/1.1 200 OK\r\nX-1a--B: a-b\r\nETag: 1\r\nWWW-Authenticate: a: b\r\nX_y: \r\n";
+        check(HeadNames::default(), head, spelled);
+        check(HeadNames::default(), "HTTP/1.1 204 No Content\r\n", "HTTP/1.1 204 No Content\r\n");
+    }
+
+    #[test]
+    fn each_own_spelling_is_that_of_one_field() {
+        let head = "HTTP/1.1 200 OK\r\nx-foo: 1\r\ncontent-length: 2\r\nx-foo: 3\r\nx-foo: 4\r\netag: 5\r\n";
+        let spelled = "HTTP/1.1 200 OK\r\nX-fOO: 1\r\nContent-Length: 2\r\nx-foo: 3\r\nX-Foo: 4\r\netag: 5\r\n";
+        check(own("content-length\nX-fOO\nx-foo\netag\n"), head, spelled);
+    }
+
+    #[test]
+    fn a_backends_fields_stay_as_they_are_unless_a_rule_may_have_set_them() {
+        let of_backend = || Some(b"x-a\ncontent-length\netag\n".to_vec());
+        let head = "HTTP/1.1 200 OK\r\nx-a: 1\r\nx-a: 2\r\ncontent-length: 3\r\nEtag: 4\r\nserver: 5\r\n";
+        let spelled = "HTTP/1.1 200 OK\r\nx-a: 1\r\nX-A: 2\r\ncontent-length: 3\r\nEtag: 4\r\nServer: 5\r\n";
+        check(HeadNames { own: Vec::new(), of_backend: of_backend() }, head, spelled);
+        let spelled = "HTTP/1.1 200 OK\r\nx-a: 1\r\nX-A: 2\r\nContent-Length: 3\r\nETAG: 4\r\nServer: 5\r\n";
+        check(HeadNames { own: b"ETAG\n".to_vec(), of_backend: of_backend() }, head, spelled);
     }
 }

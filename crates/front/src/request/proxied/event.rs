@@ -254,6 +254,7 @@ impl Streamed<'_> {
         if is_events(response.headers()) {
             turn.be(StreamKind::Events);
         }
+        let names = WrittenNames::of_backend(&response);
         let mut response = response.map(|body| match head.method == Method::HEAD || body.is_over() {
             true => {
                 context.end_at_backend();
@@ -265,7 +266,7 @@ impl Streamed<'_> {
             }
         });
         *response.version_mut() = Version::HTTP_11;
-        response.extensions_mut().insert(WrittenNames::OfBackend);
+        response.extensions_mut().insert(names);
         clean(response.headers_mut(), head);
         response
     }

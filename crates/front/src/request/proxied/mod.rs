@@ -305,7 +305,7 @@ fn pass_on(
     response: Response<proxy::BackendBody>,
     running: Option<RunningAtMember>,
 ) -> Response<BodySource> {
-    let version = response.version();
+    let (version, names) = (response.version(), WrittenNames::of_backend(&response));
     let mut response = response.map(|body| match head.method == Method::HEAD || body.is_over() {
         true => {
             context.end_at_backend();
@@ -322,7 +322,7 @@ fn pass_on(
     if response.headers().contains_key(SERVER) {
         response.extensions_mut().insert(OfBackend);
     }
-    response.extensions_mut().insert(WrittenNames::OfBackend);
+    response.extensions_mut().insert(names);
     let headers = response.headers_mut();
     clean(headers, head);
     reversed::rewrite(context, head, route, headers);

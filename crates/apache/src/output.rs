@@ -2,6 +2,7 @@
 
 use std::io;
 
+use bytes::Bytes;
 use wire::reply::{Head, OnwardRequest, Outgoing, Reply, RequestEnd};
 use wire::transport::Presence;
 
@@ -221,7 +222,7 @@ impl Output {
     pub fn leaves_in_pieces(&mut self) {
         if let ResponseStage::Ready(head) = &mut self.stage {
             // The last headers are those that `Head::always` counts.
-            head.headers.insert(0, (b"Transfer-Encoding".to_vec(), b"chunked".to_vec()));
+            head.headers.insert(0, (Bytes::from_static(b"Transfer-Encoding"), Bytes::from_static(b"chunked")));
         }
     }
 

@@ -1,5 +1,6 @@
 //! A response's head: how handlers and scripts set it, until it becomes final.
 
+use bytes::Bytes;
 use wire::reply::Head;
 
 use super::script_headers::{self, Scan, ScriptHeader};
@@ -80,11 +81,11 @@ impl RequestRec {
         let tells_type = || tables.iter().any(|id| self.tables.of(*id).iter().any(|(name, _)| is_type(name)));
         let body_type = own_type.unwrap_or_else(|| if tells_type() { b"" } else { default_type });
         if !is_bodyless(self.status) && !body_type.is_empty() {
-            headers.push((b"Content-Type".to_vec(), body_type.to_vec()));
+            headers.push((Bytes::from_static(b"Content-Type"), Bytes::copy_from_slice(body_type)));
         }
         let own_encoding = self.known_text(Text::ContentEncoding);
         if let Some(encoding) = own_encoding {
-            headers.push((b"Content-Encoding".to_vec(), encoding.to_vec()));
+            headers.push((Bytes::from_static(b"Content-Encoding"), Bytes::copy_from_slice(encoding)));
         }
         let is_replaced =
             |name: &[u8]| own_type.is_some() && is_type(name) || own_encoding.is_some() && is_encoding(name);
@@ -93,7 +94,7 @@ impl RequestRec {
         for id in tables {
             let sent = self.tables.of(id).iter().filter(|(name, value)| is_sent(name, value));
             let first = headers.len();
-            headers.extend(sent.map(|(name, value)| (name.to_vec(), value.to_vec())));
+            headers.extend(sent.map(|(name, value)| (Bytes::copy_from_slice(name), Bytes::copy_from_slice(value))));
             always = count(headers.get(first..).unwrap_or_default());
         }
         Head { status: self.status, reason: self.reason(self.status), headers, always, is_shared: false }
@@ -153,7 +154,7 @@ impl RequestRec {
             (None, ResponseStage::Ready(head)) => head,
             _ => return,
         };
-        head.headers.push((name.to_vec(), value.to_vec()));
+        head.headers.push((Bytes::copy_from_slice(name), Bytes::copy_from_slice(value)));
     }
 
     /// `$r->send_cgi_header`: header lines, perhaps with the beginning of the body.
@@ -271,7 +272,7 @@ impl RequestRec {
 }
 
 /// The number of headers, for [`Head::always`].
-pub(super) fn count(headers: &[(Vec<u8>, Vec<u8>)]) -> u16 {
+pub(super) fn count(headers: &[(Bytes, Bytes)]) -> u16 {
     u16::try_from(headers.len()).unwrap_or(u16::MAX)
 }
 

@@ -6,6 +6,7 @@ mod printed;
 mod script_headers;
 mod size_limits;
 
+use bytes::Bytes;
 use wire::reply::{Head, LogKind, Reply, RequestEnd};
 
 use self::head::{count, is_final, is_header};
@@ -93,9 +94,10 @@ impl RequestRec {
         if !fits(&errors) {
             errors.clear();
         }
-        let mut headers: Vec<_> = location.iter().map(|to| (b"Location".to_vec(), to.clone())).collect();
+        let line = |name: &'static [u8], value: Bytes| (Bytes::from_static(name), value);
+        let mut headers: Vec<_> = location.iter().map(|to| line(b"Location", to.clone().into())).collect();
         if !is_bodyless(status) {
-            headers.push((b"Content-Type".to_vec(), b"text/html; charset=utf-8".to_vec()));
+            headers.push(line(b"Content-Type", Bytes::from_static(b"text/html; charset=utf-8")));
             self.output.body = text_of(status, location.as_deref(), text);
         }
         let always = count(&errors);
@@ -126,9 +128,9 @@ impl RequestRec {
     }
 
     /// The headers that stay whatever the response becomes: `$r->err_headers_out`.
-    fn headers_of_errors(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+    fn headers_of_errors(&self) -> Vec<(Bytes, Bytes)> {
         let valid = self.tables.of(Id::ErrHeadersOut).iter().filter(|(name, value)| is_header(name, value));
-        valid.map(|(name, value)| (name.to_vec(), value.to_vec())).collect()
+        valid.map(|(name, value)| (Bytes::copy_from_slice(name), Bytes::copy_from_slice(value))).collect()
     }
 
     /// The log line for an invalid header of an error response, unless the status is a server error anyway.

@@ -1,6 +1,7 @@
 //! Limits that make a response fit the messages to the front: after a longer one the front would have this
 //! worker killed.
 
+use bytes::Bytes;
 use wire::reply::{HEADER, LogKind, MAX_PACKET, MAX_PAYLOAD};
 
 /// Maximum size of all headers of a head, in bytes.
@@ -25,7 +26,7 @@ pub(crate) fn length(name: &[u8], value: &[u8]) -> usize {
 }
 
 /// Whether all headers together are below the limit.
-pub(crate) fn fits(headers: &[(Vec<u8>, Vec<u8>)]) -> bool {
+pub(crate) fn fits(headers: &[(Bytes, Bytes)]) -> bool {
     headers.iter().map(|(name, value)| length(name, value)).sum::<usize>() <= MAX_HEADERS
 }
 

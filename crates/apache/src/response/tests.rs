@@ -37,7 +37,7 @@ fn respond(place: PlaceConfig, handler: impl FnOnce(&mut RequestRec)) -> String 
 
 fn shown(reply: &Reply<'_>) -> String {
     let head = |head: &Head| {
-        let line = |(n, v): &(Vec<u8>, Vec<u8>)| format!(" {}={}", n.escape_ascii(), v.escape_ascii());
+        let line = |(n, v): &(Bytes, Bytes)| format!(" {}={}", n.escape_ascii(), v.escape_ascii());
         format!("{}{}:", head.status, head.headers.iter().map(line).collect::<String>())
     };
     match reply {

@@ -88,7 +88,8 @@ fn say_raw(port: &mut WorkerPort, packet: &[u8]) {
 
 /// A response head.
 pub fn head(status: u16, headers: &[(&str, &str)]) -> Reply<'static> {
-    let headers = headers.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
+    let headers =
+        headers.iter().map(|(name, value)| (name.as_bytes().to_vec().into(), value.as_bytes().to_vec().into()));
     Reply::Head(Head { status, headers: headers.collect(), ..Head::default() })
 }
 

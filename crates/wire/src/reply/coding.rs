@@ -1,5 +1,7 @@
 //! Messages as bytes: writing them to a packet, and reading a packet.
 
+use bytes::Bytes;
+
 use super::{HEADER, Head, LeaveReason, LogKind, MAX_PAYLOAD, OnwardRequest, Reply, RequestEnd};
 use crate::broadcast::MAX_ENCODED;
 use crate::{Cursor, Malformed, put_string};
@@ -46,9 +48,14 @@ impl Head {
             return Err(Malformed("status outside 100 to 599"));
         }
         let reason = from.string()?.to_vec();
-        let mut headers = Vec::new();
-        for _ in 0..from.u16()? {
-            headers.push((from.string()?.to_vec(), from.string()?.to_vec()));
+        let count = from.u16()?;
+        // The length of a name and of a value: a wrong count reserves no more than the packet has.
+        let most = from.0.len() / (2 * size_of::<u32>());
+        let mut headers = Vec::with_capacity(usize::from(count).min(most));
+        let rest = Bytes::copy_from_slice(from.0);
+        let mut from = Cursor(&rest);
+        for _ in 0..count {
+            headers.push((rest.slice_ref(from.string()?), rest.slice_ref(from.string()?)));
         }
         Ok(Head { status, reason, headers, always: from.u16()?, is_shared: from.u8()? != 0 })
     }

@@ -18,6 +18,7 @@ mod tests;
 pub use coding::PacketMessages;
 pub use onward::{MAX_ONWARD, OnwardRequest};
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use strum::FromRepr;
 
@@ -99,8 +100,9 @@ pub struct Head {
     pub status: u16,
     /// The reason phrase, if it is not the standard one; not yet checked.
     pub reason: Vec<u8>,
-    /// Names and values as the application gave them; not yet checked against HTTP's rules.
-    pub headers: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Names and values as the application gave them; not yet checked against HTTP's rules. Those of a packet share one
+    /// allocation.
+    pub headers: Vec<(Bytes, Bytes)>,
     /// Number of the headers, the last ones, that error responses have too: those of `$r->err_headers_out`.
     pub always: u16,
     /// Whether rules of `Header` and of `Header always` both reach each header: of a PSGI application.

@@ -3,7 +3,7 @@ use crate::broadcast::MAX_ENCODED;
 
 #[test]
 fn messages_read_back_in_order() {
-    let headers = vec![(b"a".to_vec(), b"b".to_vec())];
+    let headers = vec![(Bytes::from_static(b"a"), Bytes::from_static(b"b"))];
     let head = Head { status: 200, reason: b"Fine".to_vec(), headers, always: 1, is_shared: true };
     let end = RequestEnd {
         cpu_us: 5,
@@ -41,8 +41,12 @@ fn messages_read_back_in_order() {
 #[test]
 fn every_truncated_or_spoiled_packet_is_an_error_or_safe() {
     let mut packet = Vec::new();
-    Reply::Head(Head { status: 200, headers: vec![(b"name".to_vec(), b"value".to_vec())], ..Head::default() })
-        .put(1, &mut packet);
+    Reply::Head(Head {
+        status: 200,
+        headers: vec![(Bytes::from_static(b"name"), Bytes::from_static(b"value"))],
+        ..Head::default()
+    })
+    .put(1, &mut packet);
     let first = packet.len();
     Reply::Onward(OnwardRequest { variables: vec![(b"A".to_vec(), None)], ..OnwardRequest::default() })
         .put(1, &mut packet);

@@ -1,5 +1,6 @@
 //! Converts a worker's head to a response. A head that HTTP does not allow is the program's error, and becomes a 500.
 
+use bytes::Bytes;
 use http::header::{
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
     LAST_MODIFIED, LOCATION,
@@ -142,8 +143,7 @@ fn header_name(name: &[u8]) -> Result<HeaderName, BadHead> {
     HeaderName::from_bytes(name).map_err(|_| BadHead(format!("header name \"{}\" cannot be sent", name.escape_ascii())))
 }
 
-fn header_value(value: Vec<u8>) -> Result<HeaderValue, BadHead> {
-    let value = bytes::Bytes::from(value);
+fn header_value(value: Bytes) -> Result<HeaderValue, BadHead> {
     HeaderValue::from_maybe_shared(value.clone())
         .map_err(|_| BadHead(format!("header value \"{}\" cannot be sent", value.escape_ascii())))
 }
@@ -157,9 +157,17 @@ fn content_length(value: &[u8]) -> Result<u64, BadHead> {
 
 /// Whether the front sets this header: headers of the connection and the server's name.
 fn is_ours(name: &HeaderName) -> bool {
-    use http::header::{CONNECTION, SERVER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
-    const OURS: [HeaderName; 6] = [CONNECTION, SERVER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
-    OURS.contains(name) || matches!(name.as_str(), "keep-alive" | "proxy-connection")
+    matches!(
+        name.as_str(),
+        "connection"
+            | "keep-alive"
+            | "proxy-connection"
+            | "server"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+    )
 }
 
 /// An interim response (103) for an HTTP/2 client; `None` if it cannot be sent.
@@ -181,7 +189,7 @@ pub fn interim(head: &Head) -> Option<Vec<u8>> {
     let line = format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("Interim"));
     let mut text = line.into_bytes();
     for (name, value) in &head.headers {
-        for part in [name, &b": "[..], value, b"\r\n"] {
+        for part in [&name[..], b": ", value, b"\r\n"] {
             text.extend_from_slice(part);
         }
     }
@@ -194,7 +202,8 @@ mod tests {
     use super::*;
 
     fn head(status: u16, headers: &[(&str, &str)]) -> Head {
-        let headers = headers.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
+        let headers =
+            headers.iter().map(|(name, value)| (name.as_bytes().to_vec().into(), value.as_bytes().to_vec().into()));
         Head { status, headers: headers.collect(), ..Head::default() }
     }
 

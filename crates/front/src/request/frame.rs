@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, COOKIE, TRANSFER_ENCODING};
 use http::request::Parts;
+use smallvec::SmallVec;
 use tls::clients::Verdict;
 use wire::control::PoolNumber;
 use wire::frame::{self, Field, Flags, SeenCertificate};
@@ -141,10 +142,10 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, content: Conten
         set(Field::User, user.name.as_bytes());
         set(Field::AuthType, visitor.auth_type().as_bytes());
     }
-    let length = body.len().to_string();
+    let is_received = !flags.has(Flags::ONWARD) && head.headers.contains_key(TRANSFER_ENCODING);
+    let length = is_received.then(|| body.len().to_string());
     let traceparent = context.trace.map(|trace| trace.header());
-    let length = Some(&*length).filter(|_| !flags.has(Flags::ONWARD));
-    let headers = headers(head, length, traceparent.as_deref());
+    let headers = headers(head, length.as_deref(), traceparent.as_deref());
     request.headers = &headers;
     let mut frame = context.services.shared.take_frame();
     request.encode(&mut frame);
@@ -178,13 +179,15 @@ fn flags(context: &RequestContext, route: &Route) -> Flags {
     flags
 }
 
-/// The headers for the worker. A chunked body that was received has the `length`; in a trace, the front's own span
+/// Headers of a frame. Those of most requests need no allocation.
+type Headers<'a> = SmallVec<[(&'a [u8], &'a [u8]); 24]>;
+
+/// The headers for the worker. `length` is that of a chunked body that was received; in a trace, the front's own span
 /// replaces traceparent.
-fn headers<'a>(head: &'a Parts, length: Option<&'a str>, traceparent: Option<&'a str>) -> Vec<(&'a [u8], &'a [u8])> {
-    let length = length.filter(|_| head.headers.contains_key(TRANSFER_ENCODING));
+fn headers<'a>(head: &'a Parts, length: Option<&'a str>, traceparent: Option<&'a str>) -> Headers<'a> {
     let chunked = length.is_some();
     let cookies = repeated::cookies(head);
-    let mut headers = Vec::with_capacity(head.headers.len() + 1);
+    let mut headers = Headers::new();
     for (name, value) in &head.headers {
         let is_replaced = chunked && (name == TRANSFER_ENCODING || name == CONTENT_LENGTH)
             || traceparent.is_some() && name == TRACEPARENT

@@ -76,6 +76,8 @@ pub type Fields = Vec<(HeaderName, HeaderValue)>;
 pub struct Memo {
     /// The route of the file itself, if its name is the whole path.
     pub(super) itself: OnceCell<Rc<Route>>,
+    /// Whether a pattern of the sections has named groups.
+    pub has_named_groups: OnceCell<bool>,
     /// Header fields derived from the file name.
     pub described: OnceCell<Fields>,
     /// `Last-Modified` and `ETag`, with the file state that they describe.

@@ -38,21 +38,31 @@ pub fn id_of(frame: &[u8]) -> u64 {
 /// The name of a request in logs and `%L`: when its head was complete, in µs since 1970, and its number, both
 /// in hexadecimal.
 pub fn name_in_logs(received: u64, logged_as: u64) -> String {
-    let mut name = String::with_capacity(2 * MAX_HEX_DIGITS + "-".len());
-    push_hex(&mut name, received);
-    name.push('-');
-    push_hex(&mut name, logged_as);
-    name
+    let mut name = Vec::with_capacity(name_length(received, logged_as));
+    put_name_in_logs(&mut name, received, logged_as);
+    String::from_utf8(name).unwrap_or_default()
 }
 
-/// Number of hexadecimal digits of the largest number.
-const MAX_HEX_DIGITS: usize = (u64::BITS / 4) as usize;
+/// Length of [`name_in_logs`] in bytes.
+pub fn name_length(received: u64, logged_as: u64) -> usize {
+    (hex_digits(received) + hex_digits(logged_as)) as usize + "-".len()
+}
+
+/// Appends [`name_in_logs`].
+pub fn put_name_in_logs(text: &mut Vec<u8>, received: u64, logged_as: u64) {
+    put_hex(text, received);
+    text.push(b'-');
+    put_hex(text, logged_as);
+}
+
+fn hex_digits(number: u64) -> u32 {
+    (u64::BITS - number.leading_zeros()).div_ceil(4).max(1)
+}
 
 /// Appends a number in hexadecimal. Each request has such a name, and `format!` takes three times the instructions.
-fn push_hex(text: &mut String, number: u64) {
-    let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
-    let digit = |place| char::from(b"0123456789abcdef"[(number >> (4 * place) & 0xf) as usize]);
-    text.extend((0..digits).rev().map(digit));
+fn put_hex(text: &mut Vec<u8>, number: u64) {
+    let digit = |place| b"0123456789abcdef"[(number >> (4 * place) & 0xf) as usize];
+    text.extend((0..hex_digits(number)).rev().map(digit));
 }
 
 /// A field of the request that is a byte string.

@@ -1,5 +1,7 @@
 //! Access by TLS: `SSLRequireSSL`, `SSLVerifyClient`, `SSLRequire`, and users by their certificates.
 
+use std::rc::Rc;
+
 use http::StatusCode;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -14,7 +16,7 @@ use config::response::ssl::Ssl;
 use config::tls::client_auth::ClientVerify;
 
 /// Lets the connection's client into the place, or refuses it.
-pub async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+pub async fn check(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
     let place = &route.settings.response.ssl;
     let mut sent = head.headers.get_all(AUTHORIZATION).iter();
     if sent.any(|sent| is_faked(sent.as_bytes(), place.fake_basic_auth == Some(true))) {

@@ -39,7 +39,7 @@ const PROXY_AUTHENTICATION_INFO: HeaderName = HeaderName::from_static("proxy-aut
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 
 /// Lets the request into the location that `route` leads to, or refuses it.
-pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+pub async fn admit(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
     route.refused()?;
     certificate::check(context, head, route).await?;
     let rules = &route.settings.access;
@@ -79,7 +79,7 @@ async fn check_guard(context: &RequestContext, head: &Parts, route: &Route, kind
 }
 
 /// Evaluates the access rules, and looks up the client's name or user when they need it.
-async fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+async fn check(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
     variables::settle_all(context, head, route).await?;
     let without_users = route.settings.needs_perl_for_users().then(|| route.settings.access.without_users());
     let rules = without_users.as_ref().unwrap_or(&route.settings.access);
@@ -285,6 +285,9 @@ async fn unauthorized(context: &RequestContext, head: &Parts, route: &Route, sta
 
 /// Counts the request for each matching `MaxConcurrentReqs`, or refuses it.
 pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    if route.settings.access.throttles.is_empty() {
+        return Ok(());
+    }
     let method = Methods::of(head.method.as_str());
     let mut visitor = context.visitor_mut();
     for throttle in route.settings.access.throttles.iter().filter(|throttle| throttle.methods.has(method)) {

@@ -8,12 +8,12 @@ use std::sync::LazyLock;
 use super::RequestContext;
 use crate::log::entry::since_1970;
 use crate::trace::random;
-use wire::frame::name_in_logs;
+use wire::frame::{name_length, put_name_in_logs};
 
 /// Variable of mod_unique_id, for programs and logs.
 pub const UNIQUE_ID: &str = "UNIQUE_ID";
 /// Length of an identity, as in httpd.
-const LENGTH: usize = 27;
+pub const LENGTH: usize = 27;
 /// Least length of the random beginning. A longer name in logs makes the identity longer.
 const MIN_LENGTH: usize = 8;
 
@@ -27,13 +27,22 @@ static BEGINNING: LazyLock<String> = LazyLock::new(|| {
 impl RequestContext {
     /// The identity of the request, which its subrequests and internal redirects share. Clients cannot choose it.
     pub fn unique_id(&self) -> String {
-        with_beginning(&BEGINNING, &name_in_logs(since_1970(self.received), self.number()))
+        let mut id = Vec::with_capacity(LENGTH);
+        self.put_unique_id(&mut id);
+        String::from_utf8(id).unwrap_or_default()
+    }
+
+    /// Appends the identity of the request.
+    pub fn put_unique_id(&self, text: &mut Vec<u8>) {
+        put_id(text, &BEGINNING, since_1970(self.received), self.number());
     }
 }
 
-fn with_beginning(beginning: &str, name: &str) -> String {
-    let length = LENGTH.saturating_sub(name.len()).max(MIN_LENGTH);
-    [beginning.get(..length).unwrap_or(beginning), name].concat()
+/// Appends an identity that ends with the name in logs of these numbers.
+fn put_id(text: &mut Vec<u8>, beginning: &str, received: u64, number: u64) {
+    let length = LENGTH.saturating_sub(name_length(received, number)).max(MIN_LENGTH);
+    text.extend_from_slice(beginning.get(..length).unwrap_or(beginning).as_bytes());
+    put_name_in_logs(text, received, number);
 }
 
 /// Whether a variable is the identity, or that of a request before an internal redirect.
@@ -44,15 +53,20 @@ pub fn is_unique_id(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wire::frame::name_in_logs;
 
     #[test]
     fn an_identity_has_27_characters_and_ends_with_the_name_in_logs() {
-        let (beginning, name) = (&*BEGINNING, name_in_logs(1_800_000_000_000_000, 0x1a2b));
-        let id = with_beginning(beginning, &name);
-        assert_eq!(id.len(), 27);
-        assert!(id.ends_with(&name) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'), "{id}");
-        let long = name_in_logs(u64::MAX, u64::MAX);
-        assert_eq!(with_beginning(beginning, &long).len(), long.len() + MIN_LENGTH);
+        let id = |received, number| {
+            let mut id = Vec::new();
+            put_id(&mut id, &BEGINNING, received, number);
+            String::from_utf8(id).expect("text")
+        };
+        let (name, id_of_name) = (name_in_logs(1_800_000_000_000_000, 0x1a2b), id(1_800_000_000_000_000, 0x1a2b));
+        assert_eq!(id_of_name.len(), 27);
+        let is_plain = id_of_name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        assert!(id_of_name.ends_with(&name) && is_plain, "{id_of_name}");
+        assert_eq!(id(u64::MAX, u64::MAX).len(), name_in_logs(u64::MAX, u64::MAX).len() + MIN_LENGTH);
         assert!(is_unique_id("REDIRECT_REDIRECT_UNIQUE_ID") && !is_unique_id("UNIQUE"));
     }
 }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cell::Ref;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use http::StatusCode;
@@ -12,16 +11,17 @@ use http::request::Parts;
 
 use super::RequestContext;
 use super::expressions::{ExprOf, SeenResponse};
-use super::unique_id::UNIQUE_ID;
+use super::unique_id::{self, UNIQUE_ID};
 use crate::base::protocol::protocol;
 use crate::base::refusal::Refusal;
 use crate::routing::{Route, bytes};
 use base::path::Text;
+use config::pattern::Pattern;
 use config::response::expr::Expr;
 use config::response::setenv::{EnvCondition, SetEnvIf};
 use config::response::ssl::Ssl;
 use config::response::variables::{Attribute, Variables};
-use config::{Scope, Settings, work};
+use config::{Scope, work};
 
 /// A request's variables.
 #[derive(Clone, Default)]
@@ -95,41 +95,39 @@ impl RequestContext {
 /// The inputs of the variables of a head; unchanged inputs give unchanged variables.
 #[derive(Clone)]
 struct Basis {
-    settings: Rc<Settings>,
-    path: Vec<u8>,
-    filename: PathBuf,
+    route: Rc<Route>,
     name: Option<Rc<str>>,
 }
 
 impl Basis {
-    fn of(context: &RequestContext, route: &Route) -> Basis {
-        let name = context.visitor().name().cloned();
-        Basis {
-            settings: route.settings.clone(),
-            path: route.path.clone(),
-            filename: route.filename.to_path_buf(),
-            name,
-        }
+    fn of(context: &RequestContext, route: &Rc<Route>) -> Basis {
+        Basis { route: route.clone(), name: context.visitor().name().cloned() }
     }
 
     /// Whether the variables for `route` have these inputs.
-    fn is_of(&self, context: &RequestContext, route: &Route) -> bool {
-        Rc::ptr_eq(&self.settings, &route.settings)
-            && self.path == route.path
-            && self.filename.as_os_str() == route.filename.as_os_str()
+    fn is_of(&self, context: &RequestContext, route: &Rc<Route>) -> bool {
+        let is_same = |own: &Route, other: &Route| {
+            Rc::ptr_eq(&own.settings, &other.settings)
+                && own.path == other.path
+                && own.filename.as_os_str() == other.filename.as_os_str()
+        };
+        (Rc::ptr_eq(&self.route, route) || is_same(&self.route, route))
             && self.name.as_ref() == context.visitor().name()
     }
 }
 
 /// Computes the variables of a request for `route`, unless the inputs are unchanged. An error if that exceeds the
 /// limits.
-pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
-    if context.environment.borrow().basis.as_ref().is_some_and(|before| before.is_of(context, route)) {
+pub fn settle(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
+    if is_settled(context, route) {
         return context.within_limits(route);
     }
     context.environment.borrow_mut().basis = Some(Basis::of(context, route));
     context.begin_evaluation();
-    context.apply_rules(|| work_out(context, head, route));
+    match route.settings.response.has_variables() || has_named_groups(context, route) {
+        true => context.apply_rules(|| work_out(context, head, route)),
+        false => work_out(context, head, route),
+    }
     if context.has_question() {
         // Without the answer the variables are incomplete.
         invalidate(context);
@@ -137,8 +135,16 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(
     context.within_limits(route)
 }
 
+/// Whether the variables are those of `route`.
+fn is_settled(context: &RequestContext, route: &Rc<Route>) -> bool {
+    context.environment.borrow().basis.as_ref().is_some_and(|before| before.is_of(context, route))
+}
+
 /// As [`settle`], but waits for the lookups that the expressions of the rules need.
-pub async fn settle_all(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+pub async fn settle_all(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
+    if is_settled(context, route) {
+        return context.within_limits(route);
+    }
     loop {
         context.begin_evaluation();
         settle(context, head, route)?;
@@ -205,19 +211,29 @@ fn add_user(context: &RequestContext, variables: &mut Variables) {
     }
 }
 
+/// The patterns of the sections of `route` with their subjects.
+fn patterns<'a>(context: &'a RequestContext, route: &'a Route) -> impl Iterator<Item = (&'a Pattern, &'a [u8])> {
+    let config = &context.generation.config;
+    let of_section = move |number: &u16| match config.scope_of(&route.files, *number)? {
+        Scope::LocationMatch(pattern) => Some((pattern, &*route.path)),
+        Scope::DirectoryMatch(pattern) => Some((pattern, bytes(&route.filename))),
+        Scope::Files(pattern) => Some((pattern, route.filename.file_name().map_or(&[][..], OsStr::as_bytes))),
+        _ => None,
+    };
+    route.sections.iter().filter_map(of_section).filter(|(pattern, _)| pattern.group_names().next().is_some())
+}
+
+/// Whether a pattern of the sections of `route` has named groups.
+fn has_named_groups(context: &RequestContext, route: &Route) -> bool {
+    *route.memo.has_named_groups.get_or_init(|| patterns(context, route).next().is_some())
+}
+
 /// Sets `MATCH_NAME` for the named groups of `<LocationMatch>`, `<DirectoryMatch>` and `<FilesMatch>`.
 fn name_groups(context: &RequestContext, route: &Route, variables: &mut Variables) {
-    let config = &context.generation.config;
-    for number in &route.sections {
-        let (pattern, subject) = match config.scope_of(&route.files, *number) {
-            Some(Scope::LocationMatch(pattern)) => (pattern, &*route.path),
-            Some(Scope::DirectoryMatch(pattern)) => (pattern, bytes(&route.filename)),
-            Some(Scope::Files(pattern)) => (pattern, route.filename.file_name().map_or(&[][..], OsStr::as_bytes)),
-            _ => continue,
-        };
-        if pattern.group_names().next().is_none() {
-            continue;
-        }
+    if !has_named_groups(context, route) {
+        return;
+    }
+    for (pattern, subject) in patterns(context, route) {
         let subject = Text::new(subject).0;
         if let Some(found) = pattern.find(&subject) {
             for (group, name) in pattern.group_names() {
@@ -341,15 +357,19 @@ pub fn add_encoded(variables: &mut Variables, encoded: &[u8]) {
 /// The request's variables for a worker: `NAME=value`, each followed by a zero byte.
 pub fn encode(context: &RequestContext) -> Vec<u8> {
     let environment = context.environment.borrow();
-    let id = environment.lacks_id.then(|| context.unique_id());
-    let all = || environment.current.iter().chain(id.as_deref().map(|id| (UNIQUE_ID, id)));
-    let length = all().map(|(name, value)| name.len() + value.len() + "=\0".len()).sum();
-    let mut bytes = Vec::with_capacity(length);
-    for (name, value) in all() {
+    let length: usize = environment.current.iter().map(|(name, value)| name.len() + value.len() + "=\0".len()).sum();
+    let mut bytes = Vec::with_capacity(length + UNIQUE_ID.len() + "=\0".len() + unique_id::LENGTH);
+    for (name, value) in environment.current.iter() {
         for part in [name, "=", value] {
             // A configured value may contain zero bytes, which would end the variable early.
             part.as_bytes().split(|byte| *byte == 0).for_each(|piece| bytes.extend_from_slice(piece));
         }
+        bytes.push(0);
+    }
+    if environment.lacks_id {
+        bytes.extend_from_slice(UNIQUE_ID.as_bytes());
+        bytes.push(b'=');
+        context.put_unique_id(&mut bytes);
         bytes.push(0);
     }
     bytes

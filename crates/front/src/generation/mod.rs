@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
+use http::HeaderValue;
 use wire::control::{GenerationNumber, PoolId};
 
 use super::base::lock::lock;
@@ -26,6 +27,7 @@ use super::cache::Cache;
 use super::failures::FailureRecorder;
 use super::log::access_log::AccessLogs;
 use super::log::error_logs::ErrorLogs;
+use super::routing::server_name;
 use super::trace::Exporter;
 use super::workers::{Mailboxes, Pools, SharedPool, Worker};
 use config::{Bundle, Config, Directive, Host};
@@ -53,6 +55,8 @@ pub struct Generation {
     pub tree: Vec<Directive>,
     /// The product string for the `Server` header and the server's pages.
     pub software: String,
+    /// The `Server` header.
+    pub server_header: HeaderValue,
     /// The workers and the queue of each pool.
     pub pools: Pools<Arc<SharedPool>>,
     /// The response cache, if a section enables caching. A reload starts with an empty cache, because the programs may
@@ -95,6 +99,7 @@ impl Generation {
         Ok(Generation {
             number,
             tree: bundle.tree,
+            server_header: server_name::header(&software),
             software,
             pools: Pools::new(config.pool_count(), |pool| {
                 Arc::new(SharedPool::new(shared, mailboxes, PoolId { generation: number, pool }, &config))

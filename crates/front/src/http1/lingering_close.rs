@@ -20,7 +20,6 @@ use crate::log::entry::Unreadable;
 use crate::request;
 use crate::request::respond::body::BodySource;
 use crate::request::services::Connection;
-use crate::routing::server_name;
 
 /// Longest silence and total time, as in httpd.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -67,8 +66,8 @@ async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) 
         _ => Default::default(),
     };
     let mut page = format!("HTTP/1.1 {}\r\nConnection: close\r\n", head.status).into_bytes();
-    let server = server_name::header(&connection.generation.software);
-    for (name, value) in head.headers.iter().chain([(&SERVER, &server)]) {
+    let server = &connection.generation.server_header;
+    for (name, value) in head.headers.iter().chain([(&SERVER, server)]) {
         page.extend([field_names::usual(name.as_str()).as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }
     let date = httpdate::fmt_http_date(context.received);

@@ -17,7 +17,6 @@ use http::{Method, Response, StatusCode, Version};
 use super::context::RequestGuard;
 use super::proxied::OfBackend;
 use crate::base::response_facts::AlwaysHeaders;
-use crate::routing::server_name;
 use body::{BodySource, ResponseBody};
 use headers::CompletedResponse;
 
@@ -63,7 +62,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Res
     }
     let is_head = context.head.method == Method::HEAD;
     if head.extensions.remove::<OfBackend>().is_none() {
-        head.headers.insert(SERVER, server_name::header(&context.generation.software));
+        head.headers.insert(SERVER, context.generation.server_header.clone());
     }
     if head.status == StatusCode::RESET_CONTENT {
         // A 205 has no content, and sends a zero length (RFC 9110, section 15.3.6).

@@ -59,7 +59,7 @@ impl RequestContext {
             visitor: RefCell::default(),
             route: RefCell::default(),
             environment: RefCell::default(),
-            rules: RuleState::sharing(&self.rules),
+            rules: RuleState::default(),
             expressions: self.expressions.of_part(),
             worker: RefCell::default(),
             at_backend: Cell::new(0),

@@ -1,7 +1,6 @@
 //! Allowance of the rules of a request's locations, and their effects so far.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use http::{HeaderName, HeaderValue, StatusCode};
 
@@ -15,7 +14,7 @@ use config::{meter, work};
 #[derive(Default)]
 pub struct RuleState {
     /// Allowance of work for the rules, in the units of [`work`].
-    allowance: Rc<work::Allowance>,
+    allowance: work::Allowance,
     effects: RefCell<RuleEffects>,
 }
 
@@ -38,28 +37,26 @@ pub(super) struct RuleEffects {
     is_looked_at: bool,
 }
 
-impl RuleState {
-    /// The state of a request whose rules share the work of another one's.
-    pub(super) fn sharing(outer: &RuleState) -> RuleState {
-        RuleState { allowance: outer.allowance.clone(), effects: RefCell::default() }
-    }
-}
-
 impl RequestContext {
+    /// The allowance of the request, which those of its parts share.
+    fn allowance(&self) -> &work::Allowance {
+        self.page().map_or(&self.rules.allowance, |page| page.allowance())
+    }
+
     /// Runs rules of the configuration and of `.htaccess` files, and counts their work and time.
     pub fn apply_rules<T>(&self, work: impl FnOnce() -> T) -> T {
-        meter::stretch(|| self.rules.allowance.count(work))
+        meter::stretch(|| self.allowance().count(work))
     }
 
     /// Counts work that rules cause. False: the request's allowance is used up.
     pub fn spend_work(&self, work: usize) -> bool {
-        self.rules.allowance.count(|| work::spend(work))
+        self.allowance().count(|| work::spend(work))
     }
 
     /// An error if the rules of `route` exceeded their work or time limit; their effect is then incomplete.
     pub fn within_limits(&self, route: &Route) -> Result<(), Refusal> {
         route.in_time()?;
-        if !self.rules.allowance.is_used_up() {
+        if !self.allowance().is_used_up() {
             return Ok(());
         }
         if !std::mem::replace(&mut self.rules.effects.borrow_mut().is_complained, true) {

@@ -301,9 +301,11 @@ pub fn root<'a>(config: &'a Config, host: u16, filename: &'a Path) -> &'a Path {
 fn lies_in(file: &Path, folder: &Path) -> bool {
     let (whole, prefix) = (file.as_os_str().as_bytes(), folder.as_os_str().as_bytes());
     let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
+    if whole.strip_prefix(prefix).is_some_and(|rest| !prefix.is_empty() && matches!(rest.first(), None | Some(b'/'))) {
+        return true;
+    }
     let same = whole.iter().zip(prefix).take_while(|(one, other)| one == other).count();
     match (whole.get(same), prefix.get(same)) {
-        (None | Some(b'/'), None) if same > 0 => true,
         // Names that differ here: neither byte can belong to what parsing skips.
         (Some(one), Some(other)) if ![one, other].iter().any(|byte| matches!(byte, b'/' | b'.')) => false,
         _ => file.starts_with(folder),

@@ -1,11 +1,11 @@
 //! The slowest request of each path in the last minutes, for the status page. A faster request costs two comparisons.
 
-use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxBuildHasher;
 use wire::control::SlowRequest;
 
 use super::lock::lock;
@@ -24,7 +24,6 @@ pub struct Slowest {
     floor_us: AtomicU64,
     /// For each group of paths the duration, in µs, that a request must exceed.
     groups: Box<[AtomicU64]>,
-    hasher: RandomState,
     windows: Mutex<Windows>,
 }
 
@@ -40,7 +39,6 @@ impl Default for Slowest {
         Slowest {
             floor_us: AtomicU64::default(),
             groups: (0..GROUPS).map(|_| AtomicU64::default()).collect(),
-            hasher: RandomState::new(),
             windows: Mutex::default(),
         }
     }
@@ -54,7 +52,7 @@ impl Slowest {
         if took_us <= self.floor_us.load(Relaxed) {
             return;
         }
-        let group = self.groups.get(self.hasher.hash_one(path) as usize % GROUPS);
+        let group = self.groups.get(FxBuildHasher.hash_one(path) as usize % GROUPS);
         if group.is_some_and(|group| took_us <= group.load(Relaxed)) {
             return;
         }

@@ -2,7 +2,6 @@
 //! `HTTP_HOST` and `SERVER_NAME`.
 
 use std::net::Ipv6Addr;
-use std::str::FromStr;
 
 use http::header::{HOST, HeaderValue};
 use http::request::Parts;
@@ -32,7 +31,7 @@ fn is_host(host: &[u8]) -> bool {
     let up_to = |text: &[u8], end: u8| text.iter().position(|byte| *byte == end);
     let (is_named, rest) = match host.strip_prefix(b"[") {
         Some(bracketed) => match up_to(bracketed, b']').map(|end| bracketed.split_at(end)) {
-            Some((address, [b']', rest @ ..])) => (parsed::<Ipv6Addr>(address).is_some(), rest),
+            Some((address, [b']', rest @ ..])) => (is_ipv6(address), rest),
             _ => return false,
         },
         None => {
@@ -45,17 +44,25 @@ fn is_host(host: &[u8]) -> bool {
 
 /// Internationalized names arrive as Punycode. The underscore is not standard, but common.
 fn is_name(name: &[u8]) -> bool {
-    let is_fit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-    !name.is_empty() && name.iter().all(is_fit) && !name.starts_with(b".") && !name.windows(2).any(|two| two == b"..")
+    let mut before = b'.';
+    let is_fit = |byte: &u8| match (std::mem::replace(&mut before, *byte), byte) {
+        (b'.', b'.') => false,
+        (_, byte) => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'),
+    };
+    !name.is_empty() && name.iter().all(is_fit)
+}
+
+fn is_ipv6(address: &[u8]) -> bool {
+    std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
 
 /// An empty port means the default one (RFC 3986, section 3.2.3).
 fn is_port(port: &[u8]) -> bool {
-    port.is_empty() || (port.iter().all(u8::is_ascii_digit) && parsed::<u16>(port).is_some())
-}
-
-fn parsed<T: FromStr>(text: &[u8]) -> Option<T> {
-    std::str::from_utf8(text).ok()?.parse().ok()
+    let with_digit = |number: u16, byte: &u8| match byte {
+        b'0'..=b'9' => number.checked_mul(10)?.checked_add(u16::from(byte - b'0')),
+        _ => None,
+    };
+    port.iter().try_fold(0, with_digit).is_some()
 }
 
 #[cfg(test)]

@@ -37,7 +37,9 @@ pub async fn send(
     }
     let described = mime::content_headers(&context.generation.config, route, head);
     let subject = FilterSubject::of_file(context, route, &described, opened.size);
-    subject.answer_questions().await;
+    if subject.may_ask() {
+        Box::pin(subject.answer_questions()).await;
+    }
     let remembered = subject.remember_if_final();
     let subject = FilterSubject { remembered: remembered.as_ref(), ..subject };
     let is_filtered = chosen::changes_text(&subject);
@@ -56,7 +58,7 @@ pub async fn send(
         return Err(Refusal::new(StatusCode::FORBIDDEN));
     }
     if mime::is_as_is(route, &described) {
-        return as_is::send(opened.file, opened.size).await;
+        return Box::pin(as_is::send(opened.file, opened.size)).await;
     }
     let FileVariant { opened, coding } = match is_filtered {
         true => FileVariant { opened, coding: None },
@@ -83,7 +85,7 @@ pub async fn send(
     };
     match coding {
         None if context.variants().is_some() => response.headers_mut().extend(fields_of(&validators)),
-        None => response.headers_mut().extend(validator_fields(route, stamp, &validators)),
+        None => add_validators(response.headers_mut(), route, stamp, &validators),
         Some(_) => response.headers_mut().extend(fields_of(&validators)),
     }
     let unit = if route.settings.response.ranges.most() == 0 { "none" } else { "bytes" };
@@ -147,13 +149,14 @@ fn known_validators(route: &Route, opened: &OpenedFile) -> Validators {
     }
 }
 
-/// The validators as header fields, formatted once per state of a file in the route's memo.
-fn validator_fields(route: &Route, stamp: Stamp, validators: &Validators) -> Fields {
+/// Adds the validators as header fields, formatted once per state of a file in the route's memo.
+fn add_validators(headers: &mut HeaderMap, route: &Route, stamp: Stamp, validators: &Validators) {
     let mut memo = route.memo.validators.borrow_mut();
-    match &*memo {
-        Some((known, fields)) if *known == stamp => fields.clone(),
-        _ => memo.insert((stamp, fields_of(validators))).1.clone(),
-    }
+    let fields = match &*memo {
+        Some((known, fields)) if *known == stamp => fields,
+        _ => &memo.insert((stamp, fields_of(validators))).1,
+    };
+    headers.extend(fields.iter().cloned());
 }
 
 pub(super) fn fields_of(validators: &Validators) -> Fields {

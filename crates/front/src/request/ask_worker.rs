@@ -1,5 +1,6 @@
 //! Sends a request to a worker and builds a response from its reply.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use http::header::{
@@ -54,7 +55,10 @@ pub async fn request(
     keep_pace(context, route)?;
     let body = body.receive(context, route).await?;
     context.remember_body(|| body.for_recording());
-    let (head, body) = inflate::unpacked(context, head, route, body).await?;
+    let (head, body) = match route.settings.response.inflate.is_on() {
+        true => Box::pin(inflate::unpacked(context, head, route, body)).await?,
+        false => (Cow::Borrowed(head), body),
+    };
     let pool = frame::pool(context, route).ok_or_else(|| no_program_pool(context, route))?;
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
     context.sent_to(pool, ticket.exchange().clone());
@@ -114,7 +118,7 @@ async fn reply_to(
     let reply = receive(ticket, |head| inform(context, head)).await?.map_err(|bad| log_error(context, route, &bad))?;
     let moved = exchange.borrow_mut().moved.take();
     if let Some(path) = moved {
-        settle_at(context, head, &path).await;
+        Box::pin(settle_at(context, head, &path)).await;
     }
     match reply {
         WorkerReply::Refused(status, variables) => {

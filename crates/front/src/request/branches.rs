@@ -12,10 +12,15 @@ use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::response::expr::{Expr, ExprFailure};
 
+/// Whether a section of the route has an `<If>`.
+pub fn may_apply(context: &RequestContext, route: &Route) -> bool {
+    context.generation.config.have_branches(route.plain_sections(), &route.files)
+}
+
 /// The route with its `<If>` sections. Conditions are evaluated once for each request and list of sections.
 pub async fn applied(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
     let config = &context.generation.config;
-    if !config.have_branches(route.plain_sections(), &route.files) {
+    if !may_apply(context, &route) {
         return Ok(route);
     }
     // As in httpd, SetEnv comes after the sections are chosen.

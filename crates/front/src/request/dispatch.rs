@@ -11,6 +11,7 @@ use http::{Method, Response, StatusCode};
 
 use super::access::reverse_dns::named_by_dns;
 use super::access::{admit, take_turn};
+use super::ask_worker::WorkerReply;
 use super::body::RequestBody;
 use super::cached::{self, Lookup};
 use super::context::{RequestContext, remote_ip, variables};
@@ -40,7 +41,10 @@ pub async fn follow(
     body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     let (response, head) = reach(context, head, body).await?;
-    Ok(filters::apply(context, &head, response).await)
+    match filters::may_apply(context, &response) {
+        true => Ok(Box::pin(filters::apply(context, &head, response)).await),
+        false => Ok(response),
+    }
 }
 
 /// As [`follow`], for a response that no filter has changed. Returns the head after internal redirects, too.
@@ -50,8 +54,10 @@ pub async fn reach<'a>(
     body: &mut RequestBody,
 ) -> Result<(Response<BodySource>, Cow<'a, Parts>), Refusal> {
     context.be_subrequest(context.is_part());
-    let answer = step(context, head, body).await?;
-    go_on(context, head, answer, body).await
+    match step(context, head, body).await? {
+        Dispatched::Response(response) => Ok((response, Cow::Borrowed(head))),
+        answer => Box::pin(go_on(context, head, answer, body)).await,
+    }
 }
 
 /// As [`reach`], for a request whose route is known.
@@ -110,13 +116,13 @@ async fn step(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         return Ok(Dispatched::Response(response));
     }
     if head.method == Method::OPTIONS && head.uri.path() == "*" {
-        return passed::of_server(context, head).await;
+        return Box::pin(passed::of_server(context, head)).await;
     }
     match resolve(context, head).await? {
         Resolved::Break(onward) => Ok(Dispatched::Forward(onward)),
         Resolved::Continue((head, route)) => match route.backend.clone() {
             _ if cached::purge::is_one(&head, &route) => {
-                admit(context, &head, &route).await?;
+                Box::pin(admit(context, &head, &route)).await?;
                 cached::purge::answer(context, &head, &route).map(Dispatched::Response)
             }
             Some(to) => Box::pin(passed::answer(context, &head, &route, &to, body)).await,
@@ -344,14 +350,19 @@ pub async fn run(
     if let Handler::Backend(backend) = &route.settings.handler {
         return Box::pin(fcgi::handle(context, head, route, backend, body)).await;
     }
-    match cached::look_up(context, head, route, body).await? {
+    let lookup = match cached::is_on(context) {
+        true => Box::pin(cached::look_up(context, head, route, body)).await?,
+        false => Lookup::Pass,
+    };
+    match lookup {
         Lookup::Hit(response) => Ok(Dispatched::Response(response)),
         Lookup::Miss { store } => Box::pin(store.request(body)).await,
         Lookup::Pass => {
             let answer = match event::is_for(context, route) {
                 true => Box::pin(event::answer(context, head, route, body)).await.map(Dispatched::Response),
                 false => match ask_worker::request(context, head, route, body).await {
-                    Ok(reply) => ask_worker::deliver(context, head, route, reply).await,
+                    Ok(WorkerReply::Response(response)) => Ok(Dispatched::Response(response)),
+                    Ok(reply) => Box::pin(ask_worker::deliver(context, head, route, reply)).await,
                     Err(refusal) => Err(refusal),
                 },
             };
@@ -375,7 +386,9 @@ pub async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>
     if let Ok(found) = &mut found
         && let Some(file) = found.file_mut()
     {
-        *file = branches::applied(context, head, file.clone()).await?;
+        if branches::may_apply(context, file) {
+            *file = Box::pin(branches::applied(context, head, file.clone())).await?;
+        }
         found.follow_handler();
     }
     let file = found.as_ref().ok().and_then(LookupResult::file);

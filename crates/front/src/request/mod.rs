@@ -104,8 +104,12 @@ pub async fn answer(
     };
     context.add_carried(&mut response);
     managed::require_https(&context, response.headers_mut());
-    let response = compress::apply(&context, response).await;
-    headers::answer_questions(&context, &response, refused).await;
+    if compress::may_apply(&context, &response) {
+        response = Box::pin(compress::apply(&context, response)).await;
+    }
+    if headers::may_ask(&context) {
+        Box::pin(headers::answer_questions(&context, &response, refused)).await;
+    }
     respond::finish(context, response, ResponseEnding { refused, close })
 }
 

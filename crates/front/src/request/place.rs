@@ -52,6 +52,13 @@ pub async fn find_by(
 
 /// Applies an `Alias` of a `<Location>`. The text may contain parts of the request, so `..` is refused.
 pub async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
+    match route.settings.response.alias {
+        Some(_) => Box::pin(at_alias(context, head, route)).await,
+        None => Ok(route),
+    }
+}
+
+async fn at_alias(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
     let Some(alias) = &route.settings.response.alias else { return Ok(route) };
     let file = context.text(&ExprOf::request(context, head, &route), &alias.to).await;
     let file = Text::bytes_of(PathBuf::from(file));
@@ -68,7 +75,10 @@ pub async fn aliased(context: &RequestContext, head: &Parts, route: Rc<Route>) -
 
 /// Applies `<If>`, and makes the resulting route the request's current route.
 pub async fn choose(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<Rc<Route>, Refusal> {
-    let chosen = branches::applied(context, head, route.clone()).await?;
+    if !branches::may_apply(context, &route) {
+        return Ok(route);
+    }
+    let chosen = Box::pin(branches::applied(context, head, route.clone())).await?;
     if !Rc::ptr_eq(&chosen, &route) {
         settle_all(context, head, &chosen).await?;
     }

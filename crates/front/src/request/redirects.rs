@@ -26,7 +26,7 @@ pub async fn redirect(
     route.refused()?;
     let mut url = answer.location.clone();
     if let Some(expr) = &answer.expr {
-        url = Some(context.text(&ExprOf::request(context, head, route), expr).await);
+        url = Some(Box::pin(context.text(&ExprOf::request(context, head, route), expr)).await);
     }
     // Clients take what follows `//` for a host, and a stranger may have chosen it.
     let may_be_relative = |url: &str| route.settings.response.redirect_relative == Some(true) && !url.starts_with("//");

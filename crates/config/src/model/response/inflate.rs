@@ -39,6 +39,11 @@ pub struct InflateBounds {
 }
 
 impl Inflate {
+    /// Whether bodies sent to some files are decompressed.
+    pub fn is_on(&self) -> bool {
+        self.all == Some(true) || !self.extensions.is_empty()
+    }
+
     /// Whether bodies sent to this file are decompressed.
     pub fn takes(&self, file: &str) -> bool {
         self.all == Some(true) || has_extension(&self.extensions, file)

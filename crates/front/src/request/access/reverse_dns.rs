@@ -113,7 +113,7 @@ pub async fn named_by_dns(names: &ReverseDns, local: &Address, route: Rc<Route>)
     if route.settings.response.canonical_name != Some(CanonicalName::Dns) {
         return route;
     }
-    match names.of(local.ip_addr(), false).await {
+    match Box::pin(names.of(local.ip_addr(), false)).await {
         Ok(Some(server_name)) => Rc::new(route.named(server_name)),
         _ => route,
     }

@@ -39,7 +39,7 @@ impl RequestBody {
                 }
                 let limit = context.route().as_ref().map_or(0, |route| route.settings.limit_request_body);
                 let patience = context.client.timeout.get().min(PATIENCE);
-                timeout(patience, drain(body, limit)).await.unwrap_or(DrainOutcome::InTheWay)
+                Box::pin(timeout(patience, drain(body, limit))).await.unwrap_or(DrainOutcome::InTheWay)
             }
             _ => DrainOutcome::Nothing,
         }

@@ -159,7 +159,7 @@ impl RequestBody {
         let body = match (self.received.take(), self.take()) {
             (Some(body), _) if body.len() > limit => return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE)),
             (Some(body), _) => body,
-            (None, Some(source)) => receive(source, limit, Patience::of(context, route), rules).await?,
+            (None, Some(source)) => Box::pin(receive(source, limit, Patience::of(context, route), rules)).await?,
             (None, None) => return Ok(Body::Memory(Bytes::new())),
         };
         if route.path.ends_with(b"/") {

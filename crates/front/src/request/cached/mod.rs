@@ -50,6 +50,11 @@ pub enum Lookup<'a> {
     Pass,
 }
 
+/// Whether some place has a cache.
+pub fn is_on(context: &RequestContext) -> bool {
+    context.generation.cache.is_some()
+}
+
 /// Looks up the response of a request for a program or a backend of `http://`. An error if the client wants a cached
 /// one only, and there is none.
 pub async fn look_up<'a>(

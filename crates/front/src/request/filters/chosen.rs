@@ -60,9 +60,14 @@ impl<'a> FilterSubject<'a> {
         ExprOf { response: Some(self.response), ..ExprOf::request(self.context, &self.context.head, self.route) }
     }
 
-    /// Finds the answers that the conditions of the filter chain need, such as that to `-f`.
+    /// Whether conditions of the filter chain may need answers, such as that to `-f`.
+    pub fn may_ask(&self) -> bool {
+        self.route.settings.response.filter_chain.may_need_lookup()
+    }
+
+    /// Finds the answers that the conditions of the filter chain need.
     pub async fn answer_questions(&self) {
-        if self.route.settings.response.filter_chain.may_need_lookup() {
+        if self.may_ask() {
             self.context.answered(&self.context.head, self.route, || of_chain(self)).await;
         }
     }

@@ -26,11 +26,20 @@ use super::respond::compress::weaken;
 use crate::base::fair::Claimant;
 use crate::cache::packed::Packing;
 use crate::routing::Route;
+use config::response::ResponseRules;
 use config::response::filters::TextFilter;
 
 use chosen::FilterSubject;
 
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
+
+/// Whether a filter may change this response.
+pub fn may_apply(context: &RequestContext, response: &Response<BodySource>) -> bool {
+    let may_filter =
+        |rules: &ResponseRules| !rules.filter_chain.links.is_empty() || rules.may_change_text() || rules.may_include();
+    let route = context.route();
+    route.as_ref().is_some_and(|route| may_filter(&route.settings.response)) || includes::may_parse(response)
+}
 
 /// Applies all filters of the response to a request with this head, in their order.
 pub async fn apply(context: &RequestContext, head: &Parts, mut response: Response<BodySource>) -> Response<BodySource> {

@@ -55,7 +55,7 @@ pub async fn keep_body(
     if most == 0 || head.method != Method::POST || context.is_part() {
         return Ok(());
     }
-    match body.receive(context, route).await? {
+    match Box::pin(body.receive(context, route)).await? {
         Body::Memory(bytes) if bytes.len() as u64 <= most => {
             context.keep_body(bytes);
             Ok(())
@@ -74,6 +74,11 @@ pub fn remember_head(context: &RequestContext, response: &mut Response<BodySourc
     if response.extensions().get::<PageFile>().is_some() || is_filtered() {
         response.extensions_mut().insert(RewrittenHead(Box::new(head)));
     }
+}
+
+/// Whether the response is a file that is parsed.
+pub fn may_parse(response: &Response<BodySource>) -> bool {
+    response.extensions().get::<PageFile>().is_some()
 }
 
 /// Executes the response to a request with this head, if a filter parses it.

@@ -30,6 +30,15 @@ const WORTH_IT: u64 = 256;
 /// Length in bytes below which a response has one form for all clients, as in httpd.
 const NEVER_CODED: u64 = 69;
 
+/// Whether the response is to be compressed, or is a file about which [`apply`] decides.
+pub fn may_apply(context: &RequestContext, response: &Response<BodySource>) -> bool {
+    let extensions = response.extensions();
+    let route = context.route();
+    route.as_ref().is_some_and(|route| route.settings.response.may_compress())
+        || extensions.get::<Stamp>().is_some()
+        || extensions.get::<Packing>().is_some()
+}
+
 /// Compresses a response if the configuration, the client and the response allow it.
 pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> Response<BodySource> {
     let (mut head, body) = response.into_parts();

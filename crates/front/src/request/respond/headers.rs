@@ -25,21 +25,28 @@ use config::work;
 
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
 pub async fn edited<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
-    edited_late(context, admitted(context, head), route).await
+    match is_admitted(context, head) && route.settings.response.request_headers.is_empty() {
+        true => Ok(Cow::Borrowed(head)),
+        false => Box::pin(edited_late(context, admitted(context, head), route)).await,
+    }
+}
+
+/// Whether Perl phases and programs may see the head as it is.
+fn is_admitted(context: &RequestContext, head: &Parts) -> bool {
+    context.changed_headers().is_none() && !head.headers.keys().any(is_between_servers)
 }
 
 /// The request's head as Perl phases and programs may see it: without the fields by which servers trust each other, and
 /// with the changes of RemoteIP and of `RequestHeader … early`.
 pub fn admitted<'a>(context: &RequestContext, head: &'a Parts) -> Cow<'a, Parts> {
-    let forwarded = context.changed_headers();
-    if forwarded.is_none() && !head.headers.keys().any(is_between_servers) {
+    if is_admitted(context, head) {
         return Cow::Borrowed(head);
     }
     let mut changed = head.clone();
     for name in head.headers.keys().filter(|name| is_between_servers(name)) {
         changed.headers.remove(name);
     }
-    if let Some(forwarded) = forwarded {
+    if let Some(forwarded) = context.changed_headers() {
         forwarded.apply(&mut changed.headers);
     }
     Cow::Owned(changed)
@@ -98,6 +105,16 @@ fn is_between_servers(name: &HeaderName) -> bool {
     matches!(name, "sendfile" | "sendfile-type" | "lighttpd-send-file" | "lighttpd-send-tempfile")
         || name.starts_with("accel-")
         || name.starts_with("reproxy-")
+}
+
+/// Whether expressions about the response may need answers.
+pub fn may_ask(context: &RequestContext) -> bool {
+    let has_condition = || {
+        let host = context.generation.config.hosts.get(context.host());
+        host.is_some_and(|host| host.access_logs.iter().any(|log| log.condition.is_some()))
+    };
+    let route = context.route();
+    route.as_ref().is_some_and(|route| !route.settings.response.headers.is_empty() || has_condition())
 }
 
 /// Finds the answers that expressions of `Header` and `CustomLog` need; `refused`: the page is the front's own.

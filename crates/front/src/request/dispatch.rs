@@ -5,14 +5,13 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use http::header::CONTENT_LENGTH;
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
 use super::access::reverse_dns::named_by_dns;
 use super::access::{admit, take_turn};
 use super::ask_worker::WorkerReply;
-use super::body::RequestBody;
+use super::body::{RequestBody, measure};
 use super::cached::{self, Lookup};
 use super::context::{RequestContext, remote_ip, variables};
 use super::files::{self, LookupResult, autoindex, lookup, user_folders};
@@ -27,9 +26,7 @@ use super::redirects::{PathRedirect, moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
-use super::{
-    Dispatched, actions, ask_worker, branches, fcgi, head_check, is_about_what_is_there, pages, passed, spelling,
-};
+use super::{Dispatched, actions, ask_worker, branches, fcgi, head_check, pages, passed, spelling};
 use crate::base::refusal::{FileCause, Refusal};
 use crate::routing::{Route, Routes};
 use config::Handler;
@@ -399,19 +396,4 @@ pub async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>
         admit(context, head, file).await?;
     }
     found.inspect_err(|refusal| files::log_cause(context, route, refusal))
-}
-
-/// Applies `LimitRequestBody` also to bodies that no handler reads. A 401 or 403 takes precedence over the 413.
-fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -> Result<(), Refusal> {
-    let route = match found {
-        Ok(found) => found.file().map_or(route, |file| file),
-        Err(refusal) if is_about_what_is_there(refusal.status) => route,
-        Err(_) => return Ok(()),
-    };
-    let limit = route.settings.limit_request_body;
-    let announced = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    match announced.is_some_and(|length| limit != 0 && length > limit) {
-        true => Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE)),
-        false => Ok(()),
-    }
 }

@@ -24,11 +24,15 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::StatusCode;
+use http::header::CONTENT_LENGTH;
+use http::request::Parts;
 use http_body::{Body as _, Frame};
 use http_body_util::{BodyExt, Full};
 use tokio::time::timeout_at;
 
 use super::context::RequestContext;
+use super::files::LookupResult;
+use super::is_about_what_is_there;
 use crate::base::blocking;
 use crate::base::refusal::Refusal;
 use crate::failures::FailedBody;
@@ -166,6 +170,21 @@ impl RequestBody {
             self.received = Some(body.again().map_err(|error| full(error, rules))?);
         }
         Ok(body)
+    }
+}
+
+/// Applies `LimitRequestBody` also to bodies that no handler reads. A 401 or 403 takes precedence over the 413.
+pub fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -> Result<(), Refusal> {
+    let route = match found {
+        Ok(found) => found.file().map_or(route, |file| file),
+        Err(refusal) if is_about_what_is_there(refusal.status) => route,
+        Err(_) => return Ok(()),
+    };
+    let limit = route.settings.limit_request_body;
+    let announced = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match announced.is_some_and(|length| limit != 0 && length > limit) {
+        true => Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE)),
+        false => Ok(()),
     }
 }
 

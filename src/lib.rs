@@ -35,6 +35,7 @@
 //!   status        the state of a running server, and its formats
 //!   ────────────
 //!   databases     databases of users and rewrite maps: DBM files, SQLite, PostgreSQL
+//!   ────────────
 //!   tls           certificates, keys, the TLS of each host and of connections to backends and directories
 //!   ────────────
 //!   apache        the Rust half of the `Apache::` API: the request record

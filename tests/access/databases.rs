@@ -154,6 +154,62 @@ fn a_query_finds_users_and_groups_in_postgresql_also_after_its_restart() {
 }
 
 #[test]
+fn a_postgresql_server_is_trusted_by_its_certificate() {
+    let site = site().certificate("db", &["localhost"]);
+    let mut database = Database::start(&site, POSTGRES);
+    // Another server may listen at the port of the first address.
+    let address = format!("127.1.{}.{}", std::process::id() / 250 % 250, std::process::id() % 250 + 1);
+    let folder = site.path("database").display().to_string();
+    run(
+        &site,
+        "sh",
+        &["-c", "cp db.crt db.key database/; chmod 600 database/db.key; chown --reference=database database/db.*"],
+    );
+    let set = format!(
+        "alter system set listen_addresses = '{address}'; alter system set ssl = on;
+         alter system set ssl_cert_file = '{folder}/db.crt'; alter system set ssl_key_file = '{folder}/db.key';"
+    );
+    let tables = format!(
+        "create table users (name text, hash text); insert into users values ('ana', '{}');
+         grant select on users to ledger",
+        hash("secret")
+    );
+    for statement in set.split_inclusive(';').chain([tables.as_str()]) {
+        run(&site, "psql", &["-h", &folder, "-U", "postgres", "-d", "ledger", "-c", statement]);
+    }
+    run(&site, "sh", &["-c", "echo 'hostssl all all 127.0.0.0/8 trust' >> database/data/pg_hba.conf"]);
+    database.restart();
+    let cases = [
+        ("", "localhost", 200),
+        ("sslmode=disable", "localhost", 500),
+        ("sslmode=require", "localhost", 200),
+        ("sslmode=require", "other.example", 200),
+        ("sslmode=require sslrootcert=@DIR@/db.crt", "other.example", 200),
+        ("sslmode=verify-ca sslrootcert=@DIR@/db.crt", "other.example", 200),
+        ("sslmode=verify-ca", "localhost", 500),
+        ("sslmode=verify-full sslrootcert=@DIR@/db.crt", "localhost", 200),
+        ("sslmode=verify-full sslrootcert=@DIR@/db.crt", "other.example", 500),
+        ("sslmode=verify-full sslrootcert=@DIR@/none.crt", "localhost", 500),
+        ("sslmode=sometimes", "localhost", 500),
+    ];
+    let hosts = cases.iter().enumerate().map(|(number, (words, name, _))| {
+        format!(
+            "<VirtualHost *:@PORT@>\nServerName h{number}.example\nDocumentRoot htdocs\nDBDriver pgsql\n\
+             DBDParams \"host={name} hostaddr={address} dbname=ledger user=ledger {words}\"\n\
+             <Location /place>\n{BASIC}AuthBasicProvider dbd\n\
+             AuthDBDUserPWQuery \"SELECT hash FROM users WHERE name = %s\"\nRequire valid-user\n</Location>\n</VirtualHost>\n"
+        )
+    });
+    let server = site.serve(&hosts.collect::<String>());
+    for (number, (words, name, expected)) in cases.iter().enumerate() {
+        let request = get_as("/place/", "ana", "secret").header("Host", &format!("h{number}.example"));
+        assert_eq!(server.send(request).status, *expected, "{name} {words}");
+    }
+    server.logged("sslmode=sometimes: expected disable, allow, prefer, require, verify-ca or verify-full");
+    server.logged("sslrootcert");
+}
+
+#[test]
 fn providers_are_tried_in_order_also_by_other_names() {
     let line = |user: &str, password: &str| format!("{user}:{}\n", hash(password));
     let site = with_sqlite()

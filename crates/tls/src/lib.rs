@@ -21,6 +21,7 @@ pub mod sessions;
 mod signatures;
 pub mod staple;
 mod ticket_keys;
+mod trusted;
 mod verifier;
 mod versions;
 
@@ -31,6 +32,7 @@ pub use identity::Identity;
 pub use server::Servers;
 pub use sessions::Sessions;
 pub use ticket_keys::TicketKeys;
+pub use trusted::trusted;
 pub use verifier::BackendVerifier;
 
 use config::{Config, ConfigError};

@@ -2,7 +2,9 @@
 //! not tried again for a moment, so that requests that need it fail at once.
 
 mod away;
+mod params;
 mod postgres;
+mod secured;
 mod sqlite;
 
 use std::time::{Duration, Instant};

@@ -14,10 +14,12 @@ use futures_util::TryStreamExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout_at;
-use tokio_postgres::config::{Config, SslMode};
+use tokio_postgres::config::{Config, Host, SslMode};
 use tokio_postgres::types::{Format, FromSql, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Error, NoTls};
+use tokio_postgres::{Client, Error};
 
+use super::params::PgParams;
+use super::secured::{Securer, Security};
 use super::{PATIENCE, SqlFailure, SqlQuestion, SqlRows};
 use config::access::Database;
 
@@ -87,7 +89,7 @@ fn lock() -> MutexGuard<'static, HashMap<Database, Vec<Idle>>> {
 
 /// The error with the database's name, and without its password.
 fn named(failure: SqlFailure, database: &Database) -> SqlFailure {
-    let config = Config::from_str(&database.params).ok();
+    let config = Config::from_str(&PgParams::parse(&database.params).rest).ok();
     let name = config.as_ref().and_then(Config::get_dbname).unwrap_or_default();
     match failure {
         SqlFailure::Away(why) => SqlFailure::Away(format!("PostgreSQL database \"{name}\": {why}")),
@@ -97,23 +99,25 @@ fn named(failure: SqlFailure, database: &Database) -> SqlFailure {
 
 impl Connection {
     fn new(database: &Database, end: Instant) -> Result<Connection, SqlFailure> {
-        let mut config = Config::from_str(&database.params)
+        let PgParams { rest, sslmode, sslrootcert } = PgParams::parse(&database.params);
+        let mut config = Config::from_str(&rest)
             .map_err(|error| SqlFailure::Refused(format!("DBDParams cannot be read: {}", reason(&error))))?;
-        if !matches!(config.get_ssl_mode(), SslMode::Disable | SslMode::Prefer) {
-            let why = "TLS to a database is not supported; use a Unix socket, or sslmode=disable in DBDParams";
-            return Err(SqlFailure::Refused(why.to_owned()));
-        }
+        let security = Security::of(sslmode.as_deref(), sslrootcert.as_deref()).map_err(SqlFailure::Refused)?;
+        let securer = Securer::new(&security).map_err(SqlFailure::Refused)?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host(SOCKETS);
         }
         if config.get_application_name().is_none() {
             config.application_name("cameleer");
         }
+        // As with libpq, a Unix socket needs no TLS.
+        let is_local = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
+        config.ssl_mode(if is_local && config.get_hostaddrs().is_empty() { SslMode::Disable } else { security.mode });
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| SqlFailure::Away(error.to_string()))?;
         let set_up = set_up(&database.set_up);
         let connected = runtime.block_on(within(end, async {
-            let (client, connection) = config.connect(NoTls).await?;
+            let (client, connection) = config.connect(securer).await?;
             tokio::spawn(connection);
             client.batch_execute(&set_up).await?;
             Ok(client)

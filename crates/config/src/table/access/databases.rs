@@ -49,7 +49,9 @@ pub static ROWS: &[Row] = rows![
     "The SQL database of the provider `dbd`, `Require dbd-group` and `RewriteMap dbd:`.",
     word("DBDParams", HOSTS, "file|name=value…", database_params).of("mod_dbd.c").because("only `dbd` needs it"),
     "For sqlite3 the path of the file; for pgsql the parameters of the connection: host, port, dbname, user, password. Without a \
-     host the server's socket in /var/run/postgresql is used. There is no TLS to a database.",
+     host the server's socket in /var/run/postgresql is used. sslmode is libpq's: prefer (the default) uses TLS if the server \
+     has it, require insists, verify-ca and verify-full check the certificate by sslrootcert, a file of authorities, or by \
+     those of the system.",
     word("DBDInitSQL", HOSTS, "statement", |d, statement| {
         d.settings().access.database_set_up.get_or_insert_default().push(statement.to_owned());
         Ok(())

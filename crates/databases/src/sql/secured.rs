@@ -1,0 +1,131 @@
+//! TLS towards PostgreSQL, with the words of libpq: `sslmode` and `sslrootcert` in DBDParams.
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use rustls::ClientConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use tls::{BackendVerifier, trusted};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_rustls::{TlsConnector, client};
+
+/// What `sslmode` demands of the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Security {
+    /// Whether there is TLS.
+    pub mode: SslMode,
+    /// Whether an authority must have signed the certificate.
+    pub is_signed: bool,
+    /// Whether the certificate must be valid for the host of the parameters.
+    pub is_named: bool,
+    /// `sslrootcert`: the authorities. Empty: those of the system.
+    pub authorities: Vec<PathBuf>,
+}
+
+impl Security {
+    /// The words of libpq. As there, a file of authorities makes `require` check the signature.
+    pub fn of(sslmode: Option<&str>, sslrootcert: Option<&str>) -> Result<Security, String> {
+        let authorities: Vec<PathBuf> =
+            sslrootcert.filter(|file| *file != "system").map(PathBuf::from).into_iter().collect();
+        let (mode, is_signed, is_named) = match sslmode.unwrap_or("prefer") {
+            "disable" => (SslMode::Disable, false, false),
+            "allow" | "prefer" => (SslMode::Prefer, false, false),
+            "require" => (SslMode::Require, !authorities.is_empty(), false),
+            "verify-ca" => (SslMode::Require, true, false),
+            "verify-full" => (SslMode::Require, true, true),
+            other => {
+                return Err(format!(
+                    "sslmode={other}: expected disable, allow, prefer, require, verify-ca or verify-full"
+                ));
+            }
+        };
+        Ok(Security { mode, is_signed, is_named, authorities })
+    }
+
+    /// Settings of a connection. Read for each new connection, because the file may have changed.
+    fn client(&self) -> Result<ClientConfig, String> {
+        let roots = self.is_signed.then(|| trusted(&self.authorities, "sslrootcert")).transpose()?;
+        let verifier = BackendVerifier { roots, name: self.is_named, expire: self.is_signed };
+        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?
+            .dangerous();
+        Ok(builder.with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
+    }
+}
+
+/// Makes connections secure.
+#[derive(Clone)]
+pub struct Securer(TlsConnector);
+
+impl Securer {
+    pub fn new(security: &Security) -> Result<Securer, String> {
+        Ok(Securer(TlsConnector::from(Arc::new(security.client()?))))
+    }
+}
+
+/// As [`Securer`], for the host with this name.
+pub struct HostSecurer {
+    connector: TlsConnector,
+    name: ServerName<'static>,
+}
+
+/// A connection over TLS.
+pub struct Secured<S>(client::TlsStream<S>);
+
+type Failure = Box<dyn Error + Sync + Send>;
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Securer {
+    type Stream = Secured<S>;
+    type TlsConnect = HostSecurer;
+    type Error = Failure;
+
+    fn make_tls_connect(&mut self, domain: &str) -> Result<HostSecurer, Failure> {
+        // A connection without a name of its own has no TLS.
+        let name = ServerName::try_from(if domain.is_empty() { "localhost" } else { domain }.to_owned())?;
+        Ok(HostSecurer { connector: self.0.clone(), name })
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for HostSecurer {
+    type Stream = Secured<S>;
+    type Error = Failure;
+    type Future = Pin<Box<dyn Future<Output = Result<Secured<S>, Failure>> + Send>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        Box::pin(async move { Ok(Secured(self.connector.connect(self.name, stream).await?)) })
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secured<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Secured<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buf)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Secured<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

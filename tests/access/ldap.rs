@@ -114,6 +114,63 @@ fn users_of_a_directory_have_access_by_their_entries() {
 }
 
 #[test]
+fn the_directory_is_asked_with_the_rights_of_the_user() {
+    let open = "dn: ou=open,dc=example,dc=org\nobjectClass: organizationalUnit\nou: open\n\n\
+        dn: uid=eve,ou=open,dc=example,dc=org\nobjectClass: inetOrgPerson\nuid: eve\ncn: Eve\nsn: Oak\nuserPassword: apple\n\n\
+        dn: cn=crew,ou=open,dc=example,dc=org\nobjectClass: groupOfNames\ncn: crew\nmember: uid=eve,ou=open,dc=example,dc=org\n\n";
+    let site = site();
+    let directory = Directory::start(&site, &format!("{ENTRIES}{open}"));
+    let place = |name: &str, rules: &str| {
+        format!(
+            "<Location /{name}>\nAuthType Basic\nAuthName x\nAuthBasicProvider ldap\n\
+             AuthLDAPURL ldap://127.0.0.1:{}/ou=open,dc=example,dc=org?uid\n{rules}\n</Location>\n",
+            directory.port
+        )
+    };
+    let named = "AuthLDAPInitialBindAsUser on\n\
+        AuthLDAPInitialBindPattern (.+) uid=$1,ou=open,dc=example,dc=org\n";
+    let (group, filter) = ("Require ldap-group cn=crew,ou=open,dc=example,dc=org", "Require ldap-filter (sn=Oak)");
+    let conf = [
+        "LDAPCacheTTL 0\nLDAPOpCacheTTL 0\n".to_owned(),
+        place("open", "Require valid-user"),
+        place("user", &format!("{named}Require valid-user")),
+        place("dn", "AuthLDAPInitialBindAsUser on\nRequire valid-user"),
+        place("group", &format!("{named}{group}")),
+        place("deep", &format!("{named}AuthLDAPCompareAsUser on\n{group}")),
+        place("filter", &format!("{named}{filter}")),
+        place("search", &format!("{named}AuthLDAPSearchAsUser on\n{filter}")),
+        place("not", &format!("{named}AuthLDAPSearchAsUser on\nRequire ldap-filter (sn=Ash)")),
+        place(
+            "file",
+            &format!(
+                "{named}AuthLDAPSearchAsUser on\nAuthLDAPCompareAsUser on\n<RequireAll>\n{group}\n{filter}\n</RequireAll>"
+            ),
+        ),
+    ];
+    let server = site.serve(&conf.concat());
+    for (place, expected) in [
+        // Nobody may search without a password.
+        ("open", 401),
+        ("user", 200),
+        // Without a pattern, the name that the client sent is no name of an entry.
+        ("dn", 401),
+        ("group", 401),
+        ("deep", 200),
+        ("filter", 401),
+        ("search", 200),
+        ("not", 401),
+        ("file", 200),
+    ] {
+        assert_eq!(status(&server, place, "eve", "apple"), expected, "{place}");
+        assert_eq!(status(&server, place, "eve", "wrong"), 401, "{place}");
+        assert_eq!(status(&server, place, "eve", ""), 401, "{place}");
+    }
+    for user in ["ann", "eve,ou=open", "*", "eve)(uid=*"] {
+        assert_eq!(status(&server, "user", user, "apple"), 401, "{user}");
+    }
+}
+
+#[test]
 fn an_unreachable_directory_refuses_all_until_it_answers_again() {
     let site = site();
     let mut directory = Directory::start(&site, ENTRIES);
@@ -221,7 +278,8 @@ fn an_incomplete_or_wrong_directory_is_an_error() {
     assert!(check("Require ldap-filter (a").contains("expected a filter"));
     assert!(check("Require ldap-attribute staff").contains("expected attribute=value"));
     assert!(check("AuthLDAPBindPassword exec:/bin/pass").contains("no program is run"));
-    assert!(check("AuthLDAPInitialBindAsUser on").contains("is not supported"));
+    assert!(check("AuthLDAPAuthorizePrefix X_").contains("is not supported"));
+    assert!(check("AuthLDAPInitialBindPattern ( $1").contains("AuthLDAPInitialBindPattern: "));
 
     // A name without a password would be an anonymous bind.
     let site = site();

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 
 use super::{Finished, Site, free_port, signal, until};
 
-/// Configuration of slapd. Only `cn=reader` may read entries, and no one may read passwords.
+/// Configuration of slapd. Only `cn=reader` may read entries, and users those below `ou=open`; no one may read passwords.
 const CONF: &str = r#"
 include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
@@ -22,6 +22,7 @@ suffix "dc=example,dc=org"
 directory @FOLDER@
 maxsize 10485760
 access to attrs=userPassword by anonymous auth by * none
+access to dn.subtree="ou=open,dc=example,dc=org" by users read by anonymous auth by * none
 access to * by dn.exact="cn=reader,dc=example,dc=org" read by anonymous auth by * none
 "#;
 

@@ -41,7 +41,7 @@ use std::sync::Arc;
 pub use answers::SqlAnswers;
 pub use basic::{CERTIFICATE_PASSWORD, basic_credentials, credentials, is_faked};
 pub use cached::forget as forget_cached_hashes;
-pub use directory::{DirectoryAnswer, DirectoryEntry, DirectoryQuestion};
+pub use directory::{DirectoryAnswer, DirectoryEntry, DirectoryPassword, DirectoryQuestion};
 pub use files::{FileCache, FileLook, FileReading};
 pub use inquiries::{Inquiries, TOO_MANY_INQUIRIES};
 pub use password::PasswordCheck;
@@ -114,6 +114,8 @@ pub struct UserRecords {
     pub columns: Vec<(String, String)>,
     /// The entry of the directory that has checked the password.
     pub entry: Option<Arc<DirectoryEntry>>,
+    /// The password that the directory has checked, where requirements are the user's: see `AuthLDAPSearchAsUser`.
+    pub password: Option<Arc<DirectoryPassword>>,
     /// Why the groups of the AuthGroupFile are unknown.
     pub groups_unread: Option<String>,
 }

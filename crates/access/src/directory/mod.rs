@@ -5,6 +5,7 @@ mod connection;
 mod search;
 mod trust;
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,16 @@ impl DirectoryEntry {
         self.attributes
             .iter()
             .map(|(name, value)| (format!("AUTHENTICATE_{}", name.to_ascii_uppercase()), value.as_str()))
+    }
+}
+
+/// A user's password, which no debug output shows.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct DirectoryPassword(pub(crate) Vec<u8>);
+
+impl fmt::Debug for DirectoryPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("hidden")
     }
 }
 
@@ -79,8 +90,21 @@ pub struct DirectoryQuestion {
 pub(crate) enum QuestionSubject {
     /// Whether user and password belong together. Neither is empty.
     Password(String, Vec<u8>),
-    /// Whether a user meets a requirement: the user's entry or else name, the words.
-    Requirement { entry: Option<String>, login: String, kind: LdapRequirement, words: Vec<String> },
+    /// Whether a user meets a requirement.
+    Requirement(AboutRequirement),
+}
+
+/// A requirement, and the user who must meet it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct AboutRequirement {
+    /// Name of the user's entry, if it is known.
+    pub entry: Option<String>,
+    /// The name with which the user is found.
+    pub login: String,
+    /// The user's password, if the directory is asked as the user.
+    pub password: Option<Arc<DirectoryPassword>>,
+    pub kind: LdapRequirement,
+    pub words: Vec<String>,
 }
 
 impl DirectoryKey {

@@ -4,7 +4,7 @@ use config::access::{LdapPlace, LdapRequirement};
 use ldap::{LdapEntry, LdapFilter, LdapScope, LdapSearch, LdapUrl, code};
 
 use super::connection::{DirectoryConnection, DirectoryFailure, shown};
-use super::{DirectoryEntry, DirectoryKey, DirectoryQuestion, QuestionSubject};
+use super::{AboutRequirement, DirectoryEntry, DirectoryKey, DirectoryQuestion, QuestionSubject};
 
 /// Maximum number of groups that are looked at for one requirement.
 const MAX_GROUPS: usize = 256;
@@ -28,6 +28,28 @@ struct Asking<'a> {
     key: &'a DirectoryKey,
     place: &'a LdapPlace,
     url: &'a LdapUrl,
+    /// As whom searches and comparisons run.
+    identities: Identities<'a>,
+    /// Whether the connection is bound as the user of `identities`.
+    is_users: bool,
+}
+
+/// An entry and its password.
+type Identity<'a> = (&'a str, &'a [u8]);
+
+/// Entries as which a question's operations run. `None`: as the server.
+#[derive(Clone, Copy, Default)]
+struct Identities<'a> {
+    search: Option<Identity<'a>>,
+    compare: Option<Identity<'a>>,
+}
+
+impl<'a> Identities<'a> {
+    /// `AuthLDAPSearchAsUser`, `AuthLDAPCompareAsUser`
+    fn of(place: &LdapPlace, about: &'a AboutRequirement) -> Identities<'a> {
+        let user = about.entry.as_deref().zip(about.password.as_ref().map(|password| &password.0[..]));
+        Identities { search: user.filter(|_| place.search_as_user), compare: user.filter(|_| place.compare_as_user) }
+    }
 }
 
 impl DirectoryQuestion {
@@ -38,24 +60,47 @@ impl DirectoryQuestion {
     ) -> Result<DirectoryAnswer, DirectoryFailure> {
         let place = &**self.place();
         let Some(url) = &place.url else { return Err(DirectoryFailure::Refused("there is no AuthLDAPURL".to_owned())) };
-        let mut asking = Asking { connection, key, place, url };
-        asking.be_server()?;
+        let initial = match &self.about {
+            QuestionSubject::Password(user, _) => place.initial_name(user),
+            QuestionSubject::Requirement(_) => None,
+        };
+        let identities = match &self.about {
+            QuestionSubject::Password(_, password) => {
+                Identities { search: initial.as_deref().map(|name| (name, &password[..])), compare: None }
+            }
+            QuestionSubject::Requirement(about) => Identities::of(place, about),
+        };
+        let mut asking = Asking { connection, key, place, url, identities, is_users: false };
         match &self.about {
             QuestionSubject::Password(user, password) => asking.password(user, password),
-            QuestionSubject::Requirement { entry, login, kind, words } => {
-                asking.meets(entry.clone(), login, *kind, words).map(DirectoryAnswer::Meets)
-            }
+            QuestionSubject::Requirement(about) => asking.meets(about).map(DirectoryAnswer::Meets),
         }
     }
 }
 
 impl Asking<'_> {
+    /// Binds as the entry of an operation, unless the connection is.
+    fn be(&mut self, identity: Option<Identity<'_>>) -> Result<(), DirectoryFailure> {
+        let Some((name, password)) = identity else { return self.be_server() };
+        if self.is_users {
+            return Ok(());
+        }
+        self.connection.is_servers = false;
+        let outcome = self.connection.bind(name, password)?;
+        self.is_users = outcome.code == code::SUCCESS;
+        match self.is_users {
+            true => Ok(()),
+            false => Err(DirectoryFailure::Refused(format!("the bind as \"{name}\" is refused: {}", shown(&outcome)))),
+        }
+    }
+
     /// Binds as AuthLDAPBindDN, or anonymously, unless the connection is.
     fn be_server(&mut self) -> Result<(), DirectoryFailure> {
         if self.connection.is_servers {
             return Ok(());
         }
         let name = self.key.bind_dn.as_deref().unwrap_or_default();
+        self.is_users = false;
         let outcome = self.connection.bind(name, self.key.bind_password.0.as_bytes())?;
         self.connection.is_servers = outcome.code == code::SUCCESS;
         match self.connection.is_servers {
@@ -71,6 +116,7 @@ impl Asking<'_> {
         filter: &LdapFilter,
         attributes: &[String],
     ) -> Result<Vec<LdapEntry>, DirectoryFailure> {
+        self.be(self.identities.search)?;
         // A second entry shows that the first is not the only one.
         let most = if matches!(scope, LdapScope::Base) { 1 } else { 2 };
         let seconds = u32::try_from(self.key.server.timeout.as_secs()).unwrap_or_default();
@@ -99,28 +145,42 @@ impl Asking<'_> {
         if password.is_empty() || user.is_empty() {
             return Ok(DirectoryAnswer::Refused("an empty name or password".to_owned()));
         }
+        if let Some((name, _)) = self.identities.search
+            && let Some(refused) = self.refused(user, name, password)?
+        {
+            return Ok(refused);
+        }
         let entry = match self.find(user)? {
             Ok(entry) => entry,
             Err(why) => return Ok(DirectoryAnswer::Unknown(why)),
         };
+        let refused = self.refused(user, &entry.name, password)?;
+        Ok(refused.unwrap_or_else(|| DirectoryAnswer::Known(self.known(user, &entry))))
+    }
+
+    /// Binds as an entry with the user's password. `None`: the password is right.
+    fn refused(
+        &mut self,
+        user: &str,
+        name: &str,
+        password: &[u8],
+    ) -> Result<Option<DirectoryAnswer>, DirectoryFailure> {
         self.connection.is_servers = false;
-        let outcome = self.connection.bind(&entry.name, password)?;
+        let outcome = self.connection.bind(name, password)?;
+        self.is_users = outcome.code == code::SUCCESS;
         match outcome.code {
-            code::SUCCESS => Ok(DirectoryAnswer::Known(self.known(user, &entry))),
+            code::SUCCESS => Ok(None),
             code::INVALID_CREDENTIALS
             | code::INAPPROPRIATE_AUTHENTICATION
             | code::CONSTRAINT_VIOLATION
             | code::UNWILLING_TO_PERFORM
-            | code::NO_SUCH_OBJECT => Ok(DirectoryAnswer::Refused(format!(
+            | code::INVALID_DN_SYNTAX
+            | code::NO_SUCH_OBJECT => Ok(Some(DirectoryAnswer::Refused(format!(
                 "user {}: the directory refuses the password: {}",
                 user.escape_debug(),
                 shown(&outcome)
-            ))),
-            _ => Err(DirectoryFailure::Refused(format!(
-                "the bind as \"{}\" is refused: {}",
-                entry.name,
-                shown(&outcome)
-            ))),
+            )))),
+            _ => Err(DirectoryFailure::Refused(format!("the bind as \"{name}\" is refused: {}", shown(&outcome)))),
         }
     }
 
@@ -135,20 +195,16 @@ impl Asking<'_> {
         DirectoryEntry { name: entry.name.clone(), login: login.to_owned(), attributes }
     }
 
-    fn meets(
-        &mut self,
-        entry: Option<String>,
-        login: &str,
-        kind: LdapRequirement,
-        words: &[String],
-    ) -> Result<bool, DirectoryFailure> {
+    fn meets(&mut self, about: &AboutRequirement) -> Result<bool, DirectoryFailure> {
+        let AboutRequirement { entry, login, kind, words, .. } = about;
+        let kind = *kind;
         let whole = words.join(" ");
         let filter = || LdapFilter::parse(&whole).map_err(DirectoryFailure::Refused);
         if kind == LdapRequirement::Search {
             let found = self.search(&self.url.base, self.url.scope, &filter()?, &[])?;
             return Ok(found.len() == 1);
         }
-        let entry = match entry {
+        let entry = match entry.clone() {
             Some(entry) => entry,
             None => match self.find(login)? {
                 Ok(entry) => entry.name,
@@ -175,6 +231,7 @@ impl Asking<'_> {
         values: impl Iterator<Item = (&'v str, &'v str)>,
     ) -> Result<bool, DirectoryFailure> {
         for (attribute, value) in values {
+            self.be(self.identities.compare)?;
             if self.connection.compare(entry, attribute, value.as_bytes())? {
                 return Ok(true);
             }

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::{AuthAttempt, AuthSubject, Users};
 use crate::basic::Credentials;
-use crate::directory::{Directory, DirectoryAnswer, DirectoryEntry, DirectoryKey, DirectoryQuestion, QuestionSubject};
+use crate::directory::{
+    AboutRequirement, Directory, DirectoryAnswer, DirectoryEntry, DirectoryKey, DirectoryPassword, DirectoryQuestion,
+    QuestionSubject,
+};
 use crate::proof::{AuthRequest, Proof};
 use crate::{User, UserRecords};
 use config::access::{AccessRules, LdapPlace, LdapRequirement, LdapServer, PasswordSource};
@@ -51,7 +54,7 @@ impl Users {
         let question = self.question(place.as_ref(), server, about);
         let question = question.map_err(|why| AuthAttempt::Settled(Proof::Misconfigured(why)))?.at(number);
         match self.answer(&question, server.cache_life) {
-            Some(DirectoryAnswer::Known(entry)) => Ok(user_of(question.place(), entry)),
+            Some(DirectoryAnswer::Known(entry)) => Ok(user_of(&question, entry)),
             _ => Err(AuthAttempt::Directory(question)),
         }
     }
@@ -79,8 +82,14 @@ impl Users {
         let RequirementQuery { server, kind, words } = *requirement;
         let entry = user.and_then(|user| user.records.entry.as_ref());
         let login = entry.map(|entry| &entry.login).or(user.map(|user| &user.name)).cloned().unwrap_or_default();
-        let entry = entry.map(|entry| entry.name.clone());
-        let about = QuestionSubject::Requirement { entry, login, kind, words: words.to_vec() };
+        let about = AboutRequirement {
+            entry: entry.map(|entry| entry.name.clone()),
+            login,
+            password: user.and_then(|user| user.records.password.clone()),
+            kind,
+            words: words.to_vec(),
+        };
+        let about = QuestionSubject::Requirement(about);
         match self.question(rules.directory.as_ref(), server, about) {
             Err(why) => DirectoryRequirement::Misconfigured(why),
             Ok(question) => match self.answer(&question, server.operation_cache_life) {
@@ -115,7 +124,7 @@ impl Users {
             Ok(DirectoryAnswer::Known(entry)) => {
                 let answer = DirectoryAnswer::Known(entry.clone());
                 self.answers.borrow_mut().put(self.digest(question), (Instant::now(), answer));
-                return Ok(AuthSubject::Proven(user_of(question.place(), entry)));
+                return Ok(AuthSubject::Proven(user_of(question, entry)));
             }
             Ok(DirectoryAnswer::Unknown(why)) => Proof::Unknown(why),
             Ok(DirectoryAnswer::Refused(why)) if is_authoritative => return Err(Proof::Refused(why)),
@@ -161,7 +170,8 @@ fn directory_of(source: &PasswordSource, rules: &AccessRules) -> Option<Arc<Ldap
 }
 
 /// The user whose entry a directory has found.
-fn user_of(place: &LdapPlace, entry: DirectoryEntry) -> User {
+fn user_of(question: &DirectoryQuestion, entry: DirectoryEntry) -> User {
+    let place = question.place();
     let attribute = place.remote_user_attribute.as_ref();
     let value = attribute.and_then(|name| entry.attributes.iter().find(|(known, _)| known == name));
     let name = match value {
@@ -169,6 +179,12 @@ fn user_of(place: &LdapPlace, entry: DirectoryEntry) -> User {
         None if place.remote_user_is_dn => entry.name.clone(),
         None => entry.login.clone(),
     };
-    let records = UserRecords { entry: Some(Arc::new(entry)), ..UserRecords::default() };
+    let password = match &question.about {
+        QuestionSubject::Password(_, password) if place.search_as_user || place.compare_as_user => {
+            Some(Arc::new(DirectoryPassword(password.clone())))
+        }
+        _ => None,
+    };
+    let records = UserRecords { entry: Some(Arc::new(entry)), password, ..UserRecords::default() };
     User { records: Box::new(records), ..User::of(name) }
 }

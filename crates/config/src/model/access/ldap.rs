@@ -1,9 +1,11 @@
 //! Directories: `AuthLDAPURL` and the settings beside it.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::syntax::pattern::Pattern;
 pub use ldap::{LdapDereference, LdapFilter, LdapScope, LdapSecurity, LdapUrl};
 
 /// Settings of all connections to directories.
@@ -74,6 +76,55 @@ pub struct LdapPlace {
     pub remote_user_attribute: Option<String>,
     /// `AuthLDAPRemoteUserIsDN`
     pub remote_user_is_dn: bool,
+    /// `AuthLDAPInitialBindAsUser`: the user's entry is searched as the user.
+    pub initial_bind_as_user: bool,
+    /// `AuthLDAPInitialBindPattern`; `None`: the name as the client sent it.
+    pub initial_bind: Option<InitialBind>,
+    /// `AuthLDAPSearchAsUser`: searches of requirements are the user's.
+    pub search_as_user: bool,
+    /// `AuthLDAPCompareAsUser`: comparisons of requirements are the user's.
+    pub compare_as_user: bool,
+}
+
+impl LdapPlace {
+    /// The name as which the connection is bound in order to find a user's entry. `None`: `AuthLDAPBindDN`.
+    pub fn initial_name(&self, user: &str) -> Option<String> {
+        let made = || self.initial_bind.as_ref().and_then(|bind| bind.name_of(user));
+        self.initial_bind_as_user.then(|| made().unwrap_or_else(|| user.to_owned()))
+    }
+}
+
+/// Makes the name for the first bind from that of the user.
+#[derive(Debug, Clone)]
+pub struct InitialBind {
+    /// The pattern that the user's name matches.
+    pub pattern: Pattern,
+    /// The name, with `$1` to `$9` for groups of the pattern.
+    pub name: String,
+}
+
+impl InitialBind {
+    /// Maximum length of a name in bytes.
+    const MAX_BYTES: usize = 4096;
+
+    /// The name for a user. `None`: the pattern does not match.
+    fn name_of(&self, user: &str) -> Option<String> {
+        self.pattern.find(user)?.expand(&self.name, &str::to_owned, InitialBind::MAX_BYTES).ok()
+    }
+}
+
+impl PartialEq for InitialBind {
+    fn eq(&self, other: &InitialBind) -> bool {
+        (self.pattern.as_str(), &self.name) == (other.pattern.as_str(), &other.name)
+    }
+}
+
+impl Eq for InitialBind {}
+
+impl Hash for InitialBind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.pattern.as_str(), &self.name).hash(state);
+    }
 }
 
 impl Default for LdapPlace {
@@ -93,6 +144,10 @@ impl Default for LdapPlace {
             sub_group_classes: Vec::new(),
             remote_user_attribute: None,
             remote_user_is_dn: false,
+            initial_bind_as_user: false,
+            initial_bind: None,
+            search_as_user: false,
+            compare_as_user: false,
         }
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use crate::draft::Draft;
 use crate::model::access::LdapPlace;
-use crate::model::access::ldap::{LdapDereference, LdapSecurity, LdapUrl, Secret};
-use crate::table::row::{AUTH_CONFIG, Row, SERVER, flag, number, rows, word, words};
+use crate::model::access::ldap::{InitialBind, LdapDereference, LdapSecurity, LdapUrl, Secret};
+use crate::syntax::pattern::Case;
+use crate::table::row::{AUTH_CONFIG, CONTAINERS, Row, SERVER, flag, number, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
     "mod_authnz_ldap.c",
@@ -31,6 +32,20 @@ pub static ROWS: &[Row] = rows![
     word("AuthLDAPBindPassword", AUTH_CONFIG, "password", bind_password).because("see AuthLDAPBindDN"),
     "The password of AuthLDAPBindDN. No log, dump or report shows it. `exec:` is refused: use `${NAME}` for a variable of \
      the server's environment.",
+    flag("AuthLDAPInitialBindAsUser", AUTH_CONFIG, |d, on| place(d).initial_bind_as_user = on)
+        .because("off, as in httpd: the server searches as AuthLDAPBindDN"),
+    "On: the user's entry is searched with the user's own password, as the name that AuthLDAPInitialBindPattern makes. For \
+     directories that allow no anonymous search, without a password of the server in the configuration.",
+    words("AuthLDAPInitialBindPattern", CONTAINERS, "regex name", 2..=2, initial_bind)
+        .because("the name that the client sent"),
+    "The name of the first bind of AuthLDAPInitialBindAsUser. `$1` is the text of the first group that the regular expression \
+     finds in the name that the client sent, as in `(.+) $1@example.com`. A name that does not match is used as it is.",
+    flag("AuthLDAPSearchAsUser", AUTH_CONFIG, |d, on| place(d).search_as_user = on)
+        .because("off, as in httpd: requirements are searched as AuthLDAPBindDN"),
+    "On: searches of `Require ldap-…` have the rights of the user, if the directory has checked the password.",
+    flag("AuthLDAPCompareAsUser", AUTH_CONFIG, |d, on| place(d).compare_as_user = on)
+        .because("off, as in httpd: requirements are compared as AuthLDAPBindDN"),
+    "As AuthLDAPSearchAsUser, for comparisons of `Require ldap-…`.",
     flag("AuthLDAPBindAuthoritative", AUTH_CONFIG, |d, on| place(d).bind_authoritative = on)
         .because("on, as in httpd: a wrong password is wrong"),
     "Off: where the directory has the user and refuses the password, the next provider of AuthBasicProvider is asked.",
@@ -141,6 +156,14 @@ fn bind_password(draft: &mut Draft, password: &str) -> Result<(), String> {
         return Err("no program is run for the password; write ${NAME} for a variable of the environment".to_owned());
     }
     place(draft).bind_password = Secret(password.to_owned());
+    Ok(())
+}
+
+/// `AuthLDAPInitialBindPattern regex name`
+fn initial_bind(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [pattern, name] = args else { return Ok(()) };
+    let pattern = draft.patterns.compile(pattern, Case::Exact)?;
+    place(draft).initial_bind = Some(InitialBind { pattern, name: name.clone() });
     Ok(())
 }
 

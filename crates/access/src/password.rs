@@ -14,6 +14,8 @@ pub struct PasswordCheck {
     pub(super) user: String,
     pub(super) password: Vec<u8>,
     pub(super) hash: String,
+    /// The realm, if the hash is one of AuthType Digest: see `AuthBasicUseDigestAlgorithm`.
+    pub(super) realm: Option<String>,
     /// Memory of the computation in bytes; see [`super::hash_cost`].
     pub(super) memory: usize,
     /// Names and values of further columns of the user's row in a database.
@@ -38,7 +40,10 @@ impl PasswordCheck {
 
     /// Computes the hash, and compares.
     pub fn is_right(&self) -> bool {
-        fits(&self.password, &self.hash)
+        match &self.realm {
+            Some(realm) => digest(&self.user, realm, &self.password).as_bytes().ct_eq(self.hash.as_bytes()).into(),
+            None => fits(&self.password, &self.hash),
+        }
     }
 }
 
@@ -64,6 +69,12 @@ fn fits(password: &[u8], hash: &str) -> bool {
 /// Whether this is a DES hash: thirteen characters, the first two are the salt.
 fn is_des(hash: &str) -> bool {
     hash.len() == 13 && hash.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/'))
+}
+
+/// The hash of AuthType Digest: MD5 of user, realm and password, in hexadecimal digits.
+fn digest(user: &str, realm: &str, password: &[u8]) -> String {
+    let md5 = Md5::new().chain_update(format!("{user}:{realm}:")).chain_update(password).finalize();
+    md5.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn sha(password: &[u8]) -> String {

@@ -28,8 +28,8 @@ impl Verified {
         self.since.borrow_mut().put(self.digest(check), Instant::now());
     }
 
-    fn digest(&self, PasswordCheck { user, password, hash, .. }: &PasswordCheck) -> [u64; 2] {
-        self.keys.each_ref().map(|key| key.hash_one((user, password, hash)))
+    fn digest(&self, PasswordCheck { user, password, hash, realm, .. }: &PasswordCheck) -> [u64; 2] {
+        self.keys.each_ref().map(|key| key.hash_one((user, password, hash, realm)))
     }
 }
 
@@ -43,6 +43,7 @@ mod tests {
             user: "ana".to_owned(),
             password: password.to_owned(),
             hash: hash.to_owned(),
+            realm: None,
             memory: 0,
             columns: Vec::new(),
         };

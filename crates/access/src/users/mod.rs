@@ -55,11 +55,17 @@ pub enum AuthAttempt {
 }
 
 /// Prepares the comparison of a password, unless it would cost too much.
-fn check(claimed: Credentials, stored: StoredHash, limits: HashLimits) -> Result<PasswordCheck, Proof> {
+fn check(
+    claimed: Credentials,
+    realm: Option<&str>,
+    stored: StoredHash,
+    limits: HashLimits,
+) -> Result<PasswordCheck, Proof> {
     match hash_cost::memory(&stored.text, limits) {
         Ok(memory) => {
             let StoredHash { text: hash, columns, .. } = stored;
-            Ok(PasswordCheck { user: claimed.user, password: claimed.password, hash, memory, columns })
+            let realm = realm.map(str::to_owned);
+            Ok(PasswordCheck { user: claimed.user, password: claimed.password, hash, realm, memory, columns })
         }
         Err(error) => Err(Proof::Misconfigured(format!(
             "{}: user {}: {error}; make a new one, for example with htpasswd -B, or change LimitPasswordHash",
@@ -170,16 +176,11 @@ impl Users {
             let needs = "Require needs an AuthUserFile here to compare passwords";
             return AuthAttempt::Settled(Proof::Misconfigured(needs.to_owned()));
         }
-        let query = HashQuery {
-            user: &claimed.user,
-            realm: None,
-            scope: request.scope,
-            since,
-            answers,
-            source: request.source,
-        };
+        let realm = rules.auth_name.as_deref().filter(|_| rules.digest_hashes == Some(true));
+        let query =
+            HashQuery { user: &claimed.user, realm, scope: request.scope, since, answers, source: request.source };
         match self.files.hash_of(rules, query) {
-            Ok(stored) => match check(claimed, stored, request.limits) {
+            Ok(stored) => match check(claimed, realm, stored, request.limits) {
                 Ok(check) if self.verified.knows(&check) => self.with_groups(rules, check.into_user(), since, answers),
                 Ok(check) => AuthAttempt::Slow(check),
                 Err(proof) => AuthAttempt::Settled(proof),

@@ -54,6 +54,8 @@ settings! {
     user_file: Option<PathBuf> => Option<PathBuf>, keep;
     /// `AuthBasicProvider`
     passwords: Option<PasswordProviders> => PasswordProviders, replace;
+    /// `AuthBasicUseDigestAlgorithm MD5`: hashes are those of AuthType Digest.
+    digest_hashes: Option<bool> => Option<bool>, keep;
     /// `AuthDigestProvider`; empty: `file`.
     digest_sources: Option<Vec<PasswordSource>> => Vec<PasswordSource>, replace;
     /// `AuthDBMUserFile`

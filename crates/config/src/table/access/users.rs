@@ -79,6 +79,11 @@ pub static ROWS: &[Row] = rows![
     "Password providers, in order: `file` (AuthUserFile), `dbm` (AuthDBMUserFile), `dbd` (AuthDBDUserPWQuery), `ldap` (AuthLDAPURL), `socache` \
      (passwords of AuthnCacheProvideFor), names of AuthnProviderAlias and of PerlAddAuthnProvider. The first that knows the \
      user decides. Perl providers must stand before all others or behind them. Without `file`, AuthUserFile is not used.",
+    word("AuthBasicUseDigestAlgorithm", AUTH_CONFIG, "MD5|Off", digest_hashes)
+        .of("mod_auth_basic.c")
+        .default("Off", "as in httpd: the hashes of htpasswd cost more to guess"),
+    "MD5: AuthType Basic compares passwords with hashes of user, realm and password, as of AuthType Digest, so that both can \
+     use one file of htdigest.",
     words("AuthDigestProvider", AUTH_CONFIG, "file|dbm|dbd|socache|name …", 1..=MANY, digest_provider)
         .of("mod_auth_digest.c")
         .default("file", "hashes in a file are the most common"),
@@ -226,6 +231,14 @@ fn digest_qop(draft: &mut Draft, text: &str) -> Result<(), String> {
         "none" => false,
         _ => return Err(format!("expected auth or none, got \"{text}\"")),
     });
+    Ok(())
+}
+
+/// `AuthBasicUseDigestAlgorithm MD5|Off`
+fn digest_hashes(draft: &mut Draft, word: &str) -> Result<(), String> {
+    let known = [("MD5", true), ("Off", false)].into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
+    let (_, are_digests) = known.ok_or_else(|| format!("expected MD5 or Off, got \"{word}\""))?;
+    draft.settings().access.digest_hashes = Some(are_digests);
     Ok(())
 }
 

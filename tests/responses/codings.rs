@@ -65,6 +65,38 @@ fn each_coding_is_what_other_programs_unpack_whatever_the_length() {
 }
 
 #[test]
+fn the_entity_tag_of_a_compressed_response_is_weak_unless_configured() {
+    let server = serve(
+        "SetOutputFilter BROTLI_COMPRESS;DEFLATE\nDeflateAlterETag AddSuffix\n\
+         <VirtualHost *:@PORT@>\nServerName same.example\nDocumentRoot htdocs\nDeflateAlterETag NoChange\nBrotliAlterETag AddSuffix\n</VirtualHost>\n\
+         <VirtualHost *:@PORT@>\nServerName none.example\nDocumentRoot htdocs\nDeflateAlterETag Remove\n</VirtualHost>",
+    );
+    server.site.write("htdocs/a.html", &page(5_000));
+    let tag = |host: &str, method: &str, coding: &str| {
+        let request = Request::new(method, "/a.html").header("Host", host).header("Accept-Encoding", coding);
+        server.send(request).is(200).header("etag")
+    };
+    let plain = tag("same.example", "GET", "identity").expect("a tag");
+    let suffixed = |suffix: &str| Some(plain.trim_end_matches('"').to_owned() + suffix + "\"");
+    for (host, coding, expected) in [
+        ("same.example", "gzip", Some(plain.clone())),
+        ("same.example", "br", suffixed("-br")),
+        ("none.example", "gzip", None),
+        ("none.example", "br", Some(format!("W/{plain}"))),
+    ] {
+        assert_eq!(tag(host, "GET", coding), expected, "{host} {coding}");
+    }
+    assert_eq!(tag("none.example", "HEAD", "gzip"), None);
+    assert_eq!(tag("same.example", "HEAD", "br"), suffixed("-br"));
+    // As httpd's manual says, a client with the tag of the compressed response gets it again.
+    let again = |tag: &str| {
+        let request = Request::get("/a.html").header("Host", "same.example").header("Accept-Encoding", "br");
+        server.send(request.header("If-None-Match", tag)).status
+    };
+    assert_eq!((again(&suffixed("-br").expect("a tag")), again(&plain)), (200, 304));
+}
+
+#[test]
 fn the_client_chooses_by_quality_and_else_the_order_of_the_configuration_counts() {
     let server = serve(
         "AddOutputFilterByType BROTLI_COMPRESS text/html\nAddOutputFilterByType DEFLATE text/html\n\

@@ -116,7 +116,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "check users with AuthUserFile, or in a Perl handler",
-        names: "AuthBasicUseDigestAlgorithm AuthDigestFile AuthDigestGroupFile AuthDigestNcCheck \
+        names: "AuthDigestFile AuthDigestGroupFile AuthDigestNcCheck \
             AuthDigestNonceFormat AuthDigestRealmSeed AuthFormAuthoritative AuthFormBody AuthFormDisableNoStore AuthFormFakeBasicAuth \
             AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \
             AuthFormMimetype AuthFormPassword AuthFormProvider AuthFormSitePassphrase AuthFormSize AuthFormUsername Anonymous \
@@ -129,8 +129,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
         advice: "the server searches a directory as AuthLDAPBindDN and trusts it by LDAPTrustedGlobalCert; use these",
-        names: "AuthLDAPAuthorizePrefix AuthLDAPCharsetConfig AuthLDAPCompareAsUser=off AuthLDAPInitialBindAsUser=off AuthLDAPInitialBindPattern \
-            AuthLDAPSearchAsUser=off LDAPTrustedClientCert",
+        names: "AuthLDAPAuthorizePrefix AuthLDAPCharsetConfig LDAPTrustedClientCert",
     },
     Group {
         fate: Refused,
@@ -220,9 +219,9 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
         advice: OF_TUNING,
-        names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
+        names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliCompressionMaxInputBlock \
             BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
-            DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
+            DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateBufferSize DeflateFilterNote \
             DeflateMemLevel DeflateWindowSize EBCDICConvert EBCDICConvertByType EBCDICKludge EnableMMAP \
             EnableExceptionHook EnableSendfile Example FlushMaxPipelined FlushMaxThreshold GprofDir H2CopyFiles \
             H2Direct H2EarlyHint H2EarlyHints H2MaxDataFrameLen H2MaxHeaderBlockLen \

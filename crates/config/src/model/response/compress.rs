@@ -54,6 +54,29 @@ impl Coding {
     }
 }
 
+/// How the entity tag of a compressed response differs from that of the plain one: `DeflateAlterETag`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TagChange {
+    /// `"tag"` becomes `"tag-gzip"`.
+    AddSuffix,
+    /// The tag stays.
+    NoChange,
+    /// The response has no tag.
+    Remove,
+}
+
+impl TagChange {
+    /// Parses a value of `DeflateAlterETag`.
+    pub fn parse(word: &str) -> Result<TagChange, String> {
+        match word.to_ascii_lowercase().as_str() {
+            "addsuffix" => Ok(TagChange::AddSuffix),
+            "nochange" => Ok(TagChange::NoChange),
+            "remove" => Ok(TagChange::Remove),
+            _ => Err(format!("expected AddSuffix, NoChange or Remove, got \"{word}\"")),
+        }
+    }
+}
+
 settings! {
     /// Compression settings.
     #[derive(Clone, Default, PartialEq, Eq)]
@@ -70,6 +93,10 @@ settings! {
         pub precompressed: Option<bool>, keep;
         /// `ZstdCompressionLevel`; default 3.
         pub zstd_level: Option<u32>, keep;
+        /// `DeflateAlterETag`; default: a weak tag.
+        pub gzip_tag: Option<TagChange>, keep;
+        /// `BrotliAlterETag`; default: a weak tag.
+        pub brotli_tag: Option<TagChange>, keep;
     }
 }
 
@@ -100,6 +127,15 @@ impl Compress {
             Coding::Brotli => self.brotli_quality.unwrap_or(5),
             Coding::Zstd => self.zstd_level.unwrap_or(3),
             Coding::Gzip => self.gzip_level.unwrap_or(5),
+        }
+    }
+
+    /// The change of the entity tag by a coding. `None`: the tag becomes weak.
+    pub fn tag_change(&self, coding: Coding) -> Option<TagChange> {
+        match coding {
+            Coding::Brotli => self.brotli_tag,
+            Coding::Zstd => None,
+            Coding::Gzip => self.gzip_tag,
         }
     }
 }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::draft::Draft;
-use crate::model::response::compress::Coding;
+use crate::model::response::compress::{Coding, TagChange};
 use crate::model::response::filters::{FilterProvider, TextFilter};
 use crate::model::response::substitute::LineSubstitution;
 use crate::syntax::value;
-use crate::table::row::{ANY, FILE_INFO, MANY, Row, flag, number, rows, size, word, words};
+use crate::table::row::{ANY, FILE_INFO, HOSTS, MANY, Row, flag, number, rows, size, word, words};
 
 /// Maximum of `SubstituteMaxLineLength` in `.htaccess` files, in bytes: memory that each response may take.
 const MAX_LINE_OF_HTACCESS_BYTES: u64 = 1 << 20;
@@ -92,6 +92,22 @@ pub static ROWS: &[Row] = rows![
     ),
     "Compression quality of BROTLI_COMPRESS, from 0 (fastest) to 11 (smallest). Values above 9 suit files, not \
      programs.",
+    word("DeflateAlterETag", HOSTS, "AddSuffix|NoChange|Remove", |d, word| {
+        d.settings().response.compress.gzip_tag = Some(TagChange::parse(word)?);
+        Ok(())
+    })
+    .of("mod_deflate.c")
+    .because("a weak tag, with which clients can revalidate at the program (RFC 9110, 8.8.1)"),
+    "The entity tag of a response that DEFLATE compresses or INFLATE decompresses. AddSuffix: -gzip or -gunzip is appended, \
+     as by httpd without this directive, and a client with that tag gets the whole response again. NoChange: the tag of the \
+     response as it was. Remove: none.",
+    word("BrotliAlterETag", HOSTS, "AddSuffix|NoChange|Remove", |d, word| {
+        d.settings().response.compress.brotli_tag = Some(TagChange::parse(word)?);
+        Ok(())
+    })
+    .of("mod_brotli.c")
+    .because("see DeflateAlterETag"),
+    "As DeflateAlterETag, for BROTLI_COMPRESS and the suffix -br.",
     flag("PrecompressedFiles", FILE_INFO, |d, on| d.settings().response.compress.precompressed = Some(on))
         .of("cameleer.c")
         .default("Off", "each request for a file looks up more files"),

@@ -13,7 +13,7 @@ mod substitute;
 
 use std::path::Path;
 
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderName, HeaderValue};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
@@ -22,11 +22,12 @@ use super::body::inflate::without_gzip;
 use super::context::RequestContext;
 use super::includes;
 use super::respond::body::{BodySource, FilteredBody, TextTransform};
-use super::respond::compress::weaken;
+use super::respond::compress::retag;
 use crate::base::fair::Claimant;
 use crate::cache::packed::Packing;
 use crate::routing::Route;
 use config::response::ResponseRules;
+use config::response::compress::Coding;
 use config::response::filters::TextFilter;
 
 use chosen::FilterSubject;
@@ -92,7 +93,7 @@ async fn of_response(context: &RequestContext, response: &mut Response<BodySourc
     if is_current {
         // The tag is that of the response that the client has (RFC 9110, section 15.4.5).
         if filters.contains(&TextFilter::Inflate) {
-            weaken(response.headers_mut());
+            retag_unpacked(&route, response.headers_mut());
         }
         return Vec::new();
     }
@@ -117,6 +118,9 @@ fn change(
     for filter in filters {
         match filter {
             TextFilter::Inflate if inflates(&mut response) => {
+                if let Some(route) = context.route().as_deref() {
+                    retag_unpacked(route, response.headers_mut());
+                }
                 wrap(context, &mut response, |_| Box::new(inflate::Inflater::default()));
             }
             TextFilter::Substitute => {
@@ -141,10 +145,12 @@ fn inflates(response: &mut Response<BodySource>) -> bool {
     headers.remove(CONTENT_ENCODING);
     headers.extend(rest.map(|rest: HeaderValue| (CONTENT_ENCODING, rest)));
     headers.remove(CONTENT_MD5);
-    if headers.contains_key(ETAG) {
-        weaken(headers);
-    }
     true
+}
+
+/// Changes the entity tag of a response that INFLATE decompresses.
+fn retag_unpacked(route: &Route, headers: &mut HeaderMap) {
+    retag(headers, route.settings.response.compress.tag_change(Coding::Gzip), "gunzip");
 }
 
 fn wrap(

@@ -22,7 +22,7 @@ use crate::request::context::RequestContext;
 use crate::request::context::expressions::SeenResponse;
 use crate::request::filters::chosen::{self, FilterSubject};
 use base::stamp::Stamp;
-use config::response::compress::Coding;
+use config::response::compress::{Coding, TagChange};
 
 /// Minimum length in bytes; a shorter response fits into one packet anyway.
 const WORTH_IT: u64 = 256;
@@ -66,7 +66,7 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
             Err(_) => return Response::from_parts(head, body),
         },
     };
-    relabel(&mut head.headers, chosen.coding);
+    relabel(&mut head.headers, chosen);
     Response::from_parts(head, body)
 }
 
@@ -92,7 +92,7 @@ fn plain(head: Parts, body: BodySource) -> Response<BodySource> {
 /// Compresses all of `plain`; `None` if that is not shorter. The result for a cached response is stored for all
 /// clients.
 async fn once(plain: &Bytes, chosen: ChosenCoding, packing: Option<Packing>, claimant: Claimant) -> Option<Bytes> {
-    let ChosenCoding { coding, level } = chosen;
+    let ChosenCoding { coding, level, .. } = chosen;
     if let Some(known) = packing.as_ref().and_then(|packing| packing.packed(coding, level)) {
         return known;
     }
@@ -134,11 +134,24 @@ fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Optio
         return None;
     }
     vary(&mut head.headers);
-    let short = body.length().is_some_and(|length| length < WORTH_IT) || matches!(body, BodySource::Empty);
-    if short || context.head.method == Method::HEAD {
+    let is_head = context.head.method == Method::HEAD;
+    let is_short = body.length().is_some_and(|length| length < WORTH_IT);
+    if is_short || matches!(body, BodySource::Empty) && !is_head {
         return None;
     }
-    choose(&context.head.headers, &codings).map(|coding| ChosenCoding { coding, level: rules.level(coding) })
+    let chosen = choose(&context.head.headers, &codings).map(|coding| ChosenCoding {
+        coding,
+        level: rules.level(coding),
+        tag: rules.tag_change(coding),
+    });
+    if is_head {
+        // A HEAD has the tag that a GET would have, but its body is not compressed to find that out.
+        if let Some(ChosenCoding { coding, tag: tag @ Some(_), .. }) = chosen {
+            retag(&mut head.headers, tag, coding.token());
+        }
+        return None;
+    }
+    chosen
 }
 
 /// Adds `Vary: Accept-Encoding`. Caches need it even when this client gets the plain form.
@@ -165,16 +178,34 @@ fn contains(value: &HeaderValue, word: &str) -> bool {
     value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains(word))
 }
 
-/// Sets the headers of the compressed body. A strong entity tag becomes weak, because it identifies the bytes of the
-/// plain body.
-fn relabel(headers: &mut HeaderMap, coding: Coding) {
-    headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
+/// Sets the headers of the compressed body.
+fn relabel(headers: &mut HeaderMap, chosen: ChosenCoding) {
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static(chosen.coding.token()));
     headers.remove(ACCEPT_RANGES);
-    weaken(headers);
+    retag(headers, chosen.tag, chosen.coding.token());
+}
+
+/// Changes the entity tag of a body whose coding has changed. Without a directive a strong tag becomes weak, because it
+/// identifies the bytes of the other body.
+pub fn retag(headers: &mut HeaderMap, change: Option<TagChange>, suffix: &str) {
+    match change {
+        None => weaken(headers),
+        Some(TagChange::NoChange) => {}
+        Some(TagChange::Remove) => {
+            headers.remove(ETAG);
+        }
+        Some(TagChange::AddSuffix) => {
+            let inner = headers.get(ETAG).and_then(|tag| tag.as_bytes().strip_suffix(b"\""));
+            let longer = inner.map(|tag| [tag, b"-", suffix.as_bytes(), b"\""].concat());
+            if let Some(tag) = longer.and_then(|tag| HeaderValue::from_bytes(&tag).ok()) {
+                headers.insert(ETAG, tag);
+            }
+        }
+    }
 }
 
 /// Makes a strong entity tag weak.
-pub fn weaken(headers: &mut HeaderMap) {
+fn weaken(headers: &mut HeaderMap) {
     let weak = headers.get(ETAG).filter(|tag| !tag.as_bytes().starts_with(b"W/"));
     let weak = weak.and_then(|tag| HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat()).ok());
     if let Some(weak) = weak {

@@ -13,7 +13,7 @@ use super::body::{AT_ONCE, BodySource, Encoder, EncoderAction, EncoderStep, File
 use crate::base::fair::Claimant;
 use crate::routing::Route;
 use base::stamp::Stamp;
-use config::response::compress::Coding;
+use config::response::compress::{Coding, TagChange};
 
 /// Maximum size in bytes of a cached file. Longer files are compressed for each client; `PrecompressedFiles` is meant
 /// for them.
@@ -87,6 +87,8 @@ pub struct ChosenCoding {
     pub coding: Coding,
     /// Compression level, as the coding counts it.
     pub level: u32,
+    /// The change of the entity tag. `None`: the tag becomes weak.
+    pub tag: Option<TagChange>,
 }
 
 /// The body to send: the compressed one, or the plain one where compression does not make it shorter.
@@ -102,7 +104,7 @@ pub async fn compressed(
     chosen: ChosenCoding,
     claimant: Claimant,
 ) -> io::Result<FileResponse> {
-    let ChosenCoding { coding, level } = chosen;
+    let ChosenCoding { coding, level, .. } = chosen;
     let key = Key { stamp, coding, level };
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
     match kept {

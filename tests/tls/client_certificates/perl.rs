@@ -57,15 +57,33 @@ fn redirects_subrequests_and_moves_need_the_certificate_too() {
         let output = curl(&server, &["-w", "%{http_code}", &url]).succeeded();
         assert!(output.out.ends_with("403") && !output.out.contains("secret"), "{way}: {output:?}");
     }
-    // Expressions of SSLRequire are not evaluated there: nobody is let in.
+    // The variables of TLS are not known there: nobody is let in.
     for way in ["redirect", "subrequest", "move"] {
         for client in [Some("ana"), None, Some("old")] {
             let output = is(&server, client, &format!("/{way}?/cond/a.txt"), &[], "403");
             assert!(!output.contains("secret"), "{way}: {output}");
         }
     }
-    server.logged("SSLRequire: is not evaluated in a subrequest or a redirect of Perl code");
+    server.logged("is not known to Perl workers here; write SSLOptions +StdEnvVars");
     is(&server, Some("ana"), "/cond/a.txt", &[], "200");
+}
+
+#[test]
+fn conditions_about_tls_hold_in_redirects_and_subrequests_where_the_variables_are_known() {
+    let server = serve(
+        &Site::new(),
+        "<Location />\nSSLOptions +StdEnvVars\n</Location>\n<Location /cond>\nSSLVerifyClient optional_no_ca\n\
+         SSLRequire %{SSL_CLIENT_S_DN_CN} eq \"Ana\" and %{SSL_CIPHER_USEKEYSIZE} >= 128\n</Location>",
+    );
+    for path in ["/cond/a.txt", "/redirect?/cond/a.txt", "/subrequest?/cond/a.txt", "/move?/cond/a.txt"] {
+        let output = is(&server, Some("ana"), path, &[], "200");
+        assert!(output.contains("secret"), "{path}: {output}");
+        for client in [None, Some("old"), Some("self")] {
+            let output = is(&server, client, path, &[], "403");
+            assert!(!output.contains("secret"), "{path}: {output}");
+        }
+    }
+    server.logged("SSLRequire %{SSL_CLIENT_S_DN_CN} eq");
 }
 
 #[test]

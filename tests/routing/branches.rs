@@ -86,11 +86,32 @@ fn an_htaccess_file_may_have_conditions() {
 }
 
 #[test]
+fn rewrite_rules_may_depend_on_a_condition() {
+    let server = Site::new()
+        .file("htdocs/a.txt", "a")
+        .file("htdocs/b.txt", "b")
+        .file("htdocs/own/a.txt", "own")
+        .file("htdocs/own/.htaccess", "RewriteEngine On\n<If \"req('X') == 'y'\">\nRewriteRule own/a - [F]\n</If>\n")
+        .serve(
+            "<Directory @DIR@/htdocs>\nAllowOverride All\nRewriteEngine On\nRewriteRule ^moved$ b.txt\n\
+             <If \"%{QUERY_STRING} == 'x'\">\nRewriteRule ^@DIR@/htdocs/a\\.txt$ /b.txt\nRewriteRule ^moved$ - [G]\n</If>\n</Directory>\n",
+        );
+    assert_eq!(server.text("/a.txt"), "a");
+    // The pattern sees the whole name of the file.
+    assert_eq!(server.text("/a.txt?x"), "b");
+    // The rules of the section replace those of the folder.
+    assert_eq!(server.text("/moved"), "b");
+    server.get("/moved?x").is(404);
+    assert_eq!(server.text("/own/a.txt"), "own");
+    server.send(Request::get("/own/a.txt").header("X", "y")).is(403);
+}
+
+#[test]
 fn a_directive_that_cannot_depend_on_a_request_is_refused_with_the_reason() {
     for (line, reason) in [
         ("<Else>\n</Else>", "expected an <If> or <ElseIf> before it"),
         ("<If true>\nListen 1\n</If>", "Listen: is not allowed in <If>"),
-        ("<If true>\nRewriteRule a b\n</If>", "write RewriteCond expr before the rule"),
+        ("<If true>\nRewriteMap a int:tolower\n</If>", "RewriteMap: is not allowed in <If>"),
         ("<If true>\nPerlModule Show\n</If>", "code is loaded at the start"),
         ("<If true>\n<Files a>\n</Files>\n</If>", "write the <If> in this section"),
         ("<If \"%{NONE} == 1\">\n</If>", "the variable %{NONE} does not exist at character 1 of the expression"),

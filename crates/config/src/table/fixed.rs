@@ -4,9 +4,6 @@
 pub fn refusal(name: &str) -> Option<&'static str> {
     let is = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     let begins = |prefix: &str| name.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix));
-    if begins("Rewrite") {
-        return Some("rules are chosen before the condition is evaluated; write RewriteCond expr before the rule");
-    }
     if begins("Proxy") {
         return Some(
             "the backend is chosen before the condition is evaluated; write RewriteCond expr and a rule with [P]",

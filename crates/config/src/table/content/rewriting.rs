@@ -24,7 +24,7 @@ pub static ROWS: &[Row] = rows![
             before Redirect and Alias. Their result is a file below DocumentRoot (`/x`), or with PT a path for Alias and Location sections. A rule that begins with \
             `/srv/x` (if /srv exists) or %{DOCUMENT_ROOT} names a file by its full path. Rules of folders and .htaccess files see the part of the file name after their \
             folder, and the rewritten path is processed again, ten times at most. A URL redirects the client. Flags: B, BCTLS, BNE, BNP, C, CO, \
-            DPI, E, END, F, G, H, L, N (250 rounds at most), NC, NE, NS, PT, QSA, QSD, QSL, R, S, T, UnsafeAllow3F, UnsafePrefixStat; not P. Headers \
+            DPI, E, END, F, G, H, L, N (250 rounds at most), NC, NE, NS, PT, QSA, QSD, QSL, R, S, T, UnsafeAllow3F, UnsafePrefixStat; not P. In `<If>`, rules see the whole file name. Headers \
             that conditions test are added to Vary. `LogLevel rewrite:trace3` logs what each rule does, and `cameleer explain` shows it. Subrequests of \
             programs are not rewritten.",
     words(
@@ -84,8 +84,14 @@ fn rewrite(draft: &mut Draft) -> &mut Rewrite {
     rewrite
 }
 
+/// Place of rules in `<If>`: as in httpd, a name that no file name begins with, so that patterns see the whole name.
+const IN_BRANCH: &str = "*If";
+
 /// The current folder or location, with a trailing slash.
 fn folder(draft: &Draft) -> Option<Arc<str>> {
+    if draft.position.context == SectionContext::If {
+        return Some(IN_BRANCH.into());
+    }
     let section = draft.config.sections.get(usize::from(draft.position.section))?;
     match (draft.position.context, &section.scope) {
         (SectionContext::Directory | SectionContext::Htaccess, Scope::Directory(folder)) => {

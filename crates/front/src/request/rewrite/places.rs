@@ -75,7 +75,8 @@ pub fn parted(context: &RequestContext, route: &Route) -> PartedName {
 /// The URL path for `made`, into which a folder's rules have rewritten `whole`, the route's file with PATH_INFO.
 /// If `made` is a URL path already, it is returned unchanged.
 pub fn path_of(document_root: &Path, route: &Route, rules: &Rewrite, made: &str, whole: &str) -> String {
-    let folder = rules.folder.as_deref().filter(|folder| !folder.is_empty());
+    // Rules of `<If>` have no folder: see `IN_BRANCH` in crates/config.
+    let folder = rules.folder.as_deref().filter(|folder| folder.starts_with('/'));
     let in_folder = folder.and_then(|folder| made.strip_prefix(folder));
     if let (Some(base), Some(rest)) = (&rules.base, in_folder) {
         return format!("{base}{rest}");

@@ -4,7 +4,7 @@ use http::request::Parts;
 use http::{StatusCode, Uri};
 use percent_encoding::percent_encode;
 
-use super::context::{RequestContext, variables};
+use super::context::{RequestContext, redirect_variables};
 use super::files::LookupResult;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
@@ -91,7 +91,7 @@ fn onward(head: &Parts, script: &str, path: &[u8]) -> Result<Parts, Refusal> {
 
 /// Sets the `REDIRECT_…` variables for the script.
 fn explain(context: &RequestContext, head: &Parts, handler: Option<&str>) {
-    let mut variables = variables::pass_on(context, head, StatusCode::OK);
+    let mut variables = redirect_variables::pass_on(context, head, StatusCode::OK);
     variables.set("REDIRECT_HANDLER", handler.map(str::to_owned));
     context.inherit_variables(variables);
 }

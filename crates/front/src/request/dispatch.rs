@@ -13,7 +13,7 @@ use super::access::{admit, take_turn};
 use super::ask_worker::WorkerReply;
 use super::body::{RequestBody, measure};
 use super::cached::{self, Lookup};
-use super::context::{RequestContext, remote_ip, variables};
+use super::context::{RequestContext, redirect_variables, remote_ip, variables};
 use super::files::{self, LookupResult, autoindex, lookup, user_folders};
 use super::filters;
 use super::includes::{self, facts};
@@ -82,7 +82,7 @@ async fn go_on<'a>(
             Dispatched::InternalRedirect(target) => {
                 context.be_subrequest(context.is_part());
                 body.forget_received();
-                context.inherit_variables(variables::pass_on(context, &head, StatusCode::OK));
+                context.inherit_variables(redirect_variables::pass_on(context, &head, StatusCode::OK));
                 head = Cow::Owned(redirected(&context.head, &target)?);
                 step(context, &head, &mut RequestBody::none()).await?
             }

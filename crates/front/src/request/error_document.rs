@@ -7,7 +7,7 @@ use http::{HeaderMap, Response, StatusCode};
 
 use super::body::RequestBody;
 use super::context::expressions::{ExprOf, SeenResponse};
-use super::context::{RequestContext, variables};
+use super::context::{RequestContext, redirect_variables, variables};
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
 use crate::request;
@@ -80,7 +80,7 @@ async fn local(context: &RequestContext, refusal: &Refusal, target: &str) -> Opt
 
 /// Sets the `REDIRECT_…` variables about the error, for the program that makes the page.
 fn explain(context: &RequestContext, refusal: &Refusal) {
-    let mut variables = variables::pass_on(context, &context.head, refusal.status);
+    let mut variables = redirect_variables::pass_on(context, &context.head, refusal.status);
     variables.set("REDIRECT_REQUEST_METHOD", Some(context.head.method.to_string()));
     let of_program = context.take_failure();
     match of_program.is_empty() {

@@ -12,6 +12,7 @@ pub mod forwarded;
 pub mod host_header;
 pub mod known;
 mod part;
+pub mod redirect_variables;
 pub mod remote_ip;
 mod rules;
 mod span;

@@ -6,11 +6,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
-use http::StatusCode;
 use http::request::Parts;
 
 use super::RequestContext;
 use super::expressions::{ExprOf, SeenResponse};
+use super::redirect_variables::RedirectFacts;
 use super::unique_id::{self, UNIQUE_ID};
 use crate::base::protocol::protocol;
 use crate::base::refusal::Refusal;
@@ -27,14 +27,16 @@ use config::{Scope, work};
 #[derive(Clone, Default)]
 pub struct Environment {
     /// The variables that the configuration sets for the request, and the cache's result.
-    current: Variables,
+    pub(super) current: Variables,
     /// Whether `current` lacks the request's `UNIQUE_ID`: it is added when the variables are read, and most requests
     /// for files end before that.
-    lacks_id: bool,
+    pub(super) lacks_id: bool,
     /// The inputs from which `current` was computed; `None`: `current` must be computed again.
     basis: Option<Basis>,
     /// The variables from before an internal redirect to an error document or action.
-    inherited: Variables,
+    pub(super) inherited: Variables,
+    /// What `current` and `inherited` lack of a redirect by rules: most requests for files end before it is read.
+    pub(super) lacks: Option<Box<RedirectFacts>>,
 }
 
 impl Environment {
@@ -46,6 +48,7 @@ impl Environment {
 
 impl RequestContext {
     pub fn variables(&self) -> Ref<'_, Variables> {
+        self.complete_variables();
         if self.environment.borrow().lacks_id {
             let id = self.unique_id();
             self.environment.borrow_mut().set(UNIQUE_ID, Some(id));
@@ -54,6 +57,9 @@ impl RequestContext {
     }
 
     pub fn has_variable(&self, name: &str) -> bool {
+        if name.starts_with("REDIRECT_") {
+            self.complete_variables();
+        }
         let environment = self.environment.borrow();
         environment.current.get(name).is_some() || environment.lacks_id && name == UNIQUE_ID
     }
@@ -65,6 +71,7 @@ impl RequestContext {
 
     /// Sets or removes a variable, also when the variables are computed again.
     pub fn change_variable(&self, name: &str, value: Option<String>) {
+        self.complete_variables();
         let mut environment = self.environment.borrow_mut();
         environment.inherited.set(name, value.clone());
         environment.set(name, value);
@@ -72,22 +79,26 @@ impl RequestContext {
 
     /// Whether the request inherits variables, as an error document does.
     pub fn inherits_variables(&self) -> bool {
-        !self.environment.borrow().inherited.is_empty()
+        let environment = self.environment.borrow();
+        !environment.inherited.is_empty() || environment.lacks.is_some()
     }
 
     /// Makes these the initial variables of an internal redirect.
     pub fn inherit_variables(&self, variables: Variables) {
-        self.environment.borrow_mut().inherited = variables;
+        let mut environment = self.environment.borrow_mut();
+        (environment.inherited, environment.lacks) = (variables, None);
     }
 
     /// Makes the initial variables the current ones, without rules.
     pub fn take_over_variables(&self) {
+        self.complete_variables();
         let mut environment = self.environment.borrow_mut();
         (environment.current, environment.lacks_id) = (environment.inherited.clone(), false);
     }
 
     /// Changes one of the initial variables; `None` removes it.
     pub fn inherit_variable(&self, name: &str, value: Option<String>) {
+        self.complete_variables();
         self.environment.borrow_mut().inherited.set(name, value);
     }
 }
@@ -160,18 +171,11 @@ pub fn invalidate(context: &RequestContext) {
     context.environment.borrow_mut().basis = None;
 }
 
-/// The variables of an internal redirect: the current ones as `REDIRECT_…`, and those that httpd adds.
-pub fn pass_on(context: &RequestContext, head: &Parts, status: StatusCode) -> Variables {
-    let mut variables = context.variables().redirected();
-    let path = context.route().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
-    variables.set("REDIRECT_STATUS", Some(status.as_str().to_owned()));
-    variables.set("REDIRECT_URL", path);
-    variables.set("REDIRECT_QUERY_STRING", head.uri.query().map(str::to_owned));
-    variables
-}
-
 fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     let rules = &route.settings.response;
+    if rules.has_variables() {
+        context.complete_variables();
+    }
     let mut variables = context.environment.borrow().inherited.clone();
     name_groups(context, route, &mut variables);
     if rules.has_variables() {
@@ -356,6 +360,7 @@ pub fn add_encoded(variables: &mut Variables, encoded: &[u8]) {
 
 /// The request's variables for a worker: `NAME=value`, each followed by a zero byte.
 pub fn encode(context: &RequestContext) -> Vec<u8> {
+    context.complete_variables();
     let environment = context.environment.borrow();
     let length: usize = environment.current.iter().map(|(name, value)| name.len() + value.len() + "=\0".len()).sum();
     let mut bytes = Vec::with_capacity(length + UNIQUE_ID.len() + "=\0".len() + unique_id::LENGTH);

@@ -174,10 +174,8 @@ async fn by_rules_of_folder(
         return Err(Refusal::new(StatusCode::BAD_REQUEST));
     }
     trace(context, route, 1, &format_args!("internal redirect with {path} [INTERNAL REDIRECT]"));
-    let mut before = variables::pass_on(context, head, StatusCode::OK);
     // REDIRECT_URL has the old path, but REDIRECT_QUERY_STRING the new query, as in httpd.
-    before.set("REDIRECT_QUERY_STRING", made.query.clone());
-    context.inherit_variables(before);
+    context.inherit_redirect(made.query.clone());
     onward(head, &path, made.query.as_deref()).map(|head| InFolder::Onward(Box::new(head)))
 }
 

@@ -39,3 +39,31 @@ fn the_rules_of_a_changed_file_replace_stored_results() {
     server.site.write("htdocs/.htaccess", "RewriteEngine On\nRewriteRule ^go$ two.txt");
     crate::support::until("the new rule applies", || server.text("/go") == "two");
 }
+
+#[test]
+fn stored_results_of_a_folder_follow_what_is_on_disk() {
+    let server = Site::new()
+        .script("htdocs/index.pl", SCRIPT)
+        .file("htdocs/one.txt", "one")
+        .file("htdocs/d/other.txt", "other")
+        .file("htdocs/d/folder/a.txt", "a")
+        .serve(
+            "<Directory @DIR@/htdocs>\nOptions +ExecCGI\n</Directory>\nAddHandler cgi-script .pl\n\
+             <Directory @DIR@/htdocs/d>\nRewriteEngine On\nRewriteRule ^go$ /one.txt [L]\n\
+             RewriteRule ^info /index.pl?%{PATH_INFO} [L]\nRewriteRule ^chain index\nRewriteRule ^(.*)/x$ /index.pl?$1 [L]\n</Directory>",
+        );
+    let twice = |path: &str| {
+        let (first, second) = (server.text(path), server.text(path));
+        assert_eq!(first, second, "{path}");
+        first
+    };
+    assert_eq!([twice("/d/go"), twice("/d/other.txt")], ["one", "other"]);
+    // The first missing name is that of the file, and what follows is PATH_INFO.
+    assert_eq!([twice("/d/info/x"), twice("/d/chain/x")], ["/x", "index"]);
+    for name in ["go", "info", "chain"] {
+        std::fs::create_dir(server.site.path(&format!("htdocs/d/{name}"))).expect("our own folder");
+    }
+    server.get("/d/go").is(301);
+    assert_eq!(twice("/d/info/x"), "");
+    server.get("/d/chain/x").is(404);
+}

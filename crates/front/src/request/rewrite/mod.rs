@@ -144,10 +144,21 @@ async fn by_rules_of_folder(
     if is_folder_itself && !rules.options().allow_no_slash {
         return Ok(InFolder::Same);
     }
-    let PartedName { file, path_info, is_folder } = context.generation.wait_for(|| Ok(parted(context, route))).await?;
-    let is_subrequest = context.is_subrequest();
-    let start = RuleInput { path: file.clone(), path_info, query: query.clone(), is_subrequest };
-    let made = follow(context, head, route, rules, start).await?;
+    let start = RuleInput {
+        path: whole.clone(),
+        path_info: String::new(),
+        query: query.clone(),
+        is_subrequest: context.is_subrequest(),
+    };
+    let (made, file, is_folder) = match known(context, route, rules, &start).await? {
+        Some(made) => (take_effect(context, route, rules, made)?, whole.clone(), false),
+        None => {
+            let PartedName { file, path_info, is_folder } =
+                context.generation.wait_for(|| Ok(parted(context, route))).await?;
+            let start = RuleInput { path: file.clone(), path_info, ..start };
+            (follow(context, head, route, rules, start).await?, file, is_folder)
+        }
+    };
     if !made.variables.is_empty() {
         note(context, head, route, &made)?;
     }
@@ -196,6 +207,29 @@ fn backend(context: &RequestContext, route: &Route, url: &str, of_folder: bool) 
     Ok(Passed { url, parameters: Arc::new(parameters), at: At::default() })
 }
 
+/// The stored result of a folder's rules, if it is the same wherever the file's name ends in `whole`: the disk need not
+/// be searched for that.
+async fn known(
+    context: &RequestContext,
+    route: &Route,
+    rules: &Rewrite,
+    whole: &RuleInput,
+) -> Result<Option<Rewritten>, Refusal> {
+    if trace_level(context, route) > 0 {
+        return Ok(None);
+    }
+    // A path that is rewritten to a part of itself may be that of the file.
+    let is_another = |made: &Rewritten| !made.changed || !whole.path.starts_with(&made.path);
+    let Some(made) = stored::recall_undivided(route, rules, whole).filter(is_another) else { return Ok(None) };
+    // A folder without its slash is redirected to the path with it, whatever the rules say.
+    let may_be_folder = made.changed && !rules.options().allow_no_slash && lacks_slash(route);
+    let is_there = || Ok(may_be_folder && context.generation.opener.is_there(&route.filename));
+    match context.generation.wait_for(is_there).await? {
+        true => Ok(None),
+        false => Ok(Some(made)),
+    }
+}
+
 /// Runs the rules. A redirect or a status from a rule is returned as an error.
 async fn follow(
     context: &RequestContext,
@@ -205,6 +239,16 @@ async fn follow(
     start: RuleInput,
 ) -> Result<Rewritten, Refusal> {
     let made = until_answered(context, head, route, rules, start).await?;
+    take_effect(context, route, rules, made)
+}
+
+/// Applies the effects of rules on the request besides its path.
+fn take_effect(
+    context: &RequestContext,
+    route: &Route,
+    rules: &Rewrite,
+    made: Rewritten,
+) -> Result<Rewritten, Refusal> {
     route.in_time()?;
     for line in &made.trace {
         trace(context, route, line.level, &line.text);

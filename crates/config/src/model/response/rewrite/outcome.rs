@@ -34,6 +34,8 @@ pub struct Rewritten {
     pub variables: BTreeMap<String, Option<String>>,
     /// Whether the same rules may have another result for the same input.
     pub varies: bool,
+    /// Whether the result depends on where the name of the file ends in the path, for rules of a folder.
+    pub divided: bool,
     /// Whether the limit of work was exceeded.
     pub too_much: bool,
     /// Headers of the request that conditions tested, for `Vary`.

@@ -38,6 +38,8 @@ pub struct RuleRun<'a, S> {
     trace: Trace<'a>,
     /// See [`TemplateSource::varies`].
     varies: Cell<bool>,
+    /// See [`Rewritten::divided`].
+    divided: Cell<bool>,
     out: Rewritten,
     /// Text that patterns are matched against: the current path and path info, below the folder.
     subject: Rc<str>,
@@ -61,6 +63,7 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
             question: RefCell::default(),
             trace,
             varies: Cell::new(false),
+            divided: Cell::new(false),
             out: Rewritten { path, query, ..Rewritten::default() },
             subject: Rc::default(),
             redirect: (302, true),
@@ -87,6 +90,8 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
     /// Applies a rule. Returns whether its pattern and its conditions match.
     pub fn apply(&mut self, rule: &Rule) -> bool {
         let subject = self.subject.clone();
+        // The path info is behind the path that an earlier rule has made.
+        self.divided.set(self.divided.get() || self.out.changed);
         self.spend(STEP + subject.len());
         if self.trace.is_on(3) {
             self.note(3, format_args!("applying pattern '{}' to uri '{subject}'{}", rule.source, rule.place()));
@@ -312,6 +317,7 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
             self.note(1, format_args!("pass through {}", self.out.path));
         }
         self.out.varies = self.varies.get() || self.out.too_much;
+        self.out.divided = self.divided.get();
         self.out.question = self.question.take();
         self.out.trace = self.trace.into_lines();
         self.out
@@ -334,6 +340,9 @@ impl<'a, S: RuleSource> RuleRun<'a, S> {
 
 impl<S: RuleSource> TemplateSource for RuleRun<'_, S> {
     fn known(&self, known: RuleVariable) -> String {
+        if matches!(known, RuleVariable::RequestFilename | RuleVariable::PathInfo) {
+            self.divided.set(true);
+        }
         match known {
             RuleVariable::QueryString => self.out.query.clone().unwrap_or_default(),
             RuleVariable::RequestFilename => self.out.path.clone(),

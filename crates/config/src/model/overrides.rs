@@ -131,6 +131,8 @@ impl Overrides {
                 self.classes |= Class::OPTIONS.0;
                 self.options = Some(only);
             }
+            // As in httpd, a list behind the word does not count.
+            ("fileinfo", Some(_)) => self.classes |= Class::FILE_INFO.0,
             (lower, None) => {
                 let known = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(lower));
                 let (_, class) = known.ok_or_else(|| unknown(arg))?;
@@ -332,6 +334,7 @@ mod tests {
             "(Limit nonfatal=Override nonfatal=Unknown)"
         );
         assert_eq!(format!("{:?}", parsed("Nonfatal=unknown All None Options").unwrap()), "(Options nonfatal=Unknown)");
+        assert_eq!(format!("{:?}", parsed("FileInfo=RewriteRule,RewriteCond").unwrap()), "(FileInfo)");
         for wrong in ["Everything", "Nonfatal", "Nonfatal=Some", "Options=+Indexes", "Limit=GET"] {
             assert!(parsed(wrong).is_err(), "{wrong}");
         }

@@ -125,6 +125,9 @@ fn default_type(draft: &mut Draft, text: &str) -> Result<(), String> {
 /// `AllowOverride …`
 fn allow_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let allowed = Overrides::parse(args)?;
+    if let Some(arg) = args.iter().find(|arg| arg.to_ascii_lowercase().starts_with("fileinfo=")) {
+        draft.warn(&format!("{arg} allows all directives of FileInfo, as in httpd"));
+    }
     if draft.is_in_regex() {
         draft
             .warn("has no effect in a section with a regular expression, as in httpd; write a <Directory> with a path");

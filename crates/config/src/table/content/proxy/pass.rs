@@ -85,8 +85,10 @@ pub static ROWS: &[Row] = rows![
         .of("mod_proxy_wstunnel.c")
         .default("on", "as in httpd"),
     "Whether a backend of ws:// and wss:// also gets requests that ask for no WebSocket.",
-    section("Proxy", HOSTS, "URL", 1..=2, proxy).because("the directives inside have their own defaults"),
-    "Settings for requests that are passed to a backend whose URL begins with URL; `*` stands for any text. `<Directory>`, `<Files>` and `.htaccess` do not apply to such requests.",
+    section("Proxy", HOSTS, "URL [parameter=value]…", 1..=MANY, proxy)
+        .because("the directives inside have their own defaults"),
+    "Settings for requests that are passed to a backend whose URL begins with URL; `*` stands for any text. Parameters are \
+     those of ProxySet, for a balancer; those of another backend stand behind its ProxyPass. `<Directory>`, `<Files>` and `.htaccess` do not apply to such requests.",
     section("ProxyMatch", HOSTS, "regex", 1..=1, |d, args, _| {
         let pattern = d.pattern(args.first().map_or("", String::as_str))?;
         d.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND)
@@ -203,19 +205,28 @@ fn error_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 /// `<Proxy URL>`, `<Proxy ~ regex>`
 fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
-    if let [url] = args {
-        fastcgi::name(draft, BackendUrl::parse(url).ok().as_ref());
-    }
-    let pattern = match args {
-        [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
-        [url] => draft.pattern(&section_url::regex(url))?,
+    let (url, words) = match args {
+        [tilde, regex] if tilde == "~" => {
+            let pattern = draft.pattern(regex)?;
+            return draft.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND);
+        }
+        [url, words @ ..] if words.iter().all(|word| word.contains('=')) => (url, words),
         _ => return Err(format!("expected one URL, got {}", arguments(args.len()))),
     };
-    let opened = draft.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND);
-    if let (Ok(Some(position)), [url]) = (&opened, args)
-        && let Ok(BackendUrl { address: BackendAddress::Balancer(name), .. }) = BackendUrl::parse(url)
-    {
-        draft.balancers.sections.push((position.section, name));
+    let backend = BackendUrl::parse(url).ok();
+    fastcgi::name(draft, backend.as_ref());
+    let pattern = draft.pattern(&section_url::regex(url))?;
+    let opened = draft.container(SectionContext::Location, Scope::Backend(pattern), Rank::BACKEND)?;
+    match (&opened, backend.map(|backend| backend.address)) {
+        (Some(position), Some(BackendAddress::Balancer(name))) => {
+            draft.balancers.sections.push((position.section, name.clone()));
+            balancer::set_all(draft, &name, words)?;
+        }
+        _ if words.is_empty() => {}
+        _ => {
+            parameters(draft, words)?;
+            draft.warn("parameters of a backend count behind its ProxyPass only; these are ignored");
+        }
     }
-    opened
+    Ok(opened)
 }

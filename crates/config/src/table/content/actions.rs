@@ -10,7 +10,8 @@ pub static ROWS: &[Row] = rows![
     "A script that handles files with a handler name or a media type: its PATH_INFO is their path, its \
      REDIRECT_HANDLER the name. With `virtual` the file need not exist.",
     words("Script", ANYWHERE, "method /script", 2..=2, script).because("files support GET, HEAD and OPTIONS"),
-    "A script that handles requests of this method that no program handles; for GET only if the request has a query.",
+    "A script that handles requests of this method that no program handles; for GET only if the request has a query. Methods have \
+     upper and lower case.",
 ];
 
 /// `Action name script [virtual]`
@@ -33,7 +34,7 @@ fn script(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         return Err(format!("expected a method like GET or PUT, got \"{method}\""));
     }
     mention_path(draft, script);
-    draft.settings().response.actions.add_method(&method.to_ascii_uppercase(), script);
+    draft.settings().response.actions.add_method(method, script);
     Ok(())
 }
 

@@ -51,7 +51,11 @@ pub fn lost(file: &Path, error: &io::Error) -> String {
     format!("{}: the output of the program cannot be read: {error}", file.display())
 }
 
-/// The words of a query without `=`, as command-line arguments (RFC 3875, section 4.4).
+/// Characters with a meaning for a shell, to which a program may pass its arguments.
+const OF_SHELLS: &[u8] = b"&;`'\"|*?~<>^()[]{}$\\\n";
+
+/// The words of a query without `=`, as command-line arguments (RFC 3875, section 4.4). As in httpd, a backslash stands
+/// before characters with a meaning for a shell.
 pub fn arguments(request: u64) -> Vec<Vec<u8>> {
     let query = apache::set_by_handlers(request).args;
     if query.is_empty() || query.contains(&b'=') || !matches!(apache::method(request).as_str(), "GET" | "HEAD") {
@@ -59,5 +63,11 @@ pub fn arguments(request: u64) -> Vec<Vec<u8>> {
     }
     let words: Vec<_> = query.split(|byte| *byte == b'+').map(apache::percent_decoded).collect();
     // A NUL would cut an argument short.
-    if words.iter().any(|word| word.contains(&0)) { Vec::new() } else { words }
+    let are_whole = words.iter().all(|word| !word.contains(&0));
+    words.iter().filter(|_| are_whole).map(|word| escaped(word)).collect()
+}
+
+fn escaped(word: &[u8]) -> Vec<u8> {
+    let mark = |byte: &u8| OF_SHELLS.contains(byte).then_some(b'\\');
+    word.iter().flat_map(|byte| mark(byte).into_iter().chain([*byte])).collect()
 }

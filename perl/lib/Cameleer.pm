@@ -28,6 +28,12 @@ sub require_module ($argument) {
     return;
 }
 
+# Whether a handler `+Name` is a sub that is there, and not a module to load.
+sub is_sub ($name) {
+    no strict 'refs';
+    return defined &$name ? 1 : 0;
+}
+
 # As in mod_perl 1, the server's own environment is not passed to the site, except for the names in PerlPassEnv.
 sub start_mod_perl ($version) {
     delete @ENV{ grep { $_ ne 'PATH' && $_ ne 'TZ' } keys %ENV };

@@ -48,9 +48,10 @@ SetHandler perl-script
 fn a_plus_loads_the_module_at_the_start() {
     let server = site().file("lib/Spelt.pm", MODULE).serve(
         "PerlLib lib\nSetHandler perl-script\n<Location /package>\nPerlHandler +Spelt\n</Location>\n\
-         <Location /method>\nPerlHandler +Spelt->method\n</Location>\n",
+         <Location /method>\nPerlHandler +Spelt->method\n</Location>\n<Location /sub>\nPerlHandler +Spelt::named\n</Location>\n",
     );
     assert_eq!(server.text("/package"), "handler loaded at the start");
+    assert_eq!(server.text("/sub"), "named loaded at the start");
     assert_eq!(server.text("/method"), "Spelt method loaded at the start");
     check("\nSetHandler perl-script\nPerlHandler +Not::There\n")
         .failed(78, "site.conf:3: PerlHandler: Can't locate Not/There.pm");

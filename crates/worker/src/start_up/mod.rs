@@ -271,7 +271,11 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
 pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
         StartUpStep::Module(name) | StartUpStep::LoadModule(name) => perl.require_module(name),
-        StartUpStep::HandlerModule { module, .. } => perl.require_module(module),
+        // As in mod_perl, the name may be that of a sub that is there.
+        StartUpStep::HandlerModule { module, .. } => match perl.call_for_text(c"Cameleer::is_sub", module)?.as_str() {
+            "1" => Ok(()),
+            _ => perl.require_module(module),
+        },
         StartUpStep::Require(file) | StartUpStep::ConfigRequire(file) | StartUpStep::PostConfigRequire(file) => {
             check_kind(file)?;
             perl.require(&file.to_string_lossy())

@@ -23,6 +23,13 @@ impl<'a> WorkerSource<'a> {
         WorkerSource { request, variables, user: None }
     }
 
+    /// What stands before the names of the variables of TLS, which a redirect has renamed. `None`: they are not known.
+    fn before_redirects(&self) -> Option<String> {
+        const MAX_REDIRECTS: usize = 10;
+        let prefixes = (0..=MAX_REDIRECTS).map(|times| "REDIRECT_".repeat(times));
+        { prefixes }.find(|prefix| self.variables.get(&format!("{prefix}SSL_CLIENT_VERIFY")).is_some())
+    }
+
     /// A fact about the request's file; empty without a file.
     fn of_file(&self, fact: DiskFact) -> String {
         let name = text(&apache::filename(self.request));
@@ -87,9 +94,10 @@ impl ExprSource for WorkerSource<'_> {
     }
 
     fn tls(&self, name: &str) -> Option<String> {
-        let value = self.request_env(name);
+        let before = self.before_redirects();
+        let value = self.request_env(&format!("{}{name}", before.as_deref().unwrap_or_default()));
         // Without a value, a condition with `not` must not open a place.
-        let is_unknown = value.is_none() && self.variables.get("SSL_CLIENT_VERIFY").is_none();
+        let is_unknown = value.is_none() && before.is_none();
         if is_unknown && apache::certificate(self.request) != SeenCertificate::WithoutTls {
             work::fail(|| format!("{name} is not known to Perl workers here; write SSLOptions +StdEnvVars"));
         }

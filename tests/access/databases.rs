@@ -165,20 +165,16 @@ fn a_postgresql_server_is_trusted_by_its_certificate() {
         "sh",
         &["-c", "cp db.crt db.key database/; chmod 600 database/db.key; chown --reference=database database/db.*"],
     );
-    let set = format!(
-        "alter system set listen_addresses = '{address}'; alter system set ssl = on;
-         alter system set ssl_cert_file = '{folder}/db.crt'; alter system set ssl_key_file = '{folder}/db.key';"
-    );
     let tables = format!(
         "create table users (name text, hash text); insert into users values ('ana', '{}');
          grant select on users to ledger",
         hash("secret")
     );
-    for statement in set.split_inclusive(';').chain([tables.as_str()]) {
-        run(&site, "psql", &["-h", &folder, "-U", "postgres", "-d", "ledger", "-c", statement]);
-    }
+    run(&site, "psql", &["-h", &folder, "-U", "postgres", "-d", "ledger", "-c", &tables]);
     run(&site, "sh", &["-c", "echo 'hostssl all all 127.0.0.0/8 trust' >> database/data/pg_hba.conf"]);
-    database.restart();
+    let (listen, certificate) = (format!("listen_addresses={address}"), format!("ssl_cert_file={folder}/db.crt"));
+    let key = format!("ssl_key_file={folder}/db.key");
+    database.restart_with(&["-c", &listen, "-c", "ssl=on", "-c", &certificate, "-c", &key]);
     let cases = [
         ("", "localhost", 200),
         ("sslmode=disable", "localhost", 500),

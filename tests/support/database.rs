@@ -93,7 +93,7 @@ impl Database {
             chown(&folder, Some(user.uid.as_raw()), Some(user.gid.as_raw())).expect("root may");
         }
         Finished::of(&mut product.command(product.create, &folder)).succeeded();
-        let process = product.serve(&folder);
+        let process = product.serve(&folder, &[]);
         Finished::of(&mut product.command(product.prepare, &folder)).succeeded();
         Database { product, folder, process }
     }
@@ -101,8 +101,14 @@ impl Database {
     /// Stops the server, which closes all connections, and starts it again on the same data.
     #[track_caller]
     pub fn restart(&mut self) {
+        self.restart_with(&[]);
+    }
+
+    /// As [`Database::restart`], with more arguments for the server.
+    #[track_caller]
+    pub fn restart_with(&mut self, more: &[&str]) {
         self.stop();
-        self.process = self.product.serve(&self.folder);
+        self.process = self.product.serve(&self.folder, more);
     }
 
     #[track_caller]
@@ -135,9 +141,10 @@ impl Product {
     }
 
     #[track_caller]
-    fn serve(&self, folder: &Path) -> Child {
+    fn serve(&self, folder: &Path, more: &[&str]) -> Child {
         let log = || fs::File::options().create(true).append(true).open(folder.join("log")).expect("our own folder");
         let mut command = self.command(self.serve, folder);
+        command.args(more);
         let process = command.stdout(log()).stderr(log()).spawn().expect("pkg/debian-packages/test.txt");
         until("the database answers", || Finished::of(&mut self.command(self.is_ready, folder)).code == 0);
         process

@@ -19,7 +19,7 @@ use tokio_postgres::types::{Format, FromSql, IsNull, ToSql, Type, to_sql_checked
 use tokio_postgres::{Client, Error};
 
 use super::params::PgParams;
-use super::secured::{Securer, Security};
+use super::secured::{PgSecurity, Securer};
 use super::{PATIENCE, SqlFailure, SqlQuestion, SqlRows};
 use config::access::Database;
 
@@ -102,7 +102,7 @@ impl Connection {
         let PgParams { rest, sslmode, sslrootcert } = PgParams::parse(&database.params);
         let mut config = Config::from_str(&rest)
             .map_err(|error| SqlFailure::Refused(format!("DBDParams cannot be read: {}", reason(&error))))?;
-        let security = Security::of(sslmode.as_deref(), sslrootcert.as_deref()).map_err(SqlFailure::Refused)?;
+        let security = PgSecurity::of(sslmode.as_deref(), sslrootcert.as_deref()).map_err(SqlFailure::Refused)?;
         let securer = Securer::new(&security).map_err(SqlFailure::Refused)?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host(SOCKETS);

@@ -18,7 +18,7 @@ use tokio_rustls::{TlsConnector, client};
 
 /// What `sslmode` demands of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Security {
+pub struct PgSecurity {
     /// Whether there is TLS.
     pub mode: SslMode,
     /// Whether an authority must have signed the certificate.
@@ -29,9 +29,9 @@ pub struct Security {
     pub authorities: Vec<PathBuf>,
 }
 
-impl Security {
+impl PgSecurity {
     /// The words of libpq. As there, a file of authorities makes `require` check the signature.
-    pub fn of(sslmode: Option<&str>, sslrootcert: Option<&str>) -> Result<Security, String> {
+    pub fn of(sslmode: Option<&str>, sslrootcert: Option<&str>) -> Result<PgSecurity, String> {
         let authorities: Vec<PathBuf> =
             sslrootcert.filter(|file| *file != "system").map(PathBuf::from).into_iter().collect();
         let (mode, is_signed, is_named) = match sslmode.unwrap_or("prefer") {
@@ -46,7 +46,7 @@ impl Security {
                 ));
             }
         };
-        Ok(Security { mode, is_signed, is_named, authorities })
+        Ok(PgSecurity { mode, is_signed, is_named, authorities })
     }
 
     /// Settings of a connection. Read for each new connection, because the file may have changed.
@@ -66,7 +66,7 @@ impl Security {
 pub struct Securer(TlsConnector);
 
 impl Securer {
-    pub fn new(security: &Security) -> Result<Securer, String> {
+    pub fn new(security: &PgSecurity) -> Result<Securer, String> {
         Ok(Securer(TlsConnector::from(Arc::new(security.client()?))))
     }
 }

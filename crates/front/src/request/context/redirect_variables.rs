@@ -2,26 +2,14 @@
 //!
 //! Those of a redirect by rules are computed when they are read. Most requests for files end before that.
 
-use std::rc::Rc;
-
 use http::StatusCode;
 use http::request::Parts;
 
 use super::RequestContext;
 use super::unique_id::UNIQUE_ID;
-use super::variables::Environment;
+use super::variables::{Environment, RedirectFacts};
 use crate::routing::Route;
 use config::response::variables::Variables;
-
-/// A request before an internal redirect by rules.
-#[derive(Clone)]
-pub struct RedirectFacts {
-    variables: Variables,
-    lacks_id: bool,
-    route: Option<Rc<Route>>,
-    /// The query after the redirect.
-    query: Option<String>,
-}
 
 impl Environment {
     /// Adds the variables of a redirect by rules. `id` makes the request's `UNIQUE_ID`.

@@ -10,7 +10,6 @@ use http::request::Parts;
 
 use super::RequestContext;
 use super::expressions::{ExprOf, SeenResponse};
-use super::redirect_variables::RedirectFacts;
 use super::unique_id::{self, UNIQUE_ID};
 use crate::base::protocol::protocol;
 use crate::base::refusal::Refusal;
@@ -37,6 +36,16 @@ pub struct Environment {
     pub(super) inherited: Variables,
     /// What `current` and `inherited` lack of a redirect by rules: most requests for files end before it is read.
     pub(super) lacks: Option<Box<RedirectFacts>>,
+}
+
+/// A request before an internal redirect by rules.
+#[derive(Clone)]
+pub struct RedirectFacts {
+    pub(super) variables: Variables,
+    pub(super) lacks_id: bool,
+    pub(super) route: Option<Rc<Route>>,
+    /// The query after the redirect.
+    pub(super) query: Option<String>,
 }
 
 impl Environment {

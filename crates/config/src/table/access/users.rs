@@ -81,7 +81,7 @@ pub static ROWS: &[Row] = rows![
      user decides. Perl providers must stand before all others or behind them. Without `file`, AuthUserFile is not used.",
     word("AuthBasicUseDigestAlgorithm", AUTH_CONFIG, "MD5|Off", digest_hashes)
         .of("mod_auth_basic.c")
-        .default("Off", "as in httpd: the hashes of htpasswd cost more to guess"),
+        .because("Off, as in httpd: the hashes of htpasswd cost more to guess"),
     "MD5: AuthType Basic compares passwords with hashes of user, realm and password, as of AuthType Digest, so that both can \
      use one file of htdigest.",
     words("AuthDigestProvider", AUTH_CONFIG, "file|dbm|dbd|socache|name …", 1..=MANY, digest_provider)

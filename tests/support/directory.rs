@@ -8,7 +8,8 @@ use nix::sys::signal::Signal;
 
 use super::{Finished, Site, free_port, signal, until};
 
-/// Configuration of slapd. Only `cn=reader` may read entries, and users those below `ou=open`; no one may read passwords.
+/// Configuration of slapd. Only `cn=reader` may read entries, and users those below `ou=open`. No one may read
+/// passwords.
 const CONF: &str = r#"
 include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema

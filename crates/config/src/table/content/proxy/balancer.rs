@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::health;
-use super::parameters::{PASSES, backend_parameter};
+use super::parameters::{PASSES, backend_parameter, parameters};
 use crate::draft::Draft;
 use crate::model::proxy::balancer::{
     Balancer, BalancerMember, BalancerSettings, HealthCheckMethod, LbMethod, MAX_MEMBERS, MemberStatus, StickySession,
@@ -192,10 +192,23 @@ impl MemberStatus {
 
 /// `ProxySet [balancer://name] parameter=value…`
 fn set(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let (name, words) = named(draft, args).map_err(|_| {
-        "is supported for balancers only; write parameters of a backend behind its ProxyPass".to_owned()
-    })?;
-    set_all(draft, &name, words)
+    if let Ok((name, words)) = named(draft, args) {
+        return set_all(draft, &name, words);
+    }
+    let words = match args {
+        [url, words @ ..] if url.contains("://") && !url.contains('=') => words,
+        words => words,
+    };
+    of_backend(draft, words)
+}
+
+/// Parameters of a backend, in its `<Proxy>` section.
+pub fn of_backend(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    if !words.is_empty() {
+        parameters(draft, words)?;
+        draft.warn("parameters of a backend count behind its ProxyPass only; these are ignored");
+    }
+    Ok(())
 }
 
 /// Sets parameters of a balancer.

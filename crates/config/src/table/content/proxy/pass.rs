@@ -222,11 +222,7 @@ fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> OpenedSection {
             draft.balancers.sections.push((position.section, name.clone()));
             balancer::set_all(draft, &name, words)?;
         }
-        _ if words.is_empty() => {}
-        _ => {
-            parameters(draft, words)?;
-            draft.warn("parameters of a backend count behind its ProxyPass only; these are ignored");
-        }
+        _ => balancer::of_backend(draft, words)?,
     }
     Ok(opened)
 }

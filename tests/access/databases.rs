@@ -171,7 +171,8 @@ fn a_postgresql_server_is_trusted_by_its_certificate() {
         hash("secret")
     );
     run(&site, "psql", &["-h", &folder, "-U", "postgres", "-d", "ledger", "-c", &tables]);
-    run(&site, "sh", &["-c", "echo 'hostssl all all 127.0.0.0/8 trust' >> database/data/pg_hba.conf"]);
+    let rules = "printf 'local all all trust\\nhostssl all all all trust\\n' > database/data/pg_hba.conf";
+    run(&site, "sh", &["-c", rules]);
     let (listen, certificate) = (format!("listen_addresses={address}"), format!("ssl_cert_file={folder}/db.crt"));
     let key = format!("ssl_key_file={folder}/db.key");
     database.restart_with(&["-c", &listen, "-c", "ssl=on", "-c", &certificate, "-c", &key]);

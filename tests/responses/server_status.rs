@@ -160,13 +160,15 @@ fn a_htaccess_file_cannot_open_the_page() {
 /// mod_info: "a comprehensive overview of the server configuration"; ?config, ?server, ?list.
 #[test]
 fn the_configuration_is_shown_with_its_lines() {
-    let server =
-        serve(&format!("{PLACES}<Directory />\nOptions FollowSymLinks\n</Directory>\nAddType text/x-own \"<own>\""));
+    let server = serve(&format!(
+        "{PLACES}<Directory />\nOptions FollowSymLinks\nAuthLDAPBindPassword hush\n</Directory>\nAddType text/x-own \"<own>\""
+    ));
     let page = server.text("/server-info?config");
     for text in ["&lt;Location /server-info&gt;  # ", "  SetHandler server-info  # ", "AddType text/x-own &lt;own&gt;"]
     {
         assert!(page.contains(text), "{text}: {page}");
     }
+    assert!(page.contains("AuthLDAPBindPassword (hidden)") && !page.contains("hush"), "{page}");
     assert!(server.text("/server-info").contains("mod_status"));
     assert!(!server.text("/server-info?list").contains("AddType"));
 }

@@ -67,4 +67,4 @@ pub use syntax::value::network;
 pub use syntax::value::{duration, size};
 pub use syntax::words::split as split_words;
 pub use syntax::{parse, pattern, regular, work};
-pub use table::{foreign_modules, is_about_requests, is_elsewhere};
+pub use table::{foreign_modules, is_about_requests, is_elsewhere, is_secret};

@@ -65,6 +65,11 @@ pub fn is_about_requests(name: &str) -> bool {
     find(name).is_none_or(|row| row.contexts.has(SectionContext::VirtualHost))
 }
 
+/// Whether the arguments of a directive may contain a password.
+pub fn is_secret(name: &str) -> bool {
+    find(name).is_some_and(|row| row.is_secret)
+}
+
 /// Every name and alias of the table.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     all().flat_map(Row::names)

@@ -34,6 +34,8 @@ pub struct Row {
     /// Whether an argument is Perl code, or names a Perl file or module: `.htaccess` files need further permission for
     /// these.
     pub is_code: bool,
+    /// Whether an argument may contain a password. The page `server-info` hides the arguments.
+    pub is_secret: bool,
     /// How the parser reads the line.
     pub line: LineSyntax,
     /// Whether a list in `<Perl>`, `@Alias = ('/a', '/srv/a', …)`, has pairs: only in `<Location>` a path stands alone.
@@ -61,6 +63,7 @@ const fn row(name: &'static str, contexts: Contexts, takes: Takes) -> Row {
         effect: Effect::Reload,
         per_method: false,
         is_code: false,
+        is_secret: false,
         line: LineSyntax::PLAIN,
         has_pairs: false,
         about: "",
@@ -235,6 +238,10 @@ impl Row {
 
     pub const fn code(self) -> Row {
         Row { is_code: true, ..self }
+    }
+
+    pub const fn secret(self) -> Row {
+        Row { is_secret: true, ..self }
     }
 
     pub const fn split(self, words: Splitting) -> Row {

@@ -29,7 +29,7 @@ pub static ROWS: &[Row] = rows![
     })
     .because("the server searches anonymously"),
     "The entry as which the server searches and compares.",
-    word("AuthLDAPBindPassword", AUTH_CONFIG, "password", bind_password).because("see AuthLDAPBindDN"),
+    word("AuthLDAPBindPassword", AUTH_CONFIG, "password", bind_password).secret().because("see AuthLDAPBindDN"),
     "The password of AuthLDAPBindDN. No log, dump or report shows it. `exec:` is refused: use `${NAME}` for a variable of \
      the server's environment.",
     flag("AuthLDAPInitialBindAsUser", AUTH_CONFIG, |d, on| place(d).initial_bind_as_user = on)

@@ -8,7 +8,7 @@ use super::{HTML, escape, response};
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
-use config::{Config, Directive, PoolSettings, modules};
+use config::{Config, Directive, PoolSettings, is_secret, modules};
 
 /// The page; the query `config`, `server` or `list` selects one part of it.
 pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
@@ -67,7 +67,10 @@ fn directives(page: &mut String, tree: &[Directive], depth: usize) {
     for directive in tree {
         let indent = "  ".repeat(depth);
         let mut words = vec![directive.name.clone()];
-        words.extend(directive.args.iter().map(|arg| quoted(arg)));
+        match is_secret(&directive.name) {
+            true => words.push("(hidden)".to_owned()),
+            false => words.extend(directive.args.iter().map(|arg| quoted(arg))),
+        }
         let line = escape(&words.join(" "));
         let at = escape(&directive.at.to_string());
         match &directive.section {

@@ -30,6 +30,7 @@ pub use base::log::LogLevel;
 
 pub use build::server_root;
 pub use bundle::{Bundle, is_skipped, speaks_of, without_skipped};
+pub use model::broadcast::{BroadcastStore, StoreAddress, StoreKind};
 pub use model::clients::{Clients, KeepAlive, ReadTimeouts, ReceivePace, Spooling};
 pub use model::config::{Config, Expanded, Facts, ShadowChanges};
 pub use model::context::{Scope, depth};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use wire::control::PoolNumber;
 
 use crate::model::access::{HashLimits, LdapServer, PartialAccess, ProviderAlias};
+use crate::model::broadcast::BroadcastStore;
 use crate::model::clients::{Clients, Spooling};
 use crate::model::fastcgi::servers::StaticServer;
 use crate::model::host::Host;
@@ -57,6 +58,8 @@ pub struct Config {
     pub program_pool: Option<Box<NamedPool>>,
     /// `BroadcastMaxMessage`, in bytes.
     pub broadcast_max_message: u64,
+    /// `BroadcastTransport`; `None`: messages stay within this server.
+    pub broadcast_store: Option<BroadcastStore>,
     /// `CgiMaxProcesses`
     pub max_programs: u32,
     /// Whether pools use both of mod_perl's APIs.

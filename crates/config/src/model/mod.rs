@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod address;
+pub mod broadcast;
 pub mod budget;
 pub mod clients;
 pub mod config;

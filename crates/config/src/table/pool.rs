@@ -4,6 +4,7 @@ use wire::broadcast::MAX_MESSAGE;
 use wire::memory::blocks;
 
 use crate::draft::Draft;
+use crate::model::broadcast::BroadcastStore;
 use crate::model::server::PsgiMode;
 use crate::syntax::value;
 use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, duration, number, rows, size, word, words};
@@ -67,6 +68,13 @@ pub(super) static ROWS: &[Row] = rows![
         .default("64K", "a message is news about data, and the data is better fetched; it is also the maximum"),
     "Maximum size of a message of Cameleer::Broadcast, at most 64K; a longer one is an error in the program that \
      publishes it.",
+    word("BroadcastTransport", SERVER, "url|off", broadcast_transport)
+        .secret()
+        .default("off", "one server needs no store, and only the site knows its own"),
+    "Carries messages of Cameleer::Broadcast to other servers with the same URL: `redis://[user:password@]host[:port]`, \
+     `rediss://…` with TLS, `unix:/path` of Redis, `postgresql://user[:password]@host[:port]/database`. Parameters behind \
+     a `?`: prefix, which separates sites of one store; user; password_file; ca_file; for PostgreSQL also host (the \
+     socket's folder) and sslmode=verify-full. No log and no status shows the password.",
     words("WireMemory", SERVER, "size, 16K to 1M", 1..=1, wire_memory)
         .effect(Effect::Generation)
         .default("1M", "a response of this size frees its worker at once; only blocks that were used take up memory"),
@@ -162,6 +170,14 @@ fn psgi_mode(draft: &mut Draft, word: &str) -> Result<(), String> {
         "blocking" => PsgiMode::Blocking,
         "event" => PsgiMode::Event,
         _ => return Err(format!("expected blocking or event, got \"{word}\"")),
+    };
+    Ok(())
+}
+
+fn broadcast_transport(draft: &mut Draft, url: &str) -> Result<(), String> {
+    draft.config.broadcast_store = match url.eq_ignore_ascii_case("off") {
+        true => None,
+        false => Some(BroadcastStore::parse(url)?),
     };
     Ok(())
 }

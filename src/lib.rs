@@ -32,6 +32,7 @@
 //!   apr           the build of APR.so, for Perl's `use APR`
 //!   files         files of a site, opened so that no link leads out of it
 //!   proxy         connections to the backends of the reverse proxy
+//!   pubsub        messages between servers, by a store that they share
 //!   status        the state of a running server, and its formats
 //!   ────────────
 //!   databases     databases of users and rewrite maps: DBM files, SQLite, PostgreSQL

@@ -14,7 +14,8 @@ pub use challenge::{Challenge, ChallengeType};
 pub use counts::{ExitReason, ServerCounts};
 pub use hosts::{CertificateStatus, HostStatus};
 pub use status::{
-    BroadcastStatus, ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, ShareStatus, Shed, SlowRequest,
+    BroadcastStatus, BroadcastTransportStatus, ClientStatus, FrontStatus, MemberStatusReport, PoolStatus, ShareStatus,
+    Shed, SlowRequest,
 };
 pub use times::{Quantiles, ResponseTimes, Spread, Spreads};
 pub use worker::{OpenStreams, WorkerActivity, WorkerState, WorkerStatus};

@@ -55,6 +55,9 @@ pub struct FrontStatus {
     /// Messages between workers.
     #[serde(default)]
     pub broadcast: BroadcastStatus,
+    /// The way of messages to other servers; `None` without `BroadcastTransport`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub broadcast_transport: Option<BroadcastTransportStatus>,
     /// The pool or one of its shares gets more requests than it can answer.
     pub overloaded: bool,
     /// One entry per PoolShare.
@@ -102,6 +105,31 @@ pub struct BroadcastStatus {
     pub channels: u64,
     /// Sum of the subscriptions of all workers.
     pub subscriptions: u64,
+}
+
+/// The way of messages to other servers (`BroadcastTransport`), since the front's start.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BroadcastTransportStatus {
+    /// The store's URL, without account and password.
+    pub store: String,
+    /// Whether there is a connection.
+    pub connected: bool,
+    /// Why there is no connection; empty before the first failure.
+    pub error: String,
+    /// Number of other servers that have reported within 30 s.
+    pub nodes: u64,
+    /// Number of messages that the store has accepted.
+    pub sent: u64,
+    /// Number of messages of other servers.
+    pub received: u64,
+    /// Number of messages that were dropped because the store was away or too slow.
+    pub dropped: u64,
+    /// Number of messages from the store that were malformed or of another version.
+    pub unusable: u64,
+    /// Number of connections after the first.
+    pub reconnects: u64,
+    /// Size of the messages that wait for the store.
+    pub waiting_bytes: u64,
 }
 
 /// A member of a balancer.

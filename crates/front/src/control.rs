@@ -181,6 +181,7 @@ fn activate(front: &Rc<Front>, generation: &Arc<Generation>) -> anyhow::Result<(
     front.generations().serve_with(generation);
     front.shared().serves(generation.number);
     front.services.balancers.retain(&generation.config.balancers);
+    front.transport.set(&front.shared().broadcasts, generation.config.broadcast_store.as_ref());
     tokio::task::spawn_local(health::watch(front.services.clone(), generation.clone()));
     front.shared().clock.start();
     front.acceptor.use_threads(generation.config.clients.threads());

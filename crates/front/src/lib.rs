@@ -38,6 +38,7 @@ mod panics;
 mod presence;
 mod scoreboard;
 mod threads;
+mod transport;
 
 mod accept;
 
@@ -97,6 +98,7 @@ use base::master::Master;
 use base::shared::Shared;
 use generation::Generations;
 use request::services::{Common, Services};
+use transport::BroadcastTransport;
 use workers::Mailboxes;
 
 use tls::Sessions;
@@ -150,6 +152,8 @@ struct Front {
     sessions: Sessions,
     /// Addresses of all threads.
     mailboxes: Mailboxes,
+    /// Exchanges broadcast messages with other servers.
+    transport: BroadcastTransport,
     /// Notified when all requests are answered after `Stop` and the master was informed.
     drained: Notify,
     said_drained: Cell<bool>,
@@ -166,6 +170,7 @@ impl Front {
             listeners: AcceptLoops::default(),
             sessions: Sessions::new()?,
             mailboxes: Mailboxes::default(),
+            transport: BroadcastTransport::default(),
             drained: Notify::new(),
             said_drained: Cell::new(false),
         })

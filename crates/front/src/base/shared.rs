@@ -36,7 +36,7 @@ pub struct Shared {
     /// Count of requests refused for want of a worker.
     pub refusals: Refusals,
     /// Channels of workers.
-    pub broadcasts: Broadcasts,
+    pub broadcasts: Arc<Broadcasts>,
     frames: Mutex<Vec<Vec<u8>>>,
     next_id: AtomicU64,
     /// When the front began to stop.
@@ -143,7 +143,7 @@ impl Shared {
             measures: Measures::default(),
             slowest: Slowest::default(),
             refusals: Refusals::new(Instant::now()),
-            broadcasts: Broadcasts::default(),
+            broadcasts: Arc::default(),
             frames: Mutex::default(),
             next_id: AtomicU64::new(1),
             stopping: OnceLock::new(),

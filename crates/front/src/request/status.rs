@@ -47,6 +47,7 @@ impl Services {
                 .map_or(0, |serving| serving.pools.iter().map(|pool| pool.worked().as_micros() as u64).sum()),
             shed: counters.shed.now(),
             broadcast: self.shared.broadcasts.status(),
+            broadcast_transport: self.shared.broadcasts.transport(),
             slow_readers: counters.slow_readers.load(Relaxed),
             http2_closed: counters.http2_closed.load(Relaxed),
             overloaded: pools().any(|pool| pool.is_overloaded()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wire::Malformed;
 use wire::broadcast::{BroadcastMessage, MAX_CHANNELS, MAX_SUBSCRIPTIONS, check_channel};
 use wire::control::{BroadcastStatus, WorkerId};
@@ -16,6 +16,8 @@ pub struct Register<S> {
     channels: FxHashMap<Box<[u8]>, BTreeMap<WorkerId, u32>>,
     workers: BTreeMap<WorkerId, Known<S>>,
     counts: BroadcastStatus,
+    /// Channels whose number of subscriptions has changed; `None`: nobody asks for them.
+    changed: Option<FxHashSet<Box<[u8]>>>,
 }
 
 struct Known<S> {
@@ -26,7 +28,12 @@ struct Known<S> {
 
 impl<S> Default for Register<S> {
     fn default() -> Self {
-        Register { channels: FxHashMap::default(), workers: BTreeMap::new(), counts: BroadcastStatus::default() }
+        Register {
+            channels: FxHashMap::default(),
+            workers: BTreeMap::new(),
+            counts: BroadcastStatus::default(),
+            changed: None,
+        }
     }
 }
 
@@ -42,6 +49,9 @@ impl<S: Sink> Register<S> {
         check_channel(channel)?;
         if count > MAX_SUBSCRIPTIONS {
             return Err(Malformed("more subscriptions to a channel than allowed"));
+        }
+        if let Some(changed) = &mut self.changed {
+            changed.insert(channel.into());
         }
         if count == 0 {
             if self.leave(worker, channel)
@@ -79,17 +89,28 @@ impl<S: Sink> Register<S> {
     /// Forgets a worker.
     pub fn gone(&mut self, worker: WorkerId) {
         if self.workers.remove(&worker).is_some() {
-            self.channels.retain(|_, workers| {
-                workers.remove(&worker);
+            self.channels.retain(|channel, workers| {
+                if workers.remove(&worker).is_some()
+                    && let Some(changed) = &mut self.changed
+                {
+                    changed.insert(channel.clone());
+                }
                 !workers.is_empty()
             });
         }
     }
 
-    /// Sends an encoded message to the subscribers of its channel. Returns the workers that lose messages from now on.
+    /// Sends an encoded message of a worker to the subscribers of its channel. Returns the workers that lose messages
+    /// from now on.
     pub fn publish(&mut self, encoded: &[u8]) -> Result<Vec<WorkerId>, Malformed> {
-        let message = BroadcastMessage::read(encoded)?;
+        let slow = self.deliver(encoded)?;
         self.counts.published += 1;
+        Ok(slow)
+    }
+
+    /// As [`Register::publish`], for a message of another server.
+    pub fn deliver(&mut self, encoded: &[u8]) -> Result<Vec<WorkerId>, Malformed> {
+        let message = BroadcastMessage::read(encoded)?;
         let mut slow = Vec::new();
         let Some(workers) = self.channels.get(message.channel) else { return Ok(slow) };
         let shared: Arc<[u8]> = encoded.into();
@@ -120,6 +141,23 @@ impl<S: Sink> Register<S> {
     /// Number of subscriptions to a channel.
     pub fn presence(&self, channel: &[u8]) -> u64 {
         self.channels.get(channel).map_or(0, |workers| workers.values().map(|count| u64::from(*count)).sum())
+    }
+
+    /// All channels with their numbers of subscriptions. From now on changes are noted.
+    pub fn watch(&mut self) -> Vec<(Box<[u8]>, u64)> {
+        self.changed = Some(FxHashSet::default());
+        self.channels.keys().map(|channel| (channel.clone(), self.presence(channel))).collect()
+    }
+
+    /// Channels with changed numbers of subscriptions since the last call of this or of [`Register::watch`].
+    pub fn changes(&mut self) -> Vec<(Box<[u8]>, u64)> {
+        let changed = self.changed.as_mut().map(std::mem::take).unwrap_or_default();
+        changed.into_iter().map(|channel| (channel.clone(), self.presence(&channel))).collect()
+    }
+
+    /// Ends the notes of changes.
+    pub fn unwatch(&mut self) {
+        self.changed = None;
     }
 
     /// Counts since the start, and current numbers.
@@ -180,6 +218,26 @@ mod tests {
         register.gone(worker(7));
         assert_eq!(register.presence(b"a"), 0);
         assert!(register.channels.is_empty());
+    }
+
+    #[test]
+    fn changed_channels_are_noted_while_somebody_asks_for_them() {
+        let mut register = Register::<Socket>::default();
+        let subscribe = |register: &mut Register<Socket>, number, channel: &[u8], count| {
+            register.subscribe(worker(number), Socket::default, channel, count).expect("within the limits");
+        };
+        subscribe(&mut register, 1, b"a", 2);
+        assert_eq!(register.changes(), []);
+        assert_eq!(register.watch(), [(b"a"[..].into(), 2)]);
+        assert_eq!(register.changes(), []);
+        subscribe(&mut register, 2, b"a", 1);
+        assert_eq!(register.changes(), [(b"a"[..].into(), 3)]);
+        register.gone(worker(2));
+        subscribe(&mut register, 1, b"a", 0);
+        assert_eq!(register.changes(), [(b"a"[..].into(), 0)]);
+        register.unwatch();
+        subscribe(&mut register, 1, b"a", 1);
+        assert_eq!(register.changes(), []);
     }
 
     #[test]

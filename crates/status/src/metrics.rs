@@ -1,6 +1,8 @@
 //! Metrics as OpenMetrics, or in Prometheus' older text format, depending on `Accept`. Names follow the conventions:
 //! base units, `_total` for counters. See <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 
+mod broadcast;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write};
 
@@ -115,16 +117,7 @@ impl Families {
         self.counter("cameleer_shed", "Requests that were refused rather than served, by reason.", &shed);
         let help = "Responses cut off because a slow client occupied a worker while requests waited.";
         self.counter("cameleer_slow_readers", help, &bare(front.slow_readers));
-        let broadcast = &front.broadcast;
-        let help = "Messages that programs have published (Cameleer::Broadcast).";
-        self.counter("cameleer_broadcast_messages", help, &bare(broadcast.published));
-        let help = "Published messages for workers with subscribers, counted for each worker.";
-        self.counter("cameleer_broadcast_sent", help, &bare(broadcast.sent));
-        let help = "Published messages that were dropped because a worker did not read, counted for each worker.";
-        self.counter("cameleer_broadcast_dropped", help, &bare(broadcast.dropped));
-        self.gauge("cameleer_broadcast_channels", "Channels with subscriptions.", &bare(broadcast.channels as f64));
-        let help = "Subscriptions to channels.";
-        self.gauge("cameleer_broadcast_subscriptions", help, &bare(broadcast.subscriptions as f64));
+        self.broadcasts(front);
         let help = "HTTP/2 connections closed because of client behaviour.";
         self.counter("cameleer_http2_closed", help, &bare(front.http2_closed));
         let help = "Connections passed to workers (PerlProcessConnectionHandler).";

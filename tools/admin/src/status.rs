@@ -5,7 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use wire::control::{
-    FrontStatus, MemberStatusReport, ResponseTimes, ServerCounts, ShareStatus, WorkerState, WorkerStatus,
+    BroadcastTransportStatus, FrontStatus, MemberStatusReport, ResponseTimes, ServerCounts, ShareStatus, WorkerState,
+    WorkerStatus,
 };
 use wire::fcgid::{ProgramProcess, ProgramProcessState, ProgramStatus};
 
@@ -118,6 +119,7 @@ fn table(status: &status::ServerStatus, usages: &Usages) -> String {
             connections(front, &mut text);
             overload(front, &mut text);
             members(front, &mut text);
+            transport(front, &mut text);
             ends(&status.counts, &mut text);
             workers(front, usages, status.max_clients, &mut text);
         }
@@ -195,6 +197,22 @@ fn members(front: &FrontStatus, text: &mut String) {
         let _ =
             writeln!(text, "balancer {balancer}  {url}  {state}{route}  {elected} requests, {busy} running  {bytes}");
     }
+}
+
+/// The store of `BroadcastTransport`, if there is one.
+fn transport(front: &FrontStatus, text: &mut String) {
+    let Some(transport) = &front.broadcast_transport else { return };
+    let BroadcastTransportStatus { store, connected, error, nodes, sent, received, dropped, .. } = transport;
+    let state = match (connected, error.as_str()) {
+        (true, _) => "connected".to_owned(),
+        (false, "") => "connecting".to_owned(),
+        (false, error) => format!("away: {}", printable::line(error)),
+    };
+    let store = printable::line(store);
+    let _ = writeln!(
+        text,
+        "broadcast {store}  {state}  {nodes} other servers  {sent} messages sent, {received} received, {dropped} dropped"
+    );
 }
 
 /// A FastCGI program, with a line for each of its processes.

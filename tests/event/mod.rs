@@ -10,6 +10,7 @@ mod pagi_websocket;
 mod psgi;
 mod psgi_errors;
 mod psgi_socket;
+mod transport;
 
 use crate::support::{Server, Site};
 

@@ -98,6 +98,13 @@ impl Database {
         Database { product, folder, process }
     }
 
+    /// Runs a statement of PostgreSQL.
+    #[track_caller]
+    pub fn run(&self, statement: &str) {
+        let words = ["psql", "--host=@DIR@", "--username=postgres", "--command", statement];
+        Finished::of(&mut self.product.command(&words, &self.folder)).succeeded();
+    }
+
     /// Stops the server, which closes all connections, and starts it again on the same data.
     #[track_caller]
     pub fn restart(&mut self) {
@@ -111,8 +118,15 @@ impl Database {
         self.process = self.product.serve(&self.folder, more);
     }
 
+    /// Starts the server again after [`Database::stop`].
     #[track_caller]
-    fn stop(&mut self) {
+    pub fn serve(&mut self) {
+        self.process = self.product.serve(&self.folder, &[]);
+    }
+
+    /// Stops the server.
+    #[track_caller]
+    pub fn stop(&mut self) {
         signal(self.process.id() as i32, self.product.stop);
         self.process.wait().expect("our own child");
     }
@@ -120,7 +134,9 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        self.stop();
+        if self.process.try_wait().is_ok_and(|ended| ended.is_none()) {
+            self.stop();
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod load;
 mod pebble;
 mod port;
 mod processes;
+mod redis;
 mod server;
 mod site;
 mod strace;
@@ -35,6 +36,7 @@ pub use processes::{
     alive, children, cpu_time, descriptors, first_and_other_threads, name, of_site, own_memory, own_memory_if_it_runs,
     peak_memory, peak_memory_if_it_runs, signal, state, threads,
 };
+pub use redis::Redis;
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, TAINT, is_tainted};
 pub use strace::Trace;

@@ -89,7 +89,7 @@ Cameleer::Broadcast - messages from any worker to subscribers in event workers
 =head1 DESCRIPTION
 
 A message reaches all subscribers of its channel, in the workers of all pools and generations of this server, at most
-once. Messages of one worker arrive in their order. Channels begin with their first subscription; a name has 1 to 255
+once; with C<BroadcastTransport>, also those of other servers. Messages of one worker arrive in their order. Channels begin with their first subscription; a name has 1 to 255
 bytes.
 
 Messages are bytes. Text has to be encoded; characters above 255 are an error.
@@ -111,7 +111,7 @@ then. A child process of a worker cannot publish.
 =head2 presence($channel)
 
 The number of subscriptions of all workers at this moment, or undef if the server does not answer, while its front is
-replaced.
+replaced. With C<BroadcastTransport> it counts all servers; numbers of others are a second or two old.
 
 =head1 SEE ALSO
 

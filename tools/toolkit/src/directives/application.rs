@@ -61,13 +61,13 @@ fn gives_application(text: &str) -> bool {
 
 static ALWAYS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^(?:(?:my|our)\s+)?(?:\$\w+\s*=\s*)?(?:sub|builder)\s*\{.*\}$|^\$\w+$|^\\&[\w:]+$|->(?:to_app|psgi_app|to_psgi_app|wrap)\s*(?:\(.*\))?$",
+        r"^(?:(?:my|our)\s+)?(?:\$\w+\s*=\s*)?(?:sub(?:\s*\([^()]*\))?|builder)\s*\{.*\}$|^\$\w+$|^\\&[\w:]+$|->(?:to_app|psgi_app|to_psgi_app|wrap)\s*(?:\(.*\))?$",
     )
 });
 static MOJOLICIOUS: LazyLock<Regex> = LazyLock::new(|| pattern(r"->(?:start|start_app)\s*(?:\(.*\))?$"));
 /// The modules with which programs of PAGI begin.
-static ASYNC_AWAIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*use\s+Future::AsyncAwait\b"));
-static PAGI_CLASS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*use\s+PAGI::\w"));
+static ASYNC_AWAIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)(?:^|;)\s*use\s+Future::AsyncAwait\b"));
+static PAGI_CLASS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)(?:^|;)\s*use\s+PAGI::\w"));
 /// An asynchronous sub, or an application in a middleware.
 static ASYNC: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^(?:(?:my|our)\s+)?(?:\$\w+\s*=\s*)?async\s+sub\b.*\}$|^[\w:]+\s*\(.*(?:\$\w+|\\&[\w:]+).*\)$")
@@ -123,6 +123,7 @@ mod tests {
         for text in [
             "my $app = sub { [200, [], ['{']] };\n$app;",
             "sub { [200, [], []] }",
+            "use v5.36;\nsub ($env) { [200, [], []] };\n",
             "use strict;\nsub helper { 1 }\nsub { [200, [], []] };\n",
             "use Plack::Builder;\nbuilder {\n  enable 'Lint';\n  $app;\n};\n",
             "use Mojolicious::Lite -signatures;\nget '/' => sub ($c) { $c->render(text => 'x') };\n\napp->start;\n__DATA__\n@@ index.html.ep\nx;\n",
@@ -142,6 +143,8 @@ mod tests {
             "use Future::AsyncAwait;\nmy $app = async sub { };\n$app;\n",
             "use Future::AsyncAwait;\nasync sub { }\n",
             "use Future::AsyncAwait;\nmy $app = async sub { };\nwith_ticks($app);\n",
+            "use v5.36; use Future::AsyncAwait; use JSON::PP;\nasync sub app { }\n\\&app;\n",
+            "use strict; use PAGI::App::File; PAGI::App::File->new(root => 'x')->to_app;\n",
             "use PAGI::App::File;\nPAGI::App::File->new(root => 'x')->to_app;\n",
         ] {
             assert!(gives_pagi_application(text), "{text}");

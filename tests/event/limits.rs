@@ -78,11 +78,22 @@ fn handlers_of_other_phases_are_not_skipped() {
         ("fixup", "PerlFixupHandler \"sub { 0 }\"\n"),
         ("cleanup", "PerlCleanupHandler \"sub { 0 }\"\n"),
     ];
-    let sections = places.map(|(name, lines)| format!("<Location /{name}>\n{lines}</Location>\n"));
-    let server = serve_with(&sections.concat());
-    server.get("/").is(200);
-    for (name, _) in places {
-        server.get(&format!("/{name}")).is(500);
+    for (name, lines) in places {
+        let site = Site::new().file("app.pl", APP);
+        let place = format!("<Location /{name}>\n{lines}</Location>\n");
+        site.configure(&format!("PsgiMode event\n{place}<Location />\nPsgiApp @DIR@/app.pl\n</Location>\n"));
+        let finished = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).failed(78, "PsgiMode event");
+        let line = 1 + site.read("site.conf").lines().position(|line| line.contains(name)).expect("a line");
+        let at = format!("site.conf:{line}: Perl");
+        assert!(finished.err.contains(&at) && finished.err.contains("run only PSGI applications"), "{}", finished.err);
     }
+}
+
+/// What cannot be known from the configuration is refused for each request.
+#[test]
+fn a_handler_in_a_folder_is_refused_for_each_request() {
+    let server = serve_with("<LocationMatch ^/access>\nPerlAccessHandler \"sub { 0 }\"\n</LocationMatch>\n");
+    server.get("/").is(200);
+    server.get("/access").is(500);
     assert!(server.log().contains("(PsgiMode event) run only PSGI applications"));
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use wire::control::PoolNumber;
 
-use super::{client_certificates, connections, handlers, logs, managed, no_code, proxies, satisfy, shadow, unusable};
+use super::{
+    client_certificates, connections, event_pools, handlers, logs, managed, no_code, proxies, satisfy, shadow, unusable,
+};
 use crate::draft::Draft;
 use crate::model::budget::ReforkWhen;
 use crate::model::config::Config;
@@ -46,6 +48,7 @@ impl Draft {
         no_code::check(self);
         unusable::check(self);
         self.adjust_pools();
+        event_pools::check(self);
         self.add_program_pool();
         if let Some(shadow) = self.config.facts.shadow.clone() {
             shadow::separate(&mut self.config, &shadow);
@@ -139,7 +142,13 @@ impl Draft {
                 // The number of workers is fixed: a worker has many requests, and their number says nothing about load.
                 let workers = pool.start.min(pool.max_clients);
                 (pool.start, pool.max_clients, pool.min_spare, pool.max_spare) = (workers, workers, workers, workers);
+                let reforks = pool.refork != ReforkWhen::Off;
                 (pool.auto, pool.refork) = (false, ReforkWhen::Off);
+                if reforks && let Some(at) = self.positions.get(&(number, "Refork")) {
+                    let message = "Refork: has no effect in a pool with an event loop (PsgiMode event), whose workers have \
+                                   connections and cannot become a mold; load more code with PerlModule, or remove this line";
+                    self.config.warnings.push(ConfigError::at(at, message.to_owned()));
+                }
                 continue;
             }
             let PoolSettings { start, max_spare, min_spare, max_clients, .. } = *pool;

@@ -4,6 +4,7 @@ mod apply;
 mod client_certificates;
 mod connections;
 mod disk;
+mod event_pools;
 mod finish;
 mod handlers;
 mod logs;

@@ -22,8 +22,13 @@ impl Master {
         let config = &self.checked.config;
         let pools = self.generations.serving_pools().into_iter().map(|id| id.pool);
         // A pool without Perl has nothing to share.
-        let pools = pools.filter(|pool| !config.is_of_programs(*pool));
-        match self.refork.request(client, pools, Instant::now()) {
+        let pools: Vec<_> = pools.filter(|pool| !config.is_of_programs(*pool)).collect();
+        let able: Vec<_> = pools.iter().copied().filter(|pool| !config.pool_of(*pool).is_event()).collect();
+        if able.is_empty() && !pools.is_empty() {
+            let why = "workers with an event loop (PsgiMode event) have connections, and cannot become a mold; reload instead";
+            return self.answer(client, &ControlReply::failed(why));
+        }
+        match self.refork.request(client, able.into_iter(), Instant::now()) {
             Ok(action) => self.do_refork(action),
             Err(why) => self.answer(client, &ControlReply::failed(why)),
         }

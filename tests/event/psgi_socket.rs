@@ -1,8 +1,10 @@
 //! `psgix.io`: programs of PSGI that take the client's connection.
 
+use nix::sys::signal::Signal;
+
 use super::noted;
 use super::psgi::{ANYEVENT, IO_ASYNC, serve_with};
-use crate::support::{Connection, Request, Server, WebSocket, WebSocketFrame, alive, until};
+use crate::support::{Connection, Request, Server, WebSocket, WebSocketFrame, alive, signal, until};
 
 /// A WebSocket with AnyEvent::Handle, which writes the handshake itself.
 const WEBSOCKET: &str = r#"
@@ -50,6 +52,11 @@ const LINES: &str = r#"
                 return 1;
             });
         };
+    },
+    '/mute' => sub ($env) {
+        $kept{mute} = $env->{'psgix.io'};
+        push @{ $env->{'psgix.cleanup.handlers'} }, sub { note('mute is over') };
+        sub ($respond) { $kept{mute_respond} = $respond; $kept{mute}->syswrite("HTTP/1.1 101 Switching\r\nUpgrade: lines\r\nConnection: Upgrade\r\n\r\n") };
     },
     '/refuse' => sub ($env) { sub ($respond) { every(sub { $respond->([403, [], ['refused']]); 1 }) } },
     '/dies' => sub ($env) { my $socket = $env->{'psgix.io'}; die "broken\n" },
@@ -164,4 +171,17 @@ fn a_worker_ends_when_its_last_connection_is_closed() {
     drop(connection);
     let old = before.parse().expect("a number");
     until("the old worker has ended", || !alive(old));
+}
+
+/// Nothing reads from the socket that an application has taken, so the end of its peer shows otherwise.
+#[test]
+fn a_socket_that_nobody_reads_ends_with_the_front() {
+    for event_loop in [ANYEVENT, IO_ASYNC] {
+        let server = serve_with(event_loop, LINES, "");
+        let mut connection = upgraded(&server, "/mute");
+        assert_eq!(connection.head().status, 101);
+        assert!(!noted(&server, "mute is over"));
+        signal(server.front(), Signal::SIGKILL);
+        until("its cleanup has run", || noted(&server, "mute is over"));
+    }
 }

@@ -1,6 +1,7 @@
 package Cameleer::Event::PSGI::Exchange;
 
 use v5.36;
+use Errno        ();
 use Scalar::Util ();
 
 use Cameleer::Event::PSGI::Environment ();
@@ -183,6 +184,9 @@ sub send_piece ( $self, $bytes ) {
     return;
 }
 
+# Whether more bytes than that wait for the client.
+sub is_behind ( $self, $most ) { return !$self->is_over && length $self->{stream}{out} > $most }
+
 # Reads the body from its object, as fast as the client takes it.
 sub pump ($self) {
     for ( 1 .. PIECES_IN_TURN ) {
@@ -307,11 +311,14 @@ sub look_at_use ($self) {
     return;
 }
 
-# Notes whether the application has the socket, and whether it has closed it.
+# Notes whether the application has the socket, and whether it or the front has closed it. Nothing here reads from the
+# socket of an application; without a peer, sending no bytes fails.
 sub look_at_socket ($self) {
     return if !$self->{socket};
     $self->look_at_use;
-    $self->break if !defined fileno $self->{socket} && !$self->{is_begun};
+    my $handle  = $self->{stream} && $self->{stream}{handle};
+    my $is_lost = $handle && !defined send( $handle, '', 0 ) && $!{EPIPE};
+    $self->break if $is_lost || !defined fileno $self->{socket} && !$self->{is_begun};
     return;
 }
 

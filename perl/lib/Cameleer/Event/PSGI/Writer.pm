@@ -6,12 +6,16 @@ use v5.36;
 
 sub new ( $class, $exchange ) { return bless { exchange => $exchange }, $class }
 
+# Output that waits for a slow client is in memory.
+use constant MAX_WAITING_BYTES => 64 << 20;
+
 # False if the client has left, or wants no body.
 sub write ( $self, $bytes ) {
     die "PSGI: write after close\n" if $self->{is_closed};
     return '' if $self->is_gone;
     my $exchange = $self->{exchange};
     $exchange->send_piece( Cameleer::Event::PSGI::Response::bytes($bytes) );
+    $exchange->failed( 'the client is too slow: ' . MAX_WAITING_BYTES . " bytes wait for it; write with poll_cb\n" ) if $exchange->is_behind(MAX_WAITING_BYTES);
     $self->watch if $self->{poll};
     return !$exchange->is_over && !$exchange->{is_bodyless};
 }

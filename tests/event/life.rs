@@ -51,6 +51,15 @@ fn a_stop_waits_for_running_requests() {
 }
 
 #[test]
+fn a_stop_tells_open_websockets_to_come_again() {
+    let mut server = serve_with("GracefulShutdownTimeout 1\n");
+    let mut socket = WebSocket::open(&server, "/echo");
+    server.signal(Signal::SIGTERM);
+    assert_eq!(socket.next(), WebSocketFrame::Close(1012));
+    assert_eq!(server.wait(), 0);
+}
+
+#[test]
 fn a_killed_worker_loses_its_requests_and_is_replaced() {
     let server = serve();
     let pid = server.text("/pid");

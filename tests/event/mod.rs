@@ -1,6 +1,8 @@
 //! Pools whose workers run an event loop (`PsgiMode event`).
 
+mod blocked;
 mod broadcast;
+mod grown;
 mod life;
 mod limits;
 mod mojolicious;
@@ -11,6 +13,8 @@ mod psgi;
 mod psgi_errors;
 mod psgi_socket;
 mod transport;
+mod start;
+mod watched;
 
 use crate::support::{Server, Site};
 
@@ -42,6 +46,17 @@ get '/promise' => sub ($c) {
     $c->render_later;
     Mojo::Promise->timer(0.01)->then(sub { 'kept' })->then(sub ($text) { $c->render(text => $text) });
 };
+sub until_there ($file) {
+    note("blocks $file");
+    1 until -e "@DIR@/$file"; # blocks
+}
+get '/block/:file' => sub ($c) { until_there($c->param('file')); $c->render(text => "$$ blocked") };
+get '/later/:file' => sub ($c) { $c->render_later; Mojo::IOLoop->timer(0.01 => sub { until_there($c->param('file')); $c->render(text => "$$ blocked") }) };
+get '/stubborn' => sub ($c) { note('blocks'); while (1) { eval { 1 while 1 } } };
+get '/sleep' => sub ($c) { note('blocks'); sleep 1000; $c->render(text => 'slept') };
+my @grown;
+get '/grow' => sub ($c) { push @grown, 'x' x 20_000_000; $c->render(text => $$) };
+get '/exit' => sub ($c) { exit 3 };
 get '/subprocess' => sub ($c) {
     $c->render_later;
     Mojo::IOLoop->subprocess->run_p(sub { $$ })->then(sub ($pid) { $c->render(text => $pid == $$ ? 'same' : 'other') });

@@ -157,12 +157,16 @@ void apache_head_add(const char *name, size_t name_length, const char *value, si
 
 /* Registers the bootstrap functions of this crate's packages; the argument is a PerlInterpreter. */
 /* The port of a worker with an event loop. `add_stream` gets the descriptor of each new stream, `add_message` channel
- * and text of each broadcast message; they must not croak. The result of cameleer_event_orders is 1 if the worker must
- * leave, and 2 if the front has ended, too. */
+ * and text of each broadcast message; they must not croak. The result of cameleer_event_orders is a sum: 1 if the worker
+ * must leave, 2 if the front has ended, 4 if WebSockets must be closed now. */
 int cameleer_event_descriptor(void);
 int cameleer_event_orders(void (*add_stream)(void *into, int stream), void *streams,
                           void (*add_message)(void *into, apache_text channel, apache_text message), void *messages);
 void cameleer_event_ready(void);
+/* The loop calls the application for a request; the call has returned; a second has passed. */
+void cameleer_event_begins(apache_text method, apache_text host, apache_text client, apache_text target);
+void cameleer_event_ends(void);
+void cameleer_event_tick(void);
 
 /* Cameleer::Broadcast. `failed` gets the reason of a failure. */
 void cameleer_broadcast_publish(apache_text channel, apache_text message, void (*failed)(void *into, apache_text reason),

@@ -11,6 +11,8 @@ pub struct EventOrders {
     pub leave: bool,
     /// The descriptor must not be watched any more: the front has ended.
     pub is_over: bool,
+    /// The server stops soon: WebSockets must be closed now.
+    pub farewell: bool,
     /// Sockets of new streams, which Perl owns.
     pub streams: Vec<RawFd>,
     /// Encoded messages for subscribers, in their order.
@@ -25,6 +27,12 @@ pub trait EventPort {
     fn orders(&self) -> EventOrders;
     /// Reports to the front that the worker takes streams.
     fn ready(&self);
+    /// Records that the loop calls the application for a request: method, host, address of the client, and target.
+    fn begins(&self, texts: [&[u8]; 4]);
+    /// Records that the call has returned.
+    fn ends(&self);
+    /// Checks the limits of the worker. Called every second.
+    fn tick(&self);
 }
 
 thread_local!(static PORT: RefCell<Option<Rc<dyn EventPort>>> = const { RefCell::new(None) });

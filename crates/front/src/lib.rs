@@ -87,6 +87,7 @@ use std::cell::Cell;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::sync::Notify;
@@ -138,6 +139,10 @@ fn raise_descriptor_limit() {
 fn descriptors() -> u64 {
     getrlimit(Resource::RLIMIT_NOFILE).map_or(1024, |(soft, _)| soft)
 }
+
+/// Longest time before the end of GracefulShutdownTimeout in which WebSockets are closed at a stop; also in
+/// `Cameleer::Event::Mojo::Server`.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// The front, as its first thread sees it. Lower layers get only the part that they need.
 struct Front {
@@ -191,6 +196,22 @@ impl Front {
         self.listeners.close();
         self.common.connections.wake_all();
         self.shared().clock.start();
+        self.say_farewell_later();
+    }
+
+    /// Has event workers close their WebSockets shortly before the end of GracefulShutdownTimeout. Before that, their
+    /// requests go on.
+    fn say_farewell_later(&self) {
+        for generation in self.generations().all() {
+            let graceful = generation.config.timeouts.graceful;
+            for pool in generation.pools.iter().filter(|pool| pool.is_event() && !graceful.is_zero()) {
+                let (pool, wait) = (pool.clone(), graceful - (graceful / 3).min(FAREWELL));
+                tokio::task::spawn_local(async move {
+                    tokio::time::sleep(wait).await;
+                    pool.say_farewell();
+                });
+            }
+        }
     }
 
     /// Whether there are no connections and no requests.

@@ -24,7 +24,7 @@ use nix::sys::signal::Signal;
 use nix::sys::time::TimeSpec;
 use serde::{Deserialize, Serialize};
 use wire::channel::Channel;
-use wire::control::{GenerationNumber, Slot};
+use wire::control::{GenerationNumber, LongWait, Slot};
 
 pub use self::look::{ObservedRequest, ObservedWorker};
 pub use self::profile::{PerlStack, RequestProfile, StackCode, StackFrame, StackProfile};
@@ -57,6 +57,13 @@ pub enum ToProfiler {
     Gone {
         /// The pid of its [`ToProfiler::Worker`].
         pid: i32,
+    },
+    /// A request of an event worker waited longer than `SlowLog`; its worker has several at a time.
+    Waited {
+        /// The pid of its [`ToProfiler::Worker`].
+        pid: i32,
+        /// The request.
+        wait: LongWait,
     },
     /// Settings of the configuration in force.
     Configure {
@@ -140,6 +147,11 @@ impl Profiler {
             ToProfiler::Gone { pid } => {
                 for gone in self.workers.extract_if(.., |worker| worker.pid == pid) {
                     self.slow.ended_with(&gone);
+                }
+            }
+            ToProfiler::Waited { pid, wait } => {
+                if let Some(worker) = self.workers.iter().find(|worker| worker.pid == pid) {
+                    self.slow.note_wait(worker, wait);
                 }
             }
             ToProfiler::Configure { slow_after_ms, log_as_json } => {

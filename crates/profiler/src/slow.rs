@@ -9,7 +9,7 @@ use libperl::PerlActivity;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use wire::board;
-use wire::control::{GenerationNumber, Slot};
+use wire::control::{GenerationNumber, LongWait, Slot};
 use wire::fcgid::phase_name;
 
 use super::profile::StackFrame;
@@ -273,6 +273,41 @@ impl SlowLog {
         if observed.looks > 0 {
             self.keep(SlowRecord { worker_ended, ..observed.record(worker, at_us) });
         }
+    }
+
+    /// Records a request that waited for the callbacks of its event loop. The samples of one that blocked the loop say
+    /// more.
+    pub fn note_wait(&mut self, worker: &WatchedWorker, wait: LongWait) {
+        let LongWait { received_us, method, host, client, target, queued_ms, took_ms, .. } = wait;
+        let since = received_us + queued_ms * 1000;
+        let is_known = |slow: &SlowRecord| {
+            let begun = slow.received_us + slow.queued_ms * 1000;
+            let is_it = (slow.pid, &slow.client, &slow.target) == (worker.pid, &client, &target);
+            is_it && begun + 10_000 >= since && begun <= since + took_ms * 1000
+        };
+        let current = self.under_way.get(&worker.pid).map(|observed| observed.record(worker, since_1970()));
+        if self.last.iter().rev().any(is_known) || current.is_some_and(|current| is_known(&current)) {
+            return;
+        }
+        self.keep(SlowRecord {
+            received_us,
+            method,
+            host,
+            client,
+            target,
+            worker: worker.slot,
+            pid: worker.pid,
+            generation: worker.generation,
+            took_ms,
+            queued_ms,
+            cpu_ms: 0,
+            grown: 0,
+            is_over: true,
+            worker_ended: false,
+            looks: 0,
+            phases: Vec::new(),
+            stacks: Vec::new(),
+        });
     }
 
     /// A worker has ended, and its request with it.

@@ -10,15 +10,17 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, RawFd};
 use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use apache::{EventOrders, EventPort};
 use libperl::Interrupted;
 use wire::broadcast::cost;
-use wire::reply::Reply;
+use wire::reply::{LeaveReason, Reply};
 use wire::transport::Inbound;
 
 use crate::broadcast::Broadcast;
 use crate::growth::Growth;
+use crate::memory_limit::{FIRST_REQUESTS, MemoryLimit, TooLarge};
 use crate::site::Site;
 use crate::{Port, WorkerIdentity, inspection};
 use base::log;
@@ -30,9 +32,17 @@ struct LoopPort {
     broadcast: Rc<Broadcast>,
     /// Time from fork to ready, in µs.
     fork_us: u32,
+    slot: u32,
     /// The front has ended.
     is_over: Cell<bool>,
     leaves: Cell<bool>,
+    /// The server stops soon.
+    says_farewell: Cell<bool>,
+    /// Number of calls of the application for a request.
+    requests: Cell<u64>,
+    memory: RefCell<MemoryLimit>,
+    /// The front was informed that the worker must leave.
+    wants_to_leave: Cell<bool>,
     /// Cost of the broadcast messages that the front does not know to have arrived.
     unconfirmed: Cell<usize>,
     /// Why the socket cannot be used any more.
@@ -40,15 +50,26 @@ struct LoopPort {
 }
 
 /// Runs the event loop of the loaded application until the front orders the worker to exit.
-pub fn run(site: &Rc<Site>, port: &Port, identity: WorkerIdentity, broadcast: &Rc<Broadcast>) -> io::Result<()> {
+pub fn run(
+    site: &Rc<Site>,
+    port: &Port,
+    identity: WorkerIdentity,
+    broadcast: &Rc<Broadcast>,
+    memory: MemoryLimit,
+) -> io::Result<()> {
     let fork_us = identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
     let own = Rc::new(LoopPort {
         site: site.clone(),
         port: port.clone(),
         broadcast: broadcast.clone(),
         fork_us,
+        slot: identity.slot,
         is_over: Cell::new(false),
         leaves: Cell::new(false),
+        says_farewell: Cell::new(false),
+        requests: Cell::new(0),
+        memory: memory.into(),
+        wants_to_leave: Cell::new(false),
         unconfirmed: Cell::new(0),
         failed: RefCell::new(None),
     });
@@ -56,8 +77,11 @@ pub fn run(site: &Rc<Site>, port: &Port, identity: WorkerIdentity, broadcast: &R
     apache::event_port_is(own.clone());
     site.perl.stdout_is_log(true);
     let graceful = site.config.timeouts.graceful.as_secs_f64();
-    let ended = site.perl.call(c"Cameleer::Event::run", Some(&format!("{} {graceful}", identity.slot)));
+    let start = site.config.timeouts.start.as_secs_f64();
+    let ended = site.perl.call(c"Cameleer::Event::run", Some(&format!("{} {graceful} {start}", identity.slot)));
     site.calls.end_forked_child(ended.as_ref().err());
+    libperl::request_is(0);
+    libperl::activity_ends();
     if let Some(error) = own.failed.take() {
         return Err(error);
     }
@@ -77,6 +101,8 @@ impl EventPort for LoopPort {
     fn orders(&self) -> EventOrders {
         // The loop goes on in a child whose code has returned or died: its sockets are readable.
         self.site.calls.end_forked_child(None);
+        // From here on, the signal of an earlier turn does nothing.
+        libperl::request_is(self.port.borrow().begin_turn());
         let mut orders = EventOrders::default();
         if let Err(error) = self.receive(&mut orders) {
             self.failed.replace(Some(error));
@@ -85,6 +111,7 @@ impl EventPort for LoopPort {
         // Further messages come only then, so a publisher cannot occupy the loop.
         self.broadcast.taken(self.unconfirmed.take());
         (orders.leave, orders.is_over) = (self.leaves.get(), self.is_over.get());
+        orders.farewell = self.says_farewell.take();
         orders
     }
 
@@ -92,6 +119,38 @@ impl EventPort for LoopPort {
         if let Err(error) = self.port.borrow_mut().send_reply(&Reply::Ready { fork_us: self.fork_us }) {
             log::error("perl", format_args!("cannot report that the worker is ready: {error}"));
         }
+    }
+
+    fn begins(&self, texts: [&[u8]; 4]) {
+        self.requests.set(self.requests.get() + 1);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        libperl::activity_begins(self.requests.get(), now.as_micros() as u64, texts);
+    }
+
+    fn ends(&self) {
+        libperl::activity_ends();
+    }
+
+    fn tick(&self) {
+        // As in `orders`, for loops that forget their sockets in a child.
+        self.site.calls.end_forked_child(None);
+        if self.leaves.get() || self.wants_to_leave.get() {
+            return;
+        }
+        let mut memory = self.memory.borrow_mut();
+        let exceeded = memory.look().and_then(|has| memory.is_exceeded_by(has));
+        let Some(TooLarge { grown, directive }) = exceeded else { return };
+        let grown = grown as f64 / f64::from(1 << 20);
+        let requests = self.requests.get();
+        log::notice(
+            "perl",
+            format_args!(
+                "worker={} exits after its requests: +{grown:.1} MB since the fork, {requests} requests ({directive})",
+                self.slot
+            ),
+        );
+        let reason = if requests < FIRST_REQUESTS { LeaveReason::MemoryAtOnce } else { LeaveReason::Memory };
+        self.wants_to_leave.set(self.port.borrow_mut().send_reply(&Reply::Leaves(reason)).is_ok());
     }
 }
 
@@ -133,6 +192,7 @@ impl LoopPort {
                 port.take_bells(bells)?;
                 libperl::keep_from_children(port.fds());
             }
+            Inbound::Farewell => self.says_farewell.set(true),
             Inbound::Greet => {
                 // The new front waits for no confirmation of what the earlier one has sent.
                 self.unconfirmed.set(0);

@@ -16,6 +16,10 @@ use wire::memory_words::{CEILING_WORD, newborn_word_of, word_of};
 /// Minimum time between two samples.
 const EVERY: Duration = Duration::from_millis(5);
 
+/// A worker that exceeds its memory limit within this many requests needs the memory for loaded code; later growth
+/// points to a leak.
+pub const FIRST_REQUESTS: u64 = 10;
+
 /// A worker's limit.
 pub struct MemoryLimit {
     words: Rc<Words>,

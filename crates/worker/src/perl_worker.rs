@@ -12,7 +12,7 @@ use wire::transport::{Inbound, WorkerPort, is_awaited};
 
 use crate::broadcast::Broadcast;
 use crate::growth::Growth;
-use crate::memory_limit::{MemoryLimit, TooLarge};
+use crate::memory_limit::{FIRST_REQUESTS, MemoryLimit, TooLarge};
 use crate::promotion::{Record, Successor, promote};
 use crate::request::AfterRequest;
 use crate::request_limit::RequestLimit;
@@ -21,10 +21,6 @@ use crate::{Port, WorkerIdentity, event_loop, inspection, log_context, request};
 use base::log;
 use config::Phase;
 use sys::Words;
-
-/// A worker that exceeds its memory limit within this many requests needs the memory for loaded code; later growth
-/// points to a leak.
-const FIRST_REQUESTS: u64 = 10;
 
 /// Answers one request at a time, until a limit or the front ends it.
 pub struct PerlWorker {
@@ -88,7 +84,8 @@ impl PerlWorker {
     /// exits. Returns only in the fork of a worker that is promoted to mold.
     pub fn run(mut self) -> Successor {
         let answered = match self.site.config.pool.is_event() {
-            true => event_loop::run(&self.site, &self.port, self.identity, &self.broadcast).map(|()| WorkerEnd::Leave),
+            true => event_loop::run(&self.site, &self.port, self.identity, &self.broadcast, self.memory)
+                .map(|()| WorkerEnd::Leave),
             false => self.answer_all(),
         };
         let code = match answered {
@@ -126,8 +123,8 @@ impl PerlWorker {
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
                 // Streams are for event pools. Closing this one tells the front.
                 Some(Inbound::Stream(_)) => {}
-                // Only event workers subscribe.
-                Some(Inbound::Broadcast(_)) => {}
+                // Only event workers subscribe, and have WebSockets.
+                Some(Inbound::Broadcast(_) | Inbound::Farewell) => {}
                 Some(Inbound::Bells(bells)) => {
                     let mut port = self.port.borrow_mut();
                     port.take_bells(bells)?;

@@ -7,7 +7,7 @@ use Cameleer::PSGI ();
 
 Cameleer::XS::load(__PACKAGE__);
 
-# The XS functions of the server are descriptor, _orders and ready.
+# The XS functions of the server are descriptor, _orders, ready, begins, ends and tick.
 
 # Asked in this order whether they serve the value of an application's file.
 our @CLASSES = qw(Cameleer::Event::Mojo Cameleer::Event::PAGI Cameleer::Event::PSGI);
@@ -52,12 +52,38 @@ sub orders () {
     return ( $leave, @streams );
 }
 
+# Called in the mold for each request of PerlWarmup, which each worker answers: scheme, host and port, address and port of
+# the server, path of the application or `-`, target.
+my @warm_up;
+
+sub warm_up ($words) {
+    push @warm_up, [ split / /, $words, 6 ];
+    return;
+}
+
+# The process whose `exit` ends no process. A child that it forks ends with its own.
+our $worker = 0;
+
+# Before code of the application is compiled: in pools that block, `exit` ends the request.
+BEGIN {
+    my $earlier = defined &CORE::GLOBAL::exit ? \&CORE::GLOBAL::exit : undef;
+    no warnings qw(once redefine);
+    *CORE::GLOBAL::exit = sub : prototype(;$) ( $code = 0 ) {
+        if ( $$ == ( $worker // 0 ) ) {
+            my ( undef, $file, $line ) = caller;
+            die "exit($code) ends only the request in a pool with an event loop at $file line $line.\n";
+        }
+        return $earlier ? $earlier->($code) : CORE::exit($code);
+    };
+}
+
 # Called in the worker: runs the loop until the worker must leave.
 sub run ($words) {
-    my ( $slot, $graceful ) = split / /, $words;
+    my ( $slot, $graceful, $start ) = split / /, $words;
     die "PsgiMode event: the pool has no PsgiApp\n" unless $class;
     delete $ENV{MOJO_APP_LOADER};
-    $class->run( $app, { slot => $slot, graceful => $graceful } );
+    local $worker = $$;
+    $class->run( $app, { slot => $slot, graceful => $graceful, start => $start, warm_up => \@warm_up } );
     return;
 }
 
@@ -77,8 +103,12 @@ application:
     Class->accepts($value)         # before the fork: whether it serves the value of the application's file
     Class->run($value, \%settings) # in a worker: runs the loop, and returns when the worker is to end
 
-C<%settings> has C<slot>, the number of the worker, and C<graceful>, C<GracefulShutdownTimeout> in
-seconds (0 is unlimited).
+C<%settings> has C<slot>, the number of the worker, C<graceful>, C<GracefulShutdownTimeout> in
+seconds (0 is unlimited), C<start>, C<StartTimeout> in seconds, and C<warm_up>, the requests for
+L<Cameleer::Event::WarmUp>.
+
+C<exit> in code that was compiled after this module dies in a worker: it ends its request, as in pools
+that block.
 
 =head2 Functions for the classes
 
@@ -92,13 +122,24 @@ The number of the descriptor that the loop watches, and never reads.
 
 To be called when the descriptor is readable, also after the order to leave. Calls the subscribers of
 L<Cameleer::Broadcast>. Returns whether the worker must leave, and the numbers of the descriptors of
-new streams, which belong to the caller. A worker must leave if the value is 1; if it is 2, the
-descriptor must not be watched any more. A stream is a non-blocking socket on
+new streams, which belong to the caller. The first value is a sum: 1 if the worker must leave, 2 if
+the descriptor must not be watched any more, 4 if WebSockets must be closed now, because the server
+stops. A stream is a non-blocking socket on
 which the worker is an HTTP/1.1 server.
 
 =item Cameleer::Event::ready()
 
 To be called once, when the loop can take streams.
+
+=item Cameleer::Event::begins($method, $host, $client, $target)
+
+The loop calls the application for a request. C<SlowLog> and C<cameleer profile> see the call until
+C<Cameleer::Event::ends()>.
+
+=item Cameleer::Event::tick()
+
+To be called every second. Checks C<MaxMemoryPerChild> and C<MemoryBudget>; a worker that exceeds
+them gets the order to leave.
 
 =back
 

@@ -13,6 +13,14 @@ static void add_message(void *into, apache_text channel, apache_text message)
     av_push((AV *)into, newSVpvn(message.bytes, message.length));
 }
 
+static apache_text text_of(pTHX_ SV *sv)
+{
+    apache_text text = {"", 0};
+    if (SvOK(sv))
+        text.bytes = SvPV(sv, text.length);
+    return text;
+}
+
 MODULE = Cameleer::Event    PACKAGE = Cameleer::Event
 
 int
@@ -26,6 +34,21 @@ void
 ready()
   CODE:
     cameleer_event_ready();
+
+void
+begins(SV *method, SV *host, SV *client, SV *target)
+  CODE:
+    cameleer_event_begins(text_of(aTHX_ method), text_of(aTHX_ host), text_of(aTHX_ client), text_of(aTHX_ target));
+
+void
+ends()
+  CODE:
+    cameleer_event_ends();
+
+void
+tick()
+  CODE:
+    cameleer_event_tick();
 
 void
 _orders()

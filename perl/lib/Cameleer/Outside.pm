@@ -44,7 +44,7 @@ my %NAMES = (
     'Apache2::Filter' => [qw(read print PRINT _text_brigade _empty_brigade _write_text _filter_response)],
     'B::TerseSize'  => [qw(value_size op_sizes)],
     'Cameleer::Broadcast'            => [qw(_publish _subscribed _presence)],
-    'Cameleer::Event'                => [qw(descriptor ready _orders)],
+    'Cameleer::Event'                => [qw(descriptor ready begins ends tick _orders)],
     'Cameleer::ModPerl2'             => [qw(of_request kept_of is_early)],
     'Cameleer::ModPerl2::RequestRec' => [qw(print puts headers_in headers_out err_headers_out notes set_content_length clength)],
 );

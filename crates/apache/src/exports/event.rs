@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use wire::broadcast::BroadcastMessage;
 
-use super::ApacheText;
+use super::{ApacheText, XsText};
 use crate::event::event_port;
 
 /// Receives the number of each new stream's descriptor.
@@ -17,7 +17,7 @@ extern "C" fn cameleer_event_descriptor() -> c_int {
     event_port(|port| port.descriptor()).unwrap_or(-1)
 }
 
-/// Returns 1 if the worker must leave, and 2 if the front has ended, too.
+/// Returns a sum: 1 if the worker must leave, 2 if the front has ended, 4 if WebSockets must be closed now.
 #[unsafe(no_mangle)]
 extern "C" fn cameleer_event_orders(
     add_stream: AddStream,
@@ -29,10 +29,26 @@ extern "C" fn cameleer_event_orders(
     orders.streams.iter().for_each(|stream| add_stream(streams, *stream));
     let read = orders.messages.iter().filter_map(|message| BroadcastMessage::read(message).ok());
     read.for_each(|read| add_message(messages, ApacheText::of(read.channel), ApacheText::of(read.message)));
-    c_int::from(orders.leave) + c_int::from(orders.is_over)
+    c_int::from(orders.leave) + 2 * c_int::from(orders.is_over) + 4 * c_int::from(orders.farewell)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cameleer_event_ready() {
     event_port(|port| port.ready());
+}
+
+/// Borrows the texts during the call.
+#[unsafe(no_mangle)]
+extern "C" fn cameleer_event_begins(method: XsText<'_>, host: XsText<'_>, client: XsText<'_>, target: XsText<'_>) {
+    event_port(|port| port.begins([method, host, client, target].map(XsText::bytes)));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cameleer_event_ends() {
+    event_port(|port| port.ends());
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cameleer_event_tick() {
+    event_port(|port| port.tick());
 }

@@ -57,6 +57,7 @@ fn shown(reply: &Reply<'_>) -> String {
         Reply::Onward(_) => "onward".into(),
         Reply::Refused { status, .. } => format!("refused {status}"),
         Reply::Publish(_) | Reply::Subscribed { .. } | Reply::Taken(_) => "broadcast".into(),
+        Reply::Leaves(_) => "leaves".into(),
     }
 }
 

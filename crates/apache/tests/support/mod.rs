@@ -63,7 +63,8 @@ impl Response {
                 | Reply::Onward(_)
                 | Reply::Publish(_)
                 | Reply::Subscribed { .. }
-                | Reply::Taken(_) => {}
+                | Reply::Taken(_)
+                | Reply::Leaves(_) => {}
             }
         }
     }

@@ -61,15 +61,20 @@ fn job_of<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: Bo
         id,
         frame: encode(context, head, route, content),
         body: if let Body::File(file, _) = body { Some(file) } else { None },
-        label: Label {
-            host: route.host,
-            method: head.method.clone(),
-            target: route.path.as_slice().into(),
-            client: context.remote().ip_addr(),
-        },
+        label: label(context, head, route),
         timeouts: RequestTimeouts::of(&route.settings),
         share: route.settings.scheduling.share.as_ref(),
         charged_to: pool(context, route).and_then(|pool| context.visitor().charged_in(pool)),
+    }
+}
+
+/// The name of a request in logs.
+pub fn label(context: &RequestContext, head: &Parts, route: &Route) -> Label {
+    Label {
+        host: route.host,
+        method: head.method.clone(),
+        target: route.path.as_slice().into(),
+        client: context.remote().ip_addr(),
     }
 }
 

@@ -13,6 +13,7 @@
 mod actions;
 mod content_length;
 pub mod exchange;
+mod loop_watch;
 mod mailbox;
 mod pools;
 mod replies;

@@ -103,6 +103,10 @@ impl Workers {
                 broadcasts.taken(worker.id, cost);
                 return Ok(());
             }
+            Reply::Leaves(reason) if self.pool.is_event() => {
+                self.pool.leaves(worker.id, reason);
+                return Ok(());
+            }
             Reply::Subscribed { .. } | Reply::Taken(_) if self.pool.is_event() => return Ok(()),
             _ => {}
         }

@@ -102,7 +102,7 @@ impl SharedPool {
     }
 
     /// Passes a worker's arrival or departure to the scheduler, and publishes the new load.
-    fn change_worker(&self, event: impl FnOnce(&mut Scheduler)) {
+    pub(super) fn change_worker(&self, event: impl FnOnce(&mut Scheduler)) {
         self.pass_event(event);
         self.streams.look_again();
         self.front.pool_changed(self.load());

@@ -71,7 +71,7 @@ impl SharedPool {
             Some(request) => request.begun.map(|begun| begun.waited),
             None => last.map(|(_, waited)| *waited),
         };
-        let (open, streamed) = self.streams_of(id);
+        let (open, streamed, unanswered) = self.streams_of(id);
         let streams = self.is_event().then_some(open);
         let shown = request.map(|request| request.label.shown());
         WorkerStatus {
@@ -82,7 +82,7 @@ impl SharedPool {
             state: worker.state,
             activity: if open.all() > 0 { busy(worker) } else { activity(worker) },
             requests: worker.requests + streamed,
-            request: shown.unwrap_or_else(|| open.to_string()),
+            request: shown.unwrap_or_else(|| with_requests(open.to_string(), &unanswered)),
             last_request: last.map(|(label, _)| label.shown()).unwrap_or_default(),
             host: label.map(|label| host_name(&config.hosts, label.host)).unwrap_or_default(),
             client: label.map(|label| label.client.to_string()).unwrap_or_default(),
@@ -92,6 +92,11 @@ impl SharedPool {
             streams,
         }
     }
+}
+
+/// The streams of a worker, and its requests without a response: `open: 2 http; GET /report`.
+fn with_requests(streams: String, requests: &str) -> String {
+    if requests.is_empty() { streams } else { format!("{streams}; {requests}") }
 }
 
 /// The activity of a worker with streams.

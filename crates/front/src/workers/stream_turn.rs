@@ -4,15 +4,18 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use tokio::time::timeout;
-use wire::control::{OpenStreams, WorkerId, WorkerState};
+use wire::control::{FromFront, LongWait, OpenStreams, WorkerId, WorkerState};
+use wire::reply::LeaveReason;
 use wire::transport::WorkerOrder;
 
+use super::scheduler::RequestTimeouts;
 use super::shared_pool::SharedPool;
 use super::streams::{Place, StreamKind, Streams};
+use super::submitted::Label;
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::base::shared::count;
@@ -26,9 +29,28 @@ pub struct StreamTurn {
     pool: Arc<SharedPool>,
     worker: WorkerId,
     kind: StreamKind,
+    /// Number of the request among those whose response has not begun.
+    unanswered: Option<u64>,
 }
 
 impl StreamTurn {
+    /// Begins to wait for the response to a request. A loop that is blocked meanwhile is interrupted.
+    pub fn wait_for_response(&mut self, label: Label, timeouts: RequestTimeouts) {
+        self.unanswered = self.pool.wait_for_response(self.worker, label, timeouts);
+    }
+
+    /// Reports that the response began late.
+    pub fn report_wait(&self, wait: LongWait) {
+        self.pool.send_to_master(FromFront::Waited(Box::new(wait)));
+    }
+
+    /// Notes that the response has begun.
+    pub fn is_answered(&mut self) {
+        if let Some(number) = self.unanswered.take() {
+            self.pool.is_answered(self.worker, number);
+        }
+    }
+
     /// The worker, for logs.
     pub fn worker(&self) -> WorkerId {
         self.worker
@@ -43,6 +65,7 @@ impl StreamTurn {
 
 impl Drop for StreamTurn {
     fn drop(&mut self) {
+        self.is_answered();
         lock(&self.pool.streams.register).change(self.worker, self.kind, None);
         self.pool.streams.room.notify_one();
         // A generation that drains may be over now.
@@ -85,8 +108,8 @@ impl SharedPool {
         lock(&self.streams.register).has_streams()
     }
 
-    /// The streams of an event worker, and the number of requests that it has got.
-    pub(super) fn streams_of(&self, worker: WorkerId) -> (OpenStreams, u64) {
+    /// The streams of an event worker, the number of requests that it has got, and those without a response.
+    pub(super) fn streams_of(&self, worker: WorkerId) -> (OpenStreams, u64, String) {
         lock(&self.streams.register).of(worker)
     }
 
@@ -140,7 +163,21 @@ impl SharedPool {
             self.dismiss_later(worker);
         }
         count(&self.front.counters.worker_requests);
-        Some(StreamTurn { pool: self.clone(), worker, kind: StreamKind::Http })
+        Some(StreamTurn { pool: self.clone(), worker, kind: StreamKind::Http, unanswered: None })
+    }
+
+    /// Lets a worker leave that has asked for it.
+    pub(super) fn leaves(&self, worker: WorkerId, reason: LeaveReason) {
+        let mut may_leave = false;
+        self.change_worker(|scheduler| may_leave = scheduler.leaves(worker, reason, Instant::now()));
+        if may_leave {
+            self.look(|state| state.workers.get(&worker).inspect(|worker| worker.order_to_leave()).is_some());
+        }
+    }
+
+    /// Has all workers close the WebSockets whose protocol they speak.
+    pub fn say_farewell(&self) {
+        self.all().iter().for_each(|worker| worker.notify(&WorkerOrder::Farewell));
     }
 
     fn dismiss_later(self: &Arc<Self>, worker: WorkerId) {

@@ -62,6 +62,7 @@ pub struct RequestStart {
 }
 
 /// Name of a request in logs and tables: `GET /path`.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     /// Index of the request's host in the configuration.
     pub host: u16,

@@ -112,6 +112,7 @@ impl Master {
             FromFront::Challenged { serial } => self.challenged(serial),
             FromFront::Purged { client, outcome } => self.purged(client, outcome),
             FromFront::Drained => self.drained(),
+            FromFront::Waited(wait) => self.show_wait(*wait),
         }
     }
 

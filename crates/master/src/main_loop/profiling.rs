@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
-use wire::control::Slot;
+use wire::control::{LongWait, Slot};
 
 use super::Master;
 use crate::children::peer::Fd;
@@ -89,6 +89,13 @@ impl Master {
         }
         let Some(activity) = self.generations.pool(pool).map(|pool| pool.activity) else { return };
         self.send_to_profiler(ToProfiler::Worker { slot, generation: pool.generation, pid, activity }, vec![memory]);
+    }
+
+    /// Reports a request of an event worker that waited longer than `SlowLog`.
+    pub(super) fn show_wait(&mut self, wait: LongWait) {
+        if let Some(pid) = self.workers.find(wait.worker).and_then(|worker| worker.pid) {
+            self.send_to_profiler(ToProfiler::Waited { pid, wait }, vec![]);
+        }
     }
 
     /// Reports the end of a worker to the profiler.

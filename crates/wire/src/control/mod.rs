@@ -18,7 +18,7 @@ pub use status::{
     Shed, SlowRequest,
 };
 pub use times::{Quantiles, ResponseTimes, Spread, Spreads};
-pub use worker::{OpenStreams, WorkerActivity, WorkerState, WorkerStatus};
+pub use worker::{LongWait, OpenStreams, WorkerActivity, WorkerState, WorkerStatus};
 
 use crate::reply::LeaveReason;
 
@@ -188,6 +188,8 @@ pub enum FromFront {
     Alive,
     /// No request is under way; follows `ToFront::Stop`.
     Drained,
+    /// A request of an event worker waited longer than `SlowLog` for the beginning of its response.
+    Waited(Box<LongWait>),
 }
 
 /// The load of a pool of the serving generation.

@@ -2,7 +2,28 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{GenerationNumber, Slot};
+use super::{GenerationNumber, Slot, WorkerId};
+
+/// A request whose response began late, in a worker that has several at a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongWait {
+    /// The worker that had the request.
+    pub worker: WorkerId,
+    /// When the front had the complete head, in µs since 1970.
+    pub received_us: u64,
+    /// `GET`
+    pub method: String,
+    /// The requested host.
+    pub host: String,
+    /// Address of the client.
+    pub client: String,
+    /// Path and query.
+    pub target: String,
+    /// Time that the request waited for a worker, in ms.
+    pub queued_ms: u64,
+    /// Time from there to the beginning of the response, or to its failure, in ms.
+    pub took_ms: u64,
+}
 
 /// The front's data about a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::blocks::Lender;
 use super::orders::Sender;
 use super::replies::RingReader;
-use super::{CONTROL, Flag, Memory, WORKER_SLEEPS};
+use super::sync::Ordering::Relaxed;
+use super::{CONTROL, Flag, Memory, TURNS, WORKER_SLEEPS};
 
 /// The front's view of one worker's shared memory.
 pub struct FrontMemory {
@@ -49,6 +50,11 @@ impl FrontMemory {
     /// Whether the worker waits for a packet or a bell.
     pub fn is_worker_asleep(&self) -> bool {
         self.worker_sleeps.is_raised()
+    }
+
+    /// Number of turns that the worker's event loop has begun. The worker may write anything.
+    pub fn turns(&self) -> u64 {
+        self.memory.words().get(TURNS).map_or(0, |turns| turns.load(Relaxed))
     }
 
     /// Announces a packet in the socket, so that a worker with requests in its slots reads the socket, too.

@@ -69,6 +69,8 @@ const CONTROL: usize = LINE;
 const FREE: usize = 2 * LINE;
 /// Nonzero while the worker waits for a free block.
 const WANTED: usize = 3 * LINE;
+/// Number of times that the worker's event loop has read its orders.
+const TURNS: usize = 4 * LINE;
 const ORDERS: usize = 8 * LINE;
 const BLOCKS: usize = (ORDERS + orders::WORDS).next_multiple_of(PAGE);
 const RINGS: usize = BLOCKS + blocks::WORDS;

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 
 use super::replies::{self, MAX_ENTRY};
-use super::{CONTROL, Flag, Memory, WORKER_SLEEPS, blocks, orders};
+use super::sync::Ordering::Relaxed;
+use super::{CONTROL, Flag, Memory, TURNS, WORKER_SLEEPS, blocks, orders};
 use crate::Malformed;
 use crate::reply::{Outgoing, Reply};
 
@@ -49,6 +50,11 @@ impl WorkerMemory {
             memory,
             packet: Vec::new(),
         }
+    }
+
+    /// Counts a turn of the worker's event loop. Returns its number, from 1 on.
+    pub fn begin_turn(&self) -> u64 {
+        self.memory.words().get(TURNS).map_or(0, |turns| turns.fetch_add(1, Relaxed).wrapping_add(1))
     }
 
     /// Sets the eventfds of a new front's threads, in the order of the threads.

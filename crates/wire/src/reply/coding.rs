@@ -23,6 +23,7 @@ const ONWARD: u8 = 14;
 const PUBLISH: u8 = 15;
 const SUBSCRIBED: u8 = 16;
 const TAKEN: u8 = 17;
+const LEAVES: u8 = 18;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 /// Position of the leave reason, three bits, in the flags.
@@ -140,6 +141,7 @@ impl Reply<'_> {
                 text(out, channel, SUBSCRIBED)
             }
             Reply::Taken(cost) => number(out, *cost, TAKEN),
+            Reply::Leaves(reason) => text(out, &[*reason as u8], LEAVES),
         };
         let flags = if let Reply::End(end) = self { end.flags() } else { 0 };
         let length = (out.len() - start - HEADER) as u32;
@@ -195,6 +197,10 @@ impl<'a> PacketMessages<'a> {
             SUBSCRIBED => {
                 let mut from = Cursor(payload);
                 Reply::Subscribed { count: from.u32()?, channel: from.0 }
+            }
+            LEAVES => {
+                let reason = LeaveReason::from_repr(Cursor(payload).u8()?);
+                Reply::Leaves(reason.ok_or(Malformed("unknown reason to leave"))?)
             }
             TAKEN => Reply::Taken(Cursor(payload).u32()?),
             _ => return Err(Malformed("unknown kind of message")),

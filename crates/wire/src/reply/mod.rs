@@ -7,8 +7,8 @@
 //! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete]
 //! End`, or `[Moved] [Head] Elsewhere [Complete] End`, or `[Head] Onward [Complete] End`, or `Refused End`; `id` is
 //! that of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with
-//! id 0 too, to each further front. `Extend` may come anywhere before `End`. `Publish`, `Subscribed` and `Taken`, with
-//! id 0, travel in the socket, where they disturb no response.
+//! id 0 too, to each further front. `Extend` may come anywhere before `End`. `Publish`, `Subscribed`, `Taken` and
+//! `Leaves`, with id 0, travel in the socket, where they disturb no response.
 
 mod coding;
 mod onward;
@@ -89,6 +89,8 @@ pub enum Reply<'a> {
         /// Number of subscriptions from now on; 0 ends them.
         count: u32,
     },
+    /// A worker of an event pool asks to be ordered to leave.
+    Leaves(LeaveReason),
     /// The worker has received broadcast messages with this [`cost`](crate::broadcast::cost) in total.
     Taken(u32),
 }

@@ -31,6 +31,7 @@ fn messages_read_back_in_order() {
         Reply::Publish(&long),
         Reply::Subscribed { channel: b"news", count: 3 },
         Reply::Taken(70_000),
+        Reply::Leaves(LeaveReason::Memory),
     ];
     let mut packet = Vec::new();
     sent.iter().for_each(|reply| reply.put(9, &mut packet));

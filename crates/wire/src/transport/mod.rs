@@ -52,6 +52,7 @@ const PROMOTE: u8 = 10;
 const INSPECT: u8 = 11;
 const STREAM: u8 = 12;
 const BROADCAST: u8 = 13;
+const FAREWELL: u8 = 14;
 /// Bytes before an inline frame: the kind and the thread that wants the response.
 const BEFORE_FRAME: usize = 2;
 /// The largest packet of the front, in bytes.
@@ -118,6 +119,8 @@ pub enum WorkerOrder<'a> {
         /// The worker's end of a stream socketpair.
         socket: BorrowedFd<'a>,
     },
+    /// Close the WebSockets whose protocol this worker speaks: the server stops.
+    Farewell,
     /// A message of a worker for the subscribers of this one, which answers with
     /// [`Reply::Taken`](crate::reply::Reply).
     Broadcast {
@@ -172,6 +175,8 @@ pub enum Inbound {
     Greet,
     /// As [`WorkerOrder::Stream`].
     Stream(OwnedFd),
+    /// As [`WorkerOrder::Farewell`].
+    Farewell,
     /// As [`WorkerOrder::Broadcast`].
     Broadcast(Vec<u8>),
     /// As [`WorkerOrder::Bells`].
@@ -190,6 +195,7 @@ fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(
         PROMOTE => Inbound::Promote(fds.next().ok_or(Malformed("no control channel"))?),
         GREET => Inbound::Greet,
         STREAM => Inbound::Stream(fds.next().ok_or(Malformed("no socket of the stream"))?),
+        FAREWELL => Inbound::Farewell,
         BROADCAST => Inbound::Broadcast(packet.0.to_vec()),
         ABANDONED => Inbound::Abandoned(packet.u64()?),
         HUNG_UP => Inbound::HungUp(packet.u64()?),

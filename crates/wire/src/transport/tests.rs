@@ -324,3 +324,15 @@ fn broadcast_messages_of_the_largest_size_arrive_and_stay_when_requests_are_take
     let replies: Vec<_> = PacketMessages::new(&packet[..length]).collect::<Result<_, _>>().expect("well formed");
     assert_eq!(replies, [(0, Reply::Publish(&message))]);
 }
+
+#[test]
+fn the_front_sees_the_turns_of_an_event_loop_and_wakes_it() {
+    let (front, mut worker) = ends(1);
+    assert_eq!((front.memory().turns(), worker.begin_turn(), front.memory().turns()), (0, 1, 1));
+    assert!(matches!(worker.next_if_there(), Ok(Some(None))));
+    front.wake();
+    front.send(&WorkerOrder::Farewell).map(drop).expect("sent");
+    assert!(matches!(worker.next_if_there(), Ok(Some(Some(Inbound::Bell)))));
+    assert!(matches!(worker.next_if_there(), Ok(Some(Some(Inbound::Farewell)))));
+    assert_eq!((worker.begin_turn(), front.memory().turns()), (2, 2));
+}

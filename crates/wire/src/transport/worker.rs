@@ -110,6 +110,12 @@ impl WorkerPort {
         Ok(Some(Some(self.begins(inbound))))
     }
 
+    /// Counts a turn of the event loop, for the front's [`turns`](crate::memory::FrontMemory::turns). Returns its
+    /// number.
+    pub fn begin_turn(&self) -> u64 {
+        self.memory.begin_turn()
+    }
+
     fn begins(&mut self, inbound: Inbound) -> Inbound {
         if matches!(inbound, Inbound::Greet) {
             self.line.is_orphaned = false;

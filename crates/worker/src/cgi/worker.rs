@@ -87,7 +87,8 @@ impl ProgramWorker {
                 }
                 // The client of a finished request has left; or an order is about Perl.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
-                Some(Inbound::Inspect { .. } | Inbound::Promote(_) | Inbound::Stream(_) | Inbound::Broadcast(_)) => {}
+                Some(Inbound::Inspect { .. } | Inbound::Promote(_) | Inbound::Stream(_)) => {}
+                Some(Inbound::Broadcast(_) | Inbound::Farewell) => {}
             }
         }
     }

@@ -49,7 +49,15 @@ sub start ($self) {
     my $lifespan = Cameleer::Event::PAGI::Lifespan->new( $self->{state} = {}, $self->{conf} );
     $self->{lifespan} = $lifespan;
     $lifespan->start( $self->{app} );
+    my $limit = ( $self->{conf}{start} // 0 ) / 2;
+    my $late  = $limit > 0 && $self->{loop}->watch_time(
+        after => $limit,
+        code  => sub {
+            warn "PAGI: the application has not sent lifespan.startup.complete within $limit s, half of StartTimeout; its worker takes no requests\n";
+        }
+    );
     $self->{loop}->loop_once while !$lifespan->is_started && !$self->{is_over};
+    $self->{loop}->unwatch_time($late) if $late;
     return !$lifespan->{has_refused};
 }
 
@@ -68,12 +76,15 @@ sub stop ($self) {
 # A request: the application is called.
 sub exchange ( $self, $stream, @head ) {
     my ($scope) = Cameleer::Event::PAGI::Scope::of(@head);
+    my ($host)  = map { $_->[1] =~ s/:[0-9]+\z//r } grep { $_->[0] eq 'host' } @{ $scope->{headers} };
     my $kind = $KINDS{ $scope->{type} };
     $scope->{state} = { %{ $self->{state} } };
     $scope->{'pagi.transport'} = $stream->{transport} = Cameleer::Event::PAGI::Transport->new($stream);
     my $exchange = $kind->new( $stream, $scope );
     $stream->{exchange} = $exchange;
+    Cameleer::Event::begins( $head[0], $host, $scope->{client} && $scope->{client}[0], $head[1] );
     $exchange->call( $self->{app}, $scope );
+    Cameleer::Event::ends();
     return;
 }
 

@@ -49,12 +49,14 @@ sub exchange ( $self, $stream, @head ) {
 sub call ( $self, $env ) {
     $self->restore_environment;
     my $response;
+    Cameleer::Event::begins( @$env{qw(REQUEST_METHOD SERVER_NAME REMOTE_ADDR REQUEST_URI)} );
     my $is_done = do {
         local ( $/, $\, $, ) = ("\n");    ## no critic: each request begins with Perl's own values
         local $_;
         eval { $response = $self->{app}->($env); 1 };
     };
     my $error = $@;
+    Cameleer::Event::ends();
     $self->restore_environment;
     die $error if !$is_done;
     return $response;
@@ -122,9 +124,9 @@ one whose writer is lost without C<close> ends before its body is complete. Afte
 left, a call of the responder does nothing.
 
 C<< $writer->write >> returns false when the client has left, or wants no body (HEAD). It never
-waits: what the client has not taken is stored. C<< $writer->poll_cb($callback) >> calls back with
-the writer when more should be written, again after each C<write>, until C<close> or
-C<< $writer->poll_cb(undef) >>.
+waits: what the client has not taken is stored, up to 64 MiB; beyond that the response is broken off.
+C<< $writer->poll_cb($callback) >> calls back with the writer when more should be written, again after
+each C<write>, until C<close> or C<< $writer->poll_cb(undef) >>.
 
 =head2 Bodies with getline
 

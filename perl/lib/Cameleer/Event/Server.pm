@@ -27,22 +27,34 @@ sub run ( $class, $value, $conf ) {
     $server->{loop}->watch_io(
         handle        => $orders,
         on_read_ready => sub {
-            my ( $is_leaving, @descriptors ) = Cameleer::Event::orders();
+            my ( $what, @descriptors ) = Cameleer::Event::orders();
             $server->add($_) for @descriptors;
-            $server->leave if $is_leaving;
-            return if $is_leaving < 2;
+            $server->leave if $what & 1;
+            return         if !( $what & 2 );
             $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 );
             $server->close_idle;
         }
     );
     $server->start or die "the application has refused to start\n";
+    if ( @{ $conf->{warm_up} // [] } ) {
+        require Cameleer::Event::WarmUp;
+        Cameleer::Event::WarmUp->run( $server->{loop}, sub ($descriptor) { $server->add($descriptor) }, $conf );
+    }
     Cameleer::Event::ready();
+    $server->tick;
     $server->turn;
     $server->stop;
     # The descriptor is the worker's.
     $server->{loop}->unwatch_io( handle => $orders, on_read_ready => 1 );
     state @keep;
     push @keep, $orders;
+    return;
+}
+
+# Once a second.
+sub tick ($self) {
+    Cameleer::Event::tick();
+    $self->{loop}->watch_time( after => 1, code => sub { $self->tick } );
     return;
 }
 

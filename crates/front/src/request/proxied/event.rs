@@ -3,7 +3,7 @@
 //! begin with `Cameleer-`; those of clients are removed.
 
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::request::Parts;
@@ -17,14 +17,17 @@ use super::{facts, own_name, switched, value};
 use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::{Tunnel, WebSocketSession};
+use crate::log::entry::since_1970;
 use crate::request::access::keep_pace;
 use crate::request::body::RequestBody;
 use crate::request::context::RequestContext;
+use crate::request::frame;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
-use crate::workers::{StreamKind, StreamTurn};
+use crate::workers::{RequestTimeouts, StreamKind, StreamTurn};
 use proxy::{BackendFailure, BackendRequest, BackendResponse, TunnelStream, Waits, fields};
 use websocket::{WebSocketHandshake, WebSocketLimits};
+use wire::control::LongWait;
 
 /// Beginning of the names of fields that only the front may send.
 const OWN: &str = "cameleer-";
@@ -104,11 +107,18 @@ impl Streamed<'_> {
         let pool = context.generation.pools.of(config.pool_for(&route.settings)).clone();
         let mut left = ATTEMPTS;
         loop {
-            let turn = pool.stream_turn(route.settings.queue_timeout).await?;
+            let mut turn = pool.stream_turn(route.settings.queue_timeout).await?;
             left -= 1;
+            turn.wait_for_response(frame::label(context, self.head, route), RequestTimeouts::of(&route.settings));
             context.begin_at_backend(self.has_body);
-            match context.services.backends.send_to_worker(&turn, waits(route), outgoing).await {
-                Ok(response) => return self.deliver(response, turn),
+            let sent = Instant::now();
+            let answered = context.services.backends.send_to_worker(&turn, waits(route), outgoing).await;
+            self.report_wait(&turn, sent);
+            match answered {
+                Ok(response) => {
+                    turn.is_answered();
+                    return self.deliver(response, turn);
+                }
                 Err(failure) => {
                     context.end_at_backend();
                     let is_final = left == 0 || self.upload.refused.get().is_some();
@@ -118,6 +128,27 @@ impl Streamed<'_> {
                 }
             }
         }
+    }
+
+    /// Reports a request that waited longer than `SlowLog` for its response.
+    fn report_wait(&self, turn: &StreamTurn, sent: Instant) {
+        let Streamed { context, route, .. } = self;
+        let took = sent.elapsed();
+        if context.generation.config.timeouts.slow_log.is_none_or(|slow| took < slow) {
+            return;
+        }
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let target = context.head.uri.path_and_query().map_or("/", |target| target.as_str());
+        turn.report_wait(LongWait {
+            worker: turn.worker(),
+            received_us: since_1970(context.received),
+            method: self.head.method.to_string(),
+            host: route.server_name.to_string(),
+            client: context.remote().ip_addr().to_string(),
+            target: target.to_owned(),
+            queued_ms: millis(context.received.elapsed().unwrap_or_default().saturating_sub(took)),
+            took_ms: millis(took),
+        });
     }
 
     /// The protocol to which the client asks to switch. The body of such a request is empty.

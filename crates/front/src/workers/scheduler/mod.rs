@@ -13,6 +13,7 @@
 
 mod action;
 mod concurrency;
+mod leaving;
 mod lost;
 mod patience;
 mod prefetch;
@@ -30,7 +31,8 @@ mod worker;
 pub use action::{Action, Cause};
 pub use rate::{ClientId, TooFast};
 pub use request::{NewRequest, RequestId, RequestTimeouts};
-pub use stretch::Stretch;
+pub use request_timeout::{TimeoutAction, due};
+pub use stretch::{Stretch, TimedStretch};
 pub use worker::PoolWorker;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -49,7 +51,6 @@ use prefetch::Pace;
 use queue::{Queue, Sizes};
 use rate::Clients;
 use request::{Request, RequestStage};
-use stretch::TimedStretch;
 
 #[derive(Debug)]
 pub struct Scheduler {
@@ -292,42 +293,6 @@ impl Scheduler {
     /// The worker for the next request, if `most_busy` allows one.
     fn next_idle(&self) -> Option<WorkerId> {
         self.idle.last().copied().filter(|_| self.busy < self.most_busy)
-    }
-
-    /// Asks up to `count` idle workers to leave, the longest idle first.
-    pub fn leave_idle(&mut self, count: usize, now: Instant) {
-        let leaving: Vec<WorkerId> = self.idle.drain(..count.min(self.idle.len())).collect();
-        leaving.into_iter().for_each(|worker| self.order_to_leave(worker, now));
-    }
-
-    /// Asks `worker` to leave, at once or after its current request.
-    pub fn dismiss(&mut self, worker: WorkerId, now: Instant) {
-        let Some(dismissed) = self.workers.get_mut(&worker) else { return };
-        dismissed.dismissed = true;
-        if let Some(at) = self.idle.iter().position(|idle| *idle == worker) {
-            self.idle.remove(at);
-            self.order_to_leave(worker, now);
-        } else {
-            self.take_back(worker);
-        }
-    }
-
-    fn order_to_leave(&mut self, worker: WorkerId, now: Instant) {
-        if let Some(entry) = self.workers.get_mut(&worker) {
-            entry.enter(WorkerState::Retiring, now);
-            self.act(Action::AskToLeave(worker));
-        }
-    }
-
-    /// Begins to drain: no new requests arrive, and workers leave as soon as the queue is empty.
-    pub fn drain(&mut self, now: Instant) {
-        self.draining = true;
-        if self.queued == 0 {
-            self.leave_idle(usize::MAX, now);
-        }
-        let is_away = |worker: &PoolWorker| worker.state == WorkerState::Starting || worker.adopted;
-        let away: Vec<WorkerId> = self.workers.iter().filter(|(_, w)| is_away(w)).map(|(id, _)| *id).collect();
-        away.into_iter().for_each(|worker| self.order_to_leave(worker, now));
     }
 
     /// Releases all workers, which still receive what was sent before.

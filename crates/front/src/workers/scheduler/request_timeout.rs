@@ -21,7 +21,7 @@ use crate::base::failure::Failure;
 
 /// The action that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TimeoutAction {
+pub enum TimeoutAction {
     Nothing,
     Interrupt,
     Kill,
@@ -122,7 +122,8 @@ fn interrupt_of(worker: WorkerId, request: RequestId, timed: &mut TimedStretch) 
     Action::Interrupt { worker, request, first: (timed.interrupts == 1).then_some(timed.stretch) }
 }
 
-fn due(timeouts: &RequestTimeouts, timed: &TimedStretch, now: Instant) -> TimeoutAction {
+/// The action that is due at `now` for work that began at `timed.since`.
+pub fn due(timeouts: &RequestTimeouts, timed: &TimedStretch, now: Instant) -> TimeoutAction {
     let RequestTimeouts { run, grace, .. } = *timeouts;
     // `since` may lie in the future, because a held-up request moves it forward.
     let worked = now.saturating_duration_since(timed.since);

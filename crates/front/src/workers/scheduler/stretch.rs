@@ -24,8 +24,9 @@ impl Stretch {
     }
 }
 
+/// A stretch under way.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TimedStretch {
+pub struct TimedStretch {
     pub stretch: Stretch,
     /// Begin of the stretch, plus the time that a slow client held it up.
     pub since: Instant,

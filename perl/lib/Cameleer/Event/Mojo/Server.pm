@@ -35,16 +35,24 @@ sub serve ( $self, $settings ) {
     $self->app->server($self);
     weaken( my $weak = $self );
     $loop->reactor->io( $self->{port} => sub { $weak->obey } )->watch( $self->{port}, 1, 0 );
+    if ( @{ $settings->{warm_up} } ) {
+        require Cameleer::Event::WarmUp;
+        my $add = sub ($descriptor) { $self->add_stream($descriptor) };
+        Cameleer::Event::WarmUp->run( Cameleer::Event::Mojo::Loop->new($loop), $add, $settings );
+    }
+    $loop->recurring( 1 => sub { Cameleer::Event::tick() } );
     Cameleer::Event::ready();
-    $loop->start;
+    # The interruption by RequestTimeout may reach the loop itself.
+    until ( eval { $loop->start; 1 } ) { warn $@ }
     return;
 }
 
 sub obey ($self) {
     my ( $leave, @streams ) = Cameleer::Event::orders();
     $self->add_stream($_) for @streams;
-    $self->leave if $leave;
-    $self->ioloop->reactor->remove( $self->{port} ) if $leave > 1;
+    $self->leave            if $leave & 1;
+    $self->close_websockets if $leave & 4;
+    $self->ioloop->reactor->remove( $self->{port} ) if $leave & 2;
     return;
 }
 
@@ -100,6 +108,7 @@ sub take_facts ($tx) {
     my $base = $url->base;
     $base->scheme( $fact{Scheme} ) if defined $fact{Scheme};
     $req->env->{REMOTE_USER} = $fact{User} if defined $fact{User};
+    begins($tx);
     mount( $url, $fact{'Script-Name'} ) if defined $fact{'Script-Name'};
     return;
 }
@@ -141,12 +150,36 @@ sub close_idle ($self) {
     return;
 }
 
-# Ends what is still open: 1012 is "service restart" (RFC 6455, registry of close codes).
-sub say_farewell ( $self, $time ) {
+# 1012 is "service restart" (RFC 6455, registry of close codes).
+sub close_websockets ($self) {
     for my $c ( values %{ $self->{connections} } ) {
         $c->{tx}->finish(1012) if $c->{tx} && $c->{tx}->is_websocket;
     }
+    return;
+}
+
+# Ends what is still open.
+sub say_farewell ( $self, $time ) {
+    $self->close_websockets;
     $self->ioloop->timer( $time => sub ($loop) { $loop->stop } );
+    return;
+}
+
+# The server sees the calls of the application: for a request, and for messages of its WebSocket.
+sub _read ( $self, $id, $chunk ) {
+    my $tx = ( $self->{connections}{$id} // {} )->{tx};
+    begins($tx) if $tx && $tx->is_websocket;
+    my $is_done = eval { $self->SUPER::_read( $id, $chunk ); 1 };
+    my $error   = $@;
+    Cameleer::Event::ends();
+    die $error if !$is_done;
+    return;
+}
+
+sub begins ($tx) {
+    my $req = $tx->req;
+    my $host = ( $req->headers->host // '' ) =~ s/:[0-9]+\z//r;
+    Cameleer::Event::begins( $req->method, $host, $tx->remote_address, $req->url->path_query );
     return;
 }
 
@@ -168,6 +201,25 @@ sub end_if_done ($self) {
     return;
 }
 
+package Cameleer::Event::Mojo::Loop;
+
+use v5.36;
+
+# Mojo::IOLoop with the methods of IO::Async::Loop that a warm-up uses.
+
+sub new ( $class, $loop ) { return bless { loop => $loop }, $class }
+
+sub watch_io ( $self, %watch ) {
+    $self->{loop}->reactor->io( $watch{handle}, sub { $watch{on_read_ready}->() } )->watch( $watch{handle}, 1, 0 );
+    return;
+}
+
+sub unwatch_io ( $self, %watch ) { $self->{loop}->reactor->remove( $watch{handle} ); return }
+sub watch_time ( $self, %watch ) { return $self->{loop}->timer( $watch{after} => sub { $watch{code}->() } ) }
+sub unwatch_time ( $self, $id ) { $self->{loop}->remove($id); return }
+sub run  ($self) { $self->{loop}->start; return }
+sub stop ($self) { $self->{loop}->stop;  return }
+
 1;
 
 __END__
@@ -183,6 +235,6 @@ C<< $c->req->url->base >>, C<< $c->req->request_id >> and C<REMOTE_USER> in C<< 
 of the client.
 
 After the order to leave, the server finishes its requests. WebSockets that are still open at
-the end of C<GracefulShutdownTimeout> are closed with status 1012.
+the end of C<GracefulShutdownTimeout> are closed with status 1012, also at a stop of the server.
 
 =cut

@@ -1,6 +1,8 @@
 //! Streams of event workers: connections on which a worker serves HTTP/1.1 beside its others. The scheduler of the pool
 //! knows such workers as idle ones, whose requests it never sees; [`Register`] decides which of them gets a request.
 
+mod unanswered;
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -8,6 +10,7 @@ use tokio::sync::Notify;
 use wire::control::{OpenStreams, WorkerId};
 
 use config::PoolSettings;
+pub use unanswered::{AwaitedRequests, NamedRequests, run};
 
 /// Purpose of a stream, for the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +30,8 @@ struct WorkerStreams {
     left: Option<u64>,
     /// Number of requests that the worker has got.
     requests: u64,
+    /// Requests whose response has not begun.
+    unanswered: AwaitedRequests,
 }
 
 impl WorkerStreams {
@@ -87,9 +92,15 @@ impl Register {
         }
     }
 
-    /// The streams of a worker, and the number of requests that it has got.
-    pub fn of(&self, worker: WorkerId) -> (OpenStreams, u64) {
-        self.workers.get(&worker).map_or_else(Default::default, |streams| (streams.open, streams.requests))
+    /// The requests of a worker whose response has not begun.
+    pub fn unanswered(&mut self, worker: WorkerId) -> Option<&mut AwaitedRequests> {
+        self.workers.get_mut(&worker).map(|streams| &mut streams.unanswered)
+    }
+
+    /// The streams of a worker, the number of requests that it has got, and names of those without a response.
+    pub fn of(&self, worker: WorkerId) -> (OpenStreams, u64, String) {
+        let of = |streams: &WorkerStreams| (streams.open, streams.requests, streams.unanswered.listed());
+        self.workers.get(&worker).map_or_else(Default::default, of)
     }
 
     /// Whether a worker has streams.

@@ -1,0 +1,124 @@
+package Cameleer::Event::WarmUp;
+
+use v5.36;
+use Errno      ();
+use IO::Handle ();
+use POSIX      ();
+use Socket     ();
+
+# PerlWarmup: requests over streams of the worker itself, before the front sends any. The program cannot tell them from
+# those of clients, except by CAMELEER_WARMUP.
+
+# Port of the discard protocol (RFC 863), as that of a client that does not exist.
+use constant { CLIENT => '127.0.0.1 9', READ_BYTES => 65_536 };
+
+# `add` takes the descriptor of a stream. The loop has the methods of IO::Async::Loop. All requests together have half of
+# StartTimeout.
+sub run ( $class, $loop, $add, $settings ) {
+    my $seconds = $settings->{start} / 2;
+    my $self    = bless { loop => $loop, add => $add, requests => [ @{ $settings->{warm_up} } ] }, $class;
+    $self->{timer} = $loop->watch_time( after => $seconds, code => sub { $self->late($seconds) } ) if $seconds > 0;
+    $self->next;
+    $loop->run if $self->{current};
+    return;
+}
+
+sub next ($self) {
+    my $request = $self->{current} = shift @{ $self->{requests} };
+    return $self->over if !$request;
+    $self->{in} = '';
+    eval { $self->ask($request); 1 } or $self->answered("$@");
+    return;
+}
+
+sub ask ( $self, $request ) {
+    socketpair my $front, my $worker, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0 or die "socketpair: $!\n";
+    my $descriptor = POSIX::dup( fileno $worker );
+    $front->blocking(0);
+    $self->{front} = $front;
+    defined syswrite $front, head($request) or die "$!\n";
+    $self->{loop}->watch_io( handle => $front, on_read_ready => sub { $self->readable } );
+    $self->{add}->($descriptor);
+    return;
+}
+
+sub head ($request) {
+    my ( $scheme, $host, $server, $port, $mount, $target ) = @$request;
+    my ($path) = split /\?/, $target, 2;
+    my $name   = $host =~ s/:[0-9]+\z//r;
+    my @fields = (
+        'host'                 => $host,
+        'user-agent'           => 'Cameleer warm-up',
+        'accept'               => '*/*',
+        'connection'           => 'close',
+        'cameleer-client'      => CLIENT,
+        'cameleer-server'      => "$server $port",
+        'cameleer-scheme'      => $scheme,
+        'cameleer-protocol'    => '1.1',
+        'cameleer-path'        => $path,
+        'cameleer-target'      => $target,
+        'cameleer-server-name' => $name,
+        'cameleer-server-port' => $port,
+        'cameleer-variables'   => 'CAMELEER_WARMUP=1%00',
+        $mount eq '-' ? () : ( 'cameleer-script-name' => $mount ),
+    );
+    my $head = "GET $target HTTP/1.1\r\n";
+    while ( my ( $field, $value ) = splice @fields, 0, 2 ) { $head .= "$field: $value\r\n" }
+    return "$head\r\n";
+}
+
+sub readable ($self) {
+    my $read = sysread $self->{front}, $self->{in}, READ_BYTES, length $self->{in};
+    return if !defined $read && ( $!{EAGAIN} || $!{EINTR} );
+    return $self->answered if !$read || is_whole( $self->{in} );
+    return;
+}
+
+# Whether a response is complete.
+sub is_whole ($bytes) {
+    my ( $head, $body ) = split /\r\n\r\n/, $bytes, 2;
+    return 0 if !defined $body;
+    return length $body >= $1           if $head =~ /^content-length: *([0-9]+)/mi;
+    return $body =~ /(?:\A|\n)0\r\n\r\n\z/ if $head =~ /^transfer-encoding: *chunked/mi;
+    return $head =~ m{\AHTTP/1\.[01] (?:204|304) };
+}
+
+# The request has its response, or has failed.
+sub answered ( $self, $error = undef ) {
+    my ($status) = $self->{in} =~ m{\AHTTP/1\.[01] ([0-9]{3})};
+    $error //= !defined $status ? 'no response' : $status >= 400 ? "status $status" : undef;
+    warn "warm-up: GET $self->{current}[-1]: " . ( $error =~ s/\n\z//r ) . "\n" if defined $error;
+    if ( my $front = delete $self->{front} ) {
+        $self->{loop}->unwatch_io( handle => $front, on_read_ready => 1 );
+        close $front;
+    }
+    return $self->next;
+}
+
+sub late ( $self, $seconds ) {
+    delete $self->{timer};
+    my $others = @{ $self->{requests} };
+    $self->{requests} = [];
+    return $self->answered("no response within $seconds s" . ( $others ? ", and no time was left for $others more" : '' ));
+}
+
+sub over ($self) {
+    $self->{loop}->unwatch_time( delete $self->{timer} ) if $self->{timer};
+    $self->{loop}->stop;
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::Event::WarmUp - requests of PerlWarmup in a worker with an event loop
+
+=head1 DESCRIPTION
+
+Each worker answers them before it takes requests of clients. In a pool that blocks, the mold answers
+them, and workers share their memory; a mold has no event loop.
+
+=cut

@@ -54,8 +54,10 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     inspection::load_late(&site, &preload, by);
     let load_ms = started.elapsed().as_millis() as u64;
     site.error_logs.replace(StderrLogs::new(logs)?);
-    if !facts.check && !site.config.pool.is_event() {
-        warm_up.run(&site, generation, by);
+    match site.config.pool.is_event() {
+        _ if facts.check => {}
+        true => warm_up.leave_to_workers(&site),
+        false => warm_up.run(&site, generation, by),
     }
     let (software, facts) = (site.software(), site.program_facts());
     master.send(&FromMold::Ready { load_ms, software, activity: libperl::activity_address(), facts }, &[])?;

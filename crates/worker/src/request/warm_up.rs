@@ -63,6 +63,11 @@ impl WarmUpPlace {
     pub fn time_limit(&self) -> (Duration, Duration) {
         (self.location.settings.request_timeout, self.location.settings.request_timeout_grace)
     }
+
+    /// Path of the PSGI application that answers; empty for one at the root.
+    pub fn mount(&self) -> &str {
+        self.location.settings.mount.trim_end_matches('/')
+    }
 }
 
 impl WarmUpPlace {

@@ -144,6 +144,19 @@ impl WarmUpPlan {
         );
     }
 
+    /// Leaves the requests to workers with an event loop: each answers them before it takes those of clients.
+    pub fn leave_to_workers(&self, site: &Rc<Site>) {
+        for group in &self.groups {
+            let mut left = group.most;
+            for target in &group.targets {
+                left -= usize::from(left > 0 && leave_to_workers(site, group, target));
+                if left == 0 {
+                    break;
+                }
+            }
+        }
+    }
+
     fn candidates(&self) -> Vec<Candidate<'_>> {
         let mut candidates = Vec::new();
         for (number, group) in self.groups.iter().enumerate() {
@@ -178,9 +191,41 @@ impl WarmUpPlan {
     }
 }
 
+/// A request for `Cameleer::Event::warm_up`.
+fn words(to: &WarmUpSite, mount: &str, target: &str) -> String {
+    let scheme = if to.https { "https" } else { "http" };
+    let mount = if mount.is_empty() { "-" } else { mount };
+    format!("{scheme} {} {} {} {mount} {target}", to.name, to.ip(), to.port())
+}
+
 fn log_failure(candidate: &Candidate<'_>, why: &dyn fmt::Display) {
     let Candidate { at, asked, .. } = candidate;
-    log::warn("perl", format_args!("{at}: warm-up: GET {}: {why}", asked.target));
+    log_failed(at, asked.target, why);
+}
+
+fn log_failed(at: &At, target: &str, why: &dyn fmt::Display) {
+    log::warn("perl", format_args!("{at}: warm-up: GET {target}: {why}"));
+}
+
+/// Leaves a request to workers with an event loop. Returns false if they do not answer it.
+fn leave_to_workers(site: &Rc<Site>, group: &Group, target: &str) -> bool {
+    let failed = |why: &dyn fmt::Display| log_failed(&group.at, target, why);
+    match WarmUpPlace::of(site, group.site.host, target) {
+        Ok(Some(place)) => {
+            let left = site.perl.call(c"Cameleer::Event::warm_up", Some(&words(&group.site, place.mount(), target)));
+            left.inspect_err(|error| failed(error)).is_ok()
+        }
+        // Without Perl, a target of an access log is no mistake.
+        Ok(None) if !group.is_log => {
+            failed(&RehearsalResult::Answered(WarmUpOutcome::NotPerl));
+            false
+        }
+        Ok(None) | Err(WarmUpOutcome::Elsewhere) => false,
+        Err(outcome) => {
+            failed(&RehearsalResult::Answered(outcome));
+            false
+        }
+    }
 }
 
 /// Counts of requests run in the mold.

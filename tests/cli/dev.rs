@@ -334,3 +334,44 @@ fn a_port_in_use_and_a_missing_program_end_the_command() {
     site().cameleer(["dev", "-l", &address, "app.psgi"]).failed(1, "in use");
     Site::new().cameleer(["dev", "none.psgi"]).failed(2, "no such file");
 }
+
+/// A program of Mojolicious, PAGI or PSGI with an event loop, whose page is a variable.
+const EVENT_PROGRAMS: [(&str, &str); 3] = [
+    (
+        "--event",
+        "use Mojolicious::Lite -signatures;\nget '/' => sub ($c) { $c->render_later; my $text = '@TEXT@';\n\
+         Mojo::IOLoop->timer(0.01 => sub { $c->render(data => \"<html><body>$text</body></html>\", format => 'html') }) };\napp->start;\n",
+    ),
+    (
+        "--event",
+        "use v5.36;\nuse AnyEvent;\nsub ($env) { [200, ['Content-Type', 'text/html'], ['<html><body>@TEXT@</body></html>']] };\n",
+    ),
+    (
+        "",
+        "use v5.36;\nuse Future::AsyncAwait;\nasync sub app ($scope, $receive, $send) {\ndie 'no' if $scope->{type} ne 'http';\n\
+         await $send->({ type => 'http.response.start', status => 200, headers => [['content-type', 'text/html']] });\n\
+         await $send->({ type => 'http.response.body', body => '<html><body>@TEXT@</body></html>' });\n}\n\\&app;\n",
+    ),
+];
+
+#[test]
+fn a_program_with_an_event_loop_is_reloaded_and_its_pages_load_again() {
+    for (option, program) in EVENT_PROGRAMS {
+        let with = |text: &str| program.replace("@TEXT@", text);
+        let arguments: Vec<&str> = [option, "app.pl"].into_iter().filter(|argument| !argument.is_empty()).collect();
+        let server = dev(Site::new().file("app.pl", &with("first")), &arguments);
+        let first = page(&server, "/");
+        assert!(
+            first.text().contains("first<script src=\"/.cameleer/dev/reload.js\" async></script></body>"),
+            "{}",
+            first.text()
+        );
+        assert!(first.header("Server-Timing").is_some());
+        server.site.write("app.pl", &with("second"));
+        until_it_says(&server, "second");
+        server.site.write("app.pl", "this is no program (");
+        until("the page of the mistake", || page(&server, "/").text().contains("syntax error"));
+        server.site.write("app.pl", &with("third"));
+        until_it_says(&server, "third");
+    }
+}

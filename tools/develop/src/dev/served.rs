@@ -24,7 +24,8 @@ const MAX_LOADED: usize = 4000;
 const MAX_LIST_BYTES: u64 = 1024 * 1024;
 /// Folders whose files change with packages only.
 const OF_PACKAGES: [&str; 3] = ["/usr/share/", "/usr/lib/", "/etc/perl/"];
-/// Sends a small script with each page. The filter is for pages of any handler; programs of PSGI have their own.
+/// Sends a small script with each page. The filter is for pages of any handler; programs of PSGI that block have their
+/// own.
 const SCRIPT_IN_PAGES: &str = "AddOutputFilterByType SUBSTITUTE text/html\n\
     Substitute \"s|</body>|<script src=\\\"/.cameleer/dev/reload.js\\\" async></script></body>|i\"\n\
     Header always set Server-Timing \"total;desc=\\\"%D us\\\"\"\nCustomLog - \"%h %l %u %t \\\"%r\\\" %>s %b\"\n";
@@ -89,7 +90,12 @@ impl DevelopedProgram {
     /// Writes the configuration that serves the program.
     pub fn write(&self) -> anyhow::Result<()> {
         let mut text = match &self.what {
-            What::Program(texts) => texts.iter().map(|text| text.directives.as_str()).collect(),
+            What::Program(texts) => {
+                let directives: String = texts.iter().map(|text| text.directives.as_str()).collect();
+                // A program with an event loop has no middleware that adds the script.
+                let script = if directives.contains("PsgiMode event") { SCRIPT_IN_PAGES } else { "" };
+                format!("{script}{directives}")
+            }
             What::Site(file) => format!("{SCRIPT_IN_PAGES}Include {}\n", quoted(file)),
         };
         text += &self.own_directives();

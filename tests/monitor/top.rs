@@ -206,3 +206,22 @@ fn a_worker_is_recycled_after_its_request() {
     until("the exit is counted", || server.status()["counts"]["exits"]["recycle"] == 1);
     server.logged("is recycled: it exits after its request");
 }
+
+#[test]
+fn top_shows_the_requests_of_a_worker_with_an_event_loop() {
+    let program = "use Mojolicious::Lite -signatures;\nget '/slow' => sub ($c) { $c->inactivity_timeout(0)->render_later; my $id;\n\
+         $id = Mojo::IOLoop->recurring(0.01 => sub { return unless -e '@DIR@/go'; Mojo::IOLoop->remove($id); $c->render(text => 'ok') }) };\n\
+         app->start;\n";
+    let server = Site::new()
+        .file("app.pl", program)
+        .serve("PsgiMode event\nStartServers 1\n<Location />\nPsgiApp app.pl\n</Location>");
+    let mut slow = [server.connect(), server.connect()];
+    slow.iter_mut().for_each(|slow| slow.raw("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
+    let mut terminal = Terminal::start(&server);
+    terminal.shows("W busy");
+    terminal.shows("open: 2 http; GET /slow");
+    server.site.write("go", "");
+    slow.iter_mut().for_each(|slow| assert_eq!(slow.response().text(), "ok"));
+    terminal.press("q");
+    terminal.gives_back();
+}

@@ -7,6 +7,7 @@
 //!      │
 //!   accept/                      listeners, PROXY headers, TLS or not, HTTP/1 or HTTP/2
 //!   http1/   http2/              a connection: strict reading, frames and floods, its end
+//!   tunnels/                     connections and streams that have switched protocols: bytes, or WebSocket messages
 //!   request/                     one request: context, body, access, files, respond, pages
 //!   generation                   one generation: its configuration, and the routes, pools and caches made from it
 //!   routing/   workers/   cache/ routes of paths, .htaccess   │   the pool, exchanges, spools   │   stored responses
@@ -44,6 +45,8 @@ mod accept;
 
 mod http1;
 mod http2;
+
+mod tunnels;
 
 mod request;
 

@@ -7,8 +7,7 @@ mod paced;
 mod spelling;
 pub mod strict;
 pub mod strict_io;
-mod tunnel;
-mod websocket;
+mod switched;
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -60,13 +59,7 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
         ConnectionEnd::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut io, violation)).await,
         ConnectionEnd::Late => Box::pin(lingering_close::dismiss(connection, &mut io)).await,
         ConnectionEnd::Switched(tunnel) => {
-            match tunnel.websocket {
-                Some(session) => {
-                    Box::pin(websocket::carry(client, &io, *tunnel, session)).await;
-                    lingering_close::part(client, &io).await;
-                }
-                None => Box::pin(tunnel::carry(client, &io, *tunnel)).await,
-            }
+            Box::pin(switched::carry(client, &io, *tunnel)).await;
             client.tunnel_ended();
         }
         ConnectionEnd::GivenUp => io.end_with_reset(client.is_open_ended()),

@@ -24,7 +24,7 @@ pub struct Side<S> {
     /// The side has sent its last byte.
     pub has_ended: bool,
     /// The side takes nothing any more: output is dropped.
-    is_deaf: bool,
+    pub is_deaf: bool,
     /// The stream may still hold bytes that were written.
     is_unflushed: bool,
     /// When `output` began to wait, or was written from last.

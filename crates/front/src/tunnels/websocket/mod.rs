@@ -14,11 +14,10 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::sleep_until;
 
-use super::strict_io::StrictIo;
-use super::tunnel::RawIo;
-use crate::client::Client;
+use super::{ClientEnd, TunnelEnd};
 use crate::client::tunnel::{Tunnel, WebSocketSession};
 use relay::Relay;
 use websocket::codes;
@@ -28,22 +27,22 @@ const LOOK: Duration = Duration::from_secs(2);
 
 /// Carries messages until the connection is closed. Silence for `EventIdleTimeout`, and the end of the configuration's
 /// time, close it.
-pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel, session: WebSocketSession) {
+pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
+    end: ClientEnd<'_, S>,
+    tunnel: Tunnel,
+    session: WebSocketSession,
+) -> TunnelEnd {
+    let ClientEnd { client, io, moved: count } = end;
     let Tunnel { backend, idle, is_over, graceful, guard: _guard, websocket: _ } = tunnel;
-    if io.is_amid() || io.is_ahead() {
-        // Bytes before the switch would be read as HTTP by one side and as something else by the other.
-        return;
-    }
-    let mut relay = Relay::new(RawIo(io.clone()), backend, &session);
+    let mut relay = Relay::new(io, backend, &session);
     let mut timer = pin!(sleep_until(tokio::time::Instant::now()));
     let mut until: Option<Instant> = None;
-    let (mut moved, mut since) = (client.moved(), Instant::now());
+    let (mut moved, mut since) = (count(), Instant::now());
     poll_fn(|cx| {
-        client.remember(cx);
         loop {
             let now = Instant::now();
-            if client.moved() != moved {
-                (moved, since) = (client.moved(), now);
+            if count() != moved {
+                (moved, since) = (count(), now);
             }
             relay.is_leaving = relay.is_leaving || is_over() || client.shared.is_stopping();
             // As for requests, a GracefulShutdownTimeout of 0 is no limit.
@@ -67,7 +66,8 @@ pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel, session: WebS
         }
     })
     .await;
-    if let Some(fault) = relay.fault {
+    if let Some(fault) = &relay.fault {
         client.log_error(&format!("worker={} {fault}", session.worker));
     }
+    if relay.has_given_up() { TunnelEnd::Cut } else { TunnelEnd::Whole }
 }

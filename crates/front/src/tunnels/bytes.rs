@@ -11,8 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional_with_sizes};
 use tokio::time::{Instant, sleep_until};
 
-use super::strict_io::StrictIo;
-use crate::client::Client;
+use super::{ClientEnd, TunnelEnd};
 use crate::client::tunnel::Tunnel;
 
 /// Size of the buffer of each direction, in bytes.
@@ -24,28 +23,24 @@ const HALF_OPEN: Duration = Duration::from_secs(5);
 
 /// Carries bytes until both sides have ended, nothing was moved for `ProxyTimeout`, or the configuration is superseded
 /// and its time is over.
-pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
+pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(end: ClientEnd<'_, S>, tunnel: Tunnel) -> TunnelEnd {
+    let ClientEnd { client, io, moved: count } = end;
     let Tunnel { backend, idle, is_over, graceful, guard: _guard, websocket: _ } = tunnel;
-    if io.is_amid() || io.is_ahead() {
-        // Bytes before the switch would be read as HTTP by one side and as something else by the other.
-        return;
-    }
     let half_open_since = Cell::new(None);
-    let mut here = Watched { io: RawIo(io.clone()), half_open_since: &half_open_since };
+    let mut here = Watched { io, half_open_since: &half_open_since };
     let mut there = Watched { io: backend, half_open_since: &half_open_since };
     let mut copying = pin!(copy_bidirectional_with_sizes(&mut here, &mut there, BUFFER, BUFFER));
     let mut timer = pin!(sleep_until(Instant::now() + LOOK));
     let mut until: Option<Instant> = None;
-    let (mut moved, mut since) = (client.moved(), Instant::now());
+    let (mut moved, mut since) = (count(), Instant::now());
     poll_fn(|cx| {
-        client.remember(cx);
-        if copying.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(());
+        if let Poll::Ready(copied) = copying.as_mut().poll(cx) {
+            return Poll::Ready(if copied.is_ok() { TunnelEnd::Whole } else { TunnelEnd::Cut });
         }
         while timer.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
-            if client.moved() != moved {
-                (moved, since) = (client.moved(), now);
+            if count() != moved {
+                (moved, since) = (count(), now);
             }
             // As for requests, a GracefulShutdownTimeout of 0 is no limit.
             if until.is_none() && !graceful.is_zero() && (is_over() || client.shared.is_stopping()) {
@@ -53,14 +48,14 @@ pub async fn carry(client: &Client, io: &StrictIo, tunnel: Tunnel) {
             }
             let silent_until = silent_until(since, idle, half_open_since.get());
             if now >= silent_until || until.is_some_and(|until| now >= until) {
-                return Poll::Ready(());
+                return Poll::Ready(TunnelEnd::Cut);
             }
             let next = until.into_iter().chain([now + LOOK, silent_until]).min();
             timer.as_mut().reset(next.unwrap_or(now + LOOK));
         }
         Poll::Pending
     })
-    .await;
+    .await
 }
 
 /// The end of a tunnel without a byte since `since`. The time for the last bytes counts from the end of the one side.
@@ -100,29 +95,6 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Watched<'_, T> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.io).poll_shutdown(cx)
-    }
-}
-
-/// The connection past the reader of heads.
-pub struct RawIo(pub StrictIo);
-
-impl AsyncRead for RawIo {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.0.poll_discard(cx, into)
-    }
-}
-
-impl AsyncWrite for RawIo {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().0).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.poll_end(cx)
     }
 }
 

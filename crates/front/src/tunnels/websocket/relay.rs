@@ -156,6 +156,11 @@ impl<C: AsyncRead + AsyncWrite + Unpin, W: AsyncRead + AsyncWrite + Unpin> Relay
         self.closed.is_some() || self.is_over
     }
 
+    /// Whether the client takes nothing any more, so that output was dropped.
+    pub fn has_given_up(&self) -> bool {
+        self.client.is_deaf
+    }
+
     /// Ends without a close frame.
     fn abort(&mut self, why: &str) {
         self.client.deafen();

@@ -12,9 +12,10 @@ mod pagi_websocket;
 mod psgi;
 mod psgi_errors;
 mod psgi_socket;
-mod transport;
 mod start;
+mod transport;
 mod watched;
+mod websocket_http2;
 
 use crate::support::{Server, Site};
 

@@ -55,9 +55,13 @@ my $app = async sub ($scope, $receive, $send) {
 $app;
 "#;
 
+pub fn site() -> Site {
+    Site::new().file("app.pl", APP)
+}
+
 #[track_caller]
-fn serve_with(directives: &str) -> Server {
-    Site::new().file("app.pl", APP).serve(&format!(
+pub fn serve_with(directives: &str) -> Server {
+    site().serve(&format!(
         "PsgiMode event\nStartServers 1\n{directives}<Location />\nPsgiApp @DIR@/app.pl\n</Location>\n"
     ))
 }

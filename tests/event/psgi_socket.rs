@@ -7,7 +7,7 @@ use super::psgi::{ANYEVENT, IO_ASYNC, serve_with};
 use crate::support::{Connection, Request, Server, WebSocket, WebSocketFrame, alive, signal, until};
 
 /// A WebSocket with AnyEvent::Handle, which writes the handshake itself.
-const WEBSOCKET: &str = r#"
+pub const WEBSOCKET: &str = r#"
     '/echo' => sub ($env) {
         require AnyEvent::Handle;
         require Protocol::WebSocket::Handshake::Server;

@@ -41,4 +41,4 @@ pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, TAINT, is_tainted};
 pub use strace::Trace;
 pub use wait::{comes_true, eventually, let_pass, patience, until};
-pub use websocket::{WebSocket, WebSocketFrame};
+pub use websocket::{Http2Client, Over, StreamEnd, WebSocket, WebSocketFrame};

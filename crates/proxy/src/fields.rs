@@ -34,6 +34,12 @@ pub fn of_request(headers: &mut HeaderMap) {
     headers.remove(EXPECT);
 }
 
+/// Whether `Connection` lists `Upgrade`.
+pub fn lists_upgrade(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    lists.flat_map(|list| list.split(',')).any(|word| word.trim().eq_ignore_ascii_case("upgrade"))
+}
+
 /// Counts Max-Forwards down (RFC 9110, section 7.6.2). Zero and values that are no number stay as they are.
 pub fn count_down(headers: &mut HeaderMap) {
     let left = headers.get(MAX_FORWARDS).and_then(|value| value.to_str().ok()?.trim().parse::<u32>().ok());

@@ -88,8 +88,13 @@ impl WebSocketHandshake {
     }
 }
 
+/// The value of `Sec-WebSocket-Key` with these bytes, for a handshake with a server.
+pub fn key(bytes: [u8; 16]) -> String {
+    BASE64_STANDARD.encode(bytes)
+}
+
 /// The value of `Sec-WebSocket-Accept` for a key.
-fn accept(key: &[u8]) -> String {
+pub fn accept(key: &[u8]) -> String {
     BASE64_STANDARD.encode(Sha1::new().chain_update(key).chain_update(GUID).finalize())
 }
 

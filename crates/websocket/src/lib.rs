@@ -27,6 +27,6 @@ pub use close::CloseReason;
 pub use extension::MessageDeflate;
 pub use failure::WebSocketError;
 pub use frame::Opcode;
-pub use handshake::{HandshakeError, WebSocketHandshake};
+pub use handshake::{HandshakeError, WebSocketHandshake, accept, key};
 pub use reader::{WebSocketEvent, WebSocketLimits, WebSocketReader};
 pub use writer::WebSocketWriter;

@@ -34,6 +34,8 @@ pub struct Http2 {
     pub window: u32,
     /// `H2StreamTimeout`: maximum time without progress of a stream; `None`: the value of `Timeout`.
     pub stream_timeout: Option<Duration>,
+    /// `H2WebSockets`: whether clients may open WebSockets on streams.
+    pub websockets: bool,
     /// `H2MaxStreamErrors`: maximum number of streams reset because of client errors.
     pub stream_errors: usize,
     /// `H2MaxResetsPerSecond`

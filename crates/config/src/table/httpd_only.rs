@@ -227,7 +227,7 @@ const GROUPS: &[Group] = &[
             H2Direct H2EarlyHint H2EarlyHints H2MaxDataFrameLen H2MaxHeaderBlockLen \
             H2MaxWorkerIdleSeconds H2MaxWorkers H2MinWorkers H2ModernTLSOnly H2OutputBuffering H2Padding H2ProxyRequests \
             H2Push H2PushDiarySize H2PushPriority H2PushResource H2SerializeHeaders H2StreamMaxMemSize \
-            H2TLSCoolDownSecs H2TLSWarmUpSize H2Upgrade H2WebSockets IdentityCheckTimeout \
+            H2TLSCoolDownSecs H2TLSWarmUpSize H2Upgrade IdentityCheckTimeout \
             ISAPIAppendLogToErrors ISAPIAppendLogToQuery ISAPICacheFile ISAPIFakeAsync ISAPILogNotSupported \
             ISAPIReadAheadBuffer LDAPCacheEntries LDAPLibraryDebug \
             LDAPOpCacheEntries LDAPReferralHopLimit LDAPReferrals LDAPRetries LDAPRetryDelay \

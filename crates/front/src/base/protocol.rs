@@ -8,6 +8,15 @@ use config::RequestLimits;
 /// (`UPDATEREDIRECTREF`).
 pub const MAX_METHOD_BYTES: usize = 32;
 
+/// The protocol that the extended CONNECT of a stream asks for (RFC 8441), as an extension of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamProtocol {
+    /// The request is a GET now, with the fields of HTTP/1.1's handshake.
+    WebSocket,
+    /// The request is still a CONNECT.
+    Other,
+}
+
 /// Name of the protocol as in `SERVER_PROTOCOL`: `HTTP/1.1`
 pub fn protocol(version: Version) -> &'static str {
     match version {

@@ -1,10 +1,13 @@
 //! Refusals: requests answered with an error page, which `request/respond/page.rs` renders.
 
 use http::StatusCode;
-use http::header::{HeaderName, HeaderValue};
+use http::header::{ALLOW, HeaderName, HeaderValue};
 
 use super::failure::Failure;
 use base::path::BadPath;
+
+/// The `Allow` field where CONNECT and TRACE are refused.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
 /// `Retry-After` of a 503, in seconds.
 const SOON: u32 = 2;
@@ -70,6 +73,11 @@ impl Refusal {
     /// A refusal with a header that belongs to the status.
     pub fn with(status: StatusCode, name: HeaderName, value: HeaderValue) -> Refusal {
         Refusal { header: Some((name, value)), ..Refusal::new(status) }
+    }
+
+    /// 405 for CONNECT and TRACE.
+    pub fn not_allowed() -> Refusal {
+        Refusal { header: Some((ALLOW, METHODS)), ..Refusal::closing(StatusCode::METHOD_NOT_ALLOWED) }
     }
 
     /// 403 whose reason is in the error log.

@@ -127,6 +127,11 @@ impl StreamMeter {
 }
 
 impl Traffic {
+    /// Bytes received and sent.
+    pub fn moved(&self) -> u64 {
+        self.received.get() + self.sent.get()
+    }
+
     /// Notes that the response was passed to h2, or was given up.
     pub fn answered(&self, request: Rc<dyn Pending>) {
         *self.request.borrow_mut() = Some(request);

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!   connection (this file) ──▶ io: counts ──▶ h2 ──accept──▶ stream: a task a request ─▶ request::answer
-//!                                                   ◀── send: at the client's speed ──────────────┘
+//!                                                   ◀── send: at the client's speed ──────────────┤
+//!                                                   ◀─▶ websocket: a tunnel ──────────────────────┘
 //! ```
 
 mod floods;
@@ -14,6 +15,7 @@ mod meter;
 mod receive;
 mod send;
 mod stream;
+mod websocket;
 
 pub use interim::Interim;
 pub use receive::Upload;
@@ -89,6 +91,9 @@ fn builder(config: &Config) -> Builder {
         // h2 counts over a connection's whole life; `floods` counts for a minute instead.
         .max_local_error_reset_streams(None)
         .max_pending_accept_reset_streams(limits.resets as usize);
+    if limits.websockets {
+        builder.enable_connect_protocol();
+    }
     builder
 }
 

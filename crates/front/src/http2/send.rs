@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, SendStream};
-use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderValue, TRANSFER_ENCODING, UPGRADE};
+use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderValue, SEC_WEBSOCKET_ACCEPT, TRANSFER_ENCODING, UPGRADE};
 use http::response::Parts;
 use http::{Response, StatusCode, Version};
 use http_body::{Body, Frame};
@@ -31,7 +31,10 @@ enum Cutoff {
 /// Sends a response. If the client accepts no bytes during `patience`, the stream is reset.
 pub async fn send(response: Response<ResponseBody>, mut respond: SendResponse<Bytes>, patience: Duration) {
     let (mut head, mut body) = response.into_parts();
-    complete(&mut head, &body);
+    if let (Some(length), true) = (body.size_hint().exact(), lacks_length(&head, &body)) {
+        head.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    complete(&mut head);
     let over = body.is_end_stream();
     let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), over) else { return body.cut() };
     if over {
@@ -47,15 +50,20 @@ pub async fn send(response: Response<ResponseBody>, mut respond: SendResponse<By
     }
 }
 
+/// Sends the response that opens a WebSocket, in place of HTTP/1.1's 101. `None`: the client has reset the stream.
+pub fn open(mut head: Parts, respond: &mut SendResponse<Bytes>) -> Option<SendStream<Bytes>> {
+    head.status = StatusCode::OK;
+    head.headers.remove(SEC_WEBSOCKET_ACCEPT);
+    complete(&mut head);
+    respond.send_response(Response::from_parts(head, ()), false).ok()
+}
+
 /// Converts the head to HTTP/2, with the headers that hyper adds for HTTP/1.1.
-fn complete(head: &mut Parts, body: &ResponseBody) {
+fn complete(head: &mut Parts) {
     head.version = Version::HTTP_2;
     head.extensions.clear();
     for name in [CONNECTION, TRANSFER_ENCODING, UPGRADE] {
         head.headers.remove(name);
-    }
-    if let (Some(length), true) = (body.size_hint().exact(), lacks_length(head, body)) {
-        head.headers.insert(CONTENT_LENGTH, length.into());
     }
     if let Ok(now) = HeaderValue::from_str(&httpdate::fmt_http_date(SystemTime::now())) {
         head.headers.entry(DATE).or_insert(now);

@@ -26,7 +26,7 @@ use super::redirects::{PathRedirect, moved, redirect};
 use super::respond::body::BodySource;
 use super::respond::headers;
 use super::rewrite::{self, InFolder};
-use super::{Dispatched, actions, ask_worker, branches, fcgi, head_check, pages, passed, spelling};
+use super::{Dispatched, actions, ask_worker, branches, fcgi, pages, passed, spelling};
 use crate::base::refusal::{FileCause, Refusal};
 use crate::routing::{Route, Routes};
 use config::Handler;
@@ -145,7 +145,7 @@ async fn resolve<'a>(context: &RequestContext, head: &'a Parts) -> Result<Resolv
     };
     let mut route = match forwarded {
         Some(route) => route,
-        None if head.method == Method::CONNECT => return Err(head_check::not_allowed()),
+        None if head.method == Method::CONNECT => return Err(Refusal::not_allowed()),
         None => find(context, head).await?,
     };
     context.take_forced();
@@ -344,6 +344,9 @@ pub async fn run(
     route: &Rc<Route>,
     body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
+    if context.is_websocket_stream() && !event::is_in_event_pool(context, route) {
+        return Err(Refusal::not_allowed());
+    }
     if let Handler::Backend(backend) = &route.settings.handler {
         return Box::pin(fcgi::handle(context, head, route, backend, body)).await;
     }

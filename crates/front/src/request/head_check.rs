@@ -1,18 +1,16 @@
 //! Checks of a request's head that do not depend on its location.
 
-use http::header::{ALLOW, CONTENT_LENGTH, EXPECT, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, EXPECT, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Version};
 
 use super::context::RequestContext;
 use super::proxied::forward;
-use crate::base::protocol::MAX_METHOD_BYTES;
+use crate::base::protocol::{MAX_METHOD_BYTES, StreamProtocol};
 use crate::base::refusal::Refusal;
 use config::RequestLimits;
 
 const NOT_ENCRYPTED: &str = "This port requires TLS; use an address that begins with https.";
-/// The Allow header for rejected CONNECT and TRACE requests.
-const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
 /// Refuses requests that no location may answer.
 pub fn check(context: &RequestContext) -> Result<(), Refusal> {
@@ -27,7 +25,11 @@ pub fn check(context: &RequestContext) -> Result<(), Refusal> {
     }
     match head.method {
         Method::CONNECT if context.stream.is_none() && forward::is_on(context) => check_connect(&head.headers),
-        Method::CONNECT | Method::TRACE => Err(not_allowed()),
+        // RFC 9220, section 3: 501 for a protocol that is not supported.
+        Method::CONNECT if head.extensions.get() == Some(&StreamProtocol::Other) => {
+            Err(Refusal::new(StatusCode::NOT_IMPLEMENTED))
+        }
+        Method::CONNECT | Method::TRACE => Err(Refusal::not_allowed()),
         _ => Ok(()),
     }
 }
@@ -38,11 +40,6 @@ fn check_connect(headers: &HeaderMap) -> Result<(), Refusal> {
         true => Err(Refusal::closing(StatusCode::BAD_REQUEST)),
         false => Ok(()),
     }
-}
-
-/// The refusal of CONNECT and TRACE.
-pub fn not_allowed() -> Refusal {
-    Refusal { header: Some((ALLOW, METHODS)), ..Refusal::closing(StatusCode::METHOD_NOT_ALLOWED) }
 }
 
 /// Checks the lengths of an HTTP/2 head, for which h2 is less strict. The HTTP/1 reader has checked its heads already.

@@ -82,6 +82,10 @@ pub async fn answer(
     let context = begin(connection, in_use.clone(), head, stream);
     let mut body = RequestBody::from(body);
     let mut answer = Box::pin(follow_if_valid(&context, fit, &mut body)).await;
+    if context.is_websocket_stream() && answer.as_ref().is_ok_and(|response| response.status().is_success()) {
+        // The client would take it for an open WebSocket. A switch of protocols has status 101 here.
+        answer = Err(Refusal::not_allowed());
+    }
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
     if !close {
         match body.drain(&context).await {

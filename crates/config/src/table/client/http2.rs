@@ -24,6 +24,10 @@ pub static ROWS: &[Row] = rows![
     duration("H2StreamTimeout", HOSTS, |d, time| d.config.http2.stream_timeout = Some(time))
         .because("the value of Timeout"),
     "Time after which a stream is reset when its client accepts no data.",
+    flag("H2WebSockets", HOSTS, |d, on| d.config.http2.websockets = on)
+        .default("On", "a browser opens them on the connection that it has; httpd's default is Off"),
+    "Whether clients of HTTP/2 may open WebSockets, each a stream of their connection (RFC 8441). Off: browsers open a \
+     connection of HTTP/1.1 for each.",
     number("H2MaxStreamErrors", HOSTS, 0..=100_000, |d, n| d.config.http2.stream_errors = n as usize)
         .default("64", "browsers cause none; httpd's limit of 8 is low"),
     "Maximum number of streams that are reset within a minute because of client errors. One more closes the \

@@ -16,6 +16,7 @@ pub mod redirect_variables;
 pub mod remote_ip;
 mod rules;
 mod span;
+mod switch;
 pub mod unique_id;
 pub mod variables;
 pub mod visitor;
@@ -32,6 +33,7 @@ use wire::reply::Head;
 use super::services::{Connection, Services};
 use crate::base::changed_headers::ChangedHeaders;
 use crate::base::shared::count;
+use crate::client::tunnel::Tunnel;
 use crate::client::{Client, Pending};
 use crate::failures::FailedBody;
 use crate::generation::View;
@@ -53,6 +55,9 @@ pub use part::Task;
 pub trait Stream {
     /// Sends an interim response (103) before the final one.
     fn inform(&self, head: &Head);
+
+    /// The stream switches protocols after the response.
+    fn will_tunnel(&self, tunnel: Tunnel);
 
     /// The response was handed over whole, or never will be. The stream reports to `request` when it was sent.
     fn answered(&self, request: Rc<dyn Pending>);

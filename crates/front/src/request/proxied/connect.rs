@@ -40,7 +40,7 @@ pub async fn answer(
     };
     let mut response = Response::new(BodySource::Empty);
     response.extensions_mut().insert(ESTABLISHED);
-    context.client.will_tunnel(tunnel(context, backend, waits(context, route, to).piece, Box::new(())));
+    context.will_tunnel(tunnel(context, backend, waits(context, route, to).piece, Box::new(())));
     Ok(response)
 }
 

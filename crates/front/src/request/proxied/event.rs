@@ -5,15 +5,16 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 
+use super::dialect::{self, Dialect};
 use super::download::{Download, DownloadBody};
 use super::running::Running;
 use super::shared::clean;
 use super::upload::{ProxiedUpload, UploadState};
-use super::{facts, own_name, switched, value};
+use super::{facts, handshake, own_name, switched, value};
 use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::{Tunnel, WebSocketSession};
@@ -26,17 +27,11 @@ use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 use crate::workers::{RequestTimeouts, StreamKind, StreamTurn};
 use proxy::{BackendFailure, BackendRequest, BackendResponse, TunnelStream, Waits, fields};
-use websocket::{WebSocketHandshake, WebSocketLimits};
+use websocket::WebSocketHandshake;
 use wire::control::LongWait;
 
 /// Beginning of the names of fields that only the front may send.
 const OWN: &str = "cameleer-";
-/// The field of a 101 after which a worker sends and receives messages, and leaves the protocol to the front.
-const DIALECT: HeaderName = HeaderName::from_static("cameleer-websocket");
-/// The value of that field.
-const FRAMES: &str = "frames";
-/// Largest value of `WebSocketMaxMessage` that has an effect, in bytes: the worker gets lengths of 32 bits.
-const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 /// The field with the trace context of W3C.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// Number of workers that are asked in turn, if those before took no request.
@@ -67,10 +62,10 @@ pub async fn answer(
     let upload = Rc::new(UploadState::default());
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
     let mut streamed = Streamed { context, head, route, upload, has_body: source.is_some(), handshake: None };
-    let protocol = streamed.protocol();
-    streamed.handshake = handshake(context, route, protocol.as_ref())?;
+    let protocol = context.upgrade(head, streamed.has_body);
+    streamed.handshake = handshake::read(context, route, protocol)?;
     let mut outgoing = BackendRequest {
-        head: streamed.onward(protocol.as_ref()),
+        head: streamed.onward(protocol),
         body: source,
         tls: None,
         once: false,
@@ -149,21 +144,6 @@ impl Streamed<'_> {
             queued_ms: millis(context.received.elapsed().unwrap_or_default().saturating_sub(took)),
             took_ms: millis(took),
         });
-    }
-
-    /// The protocol to which the client asks to switch. The body of such a request is empty.
-    fn protocol(&self) -> Option<HeaderValue> {
-        let Streamed { context, head, .. } = self;
-        let is_possible = !self.has_body
-            && head.version == Version::HTTP_11
-            && context.stream.is_none()
-            && head.method != Method::HEAD;
-        // The connection belongs to the page, and not to the response that the page includes.
-        if !is_possible || context.is_part() {
-            return None;
-        }
-        let sent = &context.head.headers;
-        sent.get(UPGRADE).filter(|_| switched::lists_upgrade(sent)).cloned()
     }
 
     /// The request's head for the worker.
@@ -264,7 +244,8 @@ impl Streamed<'_> {
     fn session(&self, headers: &mut HeaderMap, turn: &StreamTurn) -> Result<Option<WebSocketSession>, Refusal> {
         let Streamed { context, route, .. } = self;
         let most = route.settings.websocket_max_message;
-        let Some(dialect) = headers.remove(DIALECT).and_then(|value| Dialect::of(&value, most)) else {
+        let Some(dialect) = headers.remove(dialect::FIELD).and_then(|value| Dialect::of(&value, most)) else {
+            handshake::check_proof(context, route, headers)?;
             return Ok(None);
         };
         let Some(handshake) = &self.handshake else {
@@ -274,7 +255,7 @@ impl Streamed<'_> {
         };
         let mut handshake = handshake.clone();
         handshake.deflate = handshake.deflate.filter(|_| dialect.deflates);
-        agree(context, route, &handshake, headers);
+        handshake::complete(context, route, &handshake, headers);
         let Dialect { limits, passes_control, .. } = dialect;
         let worker = turn.worker().slot;
         Ok(Some(WebSocketSession { deflate: handshake.deflate, limits, passes_control, worker }))
@@ -319,35 +300,6 @@ impl Streamed<'_> {
     }
 }
 
-/// What a worker wants that leaves the protocol to the front: `frames`, or
-/// `frames; control; max=BYTES; deflate` for a program that has its own limit and asks for compression.
-struct Dialect {
-    limits: WebSocketLimits,
-    passes_control: bool,
-    deflates: bool,
-}
-
-impl Dialect {
-    /// The dialect of this field; nothing for another protocol. `most` is the limit of a program that has none.
-    fn of(value: &HeaderValue, most: u64) -> Option<Dialect> {
-        let mut words = value.to_str().ok()?.split(';').map(str::trim);
-        words.next().filter(|word| *word == FRAMES)?;
-        let (mut most, mut passes_control, mut deflates) = (most, false, false);
-        for word in words {
-            match word.split_once('=') {
-                Some(("max", number)) => most = number.parse().ok()?,
-                None if word == "control" => passes_control = true,
-                None if word == "deflate" => deflates = true,
-                _ => return None,
-            }
-        }
-        let message = usize::try_from(most.min(MAX_MESSAGE_BYTES)).unwrap_or(usize::MAX);
-        let limits = WebSocketLimits { message, frame: message };
-        // A program that takes no part in the protocol does not choose the compression either.
-        Some(Dialect { limits, passes_control, deflates: deflates || !passes_control })
-    }
-}
-
 /// Adds what the worker cannot see of TLS. Lines of certificates end with commas, and the client's are those that the
 /// place accepts.
 fn add_tls(context: &RequestContext, route: &Route, add: &mut impl FnMut(&'static str, &str)) {
@@ -362,35 +314,6 @@ fn add_tls(context: &RequestContext, route: &Route, add: &mut impl FnMut(&'stati
     {
         add("cameleer-tls-client-cert", &pem.replace('\n', ","));
     }
-}
-
-/// The client's handshake, if it asks for a WebSocket. An invalid one does not reach the worker.
-fn handshake(
-    context: &RequestContext,
-    route: &Route,
-    protocol: Option<&HeaderValue>,
-) -> Result<Option<WebSocketHandshake>, Refusal> {
-    let sent = &context.head;
-    if !protocol.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"websocket")) {
-        return Ok(None);
-    }
-    WebSocketHandshake::check(&sent.method, sent.version, &sent.headers).map(Some).map_err(|error| {
-        context.log_error(route, &error);
-        match error.field() {
-            Some((name, value)) => Refusal::with(error.status(), name, value),
-            None => Refusal::new(error.status()),
-        }
-    })
-}
-
-/// Completes the response to a handshake. A subprotocol that the client does not offer would make it fail.
-fn agree(context: &RequestContext, route: &Route, handshake: &WebSocketHandshake, headers: &mut HeaderMap) {
-    let chosen = headers.get(SEC_WEBSOCKET_PROTOCOL).and_then(|protocol| protocol.to_str().ok());
-    if let Some(protocol) = chosen.filter(|protocol| !handshake.offers(protocol)) {
-        context.log_error(route, &format_args!("the client does not offer the subprotocol \"{protocol}\""));
-        headers.remove(SEC_WEBSOCKET_PROTOCOL);
-    }
-    handshake.answer(headers);
 }
 
 /// Whether the response is one of server-sent events.

@@ -7,10 +7,12 @@
 
 mod balanced;
 pub mod connect;
+mod dialect;
 pub mod download;
 pub mod event;
 mod facts;
 pub mod forward;
+mod handshake;
 pub mod health;
 pub mod hops;
 mod reversed;
@@ -119,10 +121,11 @@ impl Sending<'_> {
         // Clients choose the name, so that their connections would displace all others.
         let is_named_by_client = outgoing.tls.as_ref().is_some_and(|tls| tls.is_of_client);
         outgoing.once = is_named_by_client || self.context.has_variable("proxy-nokeepalive");
-        let protocol = switched::requested(self, to, self.has_body);
+        let protocol = self.protocol(to);
         outgoing.upgrades = protocol.is_some();
         match protocol {
-            Some(protocol) => switched::ask(&mut outgoing.head.headers, protocol),
+            Some(protocol) => switched::ask(&mut outgoing.head.headers, protocol.clone()),
+            None if self.context.is_websocket_stream() => return Err(Refusal::not_allowed()),
             None if to.url.scheme.is_websocket() && self.route.settings.proxy.websocket_fallback == Some(false) => {
                 return Err(Refusal::new(StatusCode::BAD_REQUEST));
             }
@@ -136,6 +139,12 @@ impl Sending<'_> {
                 Attempt::Failed(failure)
             }
         })
+    }
+
+    /// The protocol to which the client asks to switch, if it may with this backend.
+    fn protocol(&self, to: &Passed) -> Option<&HeaderValue> {
+        let protocol = self.context.upgrade(self.head, self.has_body).filter(|_| !to.url.scheme.is_http2())?;
+        to.may_become(protocol.to_str().ok()?.trim()).then_some(protocol)
     }
 }
 
@@ -277,6 +286,7 @@ fn deliver(
 ) -> Result<Response<BodySource>, Refusal> {
     match response {
         BackendResponse::Switched(response, backend) => {
+            handshake::check_proof(sending.context, sending.route, response.headers())?;
             let idle = waits(sending.context, sending.route, to).piece;
             let tunnel = tunnel(sending.context, backend, idle, Box::new(running));
             switched::deliver(sending.context, sending.route, response, tunnel)

@@ -7,6 +7,7 @@ mod life;
 mod limits;
 mod mojolicious;
 mod mojolicious_websocket;
+mod origin;
 mod pagi;
 mod pagi_websocket;
 mod psgi;

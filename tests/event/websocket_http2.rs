@@ -277,7 +277,7 @@ $app;
 fn a_browser_opens_a_websocket_on_the_connection_of_its_page() {
     let server = Site::new().certificate("localhost", &["localhost"]).file("app.pl", PAGE).serve(
         "Protocols h2 http/1.1\nSSLEngine On\nSSLCertificateFile localhost.crt\nSSLCertificateKeyFile localhost.key\n\
-         PsgiMode event\nStartServers 1\n<Location />\nPsgiApp @DIR@/app.pl\n</Location>\n",
+         WebSocketOrigin same-host\nPsgiMode event\nStartServers 1\n<Location />\nPsgiApp @DIR@/app.pl\n</Location>\n",
     );
     let profile = server.site.filled("--user-data-dir=@DIR@/chromium");
     let url = server.site.filled("https://localhost:@PORT@/page");

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use wire::control::PoolNumber;
 
+use crate::model::access::origins::WebSocketOrigins;
 use crate::model::context::{Rank, Scope};
 use crate::model::fastcgi::{fcgi, fcgid};
 use crate::model::handler::{Handler, NamedBy};
@@ -110,6 +111,8 @@ settings! {
     event_idle_timeout: Option<Duration> => Duration, replace;
     /// `WebSocketMaxMessage`, in bytes.
     websocket_max_message: Option<u64> => u64, replace;
+    /// `WebSocketOrigin`
+    websocket_origin: Option<WebSocketOrigins> => WebSocketOrigins, replace;
     /// Settings of responses: redirections, headers, types and so on.
     response: ResponseRules => ResponseRules, ResponseRules::merge;
     /// Access control.

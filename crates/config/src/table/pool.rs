@@ -4,10 +4,11 @@ use wire::broadcast::MAX_MESSAGE;
 use wire::memory::blocks;
 
 use crate::draft::Draft;
+use crate::model::access::origins::WebSocketOrigins;
 use crate::model::broadcast::BroadcastStore;
 use crate::model::server::PsgiMode;
 use crate::syntax::value;
-use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, duration, number, rows, size, word, words};
+use crate::table::row::{ANYWHERE, Effect, MANY, POOLS, Row, SERVER, duration, number, rows, size, word, words};
 
 pub(super) static ROWS: &[Row] = rows![
     "cameleer.c",
@@ -64,6 +65,13 @@ pub(super) static ROWS: &[Row] = rows![
         .default("1M", "a message is whole in memory, decompressed, before the program gets it"),
     "Maximum size of a WebSocket message of a client to a program of PAGI; a longer one closes the connection with \
      status 1009. Programs of Mojolicious have a limit of their own: max_websocket_size.",
+    words("WebSocketOrigin", ANYWHERE, "any|same-host|null|URL…", 1..=MANY, websocket_origin)
+        .default("any", "programs that other sites use by intention would stop working; see the text"),
+    "Pages that may open WebSockets, by the field Origin that browsers send: `same-host` those of the host and port \
+     that the request names, an URL such as https://app.example.com those of this origin, with `*.` before the host \
+     those of all hosts below it, `null` sandboxed pages and files. Other handshakes get 403 before a worker or a \
+     backend gets them. A handshake without the field passes, because only browsers send it. A program that trusts \
+     cookies needs `same-host`, or a check of its own: browsers send cookies with the WebSockets of any page.",
     word("BroadcastMaxMessage", SERVER, "size", max_broadcast)
         .default("64K", "a message is news about data, and the data is better fetched; it is also the maximum"),
     "Maximum size of a message of Cameleer::Broadcast, at most 64K; a longer one is an error in the program that \
@@ -179,6 +187,11 @@ fn broadcast_transport(draft: &mut Draft, url: &str) -> Result<(), String> {
         true => None,
         false => Some(BroadcastStore::parse(url)?),
     };
+    Ok(())
+}
+
+fn websocket_origin(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    draft.settings().websocket_origin = Some(WebSocketOrigins::parse(args)?);
     Ok(())
 }
 

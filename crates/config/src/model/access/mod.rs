@@ -8,6 +8,7 @@ pub mod hash_limits;
 mod hosts;
 pub mod ldap;
 mod methods;
+pub mod origins;
 mod require;
 mod sources;
 mod sql;

@@ -63,6 +63,9 @@ pub async fn answer(
     let source = ProxiedUpload::of(context, route, body, upload.clone())?;
     let mut streamed = Streamed { context, head, route, upload, has_body: source.is_some(), handshake: None };
     let protocol = context.upgrade(head, streamed.has_body);
+    if let Some(protocol) = protocol {
+        handshake::check_origin(context, route, protocol)?;
+    }
     streamed.handshake = handshake::read(context, route, protocol)?;
     let mut outgoing = BackendRequest {
         head: streamed.onward(protocol),

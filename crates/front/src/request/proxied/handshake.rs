@@ -1,12 +1,29 @@
 //! The opening handshake of WebSockets: what is checked before a worker or a backend gets it, and its response.
 
-use http::header::{HeaderMap, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL};
+use http::header::{
+    HOST, HeaderMap, HeaderValue, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
+};
 use http::{StatusCode, Version};
 
 use crate::base::refusal::Refusal;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
 use websocket::WebSocketHandshake;
+
+/// Refuses a handshake from a page that `WebSocketOrigin` does not allow, if `protocol` is that of WebSockets. Clients
+/// other than browsers send no origin.
+pub fn check_origin(context: &RequestContext, route: &Route, protocol: &HeaderValue) -> Result<(), Refusal> {
+    let (sent, allowed) = (&context.head.headers, &route.settings.websocket_origin);
+    let Some(origin) = sent.get(ORIGIN).filter(|_| is_websocket(protocol) && !allowed.is_any()) else { return Ok(()) };
+    let host = sent.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let is_alone = sent.get_all(ORIGIN).iter().count() == 1;
+    if is_alone && origin.to_str().is_ok_and(|origin| allowed.contain(origin, host)) {
+        return Ok(());
+    }
+    let shown = String::from_utf8_lossy(origin.as_bytes());
+    context.log_error(route, &format_args!("WebSocketOrigin does not allow the origin \"{shown}\""));
+    Err(Refusal::new(StatusCode::FORBIDDEN))
+}
 
 /// The client's handshake, if it asks for a WebSocket. An invalid one does not reach the worker.
 pub fn read(

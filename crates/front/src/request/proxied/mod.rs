@@ -124,7 +124,10 @@ impl Sending<'_> {
         let protocol = self.protocol(to);
         outgoing.upgrades = protocol.is_some();
         match protocol {
-            Some(protocol) => switched::ask(&mut outgoing.head.headers, protocol.clone()),
+            Some(protocol) => {
+                handshake::check_origin(self.context, self.route, protocol)?;
+                switched::ask(&mut outgoing.head.headers, protocol.clone());
+            }
             None if self.context.is_websocket_stream() => return Err(Refusal::not_allowed()),
             None if to.url.scheme.is_websocket() && self.route.settings.proxy.websocket_fallback == Some(false) => {
                 return Err(Refusal::new(StatusCode::BAD_REQUEST));

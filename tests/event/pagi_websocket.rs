@@ -6,7 +6,7 @@ use flate2::read::DeflateDecoder;
 use nix::sys::signal::Signal;
 
 use super::noted;
-use crate::support::{Server, Site, WebSocket, WebSocketFrame, alive, signal, until};
+use crate::support::{Request, Server, Site, WebSocket, WebSocketFrame, alive, signal, until};
 
 /// A program whose path decides what it does with a WebSocket.
 const APP: &str = r#"use v5.36;
@@ -23,6 +23,13 @@ async sub websocket ($scope, $receive, $send) {
     if ($path eq '/denied') {
         await $send->({ type => 'websocket.http.response.start', status => 401, headers => [ [ 'www-authenticate', 'Bearer' ] ] });
         return await $send->({ type => 'websocket.http.response.body', body => 'no' });
+    }
+    if ($path eq '/denied-twice') {
+        await $send->({ type => 'websocket.http.response.start', status => 401 });
+        $send->({ type => 'websocket.http.response.body', body => 'n' x 30_000_000 }) for 1 .. 2;
+        await $send->({ type => 'websocket.close' });
+        eval { $send->({ type => 'websocket.accept' })->get; 1 } or note("late $@");
+        die "too late\n";
     }
     await $send->({ type => 'websocket.accept', subprotocol => $scope->{subprotocols}[-1], headers => [ [ 'x-own', 'one' ] ] });
     await $send->({ type => 'websocket.keepalive', interval => 0.05, timeout => 60 }) if $path eq '/pings';
@@ -123,6 +130,19 @@ fn the_handshake_is_the_applications_decision() {
         let mut connection = server.connect();
         connection.raw(WebSocket::handshake(target));
         assert_eq!(connection.response().status, status, "{target}");
+    }
+}
+
+#[test]
+fn a_denied_handshake_has_one_response_whatever_the_application_sends_then() {
+    let server = serve();
+    let mut connection = server.connect();
+    connection.raw(WebSocket::handshake("/denied-twice"));
+    server.logged("PAGI: too late");
+    until("the application knows", || server.site.read("noted").contains("late PAGI: "));
+    assert_eq!(connection.response().is(401).body.len(), 30_000_000);
+    for _ in 0..3 {
+        assert_eq!(connection.ask(Request::get("/pid")).text(), server.text("/pid"));
     }
 }
 

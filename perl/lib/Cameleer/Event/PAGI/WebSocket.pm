@@ -35,7 +35,7 @@ sub accept ( $self, $event ) {
         !ref $protocol && $protocol =~ /\A[!#\$%&'*+.^_`|~0-9A-Za-z-]+\z/ or Cameleer::Event::PAGI::Check::refused( $event, 'subprotocol is not a token' );
         push @headers, [ 'sec-websocket-protocol', $protocol ];
     }
-    $self->{is_raw} || $self->{denial} and Cameleer::Event::PAGI::Check::refused( $event, 'the handshake is over' );
+    $self->{is_raw} || defined $self->{denial} and Cameleer::Event::PAGI::Check::refused( $event, 'the handshake is over' );
     my $head = Cameleer::Event::PAGI::Exchange::head( 101, @headers );
     $self->{is_raw} = 1;
     $self->{stream}->write("${head}upgrade: websocket\r\nconnection: Upgrade\r\ncameleer-websocket: frames\r\n\r\n");
@@ -65,7 +65,7 @@ sub close ( $self, $event ) {
     $code == 1000 || $code >= 1001 && $code <= 1003 || $code >= 1007 && $code <= 1014 || $code >= 3000 && $code <= 4999
       or Cameleer::Event::PAGI::Check::refused( $event, "code is $code, which no close frame can have" );
     length $reason <= 123 or Cameleer::Event::PAGI::Check::refused( $event, 'reason has more than 123 bytes' );
-    return if $self->{is_closing} || $self->{denial};
+    return if $self->{is_closing} || defined $self->{denial};
     return $self->refuse(403) if !$self->{is_raw};
     $self->{is_closing} = 1;
     return $self->frame( CLOSE, pack( 'n', $code ) . $reason );
@@ -88,7 +88,7 @@ sub milliseconds ($seconds) {
 sub deny ( $self, $event ) {
     my $status  = Cameleer::Event::PAGI::Check::status($event);
     my @headers = Cameleer::Event::PAGI::Check::headers($event);
-    return if $self->{is_raw} || $self->{denial};
+    return if $self->{is_raw} || defined $self->{denial};
     $self->{denial} = Cameleer::Event::PAGI::Exchange::head( $status, grep { $_->[0] ne 'content-length' } @headers );
     $self->{content} = '';
     $self->{is_bodyless} = $status == 204 || $status == 304;
@@ -98,7 +98,7 @@ sub deny ( $self, $event ) {
 sub deny_body ( $self, $event ) {
     my $body = Cameleer::Event::PAGI::Check::bytes( $event, 'body' );
     my $more = Cameleer::Event::PAGI::Check::integer( $event, 'more', 0 );
-    return if $self->{is_raw};
+    return if $self->{is_raw} || $self->{is_answered};
     defined $self->{denial} or Cameleer::Event::PAGI::Check::refused( $event, 'the response has not started' );
     $self->{content} .= $body;
     return if $more;
@@ -107,13 +107,16 @@ sub deny_body ( $self, $event ) {
 }
 
 sub refuse ( $self, $status ) {
+    return if $self->{is_answered};
     $self->{denial} = '';
     $self->plain($status);
     return $self->answered('');
 }
 
-# The handshake was refused, and the stream serves the next request.
+# The handshake was refused, and the stream serves the next request. Until the response is written, the application may
+# send further events or fail: a second response would be that of the next request.
 sub answered ( $self, $output ) {
+    $self->{is_answered} = 1;
     $self->{stream}->write($output);
     $self->{stream}->flushed(
         sub {
@@ -172,7 +175,7 @@ sub lost ( $self, $reason ) { return $self->over_with( 1006, $reason ) }
 
 # The server stops, and its time is over: the client may connect again.
 sub leave ($self) {
-    return $self->refuse(503) if !$self->{is_raw} && !defined $self->{denial};
+    return $self->refuse(503) if !$self->{is_raw} && !$self->{is_answered};
     $self->frame( CLOSE, pack 'n', 1012 ) if $self->{is_raw} && !$self->{is_closing};
     $self->{is_closing} = 1;
     $self->{stream}->flushed( sub { $self->over_with( 1006, 'server_shutdown' ) } );
@@ -182,8 +185,8 @@ sub leave ($self) {
 sub returned ($self) {
     return if $self->{is_over} || $self->{is_closing};
     return $self->frame_close(1000) if $self->{is_raw};
-    return $self->failed("the application returned without accepting or refusing the connection\n") if !defined $self->{denial};
-    return;
+    return if $self->{is_answered};
+    return $self->failed("the application returned without accepting or refusing the connection\n");
 }
 
 sub failed ( $self, $error ) {

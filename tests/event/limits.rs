@@ -30,6 +30,25 @@ fn a_request_that_finds_no_place_in_time_gets_503() {
 }
 
 #[test]
+fn an_upload_has_no_place_before_its_beginning_has_arrived() {
+    let server = serve_with("EventConnections 1\n");
+    let post = |length: usize, begin: &str| {
+        let mut connection = server.connect();
+        let head = "Host: x\r\nContent-Type: application/x-www-form-urlencoded";
+        connection.raw(format!("POST /body HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{begin}"));
+        connection
+    };
+    let (mut small, mut large) = (post(8, "name"), post(1_000_005, "name=many"));
+    for _ in 0..3 {
+        server.get("/").is(200);
+    }
+    small.raw("=two");
+    assert_eq!(small.response().text(), "8 two");
+    large.raw("x".repeat(999_996));
+    assert!(large.response().is(200).text().starts_with("1000005 many"));
+}
+
+#[test]
 fn a_response_that_does_not_begin_in_time_is_a_504() {
     let server = serve_with("RequestTimeout 200ms\n");
     server.get("/wait/never").is(504);

@@ -14,7 +14,7 @@ use super::download::{Download, DownloadBody};
 use super::running::Running;
 use super::shared::clean;
 use super::upload::{ProxiedUpload, UploadState};
-use super::{facts, handshake, own_name, switched, value};
+use super::{ahead, facts, handshake, own_name, switched, value};
 use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::{Tunnel, WebSocketSession};
@@ -67,6 +67,10 @@ pub async fn answer(
         handshake::check_origin(context, route, protocol)?;
     }
     streamed.handshake = handshake::read(context, route, protocol)?;
+    let source = match source {
+        Some(source) => Some(ahead::receive(source, &streamed.upload).await?),
+        None => None,
+    };
     let mut outgoing = BackendRequest {
         head: streamed.onward(protocol),
         body: source,

@@ -5,6 +5,7 @@
 //!                   ◀─ fields for the client, BodySource::Backend ─┘
 //! ```
 
+mod ahead;
 mod balanced;
 pub mod connect;
 mod dialect;

@@ -16,6 +16,7 @@ mod psgi_socket;
 mod start;
 mod transport;
 mod watched;
+mod websocket_abuse;
 mod websocket_http2;
 
 use crate::support::{Server, Site};

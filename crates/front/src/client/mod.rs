@@ -4,6 +4,7 @@
 //!   Fresh ──first byte──▶ Head ──head whole──▶ Request ──answer flushed──▶ Kept ──first byte──▶ Head …
 //! ```
 
+pub mod copy_both;
 mod departure;
 pub mod last_call;
 pub mod registry;

@@ -1,5 +1,5 @@
-//! Carries bytes between a client and a backend after both have switched protocols. Each direction has one buffer, so
-//! the slower side sets the pace.
+//! Carries bytes between a client and a backend after both have switched protocols. Each direction reads on
+//! when the other side has taken what was read, so the slower side sets the pace.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -8,14 +8,13 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional_with_sizes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, sleep_until};
 
 use super::{ClientEnd, TunnelEnd};
+use crate::client::copy_both::copy_both;
 use crate::client::tunnel::Tunnel;
 
-/// Size of the buffer of each direction, in bytes.
-const BUFFER: usize = 16 * 1024;
 /// Interval at which silence, a reload and a stop are noticed.
 const LOOK: Duration = Duration::from_secs(1);
 /// Longest silence after one side has ended: the other side has the end, and may send its last bytes.
@@ -29,7 +28,7 @@ pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(end: ClientEnd<'_, S>, tun
     let half_open_since = Cell::new(None);
     let mut here = Watched { io, half_open_since: &half_open_since };
     let mut there = Watched { io: backend, half_open_since: &half_open_since };
-    let mut copying = pin!(copy_bidirectional_with_sizes(&mut here, &mut there, BUFFER, BUFFER));
+    let mut copying = pin!(copy_both(&mut here, &mut there));
     let mut timer = pin!(sleep_until(Instant::now() + LOOK));
     let mut until: Option<Instant> = None;
     let (mut moved, mut since) = (count(), Instant::now());

@@ -3,6 +3,7 @@
 mod heads;
 mod io;
 pub mod lingering_close;
+mod own_memory;
 mod paced;
 mod spelling;
 pub mod strict;
@@ -34,6 +35,7 @@ use super::request::body::source::Source;
 use super::request::services::Connection;
 use config::{Config, RequestLimits};
 use io::Http1Stream;
+use own_memory::own_if_it_lasts;
 use paced::Paced;
 use spelling::HeadNames;
 use strict::Violation;
@@ -54,7 +56,9 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
     let stream = Http1Stream::new(line, client.clone());
     let mut io = StrictIo::new(stream, client.clone(), head_limits(&client.config.limits));
-    match exchange(connection, &io).await {
+    // The box is freed before a tunnel begins.
+    let end = Box::pin(exchange(connection, &io)).await;
+    match end {
         ConnectionEnd::InOrder => lingering_close::part(client, &io).await,
         ConnectionEnd::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut io, violation)).await,
         ConnectionEnd::Late => Box::pin(lingering_close::dismiss(connection, &mut io)).await,
@@ -162,6 +166,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
 /// The request with its target as the client sent it.
 fn as_sent(request: Request<Incoming>, target: Option<Box<[u8]>>) -> Request<Source> {
     let (mut head, body) = request.map(Source::Http1).into_parts();
+    own_if_it_lasts(&mut head);
     if let Some(target) = target {
         target::restore(&mut head, target);
     }

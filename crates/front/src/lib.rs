@@ -197,6 +197,7 @@ impl Front {
     fn stop(&self) {
         self.shared().stop();
         self.listeners.close();
+        self.shared().broadcasts.end_held();
         self.common.connections.wake_all();
         self.shared().clock.start();
         self.say_farewell_later();

@@ -31,6 +31,18 @@ sub publish ( $class, $channel, $message ) {
 
 sub presence ( $class, $channel ) { return _presence($channel) }
 
+# Fields of a response that leave it with the front.
+sub hold ( $class, $channels, $kind = 'stream' ) {
+    my @names = ref $channels ? @$channels : ($channels);
+    Carp::croak('Cameleer::Broadcast->hold: expected a channel') if !@names || grep { !length } @names;
+    Carp::croak("Cameleer::Broadcast->hold: expected stream, raw or response, got $kind") if $kind !~ /\A(?:stream|raw|response)\z/;
+    for my $name (@names) {
+        utf8::downgrade( $name, 1 ) or Carp::croak('Cameleer::Broadcast: the name of a channel has wide characters: encode it first');
+        $name =~ s/([^A-Za-z0-9._~:\/-])/sprintf '%%%02X', ord $1/ge;
+    }
+    return ( 'Cameleer-Hold' => $kind, 'Cameleer-Channel' => join ', ', @names );
+}
+
 # Calls the subscribers; the list has channel and message in turn. One that dies does not stop the others.
 sub deliver ($messages) {
     while ( my ( $channel, $message ) = splice @$messages, 0, 2 ) {
@@ -112,6 +124,14 @@ then. A child process of a worker cannot publish.
 
 The number of subscriptions of all workers at this moment, or undef if the server does not answer, while its front is
 replaced. With C<BroadcastTransport> it counts all servers; numbers of others are a second or two old.
+
+=head2 hold($channels, $kind)
+
+Names and values of the header fields with which a response is left with the server's front: the worker is free, and
+the client gets the messages of a channel, or of several in an array, until it leaves. C<$kind> is C<stream>, the default,
+C<raw> or C<response>. In programs of all kinds.
+
+    [ 200, [ 'Content-Type' => 'text/event-stream', Cameleer::Broadcast->hold('news') ], [''] ];
 
 =head1 SEE ALSO
 

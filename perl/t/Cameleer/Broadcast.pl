@@ -23,5 +23,7 @@ return {
         $text;
     }, qr/a child process of a worker cannot publish/ ],
     upgraded_bytes_are_bytes     => [ sub ($r) { my $text = "f\xfc"; utf8::upgrade($text); My::Broadcast::error( sub { Cameleer::Broadcast->publish( news => $text ) } ) }, 'none' ],
+    hold_makes_two_fields        => [ sub ($r) { join '|', Cameleer::Broadcast->hold( [ 'a', 'b,c' ] ) }, 'Cameleer-Hold|stream|Cameleer-Channel|a, b%2Cc' ],
+    a_kind_of_hold_is_checked    => [ sub ($r) { My::Broadcast::error( sub { Cameleer::Broadcast->hold( a => 'all' ) } ) }, qr/->hold: expected stream, raw or response, got all at / ],
     the_error_variable_stays     => [ sub ($r) { local $@ = 'before'; Cameleer::Broadcast->publish( news => '' ); $@ }, 'before' ],
 };

@@ -60,6 +60,8 @@ pub struct Config {
     pub broadcast_max_message: u64,
     /// `BroadcastTransport`; `None`: messages stay within this server.
     pub broadcast_store: Option<BroadcastStore>,
+    /// `HoldConnections`: maximum number of responses that the front holds.
+    pub hold_connections: usize,
     /// `CgiMaxProcesses`
     pub max_programs: u32,
     /// Whether pools use both of mod_perl's APIs.

@@ -113,6 +113,10 @@ settings! {
     websocket_max_message: Option<u64> => u64, replace;
     /// `WebSocketOrigin`
     websocket_origin: Option<WebSocketOrigins> => WebSocketOrigins, replace;
+    /// `HoldKeepAlive`; zero is never.
+    hold_keep_alive: Option<Duration> => Duration, replace;
+    /// `HoldTimeout`
+    hold_timeout: Option<Duration> => Duration, replace;
     /// Settings of responses: redirections, headers, types and so on.
     response: ResponseRules => ResponseRules, ResponseRules::merge;
     /// Access control.

@@ -83,6 +83,18 @@ pub(super) static ROWS: &[Row] = rows![
      `rediss://…` with TLS, `unix:/path` of Redis, `postgresql://user[:password]@host[:port]/database`. Parameters behind \
      a `?`: prefix, which separates sites of one store; user; password_file; ca_file; for PostgreSQL also host (the \
      socket's folder) and sslmode=verify-full. No log and no status shows the password.",
+    number("HoldConnections", SERVER, 1..=1_000_000, |d, n| d.config.hold_connections = n as usize)
+        .default("10000", "below the usual limit of descriptors, and each needs a few KiB in the front"),
+    "Maximum number of responses that the front holds for programs (Cameleer-Hold). Further ones are answered 503. \
+     MaxConnections limits them, too.",
+    duration("HoldKeepAlive", ANYWHERE, |d, time| d.settings().hold_keep_alive = Some(time))
+        .default("30s", "proxies and address translation end connections that are quiet for a minute"),
+    "A held stream of server-sent events gets a comment after this time without a message, so that a client that has \
+     gone is noticed; 0 is never.",
+    duration("HoldTimeout", ANYWHERE, |d, time| d.settings().hold_timeout = Some(time))
+        .default("50s", "a minute is the usual limit of clients and proxies"),
+    "Time that a long poll (`Cameleer-Hold: response`) waits for a message. After it the client gets the response of the \
+     program.",
     words("WireMemory", SERVER, "size, 16K to 1M", 1..=1, wire_memory)
         .effect(Effect::Generation)
         .default("1M", "a response of this size frees its worker at once; only blocks that were used take up memory"),

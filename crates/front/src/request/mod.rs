@@ -49,7 +49,7 @@ use body::drain::DrainOutcome;
 use body::source::Source;
 use context::{RequestContext, RequestGuard, Stream, host_header};
 use respond::body::{BodySource, ResponseBody};
-use respond::{ResponseEnding, compress, headers};
+use respond::{ResponseEnding, compress, headers, held};
 use services::Connection;
 
 pub use cached::purge_url::purge as purge_url;
@@ -99,6 +99,14 @@ pub async fn answer(
             }
         }
     }
+    let answer = match answer {
+        Ok(response) if held::is_asked(&response) => {
+            // A reload need not wait for what the front holds.
+            drop(in_use);
+            Box::pin(held::begin(&context, response)).await
+        }
+        answer => answer,
+    };
     let (mut response, refused) = match answer {
         Ok(response) => (response, false),
         Err(refusal) => {

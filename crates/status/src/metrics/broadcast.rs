@@ -16,6 +16,9 @@ impl Families {
         self.gauge("cameleer_broadcast_channels", "Channels with subscriptions.", &bare(broadcast.channels as f64));
         let help = "Subscriptions to channels.";
         self.gauge("cameleer_broadcast_subscriptions", help, &bare(broadcast.subscriptions as f64));
+        let held = broadcast.held_by_kind().map(|(kind, count)| (format!("kind=\"{kind}\""), count as f64));
+        self.gauge("cameleer_held", "Responses that programs have left with the front, by kind.", &held);
+        self.counter("cameleer_held_slow", "Held responses whose clients were too slow.", &bare(broadcast.held_slow));
         if let Some(transport) = &front.broadcast_transport {
             self.broadcast_transport(transport);
         }

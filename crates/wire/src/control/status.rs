@@ -105,6 +105,27 @@ pub struct BroadcastStatus {
     pub channels: u64,
     /// Sum of the subscriptions of all workers.
     pub subscriptions: u64,
+    /// Number of streams that the front holds for programs.
+    #[serde(default)]
+    pub held_streams: u64,
+    /// Number of long polls that the front holds for programs.
+    #[serde(default)]
+    pub held_responses: u64,
+    /// Number of held streams that were closed because too many messages waited for them.
+    #[serde(default)]
+    pub held_slow: u64,
+}
+
+impl BroadcastStatus {
+    /// Number of responses that the front holds for programs.
+    pub fn held(&self) -> u64 {
+        self.held_streams + self.held_responses
+    }
+
+    /// The same by the kinds of `Cameleer-Hold`.
+    pub fn held_by_kind(&self) -> [(&'static str, u64); 2] {
+        [("stream", self.held_streams), ("response", self.held_responses)]
+    }
 }
 
 /// The way of messages to other servers (`BroadcastTransport`), since the front's start.

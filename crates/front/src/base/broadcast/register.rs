@@ -68,7 +68,7 @@ impl<S: Sink> Register<S> {
             *subscribed = count;
             return Ok(());
         }
-        if known.channels >= MAX_CHANNELS {
+        if known.channels >= MAX_CHANNELS && known.subscriber.is_limited() {
             return Err(Malformed("subscriptions to more channels than allowed"));
         }
         known.channels += 1;

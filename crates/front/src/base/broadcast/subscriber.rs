@@ -15,6 +15,11 @@ pub const WAITING: usize = 4 * 1024 * 1024;
 pub trait Sink {
     /// Sends a message, or returns false.
     fn send(&self, message: &[u8]) -> bool;
+
+    /// Whether messages are confirmed, and so limited.
+    fn confirms(&self) -> bool {
+        true
+    }
 }
 
 /// Result of [`Subscriber::push`].
@@ -58,6 +63,11 @@ impl<S: Sink> Subscriber<S> {
         }
     }
 
+    /// Whether the subscriber is a worker, whose limits apply.
+    pub fn is_limited(&self) -> bool {
+        self.sink.confirms()
+    }
+
     /// Handles the worker's confirmation. Returns the number of messages that were dropped.
     pub fn taken(&mut self, cost: usize) -> u64 {
         self.in_socket = self.in_socket.saturating_sub(cost);
@@ -74,7 +84,7 @@ impl<S: Sink> Subscriber<S> {
                 return dropped;
             }
             if self.sink.send(message) {
-                self.in_socket += cost;
+                self.in_socket += if self.sink.confirms() { cost } else { 0 };
             } else if self.in_socket > 0 {
                 return dropped;
             } else {

@@ -12,6 +12,7 @@ use hyper::ext::ReasonPhrase;
 use super::events::Event;
 use super::refill::{Errand, is_failure};
 use super::{Visit, asked};
+use crate::base::broadcast::hold::HoldRequest;
 use crate::base::response_facts::AlwaysHeaders;
 use crate::cache::forms::Forms;
 use crate::cache::response::{self, CachedResponse};
@@ -35,6 +36,8 @@ impl Visit<'_> {
     /// Like [`Visit::keep`], without a client that waits: returns the response and the cache event.
     pub fn keep_only(&self, response: Response<BodySource>, errand: Errand) -> (Response<BodySource>, Event) {
         let terms = self.terms(response.status(), response.headers(), response.extensions().get());
+        let is_held = response.extensions().get::<HoldRequest>().is_some();
+        let terms = if is_held { Err("the response is held for messages (Cameleer-Hold)") } else { terms };
         match terms.and_then(|terms| self.fits(&response).map(|()| terms)) {
             Ok(terms) => (self.take(response, terms, errand.leader), Event::Miss("cache miss: the response is stored")),
             Err(why) => {

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 
@@ -15,6 +15,7 @@ use super::running::Running;
 use super::shared::clean;
 use super::upload::{ProxiedUpload, UploadState};
 use super::{ahead, facts, handshake, own_name, switched, value};
+use crate::base::broadcast::hold;
 use crate::base::field_names::WrittenNames;
 use crate::base::refusal::Refusal;
 use crate::client::tunnel::{Tunnel, WebSocketSession};
@@ -24,6 +25,7 @@ use crate::request::body::RequestBody;
 use crate::request::context::RequestContext;
 use crate::request::frame;
 use crate::request::respond::body::BodySource;
+use crate::request::respond::held::is_events;
 use crate::routing::Route;
 use crate::workers::{RequestTimeouts, StreamKind, StreamTurn};
 use proxy::{BackendFailure, BackendRequest, BackendResponse, TunnelStream, Waits, fields};
@@ -219,7 +221,7 @@ impl Streamed<'_> {
                 context.log_error(route, &format_args!("an event worker answers with status {}", response.status()));
                 Err(Refusal::new(StatusCode::BAD_GATEWAY))
             }
-            BackendResponse::Response(response) => Ok(self.pass_on(response, turn)),
+            BackendResponse::Response(response) => self.pass_on(response, turn),
         }
     }
 
@@ -268,9 +270,18 @@ impl Streamed<'_> {
         Ok(Some(WebSocketSession { deflate: handshake.deflate, limits, passes_control, worker }))
     }
 
-    fn pass_on(&self, response: Response<proxy::BackendBody>, mut turn: StreamTurn) -> Response<BodySource> {
+    fn pass_on(
+        &self,
+        mut response: Response<proxy::BackendBody>,
+        mut turn: StreamTurn,
+    ) -> Result<Response<BodySource>, Refusal> {
         let Streamed { context, head, route, .. } = self;
-        if is_events(response.headers()) {
+        let hold = hold::take(response.headers_mut()).map_err(|why| {
+            context.end_at_backend();
+            context.log_error(route, &why);
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
+        })?;
+        if hold.is_none() && is_events(response.headers()) {
             turn.be(StreamKind::Events);
         }
         let names = WrittenNames::of_backend(&response);
@@ -287,7 +298,8 @@ impl Streamed<'_> {
         *response.version_mut() = Version::HTTP_11;
         response.extensions_mut().insert(names);
         clean(response.headers_mut(), head);
-        response
+        hold.map(|hold| response.extensions_mut().insert(hold));
+        Ok(response)
     }
 
     /// Logs why a worker gave no response, and makes the refusal of it.
@@ -321,10 +333,4 @@ fn add_tls(context: &RequestContext, route: &Route, add: &mut impl FnMut(&'stati
     {
         add("cameleer-tls-client-cert", &pem.replace('\n', ","));
     }
-}
-
-/// Whether the response is one of server-sent events.
-fn is_events(headers: &HeaderMap) -> bool {
-    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    media_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")
 }

@@ -41,6 +41,10 @@ pub fn may_apply(context: &RequestContext, response: &Response<BodySource>) -> b
 
 /// Compresses a response if the configuration, the client and the response allow it.
 pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> Response<BodySource> {
+    // The state of a compressor would be the largest part of an idle connection.
+    if matches!(response.body(), BodySource::Held(_)) {
+        return response;
+    }
     let (mut head, body) = response.into_parts();
     let stamp = head.extensions.remove::<Stamp>();
     let packing = head.extensions.remove::<Packing>();

@@ -10,6 +10,7 @@ use hyper::ext::ReasonPhrase;
 use wire::reply::Head;
 
 use super::body::BodySource;
+use crate::base::broadcast::hold;
 use crate::base::field_names::{MAX_NAMES, WrittenNames, is_usual};
 use crate::base::response_facts::AlwaysHeaders;
 use crate::workers::Ticket;
@@ -26,9 +27,11 @@ pub struct BadHead(String);
 pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadHead> {
     let extensions = extensions(&head)?;
     let in_pieces = is_in_pieces(&head);
-    let (status, headers, length) = read(head)?;
+    let (status, mut headers, length) = read(head)?;
+    let hold = hold::take(&mut headers).map_err(BadHead)?;
     let mut response = Response::new(body(ticket, length, in_pieces));
     response.extensions_mut().extend(extensions);
+    hold.map(|hold| response.extensions_mut().insert(hold));
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     Ok(response)
@@ -38,6 +41,9 @@ pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadH
 pub fn with_file(mut file: Response<BodySource>, head: Head) -> Result<Response<BodySource>, BadHead> {
     let mut extensions = extensions(&head)?;
     let (status, mut headers, _) = read(head)?;
+    if let Some(hold) = hold::take(&mut headers).map_err(BadHead)? {
+        extensions.insert(hold);
+    }
     if is_in_parts(&file) {
         headers.remove(CONTENT_TYPE);
     }
@@ -59,6 +65,7 @@ pub fn with_file(mut file: Response<BodySource>, head: Head) -> Result<Response<
 /// The headers of a program that redirected the request to another path, without those that describe its own body.
 pub fn fields(head: Head) -> Result<HeaderMap, BadHead> {
     let (_, mut headers, _) = read(head)?;
+    hold::take(&mut headers).map_err(BadHead)?;
     for name in OF_BODY {
         headers.remove(name);
     }
@@ -95,7 +102,10 @@ fn always(head: &Head) -> Result<AlwaysHeaders, BadHead> {
     let first = head.headers.len().saturating_sub(head.always.into());
     let mut always = AlwaysHeaders { is_shared: head.is_shared, ..AlwaysHeaders::default() };
     for (name, value) in head.headers.get(first..).unwrap_or_default() {
-        always.fields.append(header_name(name)?, header_value(value.clone())?);
+        let name = header_name(name)?;
+        if !hold::is_for_front(&name) {
+            always.fields.append(name, header_value(value.clone())?);
+        }
     }
     Ok(always)
 }

@@ -7,6 +7,7 @@ pub mod from_worker;
 mod header_rules;
 mod header_tables;
 pub mod headers;
+pub mod held;
 pub mod packed_files;
 pub mod page;
 mod tracking;

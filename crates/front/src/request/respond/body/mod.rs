@@ -4,6 +4,7 @@ mod compressed;
 mod encoder;
 mod file;
 mod filtered;
+mod held;
 mod in_turn;
 mod teed;
 
@@ -12,6 +13,7 @@ pub use compressed::{AT_ONCE, Compressed, STEP};
 pub use encoder::{Encoder, EncoderAction, EncoderStep};
 pub use file::{FileBody, Segment};
 pub use filtered::{FilteredBody, TextTransform, TransformNeed};
+pub use held::HeldBody;
 pub use in_turn::in_turn;
 pub use teed::{Teed, tee};
 
@@ -42,6 +44,8 @@ pub enum BodySource {
     Backend(Box<Download>),
     /// A worker's output, which is also collected for the cache.
     Teed(Teed),
+    /// A program's output, then published messages.
+    Held(Box<HeldBody>),
     /// Another body, compressed while it is sent.
     Compressed(Box<Compressed>),
     /// Another body behind a filter.
@@ -73,7 +77,7 @@ impl BodySource {
             BodySource::File(file) => Some(file.left),
             BodySource::Backend(body) => body.length(),
             BodySource::Teed(teed) => teed.length(),
-            BodySource::Compressed(_) | BodySource::Filtered(_) | BodySource::Parsed(_) => None,
+            BodySource::Held(_) | BodySource::Compressed(_) | BodySource::Filtered(_) | BodySource::Parsed(_) => None,
         }
     }
 
@@ -98,6 +102,7 @@ impl BodySource {
                 let answer: Rc<dyn Promised> = record.clone();
                 ticket.exchange().borrow_mut().length.promise(*promised, Rc::downgrade(&answer));
             }
+            BodySource::Held(body) => body.inner().measure(record),
             BodySource::Compressed(body) => body.inner().measure(record),
             BodySource::Filtered(body) => body.inner().measure(record),
             _ => {}
@@ -119,6 +124,7 @@ impl BodySource {
             BodySource::File(file) => file.poll(cx),
             BodySource::Backend(body) => body.poll(cx),
             BodySource::Teed(teed) => teed.poll(cx),
+            BodySource::Held(body) => body.poll(cx),
             BodySource::Compressed(body) => body.poll(cx),
             BodySource::Filtered(body) => body.poll(cx),
             BodySource::Parsed(body) => body.poll(cx),
@@ -144,6 +150,16 @@ impl ResponseBody {
     /// Marks the response as aborted: the client does not get the rest.
     pub fn cut(&self) {
         self.context.abort();
+    }
+
+    /// Whether the client of a held response is too slow.
+    pub fn is_slow(&self) -> bool {
+        matches!(&self.kind, BodySource::Held(body) if body.is_slow())
+    }
+
+    /// Whether the body waits for published messages, and its end shows in HTTP/1.1.
+    pub fn waits_for_messages(&self) -> bool {
+        matches!(&self.kind, BodySource::Held(body) if body.waits()) && !self.context.client.is_open_ended()
     }
 
     fn complete(&self) {
@@ -198,6 +214,7 @@ impl Body for ResponseBody {
             BodySource::File(file) => file.left == 0,
             BodySource::Backend(body) => body.is_over(),
             BodySource::Teed(teed) => teed.is_over(),
+            BodySource::Held(body) => body.is_over(),
             BodySource::Compressed(body) => body.is_over(),
             BodySource::Filtered(body) => body.is_over(),
             BodySource::Parsed(body) => body.is_over(),

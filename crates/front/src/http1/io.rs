@@ -42,6 +42,11 @@ impl Http1Stream {
         &self.unwritten
     }
 
+    /// Whether hyper has flushed since its last write.
+    pub fn is_between_writes(&self) -> bool {
+        !self.amid
+    }
+
     /// See [`Transport::end_with_reset`].
     pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
         self.line.end_with_reset(reset)

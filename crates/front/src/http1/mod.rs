@@ -1,10 +1,12 @@
 //! An HTTP/1 connection: hyper's state machine, and one timer that enforces the client's timeouts.
 
 mod heads;
+mod held;
 mod io;
 pub mod lingering_close;
 mod own_memory;
 mod paced;
+mod parking;
 mod spelling;
 pub mod strict;
 pub mod strict_io;
@@ -32,11 +34,13 @@ use super::client::transport::Transport;
 use super::client::tunnel::Tunnel;
 use super::request;
 use super::request::body::source::Source;
+use super::request::respond::body::ResponseBody;
 use super::request::services::Connection;
 use config::{Config, RequestLimits};
 use io::Http1Stream;
 use own_memory::own_if_it_lasts;
 use paced::Paced;
+use parking::Parking;
 use spelling::HeadNames;
 use strict::Violation;
 use strict_io::StrictIo;
@@ -56,7 +60,7 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
     let stream = Http1Stream::new(line, client.clone());
     let mut io = StrictIo::new(stream, client.clone(), head_limits(&client.config.limits));
-    // The box is freed before a tunnel begins.
+    // The box is freed before a tunnel or a held response begins.
     let end = Box::pin(exchange(connection, &io)).await;
     match end {
         ConnectionEnd::InOrder => lingering_close::part(client, &io).await,
@@ -66,6 +70,10 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
             Box::pin(switched::carry(client, &io, *tunnel)).await;
             client.tunnel_ended();
         }
+        ConnectionEnd::Held(body) => match held::carry(client, &io, body).await {
+            true => lingering_close::part(client, &io).await,
+            false => io.end_with_reset(false),
+        },
         ConnectionEnd::GivenUp => io.end_with_reset(client.is_open_ended()),
     }
 }
@@ -82,21 +90,24 @@ enum ConnectionEnd {
     GivenUp,
     /// The connection has switched protocols.
     Switched(Box<Tunnel>),
+    /// The last response stays open without hyper.
+    Held(Box<ResponseBody>),
 }
 
 /// Serves requests until the connection must end.
 async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
     let client = &connection.client;
     let (requests, unwritten) = (Cell::new(0_u32), io.unwritten());
+    let parking = Rc::new(Parking::default());
     let service = service_fn(|request: Request<Incoming>| {
         let connection = connection.clone();
         requests.set(requests.get().wrapping_add(1));
         let request = as_sent(request, io.take_target(requests.get()));
-        let unwritten = unwritten.clone();
+        let (unwritten, parking) = (unwritten.clone(), parking.clone());
         async move {
             let mut response = request::answer(&connection, request, None).await;
             unwritten.heads.begin(HeadNames::of(&mut response));
-            Ok::<_, Infallible>(response.map(|body| Paced::new(body, unwritten)))
+            Ok::<_, Infallible>(response.map(|body| Paced::new(body, unwritten, parking)))
         }
     });
     let mut machine = pin!(builder(&client.config).serve_connection(TokioIo::new(io.clone()), service));
@@ -117,7 +128,11 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
             timer.as_mut().reset(client.look_again(Instant::now()).into());
         }
         loop {
-            match machine.as_mut().poll(cx) {
+            let polled = machine.as_mut().poll(cx);
+            if let Some(body) = parking.take() {
+                return Poll::Ready(ConnectionEnd::Held(Box::new(body)));
+            }
+            match polled {
                 Poll::Ready(Err(error)) if error.is_parse() => {
                     record_unreadable(connection, &error);
                     return Poll::Ready(ConnectionEnd::InOrder);
@@ -131,6 +146,10 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
                 // If this process dies now, the kernel resets the connection, so a truncated response does not look
                 // complete.
                 Poll::Pending if client.is_open_ended() => io.end_with_reset(true),
+                Poll::Pending if parking.is_offered() && io.is_between_writes() => {
+                    parking.want();
+                    continue;
+                }
                 Poll::Pending => {}
             }
             if let Some(violation) = io.unanswered() {

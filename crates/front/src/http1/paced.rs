@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 use super::heads::Heads;
+use super::parking::{MayWait, Parking};
 
 /// hyper gets a further piece of a body while it holds fewer unwritten bytes than this.
 const MAX_UNWRITTEN_BYTES: usize = 128 * 1024;
@@ -47,14 +48,17 @@ impl Unwritten {
 
 /// A response body with flow control.
 pub struct Paced<B> {
-    body: B,
+    /// `None`: the body has left hyper.
+    body: Option<B>,
     unwritten: Rc<Unwritten>,
+    parking: Rc<Parking<B>>,
 }
 
 impl<B> Paced<B> {
-    /// `body`, on the connection of `unwritten`.
-    pub fn new(body: B, unwritten: Rc<Unwritten>) -> Paced<B> {
-        Paced { body, unwritten }
+    /// `body`, on the connection of `unwritten` and `parking`.
+    pub fn new(body: B, unwritten: Rc<Unwritten>, parking: Rc<Parking<B>>) -> Paced<B> {
+        parking.goes_on();
+        Paced { body: Some(body), unwritten, parking }
     }
 }
 
@@ -64,13 +68,21 @@ impl<B> Drop for Paced<B> {
     }
 }
 
-impl<B: Body<Data = Bytes, Error = io::Error> + Unpin> Body for Paced<B> {
+impl<B: Body<Data = Bytes, Error = io::Error> + MayWait + Unpin> Body for Paced<B> {
     type Data = Bytes;
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         ready!(self.unwritten.poll_room(cx));
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let Some(body) = &mut self.body else { return Poll::Pending };
+        let Poll::Ready(frame) = Pin::new(&mut *body).poll_frame(cx) else {
+            if body.waits() {
+                let Paced { body, parking, .. } = &mut *self;
+                parking.offer(body);
+            }
+            return Poll::Pending;
+        };
+        self.parking.goes_on();
         if let Some(Ok(frame)) = &frame {
             let added = frame.data_ref().map_or(0, Bytes::len);
             self.unwritten.bytes.update(|bytes| bytes + added);
@@ -79,11 +91,11 @@ impl<B: Body<Data = Bytes, Error = io::Error> + Unpin> Body for Paced<B> {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.as_ref().is_some_and(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.body.as_ref().map(Body::size_hint).unwrap_or_default()
     }
 }
 
@@ -103,10 +115,16 @@ mod tests {
         }
     }
 
+    impl MayWait for Endless {
+        fn waits(&self) -> bool {
+            false
+        }
+    }
+
     #[test]
     fn a_body_waits_until_what_hyper_has_of_it_is_written() {
         let unwritten = Rc::new(Unwritten::default());
-        let mut body = Paced::new(Endless, unwritten.clone());
+        let mut body = Paced::new(Endless, unwritten.clone(), Rc::default());
         let mut cx = Context::from_waker(Waker::noop());
         let mut take = || (0..1000).take_while(|_| Pin::new(&mut body).poll_frame(&mut cx).is_ready()).count();
         assert_eq!(take(), MAX_UNWRITTEN_BYTES.div_ceil(1000));

@@ -65,6 +65,11 @@ impl StrictIo {
         self.0.borrow_mut().buffer.take_target(number)
     }
 
+    /// Whether hyper has written and flushed all that it has.
+    pub fn is_between_writes(&self) -> bool {
+        self.0.borrow().stream.is_between_writes()
+    }
+
     /// Whether the client may be in the middle of a request that will not be read.
     pub fn is_amid(&self) -> bool {
         let inner = self.0.borrow();

@@ -165,10 +165,14 @@ fn times(front: &FrontStatus, text: &mut String) {
     }
 }
 
-/// Connections handed over to workers.
+/// Connections handed over to workers, and responses that programs have left with the front.
 fn connections(front: &FrontStatus, text: &mut String) {
     if front.handed_over > 0 {
         let _ = writeln!(text, "handed    {} connections to workers", front.handed_over);
+    }
+    let held = &front.broadcast;
+    if held.held() > 0 {
+        let _ = writeln!(text, "held      {} streams, {} long polls", held.held_streams, held.held_responses);
     }
 }
 

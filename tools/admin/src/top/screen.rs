@@ -85,9 +85,11 @@ fn summary(watched: &Watched) -> Text<'static> {
 
 fn workers(watched: &Watched, second: &Second) -> Line<'static> {
     let memory = &watched.status.memory;
+    let held = watched.status.front.as_ref().map_or(0, |front| front.broadcast.held());
+    let held = if held > 0 { format!(" ({held} held)") } else { String::new() };
     let budget = memory.budget.map(|budget| format!(" of {}", size(budget))).unwrap_or_default();
     Line::raw(format!(
-        "workers  {} of {}: {} busy, {} idle   {} connections   memory {}{budget}{}",
+        "workers  {} of {}: {} busy, {} idle   {} connections{held}   memory {}{budget}{}",
         watched.status.workers().len(),
         watched.status.max_clients,
         second.busy,

@@ -3,6 +3,8 @@
 mod blocked;
 mod broadcast;
 mod grown;
+mod held;
+mod idle;
 mod life;
 mod limits;
 mod mojolicious;

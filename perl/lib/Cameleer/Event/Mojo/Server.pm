@@ -60,8 +60,10 @@ sub obey ($self) {
 sub add_stream ( $self, $descriptor ) {
     my $handle = IO::Socket::UNIX->new_from_fd( $descriptor, '+<' ) or die "a stream: $!\n";
     $handle->blocking(0);
-    my $stream = Mojo::IOLoop::Stream->new($handle)->timeout( $self->inactivity_timeout );
+    my $stream = Mojo::IOLoop::Stream->new($handle);
     my $id     = $self->ioloop->stream($stream);
+    # The timer is one of the stream's loop, so the stream has its loop before.
+    $stream->timeout( $self->inactivity_timeout );
     $self->{connections}{$id} = {};
     weaken $self;
     $stream->on( close   => sub { $self && $self->_close($id) } );

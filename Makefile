@@ -7,6 +7,7 @@
 #   make applications  the tests of large applications of Debian, which it installs: Request Tracker, OCS Inventory; 75 s
 #   make timing  the tests of tests/timing.txt, whose result depends on what else the machine does; one after the other
 #   make suites  mod_perl's own tests, compared with the result in tests/suites/; BLESS=1 writes it down, ALL=1 adds mod_perl 2's
+#   make autobahn  the Autobahn TestSuite against event pools, which it installs; ALL=1 adds 96 cases of compression, half an hour; BLESS=1
 #   make lint    format, clippy, the house rules that a compiler can check
 #   make doc     rustdoc, man pages, help texts, directive reference, compatibility page
 #   make bench   against Apache + mod_perl 2 and Starman; writes benchmarks/runs/
@@ -40,7 +41,7 @@ THREADS  = $(shell expr 4 '*' $$(nproc))
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 TIMING   = $(shell grep -v '^\#' tests/timing.txt)
 
-.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test apt-repository container-test other-perl tarball clean
+.PHONY: run build check test test-under-load timing applications suites autobahn lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test apt-repository container-test other-perl tarball clean
 
 build:
 	$(PACKAGES) build
@@ -80,6 +81,12 @@ suites:
 	$(PACKAGES) build suites
 	$(CARGO) build --locked
 	python3 tests/suites/run.py $(if $(BLESS),--bless) $(if $(ALL),--all) target/debug/cameleer $(SUITES)
+
+autobahn:
+	$(PACKAGES) build
+	sh pkg/autobahn/install
+	$(CARGO) build --locked
+	python3 tests/suites/autobahn.py $(if $(BLESS),--bless) $(if $(ALL),--all) target/debug/cameleer
 
 applications:
 	$(PACKAGES) build demo test applications

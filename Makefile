@@ -8,6 +8,8 @@
 #   make timing  the tests of tests/timing.txt, whose result depends on what else the machine does; one after the other
 #   make suites  mod_perl's own tests, compared with the result in tests/suites/; BLESS=1 writes it down, ALL=1 adds mod_perl 2's
 #   make autobahn  the Autobahn TestSuite against event pools, which it installs; ALL=1 adds 96 cases of compression, half an hour; BLESS=1
+#   make mojolicious  the tests of Debian's Mojolicious with our front and event server; BLESS=1 writes the result down
+#   make pagi    the tests of PAGI-Server, of the checkout PAGI=FOLDER, the same way
 #   make lint    format, clippy, the house rules that a compiler can check
 #   make doc     rustdoc, man pages, help texts, directive reference, compatibility page
 #   make bench   against Apache + mod_perl 2 and Starman; writes benchmarks/runs/
@@ -41,7 +43,7 @@ THREADS  = $(shell expr 4 '*' $$(nproc))
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 TIMING   = $(shell grep -v '^\#' tests/timing.txt)
 
-.PHONY: run build check test test-under-load timing applications suites autobahn lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test apt-repository container-test other-perl tarball clean
+.PHONY: run build check test test-under-load timing applications suites autobahn mojolicious pagi lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test apt-repository container-test other-perl tarball clean
 
 build:
 	$(PACKAGES) build
@@ -87,6 +89,17 @@ autobahn:
 	sh pkg/autobahn/install
 	$(CARGO) build --locked
 	python3 tests/suites/autobahn.py $(if $(BLESS),--bless) $(if $(ALL),--all) target/debug/cameleer
+
+mojolicious:
+	$(PACKAGES) build
+	sh pkg/mojolicious/install
+	$(CARGO) build --locked
+	python3 tests/suites/bridged.py $(if $(BLESS),--bless) target/debug/cameleer mojolicious target/tools/mojolicious
+
+pagi:
+	$(PACKAGES) build pagi
+	$(CARGO) build --locked
+	python3 tests/suites/bridged.py $(if $(BLESS),--bless) target/debug/cameleer pagi-server $(or $(PAGI),$(error PAGI is the checkout of PAGI-Server))
 
 applications:
 	$(PACKAGES) build demo test applications

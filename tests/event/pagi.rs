@@ -211,6 +211,7 @@ fn events_of_pagi_are_sent_one_by_one() {
         server.site.write(&format!("go{n}"), "");
     }
     assert_eq!(connection.chunk(), b"");
+    connection.is_closed();
     server.send(Request::get("/declined").header("Accept", "text/event-stream")).is(401);
     let mut leaving = server.connect();
     leaving.raw("GET /left HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n");

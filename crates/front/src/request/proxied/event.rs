@@ -5,7 +5,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
+use http::header::{CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 
@@ -34,6 +34,8 @@ use wire::control::LongWait;
 
 /// Beginning of the names of fields that only the front may send.
 const OWN: &str = "cameleer-";
+/// The value of `Connection` that ends it.
+const CLOSE: &str = "close";
 /// The field with the trace context of W3C.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// Number of workers that are asked in turn, if those before took no request.
@@ -281,8 +283,12 @@ impl Streamed<'_> {
             context.log_error(route, &why);
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
         })?;
+        let mut ends = false;
         if hold.is_none() && is_events(response.headers()) {
             turn.be(StreamKind::Events);
+            // A client of PAGI's scope sse sees the end of the events by that of its connection (PAGI::Spec::Www).
+            ends = head.version != Version::HTTP_2
+                && response.headers().get(CONNECTION).is_some_and(|value| value == CLOSE);
         }
         let names = WrittenNames::of_backend(&response);
         let mut response = response.map(|body| match head.method == Method::HEAD || body.is_over() {
@@ -298,6 +304,9 @@ impl Streamed<'_> {
         *response.version_mut() = Version::HTTP_11;
         response.extensions_mut().insert(names);
         clean(response.headers_mut(), head);
+        if ends {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static(CLOSE));
+        }
         hold.map(|hold| response.extensions_mut().insert(hold));
         Ok(response)
     }

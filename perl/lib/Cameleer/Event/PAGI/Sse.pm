@@ -30,6 +30,8 @@ sub start_stream ( $self, $event ) {
     @headers = grep { $_->[0] ne 'content-length' } @headers;
     $self->start( { type => $event->{type}, status => $event->{status} // 200, headers => \@headers } );
     $self->{is_stream} = 1;
+    # The end of the stream ends the client's connection as well.
+    $self->{head} .= "connection: close\r\n" if !$self->{stream}{closes}++;
     return;
 }
 

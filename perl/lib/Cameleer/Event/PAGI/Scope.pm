@@ -52,8 +52,9 @@ sub of ( $method, $target, $fields ) {
     }
     for my $end ( grep { defined $own{$_} } qw(client server) ) {
         my ( $address, $port ) = $own{$end} =~ /\A(.*) ([0-9]+)\z/ or next;
-        next if $address eq '' || $end eq 'client' && !$port;
-        $scope->{$end} = [ $address, $port ? 0 + $port : undef ];
+        # A Unix socket has no port, and its path is not known here.
+        next if $address eq '' || !$port;
+        $scope->{$end} = [ $address, 0 + $port ];
     }
     return ( $scope, \%own );
 }

@@ -60,9 +60,11 @@ sub end ( $self, $what, $event ) {
 
 sub returned ($self) { $self->over; return }
 
-# Before the start is complete an exception only means that the application has no such scope.
+# Before the start is complete an exception means that the application has no such scope. One that does not name the scope
+# may be a defect, so that the log has it.
 sub failed ( $self, $error ) {
-    $self->report("lifespan: $error") if $self->{is_started} && !$self->{is_over};
+    my $is_expected = !$self->{is_started} && $error =~ /lifespan|scope|support/i;
+    $self->report("lifespan: $error") if !$is_expected && !$self->{is_over};
     $self->over;
     return;
 }

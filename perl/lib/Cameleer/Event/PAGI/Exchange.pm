@@ -45,15 +45,16 @@ sub turn_over ($self) {
 sub receive ($self) {
     if ( my $event = shift @{ $self->{events} } ) {
         $self->{queued} -= size($event);
-        $self->resume;
+        $self->resume if $self->{is_paused};
         return Future->done($event);
     }
     return Future->done( { %{ $self->{last} } } ) if $self->{last};
     my $future = Future->new;
     # A future that lost a race was cancelled, and takes no event.
-    @{ $self->{waiting} } = grep { !$_->is_ready } @{ $self->{waiting} };
-    push @{ $self->{waiting} }, $future;
-    $self->resume;
+    my $waiting = $self->{waiting};
+    @$waiting = grep { !$_->is_ready } @$waiting if @$waiting;
+    push @$waiting, $future;
+    $self->resume if $self->{is_paused};
     return $future;
 }
 

@@ -56,7 +56,7 @@ sub message ( $self, $event ) {
 }
 
 sub frame ( $self, $kind, $payload ) {
-    return $self->{stream}->write( pack( 'C N', $kind, length $payload ) . $payload );
+    return $self->{stream}->write( pack 'C N/a*', $kind, $payload );
 }
 
 sub close ( $self, $event ) {
@@ -132,7 +132,7 @@ sub answered ( $self, $output ) {
 }
 
 sub receive ($self) {
-    my $future = $self->SUPER::receive;
+    my $future = Cameleer::Event::PAGI::Exchange::receive($self);
     $future->cancel if $self->{is_denied};
     return $future;
 }
@@ -143,7 +143,7 @@ sub raw ( $self, $in ) {
     my ( $kind, $length ) = unpack 'C N', $$in;
     return 0 if length $$in < 5 + $length;
     my $payload = substr $$in, 5, $length;
-    substr( $$in, 0, 5 + $length ) = '';
+    substr $$in, 0, 5 + $length, '';
     if ( $kind == TEXT ) {
         utf8::decode($payload);
         $self->deliver( { type => 'websocket.receive', text => $payload } );

@@ -86,7 +86,22 @@ sub start ( $self, $path ) {
         exec $ENV{CAMELEER}, 'serve', '-f', "$self->{folder}/site.conf" or POSIX::_exit(127);
     }
     $self->{pid} = $pid;
+    $self->guard($pid);
     return;
+}
+
+# A process that ends the server if this one is gone without having done so.
+sub guard ( $self, $pid ) {
+    pipe my $end, $self->{guard} or die "pipe: $!\n";
+    defined( my $guard = fork ) or die "fork: $!\n";
+    if ($guard) { $self->{guard_pid} = $guard; return }
+    POSIX::setsid();
+    delete $self->{guard};
+    open STDOUT, '>', '/dev/null';
+    open STDERR, '>', '/dev/null';
+    POSIX::close($_) for grep { $_ != fileno $end } 3 .. 63;
+    kill TERM => $pid if !sysread $end, my $byte, 1;
+    POSIX::_exit(0);
 }
 
 sub wait_for ( $self, $listener ) {
@@ -150,6 +165,8 @@ sub stop ($self) {
     $self->done;
     local ( $?, $!, $@ );
     $self->reap;
+    syswrite $self->{guard}, 'x';
+    waitpid $self->{guard_pid}, 0;
     return;
 }
 

@@ -27,7 +27,7 @@ fn each_help_fits_a_screen_and_is_the_checked_in_text() {
 }
 
 /// The names in the list of commands of `cameleer --help`.
-fn commands(help: &str) -> Vec<&str> {
+pub fn commands(help: &str) -> Vec<&str> {
     let (_, list) = help.split_once("\nCommands:\n").expect("a list of commands");
     list.lines().map_while(|line| line.strip_prefix("  ")).filter_map(|line| line.split(' ').next()).collect()
 }

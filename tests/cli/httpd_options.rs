@@ -57,7 +57,10 @@ fn options_of_httpd_need_no_command() {
     site.configure("");
     for (bare, full) in [
         ("-M", "serve -M"),
+        ("-M -f site.conf", "serve -M"),
+        ("-f site.conf -M", "serve -M"),
         ("-l", "serve -l"),
+        ("-l -f site.conf", "serve -l"),
         ("-t -D DUMP_MODULES", "serve -M"),
         ("-t -f site.conf", "serve -t -f site.conf"),
     ] {

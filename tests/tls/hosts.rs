@@ -33,6 +33,19 @@ fn each_host_has_its_own_certificate() {
 }
 
 #[test]
+fn status_lists_the_end_of_each_certificate() {
+    let server = serve();
+    server.site.certify("one", &["one.example"], 2020);
+    server.reload();
+    let status = server.control(["status"]).succeeded().out;
+    let lines: Vec<&str> = status.lines().filter(|line| line.starts_with("certificate ")).collect();
+    assert!(
+        matches!(lines[..], ["certificate one.example  expired", two] if two.starts_with("certificate two.example  good for ")),
+        "{status}"
+    );
+}
+
+#[test]
 fn a_client_without_a_known_host_name_gets_the_first_host() {
     let server = serve();
     for name in ["-noservername", "-servername nobody.example"] {

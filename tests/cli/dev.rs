@@ -172,7 +172,11 @@ fn a_site_is_served_and_its_mistakes_are_pages_too() {
     let server = Server::start(site, command);
     let response = server.get("/");
     assert!(response.text().contains("<body>first<script src=\"/.cameleer/dev/reload.js\" async></script></body>"));
-    assert!(response.header("server-timing").is_some(), "{response:?}");
+    let timing = response.header("server-timing").expect("a header");
+    let dur = timing.strip_prefix("total;dur=").unwrap_or_else(|| panic!("{timing}"));
+    let (ms, us) = dur.split_once('.').expect("microseconds behind the point");
+    assert!(ms.parse().is_ok_and(|number: u32| number.to_string() == ms), "{timing}");
+    assert!(us.len() == 3 && us.parse::<u32>().is_ok(), "{timing}");
     server.site.write("lib/My.pm", &handler("second"));
     until_it_says(&server, "second");
     server.site.write("my.conf", &format!("{conf}Listne 80\n"));

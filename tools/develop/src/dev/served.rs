@@ -25,10 +25,13 @@ const MAX_LIST_BYTES: u64 = 1024 * 1024;
 /// Folders whose files change with packages only.
 const OF_PACKAGES: [&str; 3] = ["/usr/share/", "/usr/lib/", "/etc/perl/"];
 /// Sends a small script with each page. The filter is for pages of any handler; programs of PSGI that block have their
-/// own.
+/// own. `Server-Timing` has milliseconds: `%D` is a number of microseconds behind `D=`, which gets zeros before and a
+/// point behind its thousands.
 const SCRIPT_IN_PAGES: &str = "AddOutputFilterByType SUBSTITUTE text/html\n\
     Substitute \"s|</body>|<script src=\\\"/.cameleer/dev/reload.js\\\" async></script></body>|i\"\n\
-    Header always set Server-Timing \"total;desc=\\\"%D us\\\"\"\nCustomLog - \"%h %l %u %t \\\"%r\\\" %>s %b\"\n";
+    Header always set Server-Timing %D\nHeader always edit Server-Timing ^D= D=000\n\
+    Header always edit Server-Timing ^D=0*([0-9]+)([0-9]{3})$ total;dur=$1.$2\n\
+    CustomLog - \"%h %l %u %t \\\"%r\\\" %>s %b\"\n";
 
 /// The developed program, with the folder of its server's files.
 pub struct DevelopedProgram {

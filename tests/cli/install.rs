@@ -175,6 +175,11 @@ fn a_tarball_is_unpacked_and_run_anywhere() {
     shell(&site, "sh", "mkdir @DIR@/anywhere && tar -xzf @DIR@/made/*.tar.gz -C @DIR@/anywhere");
     let folder = site.path(&format!("anywhere/{name}"));
     assert!(folder.join("share/doc/cameleer.cdx.json").is_file() && !folder.join("lib/systemd").exists(), "{name}");
+    // The handler of plackup -s Cameleer starts the program beside it.
+    let mut perl = Command::new("perl");
+    perl.args(["-MPlack::Handler::Cameleer", "-e", "print Plack::Handler::Cameleer::binary()"]);
+    perl.env("PERL5LIB", folder.join("share/cameleer/perl")).env_remove("CAMELEER").env("PATH", "/usr/bin:/bin");
+    assert_eq!(Finished::of(&mut perl).succeeded().out, folder.join("bin/cameleer").display().to_string());
     let listen = format!("127.0.0.1:{}", site.port);
     let mut command = Command::new(folder.join("bin/cameleer"));
     command.args(["run", "app.psgi", "--workers", "1", "--listen", &listen]).current_dir(site.folder());

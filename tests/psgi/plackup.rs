@@ -28,8 +28,9 @@ fn plackup(site: Site, arguments: &[&str]) -> Server {
 #[test]
 fn plackup_serves_a_file_by_cameleer_with_its_options() {
     let site = Site::new().file("app.psgi", APP).file("lib/My.pm", "package My; sub text { 'mine' } 1;");
-    let server =
-        plackup(site, &["--workers", "1", "--max-requests", "2", "-E", "production", "--pid", "p.pid", "app.psgi"]);
+    let options = ["--workers", "1", "--max-requests", "2", "--preload-app=1", "-E", "production", "--pid", "p.pid"];
+    let server = plackup(site, &[&options[..], &["app.psgi"]].concat());
+    assert!(!server.log().contains("is not an option"), "{}", server.log());
     let output: Vec<String> = (0..4).map(|_| server.text("/")).collect();
     assert!(output.iter().all(|output| output.contains("|production|")), "{output:?}");
     let pids: BTreeSet<&str> = output.iter().filter_map(|output| output.split('|').next()).collect();

@@ -169,9 +169,16 @@ fn a_tarball_is_unpacked_and_run_anywhere() {
     let mut make = Command::new("sh");
     make.arg("pkg/tarball").current_dir(env!("CARGO_MANIFEST_DIR"));
     make.env("PROGRAM", env!("CARGO_BIN_EXE_cameleer")).env("OUTPUT", site.path("made")).env("LEVEL", "1");
+    // The perl in PATH is another one than the program's.
+    let other = "#!/bin/sh\ncase $* in *Config*) printf 5.99 ;; *) exec /usr/bin/perl \"$@\" ;; esac\n";
+    let site = site.script("other/perl", other);
+    make.env("PATH", format!("{}:{}", site.path("other").display(), std::env::var("PATH").expect("a variable")));
     let made = Finished::of(&mut make).succeeded().out;
     let (_, name) = made.trim_end().rsplit_once('/').expect("the path of the tarball");
     let name = name.strip_suffix(".tar.gz").expect("its ending");
+    let versions = site.cameleer(["--version"]).succeeded().out;
+    let (_, perl) = name.rsplit_once("-perl").expect("the version of perl");
+    assert!(versions.contains(&format!("\nperl {perl}.")), "{name}: {versions}");
     shell(&site, "sh", "mkdir @DIR@/anywhere && tar -xzf @DIR@/made/*.tar.gz -C @DIR@/anywhere");
     let folder = site.path(&format!("anywhere/{name}"));
     assert!(folder.join("share/doc/cameleer.cdx.json").is_file() && !folder.join("lib/systemd").exists(), "{name}");

@@ -24,6 +24,7 @@
 #   make soak    a million requests of all kinds, with reloads: nothing lost, nothing grown; N=20000 for fewer
 #   make deb     Debian packages, in target/deb/
 #   make deb-test   lintian; installed, upgraded under load, removed and purged in a container; two minutes after make deb
+#   make reproducible   the program for packages, built in two folders: the same bytes, and no name of a folder
 #   make apt-repository   adds them to a repository for apt in REPOSITORY (target/apt/), signed with the key KEY of GnuPG
 #   make tarball the program with its files, to be unpacked and run anywhere without root; in target/tarball/
 #   make install    below PREFIX (/usr/local), in DESTDIR for packagers; make uninstall takes it away again
@@ -32,6 +33,8 @@ PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 CARGO   ?= cargo
 PROGRAM  = target/release/cameleer
+# Built by pkg/build, without the folders of the machine.
+PACKAGED = target/packages/release/cameleer
 REPOSITORY = target/apt
 SUITES  ?= ../shared/suites
 PACKAGES = sh pkg/debian-packages/install
@@ -43,7 +46,7 @@ THREADS  = $(shell expr 4 '*' $$(nproc))
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 TIMING   = $(shell grep -v '^\#' tests/timing.txt)
 
-.PHONY: run build check test test-under-load timing applications suites autobahn mojolicious pagi lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test apt-repository container-test other-perl tarball clean
+.PHONY: run build check test test-under-load timing applications suites autobahn mojolicious pagi lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall deb deb-test reproducible apt-repository container-test other-perl tarball clean
 
 build:
 	$(PACKAGES) build
@@ -167,13 +170,13 @@ uninstall:
 # The date that the program shows is that of the package.
 deb:
 	$(PACKAGES) build deb
-	# Also the crates that only other systems need: the list of what is linked reads all of Cargo.lock.
-	$(CARGO) fetch --locked
-	SOURCE_DATE_EPOCH=$$(dpkg-parsechangelog -l pkg/debian/changelog -S Timestamp) $(CARGO) build --release --locked --bin cameleer
-	PROGRAM="$(PROGRAM)" sh pkg/deb
+	SOURCE_DATE_EPOCH=$$(dpkg-parsechangelog -l pkg/debian/changelog -S Timestamp) CARGO="$(CARGO)" sh pkg/build
+	PROGRAM="$(PACKAGED)" sh pkg/deb
 
-tarball: build
-	PROGRAM="$(PROGRAM)" sh pkg/tarball
+tarball:
+	$(PACKAGES) build
+	CARGO="$(CARGO)" sh pkg/build
+	PROGRAM="$(PACKAGED)" sh pkg/tarball
 
 apt-repository: deb
 	$(PACKAGES) apt-repository
@@ -181,7 +184,11 @@ apt-repository: deb
 
 deb-test: deb
 	$(PACKAGES) deb-test
-	PROGRAM="$(PROGRAM)" sh tests/pkg/deb-test
+	PROGRAM="$(PACKAGED)" sh tests/pkg/deb-test
+
+reproducible:
+	$(PACKAGES) build
+	CARGO="$(CARGO)" sh tests/pkg/reproducible
 
 container-test: deb
 	$(PACKAGES) container-test

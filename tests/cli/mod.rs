@@ -29,6 +29,8 @@ mod httpd_options;
 mod install;
 /// `cameleer replay`, and what it replays.
 mod replay;
+/// The list of linked libraries, CycloneDX.
+mod sbom;
 /// `cameleer size`.
 mod size;
 /// `cameleer --version`, and the version of the packages.

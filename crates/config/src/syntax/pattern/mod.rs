@@ -23,10 +23,17 @@ use crate::syntax::tree::At;
 use crate::syntax::work;
 use base::path::Text;
 
-/// Version of PCRE2: `10.43`.
+/// Version of the linked PCRE2: `10.46`. The crate's own number is that of the header which its bindings were made from,
+/// so the library itself decides, by a condition in an expression (pcre2pattern(3), "Checking the PCRE2 version").
 pub fn pcre2_version() -> String {
     let (major, minor) = pcre2::version();
-    format!("{major}.{minor}")
+    let is_since = |minor: &u32| {
+        let condition = pcre2::bytes::Regex::new(&format!("(?(VERSION>={major}.{minor})|(?!))"));
+        condition.is_ok_and(|condition| condition.is_match(b"").unwrap_or(false))
+    };
+    // With one digit, 10.4 would mean 10.40.
+    let linked = (10..=99).take_while(is_since).last().unwrap_or(minor);
+    format!("{major}.{linked}")
 }
 
 /// A compiled regular expression. Clones share it.

@@ -1,9 +1,15 @@
 //! `cameleer dev`: saved changes, mistakes, and what is added to responses.
 
-use std::fs::rename;
+use std::fs::{File, read_link, rename};
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use nix::pty::openpty;
 
 use crate::support::{Request, Response, Server, Site, let_pass, patience, until};
 
@@ -201,6 +207,49 @@ fn plackups_middleware_wraps_the_application_in_development_only() {
     let server = dev(Site::new().file("app.psgi", app), &["-E", "deployment", "app.psgi"]);
     assert_eq!(server.text("/"), "deployment");
     assert!(!page(&server, "/die").is(500).text().contains("oops"));
+}
+
+/// What `dev` writes on a terminal of its own until it contains `last`.
+#[track_caller]
+fn on_a_terminal(server: impl FnOnce(&Path) -> Server, last: &str, requests: &[&str]) -> String {
+    let pty = openpty(None, None).expect("a terminal");
+    let name = read_link(format!("/proc/self/fd/{}", pty.slave.as_raw_fd())).expect("a name in /dev/pts");
+    let server = server(&name);
+    requests.iter().for_each(|target| drop(server.get(target)));
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let (mut from, into) = (File::from(pty.master), shown.clone());
+    std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = from.read(&mut bytes) {
+            into.lock().expect("whole").extend_from_slice(&bytes[..count]);
+        }
+    });
+    let text = || String::from_utf8_lossy(&shown.lock().expect("whole")).into_owned();
+    until(&format!("the terminal shows {last:?}"), || text().contains(last));
+    text()
+}
+
+#[test]
+fn labels_have_colours_on_a_terminal_unless_no_color_is_set() {
+    let app = "sub { [$_[0]{PATH_INFO} eq '/' ? 200 : 404, ['Content-Type', 'text/plain'], ['x']] }";
+    for (no_color, expected) in
+        [("", ["\x1b[32m200\x1b[0m GET /", "\x1b[33m404\x1b[0m GET /none"]), ("1", [" 200 GET /", " 404 GET /none"])]
+    {
+        let start = |terminal: &Path| {
+            let site = Site::new().file("app.psgi", app);
+            let dev = command(&site, &["--listen", "127.0.0.1:@PORT@", "app.psgi"]);
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "exec \"$0\" \"$@\" 2> \"$TERMINAL\""]).arg(dev.get_program()).args(dev.get_args());
+            shell.envs(dev.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            shell.env("TERMINAL", terminal).env("NO_COLOR", no_color).current_dir(site.folder());
+            Server::start(site, shell)
+        };
+        let shown = on_a_terminal(start, "GET /none", &["/", "/none"]);
+        for line in expected {
+            assert!(shown.contains(line), "NO_COLOR={no_color:?}: {line:?}: {shown:?}");
+        }
+        assert_eq!(shown.contains('\x1b'), no_color.is_empty(), "{shown:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The dashboard in a real browser, while the site serves requests. The screenshots are in `target/tmp/`.
 
 use super::browser::{Browser, Look};
-use crate::support::{Address, Connection, Load, Request, Server, Site, free_port, until};
+use crate::support::{Address, Connection, Load, Request, Server, Site, free_port, look_alike, until};
 
 /// An application with fast and slow pages, errors and redirects; `/slow` waits for the file `go`.
 const APP: &str = "sub { my $p = $_[0]{PATH_INFO}; \
@@ -97,6 +97,7 @@ fn the_dashboard_can_be_read_in_both_colour_schemes_and_on_a_phone() {
         dashboard.browser.picture(if dark { "dashboard-phone-dark" } else { "dashboard-phone-light" });
         dashboard.look(Look { dark, ..DESK });
         texts_contrast_with_their_background(&mut dashboard.browser, dark);
+        lines_of_a_chart_have_different_colours(&mut dashboard.browser, dark);
     }
     dashboard.release_slow();
     dashboard.end();
@@ -242,4 +243,22 @@ fn texts_contrast_with_their_background(browser: &mut Browser, dark: bool) {
             return (b + 0.05) / (a + 0.05); })); })()";
     let least = browser.eval(contrast);
     assert!(least.as_f64() >= Some(4.5), "dark={dark}: a text has a contrast of {least}");
+}
+
+/// The entries of each chart's legend, whose lines have the same colours.
+fn lines_of_a_chart_have_different_colours(browser: &mut Browser, dark: bool) {
+    let charts = "[...document.querySelectorAll('.chart')].map(chart => \
+        [...chart.querySelectorAll('.legend li')].map(item => [item.childNodes[1].textContent, \
+            getComputedStyle(item.querySelector('i')).backgroundColor.match(/\\d+/g).slice(0, 3) \
+                .map(n => Number(n).toString(16).padStart(2, '0')).join('')]))";
+    let charts: Vec<Vec<(String, String)>> = serde_json::from_value(browser.eval(charts)).expect("names and colours");
+    let names = |chart: &Vec<(String, String)>| chart.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert!(charts.iter().any(|chart| names(chart) == ["p50", "p90", "p99"]), "{charts:?}");
+    for chart in &charts {
+        for (at, (name, colour)) in chart.iter().enumerate() {
+            for (other, its) in &chart[..at] {
+                assert!(!look_alike(colour, its), "dark={dark}: {name} and {other} are #{colour} and #{its}");
+            }
+        }
+    }
 }

@@ -47,6 +47,7 @@ fn packages_and_changelog_have_the_version_of_the_program() {
     assert!(changes.contains("\n## [Unreleased]\n"), "a heading for what comes next");
     let dated = regex::Regex::new(&format!(r"(?m)^## \[{}\] - \d{{4}}-\d\d-\d\d$", regex::escape(VERSION)));
     assert!(dated.expect("a pattern").is_match(&changes), "CHANGELOG.md has no dated heading for {VERSION}");
-    let page = text("docs/installation.md");
-    assert!(page.contains(&format!("cameleer_{VERSION}_amd64.deb")), "docs/installation.md names another version");
+    for page in ["docs/installation.md", "README.md"] {
+        assert!(text(page).contains(&format!("cameleer_{VERSION}_amd64.deb")), "{page} names another version");
+    }
 }

@@ -23,8 +23,8 @@ use crate::syntax::tree::At;
 use crate::syntax::work;
 use base::path::Text;
 
-/// Version of the linked PCRE2: `10.46`. The crate's own number is that of the header which its bindings were made from,
-/// so the library itself decides, by a condition in an expression (pcre2pattern(3), "Checking the PCRE2 version").
+/// Version of the linked PCRE2: `10.46`. The crate's own number is that of the header of its bindings, so the library
+/// itself decides, by a condition in an expression (pcre2pattern(3), "Checking the PCRE2 version").
 pub fn pcre2_version() -> String {
     let (major, minor) = pcre2::version();
     let is_since = |minor: &u32| {

@@ -28,7 +28,7 @@ pub struct Http2Socket {
     input: Vec<u8>,
 }
 
-/// The end of a stream.
+/// How the server has ended its side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamEnd {
     /// END_STREAM

@@ -103,7 +103,7 @@ fn say(server: &Server, channel: &str, message: &str) {
     server.get(&format!("/work/say/{channel}/{message}")).is(200);
 }
 
-/// Reads messages until this one.
+/// Reads messages until this one, which may come behind others that waited for the store.
 #[track_caller]
 fn read_until(socket: &mut WebSocket, message: &str) {
     while socket.text() != message {}

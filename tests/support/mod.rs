@@ -14,7 +14,6 @@ mod load;
 mod pebble;
 mod port;
 mod processes;
-mod redis;
 mod server;
 mod site;
 mod strace;
@@ -24,7 +23,7 @@ mod websocket;
 pub use authority::Authority;
 pub use client::{Address, Connection, LAST_CALL, Request, Response};
 pub use common_sites::{serve_echo_script, serve_env_handler};
-pub use database::{Database, MARIADB, POSTGRES, Product};
+pub use database::{Database, MARIADB, POSTGRES, Product, Redis};
 pub use directory::Directory;
 pub use documents::documents;
 pub use drawing::{colours, look_alike};
@@ -36,7 +35,6 @@ pub use processes::{
     alive, children, cpu_time, descriptors, first_and_other_threads, name, of_site, own_memory, own_memory_if_it_runs,
     peak_memory, peak_memory_if_it_runs, signal, state, threads,
 };
-pub use redis::Redis;
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, TAINT, is_tainted};
 pub use strace::Trace;

@@ -15,7 +15,7 @@ const MAX_COUNTS: usize = 1_000_000;
 #[derive(Debug, Default)]
 pub struct Nodes {
     nodes: FxHashMap<u64, Node>,
-    /// Number of counts of all nodes.
+    /// Sum of the channels of all nodes, limited by [`MAX_COUNTS`].
     counts: usize,
 }
 

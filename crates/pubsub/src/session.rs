@@ -161,7 +161,7 @@ struct Counts {
     all: FxHashMap<Box<[u8]>, u64>,
     unreported: FxHashSet<Box<[u8]>>,
     reported: Option<Instant>,
-    /// When all were reported.
+    /// Time of the last report of all channels.
     all_reported: Option<Instant>,
 }
 

@@ -1,5 +1,7 @@
 //! Database servers for tests: in the site's folder, run by an unprivileged user, stopped on drop.
 
+mod redis;
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::chown;
@@ -11,6 +13,8 @@ use nix::sys::signal::Signal;
 use nix::unistd::{Uid, User, geteuid};
 
 use super::{Finished, Site, signal, until};
+
+pub use redis::Redis;
 
 /// A database server that listens only on a unix socket in its folder.
 pub struct Database {

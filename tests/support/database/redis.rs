@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::Signal;
 
-use super::{Site, free_port, signal, until};
+use crate::support::{Site, free_port, signal, until};
 
 /// A running Redis.
 pub struct Redis {

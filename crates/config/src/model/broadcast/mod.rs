@@ -62,7 +62,7 @@ pub enum StoreAddress {
 }
 
 impl BroadcastStore {
-    /// Parses the URL of a store.
+    /// Parses a URL. Errors quote no part of it that may belong to a password.
     pub fn parse(url: &str) -> Result<BroadcastStore, String> {
         let (scheme, rest) = url.split_once(':').ok_or(EXPECTED)?;
         let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));

@@ -15,7 +15,7 @@ pub struct PasswordCheck {
     pub(super) password: Vec<u8>,
     pub(super) hash: String,
     /// The realm, if the hash is one of AuthType Digest: see `AuthBasicUseDigestAlgorithm`.
-    pub(super) realm: Option<String>,
+    pub(super) realm: Option<Box<str>>,
     /// Memory of the computation in bytes; see [`super::hash_cost`].
     pub(super) memory: usize,
     /// Names and values of further columns of the user's row in a database.

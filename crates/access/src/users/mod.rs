@@ -64,7 +64,7 @@ fn check(
     match hash_cost::memory(&stored.text, limits) {
         Ok(memory) => {
             let StoredHash { text: hash, columns, .. } = stored;
-            let realm = realm.map(str::to_owned);
+            let realm = realm.map(Into::into);
             Ok(PasswordCheck { user: claimed.user, password: claimed.password, hash, realm, memory, columns })
         }
         Err(error) => Err(Proof::Misconfigured(format!(

@@ -1,13 +1,13 @@
 //! `cameleer status`: a running server as a table, or as JSON.
 
-use std::collections::BTreeSet;
+mod certificates;
+
 use std::fmt::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use wire::control::{
-    BroadcastTransportStatus, CertificateStatus, FrontStatus, MemberStatusReport, ResponseTimes, ServerCounts,
-    ShareStatus, WorkerState, WorkerStatus,
+    BroadcastTransportStatus, FrontStatus, MemberStatusReport, ResponseTimes, ServerCounts, ShareStatus, WorkerState,
+    WorkerStatus,
 };
 use wire::fcgid::{ProgramProcess, ProgramProcessState, ProgramStatus};
 
@@ -16,7 +16,7 @@ use machine::memory::Machine;
 use master::sockets::control_socket::Command;
 use status::auto::StatusFacts;
 use status::health;
-use status::{FastcgiProgram, ManagedCertificateStatus, MoldStatus, Usages};
+use status::{FastcgiProgram, MoldStatus, Usages};
 use toolkit::client::{Server, ServerChoice};
 use toolkit::units::{duration, size};
 
@@ -107,7 +107,7 @@ fn table(status: &status::ServerStatus, usages: &Usages) -> String {
         let _ = writeln!(text, "memory {} of a budget of {}", size(used), size(budget));
     }
     status.programs.iter().for_each(|program| programs(program, &mut text));
-    status.certificates.iter().for_each(|one| managed_certificate(one, &mut text));
+    status.certificates.iter().for_each(|one| certificates::managed(one, &mut text));
     match &status.front {
         None => text.push_str("the front does not answer\n"),
         Some(front) => {
@@ -119,7 +119,7 @@ fn table(status: &status::ServerStatus, usages: &Usages) -> String {
             times(front, &mut text);
             connections(front, &mut text);
             overload(front, &mut text);
-            certificates(status, front, &mut text);
+            certificates::of_files(status, front, &mut text);
             members(front, &mut text);
             transport(front, &mut text);
             ends(&status.counts, &mut text);
@@ -241,42 +241,6 @@ fn programs(FastcgiProgram { generation, host_name, program }: &FastcgiProgram, 
             text,
             "  pid {pid:>7}  {state:<6}  {requests:>8} requests  up {age:>6}  {memory:>7} resident{current}"
         );
-    }
-}
-
-/// Certificates of SSLCertificateFile. Managed domains have lines of their own.
-fn certificates(status: &status::ServerStatus, front: &FrontStatus, text: &mut String) {
-    let managed: BTreeSet<&String> = status.certificates.iter().flat_map(|one| &one.names).collect();
-    let own = front.certificates.iter().filter(|one| !managed.contains(&one.host.to_lowercase()));
-    for CertificateStatus { host, expires_s } in own {
-        let host = if host.is_empty() { "-".into() } else { printable::line(host) };
-        let _ = writeln!(text, "certificate {host}  {}", life(*expires_s));
-    }
-}
-
-/// Seconds since 1970.
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-/// The time until `at`, in seconds since 1970.
-fn left(at: u64) -> String {
-    duration(at.saturating_sub(now()).saturating_mul(1000))
-}
-
-/// What is left of a certificate that ends at `end`, in seconds since 1970.
-fn life(end: u64) -> String {
-    if end > now() { format!("good for {}", left(end)) } else { "expired".to_owned() }
-}
-
-/// The certificate of a managed domain.
-fn managed_certificate(of: &ManagedCertificateStatus, text: &mut String) {
-    let life = of.expires_s.map_or_else(|| "not there yet".to_owned(), life);
-    let renewal =
-        of.renews_s.filter(|at| *at > now()).map(|at| format!("  renewed in {}", left(at))).unwrap_or_default();
-    let _ = writeln!(text, "certificate {}  {life}{renewal}", printable::line(&of.host));
-    if let Some(error) = &of.error {
-        let _ = writeln!(text, "  {} failed requests, the last one: {}", of.failures, printable::line(error));
     }
 }
 

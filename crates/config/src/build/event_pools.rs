@@ -13,6 +13,9 @@ use crate::syntax::tree::ConfigError;
 /// `.htaccess` files are not checked; there each request is refused.
 pub(super) fn check(draft: &mut Draft) {
     let config = &draft.config;
+    if !config.pool_numbers().any(|number| config.pool_of(number).is_event()) {
+        return;
+    }
     let mut errors = Vec::new();
     for host in &config.hosts {
         for number in std::iter::once(&host.base).chain(&host.containers) {
@@ -30,6 +33,11 @@ fn refused(config: &Config, host: &Host, number: u16, section: &Section) -> Opti
     if number != host.base && !matches!(section.scope, Scope::Location(_)) {
         return None;
     }
+    let own = &section.own;
+    // A section that adds nothing repeats the error of an outer one.
+    if own.phases.is_empty() && own.cleanup_handlers.is_none() && own.perl_filters.is_empty() && own.handler.is_none() {
+        return None;
+    }
     let mut applied = vec![main, host.base];
     applied.extend(host.containers.iter().filter(|outer| contains(config, **outer, section)));
     let settings = config.settings(&applied, false);
@@ -38,11 +46,6 @@ fn refused(config: &Config, host: &Host, number: u16, section: &Section) -> Opti
         return None;
     }
     let directive = directive(&settings);
-    let own = &section.own;
-    // A section that adds nothing repeats the error of an outer one.
-    if own.phases.is_empty() && own.cleanup_handlers.is_none() && own.perl_filters.is_empty() && own.handler.is_none() {
-        return None;
-    }
     let message = format!(
         "{directive}: workers with an event loop (PsgiMode event) run only PSGI applications, and no handler of another \
          phase, filter or cleanup; give the place another pool with PerlPool, or remove the handler"

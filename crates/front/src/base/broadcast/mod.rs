@@ -1,5 +1,5 @@
-//! Messages of workers to subscribers in other workers (`Cameleer::Broadcast`), of all pools and generations, to clients
-//! whose responses the front holds, and to other servers.
+//! Messages of workers to subscribers in other workers (`Cameleer::Broadcast`), of all pools and generations, to
+//! clients whose responses the front holds, and to other servers.
 //!
 //! ```text
 //!   publisher ── Publish ──▶ Register: channel ──▶ Subscriber of each worker ── Broadcast ──▶ worker

@@ -3,7 +3,6 @@
 use v5.36;
 use Mojo::Transaction::HTTP      ();
 use Mojo::Transaction::WebSocket ();
-use Cameleer::Event::Mojo::WebSocket ();
 
 sub My::Event::websocket ($extensions = undef) {
     my $handshake = Mojo::Transaction::HTTP->new;

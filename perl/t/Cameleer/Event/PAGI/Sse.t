@@ -40,11 +40,12 @@ my $app = async sub ( $asked, $receive, $send ) {
     await $PAGES{ $scope->{path} }->( $receive, $send );
 };
 my $pair = PagiPair->new($app);
-my $head = "HTTP/1.1 200 OK\ncontent-type: text/event-stream\ncache-control: no-cache\ntransfer-encoding: chunked\n\n";
+my $head = "HTTP/1.1 200 OK\ncontent-type: text/event-stream\ncache-control: no-cache\nconnection: close\ntransfer-encoding: chunked\n\n";
 
 sub stream (@sent) {
     @events = @sent;
-    return $pair->get( '/', ACCEPT );
+    # The end of a stream of events is that of its connection.
+    return $pair->connect->get( '/', ACCEPT );
 }
 
 for (
@@ -60,7 +61,7 @@ for (
 }
 is stream( ['start'], [ comment => comment => 'hi' ], [ comment => comment => ":a\nb" ] ), "$head:hi\n\n:a\n:b\n\n", 'comments begin with a colon';
 is stream( [ start => headers => [ [ 'content-type', 'text/event-stream; x=y' ], [ 'cache-control', 'private' ] ] ], [ send => data => 'x' ] ),
-  "HTTP/1.1 200 OK\ncontent-type: text/event-stream; x=y\ncache-control: private\ntransfer-encoding: chunked\n\ndata: x\n\n", 'the fields of the application are not doubled';
+  "HTTP/1.1 200 OK\ncontent-type: text/event-stream; x=y\ncache-control: private\nconnection: close\ntransfer-encoding: chunked\n\ndata: x\n\n", 'the fields of the application are not doubled';
 is_deeply [ splice @said ], [], 'none of this is an error';
 
 for (
@@ -93,7 +94,7 @@ is stream( [ 'http.response.start' => status => 204 ], ['http.response.body'] ),
 stream( [ 'http.response.start' => status => 404 ], [ send => data => 'x' ], ['close'], ['start'], ['http.response.body'] );
 is_deeply [ splice @said ], [ map {"PAGI: sse.$_: the request was declined"} qw(send close start) ], 'there is no stream in a response';
 
-is $pair->send( PagiPair::request( '/post', ACCEPT . "Content-Length: 4\r\n", 'POST' ) . 'body' )->response, "${head}data: sse.request body 0\n\n", 'a POST has its body';
+is $pair->connect->send( PagiPair::request( '/post', ACCEPT . "Content-Length: 4\r\n", 'POST' ) . 'body' )->response, "${head}data: sse.request body 0\n\n", 'a POST has its body';
 is_deeply [ $scope->{method}, $scope->{type}, exists $scope->{'pagi.connection'} ], [ 'POST', 'sse', !!0 ], 'the scope is of the kind sse';
 is PagiPair::warnings(), '', 'without a warning';
 

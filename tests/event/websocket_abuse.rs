@@ -131,7 +131,7 @@ fn a_client_that_does_not_read_holds_up_nobody() {
             serves(&mut other);
         }
         let grown = own_memory(server.front()).saturating_sub(before);
-        assert!(over == Over::Http2 || grown < 20 << 20, "{grown}");
+        assert!(grown < 20 << 20, "{over:?}: {grown}");
         for _ in 0..MESSAGES {
             assert_eq!(slow.text().len(), 1_000_000);
         }

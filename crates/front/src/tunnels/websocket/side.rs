@@ -45,8 +45,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Side<S> {
         }
     }
 
+    /// Written bytes count until all are written, because only then their memory is freed.
     pub fn has_room(&self) -> bool {
-        self.output.len() - self.written.min(self.output.len()) <= MAX_WAITING_BYTES
+        self.output.len() <= MAX_WAITING_BYTES
     }
 
     pub fn is_written(&self) -> bool {

@@ -61,6 +61,23 @@ impl Ends {
         assert_eq!((header[0], String::from_utf8_lossy(&found)), (kind, String::from_utf8_lossy(payload)));
     }
 
+    /// Sends zeros of the worker until no more are taken. Returns their number; above 1 MiB there is no end.
+    async fn fill(&mut self) -> usize {
+        let (relay, worker, now) = (&mut self.relay, &mut self.worker, self.now);
+        let mut taken = 0;
+        poll_fn(|cx| {
+            while taken < 1 << 20
+                && let Poll::Ready(written) = Pin::new(&mut *worker).poll_write(cx, &[0; 512])
+            {
+                taken += written.expect("written");
+                let _ = relay.poll(cx, now);
+            }
+            Poll::Ready(())
+        })
+        .await;
+        taken
+    }
+
     /// Whether the relay is done.
     async fn is_over(&mut self) -> bool {
         let (relay, now) = (&mut self.relay, self.now);
@@ -204,20 +221,28 @@ fn a_client_that_reads_nothing_stops_the_worker_and_is_given_up() {
         let mut ends = Ends::new();
         // The head of a message of 16 MiB, and as much of it as is taken.
         Ends::beside(&mut ends.relay, ends.now, ends.worker.write_all(b"\x02\x01\0\0\0")).await.expect("written");
-        let (relay, worker, now) = (&mut ends.relay, &mut ends.worker, ends.now);
-        let mut taken = 0;
-        poll_fn(|cx| {
-            while let Poll::Ready(written) = Pin::new(&mut *worker).poll_write(cx, &[0; 512]) {
-                taken += written.expect("written");
-                let _ = relay.poll(cx, now);
-            }
-            Poll::Ready(())
-        })
-        .await;
+        let taken = ends.fill().await;
         assert!(taken < 3 * MAX_WAITING_BYTES, "{taken}");
         assert_eq!(ends.relay.due(), Some(ends.now + WRITE_TIME));
         ends.pass(WRITE_TIME);
         assert!(ends.is_over().await);
+    });
+}
+
+#[test]
+fn a_client_that_reads_a_little_lets_the_worker_send_as_little() {
+    run(async {
+        let mut ends = Ends::new();
+        Ends::beside(&mut ends.relay, ends.now, ends.worker.write_all(b"\x02\x01\0\0\0")).await.expect("written");
+        let (mut taken, mut read) = (ends.fill().await, 0);
+        for _ in 0..500 {
+            let mut bytes = [0; 300];
+            Ends::beside(&mut ends.relay, ends.now, ends.client.read_exact(&mut bytes)).await.expect("bytes");
+            read += bytes.len();
+            taken += ends.fill().await;
+            assert!(taken < read + 3 * MAX_WAITING_BYTES, "{taken} {read}");
+        }
+        assert!(taken > 2 * MAX_WAITING_BYTES, "{taken}");
     });
 }
 

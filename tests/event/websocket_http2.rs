@@ -5,6 +5,7 @@ use std::process::Command;
 use h2::Reason;
 use h2::client::Builder;
 use http::{Method, Request};
+use nix::sys::signal::Signal;
 
 use super::psgi::ANYEVENT;
 use super::psgi_socket::WEBSOCKET;
@@ -205,6 +206,19 @@ fn a_reload_closes_streams_with_1012_and_leaves_their_connection() {
     let (mut next, _) = WebSocket::open_on(&mut client, "/echo", "");
     next.send("again");
     assert_eq!(next.text(), "5 again");
+}
+
+#[test]
+fn a_stop_closes_streams_with_1012() {
+    for serve in [serve_pagi, serve_mojo] {
+        let mut server = serve("GracefulShutdownTimeout 2\n");
+        let mut client = Http2Client::open(&server);
+        let (mut socket, _) = WebSocket::open_on(&mut client, "/echo", "");
+        server.signal(Signal::SIGTERM);
+        assert_eq!(socket.next(), WebSocketFrame::Close(1012));
+        socket.close(1012);
+        assert_eq!(server.wait(), 0);
+    }
 }
 
 #[test]

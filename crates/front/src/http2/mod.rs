@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use h2::Reason;
 use h2::server::{self, Builder};
+use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
 use super::base::protocol::buffer_size;
@@ -59,7 +60,8 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let handshake = builder(&client.config).handshake(io.clone());
     let end = match patiently(client, handshake).await {
         Some(Ok(machine)) => {
-            Driver { client, connection, machine, io: io.clone(), leaving: None, calmed: false }.run().await
+            let stopping = Rc::default();
+            Driver { client, connection, machine, io: io.clone(), leaving: None, calmed: false, stopping }.run().await
         }
         Some(Err(_)) => ConnectionEnd::Closed,
         None => ConnectionEnd::GivenUp,
@@ -106,6 +108,8 @@ struct Driver<'a> {
     leaving: Option<Instant>,
     /// ENHANCE_YOUR_CALM was sent.
     calmed: bool,
+    /// Wakes the tunnels when the front stops.
+    stopping: Rc<Notify>,
 }
 
 impl Driver<'_> {
@@ -113,6 +117,9 @@ impl Driver<'_> {
         let mut timer = pin!(sleep_until(self.client.look_again(Instant::now()).into()));
         std::future::poll_fn(|cx| {
             self.client.remember(cx);
+            if self.client.shared.is_stopping() {
+                self.stopping.notify_waiters();
+            }
             loop {
                 if self.must_leave() {
                     self.leave();
@@ -157,7 +164,7 @@ impl Driver<'_> {
                 self.connection.clone(),
                 request,
                 respond,
-                Http2Stream::new(traffic),
+                Http2Stream::new(traffic, self.stopping.clone()),
             ));
         }
         cx.waker().wake_by_ref();

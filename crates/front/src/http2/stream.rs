@@ -14,6 +14,7 @@ use http::header::{CONTENT_LENGTH, EXPECT, HOST, HeaderValue};
 use http::uri::{Parts, Uri};
 use http::{Request, StatusCode, Version};
 use http_body_util::{BodyExt as _, Empty};
+use tokio::sync::Notify;
 use wire::reply::Head;
 
 use super::meter::Traffic;
@@ -32,11 +33,13 @@ pub struct Http2Stream {
     traffic: Rc<Traffic>,
     /// Set when the stream is about to switch protocols.
     tunnel: RefCell<Option<Tunnel>>,
+    /// Notified when the front stops.
+    stopping: Rc<Notify>,
 }
 
 impl Http2Stream {
-    pub fn new(traffic: Rc<Traffic>) -> Rc<Http2Stream> {
-        Rc::new(Http2Stream { interim: Rc::default(), traffic, tunnel: RefCell::default() })
+    pub fn new(traffic: Rc<Traffic>, stopping: Rc<Notify>) -> Rc<Http2Stream> {
+        Rc::new(Http2Stream { interim: Rc::default(), traffic, tunnel: RefCell::default(), stopping })
     }
 }
 
@@ -82,13 +85,24 @@ pub async fn serve(
         // The request ends with the tunnel.
         let (head, _request) = response.into_parts();
         if let Some(send) = send::open(head, &mut respond) {
-            Box::pin(websocket::carry(&connection.client, &stream.traffic, (receive, send), tunnel)).await;
+            let carried = websocket::carry(&connection.client, &stream.traffic, (receive, send), tunnel);
+            Box::pin(woken(&stream.stopping, carried)).await;
         }
     } else {
         let config = &connection.client.config;
         let patience = config.http2.stream_timeout.unwrap_or_else(|| connection.client.timeout.get());
         send::send(response, respond, patience).await;
     }
+}
+
+/// Polls `carried` also when the front stops, because the stop itself wakes only the connection's task.
+async fn woken(stopping: &Notify, carried: impl Future<Output = ()>) {
+    let mut carried = pin!(carried);
+    tokio::select! {
+        () = &mut carried => return,
+        () = stopping.notified() => {}
+    }
+    carried.await;
 }
 
 /// Converts the request to HTTP/1.1 form: authority in `Host`, target in origin form, one `Cookie`. The handshake of a

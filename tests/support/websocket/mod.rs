@@ -28,11 +28,7 @@ pub enum Over {
 
 enum Line {
     Http1(Connection),
-    Http2 {
-        socket: Http2Socket,
-        /// The connection, which lives as long.
-        _connection: Option<Http2Client>,
-    },
+    Http2(Http2Socket),
 }
 
 /// A frame of the server.
@@ -69,11 +65,8 @@ impl WebSocket {
         if over == Over::Http1 {
             return WebSocket::open(server, target);
         }
-        let mut client = Http2Client::open(server);
-        let WebSocket { line: Line::Http2 { socket, .. } } = WebSocket::open_on(&mut client, target, "").0 else {
-            unreachable!("a stream")
-        };
-        WebSocket { line: Line::Http2 { socket, _connection: Some(client) } }
+        // The connection lives as long as its stream.
+        WebSocket::open_on(&mut Http2Client::open(server), target, "").0
     }
 
     /// Opens a WebSocket on a stream of a connection of HTTP/2. The lines of `fields` end with CRLF.
@@ -84,7 +77,7 @@ impl WebSocket {
         for name in ["Connection", "Upgrade", "Sec-WebSocket-Accept", "Content-Length"] {
             assert_eq!(head.header(name), None);
         }
-        (WebSocket { line: Line::Http2 { socket, _connection: None } }, head)
+        (WebSocket { line: Line::Http2(socket) }, head)
     }
 
     /// The request that opens a WebSocket.
@@ -175,7 +168,7 @@ impl WebSocket {
     pub fn is_closed(&mut self) {
         match &mut self.line {
             Line::Http1(connection) => connection.is_closed(),
-            Line::Http2 { socket, .. } => assert_eq!(socket.rest(), (Vec::new(), StreamEnd::Whole)),
+            Line::Http2(socket) => assert_eq!(socket.rest(), (Vec::new(), StreamEnd::Whole)),
         }
     }
 
@@ -183,7 +176,7 @@ impl WebSocket {
     pub fn rest(&mut self) -> usize {
         match &mut self.line {
             Line::Http1(connection) => connection.rest().len(),
-            Line::Http2 { socket, .. } => socket.rest().0.len(),
+            Line::Http2(socket) => socket.rest().0.len(),
         }
     }
 
@@ -192,7 +185,7 @@ impl WebSocket {
     pub fn bytes(&mut self, bytes: &[u8]) {
         match &mut self.line {
             Line::Http1(connection) => connection.raw(bytes),
-            Line::Http2 { socket, .. } => socket.raw(bytes),
+            Line::Http2(socket) => socket.raw(bytes),
         }
     }
 
@@ -200,7 +193,7 @@ impl WebSocket {
     fn read(&mut self, count: usize) -> Vec<u8> {
         match &mut self.line {
             Line::Http1(connection) => connection.bytes(count),
-            Line::Http2 { socket, .. } => socket.bytes(count),
+            Line::Http2(socket) => socket.bytes(count),
         }
     }
 
@@ -208,7 +201,7 @@ impl WebSocket {
     pub fn stream(&mut self) -> &mut Http2Socket {
         match &mut self.line {
             Line::Http1(_) => panic!("a connection of HTTP/1.1"),
-            Line::Http2 { socket, .. } => socket,
+            Line::Http2(socket) => socket,
         }
     }
 }

@@ -161,14 +161,19 @@ fn a_htaccess_file_cannot_open_the_page() {
 #[test]
 fn the_configuration_is_shown_with_its_lines() {
     let server = serve(&format!(
-        "{PLACES}<Directory />\nOptions FollowSymLinks\nAuthLDAPBindPassword hush\n</Directory>\nAddType text/x-own \"<own>\""
+        "{PLACES}<Directory />\nOptions FollowSymLinks\nAuthLDAPBindPassword hush\nAuthBasicFake ana hush\n</Directory>\n\
+         DBDParams \"host=x password=hush\"\nMDHttpProxy http://ana:hush@proxy.example:3128\n\
+         MDExternalAccountBinding ana hush\nAddType text/x-own \"<own>\""
     ));
     let page = server.text("/server-info?config");
     for text in ["&lt;Location /server-info&gt;  # ", "  SetHandler server-info  # ", "AddType text/x-own &lt;own&gt;"]
     {
         assert!(page.contains(text), "{text}: {page}");
     }
-    assert!(page.contains("AuthLDAPBindPassword (hidden)") && !page.contains("hush"), "{page}");
+    for name in ["AuthLDAPBindPassword", "AuthBasicFake", "DBDParams", "MDHttpProxy", "MDExternalAccountBinding"] {
+        assert!(page.contains(&format!("{name} (hidden)")), "{name}: {page}");
+    }
+    assert!(!page.contains("hush"), "{page}");
     assert!(server.text("/server-info").contains("mod_status"));
     assert!(!server.text("/server-info?list").contains("AddType"));
 }

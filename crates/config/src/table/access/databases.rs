@@ -47,11 +47,14 @@ pub static ROWS: &[Row] = rows![
     .of("mod_dbd.c")
     .because("only `dbd` needs it"),
     "The SQL database of the provider `dbd`, `Require dbd-group` and `RewriteMap dbd:`.",
-    word("DBDParams", HOSTS, "file|name=value…", database_params).of("mod_dbd.c").because("only `dbd` needs it"),
+    word("DBDParams", HOSTS, "file|name=value…", database_params)
+        .of("mod_dbd.c")
+        .secret()
+        .because("only `dbd` needs it"),
     "For sqlite3 the path of the file; for pgsql the parameters of the connection: host, port, dbname, user, password. Without a \
      host the server's socket in /var/run/postgresql is used. sslmode is libpq's: prefer (the default) uses TLS if the server \
      has it, require insists, verify-ca and verify-full check the certificate by sslrootcert, a file of authorities, or by \
-     those of the system.",
+     those of the system; sslrootcert=system is verify-full. No log and no status shows the parameters.",
     word("DBDInitSQL", HOSTS, "statement", |d, statement| {
         d.settings().access.database_set_up.get_or_insert_default().push(statement.to_owned());
         Ok(())

@@ -43,6 +43,7 @@ pub static ROWS: &[Row] = rows![
     "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm. May have expressions such as `%{HTTP_HOST}`.",
     words("AuthBasicFake", AUTH_CONFIG, "off|user [password]", 1..=2, auth_basic_fake)
         .of("mod_auth_basic.c")
+        .secret()
         .because("programs see the credentials of the client"),
     "Gives programs and backends these credentials in the Authorization header, in place of the client's. Both may have \
      expressions; the password is `password` by default.",

@@ -76,6 +76,7 @@ pub static ROWS: &[Row] = rows![
     words("MDExternalAccountBinding", SERVER, "key-id hmac|file|none", 1..=2, |d, args| with_defaults(
         d, account, args
     ))
+    .secret()
     .because("most authorities open accounts for everybody"),
     "Your account with an authority that asks for one: key id and HMAC key, or a file that only root can read, with \
      `{\"kid\": \"…\", \"hmac\": \"…\"}`.",
@@ -99,6 +100,7 @@ pub static ROWS: &[Row] = rows![
         d.config.managed.proxy = Some(HttpProxy::parse(url)?);
         Ok(())
     })
+    .secret()
     .because("most servers reach the authority directly"),
     "An HTTP proxy through which the authority is reached, by CONNECT. The authority itself connects to this server as \
      before. User and password are percent-encoded: `%40` is an @. They go to the proxy without TLS.",

@@ -155,7 +155,6 @@ int apache_flush(void);
 void apache_head_start(int status);
 void apache_head_add(const char *name, size_t name_length, const char *value, size_t value_length);
 
-/* Registers the bootstrap functions of this crate's packages; the argument is a PerlInterpreter. */
 /* The port of a worker with an event loop. `add_stream` gets the descriptor of each new stream, `add_message` channel
  * and text of each broadcast message; they must not croak. The result of cameleer_event_orders is a sum: 1 if the worker
  * must leave, 2 if the front has ended, 4 if WebSockets must be closed now. */
@@ -176,6 +175,7 @@ void cameleer_broadcast_subscribed(apache_text channel, uint32_t count, void (*f
 /* The number of subscriptions to a channel; -1: unknown. */
 int64_t cameleer_broadcast_presence(apache_text channel);
 
+/* Registers the bootstrap functions of this crate's packages; the argument is a PerlInterpreter. */
 void apache_xs_init(void *interpreter);
 
 #endif

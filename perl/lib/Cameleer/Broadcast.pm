@@ -101,8 +101,8 @@ Cameleer::Broadcast - messages from any worker to subscribers in event workers
 =head1 DESCRIPTION
 
 A message reaches all subscribers of its channel, in the workers of all pools and generations of this server, at most
-once; with C<BroadcastTransport>, also those of other servers. Messages of one worker arrive in their order. Channels begin with their first subscription; a name has 1 to 255
-bytes.
+once; with C<BroadcastTransport>, also those of other servers. Messages of one worker arrive in their order. Channels
+begin with their first subscription; a name has 1 to 255 bytes.
 
 Messages are bytes. Text has to be encoded; characters above 255 are an error.
 

@@ -91,7 +91,9 @@ sub emit ( $self, $name, @arguments ) {
 
 # Before the head of the response to a handshake is written.
 sub _write ( $self, $id ) {
-    my $websocket = $self->{connections}{$id}{next};
+    # A connection that has gone gets no entry again.
+    my $c         = $self->{connections}{$id} or return;
+    my $websocket = $c->{next};
     $websocket->accepted if $websocket && $websocket->can('accepted') && ( $websocket->res->code // 0 ) == 101;
     return $self->SUPER::_write($id);
 }

@@ -27,4 +27,12 @@ return {
         },
         '192.0.2.7|99|https|ada|Accept'
     ],
+    a_connection_that_has_gone_gets_no_entry_again => [
+        sub ($r) {
+            my $server = Cameleer::Event::Mojo::Server->new( silent => 1 );
+            $server->_write('gone');
+            join '|', keys %{ $server->{connections} // {} };
+        },
+        ''
+    ],
 };

@@ -196,6 +196,8 @@ impl LoopPort {
             Inbound::Greet => {
                 // The new front waits for no confirmation of what the earlier one has sent.
                 self.unconfirmed.set(0);
+                // Nor does it know that the worker must leave; the next tick says so again.
+                self.wants_to_leave.set(false);
                 self.port.borrow_mut().send_reply(&Reply::Greeted { fork_us: self.fork_us })?;
                 self.broadcast.repeat()?;
             }

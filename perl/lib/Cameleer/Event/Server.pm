@@ -53,8 +53,9 @@ sub run ( $class, $value, $conf ) {
 
 # Once a second.
 sub tick ($self) {
-    Cameleer::Event::tick();
+    # First, so that the ticks go on after an exception.
     $self->{loop}->watch_time( after => 1, code => sub { $self->tick } );
+    Cameleer::Event::tick();
     return;
 }
 

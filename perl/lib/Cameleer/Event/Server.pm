@@ -38,7 +38,8 @@ sub run ( $class, $value, $conf ) {
     $server->start or die "the application has refused to start\n";
     if ( @{ $conf->{warm_up} // [] } ) {
         require Cameleer::Event::WarmUp;
-        Cameleer::Event::WarmUp->run( $server->{loop}, sub ($descriptor) { $server->add($descriptor) }, $conf );
+        my $add = sub ($descriptor) { $server->add($descriptor) };
+        Cameleer::Event::WarmUp->run( $server->{loop}, $add, $conf, sub ($error) { $server->failed($error) } );
     }
     Cameleer::Event::ready();
     $server->tick;
@@ -63,9 +64,15 @@ sub tick ($self) {
 sub turn ($self) {
     while ( !$self->{is_over} ) {
         return if eval { $self->{loop}->run; 1 };
-        warn $@;
-        $self->call_later if $self->{later};
+        $self->failed($@);
     }
+    return;
+}
+
+# An exception has left the loop, which may have lost its next turn.
+sub failed ( $self, $error ) {
+    warn $error;
+    $self->call_later if $self->{later};
     return;
 }
 

@@ -12,14 +12,20 @@ use Socket     ();
 # Port of the discard protocol (RFC 863), as that of a client that does not exist.
 use constant { CLIENT => '127.0.0.1 9', READ_BYTES => 65_536 };
 
+# Seconds for all requests where StartTimeout is unlimited: half of its default.
+use constant UNLIMITED_SECONDS => 30;
+
 # `add` takes the descriptor of a stream. The loop has the methods of IO::Async::Loop. All requests together have half of
-# StartTimeout.
-sub run ( $class, $loop, $add, $settings ) {
-    my $seconds = $settings->{start} / 2;
+# StartTimeout. `failed` takes an exception of a callback that has left the loop.
+sub run ( $class, $loop, $add, $settings, $failed = sub ($error) { warn $error } ) {
+    my $seconds = $settings->{start} / 2 || UNLIMITED_SECONDS;
     my $self    = bless { loop => $loop, add => $add, requests => [ @{ $settings->{warm_up} } ] }, $class;
-    $self->{timer} = $loop->watch_time( after => $seconds, code => sub { $self->late($seconds) } ) if $seconds > 0;
+    $self->{timer} = $loop->watch_time( after => $seconds, code => sub { $self->late($seconds) } );
     $self->next;
-    $loop->run if $self->{current};
+    while ( $self->{current} ) {
+        last if eval { $loop->run; 1 };
+        $failed->($@);
+    }
     return;
 }
 
@@ -70,16 +76,17 @@ sub head ($request) {
 sub readable ($self) {
     my $read = sysread $self->{front}, $self->{in}, READ_BYTES, length $self->{in};
     return if !defined $read && ( $!{EAGAIN} || $!{EINTR} );
-    return $self->answered if !$read || is_whole( $self->{in} );
+    return $self->answered if !$read || is_whole( \$self->{in} );
     return;
 }
 
-# Whether a response is complete.
+# Whether a response is complete. It is not copied, because each part of a large one asks.
 sub is_whole ($bytes) {
-    my ( $head, $body ) = split /\r\n\r\n/, $bytes, 2;
-    return 0 if !defined $body;
-    return length $body >= $1           if $head =~ /^content-length: *([0-9]+)/mi;
-    return $body =~ /(?:\A|\n)0\r\n\r\n\z/ if $head =~ /^transfer-encoding: *chunked/mi;
+    my $end = index $$bytes, "\r\n\r\n";
+    return 0 if $end < 0;
+    my $head = substr $$bytes, 0, $end;
+    return length($$bytes) - $end - 4 >= $1      if $head =~ /^content-length: *([0-9]+)/mi;
+    return substr( $$bytes, -6 ) eq "\n0\r\n\r\n" if $head =~ /^transfer-encoding: *chunked/mi;
     return $head =~ m{\AHTTP/1\.[01] (?:204|304) };
 }
 

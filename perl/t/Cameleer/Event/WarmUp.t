@@ -5,6 +5,15 @@ use lib __FILE__ =~ s{t/Cameleer/Event/[^/]+\z}{lib}r;
 use Test::More;
 use Cameleer::Event::WarmUp;
 
+# A loop that the first exception of a callback leaves.
+package My::Dying {
+    our $AUTOLOAD;
+    sub new ( $class, $loop ) { return bless { loop => $loop }, $class }
+    sub run ($self) { $self->{died}++ ? $self->{loop}->run : die "a callback\n"; return }
+    sub DESTROY { }
+    sub AUTOLOAD ( $self, @arguments ) { my $name = $AUTOLOAD =~ s/.*:://r; return $self->{loop}->$name(@arguments) }
+}
+
 my @whole = (
     "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
@@ -12,8 +21,8 @@ my @whole = (
     "HTTP/1.1 204 No Content\r\n\r\n",
 );
 my @parts = ( "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n", "HTTP/1.1 200 OK\r\n\r\nok" );
-ok Cameleer::Event::WarmUp::is_whole($_),  'a response is complete'     for @whole;
-ok !Cameleer::Event::WarmUp::is_whole($_), 'a response is not complete' for @parts;
+ok Cameleer::Event::WarmUp::is_whole( \$_ ),  'a response is complete'     for @whole;
+ok !Cameleer::Event::WarmUp::is_whole( \$_ ), 'a response is not complete' for @parts;
 
 my $head = Cameleer::Event::WarmUp::head( [ 'https', 'example.org:8443', '192.0.2.1', 8443, '/app', '/app/page?q=1' ] );
 like $head, qr{\AGET /app/page\?q=1 HTTP/1\.1\r\nhost: example\.org:8443\r\n}, 'the request';
@@ -36,6 +45,12 @@ if ( eval { require AnyEvent; require Cameleer::Event::AnyEvent; 1 } ) {
     Cameleer::Event::WarmUp->run( $loop, $add, { warm_up => \@requests, start => 600 } );
     is "@seen", '/one /bad /two', 'one request after the other';
     is "@warnings", "warm-up: GET /bad: status 500\n", 'a failure is a warning';
+    ( @seen, @warnings ) = ();
+    @requests = map { [ 'http', 'localhost', '127.0.0.1', 80, '-', $_ ] } qw(/one /two);
+    my @failed;
+    Cameleer::Event::WarmUp->run( My::Dying->new($loop), $add, { warm_up => \@requests, start => 0 }, sub ($error) { push @failed, $error } );
+    is "@seen", '/one /two', 'an exception of a callback ends no warm-up';
+    is "@failed", "a callback\n", 'and is reported';
     ( @seen, @warnings ) = ();
     @requests = map { [ 'http', 'localhost', '127.0.0.1', 80, '-', $_ ] } qw(/never /other);
     Cameleer::Event::WarmUp->run( $loop, $add, { warm_up => \@requests, start => 0.1 } );

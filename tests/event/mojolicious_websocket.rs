@@ -33,7 +33,7 @@ websocket '/compressed' => sub ($c) { $c->tx->with_compression; watched($c) };
 websocket '/small' => sub ($c) { $c->tx->max_websocket_size(100); watched($c) };
 websocket '/large' => sub ($c) { $c->tx->max_websocket_size(3_000_000); watched($c) };
 websocket '/protocols' => sub ($c) { $c->tx->with_protocols('chat', 'other'); watched($c) };
-websocket '/own' => sub ($c) { $c->res->headers->sec_websocket_extensions('x-own'); watched($c) };
+websocket '/own' => sub ($c) { $c->res->headers->sec_websocket_extensions('x-own'); watched($c); $c->send('first') };
 websocket '/finishes' => sub ($c) { watched($c); $c->finish(4001, 'enough') };
 websocket '/drops' => sub ($c) { watched($c); Mojo::IOLoop->next_tick(sub { Mojo::IOLoop->remove($c->tx->connection) }) };
 app->start;
@@ -165,6 +165,7 @@ fn a_program_with_an_extension_of_its_own_speaks_the_protocol_itself() {
     let server = serve();
     let (mut socket, head) = WebSocket::open_with(&server, "/own", "Sec-WebSocket-Extensions: x-own\r\n");
     assert_eq!(head.header("Sec-WebSocket-Extensions").as_deref(), Some("x-own"));
+    assert_eq!(socket.text(), "first");
     socket.raw(0xc1, b"with a reserved bit");
     assert_eq!(socket.text(), "with a reserved bit");
     socket.close(1000);

@@ -14,7 +14,7 @@ my %OPCODE_OF_KIND = reverse %KIND_OF_OPCODE;
 # Length of the kind and the length before the payload of a frame.
 my $HEADER = 5;
 
-# Longest payload of a ping and a pong (RFC 6455, section 5.5).
+# Longest payload of a control frame (RFC 6455, section 5.5).
 my $MAX_CONTROL = 125;
 
 # Code of a connection that has ended without a close frame.
@@ -49,6 +49,10 @@ sub with_compression ($self) {
 }
 
 sub send ( $self, $message, $sent = undef ) {
+    # A program may send before the handshake is accepted.
+    if ( !$self->established && $self->res->headers->sec_websocket_extensions ) {
+        return ( bless $self, 'Mojo::Transaction::WebSocket' )->send( $message, $sent );
+    }
     $self->once( drain => $sent ) if $sent;
     $message = $self->build_message($message) if ref $message ne 'ARRAY';
     $self->{write} .= $self->frame(@$message);
@@ -66,8 +70,16 @@ sub frame ( $self, $is_last, $rsv1, $rsv2, $rsv3, $opcode, $payload ) {
         ( $opcode, $payload ) = ( delete $self->{part_opcode}, delete $self->{part} );
     }
     my $kind = $KIND_OF_OPCODE{$opcode} // Carp::croak "a frame with the opcode $opcode, which RFC 6455 does not have";
-    $payload = substr $payload, 0, $MAX_CONTROL if $opcode >= WS_CLOSE;
+    $payload = shortened( $opcode, $payload ) if $opcode >= WS_CLOSE;
     return pack( 'CN', $kind, length $payload ) . $payload;
+}
+
+# The payload of a control frame. The reason of a close frame is UTF-8, and is cut at the end of a character.
+sub shortened ( $opcode, $payload ) {
+    return $payload if length $payload <= $MAX_CONTROL;
+    my ( $kept, $next ) = unpack "a$MAX_CONTROL a", $payload;
+    $kept =~ s/[\xc0-\xff][\x80-\xbf]*\z// if $opcode == WS_CLOSE && $next =~ /[\x80-\xbf]/;
+    return $kept;
 }
 
 sub server_read ( $self, $chunk ) {

@@ -42,6 +42,21 @@ return {
         },
         '233||120'
     ],
+    a_close_reason_is_cut_at_the_end_of_a_character => [
+        sub ($r) {
+            join '|', map { length( My::Event::websocket()->finish( 4001, $_ )->server_write ) - 7 }
+              'a' x 123, 'a' x 124, "\x{20ac}" x 41, 'a' . "\x{20ac}" x 41, 'aa' . "\x{20ac}" x 41, "\x{1f42a}" x 31;
+        },
+        '123|123|123|121|122|120'
+    ],
+    an_extension_of_the_program_counts_before_the_handshake_is_accepted => [
+        sub ($r) {
+            my $websocket = My::Event::websocket();
+            $websocket->res->headers->sec_websocket_extensions('x-own');
+            $websocket->send('x')->server_write;
+        },
+        "\x81\x01x"
+    ],
     reserved_bits_are_an_error => [
         sub ($r) {
             My::Event::dies( sub { My::Event::websocket()->send( [ 1, 1, 0, 0, 1, 'x' ] ) } );

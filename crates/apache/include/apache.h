@@ -162,8 +162,9 @@ int cameleer_event_descriptor(void);
 int cameleer_event_orders(void (*add_stream)(void *into, int stream), void *streams,
                           void (*add_message)(void *into, apache_text channel, apache_text message), void *messages);
 void cameleer_event_ready(void);
-/* The loop calls the application for a request; the call has returned; a second has passed. */
-void cameleer_event_begins(apache_text method, apache_text host, apache_text client, apache_text target);
+/* The loop calls the application for a request, or for more of one that has begun; the call has returned; a second has
+ * passed. */
+void cameleer_event_begins(apache_text method, apache_text host, apache_text client, apache_text target, int is_more);
 void cameleer_event_ends(void);
 void cameleer_event_tick(void);
 

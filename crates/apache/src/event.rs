@@ -28,7 +28,8 @@ pub trait EventPort {
     /// Reports to the front that the worker takes streams.
     fn ready(&self);
     /// Records that the loop calls the application for a request: method, host, address of the client, and target.
-    fn begins(&self, texts: [&[u8]; 4]);
+    /// `is_more`: the request has begun before, as that of a WebSocket whose message has come.
+    fn begins(&self, texts: [&[u8]; 4], is_more: bool);
     /// Records that the call has returned.
     fn ends(&self);
     /// Checks the limits of the worker. Called every second.

@@ -38,8 +38,9 @@ struct LoopPort {
     leaves: Cell<bool>,
     /// The server stops soon.
     says_farewell: Cell<bool>,
-    /// Number of calls of the application for a request.
     requests: Cell<u64>,
+    /// Number of calls of the application, for requests and for messages of their WebSockets.
+    calls: Cell<u64>,
     memory: RefCell<MemoryLimit>,
     /// The front was informed that the worker must leave.
     wants_to_leave: Cell<bool>,
@@ -68,6 +69,7 @@ pub fn run(
         leaves: Cell::new(false),
         says_farewell: Cell::new(false),
         requests: Cell::new(0),
+        calls: Cell::new(0),
         memory: memory.into(),
         wants_to_leave: Cell::new(false),
         unconfirmed: Cell::new(0),
@@ -121,10 +123,11 @@ impl EventPort for LoopPort {
         }
     }
 
-    fn begins(&self, texts: [&[u8]; 4]) {
-        self.requests.set(self.requests.get() + 1);
+    fn begins(&self, texts: [&[u8]; 4], is_more: bool) {
+        self.requests.set(self.requests.get() + u64::from(!is_more));
+        self.calls.set(self.calls.get() + 1);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        libperl::activity_begins(self.requests.get(), now.as_micros() as u64, texts);
+        libperl::activity_begins(self.calls.get(), now.as_micros() as u64, texts);
     }
 
     fn ends(&self) {

@@ -131,9 +131,10 @@ which the worker is an HTTP/1.1 server.
 
 To be called once, when the loop can take streams.
 
-=item Cameleer::Event::begins($method, $host, $client, $target)
+=item Cameleer::Event::begins($method, $host, $client, $target, $is_more)
 
-The loop calls the application for a request. C<SlowLog> and C<cameleer profile> see the call until
+The loop calls the application for a request, or, if the last argument is true, for more of a request
+that has begun before, such as a message of a WebSocket. C<SlowLog> and C<cameleer profile> see the call until
 C<Cameleer::Event::ends()>.
 
 =item Cameleer::Event::tick()

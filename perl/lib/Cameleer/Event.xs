@@ -36,9 +36,10 @@ ready()
     cameleer_event_ready();
 
 void
-begins(SV *method, SV *host, SV *client, SV *target)
+begins(SV *method, SV *host, SV *client, SV *target, int is_more = 0)
   CODE:
-    cameleer_event_begins(text_of(aTHX_ method), text_of(aTHX_ host), text_of(aTHX_ client), text_of(aTHX_ target));
+    cameleer_event_begins(text_of(aTHX_ method), text_of(aTHX_ host), text_of(aTHX_ client), text_of(aTHX_ target),
+                          is_more);
 
 void
 ends()

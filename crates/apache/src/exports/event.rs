@@ -39,8 +39,14 @@ extern "C" fn cameleer_event_ready() {
 
 /// Borrows the texts during the call.
 #[unsafe(no_mangle)]
-extern "C" fn cameleer_event_begins(method: XsText<'_>, host: XsText<'_>, client: XsText<'_>, target: XsText<'_>) {
-    event_port(|port| port.begins([method, host, client, target].map(XsText::bytes)));
+extern "C" fn cameleer_event_begins(
+    method: XsText<'_>,
+    host: XsText<'_>,
+    client: XsText<'_>,
+    target: XsText<'_>,
+    is_more: c_int,
+) {
+    event_port(|port| port.begins([method, host, client, target].map(XsText::bytes), is_more != 0));
 }
 
 #[unsafe(no_mangle)]

@@ -172,7 +172,7 @@ sub say_farewell ( $self, $time ) {
 # The server sees the calls of the application: for a request, and for messages of its WebSocket.
 sub _read ( $self, $id, $chunk ) {
     my $tx = ( $self->{connections}{$id} // {} )->{tx};
-    begins($tx) if $tx && $tx->is_websocket;
+    begins( $tx, 1 ) if $tx && $tx->is_websocket;
     my $is_done = eval { $self->SUPER::_read( $id, $chunk ); 1 };
     my $error   = $@;
     Cameleer::Event::ends();
@@ -180,10 +180,10 @@ sub _read ( $self, $id, $chunk ) {
     return;
 }
 
-sub begins ($tx) {
+sub begins ( $tx, $is_more = 0 ) {
     my $req = $tx->req;
     my $host = ( $req->headers->host // '' ) =~ s/:[0-9]+\z//r;
-    Cameleer::Event::begins( $req->method, $host, $tx->remote_address, $req->url->path_query );
+    Cameleer::Event::begins( $req->method, $host, $tx->remote_address, $req->url->path_query, $is_more );
     return;
 }
 
